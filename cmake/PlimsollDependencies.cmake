@@ -1,0 +1,26 @@
+# The libraries of docs/design, found once. LLVM and MLIR are linked as shared libraries.
+
+find_package(MLIR 22.1 CONFIG REQUIRED HINTS /usr/lib/llvm-22)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+find_package(TBB CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+find_path(VULKAN_INCLUDE_DIR vulkan/vulkan.h REQUIRED)
+
+# Headers of LLVM and MLIR are system headers: their warnings are not ours.
+add_library(plim_llvm INTERFACE)
+target_include_directories(plim_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_compile_definitions(plim_llvm INTERFACE ${LLVM_DEFINITIONS_LIST})
+target_compile_options(plim_llvm INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
+target_link_libraries(plim_llvm INTERFACE LLVM)
+
+add_library(plim_mlir INTERFACE)
+target_include_directories(plim_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS})
+target_link_libraries(plim_mlir INTERFACE plim_llvm MLIR)

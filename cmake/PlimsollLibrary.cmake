@@ -1,0 +1,32 @@
+# plim_add_library(NAME HDRS h... SRCS cpp... DEPS target...)
+#
+# One directory, one library. Headers are included from the root of the checkout
+# ("support/Status.h"); generated ones from the root of the build.
+function(plim_add_library NAME)
+  cmake_parse_arguments(ARG "" "" "HDRS;SRCS;DEPS" ${ARGN})
+  if(ARG_SRCS)
+    add_library(${NAME} STATIC ${ARG_SRCS} ${ARG_HDRS})
+    set(scope PUBLIC)
+  else()
+    add_library(${NAME} INTERFACE ${ARG_HDRS})
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${NAME} ${scope} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_link_libraries(${NAME} ${scope} ${ARG_DEPS})
+endfunction()
+
+# plim_add_unit_test(NAME SRCS cpp... DEPS target... [LABELS label...])
+#
+# A GoogleTest program; its label is its folder under tests/unit, and "fast" unless told otherwise.
+function(plim_add_unit_test NAME)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;LABELS" ${ARGN})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS fast)
+  endif()
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+  add_executable(${NAME} ${ARG_SRCS})
+  target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_link_libraries(${NAME} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS "${folder};${ARG_LABELS}" TIMEOUT 300)
+endfunction()

@@ -1,0 +1,32 @@
+# What every target is compiled with.
+
+option(PLIM_BUILD_TESTS "Build the tests" ON)
+option(PLIM_BUILD_BENCHMARKS "Build the benchmarks" ON)
+set(PLIM_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
+add_link_options(-fuse-ld=lld)
+
+if(PLIM_SANITIZE)
+  add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # LLVM's and MLIR's shared libraries are not instrumented: types cross the border both ways.
+  add_compile_options(-fno-sanitize=vptr)
+  add_link_options(-fsanitize=${PLIM_SANITIZE})
+endif()

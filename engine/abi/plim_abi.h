@@ -1,0 +1,130 @@
+/* The binary contract between generated code and the runtime.
+ *
+ * Plain C, nothing but <stdint.h> and <stddef.h>: generated code is compiled against these offsets
+ * (ir/Conversion mirrors them), so a change of any of them is a change of PLIM_ABI_VERSION, which is
+ * part of every artifact and of every cache key.
+ *
+ * Who calls whom:
+ *
+ *   engine/session --> plim_function_entry   one per public function of a module (host code)
+ *   host code      --> plim_rt_*             the runtime symbols below
+ *   the runtime    --> plim_dispatch_entry   once per range of workgroups, on any thread
+ *
+ * Generated code never allocates by itself, never prints, never aborts. It reports failure by
+ * returning a nonzero plim_code after the runtime latched the message in the context.
+ */
+#ifndef PLIM_ENGINE_ABI_H
+#define PLIM_ENGINE_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define PLIM_STATIC_ASSERT(condition, why) static_assert(condition, why)
+#else
+#define PLIM_STATIC_ASSERT(condition, why) _Static_assert(condition, why)
+#endif
+
+#define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
+#define PLIM_ABI_VERSION 1u
+
+/* Every base pointer that the runtime hands to generated code has at least this alignment, unless
+ * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
+#define PLIM_BUFFER_ALIGNMENT 64
+
+/* The same numbers as plim::StatusCode. */
+typedef int32_t plim_code;
+
+/* The device context of one call: the typed first argument of all generated code.
+ *
+ *   offset  field
+ *        0  magic, version      checked by host code once per call
+ *        8  status              first failure of the call; 0 while all is well
+ *       16  workspace           base of the call's slab: every planned buffer lies in it
+ *       24  workspace_bytes
+ *       32  call                the runtime's own state of the call; opaque to generated code
+ */
+typedef struct plim_context {
+  uint32_t magic;
+  uint32_t version;
+  plim_code status;
+  uint32_t reserved;
+  void *workspace;
+  uint64_t workspace_bytes;
+  void *call;
+} plim_context;
+PLIM_STATIC_ASSERT(offsetof(plim_context, status) == 8, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(offsetof(plim_context, workspace) == 16, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_context) == 40, "mirrored by ir/Conversion");
+
+/* One argument or result of a function.
+ *
+ * A tensor or memref: `data` points at element 0, elements lie densely in row-major order, `sizes`
+ * holds one extent per dimension. i1 elements take one byte each, 0 or 1. index is 64 bits.
+ * A scalar: `data` points at the value (i1 as one byte), `sizes` may be null.
+ * For a result, `sizes` has room for the rank and `data` for a scalar; a tensor's `data` and `sizes`
+ * are set by the callee, and the memory, taken with plim_rt_allocate, passes to the caller. */
+typedef struct plim_view {
+  void *data;
+  int64_t *sizes;
+} plim_view;
+PLIM_STATIC_ASSERT(sizeof(plim_view) == 16, "mirrored by ir/Conversion");
+
+/* A public function of a module. On failure no result holds memory. */
+typedef plim_code (*plim_function_entry)(plim_context *context, const plim_view *arguments,
+                                         const plim_view *results);
+
+/* Runs the workgroups [begin, end) of one dispatch.
+ * bindings: one base pointer per buffer binding; scalars: one 64-bit word per scalar operand, in
+ * order (floats and narrow integers in the low bits), then one per dynamic extent of the bindings. */
+typedef plim_code (*plim_dispatch_entry)(plim_context *context, void *const *bindings,
+                                         const int64_t *scalars, int64_t begin, int64_t end);
+
+/* How many workgroups the dispatch has for these scalars. Pure; never negative. */
+typedef int64_t (*plim_workgroup_count)(const int64_t *scalars);
+
+/* One dispatch, a constant in the object.
+ *
+ *   offset  field
+ *        0  entry
+ *        8  workgroups
+ *       16  name                NUL-terminated, for reports
+ *       24  cost                estimated work of one workgroup, in scalar operations
+ */
+typedef struct plim_dispatch {
+  plim_dispatch_entry entry;
+  plim_workgroup_count workgroups;
+  const char *name;
+  int64_t cost;
+} plim_dispatch;
+PLIM_STATIC_ASSERT(sizeof(plim_dispatch) == 32, "mirrored by ir/Conversion");
+
+/* The runtime symbols: all that generated code may call besides vector math.
+ *
+ * Each that can fail latches the first failure in `context` and returns nonzero (or null). */
+
+/* Runs a dispatch to its end. Host code, any thread. */
+plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
+                           void *const *bindings, const int64_t *scalars);
+
+/* Memory for sizes[0] * ... * sizes[rank-1] * element_bytes bytes, aligned to
+ * PLIM_BUFFER_ALIGNMENT, uninitialised. Null if an extent is negative, the product overflows, or
+ * there is no memory. Zero bytes give a valid, unique pointer. */
+void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes,
+                       int64_t element_bytes);
+
+/* Gives memory of plim_rt_allocate back; null is ignored. */
+void plim_rt_release(plim_context *context, void *memory);
+
+/* Scratch of the executing thread for in-kernel buffers that do not fit on the stack, valid until
+ * the workgroup range returns. Null when there is no memory. */
+void *plim_rt_scratch(plim_context *context, int64_t bytes);
+
+/* Latches a failure with a NUL-terminated, located message. Always returns `code`. */
+plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PLIM_ENGINE_ABI_H */
