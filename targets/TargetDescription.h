@@ -35,14 +35,14 @@ struct CacheDescription {
 
 /// A memory and who can reach it.
 struct MemoryDescription {
-  std::string name; // unique in a target: "dram", "sram", "cuda0.global"
+  std::string name = {}; // unique in a target: "dram", "sram", "cuda0.global"
   MemoryKind kind = MemoryKind::Host;
-  int64_t bytes = 0;     // 0: unknown or unbounded
+  int64_t bytes = 0;      // 0: unknown or unbounded
   int64_t alignment = 64; // bytes; a power of two
-  double readGBps = 0;   // 0: unknown, in 10^9 bytes a second
+  double readGBps = 0;    // 0: unknown, in 10^9 bytes a second
   double writeGBps = 0;
   double latencyNs = 0;
-  std::vector<std::string> accessibleBy; // names of devices
+  std::vector<std::string> accessibleBy = {}; // names of devices
   bool canMapReadOnly = false;
   int64_t numaNode = -1;
   bool operator==(const MemoryDescription &) const = default;
@@ -61,7 +61,7 @@ struct DeviceDescription {
   int64_t vectorBits = 0;            // preferred vector width
 
   // What it has.
-  int64_t cores = 1;        // physical cores this process may use (multiprocessors on a GPU)
+  int64_t cores = 1;           // physical cores this process may use (multiprocessors on a GPU)
   int64_t hardwareThreads = 1; // logical processors this process may use, cgroup quota applied
   int64_t numaNodes = 1;
   int64_t clockMHz = 0;
@@ -72,26 +72,28 @@ struct DeviceDescription {
   // Stack. Bytes. 0 for a device without one.
   bool stackAddressable = true;
   int64_t mainThreadStackBytes = 0;
-  int64_t workerStackBytes = 0;  // of the threads that run dispatches
-  int64_t callerStackBytes = 0;  // of the thread that built this description
+  int64_t workerStackBytes = 0;    // of the threads that run dispatches
+  int64_t callerStackBytes = 0;    // of the thread that built this description
   int64_t maxStackAllocaBytes = 0; // largest single stack allocation
   int64_t stackBudgetBytes = 0;    // whole call tree of a dispatch
   bool externalWorkspaceOnly = false;
   int64_t workspaceAlignment = 64;
 
   // Accelerators.
-  int64_t scratchBytes = 0;   // shared memory of one workgroup
-  int64_t subgroupSize = 1;   // warp
+  int64_t scratchBytes = 0; // shared memory of one workgroup
+  int64_t subgroupSize = 1; // warp
   int64_t maxWorkgroupSize = 1;
   bool unifiedAddressing = false;
 
   bool operator==(const DeviceDescription &) const = default;
   /// True if "+name" is among the features.
   bool hasFeature(std::string_view feature) const;
+  /// Adds "+name" or "-name" to the features, in order, replacing the opposite.
+  void setFeature(std::string_view feature, bool enabled);
 };
 
 struct TargetDescription {
-  std::string name; // the tag it came from, "host" for this machine
+  std::string name;                       // the tag it came from, "host" for this machine
   std::vector<DeviceDescription> devices; // devices[0] runs host code
   std::vector<MemoryDescription> memories;
 
@@ -103,18 +105,21 @@ struct TargetDescription {
 /// JSON with one key per field, in the order of the structs; pretty-printed with two spaces.
 std::string toJson(const TargetDescription &target);
 
-/// The inverse of toJson. Unknown keys, wrong types, a missing device, duplicate names, an
-/// `accessible_by` that names no device, or an alignment that is no power of two are
-/// InvalidArgument with the path of the offending key ("devices[0].caches[1].bytes").
+/// The inverse of toJson. A key that is absent keeps its default; features may come in any order.
+/// Unknown or repeated keys, wrong types, a missing device, duplicate names, an `accessible_by`
+/// that names no device, or an alignment that is no power of two are InvalidArgument with the path
+/// of the offending key ("devices[0].caches[1].bytes").
 StatusOr<TargetDescription> fromJson(std::string_view json);
 
-/// Sets one field by its JSON path: override(t, "devices.host.stack_budget_bytes=65536"),
-/// "memories.dram.bytes=1024". A bare field name ("vector_bits=256") means devices[0]. Values are
-/// JSON, or bare words for strings; `features` takes "+a,-b" and edits the list. InvalidArgument
-/// for an unknown path or a bad value; `target` is then unchanged.
+/// Sets one field by its JSON path: overrideField(t, "devices.host.stack_budget_bytes=65536"),
+/// "memories.dram.bytes=1024", "devices.host.caches[0].bytes=32768". A bare field name
+/// ("vector_bits=256") means devices[0]. Values are JSON, or bare words for strings; `features`
+/// takes "+a,-b" and edits the list. InvalidArgument for an unknown path or a bad value, or when
+/// the result does not verify; `target` is then unchanged.
 Status overrideField(TargetDescription &target, std::string_view assignment);
 
-/// Every rule that fromJson enforces, for descriptions built by hand.
+/// Every rule that fromJson enforces, for descriptions built by hand. Names are letters, digits,
+/// '_', '-' and '.', and do not begin with "plim."; features are sorted by name.
 Status verify(const TargetDescription &target);
 
 } // namespace plim::targets

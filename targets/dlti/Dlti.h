@@ -1,0 +1,47 @@
+// The DLTI form of a TargetDescription: how a target travels inside the IR.
+//
+//   module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+//     "plim.target"   = #dlti.target_device_spec<"plim.name" = "host">,
+//     "host"          = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.vector_bits" = 512,
+//     ...>, "cuda0"         = #dlti.target_device_spec<"plim.kind" = "cuda", ...>, "plim.memories"
+//     = #dlti.target_device_spec<"dram" = #dlti.map<"kind" = "host", ...>, ...>>}
+//
+// One entry per device, in order, the first of which runs host code; one entry for all memories,
+// because a memory belongs to no single device; one for the target itself, absent if it has no
+// name. A key that is absent keeps the default of TargetDescription.h, so hand-written targets may
+// be short; keys of a device without the prefix "plim." belong to others and are ignored.
+//
+// Owns these names and the codec. Must not know the probes, nor any other dialect. Stateless;
+// threads as for the MLIRContext.
+#pragma once
+
+#include "targets/TargetDescription.h"
+
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace plim::targets::dlti {
+
+/// The attribute of the module that holds the target; upstream's name.
+inline constexpr llvm::StringLiteral targetAttrName = "dlti.target_system_spec";
+/// In front of every key of a device.
+inline constexpr llvm::StringLiteral keyPrefix = "plim.";
+/// Entries of the system specification that are not devices.
+inline constexpr llvm::StringLiteral targetEntryName = "plim.target";
+inline constexpr llvm::StringLiteral memoriesEntryName = "plim.memories";
+
+/// `target` must verify. Loads the DLTI dialect into `context`.
+mlir::TargetSystemSpecAttr toDlti(mlir::MLIRContext *context, const TargetDescription &target);
+
+/// The inverse. Diagnostics through `emitError`, one per fault, with the path of the entry.
+mlir::FailureOr<TargetDescription>
+fromDlti(mlir::TargetSystemSpecAttr spec, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+/// Reads the module's `dlti.target_system_spec`; its absence is an error too. Diagnostics are at
+/// the module's location.
+mlir::FailureOr<TargetDescription> fromDlti(mlir::ModuleOp module);
+
+/// Sets the module's `dlti.target_system_spec`, replacing what is there.
+void attachTarget(mlir::ModuleOp module, const TargetDescription &target);
+
+} // namespace plim::targets::dlti
