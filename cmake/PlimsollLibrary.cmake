@@ -17,7 +17,8 @@ endfunction()
 
 # plim_add_unit_test(NAME SRCS cpp... DEPS target... [LABELS label...])
 #
-# A GoogleTest program; its label is its folder under tests/unit, and "fast" unless told otherwise.
+# A GoogleTest program; its labels are "unit", its folder under tests/unit, and "fast" unless told
+# otherwise.
 function(plim_add_unit_test NAME)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
@@ -28,5 +29,10 @@ function(plim_add_unit_test NAME)
   target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
-                       PROPERTIES LABELS "${folder};${ARG_LABELS}" TIMEOUT 300)
+                       PROPERTIES TIMEOUT 300)
+  # PROPERTIES above cannot carry a list; CTest reads this file after the one with the tests.
+  set(labels ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_labels.cmake)
+  file(CONFIGURE OUTPUT ${labels} @ONLY CONTENT
+    "set_tests_properties(\${@NAME@_TESTS} PROPERTIES LABELS \"unit;@folder@;@ARG_LABELS@\")\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
 endfunction()
