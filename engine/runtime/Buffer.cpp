@@ -1,0 +1,96 @@
+#include "engine/runtime/Buffer.h"
+
+#include "engine/runtime/ByteSize.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace plim::runtime {
+
+StatusOr<Buffer> Buffer::create(const std::shared_ptr<MemoryPool> &pool, void *data,
+                                ElementType type, std::span<const int64_t> shape) {
+  PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
+  size_t stateBytes = sizeof(State) + shape.size_bytes();
+  void *memory = pool ? pool->allocate(stateBytes) : std::malloc(stateBytes);
+  if (!memory)
+    return resourceExhaustedError("no memory for a buffer handle");
+  auto *state = new (memory) State;
+  state->type = type;
+  state->rank = shape.size();
+  state->elements = bytes / elementBytes(type);
+  state->data = data;
+  state->pool = pool;
+  if (!shape.empty())
+    std::memcpy(state->extents(), shape.data(), shape.size_bytes());
+  return Buffer(state);
+}
+
+StatusOr<Buffer> Buffer::adopt(const std::shared_ptr<MemoryPool> &pool, void *block,
+                               ElementType type, std::span<const int64_t> shape) {
+  PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
+  if (static_cast<size_t>(bytes) > MemoryPool::capacityOf(block))
+    return invalidArgumentError("a shape of " + std::to_string(bytes) +
+                                " bytes does not fit in a block of " +
+                                std::to_string(MemoryPool::capacityOf(block)));
+  return create(pool, block, type, shape);
+}
+
+StatusOr<Buffer> Buffer::allocate(const std::shared_ptr<MemoryPool> &pool, ElementType type,
+                                  std::span<const int64_t> shape) {
+  PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
+  void *block = pool->allocate(static_cast<size_t>(bytes));
+  if (!block)
+    return resourceExhaustedError("no memory for a buffer of " + std::to_string(bytes) + " bytes");
+  StatusOr<Buffer> buffer = create(pool, block, type, shape);
+  if (!buffer.ok())
+    pool->release(block);
+  return buffer;
+}
+
+StatusOr<Buffer> Buffer::wrap(void *data, ElementType type, std::span<const int64_t> shape,
+                              bool readOnly, BufferReleaseFn release, void *user) {
+  PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
+  if (!data && bytes > 0)
+    return invalidArgumentError("null data for " + std::to_string(bytes) + " bytes");
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(elementBytes(type)) != 0)
+    return invalidArgumentError("data is not aligned for elements of " +
+                                std::string(elementTypeName(type)));
+  StatusOr<Buffer> buffer = create(nullptr, data, type, shape);
+  if (buffer.ok()) {
+    buffer->state->readOnly = readOnly;
+    buffer->state->release = release;
+    buffer->state->user = user;
+  }
+  return buffer;
+}
+
+StatusOr<Buffer> Buffer::fromCopy(const std::shared_ptr<MemoryPool> &pool, ElementType type,
+                                  std::span<const int64_t> shape,
+                                  std::span<const std::byte> bytes) {
+  PLIM_ASSIGN_OR_RETURN(int64_t expected, byteSizeOf(shape, elementBytes(type)));
+  if (static_cast<size_t>(expected) != bytes.size())
+    return invalidArgumentError(std::to_string(bytes.size()) + " bytes for a buffer of " +
+                                std::to_string(expected));
+  PLIM_ASSIGN_OR_RETURN(Buffer buffer, allocate(pool, type, shape));
+  if (!bytes.empty())
+    std::memcpy(buffer.mutableData(), bytes.data(), bytes.size());
+  return buffer;
+}
+
+void Buffer::destroy(State *state) {
+  // The pool owns the memory of the state that keeps it alive: it must be the last to go.
+  std::shared_ptr<MemoryPool> pool = std::move(state->pool);
+  if (pool)
+    pool->release(state->data);
+  else if (state->release)
+    state->release(state->user, state->data);
+  state->~State();
+  if (pool)
+    pool->release(state);
+  else
+    std::free(state);
+}
+
+} // namespace plim::runtime

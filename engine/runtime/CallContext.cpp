@@ -1,0 +1,155 @@
+#include "engine/runtime/CallContext.h"
+
+#include "engine/runtime/ByteSize.h"
+#include "engine/runtime/Executor.h"
+
+#include <thread>
+
+namespace plim::runtime {
+namespace {
+
+constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code); }
+
+plim_context makeContext(void *slab, size_t slabBytes) {
+  plim_context context{};
+  context.magic = PLIM_ABI_MAGIC;
+  context.version = PLIM_ABI_VERSION;
+  context.workspace = slab;
+  context.workspace_bytes = slab ? slabBytes : 0;
+  return context;
+}
+
+} // namespace
+
+CallFrame::CallFrame(CallContext &call, const plim_context &context) : abi(context), owner(call) {
+  abi.call = this;
+}
+
+CallFrame::~CallFrame() {
+  if (arena)
+    owner.executor().scratchCache().giveBack(arena);
+}
+
+void *CallFrame::scratch(int64_t bytes) {
+  if (!arena && bytes >= 0)
+    arena = owner.executor().scratchCache().take();
+  void *memory = arena && bytes >= 0 ? arena->allocate(static_cast<size_t>(bytes)) : nullptr;
+  if (!memory) {
+    StatusCode code = bytes < 0 ? StatusCode::InvalidArgument : StatusCode::ResourceExhausted;
+    owner.latch(codeOf(code), "no scratch memory of " + std::to_string(bytes) + " bytes");
+    abi.status = codeOf(code);
+  }
+  return memory;
+}
+
+CallContext::CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces)
+    : exec(executor), pool(pool), workspaces(workspaces), slab(workspaces.take()),
+      hostFrame(*this, makeContext(slab, workspaces.slabBytes())), owned{&owned, &owned} {
+  if (!slab && workspaces.slabBytes() != 0)
+    latch(codeOf(StatusCode::ResourceExhausted),
+          "no memory for a workspace of " + std::to_string(workspaces.slabBytes()) + " bytes");
+}
+
+CallContext::~CallContext() {
+  releaseAll();
+  workspaces.giveBack(slab);
+}
+
+Status CallContext::run(plim_function_entry entry, const plim_view *arguments,
+                        const plim_view *results) {
+  if (!failed()) {
+    FloatEnvironment environment;
+    plim_code code;
+    try {
+      code = entry(context(), arguments, results);
+    } catch (...) {
+      code = codeOf(StatusCode::Unknown);
+      latch(code, "an exception left the function");
+    }
+    if (code != 0)
+      latch(code, "the function failed without a message");
+  }
+  Status result = status();
+  if (!result.ok())
+    releaseAll();
+  return result;
+}
+
+void CallContext::latch(plim_code code, std::string_view text) {
+  plim_code none = 0;
+  if (!firstCode.compare_exchange_strong(none, code, std::memory_order_acq_rel))
+    return;
+  try {
+    message = text;
+  } catch (...) {
+    // No memory for the message: the code alone still tells.
+  }
+  messageReady.store(true, std::memory_order_release);
+}
+
+Status CallContext::status() const {
+  plim_code code = failed();
+  if (code == 0)
+    return okStatus();
+  while (!messageReady.load(std::memory_order_acquire))
+    std::this_thread::yield();
+  return Status(static_cast<StatusCode>(code), message);
+}
+
+void *CallContext::allocate(int64_t rank, const int64_t *sizes, int64_t elementBytes) {
+  StatusOr<int64_t> bytes = byteSizeOf({sizes, static_cast<size_t>(rank)}, elementBytes);
+  if (!bytes.ok()) {
+    latch(codeOf(bytes.status().code()), bytes.status().message());
+    return nullptr;
+  }
+  void *block = pool.allocate(static_cast<size_t>(*bytes));
+  if (!block) {
+    latch(codeOf(StatusCode::ResourceExhausted),
+          "no memory for a buffer of " + std::to_string(*bytes) + " bytes");
+    return nullptr;
+  }
+  BlockLink *link = MemoryPool::linkOf(block);
+  LockGuard lock(mutex);
+  link->next = owned.next;
+  link->prev = &owned;
+  owned.next->prev = link;
+  owned.next = link;
+  return block;
+}
+
+void CallContext::release(void *block) {
+  if (!block)
+    return;
+  {
+    LockGuard lock(mutex);
+    unlink(MemoryPool::linkOf(block));
+  }
+  pool.release(block);
+}
+
+bool CallContext::detach(void *block) {
+  LockGuard lock(mutex);
+  for (BlockLink *link = owned.next; link != &owned; link = link->next) {
+    if (MemoryPool::blockOf(link) == block) {
+      unlink(link);
+      return true;
+    }
+  }
+  return false;
+}
+
+void CallContext::unlink(BlockLink *link) {
+  link->prev->next = link->next;
+  link->next->prev = link->prev;
+}
+
+void CallContext::releaseAll() {
+  LockGuard lock(mutex);
+  while (owned.next != &owned) {
+    BlockLink *link = owned.next;
+    unlink(link);
+    pool.release(MemoryPool::blockOf(link));
+  }
+}
+
+} // namespace plim::runtime

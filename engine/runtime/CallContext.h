@@ -1,0 +1,122 @@
+// CallContext: the runtime's state of one call of a public function, from begin to end.
+//
+// It lives on the stack of the thread that makes the call and owns, for that time: the plim_context
+// that generated code sees, the workspace slab, the scratch of host code, the first failure, and
+// every block taken with plim_rt_allocate that is not yet released or detached. Whatever way a call
+// ends, the destructor gives all of that back: a failing call leaks nothing.
+//
+//   CallContext call(executor, pool, workspaces);
+//   Status status = call.run(entry, arguments, results);
+//   ... if ok: call.detach(result.data) for each result, then Buffer::adopt
+//
+// What plim_context::call points at is a CallFrame: one for the host code of the call, and one for
+// each range of workgroups while it runs, because scratch belongs to a range.
+//
+// Must not know signatures, and oneTBB only through Executor. Thread safety: latch(), cancel(),
+// failed(), allocate() and release() may be called from any thread while the call runs; the rest
+// belongs to the thread that makes the call.
+#pragma once
+
+#include "engine/abi/plim_abi.h"
+#include "engine/runtime/FloatEnvironment.h"
+#include "engine/runtime/MemoryPool.h"
+#include "engine/runtime/Mutex.h"
+#include "engine/runtime/ScratchArena.h"
+#include "engine/runtime/WorkspaceCache.h"
+#include "support/Status.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace plim::runtime {
+
+class CallContext;
+class Executor;
+
+/// What plim_context::call points at. Used by one thread at a time.
+class CallFrame {
+public:
+  CallFrame(CallContext &call, const plim_context &context);
+  ~CallFrame();
+  CallFrame(const CallFrame &) = delete;
+  CallFrame &operator=(const CallFrame &) = delete;
+
+  static CallFrame &of(plim_context *context) { return *static_cast<CallFrame *>(context->call); }
+
+  plim_context *context() { return &abi; }
+  CallContext &call() { return owner; }
+
+  /// Memory valid until the frame ends or is reset to an earlier mark; latches when there is none.
+  void *scratch(int64_t bytes);
+  ScratchArena::Mark scratchMark() const { return arena ? arena->mark() : ScratchArena::Mark(); }
+  void resetScratch(ScratchArena::Mark mark) {
+    if (arena)
+      arena->reset(mark);
+  }
+
+private:
+  plim_context abi;
+  CallContext &owner;
+  ScratchArena *arena = nullptr; // borrowed from the executor's cache at the first use
+};
+
+class CallContext {
+public:
+  /// Takes a slab from `workspaces`. All three are borrowed and must outlive the call. When no slab
+  /// can be had the call has failed already: run() returns ResourceExhausted without running.
+  CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces);
+  /// Gives back everything that is still owned.
+  ~CallContext();
+  CallContext(const CallContext &) = delete;
+  CallContext &operator=(const CallContext &) = delete;
+
+  /// Runs host code on the calling thread under the default floating-point environment, which is
+  /// put back after it. Returns the first failure of the call; on failure all blocks of the call
+  /// are released before it returns. Blocks until the call is over. At most once per context.
+  Status run(plim_function_entry entry, const plim_view *arguments, const plim_view *results);
+
+  /// The context of host code, for code that is not run through run(): raw kernels, tests.
+  plim_context *context() { return hostFrame.context(); }
+
+  /// Records the first failure of the call; later ones are dropped. `code` must not be 0.
+  void latch(plim_code code, std::string_view message);
+  /// Latches StatusCode::Cancelled: ranges not yet started are dropped, running ones end.
+  void cancel() { latch(static_cast<plim_code>(StatusCode::Cancelled), "the call was cancelled"); }
+  /// The code of the first failure, 0 while there is none.
+  plim_code failed() const { return firstCode.load(std::memory_order_acquire); }
+  /// The first failure with its message.
+  Status status() const;
+
+  /// plim_rt_allocate: a block owned by the call; null after latching the reason.
+  void *allocate(int64_t rank, const int64_t *sizes, int64_t elementBytes);
+  /// plim_rt_release: gives a block of allocate() back; null is ignored.
+  void release(void *block);
+  /// Passes a block of allocate() to the caller, who returns it to the pool. False, and nothing
+  /// happens, when the call does not own such a block. Linear in the blocks still owned, which at
+  /// the end of a call are its results.
+  bool detach(void *block);
+
+  Executor &executor() { return exec; }
+
+private:
+  void releaseAll();
+  void unlink(BlockLink *link) PLIM_REQUIRES(mutex);
+
+  Executor &exec;
+  MemoryPool &pool;
+  WorkspaceCache &workspaces;
+  void *const slab;
+  CallFrame hostFrame;
+
+  // The winner of firstCode writes the message, then sets messageReady: readers wait for that.
+  std::atomic<plim_code> firstCode{0};
+  std::atomic<bool> messageReady{false};
+  std::string message;
+
+  Mutex mutex;
+  BlockLink owned PLIM_GUARDED_BY(mutex); // sentinel of a ring
+};
+
+} // namespace plim::runtime

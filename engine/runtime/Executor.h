@@ -1,0 +1,80 @@
+// Executor: runs the dispatches of calls, and the compiler's jobs, on the engine's own oneTBB
+// arena.
+//
+// A dispatch is cut into ranges of workgroups. When all of it is less work than waking a worker
+// pays for, when there is one workgroup, or one thread, or when so many callers run parallel work
+// already that each core has its own, it runs inline on the caller. Otherwise the caller and the
+// workers of the arena share the ranges, isolated from each other's calls and from the host's own
+// tasks. The first failure is latched in the call; ranges not yet started are dropped, running ones
+// end.
+//
+// oneTBB is included by Executor.cpp alone: it throws, and no exception leaves that file. Process-
+// wide settings of oneTBB are left to the host, so threads beyond what oneTBB grants the process
+// are shared among all arenas. In a forked child, where the workers are gone, everything runs
+// inline.
+//
+// Thread safety: every member may be called from any thread.
+#pragma once
+
+#include "engine/abi/plim_abi.h"
+#include "engine/runtime/MemoryPool.h"
+#include "engine/runtime/ScratchArena.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace plim::runtime {
+
+struct ExecutorOptions {
+  /// Threads that work at once on one call, the caller included; 0: all that this process may use.
+  /// With 1 no worker is ever started.
+  int threads = 0;
+};
+
+class Executor {
+public:
+  /// A vectorised core retires about four scalar operations per nanosecond. Dispatches below
+  /// 20 microseconds of that run inline, and a range holds at least 10 of them: an idle worker
+  /// takes 3 to 4 microseconds to start, a stolen range a fraction of one.
+  static constexpr int64_t operationsPerMicrosecond = 4000;
+  static constexpr int64_t inlineOperations = 20 * operationsPerMicrosecond;
+  static constexpr int64_t rangeOperations = 10 * operationsPerMicrosecond;
+  /// Inline work is cut into ranges of a millisecond, so that a cancelled call ends soon.
+  static constexpr int64_t inlineRangeOperations = 1000 * operationsPerMicrosecond;
+
+  /// Keeps `pool`, where scratch comes from. Starts no thread before the first parallel work.
+  explicit Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options = {});
+  /// No work may be running.
+  ~Executor();
+  Executor(const Executor &) = delete;
+  Executor &operator=(const Executor &) = delete;
+
+  int threads() const { return threadCount; }
+
+  /// Runs all workgroups of a dispatch for the call that `context` belongs to and returns the
+  /// call's first failure, 0 if there is none. Blocks until no range runs any more.
+  plim_code runDispatch(plim_context *context, const plim_dispatch *dispatch, void *const *bindings,
+                        const int64_t *scalars);
+
+  /// Calls job(0) ... job(count - 1) in any order, several at once, and returns when all are done.
+  /// Each runs on a stack of at least 4 MiB if the caller's is that large, under the default
+  /// floating-point environment, and must not throw.
+  void parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept;
+
+  ScratchCache &scratchCache() { return scratch; }
+
+private:
+  struct Arena; // hides oneTBB
+  struct Launch;
+
+  bool tryParallel(const Launch &launch) const;
+
+  const std::shared_ptr<MemoryPool> pool;
+  ScratchCache scratch;
+  int threadCount;
+  std::unique_ptr<Arena> arena; // null with one thread
+};
+
+} // namespace plim::runtime

@@ -1,0 +1,191 @@
+#include "engine/runtime/MemoryPool.h"
+
+#include "engine/abi/plim_abi.h"
+
+#include <bit>
+#include <cassert>
+#include <cstdlib>
+
+namespace plim::runtime {
+namespace {
+
+constexpr size_t granule = PLIM_BUFFER_ALIGNMENT;
+// Beyond any address space in use; keeps all arithmetic below far from overflow.
+constexpr size_t maxBlockBytes = size_t{1} << 47;
+
+// Log-linear classes over units of one granule: 1, 2, ..., 8, 10, 12, 14, 16, 20, ... units.
+uint64_t sizeClassOf(size_t bytes) {
+  size_t last = bytes == 0 ? 0 : (bytes - 1) / granule;
+  if (last < 4)
+    return last;
+  unsigned shift = std::bit_width(last) - 3;
+  return 4 * shift + (last >> shift);
+}
+
+size_t classCapacity(uint64_t sizeClass) {
+  if (sizeClass < 8)
+    return (sizeClass + 1) * granule;
+  unsigned shift = static_cast<unsigned>(sizeClass / 4 - 1);
+  return ((sizeClass % 4 + 5) << shift) * granule;
+}
+
+} // namespace
+
+struct alignas(PLIM_BUFFER_ALIGNMENT) MemoryPool::Header {
+  BlockLink link;
+  size_t capacity;
+  uint64_t sizeClass;
+
+  static Header *of(void *block) { return static_cast<Header *>(block) - 1; }
+  static Header *of(BlockLink *link) { return reinterpret_cast<Header *>(link); }
+  void *payload() { return this + 1; }
+};
+
+MemoryPool::MemoryPool(MemoryPoolOptions options) : options(options) {
+  static_assert(sizeof(Header) == granule && offsetof(Header, link) == 0);
+  assert(sizeClassOf(maxBlockBytes) < classCount);
+}
+
+MemoryPool::~MemoryPool() {
+  trim();
+  assert(systemBytes.load() == 0 && "a block outlives its pool");
+}
+
+void *MemoryPool::allocate(size_t bytes) {
+  if (bytes > maxBlockBytes)
+    return nullptr;
+  uint64_t sizeClass = sizeClassOf(bytes);
+  if (!options.reuse)
+    return allocateFromSystem((bytes / granule + 1) * granule, sizeClass);
+
+  BlockLink *link;
+  {
+    SizeClass &from = classes[sizeClass];
+    LockGuard lock(from.mutex);
+    link = from.free;
+    if (link) {
+      from.free = link->next;
+      ++from.hits;
+    }
+  }
+  if (!link)
+    return allocateFromSystem(classCapacity(sizeClass), sizeClass);
+  Header *header = Header::of(link);
+  keptBytes.fetch_sub(header->capacity, std::memory_order_relaxed);
+  notePeak();
+  return header->payload();
+}
+
+void MemoryPool::release(void *block) {
+  if (!block)
+    return;
+  Header *header = Header::of(block);
+  size_t capacity = header->capacity;
+  if (!options.reuse || capacity > options.maxKeptBytes)
+    return releaseToSystem(header);
+
+  SizeClass &own = classes[header->sizeClass];
+  uint64_t kept = keptBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
+  {
+    LockGuard lock(own.mutex);
+    header->link.next = own.free;
+    own.free = &header->link;
+  }
+  if (kept <= options.maxKeptBytes)
+    return;
+  for (size_t i = classCount; i-- > 0;)
+    if (&classes[i] != &own)
+      evict(classes[i], options.maxKeptBytes);
+  evict(own, options.maxKeptBytes);
+}
+
+void MemoryPool::trim(size_t keepBytes) {
+  for (size_t i = classCount; i-- > 0;)
+    evict(classes[i], keepBytes);
+}
+
+MemoryPoolStatistics MemoryPool::statistics() const {
+  MemoryPoolStatistics result;
+  for (const SizeClass &sizeClass : classes) {
+    // The lock is the only thing of a class that a snapshot changes.
+    auto &mutableClass = const_cast<SizeClass &>(sizeClass);
+    LockGuard lock(mutableClass.mutex);
+    result.poolHits += mutableClass.hits;
+  }
+  result.allocations = result.poolHits + systemAllocations.load(std::memory_order_relaxed);
+  result.keptBytes = keptBytes.load(std::memory_order_relaxed);
+  uint64_t system = systemBytes.load(std::memory_order_relaxed);
+  result.liveBytes = system > result.keptBytes ? system - result.keptBytes : 0;
+  result.peakBytes = peakBytes.load(std::memory_order_relaxed);
+  return result;
+}
+
+size_t MemoryPool::capacityOf(const void *block) {
+  return Header::of(const_cast<void *>(block))->capacity;
+}
+
+BlockLink *MemoryPool::linkOf(void *block) { return &Header::of(block)->link; }
+
+void *MemoryPool::blockOf(BlockLink *link) { return Header::of(link)->payload(); }
+
+void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
+  uint64_t system = systemBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
+  bool overLimit = options.maxSystemBytes != 0 && system > options.maxSystemBytes;
+  if (overLimit) {
+    trim();
+    overLimit = systemBytes.load(std::memory_order_relaxed) > options.maxSystemBytes;
+  }
+  void *memory = nullptr;
+  if (!overLimit) {
+    memory = std::aligned_alloc(granule, sizeof(Header) + capacity);
+    if (!memory) {
+      trim();
+      memory = std::aligned_alloc(granule, sizeof(Header) + capacity);
+    }
+  }
+  if (!memory) {
+    systemBytes.fetch_sub(capacity, std::memory_order_relaxed);
+    return nullptr;
+  }
+  systemAllocations.fetch_add(1, std::memory_order_relaxed);
+  notePeak();
+  auto *header = static_cast<Header *>(memory);
+  header->capacity = capacity;
+  header->sizeClass = sizeClass;
+  return header->payload();
+}
+
+void MemoryPool::releaseToSystem(Header *header) {
+  systemBytes.fetch_sub(header->capacity, std::memory_order_relaxed);
+  std::free(header);
+}
+
+void MemoryPool::evict(SizeClass &from, size_t keepBytes) {
+  while (keptBytes.load(std::memory_order_relaxed) > keepBytes) {
+    BlockLink *link;
+    {
+      LockGuard lock(from.mutex);
+      link = from.free;
+      if (!link)
+        return;
+      from.free = link->next;
+    }
+    Header *header = Header::of(link);
+    size_t capacity = header->capacity;
+    // System first: live bytes, their difference, may look too small for a moment, never too large.
+    releaseToSystem(header);
+    keptBytes.fetch_sub(capacity, std::memory_order_relaxed);
+  }
+}
+
+void MemoryPool::notePeak() {
+  // Kept may briefly run ahead of system when another thread is between the two.
+  uint64_t system = systemBytes.load(std::memory_order_relaxed);
+  uint64_t kept = keptBytes.load(std::memory_order_relaxed);
+  uint64_t live = system > kept ? system - kept : 0;
+  uint64_t peak = peakBytes.load(std::memory_order_relaxed);
+  while (live > peak && !peakBytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+}
+
+} // namespace plim::runtime

@@ -1,0 +1,104 @@
+// MemoryPool: the engine's allocator for results, unplanned buffers, workspaces and scratch chunks.
+//
+// A block is PLIM_BUFFER_ALIGNMENT-aligned memory behind a header of the same size, which remembers
+// the block's size class and holds two links for whoever owns the block now:
+//
+//   | next | prev | capacity | class | padding to 64 | payload, capacity bytes ... |
+//   ^ from the system allocator                       ^ what allocate() returns
+//
+// Released blocks wait in a free list per size class (four classes per power of two, so at most a
+// fifth of a block is slack), hence an allocation that repeats an earlier size costs a lock and a
+// pop. Blocks kept that way are bounded in bytes; when a release would exceed the bound, blocks of
+// other classes are given back to the system first, so a pool does not stay full of sizes that no
+// one asks for any more.
+//
+// Must not know calls, buffers or threads of the executor. Thread safety: every member may be
+// called from any thread. Nothing here throws.
+#pragma once
+
+#include "engine/runtime/Mutex.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace plim::runtime {
+
+struct MemoryPoolOptions {
+  /// Free blocks kept for reuse, in bytes of payload.
+  size_t maxKeptBytes = size_t{256} << 20;
+  /// Payload bytes taken from the system, in use and kept together; 0: no limit of our own.
+  size_t maxSystemBytes = 0;
+  /// False: every allocation and release goes to malloc and free, the baseline of policy `heap`.
+  bool reuse = true;
+};
+
+/// A snapshot; under concurrent use the fields need not be of one instant. Bytes of payload,
+/// rounded up to the size class.
+struct MemoryPoolStatistics {
+  uint64_t liveBytes = 0;   // handed out now
+  uint64_t peakBytes = 0;   // the most that was handed out
+  uint64_t keptBytes = 0;   // free, waiting for reuse
+  uint64_t allocations = 0; // successful ones
+  uint64_t poolHits = 0;    // those served from a free list
+};
+
+/// The links of a block, for intrusive lists of whoever holds the block.
+struct BlockLink {
+  BlockLink *next;
+  BlockLink *prev;
+};
+
+class MemoryPool {
+public:
+  explicit MemoryPool(MemoryPoolOptions options = {});
+  /// Gives the kept blocks back. Blocks still handed out must have been released before.
+  ~MemoryPool();
+  MemoryPool(const MemoryPool &) = delete;
+  MemoryPool &operator=(const MemoryPool &) = delete;
+
+  /// At least `bytes` bytes, uninitialised, aligned to PLIM_BUFFER_ALIGNMENT; zero bytes give a
+  /// unique pointer. Null when the limit is reached or the system has no memory, after the kept
+  /// blocks have been given up to make room. The caller owns the block until release().
+  void *allocate(size_t bytes);
+
+  /// Takes a block of this pool's allocate() back; null is ignored.
+  void release(void *block);
+
+  /// Gives free blocks back to the system, largest first, until at most `keepBytes` are kept.
+  void trim(size_t keepBytes = 0);
+
+  MemoryPoolStatistics statistics() const;
+
+  /// Bytes usable in a block of allocate().
+  static size_t capacityOf(const void *block);
+
+  /// The links of a block in use; their contents are the holder's.
+  static BlockLink *linkOf(void *block);
+  static void *blockOf(BlockLink *link);
+
+private:
+  static constexpr size_t classCount = 160;
+  struct Header;
+  struct SizeClass {
+    Mutex mutex;
+    BlockLink *free PLIM_GUARDED_BY(mutex) = nullptr;
+    uint64_t hits PLIM_GUARDED_BY(mutex) = 0;
+  };
+
+  void *allocateFromSystem(size_t capacity, uint64_t sizeClass);
+  void releaseToSystem(Header *header);
+  void evict(SizeClass &from, size_t keepBytes);
+  void notePeak();
+
+  const MemoryPoolOptions options;
+  std::array<SizeClass, classCount> classes;
+  // Live bytes are system bytes minus kept bytes: the path that reuses a block touches one counter.
+  std::atomic<uint64_t> systemBytes{0};
+  std::atomic<uint64_t> keptBytes{0};
+  std::atomic<uint64_t> peakBytes{0};
+  std::atomic<uint64_t> systemAllocations{0};
+};
+
+} // namespace plim::runtime

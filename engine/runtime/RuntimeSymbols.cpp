@@ -1,0 +1,66 @@
+#include "engine/runtime/RuntimeSymbols.h"
+
+#include "engine/abi/plim_abi.h"
+#include "engine/runtime/CallContext.h"
+#include "engine/runtime/Executor.h"
+
+#include <array>
+
+using plim::runtime::CallFrame;
+
+// A failure is visible in the context it happened in at once; in the call's it is latched.
+extern "C" {
+
+plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
+                           void *const *bindings, const int64_t *scalars) {
+  CallFrame &frame = CallFrame::of(context);
+  return frame.call().executor().runDispatch(context, dispatch, bindings, scalars);
+}
+
+void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes,
+                       int64_t element_bytes) {
+  plim::runtime::CallContext &call = CallFrame::of(context).call();
+  void *block = call.allocate(rank, sizes, element_bytes);
+  if (!block)
+    context->status = call.failed();
+  return block;
+}
+
+void plim_rt_release(plim_context *context, void *memory) {
+  CallFrame::of(context).call().release(memory);
+}
+
+void *plim_rt_scratch(plim_context *context, int64_t bytes) {
+  return CallFrame::of(context).scratch(bytes);
+}
+
+plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message) {
+  if (code == 0)
+    return code;
+  plim::runtime::CallContext &call = CallFrame::of(context).call();
+  call.latch(code, message ? message : "");
+  context->status = call.failed();
+  return code;
+}
+
+} // extern "C"
+
+namespace plim::runtime {
+namespace {
+
+template <typename Function> RuntimeSymbol symbol(const char *name, Function *function) {
+  return {name, reinterpret_cast<void *>(function)};
+}
+
+} // namespace
+
+std::span<const RuntimeSymbol> runtimeSymbols() {
+  static const std::array<RuntimeSymbol, 5> table = {
+      symbol("plim_rt_dispatch", &plim_rt_dispatch), symbol("plim_rt_allocate", &plim_rt_allocate),
+      symbol("plim_rt_release", &plim_rt_release),   symbol("plim_rt_scratch", &plim_rt_scratch),
+      symbol("plim_rt_fail", &plim_rt_fail),
+  };
+  return table;
+}
+
+} // namespace plim::runtime

@@ -1,0 +1,80 @@
+#include "engine/runtime/ScratchArena.h"
+
+#include "engine/abi/plim_abi.h"
+
+#include <algorithm>
+#include <new>
+
+namespace plim::runtime {
+namespace {
+
+// Large enough that most kernels never leave it, small enough to stay in a second-level cache.
+constexpr size_t firstChunkBytes = size_t{64} << 10;
+
+size_t capacityOf(BlockLink *chunk) { return MemoryPool::capacityOf(MemoryPool::blockOf(chunk)); }
+
+} // namespace
+
+ScratchArena::~ScratchArena() {
+  while (first) {
+    BlockLink *next = first->next;
+    pool.release(MemoryPool::blockOf(first));
+    first = next;
+  }
+}
+
+void *ScratchArena::allocate(size_t bytes) {
+  constexpr size_t alignment = PLIM_BUFFER_ALIGNMENT;
+  if (bytes > SIZE_MAX / 2)
+    return nullptr;
+  bytes = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+
+  BlockLink *chunk = position.chunk;
+  size_t used = position.used;
+  if (!chunk || capacityOf(chunk) - used < bytes) {
+    BlockLink *&next = chunk ? chunk->next : first;
+    if (!next || capacityOf(next) < bytes) {
+      // Doubling bounds the number of chunks; one that is too small stays behind the new one.
+      size_t wanted = std::max(bytes, chunk ? 2 * capacityOf(chunk) : firstChunkBytes);
+      void *block = pool.allocate(wanted);
+      if (!block)
+        block = pool.allocate(bytes);
+      if (!block)
+        return nullptr;
+      BlockLink *fresh = MemoryPool::linkOf(block);
+      fresh->next = next;
+      next = fresh;
+    }
+    chunk = next;
+    used = 0;
+  }
+  position = {chunk, used + bytes};
+  return static_cast<std::byte *>(MemoryPool::blockOf(chunk)) + used;
+}
+
+ScratchCache::~ScratchCache() {
+  while (ScratchArena *arena = free) {
+    free = arena->nextFree;
+    delete arena;
+  }
+}
+
+ScratchArena *ScratchCache::take() {
+  {
+    LockGuard lock(mutex);
+    if (ScratchArena *arena = free) {
+      free = arena->nextFree;
+      return arena;
+    }
+  }
+  return new (std::nothrow) ScratchArena(pool);
+}
+
+void ScratchCache::giveBack(ScratchArena *arena) {
+  arena->reset({});
+  LockGuard lock(mutex);
+  arena->nextFree = free;
+  free = arena;
+}
+
+} // namespace plim::runtime
