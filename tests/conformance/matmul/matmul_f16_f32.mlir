@@ -1,0 +1,22 @@
+// f16 operands are widened into an f32 accumulator.
+// RUN-FUNCTION: @main
+// TOLERANCE: 1e-5
+// CASE:
+// INPUT: 1x2xf16=1.5 2
+// INPUT: 2x1xf16=0.5 -4
+// CASE:
+// INPUT: 33x65xf16=rnd:1
+// INPUT: 65x17xf16=rnd:2
+
+func.func @main(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf16>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>)
+      outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %p : tensor<?x?xf32>
+}

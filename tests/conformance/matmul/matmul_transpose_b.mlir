@@ -1,0 +1,24 @@
+// A product with the right operand stored transposed, told by the indexing maps.
+// RUN-FUNCTION: @main
+// TOLERANCE: 1e-5
+// CASE:
+// INPUT: 2x3xf32=1 2 3 4 5 6
+// INPUT: 2x3xf32=1 2 -3 -1 0.5 4
+// CASE:
+// INPUT: 31x67xf32=rnd:1
+// INPUT: 41x67xf32=rnd:2
+
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %b, %c0 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+                       affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %p : tensor<?x?xf32>
+}

@@ -1,0 +1,32 @@
+// Smallest of each column, where NaN loses against a number.
+// RUN-FUNCTION: @main
+// TOLERANCE: 0
+// CASE:
+// INPUT: 2x3xf32=1 2 3 4 5 6.5
+// CASE:
+// INPUT: 1x1xf32=-3
+// CASE:
+// INPUT: 37x101xf32=rnd:1
+// CASE:
+// INPUT: 3x0xf32=[]
+// CASE:
+// INPUT: 0x3xf32=[]
+// CASE:
+// INPUT: 3x2xf32=1 nan nan nan -2 nan
+
+func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+  %c1 = arith.constant 1 : index
+  %init = arith.constant 0x7F800000 : f32
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %z = linalg.fill ins(%init : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+      iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%v: f32, %acc: f32):
+    %s = arith.minnumf %acc, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Runs the conformance modules: the engine against its plain lowering, and against literal values.
+
+  tests/conformance/run.py build/bin/plimsoll [FILE_OR_FOLDER...] [options]
+
+Each case of each module runs once with --oracle and once per thread count without it. The printed
+values are compared with each other and with the case's EXPECT lines. One line per failure, with the
+command that reproduces it; exit status 1 when a case failed or when there was none. README.md in
+this folder has the format of the modules.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import math
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
+PRINTED = re.compile(r"((?:result|arg)\[\d+\]):\s*(.*?)\s*$")
+INTEGER = re.compile(r"i\d+|index")
+
+
+class ModuleError(Exception):
+    """A header that breaks the format, or a printed value that cannot be read."""
+
+
+@dataclasses.dataclass
+class Case:
+    path: pathlib.Path
+    number: int
+    function: str
+    tolerance: float
+    params: list
+    inputs: list = dataclasses.field(default_factory=list)
+    expected: dict = dataclasses.field(default_factory=dict)
+
+    def command(self, tool, flags):
+        command = [tool, "run", str(self.path), "--function", self.function.lstrip("@")]
+        for value in self.inputs:
+            # One argument: a value may begin with a dash.
+            command.append("--input=" + value)
+        for name, file in self.params:
+            command += ["--param", f"{name}=@{file}"]
+        return command + flags
+
+
+@dataclasses.dataclass
+class Value:
+    shape: tuple
+    element: str
+    elements: list
+
+
+def read_cases(path):
+    """The cases in the header comments of a module, in order."""
+    cases, function, tolerance, params = [], None, 0.0, []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        match = DIRECTIVE.match(line)
+        if not match:
+            continue
+        key, text = match.groups()
+        if key == "RUN-FUNCTION":
+            function = text
+        elif key == "TOLERANCE":
+            tolerance = float(text)
+        elif key == "PARAM":
+            name, _, file = text.partition("=@")
+            if not file:
+                raise ModuleError(f"{path}: PARAM must be name=@file.npy")
+            params.append((name, path.parent / file))
+        elif key == "CASE":
+            if function is None:
+                raise ModuleError(f"{path}: RUN-FUNCTION must come before the first CASE")
+            cases.append(Case(path, len(cases) + 1, function, tolerance, list(params)))
+        elif not cases:
+            raise ModuleError(f"{path}: {key} before the first CASE")
+        elif key == "INPUT":
+            cases[-1].inputs.append(text)
+        else:
+            match = PRINTED.match(text)
+            if not match:
+                raise ModuleError(f"{path}: EXPECT must be 'result[N]: value' or 'arg[N]: value'")
+            cases[-1].expected[match.group(1)] = parse_value(match.group(2))
+    if not cases:
+        raise ModuleError(f"{path}: no CASE")
+    return cases
+
+
+def parse_value(text):
+    """Reads `2x3xf32=[[1, 2, 3], [4, 5, 6]]`; integers stay integers, so that i64 is compared whole."""
+    match = re.fullmatch(r"((?:\d+x)*)([a-z]+\d*)=(.*)", text)
+    if not match:
+        raise ModuleError(f"cannot read the value '{text[:80]}'")
+    extents, element, data = match.groups()
+    read = int if INTEGER.fullmatch(element) else float
+    try:
+        elements = [read(word) for word in re.sub(r"[\[\],]", " ", data).split()]
+    except ValueError:
+        raise ModuleError(f"cannot read the value '{text[:80]}'") from None
+    shape = tuple(int(extent) for extent in extents.split("x")[:-1])
+    if len(elements) != math.prod(shape):
+        raise ModuleError(f"{math.prod(shape)} elements announced, {len(elements)} printed")
+    return Value(shape, element, elements)
+
+
+def compare(got, want, tolerance):
+    """None, or what differs. The error is relative to the larger of the wanted element and the root
+    mean square of all finite wanted elements: an element near zero through cancellation is held to
+    the scale of its tensor."""
+    if got.element != want.element or got.shape != want.shape:
+        return f"type {got.shape} {got.element}, wanted {want.shape} {want.element}"
+    finite = [v for v in want.elements if math.isfinite(v)]
+    # Sums of huge integers and floats near the limits must not overflow: scale by the largest.
+    largest = max((abs(v) for v in finite), default=0)
+    scale = 0.0
+    if tolerance > 0 and largest > 0:
+        scale = largest * math.sqrt(sum((v / largest) ** 2 for v in finite) / len(finite))
+    worst = None
+    wrong = 0
+    for i, (a, b) in enumerate(zip(got.elements, want.elements)):
+        if a == b or (a != a and b != b):
+            continue
+        if math.isfinite(a) and math.isfinite(b):
+            error = abs(a - b) / max(abs(b), scale) if tolerance > 0 else math.inf
+            if error <= tolerance:
+                continue
+        else:
+            error = math.inf
+        wrong += 1
+        if worst is None or error > worst[0]:
+            worst = (error, i, a, b)
+    if worst is None:
+        return None
+    error, i, a, b = worst
+    size = "" if math.isinf(error) else f" (error {error:.2g}, tolerance {tolerance:g})"
+    return f"element {i} is {a!r}, wanted {b!r}{size}; {wrong} of {len(got.elements)} differ"
+
+
+def execute(command, timeout):
+    """(values by label, None) or (None, why not)."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return None, f"no result after {timeout:g} s"
+    except OSError as error:
+        return None, str(error)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        how = f"signal {-done.returncode}" if done.returncode < 0 else f"exit {done.returncode}"
+        return None, f"{how}: {lines[0] if lines else 'nothing on standard error'}"
+    values = {}
+    for line in done.stdout.splitlines():
+        match = PRINTED.match(line)
+        if match:
+            try:
+                values[match.group(1)] = parse_value(match.group(2))
+            except ModuleError as error:
+                return None, f"{match.group(1)}: {error}"
+    if not values:
+        return None, "printed no value"
+    return values, None
+
+
+def check(got, want, tolerance, every_label):
+    """The first difference between two maps of label to value, or None. With every_label the two
+    must have the same labels; else the labels of `want` suffice."""
+    if every_label and got.keys() != want.keys():
+        return f"printed {', '.join(sorted(got))}; wanted {', '.join(sorted(want))}"
+    for label, value in want.items():
+        if label not in got:
+            return f"{label}: not printed"
+        difference = compare(got[label], value, tolerance)
+        if difference:
+            return f"{label}: {difference}"
+    return None
+
+
+def run_case(case, options):
+    """The failures of one case, as (what, command)."""
+    failures = []
+    oracle_command = case.command(options.tool, ["--oracle"] + options.oracle_flags)
+    oracle, why = execute(oracle_command, options.timeout)
+    if why:
+        failures.append((f"oracle: {why}", oracle_command))
+    elif case.expected:
+        difference = check(oracle, case.expected, case.tolerance, every_label=False)
+        if difference:
+            failures.append((f"oracle against EXPECT: {difference}", oracle_command))
+    for threads in options.threads:
+        command = case.command(options.tool, ["--threads", str(threads)] + options.flags)
+        got, why = execute(command, options.timeout)
+        if why:
+            failures.append((why, command))
+            continue
+        difference = check(got, case.expected, case.tolerance, every_label=False)
+        if difference:
+            failures.append((f"against EXPECT: {difference}", command))
+        elif oracle is not None:
+            difference = check(got, oracle, case.tolerance, every_label=True)
+            if difference:
+                failures.append((f"against the oracle: {difference}", command))
+    return failures
+
+
+def find_modules(paths):
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(path.rglob("*.mlir"))
+        elif path.is_file():
+            yield path
+        else:
+            raise ModuleError(f"{path}: no such file or folder")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Run the conformance modules.")
+    parser.add_argument("tool", help="the plimsoll program")
+    parser.add_argument("paths", nargs="*", type=pathlib.Path, default=[HERE],
+                        help="modules or folders (default: all of tests/conformance)")
+    parser.add_argument("--flags", type=shlex.split, default=[],
+                        help="extra flags for the side under test, as one word: --flags='--policy heap'")
+    parser.add_argument("--oracle-flags", type=shlex.split, default=[],
+                        help="extra flags for the oracle side")
+    parser.add_argument("--threads", default="1,2",
+                        type=lambda text: [int(word) for word in text.split(",")],
+                        help="thread counts of the side under test (default 1,2)")
+    parser.add_argument("--jobs", type=int, default=2, help="cases that run at once (default 2)")
+    parser.add_argument("--timeout", type=float, default=60, help="seconds per run (default 60)")
+    options = parser.parse_args()
+
+    try:
+        cases = [case for path in find_modules(options.paths) for case in read_cases(path)]
+    except (ModuleError, ValueError, OSError) as error:
+        print(f"run.py: {error}", file=sys.stderr)
+        return 1
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for case, failures in zip(cases, pool.map(lambda case: run_case(case, options), cases)):
+            failed += bool(failures)
+            for what, command in failures:
+                print(f"FAIL {case.path} case {case.number}: {what}: {shlex.join(command)}")
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
