@@ -4,6 +4,7 @@
 #include "engine/runtime/FloatEnvironment.h"
 
 #include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -18,9 +19,6 @@
 
 namespace plim::runtime {
 namespace {
-
-// Beyond this an option is taken for a mistake; it bounds what an arena reserves.
-constexpr int maxThreads = 1024;
 
 constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code); }
 
@@ -102,11 +100,15 @@ struct Executor::Launch {
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     : pool(std::move(pool)), scratch(*this->pool), threadCount(1) {
   try {
+    // An arena that asks for more than oneTBB grants gets no more, and a warning on stderr.
+    size_t granted =
+        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
     int wanted = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
-    wanted = std::min(wanted, maxThreads);
-    if (wanted > 1)
-      arena = std::make_unique<Arena>(wanted);
-    threadCount = wanted;
+    int agreed = static_cast<int>(std::min(static_cast<size_t>(wanted), granted));
+    if (agreed > 1) {
+      arena = std::make_unique<Arena>(agreed);
+      threadCount = agreed;
+    }
   } catch (...) {
     // Without an arena everything runs inline, which is slower and right.
   }

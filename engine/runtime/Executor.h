@@ -29,7 +29,8 @@ namespace plim::runtime {
 
 struct ExecutorOptions {
   /// Threads that work at once on one call, the caller included; 0: all that this process may use.
-  /// With 1 no worker is ever started.
+  /// More than oneTBB grants the process when the executor is made (the processors it may run on,
+  /// unless the host changed that) are not had. With 1 no worker is ever started.
   int threads = 0;
 };
 
@@ -51,6 +52,7 @@ public:
   Executor(const Executor &) = delete;
   Executor &operator=(const Executor &) = delete;
 
+  /// Threads that really work at once on one call.
   int threads() const { return threadCount; }
 
   /// Runs all workgroups of a dispatch for the call that `context` belongs to and returns the

@@ -1,0 +1,242 @@
+#include "engine/runtime/CallContext.h"
+
+#include "engine/runtime/Buffer.h"
+#include "engine/runtime/RuntimeSymbols.h"
+#include "tests/unit/engine/RuntimeFixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace plim::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr plim_code invalidArgument = static_cast<plim_code>(StatusCode::InvalidArgument);
+constexpr plim_code resourceExhausted = static_cast<plim_code>(StatusCode::ResourceExhausted);
+
+plim_code succeed(plim_context *, const plim_view *, const plim_view *) { return 0; }
+
+TEST(CallContext, ContextIsWhatTheAbiSays) {
+  RuntimeParts parts(1, 1000);
+  Call call(parts);
+  plim_context *context = call.context();
+  EXPECT_EQ(context->magic, PLIM_ABI_MAGIC);
+  EXPECT_EQ(context->version, PLIM_ABI_VERSION);
+  EXPECT_EQ(context->status, 0);
+  ASSERT_NE(context->workspace, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(context->workspace) % PLIM_BUFFER_ALIGNMENT, 0u);
+  EXPECT_EQ(context->workspace_bytes, 1000u);
+  std::memset(context->workspace, 1, 1000);
+  EXPECT_TRUE(call.run(succeed, nullptr, nullptr).ok());
+}
+
+TEST(CallContext, WithoutAPlanThereIsNoSlab) {
+  RuntimeParts parts(1, 0);
+  Call call(parts);
+  EXPECT_EQ(call.context()->workspace, nullptr);
+  EXPECT_EQ(call.context()->workspace_bytes, 0u);
+  EXPECT_TRUE(call.run(succeed, nullptr, nullptr).ok());
+}
+
+TEST(CallContext, NoSlabFailsTheCallBeforeItRuns) {
+  RuntimeParts parts(1, 1 << 20, {.maxSystemBytes = 1000});
+  Call call(parts);
+  auto entry = [](plim_context *, const plim_view *, const plim_view *) -> plim_code {
+    ADD_FAILURE() << "ran";
+    return 0;
+  };
+  EXPECT_EQ(call.run(entry, nullptr, nullptr).code(), StatusCode::ResourceExhausted);
+}
+
+TEST(CallContext, FirstFailureWins) {
+  RuntimeParts parts(1);
+  Call call(parts);
+  EXPECT_EQ(plim_rt_fail(call.context(), 0, "nothing"), 0);
+  EXPECT_TRUE(call.status().ok());
+  EXPECT_EQ(plim_rt_fail(call.context(), invalidArgument, "m.mlir:1:2: first"), invalidArgument);
+  EXPECT_EQ(plim_rt_fail(call.context(), resourceExhausted, "second"), resourceExhausted);
+  EXPECT_EQ(call.context()->status, invalidArgument);
+  EXPECT_EQ(call.status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(call.status().message(), "m.mlir:1:2: first");
+}
+
+TEST(CallContext, FirstFailureWinsAmongThreads) {
+  RuntimeParts parts(1);
+  for (int round = 0; round < 200; ++round) {
+    Call call(parts);
+    std::vector<std::thread> threads;
+    for (int i = 1; i <= 3; ++i)
+      threads.emplace_back([&, i] {
+        call.latch(i, std::string(50, static_cast<char>('0' + i)));
+        Status seen = call.status();
+        EXPECT_EQ(seen.message(), std::string(50, static_cast<char>('0' + call.failed())));
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+}
+
+TEST(CallContext, FailureWithoutMessageAndNullMessage) {
+  RuntimeParts parts(1);
+  {
+    Call call(parts);
+    auto entry = [](plim_context *, const plim_view *, const plim_view *) {
+      return invalidArgument;
+    };
+    Status status = call.run(entry, nullptr, nullptr);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("without a message"));
+  }
+  Call call(parts);
+  plim_rt_fail(call.context(), invalidArgument, nullptr);
+  EXPECT_EQ(call.status().code(), StatusCode::InvalidArgument);
+}
+
+TEST(CallContext, FailureLatchedButNotReturnedIsStillTheResult) {
+  RuntimeParts parts(1);
+  Call call(parts);
+  auto entry = [](plim_context *context, const plim_view *, const plim_view *) -> plim_code {
+    plim_rt_fail(context, invalidArgument, "ignored by the code");
+    return 0;
+  };
+  EXPECT_EQ(call.run(entry, nullptr, nullptr).message(), "ignored by the code");
+}
+
+TEST(CallContext, ExceptionsDoNotLeaveACall) {
+  RuntimeParts parts(1);
+  Call call(parts);
+  auto entry = [](plim_context *, const plim_view *, const plim_view *) -> plim_code {
+    throw std::runtime_error("from a host function");
+  };
+  EXPECT_EQ(call.run(entry, nullptr, nullptr).code(), StatusCode::Unknown);
+}
+
+TEST(CallContext, AllocateReleaseDetachAdopt) {
+  RuntimeParts parts(1);
+  void *result = nullptr;
+  {
+    Call call(parts);
+    const int64_t sizes[] = {4, 5};
+    void *temporary = plim_rt_allocate(call.context(), 2, sizes, 4);
+    result = plim_rt_allocate(call.context(), 2, sizes, 4);
+    void *forgotten = plim_rt_allocate(call.context(), 0, nullptr, 8);
+    ASSERT_TRUE(temporary && result && forgotten);
+    std::memset(result, 7, 80);
+    plim_rt_release(call.context(), temporary);
+    plim_rt_release(call.context(), nullptr);
+    EXPECT_TRUE(call.detach(result));
+    EXPECT_FALSE(call.detach(result)) << "the same memory returned twice";
+    int elsewhere = 0;
+    EXPECT_FALSE(call.detach(&elsewhere));
+  }
+  EXPECT_EQ(parts.pool->statistics().liveBytes, MemoryPool::capacityOf(result));
+  {
+    Buffer buffer =
+        *Buffer::adopt(parts.pool, result, ElementType::F32, std::vector<int64_t>{4, 5});
+    EXPECT_EQ(static_cast<const char *>(buffer.data())[79], 7);
+  }
+  EXPECT_EQ(parts.pool->statistics().liveBytes, 0u);
+}
+
+TEST(CallContext, ZeroBytesAreAUniquePointer) {
+  RuntimeParts parts(1);
+  Call call(parts);
+  const int64_t sizes[] = {0, 4};
+  void *a = plim_rt_allocate(call.context(), 2, sizes, 4);
+  void *b = plim_rt_allocate(call.context(), 2, sizes, 4);
+  EXPECT_TRUE(a && b && a != b);
+}
+
+TEST(CallContext, BadAllocationsLatchTheReason) {
+  RuntimeParts parts(1, 0, {.maxSystemBytes = 1 << 20});
+  int64_t big = std::numeric_limits<int64_t>::max();
+  struct Case {
+    std::vector<int64_t> sizes;
+    StatusCode code;
+    const char *text;
+  };
+  for (const Case &bad : {Case{{3, -2}, StatusCode::InvalidArgument, "extent -2 of dimension 1"},
+                          Case{{big, 2}, StatusCode::InvalidArgument, "overflow"},
+                          Case{{1 << 20}, StatusCode::ResourceExhausted, "no memory"}}) {
+    Call call(parts);
+    int64_t rank = static_cast<int64_t>(bad.sizes.size());
+    EXPECT_EQ(plim_rt_allocate(call.context(), rank, bad.sizes.data(), 4), nullptr);
+    EXPECT_EQ(call.context()->status, static_cast<plim_code>(bad.code));
+    EXPECT_EQ(call.status().code(), bad.code);
+    EXPECT_THAT(std::string(call.status().message()), HasSubstr(bad.text));
+  }
+}
+
+TEST(CallContext, AFailingCallLeaksNothing) {
+  RuntimeParts parts(1, 4096);
+  auto entry = [](plim_context *context, const plim_view *, const plim_view *) -> plim_code {
+    const int64_t sizes[] = {1000};
+    for (int i = 0; i < 10; ++i)
+      if (void *block = plim_rt_allocate(context, 1, sizes, 4); i % 3 == 0)
+        plim_rt_release(context, block);
+    return plim_rt_fail(context, invalidArgument, "late");
+  };
+  uint64_t before = 0;
+  for (int i = 0; i < 3; ++i) {
+    Call call(parts);
+    before = parts.pool->statistics().liveBytes;
+    EXPECT_FALSE(call.run(entry, nullptr, nullptr).ok());
+    EXPECT_EQ(parts.pool->statistics().liveBytes, before);
+  }
+}
+
+TEST(CallContext, ScratchOfHostCodeLivesAsLongAsTheCall) {
+  RuntimeParts parts(1);
+  void *first;
+  {
+    Call call(parts);
+    first = plim_rt_scratch(call.context(), 100);
+    void *second = plim_rt_scratch(call.context(), 100);
+    ASSERT_TRUE(first && second && first != second);
+    {
+      Call nested(parts);
+      void *inner = plim_rt_scratch(nested.context(), 100);
+      EXPECT_TRUE(inner && inner != first && inner != second);
+    }
+  }
+  Call call(parts);
+  EXPECT_NE(plim_rt_scratch(call.context(), 100), nullptr);
+  EXPECT_TRUE(call.status().ok());
+}
+
+TEST(CallContext, BadScratchLatches) {
+  RuntimeParts parts(1, 0, {.maxSystemBytes = 1 << 20});
+  {
+    Call call(parts);
+    EXPECT_EQ(plim_rt_scratch(call.context(), -1), nullptr);
+    EXPECT_EQ(call.status().code(), StatusCode::InvalidArgument);
+    EXPECT_EQ(call.context()->status, invalidArgument);
+  }
+  Call call(parts);
+  EXPECT_EQ(plim_rt_scratch(call.context(), 1 << 21), nullptr);
+  EXPECT_EQ(call.status().code(), StatusCode::ResourceExhausted);
+}
+
+TEST(RuntimeSymbols, AreTheWholeAbi) {
+  std::map<std::string, void *> table;
+  for (const RuntimeSymbol &symbol : runtimeSymbols())
+    EXPECT_TRUE(table.emplace(symbol.name, symbol.address).second);
+  EXPECT_EQ(table.size(), 5u);
+  EXPECT_EQ(table["plim_rt_dispatch"], reinterpret_cast<void *>(&plim_rt_dispatch));
+  EXPECT_EQ(table["plim_rt_allocate"], reinterpret_cast<void *>(&plim_rt_allocate));
+  EXPECT_EQ(table["plim_rt_release"], reinterpret_cast<void *>(&plim_rt_release));
+  EXPECT_EQ(table["plim_rt_scratch"], reinterpret_cast<void *>(&plim_rt_scratch));
+  EXPECT_EQ(table["plim_rt_fail"], reinterpret_cast<void *>(&plim_rt_fail));
+}
+
+} // namespace
+} // namespace plim::runtime

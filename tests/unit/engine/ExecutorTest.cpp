@@ -1,0 +1,424 @@
+#include "engine/runtime/Executor.h"
+
+#include "tests/unit/engine/RuntimeFixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace plim::runtime {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+constexpr plim_code invalidArgument = static_cast<plim_code>(StatusCode::InvalidArgument);
+
+// A host that grants more threads than small machines have: every test sees the same arenas.
+class HostSettings : public ::testing::Environment {
+  void SetUp() override {
+    limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, 8);
+  }
+  void TearDown() override { limit.reset(); }
+  std::unique_ptr<tbb::global_control> limit;
+};
+[[maybe_unused]] const auto *settings = ::testing::AddGlobalTestEnvironment(new HostSettings);
+
+void spin(std::chrono::microseconds time) {
+  for (auto end = Clock::now() + time; Clock::now() < end;) {
+  }
+}
+
+/// bindings[0]: one counter per workgroup. Scratch is used and must not be shared.
+plim_code countEntry(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
+                     int64_t end) {
+  auto *counters = static_cast<std::atomic<int> *>(bindings[0]);
+  auto *scratch = static_cast<int64_t *>(plim_rt_scratch(context, 512));
+  if (!scratch)
+    return context->status;
+  for (int i = 0; i < 64; ++i)
+    scratch[i] = begin;
+  for (int64_t i = begin; i < end; ++i)
+    counters[i].fetch_add(1, std::memory_order_relaxed);
+  for (int i = 0; i < 64; ++i)
+    if (scratch[i] != begin)
+      return plim_rt_fail(context, invalidArgument, "scratch was overwritten");
+  return 0;
+}
+
+/// Runs countEntry for one call and checks that every workgroup ran once.
+void countOnce(RuntimeParts &parts, int64_t count, int64_t cost) {
+  std::vector<std::atomic<int>> counters(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  void *bindings[] = {counters.data()};
+  int64_t scalars[] = {count};
+  plim_dispatch dispatch = {countEntry, firstScalar, "count", cost};
+  Call call(parts);
+  EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
+  EXPECT_TRUE(call.status().ok()) << call.status().toString();
+  for (std::atomic<int> &counter : counters)
+    ASSERT_EQ(counter.load(), 1);
+}
+
+TEST(Executor, EveryWorkgroupRunsOnce) {
+  for (int threads : {1, 2, 4}) {
+    RuntimeParts parts(threads);
+    for (int64_t count : {-1, 0, 1, 2, 3, 100, 10007})
+      for (int64_t cost : {int64_t{0}, cheap, dear, INT64_MAX})
+        countOnce(parts, count, cost);
+  }
+}
+
+TEST(Executor, OneThreadAndSmallWorkStayOnTheCaller) {
+  for (auto [threads, cost, count] :
+       {std::tuple{1, dear, 100}, std::tuple{4, cheap, 100}, std::tuple{4, dear * 100, 1}}) {
+    RuntimeParts parts(threads);
+    EXPECT_EQ(parts.executor.threads(), threads);
+    std::thread::id caller = std::this_thread::get_id();
+    void *bindings[] = {&caller};
+    int64_t scalars[] = {count};
+    auto entry = [](plim_context *, void *const *bindings, const int64_t *, int64_t, int64_t) {
+      bool same = *static_cast<std::thread::id *>(bindings[0]) == std::this_thread::get_id();
+      return same ? 0 : invalidArgument;
+    };
+    plim_dispatch dispatch = {entry, firstScalar, "inline", cost};
+    Call call(parts);
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
+  }
+}
+
+TEST(Executor, LargeWorkUsesAWorkerBesideTheCaller) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "one processor";
+  RuntimeParts parts(2);
+  struct Seen {
+    std::atomic<int> running{0};
+    std::atomic<int> most{0};
+  } seen;
+  void *bindings[] = {&seen};
+  int64_t scalars[] = {200};
+  auto entry = [](plim_context *, void *const *bindings, const int64_t *, int64_t begin,
+                  int64_t end) -> plim_code {
+    auto *seen = static_cast<Seen *>(bindings[0]);
+    int now = seen->running.fetch_add(1) + 1;
+    int most = seen->most.load();
+    while (now > most && !seen->most.compare_exchange_weak(most, now)) {
+    }
+    spin(std::chrono::microseconds(100 * (end - begin)));
+    seen->running.fetch_sub(1);
+    return 0;
+  };
+  plim_dispatch dispatch = {entry, firstScalar, "spin", dear};
+  Call call(parts);
+  EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
+  EXPECT_EQ(seen.most.load(), 2);
+}
+
+struct FailingWork {
+  std::atomic<int> started{0};
+  std::atomic<int> ended{0};
+  int64_t failAt = 0;
+};
+
+plim_code failingEntry(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
+                       int64_t end) {
+  auto *work = static_cast<FailingWork *>(bindings[0]);
+  work->started.fetch_add(1);
+  plim_code code = 0;
+  if (begin <= work->failAt && work->failAt < end)
+    code = plim_rt_fail(context, invalidArgument, "m.mlir:3:4: it failed");
+  else
+    spin(std::chrono::microseconds(50));
+  work->ended.fetch_add(1);
+  return code;
+}
+
+TEST(Executor, FirstFailureIsLatchedAndTheRestDropped) {
+  for (int threads : {1, 4}) {
+    RuntimeParts parts(threads);
+    FailingWork work;
+    void *bindings[] = {&work};
+    int64_t scalars[] = {1000000};
+    plim_dispatch dispatch = {failingEntry, firstScalar, "failing", dear};
+    Call call(parts);
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), invalidArgument);
+    EXPECT_EQ(call.context()->status, invalidArgument);
+    EXPECT_EQ(call.status().message(), "m.mlir:3:4: it failed");
+    EXPECT_EQ(work.started.load(), work.ended.load()) << "returned while a range was running";
+    EXPECT_LT(work.started.load(), 5000);
+    // The call has failed: nothing of it starts any more.
+    int before = work.started.load();
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), invalidArgument);
+    EXPECT_EQ(work.started.load(), before);
+  }
+}
+
+TEST(Executor, FailureWithoutMessageNamesTheDispatch) {
+  for (int64_t cost : {cheap, dear}) {
+    RuntimeParts parts(2);
+    int64_t scalars[] = {50};
+    auto entry = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) {
+      return invalidArgument;
+    };
+    plim_dispatch dispatch = {entry, firstScalar, "silent", cost};
+    Call call(parts);
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, nullptr, scalars), invalidArgument);
+    EXPECT_THAT(std::string(call.status().message()), HasSubstr("silent"));
+  }
+}
+
+TEST(Executor, ExceptionsBecomeFailures) {
+  for (int64_t cost : {cheap, dear}) {
+    RuntimeParts parts(2);
+    int64_t scalars[] = {50};
+    auto entry = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) -> plim_code {
+      throw std::runtime_error("host");
+    };
+    plim_dispatch dispatch = {entry, firstScalar, "throwing", cost};
+    Call call(parts);
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, nullptr, scalars),
+              static_cast<plim_code>(StatusCode::Unknown));
+    EXPECT_THAT(std::string(call.status().message()), HasSubstr("throwing"));
+  }
+}
+
+TEST(Executor, CancelEndsARunningCall) {
+  for (int threads : {1, 2}) {
+    RuntimeParts parts(threads);
+    FailingWork work;
+    work.failAt = -1;
+    void *bindings[] = {&work};
+    int64_t scalars[] = {int64_t{1} << 40};
+    plim_dispatch dispatch = {failingEntry, firstScalar, "endless", dear};
+    Call call(parts);
+    std::thread canceller([&] {
+      while (work.started.load() == 0)
+        std::this_thread::yield();
+      call.cancel();
+    });
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars),
+              static_cast<plim_code>(StatusCode::Cancelled));
+    canceller.join();
+    EXPECT_EQ(call.status().code(), StatusCode::Cancelled);
+  }
+}
+
+TEST(Executor, TakesNoMoreThreadsThanAreGranted) {
+  auto pool = std::make_shared<MemoryPool>();
+  EXPECT_EQ(Executor(pool, {.threads = 1000}).threads(), 8);
+  EXPECT_GE(Executor(pool).threads(), 1);
+  EXPECT_GE(Executor(pool, {.threads = -1}).threads(), 1);
+  tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+  EXPECT_EQ(Executor(pool, {.threads = 4}).threads(), 1);
+}
+
+TEST(Executor, ManyCallersAtOnce) {
+  RuntimeParts parts(4);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i)
+    callers.emplace_back([&, i] {
+      for (int round = 0; round < 50; ++round)
+        countOnce(parts, 1 + (i * 37 + round) % 300, round % 2 ? dear : 1000);
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
+TEST(Executor, TwoExecutorsAtOnce) {
+  RuntimeParts one(1), four(4);
+  std::thread first([&] {
+    for (int round = 0; round < 100; ++round)
+      countOnce(one, 200, dear);
+  });
+  std::thread second([&] {
+    for (int round = 0; round < 100; ++round)
+      countOnce(four, 200, dear);
+  });
+  first.join();
+  second.join();
+}
+
+TEST(Executor, InsideTheHostsOwnParallelFor) {
+  RuntimeParts parts(2);
+  tbb::parallel_for(0, 500, [&](int i) { countOnce(parts, 50 + i % 50, dear); });
+}
+
+TEST(Executor, ACancelledGroupOfTheHostDropsNothingOfOurs) {
+  RuntimeParts parts(2);
+  std::atomic<int> ran{0};
+  tbb::task_group_context group;
+  tbb::parallel_for(
+      0, 100,
+      [&](int) {
+        group.cancel_group_execution();
+        countOnce(parts, 64, dear);
+        ++ran;
+      },
+      group);
+  EXPECT_GE(ran.load(), 1);
+}
+
+TEST(Executor, NestedDispatchesKeepTheirScratch) {
+  for (int threads : {1, 2}) {
+    RuntimeParts parts(threads);
+    auto outer = [](plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
+                    int64_t) -> plim_code {
+      auto *mine = static_cast<int64_t *>(plim_rt_scratch(context, 1024));
+      for (int i = 0; i < 128; ++i)
+        mine[i] = begin;
+      // A new call of the same engine, and a dispatch of this one.
+      countOnce(*static_cast<RuntimeParts *>(bindings[0]), 20, dear);
+      std::vector<std::atomic<int>> counters(20);
+      void *inner[] = {counters.data()};
+      int64_t scalars[] = {20};
+      plim_dispatch dispatch = {countEntry, firstScalar, "inner", cheap};
+      if (plim_rt_dispatch(context, &dispatch, inner, scalars) != 0)
+        return context->status;
+      for (int i = 0; i < 128; ++i)
+        if (mine[i] != begin)
+          return plim_rt_fail(context, invalidArgument, "the outer scratch was overwritten");
+      return 0;
+    };
+    void *bindings[] = {&parts};
+    int64_t scalars[] = {40};
+    plim_dispatch dispatch = {outer, firstScalar, "outer", dear};
+    Call call(parts);
+    plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
+    EXPECT_TRUE(call.status().ok()) << call.status().toString();
+  }
+}
+
+TEST(Executor, InlineScratchIsReusedFromDispatchToDispatch) {
+  RuntimeParts parts(1);
+  Call call(parts);
+  auto entry = [](plim_context *context, void *const *bindings, const int64_t *, int64_t,
+                  int64_t) -> plim_code {
+    static_cast<std::set<void *> *>(bindings[0])->insert(plim_rt_scratch(context, 1000));
+    return 0;
+  };
+  std::set<void *> seen;
+  void *bindings[] = {&seen};
+  int64_t scalars[] = {1};
+  plim_dispatch dispatch = {entry, firstScalar, "scratch", cheap};
+  for (int i = 0; i < 100; ++i)
+    plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
+  EXPECT_EQ(seen.size(), 1u);
+}
+
+TEST(Executor, ParallelForRunsEveryJobOnce) {
+  for (int threads : {1, 2, 4}) {
+    RuntimeParts parts(threads);
+    for (size_t count : {0u, 1u, 2u, 5u, 1000u}) {
+      std::vector<std::atomic<int>> counters(count);
+      parts.executor.parallelFor(count, [&](size_t i) { counters[i].fetch_add(1); });
+      for (std::atomic<int> &counter : counters)
+        ASSERT_EQ(counter.load(), 1);
+    }
+  }
+}
+
+TEST(Executor, ParallelForMayCallItself) {
+  RuntimeParts parts(2);
+  std::atomic<int> ran{0};
+  parts.executor.parallelFor(8, [&](size_t) {
+    parts.executor.parallelFor(8, [&](size_t) { countOnce(parts, 10, dear), ++ran; });
+  });
+  EXPECT_EQ(ran.load(), 64);
+}
+
+#if defined(__x86_64__)
+constexpr unsigned flushAndDenormalsAreZero = 0x8040;
+
+/// bindings[0]: one MXCSR per workgroup; raises sticky flags too.
+plim_code mxcsrEntry(plim_context *, void *const *bindings, const int64_t *, int64_t begin,
+                     int64_t end) {
+  auto *seen = static_cast<unsigned *>(bindings[0]);
+  for (int64_t i = begin; i < end; ++i) {
+    seen[i] = _mm_getcsr() & ~0x3fu;
+    volatile float zero = 0;
+    volatile float infinity = 1 / zero;
+    (void)infinity;
+    spin(std::chrono::microseconds(20));
+  }
+  return 0;
+}
+
+TEST(FloatEnvironment, OfTheCallerNeitherReachesTasksNorChanges) {
+  RuntimeParts parts(2);
+  // Half of the rounds start with a caller that already flushes when the arena is first used.
+  for (int round = 0; round < 20; ++round) {
+    unsigned before = _mm_getcsr();
+    unsigned callers = (round % 2 ? 0x1f80u : before | flushAndDenormalsAreZero) | 0x6000u;
+    for (int64_t cost : {cheap, dear}) {
+      std::vector<unsigned> seen(100);
+      void *bindings[] = {seen.data()};
+      int64_t scalars[] = {100};
+      plim_dispatch dispatch = {mxcsrEntry, firstScalar, "mxcsr", cost};
+      Call call(parts);
+      _mm_setcsr(callers);
+      plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
+      unsigned after = _mm_getcsr();
+      _mm_setcsr(before);
+      EXPECT_EQ(after, callers);
+      EXPECT_THAT(seen, Each(0x1f80u));
+    }
+  }
+}
+
+TEST(FloatEnvironment, CoversHostCodeAndJobs) {
+  RuntimeParts parts(2);
+  auto entry = [](plim_context *, const plim_view *, const plim_view *) -> plim_code {
+    return _mm_getcsr() == 0x1f80 ? 0 : invalidArgument;
+  };
+  unsigned before = _mm_getcsr();
+  _mm_setcsr(0x1f80 | flushAndDenormalsAreZero);
+  Call call(parts);
+  Status status = call.run(entry, nullptr, nullptr);
+  std::atomic<int> wrong{0};
+  parts.executor.parallelFor(100, [&](size_t) { wrong += (_mm_getcsr() & ~0x3fu) != 0x1f80; });
+  unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_EQ(after, 0x1f80 | flushAndDenormalsAreZero);
+}
+#endif
+
+#if !__has_feature(thread_sanitizer)
+TEST(Executor, AForkedChildRunsInline) {
+  RuntimeParts parts(4);
+  countOnce(parts, 200, dear);
+  for (int round = 0; round < 20; ++round) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      countOnce(parts, 200, dear);
+      std::atomic<int> jobs{0};
+      parts.executor.parallelFor(10, [&](size_t) { ++jobs; });
+      _exit(jobs == 10 && !::testing::Test::HasFailure() ? 0 : 1);
+    }
+    ASSERT_GT(child, 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  countOnce(parts, 200, dear);
+}
+#endif
+
+} // namespace
+} // namespace plim::runtime

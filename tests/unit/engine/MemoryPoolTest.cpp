@@ -1,0 +1,158 @@
+#include "engine/runtime/MemoryPool.h"
+
+#include "engine/abi/plim_abi.h"
+#include "tests/unit/engine/Random.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace plim::runtime {
+namespace {
+
+bool aligned(const void *p) { return reinterpret_cast<uintptr_t>(p) % PLIM_BUFFER_ALIGNMENT == 0; }
+
+TEST(MemoryPool, BlocksAreAlignedUniqueAndLargeEnough) {
+  MemoryPool pool;
+  std::vector<void *> blocks;
+  for (size_t bytes : {0u, 1u, 63u, 64u, 65u, 1000u, 4096u, 100000u, 1u << 20, (1u << 20) + 1}) {
+    void *block = pool.allocate(bytes);
+    ASSERT_NE(block, nullptr);
+    EXPECT_TRUE(aligned(block));
+    EXPECT_GE(MemoryPool::capacityOf(block), bytes);
+    EXPECT_LE(MemoryPool::capacityOf(block), bytes + bytes / 4 + 64) << bytes;
+    std::memset(block, 0xab, bytes);
+    for (void *other : blocks)
+      EXPECT_NE(block, other);
+    blocks.push_back(block);
+  }
+  for (void *block : blocks)
+    pool.release(block);
+  pool.release(nullptr);
+  EXPECT_EQ(pool.statistics().liveBytes, 0u);
+}
+
+TEST(MemoryPool, EverySizeFitsItsClass) {
+  MemoryPool pool({.reuse = true});
+  for (size_t bytes = 0; bytes < 20000; bytes += 7) {
+    void *block = pool.allocate(bytes);
+    ASSERT_GE(MemoryPool::capacityOf(block), bytes);
+    ASSERT_LE(MemoryPool::capacityOf(block), bytes + bytes / 4 + 64);
+    pool.release(block);
+  }
+}
+
+TEST(MemoryPool, ReusesAndCounts) {
+  MemoryPool pool;
+  void *first = pool.allocate(5000);
+  EXPECT_EQ(pool.statistics().liveBytes, MemoryPool::capacityOf(first));
+  pool.release(first);
+  EXPECT_EQ(pool.allocate(4999), first);
+  pool.release(first);
+  MemoryPoolStatistics statistics = pool.statistics();
+  EXPECT_EQ(statistics.allocations, 2u);
+  EXPECT_EQ(statistics.poolHits, 1u);
+  EXPECT_EQ(statistics.liveBytes, 0u);
+  EXPECT_EQ(statistics.keptBytes, MemoryPool::capacityOf(first));
+  EXPECT_EQ(statistics.peakBytes, statistics.keptBytes);
+  pool.trim();
+  EXPECT_EQ(pool.statistics().keptBytes, 0u);
+}
+
+TEST(MemoryPool, KeptBytesAreBoundedAndOldSizesMakeRoom) {
+  MemoryPool pool({.maxKeptBytes = 1 << 20});
+  std::vector<void *> old;
+  for (int i = 0; i < 200; ++i)
+    old.push_back(pool.allocate(8192));
+  for (void *block : old)
+    pool.release(block);
+  EXPECT_LE(pool.statistics().keptBytes, size_t{1} << 20);
+  // A size that is new displaces the old ones instead of going past the cache for ever.
+  void *fresh = pool.allocate(900000);
+  pool.release(fresh);
+  EXPECT_EQ(pool.allocate(900000), fresh);
+  pool.release(fresh);
+  EXPECT_LE(pool.statistics().keptBytes, size_t{1} << 20);
+  // Larger than the bound: never kept.
+  pool.release(pool.allocate(2 << 20));
+  EXPECT_LE(pool.statistics().keptBytes, size_t{1} << 20);
+}
+
+TEST(MemoryPool, LimitGivesNullAfterGivingUpKeptBlocks) {
+  MemoryPool pool({.maxSystemBytes = 1 << 20});
+  void *half = pool.allocate(512 << 10);
+  ASSERT_NE(half, nullptr);
+  EXPECT_EQ(pool.allocate(640 << 10), nullptr);
+  pool.release(half);
+  // Kept now, but in the way of the new size: it is given up.
+  void *large = pool.allocate(640 << 10);
+  EXPECT_NE(large, nullptr);
+  pool.release(large);
+  EXPECT_EQ(pool.statistics().liveBytes, 0u);
+}
+
+TEST(MemoryPool, ImpossibleSizesGiveNull) {
+  MemoryPool pool;
+  EXPECT_EQ(pool.allocate(SIZE_MAX), nullptr);
+  EXPECT_EQ(pool.allocate(SIZE_MAX / 2), nullptr);
+  EXPECT_EQ(pool.allocate((size_t{1} << 47) + 1), nullptr);
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+  EXPECT_EQ(pool.allocate(size_t{1} << 47), nullptr);
+#endif
+  EXPECT_EQ(pool.statistics().liveBytes, 0u);
+}
+
+TEST(MemoryPool, WithoutReuseNothingIsKept) {
+  MemoryPool pool({.reuse = false});
+  for (size_t bytes : {0u, 64u, 1000u, 1u << 22}) {
+    void *block = pool.allocate(bytes);
+    EXPECT_TRUE(aligned(block));
+    EXPECT_GE(MemoryPool::capacityOf(block), bytes);
+    std::memset(block, 1, bytes);
+    pool.release(block);
+    EXPECT_EQ(pool.statistics().keptBytes, 0u);
+  }
+  EXPECT_EQ(pool.statistics().poolHits, 0u);
+  EXPECT_EQ(pool.statistics().allocations, 4u);
+}
+
+TEST(MemoryPool, ManyThreadsNeverShareABlock) {
+  PLIM_TRACE_SEED();
+  MemoryPool pool({.maxKeptBytes = 256 << 10});
+  auto work = [&](uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::deque<std::pair<unsigned char *, size_t>> held;
+    auto check = [&] {
+      auto [block, bytes] = held.front();
+      held.pop_front();
+      for (size_t i = 0; i < bytes; i += 61)
+        ASSERT_EQ(block[i], static_cast<unsigned char>(seed));
+      pool.release(block);
+    };
+    for (int i = 0; i < 5000; ++i) {
+      size_t bytes = random() % 16 == 0 ? random() % 50000 : random() % 1000;
+      auto *block = static_cast<unsigned char *>(pool.allocate(bytes));
+      ASSERT_NE(block, nullptr);
+      std::memset(block, static_cast<unsigned char>(seed), bytes);
+      held.emplace_back(block, bytes);
+      if (held.size() > 20)
+        check();
+    }
+    while (!held.empty())
+      check();
+  };
+  std::vector<std::thread> threads;
+  for (uint64_t i = 0; i < 4; ++i)
+    threads.emplace_back(work, testing::testSeed() + i);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(pool.statistics().liveBytes, 0u);
+  EXPECT_EQ(pool.statistics().allocations, 20000u);
+}
+
+} // namespace
+} // namespace plim::runtime

@@ -1,0 +1,36 @@
+// The parts a call needs, and dispatch entries written by hand in place of generated code.
+#pragma once
+
+#include "engine/runtime/CallContext.h"
+#include "engine/runtime/Executor.h"
+#include "engine/runtime/MemoryPool.h"
+#include "engine/runtime/WorkspaceCache.h"
+
+#include <memory>
+
+namespace plim::runtime {
+
+struct RuntimeParts {
+  explicit RuntimeParts(int threads, size_t slabBytes = 0, MemoryPoolOptions options = {})
+      : pool(std::make_shared<MemoryPool>(options)), executor(pool, {.threads = threads}),
+        workspaces(pool, slabBytes) {}
+
+  std::shared_ptr<MemoryPool> pool;
+  Executor executor;
+  WorkspaceCache workspaces;
+};
+
+/// A call of `parts`.
+struct Call : CallContext {
+  explicit Call(RuntimeParts &parts) : CallContext(parts.executor, *parts.pool, parts.workspaces) {}
+};
+
+/// The first scalar is the number of workgroups.
+inline int64_t firstScalar(const int64_t *scalars) { return scalars[0]; }
+
+/// Cheap enough that a dispatch of any size in the tests runs inline.
+inline constexpr int64_t cheap = 1;
+/// Dear enough that every workgroup is a range of its own.
+inline constexpr int64_t dear = Executor::rangeOperations;
+
+} // namespace plim::runtime

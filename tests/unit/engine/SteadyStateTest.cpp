@@ -1,0 +1,175 @@
+// A call in steady state performs no heap allocation: this program replaces malloc to count.
+#include "engine/runtime/Buffer.h"
+#include "tests/unit/engine/RuntimeFixture.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PLIM_COUNTS_ALLOCATIONS 0
+#else
+#define PLIM_COUNTS_ALLOCATIONS 1
+#endif
+
+static std::atomic<int64_t> allocationCount{0};
+
+#if PLIM_COUNTS_ALLOCATIONS
+extern "C" {
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+__attribute__((visibility("default"))) void *malloc(size_t bytes) {
+  allocationCount.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(bytes);
+}
+__attribute__((visibility("default"))) void *calloc(size_t count, size_t bytes) {
+  allocationCount.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, bytes);
+}
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
+  allocationCount.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(memory, bytes);
+}
+__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
+  allocationCount.fetch_add(1, std::memory_order_relaxed);
+  return __libc_memalign(alignment, bytes);
+}
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
+  return memalign(alignment, bytes);
+}
+__attribute__((visibility("default"))) int posix_memalign(void **out, size_t alignment,
+                                                          size_t bytes) {
+  *out = memalign(alignment, bytes);
+  return *out ? 0 : ENOMEM;
+}
+}
+#endif
+
+namespace plim::runtime {
+namespace {
+
+plim_code entry(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
+                int64_t end) {
+  auto *out = static_cast<float *>(bindings[0]);
+  auto *scratch = static_cast<float *>(plim_rt_scratch(context, 4096));
+  if (!scratch)
+    return context->status;
+  for (int64_t i = begin; i < end; ++i) {
+    for (int j = 0; j < 1024; ++j)
+      scratch[j] = static_cast<float>(i);
+    out[i] = scratch[i % 1024];
+  }
+  return 0;
+}
+
+constexpr plim_dispatch inlineDispatch = {entry, firstScalar, "inline", cheap};
+constexpr plim_dispatch parallelDispatch = {entry, firstScalar, "parallel", dear};
+
+/// What host code does: a buffer, a temporary, dispatches of both kinds, the buffer as result.
+plim_code hostCode(plim_context *context, const plim_view *, const plim_view *results) {
+  const int64_t sizes[] = {64, 4};
+  void *result = plim_rt_allocate(context, 2, sizes, 4);
+  void *temporary = plim_rt_allocate(context, 2, sizes, 4);
+  if (!result || !temporary)
+    return context->status;
+  int64_t scalars[] = {256};
+  void *bindings[] = {result};
+  void *others[] = {temporary};
+  if (plim_rt_dispatch(context, &inlineDispatch, others, scalars) != 0 ||
+      plim_rt_dispatch(context, &parallelDispatch, bindings, scalars) != 0)
+    return context->status;
+  plim_rt_release(context, temporary);
+  const_cast<plim_view &>(results[0]).data = result;
+  std::memcpy(results[0].sizes, sizes, sizeof(sizes));
+  return 0;
+}
+
+void callOnce(RuntimeParts &parts) {
+  Call call(parts);
+  int64_t sizes[2];
+  plim_view result = {nullptr, sizes};
+  Status status = call.run(hostCode, nullptr, &result);
+  ASSERT_TRUE(status.ok());
+  ASSERT_TRUE(call.detach(result.data));
+  StatusOr<Buffer> buffer = Buffer::adopt(parts.pool, result.data, ElementType::F32, sizes);
+  ASSERT_TRUE(buffer.ok());
+  ASSERT_EQ(static_cast<const float *>(buffer->data())[255], 255.0f);
+}
+
+int64_t allocationsOf(RuntimeParts &parts, int calls) {
+  int64_t before = allocationCount.load();
+  for (int i = 0; i < calls; ++i)
+    callOnce(parts);
+  return allocationCount.load() - before;
+}
+
+TEST(SteadyState, OneThreadAllocatesNothing) {
+  if (!PLIM_COUNTS_ALLOCATIONS)
+    GTEST_SKIP() << "malloc belongs to the sanitizer";
+  RuntimeParts parts(1, 10000);
+  EXPECT_GT(allocationsOf(parts, 2), 0) << "the counter does not count";
+  EXPECT_EQ(allocationsOf(parts, 1000), 0);
+}
+
+TEST(SteadyState, ParallelAllocatesNothing) {
+  if (!PLIM_COUNTS_ALLOCATIONS)
+    GTEST_SKIP() << "malloc belongs to the sanitizer";
+  RuntimeParts parts(2, 10000);
+  // Which worker comes first, and which task pool of oneTBB's grows, varies: warm up until calm.
+  for (int i = 0; i < 20 && allocationsOf(parts, 500) != 0; ++i) {
+  }
+  int64_t allocations = allocationsOf(parts, 2000);
+  RecordProperty("allocationsIn2000Calls", static_cast<int>(allocations));
+  EXPECT_LE(allocations, 2);
+}
+
+TEST(SteadyState, AnAllocationOfThePoolIsCheap) {
+  MemoryPool pool;
+  pool.release(pool.allocate(1000));
+  constexpr int pairs = 1000000;
+  auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < pairs; ++i)
+    pool.release(pool.allocate(1000));
+  std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+  std::printf("allocate + release: %.1f ns\n", time.count() / pairs);
+  // A multiple of what is expected, since the machine may be busy.
+  if (PLIM_COUNTS_ALLOCATIONS)
+    EXPECT_LT(time.count() / pairs, 500);
+}
+
+TEST(SteadyState, CostOfACall) {
+  for (int threads : {1, 2}) {
+    RuntimeParts parts(threads);
+    float out[4];
+    void *bindings[] = {out};
+    auto nothing = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) {
+      return plim_code{0};
+    };
+    plim_dispatch dispatch = {nothing, firstScalar, "nothing", cheap};
+    int64_t scalars[] = {1};
+    constexpr int rounds = 200000;
+    auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < rounds; ++i)
+      Call call(parts);
+    auto middle = std::chrono::steady_clock::now();
+    Call call(parts);
+    for (int i = 0; i < rounds; ++i)
+      plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
+    auto end = std::chrono::steady_clock::now();
+    using Ns = std::chrono::duration<double, std::nano>;
+    std::printf("%d threads: empty call %.1f ns, inline dispatch %.1f ns\n", threads,
+                Ns(middle - begin).count() / rounds, Ns(end - middle).count() / rounds);
+  }
+}
+
+} // namespace
+} // namespace plim::runtime
