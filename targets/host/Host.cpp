@@ -17,19 +17,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 0 where neither source exists, as in many virtual machines.
+/// 0 where there is no number that stays the same: equal machines must give equal descriptions.
 int64_t readClockMHz() {
   int64_t kiloHertz = 0;
   if (std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") >> kiloHertz)
     return kiloHertz / 1000;
+  int64_t megaHertz = 0;
   std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (!line.starts_with("cpu MHz"))
-      continue;
-    double megaHertz = std::strtod(line.c_str() + line.find_first_of("0123456789"), nullptr);
-    return std::llround(megaHertz);
+  for (std::string line; std::getline(info, line) && !line.empty();) {
+    if (line.starts_with("cpu MHz"))
+      megaHertz = std::llround(
+          std::strtod(line.c_str() + std::min(line.find(':') + 1, line.size()), nullptr));
+    // With these counters the kernel shows the frequency of the moment.
+    if (line.find("aperfmperf") != line.npos)
+      return 0;
   }
-  return 0;
+  return megaHertz;
 }
 
 /// The sizes the kernel knows, whether or not pages of them are reserved.

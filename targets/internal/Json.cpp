@@ -3,9 +3,7 @@
 #include "targets/internal/Fields.h"
 
 #include <array>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 namespace plim::targets::internal {
 namespace {
@@ -140,17 +138,6 @@ StatusOr<TargetDescription> fromDocument(const Json &document) {
   PLIM_RETURN_IF_ERROR(decode(document, "", target));
   PLIM_RETURN_IF_ERROR(verify(target));
   return target;
-}
-
-StatusOr<std::string> readFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return notFoundError(path + ": cannot be opened");
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad() || (text.fail() && file.peek() != std::ifstream::traits_type::eof()))
-    return dataLossError(path + ": cannot be read");
-  return std::move(text).str();
 }
 
 } // namespace plim::targets::internal

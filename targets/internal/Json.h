@@ -1,7 +1,8 @@
 // TargetDescription to and from a JSON document, for the codec, overrides and the registry.
 //
 // Owns the parsing rules (no repeated keys, bounded nesting) and the error paths; no exception of
-// the JSON library leaves these functions. Must not know tags or probes. Stateless.
+// the JSON library leaves these functions. Must not know tags or probes. Stateless. To be included
+// only where exceptions are on: without them the library's inline functions abort instead.
 #pragma once
 
 #include "targets/TargetDescription.h"
@@ -20,8 +21,5 @@ Json toDocument(const TargetDescription &target);
 
 /// Decodes and verifies.
 StatusOr<TargetDescription> fromDocument(const Json &document);
-
-/// Reads a whole file. NotFound if it cannot be opened, DataLoss if reading fails half-way.
-StatusOr<std::string> readFile(const std::string &path);
 
 } // namespace plim::targets::internal

@@ -1,0 +1,271 @@
+#include "targets/Registry.h"
+
+#include "targets/internal/BuiltinTags.h"
+#include "targets/internal/File.h"
+#include "targets/internal/Json.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+namespace plim::targets {
+
+using internal::Json;
+
+struct Registry::Tag {
+  TagInfo info;
+  std::string origin;
+  Json target; // without the keys of a tag
+  Probe probe; // instead of `target`
+};
+
+Registry::Registry() = default;
+Registry::~Registry() = default;
+Registry::Registry(Registry &&) noexcept = default;
+Registry &Registry::operator=(Registry &&) noexcept = default;
+
+namespace {
+
+//===-- Merging -----------------------------------------------------------------------------===//
+
+/// The element of `list` whose "name" is that of `wanted`, or null.
+Json *findNamed(Json &list, const Json &wanted) {
+  if (!wanted.is_object() || !wanted.contains("name"))
+    return nullptr;
+  for (Json &element : list)
+    if (element.is_object() && element.contains("name") && element["name"] == wanted["name"])
+      return &element;
+  return nullptr;
+}
+
+/// "+a" and "-a" are about the same feature.
+bool sameFeature(const Json &a, const Json &b) {
+  if (!a.is_string() || !b.is_string())
+    return false;
+  std::string_view left = a.get_ref<const std::string &>(),
+                   right = b.get_ref<const std::string &>();
+  return !left.empty() && !right.empty() && left.substr(1) == right.substr(1);
+}
+
+void mergeFeatures(Json &base, const Json &edits) {
+  for (const Json &edit : edits) {
+    auto place = std::find_if(base.begin(), base.end(),
+                              [&](const Json &feature) { return sameFeature(feature, edit); });
+    if (place == base.end())
+      base.push_back(edit);
+    else
+      *place = edit;
+  }
+}
+
+void mergeObject(Json &base, const Json &own) {
+  for (const auto &[key, value] : own.items()) {
+    auto inherited = base.find(key);
+    bool bothLists = inherited != base.end() && inherited->is_array() && value.is_array();
+    if (bothLists && key == "features") {
+      mergeFeatures(*inherited, value);
+    } else if (bothLists && (key == "devices" || key == "memories")) {
+      for (const Json &element : value) {
+        if (Json *same = findNamed(*inherited, element))
+          mergeObject(*same, element);
+        else
+          inherited->push_back(element);
+      }
+    } else {
+      base[key] = value;
+    }
+  }
+}
+
+//===-- Reading tags ------------------------------------------------------------------------===//
+
+Status takeString(Json &tag, const char *key, std::string &value) {
+  auto found = tag.find(key);
+  if (found == tag.end())
+    return okStatus();
+  if (!found->is_string())
+    return invalidArgumentError(std::string(key) + ": expected a string");
+  value = found->get<std::string>();
+  tag.erase(found);
+  return okStatus();
+}
+
+Status takeStrings(Json &tag, const char *key, std::vector<std::string> &values) {
+  auto found = tag.find(key);
+  if (found == tag.end())
+    return okStatus();
+  for (const Json &value : *found) {
+    if (!found->is_array() || !value.is_string())
+      return invalidArgumentError(std::string(key) + ": expected an array of strings");
+    values.push_back(value.get<std::string>());
+  }
+  tag.erase(found);
+  return okStatus();
+}
+
+/// Splits a tag's file into what is about the tag and what is about the target.
+Status readTag(std::string_view json, TagInfo &info, Json &target) {
+  PLIM_ASSIGN_OR_RETURN(target, internal::parseJson(json));
+  if (!target.is_object())
+    return invalidArgumentError("expected an object");
+  PLIM_RETURN_IF_ERROR(takeString(target, "name", info.name));
+  PLIM_RETURN_IF_ERROR(takeString(target, "about", info.about));
+  PLIM_RETURN_IF_ERROR(takeString(target, "inherits", info.inherits));
+  PLIM_RETURN_IF_ERROR(takeStrings(target, "aliases", info.aliases));
+  return okStatus();
+}
+
+//===-- Suggestions -------------------------------------------------------------------------===//
+
+/// How many letters must be put in, taken out or replaced (Levenshtein 1966).
+size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+} // namespace
+
+Status Registry::addEntry(Tag tag) {
+  std::vector<std::string> names = tag.info.aliases;
+  names.push_back(tag.info.name);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string &name = names[i];
+    if (name.empty())
+      return invalidArgumentError(tag.origin + ": a tag needs a name");
+    bool taken = byName.contains(name) || nameOfAlias.contains(name) ||
+                 std::count(names.begin(), names.end(), name) > 1;
+    if (taken)
+      return alreadyExistsError(tag.origin + ": the name \"" + name + "\" is taken");
+  }
+  for (const std::string &alias : tag.info.aliases)
+    nameOfAlias[alias] = tag.info.name;
+  std::string name = tag.info.name;
+  byName[name] = std::make_unique<Tag>(std::move(tag));
+  return okStatus();
+}
+
+Status Registry::addBuiltinTags() {
+  for (const internal::BuiltinTag &tag : internal::builtinTags())
+    PLIM_RETURN_IF_ERROR(addTag(tag.json, tag.file));
+  return okStatus();
+}
+
+Status Registry::addFolder(const std::string &folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().extension() == ".json")
+      files.push_back(entry->path());
+  if (error)
+    return notFoundError(folder + ": " + error.message());
+  std::sort(files.begin(), files.end());
+  for (const std::string &file : files) {
+    PLIM_ASSIGN_OR_RETURN(std::string text, internal::readFile(file));
+    PLIM_RETURN_IF_ERROR(addTag(text, file));
+  }
+  return okStatus();
+}
+
+Status Registry::addTag(std::string_view json, std::string_view origin) {
+  Tag tag;
+  tag.origin = origin;
+  PLIM_RETURN_IF_ERROR(readTag(json, tag.info, tag.target).withContext(origin));
+  return addEntry(std::move(tag));
+}
+
+Status Registry::addProbe(std::string name, std::string about, Probe probe) {
+  Tag tag;
+  tag.origin = "probe";
+  tag.info.name = std::move(name);
+  tag.info.about = std::move(about);
+  tag.probe = std::move(probe);
+  return addEntry(std::move(tag));
+}
+
+const Registry::Tag *Registry::find(std::string_view name) const {
+  auto alias = nameOfAlias.find(name);
+  auto found = byName.find(alias == nameOfAlias.end() ? name : std::string_view(alias->second));
+  return found == byName.end() ? nullptr : found->second.get();
+}
+
+std::string Registry::nearestName(std::string_view name) const {
+  std::string nearest;
+  size_t distance = SIZE_MAX;
+  auto consider = [&](const auto &entry) {
+    if (size_t candidate = editDistance(name, entry.first); candidate < distance) {
+      distance = candidate;
+      nearest = entry.first;
+    }
+  };
+  std::for_each(byName.begin(), byName.end(), consider);
+  std::for_each(nameOfAlias.begin(), nameOfAlias.end(), consider);
+  return nearest;
+}
+
+StatusOr<TargetDescription> Registry::lookup(std::string_view name) const {
+  if (const Tag *tag = find(name))
+    return evaluate(*tag);
+  std::string message = "there is no target \"" + std::string(name) + "\"";
+  if (std::string nearest = nearestName(name); !nearest.empty())
+    message += "; the nearest name is \"" + nearest + "\"";
+  return notFoundError(message);
+}
+
+StatusOr<TargetDescription> Registry::resolve(std::string_view json,
+                                              std::string_view origin) const {
+  Tag tag;
+  tag.origin = origin;
+  PLIM_RETURN_IF_ERROR(readTag(json, tag.info, tag.target).withContext(origin));
+  return evaluate(tag);
+}
+
+StatusOr<TargetDescription> Registry::evaluate(const Tag &tag) const {
+  // From the tag up to the one that inherits nothing, or to a probe.
+  std::vector<const Tag *> chain = {&tag};
+  while (!chain.back()->info.inherits.empty()) {
+    const Tag &child = *chain.back();
+    const Tag *parent = find(child.info.inherits);
+    if (!parent)
+      return invalidArgumentError(child.origin + ": inherits \"" + child.info.inherits +
+                                  "\", which is not there");
+    if (std::find(chain.begin(), chain.end(), parent) != chain.end())
+      return invalidArgumentError(child.origin + ": inherits \"" + child.info.inherits +
+                                  "\", which inherits from it");
+    chain.push_back(parent);
+  }
+
+  Json document = Json::object();
+  for (auto link = chain.rbegin(); link != chain.rend(); ++link) {
+    if (!(*link)->probe) {
+      mergeObject(document, (*link)->target);
+      continue;
+    }
+    PLIM_ASSIGN_OR_RETURN(TargetDescription probed, (*link)->probe());
+    document = internal::toDocument(probed);
+  }
+  document["name"] = tag.info.name;
+  StatusOr<TargetDescription> target = internal::fromDocument(document);
+  if (!target.ok())
+    return target.status().withContext(tag.origin);
+  return target;
+}
+
+std::vector<TagInfo> Registry::tags() const {
+  std::vector<TagInfo> infos;
+  for (const auto &[name, tag] : byName)
+    infos.push_back(tag->info);
+  return infos;
+}
+
+} // namespace plim::targets

@@ -1,0 +1,51 @@
+#include "targets/Resolve.h"
+
+#include "targets/cuda/Cuda.h"
+#include "targets/host/Host.h"
+#include "targets/internal/File.h"
+#include "targets/vulkan/Vulkan.h"
+
+namespace plim::targets {
+namespace {
+
+StatusOr<TargetDescription> queryAll(std::vector<Status> *warnings) {
+  PLIM_ASSIGN_OR_RETURN(TargetDescription target, queryHost());
+  auto keep = [&](Status status, std::string_view what) {
+    if (!status.ok() && warnings)
+      warnings->push_back(status.withContext(what));
+  };
+  keep(queryCuda(target), "CUDA devices are left out");
+  keep(queryVulkan(target), "Vulkan devices are left out");
+  return target;
+}
+
+StatusOr<TargetDescription> lookup(const Registry &registry, std::string_view nameOrPath) {
+  if (!nameOrPath.ends_with(".json"))
+    return registry.lookup(nameOrPath);
+  PLIM_ASSIGN_OR_RETURN(std::string json, internal::readFile(std::string(nameOrPath)));
+  return registry.resolve(json, nameOrPath);
+}
+
+} // namespace
+
+StatusOr<Registry> makeRegistry(std::vector<Status> *warnings) {
+  Registry registry;
+  PLIM_RETURN_IF_ERROR(registry.addProbe("host", "this machine and its accelerators",
+                                         [warnings] { return queryAll(warnings); }));
+  PLIM_RETURN_IF_ERROR(
+      registry.addProbe("host-cpu", "this machine without its accelerators", queryHost));
+  PLIM_RETURN_IF_ERROR(registry.addBuiltinTags());
+  return registry;
+}
+
+StatusOr<TargetDescription> resolveTarget(std::string_view nameOrPath,
+                                          std::span<const std::string> overrides,
+                                          std::vector<Status> *warnings) {
+  PLIM_ASSIGN_OR_RETURN(Registry registry, makeRegistry(warnings));
+  PLIM_ASSIGN_OR_RETURN(TargetDescription target, lookup(registry, nameOrPath));
+  for (const std::string &override : overrides)
+    PLIM_RETURN_IF_ERROR(overrideField(target, override));
+  return target;
+}
+
+} // namespace plim::targets
