@@ -1,0 +1,86 @@
+#ifndef PLIM_CODEGEN_PASSES
+#define PLIM_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
+  let summary = "Split a dispatch function into workgroups";
+  let description = [{
+    Tiles the op whose result the dispatch function returns with one `scf.forall` over its parallel
+    loops and fuses every producer into the tile. Sizes are chosen so that a workgroup is worth a
+    task: about four million scalar operations, a point costing its arithmetic plus its memory
+    traffic. A problem that fits one workgroup stays whole.
+
+    The loops that may be tiled stand in `plim.parallel_loops`; `plim.cost` receives the estimated
+    scalar operations of one workgroup.
+
+    ```mlir
+    %r = linalg.generic ... outs(%o : tensor<4096x4096xf32>)
+    // becomes
+    %r = scf.forall (%i) = (0) to (4096) step (16) shared_outs(%s = %o) -> (tensor<4096x4096xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
+  let statistics = [
+    Statistic<"tiled", "tiled", "dispatch functions split">,
+    Statistic<"missed", "missed", "dispatch functions that could not be split">];
+}
+
+def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
+  let summary = "Keep a tile of accumulators in vector registers";
+  let description = [{
+    For contractions, convolutions and other reductions whose innermost result dimension is parallel
+    and contiguous in an input: tiles that dimension by a few vectors and one more parallel
+    dimension by as many rows as registers allow, peels the remainders, runs all reduction loops
+    with step one inside, vectorises the resulting rank-two body and hoists the accumulators out of
+    the reduction loops as vectors. Remainders stay loops.
+
+    Shapes are those of the hardware's registers: 12 x 32 f32 with 512-bit vectors, 6 x 16 with 256,
+    4 x 8 with 128.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect"];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
+                        "Width of a vector register; the pipeline sets it from the target">];
+  let statistics = [
+    Statistic<"tiled", "tiled", "reductions with register accumulators">,
+    Statistic<"missed", "missed", "reductions left to plain loops">];
+}
+
+def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
+  let summary = "Shape the ops that become plain loops for LLVM's vectoriser";
+  let description = [{
+    Interchanges the loops of each `linalg.generic` so that the one along which most operands are
+    contiguous runs innermost, replaces transcendental functions on f16, bf16 and f32 by polynomial
+    approximations, and states the floating-point freedom the engine takes: products may be
+    contracted with sums, and reductions may be reassociated.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"interchanged", "interchanged", "ops whose loops were interchanged">];
+}
+
+def PlimExpandTransfers : Pass<"plim-expand-transfers", "::mlir::func::FuncOp"> {
+  let summary = "Turn broadcasting and strided vector reads into scalar loads";
+  let description = [{
+    A register tile reads one operand once per row: upstream lowers such a read through memory or a
+    loop. Here each row is one load that is broadcast, which is what the hardware does best.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"expanded", "expanded", "reads expanded">];
+}
+
+def PlimDistributeWorkgroups : Pass<"plim-distribute-workgroups", "::mlir::ModuleOp"> {
+  let summary = "Let a range of workgroups be run by one call";
+  let description = [{
+    Each dispatch function gets two more arguments, the range [begin, end) of workgroups to run, and
+    a companion `NAME_workgroups` that computes how many there are from the same scalars and
+    extents. A dispatch function without `scf.forall` has one workgroup.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+#endif

@@ -1,0 +1,104 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMPREPARELOOPS
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// The loop along which the most traffic is contiguous; an operand weighs as much as it has
+/// dimensions, since that is how often it is walked.
+std::optional<unsigned> bestInnermost(linalg::GenericOp op) {
+  SmallVector<unsigned> weight(op.getNumLoops(), 0);
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (map.getNumResults() > 0)
+      if (auto last = dyn_cast<AffineDimExpr>(map.getResults().back()))
+        weight[last.getPosition()] += map.getNumResults();
+  if (weight.empty())
+    return std::nullopt;
+  // On a tie the later loop wins: that is the order as written.
+  unsigned best = weight.size() - 1;
+  for (unsigned loop = weight.size(); loop-- > 0;)
+    if (weight[loop] > weight[best])
+      best = loop;
+  return best;
+}
+
+struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(dispatchFunctionAttr))
+      return;
+    SmallVector<linalg::GenericOp> ops;
+    function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : ops) {
+      if (op.getNumReductionLoops() > 0)
+        allowReassociation(op);
+      interchange(rewriter, op);
+    }
+    allowContraction(function);
+    approximate(function);
+  }
+
+  void interchange(IRRewriter &rewriter, linalg::GenericOp op) {
+    std::optional<unsigned> innermost = bestInnermost(op);
+    if (!innermost || *innermost + 1 == op.getNumLoops())
+      return;
+    SmallVector<unsigned> order;
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (loop != *innermost)
+        order.push_back(loop);
+    order.push_back(*innermost);
+    rewriter.setInsertionPoint(op);
+    if (succeeded(linalg::interchangeGenericOp(rewriter, op, order)))
+      ++interchanged;
+  }
+
+  /// The op that folds a new element into an accumulator may do so in any order.
+  static void allowReassociation(linalg::GenericOp op) {
+    for (Value yielded : op.getBlock()->getTerminator()->getOperands())
+      addFlags(yielded.getDefiningOp(), arith::FastMathFlags::reassoc);
+  }
+
+  static void allowContraction(func::FuncOp function) {
+    function.walk([](Operation *op) {
+      if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+        addFlags(op, arith::FastMathFlags::contract);
+    });
+  }
+
+  static void addFlags(Operation *op, arith::FastMathFlags flags) {
+    auto math = dyn_cast_or_null<arith::ArithFastMathInterface>(op);
+    if (!math)
+      return;
+    arith::FastMathFlags old = math.getFastMathFlagsAttr().getValue();
+    op->setAttr(math.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(op->getContext(), old | flags));
+  }
+
+  /// Polynomials for f32 and narrower; f64 stays a call of the vector library.
+  void approximate(func::FuncOp function) {
+    RewritePatternSet patterns(&getContext());
+    populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
+    populateMathPolynomialApproximationPatterns(patterns, [](StringRef) { return true; });
+    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

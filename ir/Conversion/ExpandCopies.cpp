@@ -1,0 +1,40 @@
+#include "ir/Conversion/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMEXPANDCOPIES
+#include "ir/Conversion/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+
+namespace {
+
+struct ExpandCopies : plim::ir::impl::PlimExpandCopiesBase<ExpandCopies> {
+  void runOnOperation() override {
+    SmallVector<memref::CopyOp> copies;
+    getOperation().walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+    for (memref::CopyOp copy : copies) {
+      auto source = cast<MemRefType>(copy.getSource().getType());
+      auto target = cast<MemRefType>(copy.getTarget().getType());
+      if (copy.getSource() == copy.getTarget()) {
+        copy.erase();
+        continue;
+      }
+      if (source.getLayout().isIdentity() && target.getLayout().isIdentity())
+        continue;
+      OpBuilder builder(copy);
+      SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(source.getRank()));
+      SmallVector<utils::IteratorType> loops(source.getRank(), utils::IteratorType::parallel);
+      linalg::GenericOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget(), maps,
+                                loops, [](OpBuilder &nested, Location loc, ValueRange arguments) {
+                                  linalg::YieldOp::create(nested, loc, arguments[0]);
+                                });
+      copy.erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,441 @@
+#include "ir/Conversion/Passes.h"
+#include "ir/Conversion/RuntimeCalls.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMLOWERRUNTIME
+#include "ir/Conversion/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// StatusCode::FailedPrecondition, the code of a failed assertion.
+constexpr int32_t assertionCode = 9;
+
+struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    RuntimeCalls runtime(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function->hasAttr(workgroupCountAttr) && needsContext(function))
+        addContext(function);
+    SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    for (func::FuncOp function : functions)
+      lowerBody(runtime, function);
+    SmallVector<DispatchOp> dispatches;
+    module.walk([&](DispatchOp dispatch) { dispatches.push_back(dispatch); });
+    for (DispatchOp dispatch : dispatches)
+      lowerDispatch(runtime, dispatch);
+    // Last, since it changes the signatures that dispatches refer to.
+    for (func::FuncOp function : functions)
+      makeEntries(runtime, function);
+  }
+
+  static bool isKernel(func::FuncOp function) { return function->hasAttr(kernelAttr); }
+  static bool isDispatch(func::FuncOp function) { return function->hasAttr(dispatchFunctionAttr); }
+
+  /// Host and dispatch functions always do: their entries have it at hand. A kernel's raw pointer
+  /// shows the context only if something uses it.
+  static bool needsContext(func::FuncOp function) {
+    if (!isKernel(function))
+      return true;
+    return function
+        .walk([](Operation *op) {
+          return isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, ContextOp>(op)
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  static void addContext(func::FuncOp function) {
+    auto type = LLVM::LLVMPointerType::get(function.getContext());
+    (void)function.insertArgument(0, type, {}, function.getLoc());
+    function->setAttr(needsContextAttr, UnitAttr::get(function.getContext()));
+    function.walk([&](ContextOp op) {
+      OpBuilder builder(op);
+      Value cast = UnrealizedConversionCastOp::create(builder, op.getLoc(), op.getType(),
+                                                      function.getArgument(0))
+                       .getResult(0);
+      op.replaceAllUsesWith(cast);
+      op.erase();
+    });
+  }
+
+  /// The context of a function that has one.
+  static Value contextOf(Operation *op) {
+    return op->getParentOfType<func::FuncOp>().getArgument(0);
+  }
+
+  /// Returns from the enclosing function at the end of `block`; its results are never looked at.
+  static void returnNothing(OpBuilder &builder, Location loc, func::FuncOp function) {
+    SmallVector<Value> results;
+    for (Type type : function.getResultTypes())
+      results.push_back(ub::PoisonOp::create(builder, loc, type));
+    func::ReturnOp::create(builder, loc, results);
+  }
+
+  /// Leaves the function before `op` if `failed` holds; `onFailure` fills the block in between.
+  static void leaveIf(Value failed, Operation *op, llvm::function_ref<void(OpBuilder &)> onFailure) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    Location loc = op->getLoc();
+    Block *before = op->getBlock();
+    Block *after = before->splitBlock(op);
+    Block *failure = new Block();
+    function.getBody().push_back(failure);
+    OpBuilder builder = OpBuilder::atBlockEnd(failure);
+    onFailure(builder);
+    returnNothing(builder, loc, function);
+    builder.setInsertionPointToEnd(before);
+    cf::CondBranchOp::create(builder, loc, failed, failure, after);
+  }
+
+  void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {
+    SmallVector<Operation *> ops;
+    function.walk([&](Operation *op) {
+      if (isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, WorkspaceOp, func::CallOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      OpBuilder builder(op);
+      Location loc = op->getLoc();
+      if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+        Value one = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+        Value failed = arith::XOrIOp::create(builder, loc, assertion.getArg(), one);
+        Value context = contextOf(op);
+        leaveIf(failed, op, [&](OpBuilder &failure) {
+          Value message = runtime.string(failure, loc, assertion.getMsg());
+          Value code =
+              arith::ConstantOp::create(failure, loc, failure.getI32IntegerAttr(assertionCode));
+          LLVM::CallOp::create(failure, loc, runtime.fail, ValueRange{context, code, message});
+        });
+        op->erase();
+      } else if (auto allocation = dyn_cast<memref::AllocOp>(op)) {
+        lowerAllocation(runtime, builder, allocation);
+      } else if (auto release = dyn_cast<memref::DeallocOp>(op)) {
+        Value pointer = pointerOf(builder, loc, release.getMemref());
+        LLVM::CallOp::create(builder, loc, runtime.release, ValueRange{contextOf(op), pointer});
+        op->erase();
+      } else if (auto workspace = dyn_cast<WorkspaceOp>(op)) {
+        lowerWorkspace(builder, workspace);
+      } else if (auto call = dyn_cast<func::CallOp>(op)) {
+        // The callee latched its failure in the context that both share.
+        Value context = contextOf(op);
+        call->insertOperands(0, context);
+        builder.setInsertionPointAfter(op);
+        Value status = loadStatus(builder, loc, context);
+        Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+        auto failed =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
+        leaveIf(failed, failed->getNextNode(), [](OpBuilder &) {});
+      }
+    }
+  }
+
+  static Value loadStatus(OpBuilder &builder, Location loc, Value context) {
+    Value address = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(),
+                                        context, ArrayRef<LLVM::GEPArg>{abi::contextStatusOffset});
+    return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address);
+  }
+
+  void lowerWorkspace(OpBuilder &builder, WorkspaceOp op) {
+    Location loc = op.getLoc();
+    Value context = contextOf(op);
+    auto load = [&](int32_t offset, Type type) -> Value {
+      Value address = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(),
+                                          context, ArrayRef<LLVM::GEPArg>{offset});
+      return LLVM::LoadOp::create(builder, loc, type, address);
+    };
+    Value base = load(abi::contextWorkspaceOffset, context.getType());
+    Value bytes = load(abi::contextWorkspaceBytesOffset, builder.getI64Type());
+    op.replaceAllUsesWith(makeMemref(builder, loc, op.getType(), base, bytes));
+    op.erase();
+  }
+
+  void lowerAllocation(RuntimeCalls &runtime, OpBuilder &builder, memref::AllocOp op) {
+    Location loc = op.getLoc();
+    MemRefType type = op.getType();
+    Value context = contextOf(op);
+    SmallVector<Value> sizes; // i64, all of them
+    auto dynamic = op.getDynamicSizes().begin();
+    for (int64_t extent : type.getShape())
+      sizes.push_back(ShapedType::isDynamic(extent)
+                          ? arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                                       *dynamic++)
+                                .getResult()
+                          : constant64(builder, loc, extent));
+    int64_t elementBytes = bytesOf(type.getElementType());
+    Value memory;
+    if (op->hasAttr(scratchAttr)) {
+      Value bytes = constant64(builder, loc, elementBytes * type.getNumElements());
+      memory = LLVM::CallOp::create(builder, loc, runtime.scratch, ValueRange{context, bytes})
+                   .getResult();
+    } else {
+      Value array = stackArray(builder, op, builder.getI64Type(), sizes);
+      memory = LLVM::CallOp::create(builder, loc, runtime.allocate,
+                                    ValueRange{context, constant64(builder, loc, sizes.size()),
+                                               array, constant64(builder, loc, elementBytes)})
+                   .getResult();
+    }
+    SmallVector<Value> dynamicSizes;
+    for (auto [extent, size] : llvm::zip(type.getShape(), sizes))
+      if (ShapedType::isDynamic(extent))
+        dynamicSizes.push_back(size);
+    Value null = LLVM::ZeroOp::create(builder, loc, memory.getType());
+    Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, memory, null);
+    leaveIf(failed, op, [](OpBuilder &) {});
+    OpBuilder after(op);
+    op.replaceAllUsesWith(makeMemref(after, loc, type, memory, dynamicSizes));
+    op.erase();
+  }
+
+  void lowerDispatch(RuntimeCalls &runtime, DispatchOp op) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    Value context = contextOf(op);
+    SmallVector<Value> bindings, scalars;
+    for (OpOperand *binding : op.getBindings())
+      bindings.push_back(pointerOf(builder, loc, binding->get()));
+    for (Value scalar : op.getScalars())
+      scalars.push_back(toWord(builder, loc, scalar));
+    for (OpOperand *binding : op.getBindings()) {
+      auto type = cast<MemRefType>(binding->get().getType());
+      for (int64_t i = 0; i < type.getRank(); ++i)
+        if (type.isDynamicDim(i)) {
+          Value position = arith::ConstantIndexOp::create(builder, loc, i);
+          Value size = memref::DimOp::create(builder, loc, binding->get(), position);
+          scalars.push_back(toWord(builder, loc, size));
+        }
+    }
+    Value descriptor = runtime.dispatchDescriptor(builder, loc, op.getFunction());
+    Value bindingArray =
+        stackArray(builder, op, LLVM::LLVMPointerType::get(&getContext()), bindings);
+    Value scalarArray = stackArray(builder, op, builder.getI64Type(), scalars);
+    Value status = LLVM::CallOp::create(builder, loc, runtime.dispatch,
+                                        ValueRange{context, descriptor, bindingArray, scalarArray})
+                       .getResult();
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
+    leaveIf(failed, op, [](OpBuilder &) {});
+    op.erase();
+  }
+
+  void makeEntries(RuntimeCalls &runtime, func::FuncOp function) {
+    if (isDispatch(function)) {
+      makeDispatchEntry(function);
+    } else if (function->hasAttr(workgroupCountAttr)) {
+      makeCount(function);
+    } else if (function.isPublic()) {
+      makeFunctionEntry(function);
+    }
+  }
+
+  /// A function of the ABI: `plim.<kind>.<name>`, with pointers and words as arguments.
+  func::FuncOp makeEntryFunction(func::FuncOp function, const Twine &name,
+                                 ArrayRef<Type> arguments, Type result) {
+    OpBuilder builder(function);
+    auto entry = func::FuncOp::create(builder, function.getLoc(), name.str(),
+                                      builder.getFunctionType(arguments, result));
+    entry.addEntryBlock();
+    return entry;
+  }
+
+  void makeDispatchEntry(func::FuncOp function) {
+    OpBuilder builder(&getContext());
+    Location loc = function.getLoc();
+    Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
+    func::FuncOp entry = makeEntryFunction(
+        function, dispatchPrefix + function.getName(), {pointer, pointer, pointer, word, word},
+        builder.getI32Type());
+    builder.setInsertionPointToStart(&entry.front());
+    Value context = entry.getArgument(0);
+    SmallVector<Value> arguments = {context};
+    unsigned bindings = 0, scalars = 0;
+    // Context first, the range of workgroups last.
+    for (Type type : function.getArgumentTypes().drop_front().drop_back(2)) {
+      if (auto memref = dyn_cast<MemRefType>(type)) {
+        Value base = loadAt(builder, loc, pointer, entry.getArgument(1), 8 * bindings++);
+        arguments.push_back(makeMemref(builder, loc, memref, base, {}));
+      } else {
+        Value value = loadAt(builder, loc, word, entry.getArgument(2), 8 * scalars++);
+        arguments.push_back(fromWord(builder, loc, type, value));
+      }
+    }
+    for (unsigned i : {3, 4})
+      arguments.push_back(
+          arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry.getArgument(i)));
+    func::CallOp::create(builder, loc, function, arguments);
+    func::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
+    barePointers(function);
+    makePrivate(function);
+  }
+
+  void makeCount(func::FuncOp function) {
+    OpBuilder builder(&getContext());
+    Location loc = function.getLoc();
+    Type word = builder.getI64Type();
+    StringRef name =
+        function->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr).getValue();
+    func::FuncOp entry = makeEntryFunction(function, countPrefix + name,
+                                           {LLVM::LLVMPointerType::get(&getContext())}, word);
+    builder.setInsertionPointToStart(&entry.front());
+    SmallVector<Value> arguments;
+    unsigned scalars = 0;
+    for (Type type : function.getArgumentTypes()) {
+      if (isa<MemRefType>(type)) {
+        arguments.push_back(ub::PoisonOp::create(builder, loc, type));
+        continue;
+      }
+      Value value = loadAt(builder, loc, word, entry.getArgument(0), 8 * scalars++);
+      arguments.push_back(fromWord(builder, loc, type, value));
+    }
+    Value count = func::CallOp::create(builder, loc, function, arguments).getResult(0);
+    func::ReturnOp::create(builder, loc,
+                           arith::IndexCastOp::create(builder, loc, word, count).getResult());
+    makePrivate(function);
+  }
+
+  /// Unpacks the views of the arguments, calls, packs the results.
+  void makeFunctionEntry(func::FuncOp function) {
+    OpBuilder builder(&getContext());
+    Location loc = function.getLoc();
+    std::string name = function.getName().str();
+    Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
+    func::FuncOp entry = makeEntryFunction(function, entryPrefix + name,
+                                           {pointer, pointer, pointer}, builder.getI32Type());
+    builder.setInsertionPointToStart(&entry.front());
+    Value context = entry.getArgument(0);
+    SmallVector<Value> arguments;
+    bool hasContext = function->hasAttr(needsContextAttr);
+    if (hasContext)
+      arguments.push_back(context);
+    auto types = function.getArgumentTypes().drop_front(hasContext);
+    unsigned view = 0;
+    for (size_t i = 0; i < types.size(); ++view) {
+      Value data = loadAt(builder, loc, pointer, entry.getArgument(1), 16 * view);
+      auto memref = dyn_cast<MemRefType>(types[i]);
+      if (!memref) {
+        arguments.push_back(loadScalar(builder, loc, types[i++], data));
+        continue;
+      }
+      auto size = [&](unsigned position) {
+        Value sizes = loadAt(builder, loc, pointer, entry.getArgument(1), 16 * view + 8);
+        return loadAt(builder, loc, word, sizes, 8 * position);
+      };
+      if (!isKernel(function)) {
+        SmallVector<Value> dynamicSizes;
+        for (int64_t position = 0; position < memref.getRank(); ++position)
+          if (memref.isDynamicDim(position))
+            dynamicSizes.push_back(size(position));
+        arguments.push_back(makeMemref(builder, loc, memref, data, dynamicSizes));
+        ++i;
+        continue;
+      }
+      // A kernel's buffer stands as a bare pointer followed by its dynamic extents; which those are
+      // was recorded when the arguments were bound.
+      arguments.push_back(makeMemref(builder, loc, memref, data, {}));
+      auto extents = function.getArgAttrOfType<DenseI64ArrayAttr>(i + hasContext, extentsAttr);
+      ++i;
+      for (int64_t position : extents ? extents.asArrayRef() : ArrayRef<int64_t>()) {
+        arguments.push_back(
+            arith::IndexCastOp::create(builder, loc, types[i++], size(position)));
+      }
+    }
+    auto call = func::CallOp::create(builder, loc, function, arguments);
+    for (auto [index, result] : llvm::enumerate(call.getResults())) {
+      auto memref = dyn_cast<MemRefType>(result.getType());
+      if (!memref) {
+        Value data = loadAt(builder, loc, pointer, entry.getArgument(2), 16 * index);
+        storeScalar(builder, loc, result, data);
+        continue;
+      }
+      storeAt(builder, loc, pointerOf(builder, loc, result), entry.getArgument(2), 16 * index);
+      Value sizes = loadAt(builder, loc, pointer, entry.getArgument(2), 16 * index + 8);
+      for (int64_t position = 0; position < memref.getRank(); ++position) {
+        Value at = arith::ConstantIndexOp::create(builder, loc, position);
+        Value size = memref::DimOp::create(builder, loc, result, at);
+        storeAt(builder, loc, arith::IndexCastOp::create(builder, loc, word, size), sizes,
+                8 * position);
+      }
+    }
+    func::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
+    if (isKernel(function)) {
+      barePointers(function);
+      rename(function, (rawPrefix + name).str());
+    } else {
+      makePrivate(function);
+    }
+  }
+
+  void rename(func::FuncOp function, StringRef name) {
+    (void)SymbolTable::replaceAllSymbolUses(function, StringAttr::get(&getContext(), name),
+                                            getOperation());
+    function.setSymName(name);
+  }
+
+  static void makePrivate(func::FuncOp function) { function.setPrivate(); }
+
+  /// Rank-0 memrefs become bare pointers, with all that is known of them: LLVM sees the access
+  /// analysis only on real pointer arguments.
+  void barePointers(func::FuncOp function) {
+    Block &entry = function.front();
+    OpBuilder builder = OpBuilder::atBlockBegin(&entry);
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    for (BlockArgument argument : entry.getArguments()) {
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      if (!type)
+        continue;
+      unsigned index = argument.getArgNumber();
+      argument.setType(pointer);
+      Value placeholder =
+          UnrealizedConversionCastOp::create(builder, argument.getLoc(), type, ValueRange())
+              .getResult(0);
+      argument.replaceAllUsesWith(placeholder);
+      Value memref = makeMemref(builder, argument.getLoc(), type, argument, {});
+      placeholder.replaceAllUsesWith(memref);
+      placeholder.getDefiningOp()->erase();
+
+      auto set = [&](StringRef name, Attribute value) { function.setArgAttr(index, name, value); };
+      set(LLVM::LLVMDialect::getAlignAttrName(),
+          builder.getI64IntegerAttr(bytesOf(type.getElementType())));
+      set(LLVM::LLVMDialect::getNoFreeAttrName(), builder.getUnitAttr());
+      if (auto bytes = function.getArgAttrOfType<IntegerAttr>(index, bytesAttr))
+        if (bytes.getInt() > 0)
+          set(LLVM::LLVMDialect::getDereferenceableAttrName(), bytes);
+      if (auto access = function.getArgAttrOfType<AccessAttr>(index, accessAttr)) {
+        // Bindings of a dispatch: bufferization keeps what is written apart from all else.
+        set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+        if (access.getValue() == Access::ReadOnly)
+          set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
+      }
+      for (StringRef name : {StringRef(accessAttr), StringRef(extentsAttr), StringRef(bytesAttr)})
+        function.removeArgAttr(index, name);
+    }
+    function.setFunctionType(
+        builder.getFunctionType(entry.getArgumentTypes(), function.getResultTypes()));
+    // Calls of the function pass the pointer inside the memref.
+    SymbolTable::UseRange uses = *SymbolTable::getSymbolUses(function, getOperation());
+    for (SymbolTable::SymbolUse use : uses) {
+      auto call = dyn_cast<func::CallOp>(use.getUser());
+      if (!call)
+        continue;
+      builder.setInsertionPoint(call);
+      for (OpOperand &operand : call->getOpOperands())
+        if (isa<MemRefType>(operand.get().getType()) &&
+            entry.getArgument(operand.getOperandNumber()).getType() == pointer)
+          operand.set(pointerOf(builder, call.getLoc(), operand.get()));
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,107 @@
+#include "ir/Conversion/Passes.h"
+
+#include "mlir/Analysis/DataLayoutAnalysis.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMLOWERTOLLVM
+#include "ir/Conversion/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+
+namespace {
+
+struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
+  void runOnOperation() override {
+    if (failed(lowerVectors()) || failed(convert()))
+      return signalPassFailure();
+    storeBooleansAsBytes();
+  }
+
+  /// Vector ops to those that have a direct counterpart in LLVM.
+  LogicalResult lowerVectors() {
+    RewritePatternSet patterns(&getContext());
+    vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+    vector::populateVectorMaskLoweringPatternsForSideEffectingOps(patterns);
+    vector::populateVectorBroadcastLoweringPatterns(patterns);
+    vector::populateVectorContractLoweringPatterns(patterns,
+                                                   vector::VectorContractLowering::OuterProduct);
+    vector::populateVectorOuterProductLoweringPatterns(patterns);
+    vector::populateVectorMultiReductionLoweringPatterns(
+        patterns, vector::VectorMultiReductionLowering::InnerParallel);
+    vector::populateVectorShapeCastLoweringPatterns(patterns);
+    vector::populateVectorTransposeLoweringPatterns(patterns,
+                                                    vector::VectorTransposeLowering::EltWise);
+    vector::populateVectorStepLoweringPatterns(patterns);
+    vector::populateVectorMaskOpLoweringPatterns(patterns);
+    vector::populateVectorGatherLoweringPatterns(patterns);
+    vector::populateVectorInterleaveLoweringPatterns(patterns);
+    vector::populateVectorToFromElementsToShuffleTreePatterns(patterns);
+    vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+    vector::populateVectorRankReducingFMAPattern(patterns);
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+
+  LogicalResult convert() {
+    LowerToLLVMOptions options(&getContext());
+    LLVMTypeConverter types(&getContext(), options);
+    RewritePatternSet patterns(&getContext());
+    // f16 and bf16 have no instructions of their own for most functions.
+    populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
+    arith::populateArithExpandOpsPatterns(patterns);
+    arith::populateArithToLLVMConversionPatterns(types, patterns);
+    populateComplexToLLVMConversionPatterns(types, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+    populateFuncToLLVMConversionPatterns(types, patterns);
+    index::populateIndexToLLVMConversionPatterns(types, patterns);
+    populateMathToLLVMConversionPatterns(types, patterns, /*approximateLog1p=*/false);
+    populateMathToLibmConversionPatterns(patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
+    ub::populateUBToLLVMConversionPatterns(types, patterns);
+    populateVectorToLLVMConversionPatterns(types, patterns);
+
+    LLVMConversionTarget target(getContext());
+    target.addLegalOp<ModuleOp>();
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
+  }
+
+  void storeBooleansAsBytes() {
+    Type bit = IntegerType::get(&getContext(), 1), byte = IntegerType::get(&getContext(), 8);
+    getOperation().walk([&](Operation *op) {
+      OpBuilder builder(op);
+      if (auto load = dyn_cast<LLVM::LoadOp>(op); load && load.getType() == bit) {
+        Value whole = LLVM::LoadOp::create(builder, load.getLoc(), byte, load.getAddr());
+        Value value = LLVM::TruncOp::create(builder, load.getLoc(), bit, whole);
+        load.replaceAllUsesWith(value);
+        load.erase();
+      } else if (auto store = dyn_cast<LLVM::StoreOp>(op);
+                 store && store.getValue().getType() == bit) {
+        Value whole = LLVM::ZExtOp::create(builder, store.getLoc(), byte, store.getValue());
+        LLVM::StoreOp::create(builder, store.getLoc(), whole, store.getAddr());
+        store.erase();
+      }
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,41 @@
+#include "ir/Conversion/Passes.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMOUTLINEDATA
+#include "ir/Conversion/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+
+namespace {
+
+struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
+  void runOnOperation() override {
+    Builder builder(&getContext());
+    SmallVector<Attribute> data;
+    for (auto global : llvm::make_early_inc_range(getOperation().getOps<memref::GlobalOp>())) {
+      if (SymbolTable::symbolKnownUseEmpty(global, getOperation())) {
+        global.erase();
+        continue;
+      }
+      Attribute value = global.getInitialValueAttr();
+      StringRef kind = !value ? "parameter" : global.getConstant() ? "constant" : "variable";
+      SmallVector<NamedAttribute> entry = {
+          builder.getNamedAttr("name", builder.getStringAttr(global.getSymName())),
+          builder.getNamedAttr("kind", builder.getStringAttr(kind)),
+          builder.getNamedAttr("type", TypeAttr::get(global.getType()))};
+      if (isa_and_nonnull<ElementsAttr>(value))
+        entry.push_back(builder.getNamedAttr("value", value));
+      data.push_back(builder.getDictionaryAttr(entry));
+      global.removeInitialValueAttr();
+      global.setConstant(false);
+      SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);
+      ++outlined;
+    }
+    getOperation()->setAttr(plim::ir::dataAttr, builder.getArrayAttr(data));
+  }
+};
+
+} // namespace

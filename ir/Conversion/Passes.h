@@ -1,0 +1,54 @@
+// Lowering to the LLVM dialect over engine/abi.
+//
+// After these passes a module holds only `llvm` ops. Names of the symbols it defines:
+//
+//   plim.entry.F     plim_function_entry of the public function F
+//   plim.raw.F       raw pointer of the kernel F (see docs/design/calling-convention.md)
+//   plim.dispatch.D  plim_dispatch_entry of the dispatch function D
+//   plim.count.D     plim_workgroup_count of D
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+namespace LLVM {
+class LLVMDialect;
+}
+namespace arith {
+class ArithDialect;
+}
+namespace cf {
+class ControlFlowDialect;
+}
+namespace linalg {
+class LinalgDialect;
+}
+namespace memref {
+class MemRefDialect;
+}
+namespace ub {
+class UBDialect;
+}
+} // namespace mlir
+
+namespace plim::ir {
+
+inline constexpr llvm::StringLiteral entryPrefix = "plim.entry.";
+inline constexpr llvm::StringLiteral rawPrefix = "plim.raw.";
+inline constexpr llvm::StringLiteral dispatchPrefix = "plim.dispatch.";
+inline constexpr llvm::StringLiteral countPrefix = "plim.count.";
+/// On the module: an array of dictionaries {name, kind = constant | variable | parameter, type,
+/// value}, one for each global whose memory the linker provides.
+inline constexpr llvm::StringLiteral dataAttr = "plim.data";
+/// On a kernel: its raw pointer takes the context first.
+inline constexpr llvm::StringLiteral needsContextAttr = "plim.needs_context";
+
+#define GEN_PASS_DECL
+#include "ir/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ir/Conversion/Passes.h.inc"
+
+} // namespace plim::ir

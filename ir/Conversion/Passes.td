@@ -1,0 +1,60 @@
+#ifndef PLIM_CONVERSION_PASSES
+#define PLIM_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PlimExpandCopies : Pass<"plim-expand-copies", "::mlir::func::FuncOp"> {
+  let summary = "Turn strided buffer copies into loops";
+  let description = [{
+    Upstream lowers `memref.copy` of a strided buffer to a call of its runner library. Here it
+    becomes an op that turns into loops; a copy of a buffer onto itself is dropped.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {
+  let summary = "Move the contents of globals out of the code";
+  let description = [{
+    Constants become external symbols whose contents the artifact carries once, in read-only pages;
+    mutable globals become external symbols that each module instance owns; extern globals stay
+    external and are bound to parameters. The module's `plim.data` lists all of them.
+
+    ```mlir
+    memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
+    // becomes
+    memref.global @c : memref<2xf32>
+    // and in plim.data: {name = "c", kind = "constant", type = memref<2xf32>, value = dense<...>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"outlined", "outlined", "globals moved out">];
+}
+
+def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
+  let summary = "Lower dispatches, buffers and failures to the runtime's symbols";
+  let description = [{
+    Runs on control flow graphs. Every host and dispatch function, and each kernel that needs it,
+    gets the context as its first argument; `plim.context` becomes that argument. Then
+
+    - `plim.dispatch` becomes a call of `plim_rt_dispatch` with a constant descriptor; a failing one
+      leaves the host function;
+    - allocations become calls of `plim_rt_allocate` or `plim_rt_scratch`, releases calls of
+      `plim_rt_release`;
+    - `cf.assert` becomes a branch to `plim_rt_fail`;
+    - each public function, dispatch function and kernel gets the entry that engine/abi describes.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::ub::UBDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect"];
+}
+
+def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert what is left to the LLVM dialect";
+  let description = [{
+    Upstream's conversion patterns, applied together. Booleans in memory become bytes, which LLVM's
+    vectoriser can handle.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif

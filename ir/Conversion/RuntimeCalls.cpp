@@ -1,0 +1,191 @@
+#include "ir/Conversion/RuntimeCalls.h"
+
+#include "ir/Conversion/Passes.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace plim::ir;
+
+RuntimeCalls::RuntimeCalls(ModuleOp module)
+    : module(module), builder(module.getBodyRegion()) {
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
+  Type word = builder.getI64Type(), code = builder.getI32Type();
+  Type none = LLVM::LLVMVoidType::get(module.getContext());
+  dispatch = declare("plim_rt_dispatch", code, {pointer, pointer, pointer, pointer});
+  allocate = declare("plim_rt_allocate", pointer, {pointer, word, pointer, word});
+  release = declare("plim_rt_release", none, {pointer, pointer});
+  scratch = declare("plim_rt_scratch", pointer, {pointer, word});
+  fail = declare("plim_rt_fail", code, {pointer, code, pointer});
+}
+
+LLVM::LLVMFuncOp RuntimeCalls::declare(StringRef name, Type result, ArrayRef<Type> arguments) {
+  return LLVM::LLVMFuncOp::create(builder, module.getLoc(), name,
+                                  LLVM::LLVMFunctionType::get(result, arguments));
+}
+
+LLVM::GlobalOp RuntimeCalls::constantString(StringRef text) {
+  StringAttr key = builder.getStringAttr(text);
+  LLVM::GlobalOp &global = strings[key];
+  if (!global) {
+    std::string contents = (text + Twine('\0')).str();
+    global = LLVM::GlobalOp::create(
+        builder, module.getLoc(),
+        LLVM::LLVMArrayType::get(builder.getI8Type(), contents.size()), /*isConstant=*/true,
+        LLVM::Linkage::Internal, "plim.string." + std::to_string(nextString++),
+        builder.getStringAttr(contents));
+  }
+  return global;
+}
+
+Value RuntimeCalls::string(OpBuilder &at, Location loc, StringRef text) {
+  return LLVM::AddressOfOp::create(at, loc, constantString(text));
+}
+
+Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef function) {
+  std::string name = ("plim.descriptor." + function).str();
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    auto body = module.lookupSymbol<func::FuncOp>(function);
+    auto type = LLVM::LLVMStructType::getLiteral(module.getContext(),
+                                                 {pointer, pointer, pointer, builder.getI64Type()});
+    global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                    LLVM::Linkage::Internal, name, Attribute());
+    LLVM::GlobalOp label = constantString(function);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&global.getInitializerRegion());
+    Value value = LLVM::UndefOp::create(builder, loc, type);
+    auto field = [&](int64_t position, Value part) {
+      value = LLVM::InsertValueOp::create(builder, loc, value, part, position);
+    };
+    auto addressOf = [&](const Twine &symbol) -> Value {
+      return LLVM::AddressOfOp::create(builder, loc, pointer,
+                                       builder.getStringAttr(symbol.str()));
+    };
+    field(0, addressOf(dispatchPrefix + function));
+    field(1, addressOf(countPrefix + function));
+    field(2, LLVM::AddressOfOp::create(builder, loc, label));
+    auto cost = body->getAttrOfType<IntegerAttr>(costAttr);
+    field(3, constant64(builder, loc, cost ? cost.getInt() : 0));
+    LLVM::ReturnOp::create(builder, loc, value);
+  }
+  return LLVM::AddressOfOp::create(at, loc, global);
+}
+
+int64_t plim::ir::bytesOf(Type element) {
+  if (auto vector = dyn_cast<VectorType>(element))
+    return vector.getNumElements() * bytesOf(vector.getElementType());
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * bytesOf(complex.getElementType());
+  if (!element.isIntOrFloat())
+    return 8;
+  return std::max<int64_t>(1, llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)));
+}
+
+Value plim::ir::constant64(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+}
+
+Value plim::ir::makeMemref(OpBuilder &builder, Location loc, MemRefType type, Value base,
+                           ValueRange dynamicSizes) {
+  MLIRContext *context = builder.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context), word = builder.getI64Type();
+  int64_t rank = type.getRank();
+  SmallVector<Type> fields = {pointer, pointer, word};
+  if (rank > 0)
+    fields.append(2, LLVM::LLVMArrayType::get(word, rank));
+  auto descriptorType = LLVM::LLVMStructType::getLiteral(context, fields);
+  Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
+  auto insert = [&](Value part, ArrayRef<int64_t> position) {
+    descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, part, position);
+  };
+  insert(base, 0);
+  insert(base, 1);
+  insert(constant64(builder, loc, 0), 2);
+  SmallVector<Value> sizes;
+  auto dynamic = dynamicSizes.begin();
+  for (int64_t extent : type.getShape())
+    sizes.push_back(ShapedType::isDynamic(extent) ? *dynamic++ : constant64(builder, loc, extent));
+  Value stride = constant64(builder, loc, 1);
+  for (int64_t i = rank; i-- > 0;) {
+    insert(sizes[i], {3, i});
+    insert(stride, {4, i});
+    if (i > 0)
+      stride = LLVM::MulOp::create(builder, loc, stride, sizes[i]);
+  }
+  return UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
+}
+
+Value plim::ir::pointerOf(OpBuilder &builder, Location loc, Value memref) {
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  Value word = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+                                  word);
+}
+
+Value plim::ir::toWord(OpBuilder &builder, Location loc, Value scalar) {
+  Type word = builder.getI64Type(), type = scalar.getType();
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, word, scalar);
+  if (isa<FloatType>(type)) {
+    Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
+    scalar = arith::BitcastOp::create(builder, loc, bits, scalar);
+  }
+  if (scalar.getType() == word)
+    return scalar;
+  return arith::ExtUIOp::create(builder, loc, word, scalar);
+}
+
+Value plim::ir::fromWord(OpBuilder &builder, Location loc, Type type, Value word) {
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, word);
+  Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
+  if (bits != word.getType())
+    word = arith::TruncIOp::create(builder, loc, bits, word);
+  if (isa<FloatType>(type))
+    return arith::BitcastOp::create(builder, loc, type, word);
+  return word;
+}
+
+Value plim::ir::loadAt(OpBuilder &builder, Location loc, Type type, Value base, int32_t offset) {
+  Value address = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                      ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::LoadOp::create(builder, loc, type, address);
+}
+
+void plim::ir::storeAt(OpBuilder &builder, Location loc, Value value, Value base, int32_t offset) {
+  Value address = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                      ArrayRef<LLVM::GEPArg>{offset});
+  LLVM::StoreOp::create(builder, loc, value, address);
+}
+
+Value plim::ir::loadScalar(OpBuilder &builder, Location loc, Type type, Value address) {
+  if (!type.isIndex())
+    return LLVM::LoadOp::create(builder, loc, type, address);
+  Value word = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address);
+  return arith::IndexCastOp::create(builder, loc, type, word);
+}
+
+void plim::ir::storeScalar(OpBuilder &builder, Location loc, Value value, Value address) {
+  if (value.getType().isIndex())
+    value = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+  LLVM::StoreOp::create(builder, loc, value, address);
+}
+
+Value plim::ir::stackArray(OpBuilder &builder, Operation *at, Type element, ValueRange values) {
+  Location loc = at->getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  if (values.empty())
+    return LLVM::ZeroOp::create(builder, loc, pointer);
+  auto function = at->getParentOfType<func::FuncOp>();
+  OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
+  Value array = LLVM::AllocaOp::create(frame, loc, pointer, element,
+                                       constant64(frame, loc, int64_t(values.size())));
+  for (auto [index, value] : llvm::enumerate(values))
+    storeAt(builder, loc, value, array, int32_t(8 * index));
+  return array;
+}

@@ -1,0 +1,75 @@
+// Building blocks of the lowering over engine/abi: declarations of the runtime's symbols, memrefs
+// from raw pointers and back, words of the ABI.
+//
+// Mirrors the offsets of engine/abi/plim_abi.h, whose static_asserts pin them.
+#pragma once
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace plim::ir {
+
+namespace abi {
+inline constexpr int32_t contextStatusOffset = 8;
+inline constexpr int32_t contextWorkspaceOffset = 16;
+inline constexpr int32_t contextWorkspaceBytesOffset = 24;
+} // namespace abi
+
+/// The runtime's symbols, declared in a module on first use.
+class RuntimeCalls {
+public:
+  explicit RuntimeCalls(mlir::ModuleOp module);
+
+  mlir::LLVM::LLVMFuncOp dispatch, allocate, release, scratch, fail;
+
+  /// The address of a NUL-terminated constant string.
+  mlir::Value string(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef text);
+  /// The address of the constant plim_dispatch of a dispatch function.
+  mlir::Value dispatchDescriptor(mlir::OpBuilder &builder, mlir::Location loc,
+                                 llvm::StringRef function);
+
+private:
+  mlir::LLVM::LLVMFuncOp declare(llvm::StringRef name, mlir::Type result,
+                                 llvm::ArrayRef<mlir::Type> arguments);
+  mlir::LLVM::GlobalOp constantString(llvm::StringRef text);
+  mlir::ModuleOp module;
+  mlir::OpBuilder builder;
+  llvm::DenseMap<mlir::StringAttr, mlir::LLVM::GlobalOp> strings;
+  unsigned nextString = 0;
+};
+
+/// Bytes of an element in memory; index and pointers take eight, i1 one.
+int64_t bytesOf(mlir::Type element);
+
+mlir::Value constant64(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
+
+/// A memref of an identity-layout type over `base`; `dynamicSizes` are i64, one for each dynamic
+/// dimension in order.
+mlir::Value makeMemref(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type,
+                       mlir::Value base, mlir::ValueRange dynamicSizes);
+/// The base pointer of an identity-layout memref.
+mlir::Value pointerOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memref);
+
+/// A scalar as a 64-bit word of the ABI, and back.
+mlir::Value toWord(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value scalar);
+mlir::Value fromWord(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
+                     mlir::Value word);
+
+/// Loads and stores at a byte offset.
+mlir::Value loadAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, mlir::Value base,
+                   int32_t offset);
+void storeAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Value base,
+             int32_t offset);
+/// Scalars behind a view's data pointer; index is i64 there.
+mlir::Value loadScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
+                       mlir::Value address);
+void storeScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                 mlir::Value address);
+
+/// An array of `values` in the frame of the function that holds `at`, filled before `at`. Null for
+/// none. The frame does not grow when `at` is in a loop.
+mlir::Value stackArray(mlir::OpBuilder &builder, mlir::Operation *at, mlir::Type element,
+                       mlir::ValueRange values);
+
+} // namespace plim::ir

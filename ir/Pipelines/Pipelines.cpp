@@ -1,0 +1,163 @@
+#include "ir/Pipelines/Pipelines.h"
+
+#include "ir/Codegen/Passes.h"
+#include "ir/Conversion/Passes.h"
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/Transforms/Passes.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+void addCleanup(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
+  Option<std::string> policy{*this, "policy", llvm::cl::init("auto")};
+  Option<bool> oracle{*this, "oracle", llvm::cl::init(false)};
+  Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::init(256)};
+
+  PipelineOptions toOptions() const {
+    PipelineOptions options;
+    options.policy = policy;
+    options.oracle = oracle;
+    options.vectorBits = vectorBits;
+    return options;
+  }
+};
+
+template <typename BuildT>
+void registerPipeline(StringRef name, StringRef description, BuildT build) {
+  PassPipelineRegistration<CommandLineOptions>(
+      name, description, [build](OpPassManager &manager, const CommandLineOptions &options) {
+        build(manager, options.toOptions());
+      });
+}
+
+} // namespace
+
+void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {
+  // 1. Import.
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  tosa::addTosaToLinalgPasses(function, TosaToLinalgOptions(), TosaToLinalgNamedOptions(),
+                              std::nullopt);
+  function.addPass(createTosaToArithPass());
+  function.addPass(createTosaToTensorPass());
+  function.addPass(createTosaToSCFPass());
+  manager.addPass(createInlinerPass());
+  manager.addPass(createSymbolDCEPass());
+  manager.addPass(createPlimImport());
+  addCleanup(manager);
+  manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
+  manager.addPass(memref::createResolveShapedTypeResultDimsPass());
+  if (!options.oracle)
+    manager.addPass(createLinalgElementwiseOpFusionPass());
+  // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
+  manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
+  addCleanup(manager);
+
+  // 2., 4., 5.
+  PlimFormDispatchesOptions form;
+  form.fuse = !options.oracle;
+  manager.addPass(createPlimFormDispatches(form));
+  addCleanup(manager);
+  manager.addPass(createPlimAssignDevices());
+  manager.addPass(createPlimInferAccess());
+  manager.addPass(createPlimBindArguments());
+
+  // The tensor level of 10.: tiles, fuses and vectorises better than on buffers, where every pass
+  // would have to prove again that nothing aliases.
+  if (!options.oracle) {
+    OpPassManager &kernel = manager.nest<func::FuncOp>();
+    kernel.addPass(createPlimTileWorkgroups());
+    addCleanup(kernel);
+    PlimRegisterTileOptions tile;
+    tile.vectorBits = options.vectorBits;
+    kernel.addPass(createPlimRegisterTile(tile));
+    addCleanup(kernel);
+    kernel.addPass(createPlimPrepareLoops());
+  }
+}
+
+void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions &options) {
+  // 6.
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.allowReturnAllocsFromLoops = true;
+  bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  bufferize.unknownTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  addCleanup(manager);
+  manager.addPass(createPlimReleaseBuffers());
+
+  // 7., 8.
+  PlimPlaceAllocationsOptions place;
+  place.policy = options.policy;
+  manager.addPass(createPlimPlaceAllocations(place));
+  if (options.policy != "heap")
+    manager.addNestedPass<func::FuncOp>(createPlimPlanMemory());
+  addCleanup(manager);
+}
+
+void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createPlimOutlineData());
+
+  // The buffer level of 10.
+  manager.addPass(createPlimDistributeWorkgroups());
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createPlimExpandCopies());
+  function.addPass(createPlimExpandTransfers());
+  function.addPass(createConvertLinalgToLoopsPass());
+  function.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions{}));
+  function.addPass(memref::createExpandReallocPass());
+  function.addPass(memref::createExpandOpsPass());
+  function.addPass(createForallToForLoopPass());
+  function.addPass(createForallToParallelLoopPass());
+  function.addPass(memref::createExpandStridedMetadataPass());
+  function.addPass(createLowerAffinePass());
+  addCleanup(manager);
+  manager.addPass(createSCFToControlFlowPass());
+
+  // 11.
+  manager.addPass(createPlimLowerRuntime());
+  manager.addPass(createPlimLowerToLLVM());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  addCleanup(manager);
+}
+
+void plim::ir::buildLoadPipeline(OpPassManager &manager, const PipelineOptions &options) {
+  buildTensorPipeline(manager, options);
+  buildBufferPipeline(manager, options);
+  buildLoweringPipeline(manager, options);
+}
+
+void plim::ir::registerPassesAndPipelines() {
+  registerPlimTransformsPasses();
+  registerPlimCodegenPasses();
+  registerPlimConversionPasses();
+  registerPipeline("plim-tensor-pipeline", "From source to dispatches on tensors",
+                   buildTensorPipeline);
+  registerPipeline("plim-buffer-pipeline", "From dispatches on tensors to placed buffers",
+                   buildBufferPipeline);
+  registerPipeline("plim-lowering-pipeline", "From placed buffers to the LLVM dialect",
+                   buildLoweringPipeline);
+  registerPipeline("plim-load-pipeline", "The whole load pipeline", buildLoadPipeline);
+}

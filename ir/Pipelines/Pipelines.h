@@ -1,0 +1,45 @@
+// The load pipeline: which passes run in which order, and the options that shape it.
+//
+// Two pipelines share every stage but the optimising ones: `load` is what the engine runs; `oracle` is
+// the plain lowering that every optimisation is compared with (one dispatch per op, no tiling, no
+// vectorisation, buffers from the heap).
+#pragma once
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+
+namespace plim::ir {
+
+struct PipelineOptions {
+  /// Allocation policy: auto, stack, workspace, heap or fixed:N.
+  std::string policy = "auto";
+  /// The plain lowering instead of the optimising one.
+  bool oracle = false;
+  /// Width of a vector register of the device that runs the dispatches, bits.
+  int64_t vectorBits = 256;
+};
+
+/// Every dialect that may come in, the plim dialect, and the interfaces the pipeline needs.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Every pass of the project and the pipelines `plim-tensor-pipeline`, `plim-buffer-pipeline` and
+/// `plim-load-pipeline`, for plimsoll-opt. Not for the library: it touches global registries.
+void registerPassesAndPipelines();
+
+/// Steps 1 to 5 and the tensor level of code generation: from what came in to dispatches.
+void buildTensorPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
+
+/// Bufferization, placement, planning: from dispatches on tensors to buffers with places.
+void buildBufferPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
+
+/// Lowering to the LLVM dialect: dispatch functions behind the ABI's entries, host code over the
+/// runtime symbols.
+void buildLoweringPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
+
+/// All three.
+void buildLoadPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
+
+} // namespace plim::ir

@@ -1,0 +1,65 @@
+// plim.dispatch in one-shot bufferization: inputs are read, outputs are written in place, and read
+// only when the access says so. That is where access analysis pays first: a write-only destination
+// never forces a copy.
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace plim::ir;
+
+namespace {
+
+struct DispatchOpInterface
+    : DstBufferizableOpInterfaceExternalModel<DispatchOpInterface, DispatchOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return cast<DispatchOp>(op).getAccess(operand) != Access::WriteOnly;
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options, BufferizationState &state) const {
+    auto dispatch = cast<DispatchOp>(op);
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(op);
+    auto toBuffer = [&](Value value) -> FailureOr<Value> {
+      if (!isa<TensorType>(value.getType()))
+        return value;
+      FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+      if (failed(buffer))
+        return failure();
+      // A binding is a base pointer and extents: its memory must be dense.
+      if (!cast<MemRefType>(buffer->getType()).getLayout().isIdentity())
+        return op->emitOpError("binds a buffer that is not dense row-major");
+      return buffer;
+    };
+    SmallVector<Value> inputs, outputs;
+    for (Value input : dispatch.getInputs()) {
+      FailureOr<Value> buffer = toBuffer(input);
+      if (failed(buffer))
+        return failure();
+      inputs.push_back(*buffer);
+    }
+    for (Value output : dispatch.getOutputs()) {
+      FailureOr<Value> buffer = toBuffer(output);
+      if (failed(buffer))
+        return failure();
+      outputs.push_back(*buffer);
+    }
+    auto bufferized = DispatchOp::create(rewriter, op->getLoc(), TypeRange(),
+                                         dispatch.getFunctionAttr(), inputs, outputs,
+                                         dispatch.getAccessesAttr());
+    bufferized->setDiscardableAttrs(dispatch->getDiscardableAttrDictionary());
+    replaceOpWithBufferizedValues(rewriter, op, outputs);
+    return success();
+  }
+};
+
+} // namespace
+
+void plim::ir::registerBufferizableOpInterface(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, PlimDialect *) {
+    DispatchOp::attachInterface<DispatchOpInterface>(*context);
+  });
+}

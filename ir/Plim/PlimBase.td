@@ -1,0 +1,56 @@
+// The plim dialect: only what upstream lacks. Why each thing exists: docs/rationale/Plim.md.
+#ifndef PLIM_BASE
+#define PLIM_BASE
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Plim_Dialect : Dialect {
+  let name = "plim";
+  let cppNamespace = "::plim::ir";
+  let summary = "Dispatches with explicit bindings, their access, and where memory lives";
+  let description = [{
+    A module of the engine holds *host functions*, which say what happens in which order, and
+    *dispatch functions*, which compute. Between them stands `plim.dispatch`, whose operands are the
+    only memory a dispatch can touch. Everything else the engine needs is upstream MLIR.
+
+    Discardable attributes of the dialect:
+
+    | attribute | on | meaning |
+    |---|---|---|
+    | `plim.dispatch_function` | `func.func` | this function is the body of dispatches |
+    | `plim.kernel` | `func.func` | a function over scalars and memrefs, called through a raw pointer |
+    | `plim.scope` | allocations | where it may live; after placement, where it lives |
+    | `plim.reason` | allocations | why it lives there |
+    | `plim.device` | `plim.dispatch` | the device that runs it |
+    | `plim.tile` | `func.func` | workgroup tile sizes that code generation chose |
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+def Plim_Access : I32EnumAttr<"Access", "what a dispatch does to a binding", [
+    I32EnumAttrCase<"ReadOnly", 0, "readonly">,
+    I32EnumAttrCase<"WriteOnly", 1, "writeonly">,
+    I32EnumAttrCase<"ReadWrite", 2, "readwrite">]> {
+  let cppNamespace = "::plim::ir";
+  let genSpecializedAttr = 0;
+}
+
+def Plim_AccessAttr : EnumAttr<Plim_Dialect, Plim_Access, "access"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Plim_AccessArrayAttr : TypedArrayAttrBase<Plim_AccessAttr, "accesses, one per binding">;
+
+def Plim_ContextType : TypeDef<Plim_Dialect, "Context"> {
+  let mnemonic = "context";
+  let summary = "the device context of a call";
+  let description = [{
+    The typed first argument of generated code (`plim_context` in the ABI). It carries the
+    workspace, the allocator and the failure state of the call.
+  }];
+}
+
+#endif

@@ -1,0 +1,77 @@
+#ifndef PLIM_OPS
+#define PLIM_OPS
+
+include "ir/Plim/PlimBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Plim_Op<string mnemonic, list<Trait> traits = []> : Op<Plim_Dialect, mnemonic, traits>;
+
+def Plim_DispatchOp : Plim_Op<"dispatch", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "run a dispatch function on explicit bindings";
+  let description = [{
+    Runs the dispatch function `function` over its workgroups. `inputs` are tensors or memrefs that
+    are read and scalars; `outputs` are the destinations. On tensors the op returns one result per
+    output (destination-passing style); on memrefs it returns nothing and writes the outputs.
+
+    `accesses` has one entry per shaped operand, inputs first: what the dispatch function does to
+    it. `plim-infer-access` fills it in; without it every input is read-only and every output is
+    read-write.
+
+    ```mlir
+    %r = plim.dispatch @main_matmul_0 ins(%a, %s : tensor<?x4xf32>, f32)
+                                      outs(%init : tensor<?xf32>) -> tensor<?xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function,
+                       Variadic<AnyType>:$inputs,
+                       Variadic<AnyShaped>:$outputs,
+                       OptionalAttr<Plim_AccessArrayAttr>:$accesses);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $function (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    (`outs` `(` $outputs^ `:` type($outputs) `)`)? attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+    /// The shaped operands in binding order: inputs, then outputs.
+    ::llvm::SmallVector<::mlir::OpOperand *> getBindings();
+    /// The inputs that are no bindings: numbers and indices, in order.
+    ::llvm::SmallVector<::mlir::Value> getScalars();
+    /// What the dispatch function does to a binding.
+    Access getAccess(::mlir::OpOperand &binding);
+  }];
+  let hasVerifier = 1;
+}
+
+def Plim_ContextOp : Plim_Op<"context", [Pure]> {
+  let summary = "the device context of the running call";
+  let description = [{
+    Yields the context that the enclosing function was called with. Functions in which nothing
+    uses it are called without one.
+  }];
+  let results = (outs Plim_ContextType:$context);
+  let assemblyFormat = "attr-dict `:` type($context)";
+}
+
+def Plim_WorkspaceOp : Plim_Op<"workspace", [Pure]> {
+  let summary = "the slab of the running call";
+  let description = [{
+    The memory that the planner laid out: buffers with a planned place are `memref.view`s of it.
+
+    ```mlir
+    %context = plim.context : !plim.context
+    %slab = plim.workspace %context : memref<?xi8>
+    %buffer = memref.view %slab[%c128][] : memref<?xi8> to memref<16x16xf32>
+    ```
+  }];
+  let arguments = (ins Plim_ContextType:$context);
+  let results = (outs MemRefRankOf<[I8], [1]>:$slab);
+  let assemblyFormat = "$context attr-dict `:` type($slab)";
+}
+
+#endif

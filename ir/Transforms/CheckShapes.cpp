@@ -1,0 +1,154 @@
+#include "ir/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMCHECKSHAPES
+#include "ir/Transforms/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+
+namespace {
+
+/// An extent that a loop of the op takes its trip count from.
+struct Extent {
+  unsigned operand;
+  unsigned dimension;
+  int64_t size;
+};
+
+/// "file:line:column", or an empty string for an op without one.
+std::string locationText(Location loc) {
+  std::string text;
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()) + ": ")
+               .str();
+  return text;
+}
+
+struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.hasPureTensorSemantics())
+        ops.push_back(op);
+    });
+    for (linalg::LinalgOp op : ops)
+      check(op);
+  }
+
+  void check(linalg::LinalgOp op) {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<std::optional<Extent>> loops(op.getNumLoops());
+    OpBuilder builder(op);
+
+    // Extents that are a loop by themselves: all must agree with the first.
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<RankedTensorType>(operand.get().getType()))
+        continue;
+      ArrayRef<int64_t> shape = op.getShape(&operand);
+      for (auto [dimension, result] : llvm::enumerate(maps[operand.getOperandNumber()].getResults())) {
+        auto loop = dyn_cast<AffineDimExpr>(result);
+        if (!loop)
+          continue;
+        Extent extent{operand.getOperandNumber(), unsigned(dimension), shape[dimension]};
+        std::optional<Extent> &first = loops[loop.getPosition()];
+        if (!first)
+          first = extent;
+        else if (ShapedType::isDynamic(first->size) || ShapedType::isDynamic(extent.size))
+          requireEqual(builder, op, *first, extent);
+      }
+    }
+    // Extents that are read through a window, a * i + b * j + c: the last element must exist.
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<RankedTensorType>(operand.get().getType()))
+        continue;
+      for (auto [dimension, result] : llvm::enumerate(maps[operand.getOperandNumber()].getResults()))
+        if (isa<AffineBinaryOpExpr>(result))
+          requireWindow(builder, op, loops, result,
+                        Extent{operand.getOperandNumber(), unsigned(dimension),
+                               op.getShape(&operand)[dimension]});
+    }
+  }
+
+  Value sizeOf(OpBuilder &builder, linalg::LinalgOp op, const Extent &extent) {
+    return builder.createOrFold<tensor::DimOp>(
+        op.getLoc(), op->getOperand(extent.operand),
+        arith::ConstantIndexOp::create(builder, op.getLoc(), extent.dimension));
+  }
+
+  void require(OpBuilder &builder, linalg::LinalgOp op, Value condition, const Twine &message) {
+    cf::AssertOp::create(builder, op.getLoc(), condition,
+                         builder.getStringAttr(locationText(op.getLoc()) + message));
+    ++checks;
+  }
+
+  void requireEqual(OpBuilder &builder, linalg::LinalgOp op, const Extent &a, const Extent &b) {
+    Value left = sizeOf(builder, op, a), right = sizeOf(builder, op, b);
+    if (left == right)
+      return;
+    Value same = arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::eq, left, right);
+    require(builder, op, same,
+            "extent " + Twine(a.dimension) + " of operand " + Twine(a.operand) + " and extent " +
+                Twine(b.dimension) + " of operand " + Twine(b.operand) + " of '" +
+                op->getName().getStringRef() + "' differ");
+  }
+
+  /// With all coefficients positive the largest index is reached at the last iteration of every
+  /// loop. Other expressions are left to the verifier of the op.
+  void requireWindow(OpBuilder &builder, linalg::LinalgOp op,
+                     ArrayRef<std::optional<Extent>> loops, AffineExpr expression,
+                     const Extent &extent) {
+    bool dynamic = ShapedType::isDynamic(extent.size);
+    bool known = true;
+    expression.walk([&](AffineExpr part) {
+      if (auto loop = dyn_cast<AffineDimExpr>(part)) {
+        known &= loops[loop.getPosition()].has_value();
+        if (known)
+          dynamic |= ShapedType::isDynamic(loops[loop.getPosition()]->size);
+      } else if (auto constant = dyn_cast<AffineConstantExpr>(part)) {
+        known &= constant.getValue() >= 0;
+      } else if (part.getKind() != AffineExprKind::Add && part.getKind() != AffineExprKind::Mul) {
+        known = false;
+      }
+    });
+    if (!dynamic || !known)
+      return;
+    Location loc = op.getLoc();
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value anyEmpty;
+    std::function<Value(AffineExpr)> last = [&](AffineExpr part) -> Value {
+      if (auto loop = dyn_cast<AffineDimExpr>(part)) {
+        Value size = sizeOf(builder, op, *loops[loop.getPosition()]);
+        Value empty =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, zero);
+        anyEmpty = anyEmpty ? arith::OrIOp::create(builder, loc, anyEmpty, empty).getResult() : empty;
+        return arith::SubIOp::create(builder, loc, size, one);
+      }
+      if (auto constant = dyn_cast<AffineConstantExpr>(part))
+        return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
+      auto binary = cast<AffineBinaryOpExpr>(part);
+      Value left = last(binary.getLHS()), right = last(binary.getRHS());
+      if (part.getKind() == AffineExprKind::Add)
+        return arith::AddIOp::create(builder, loc, left, right);
+      return arith::MulIOp::create(builder, loc, left, right);
+    };
+    Value index = last(expression);
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, index,
+                                         sizeOf(builder, op, extent));
+    // No iteration, no access.
+    inside = arith::OrIOp::create(builder, loc, inside, anyEmpty);
+    require(builder, op, inside,
+            "extent " + Twine(extent.dimension) + " of operand " + Twine(extent.operand) + " of '" +
+                op->getName().getStringRef() + "' is too small for the window that reads it");
+  }
+};
+
+} // namespace

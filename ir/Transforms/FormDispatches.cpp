@@ -1,0 +1,378 @@
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMFORMDISPATCHES
+#include "ir/Transforms/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// For each loop of an op of a cluster: the loop of the root that it runs along with, or none.
+using LoopMap = SmallVector<std::optional<unsigned>>;
+
+struct Cluster {
+  Operation *root = nullptr;
+  /// Root first; an op stands after all the ops of the cluster that use it.
+  llvm::SetVector<Operation *> ops;
+  DenseMap<Operation *, LoopMap> loops;
+  /// Parallel loops of the root that can be tiled without computing anything twice.
+  llvm::SmallBitVector tileable;
+};
+
+bool isContraction(linalg::LinalgOp op) {
+  return linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op);
+}
+
+/// What the root computes, for the name of its dispatch.
+StringRef kindOf(Operation *root) {
+  auto op = dyn_cast<linalg::LinalgOp>(root);
+  if (!op)
+    return root->getName().stripDialect();
+  if (linalg::isaContractionOpInterface(op))
+    return "contraction";
+  if (linalg::isaConvolutionOpInterface(op))
+    return "convolution";
+  if (isa<linalg::FillOp>(root))
+    return "fill";
+  return op.getNumReductionLoops() ? "reduction" : "elementwise";
+}
+
+/// Copied into each dispatch that uses it, instead of being bound: it costs nothing there.
+bool isCheap(Operation *op) {
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() != nullptr;
+  Attribute value;
+  if (!matchPattern(op, m_Constant(&value)))
+    return false;
+  auto elements = dyn_cast<ElementsAttr>(value);
+  return !elements || elements.isSplat();
+}
+
+/// Does the op compute, so that it must run inside a dispatch?
+bool isRoot(Operation *op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return linalgOp.hasPureTensorSemantics();
+  return isa<tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::FromElementsOp>(op);
+}
+
+struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
+  using PlimFormDispatchesBase::PlimFormDispatchesBase;
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function->hasAttr(kernelAttr) && !function->hasAttr(dispatchFunctionAttr))
+        functions.push_back(function);
+    SymbolTable symbols(getOperation());
+    for (func::FuncOp function : functions)
+      formIn(function, symbols);
+  }
+
+  void formIn(func::FuncOp function, SymbolTable &symbols) {
+    SmallVector<Block *> blocks;
+    // Regions of linalg ops and the like are bodies, not places for dispatches.
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isRoot(op))
+        return WalkResult::skip();
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          blocks.push_back(&block);
+      return WalkResult::advance();
+    });
+    unsigned index = 0;
+    for (Block *block : blocks) {
+      SmallVector<Operation *> ops = llvm::map_to_vector(*block, [](Operation &op) { return &op; });
+      llvm::SmallPtrSet<Operation *, 16> taken;
+      SmallVector<Cluster> clusters;
+      for (Operation *op : llvm::reverse(ops)) {
+        if (taken.contains(op) || !isRoot(op) || isUnusedCheap(op, taken))
+          continue;
+        clusters.push_back(grow(op));
+        taken.insert_range(clusters.back().ops);
+      }
+      for (Cluster &cluster : llvm::reverse(clusters))
+        outline(function, cluster, index++, symbols);
+      // What was copied into dispatches may have no other use.
+      for (Operation *op : llvm::reverse(ops))
+        if (!taken.contains(op) && isOpTriviallyDead(op))
+          op->erase();
+    }
+  }
+
+  /// A fill that only dispatches use is copied into them and needs none of its own.
+  static bool isUnusedCheap(Operation *op, const llvm::SmallPtrSet<Operation *, 16> &taken) {
+    return isCheap(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
+             return taken.contains(user->getBlock()->getParentOp()) || taken.contains(user);
+           });
+  }
+
+  Cluster grow(Operation *root) {
+    Cluster cluster;
+    cluster.root = root;
+    cluster.ops.insert(root);
+    auto rootOp = dyn_cast<linalg::LinalgOp>(root);
+    if (!rootOp)
+      return cluster;
+    unsigned loopCount = rootOp.getNumLoops();
+    cluster.tileable.resize(loopCount);
+    LoopMap identity;
+    for (auto [loop, kind] : llvm::enumerate(rootOp.getIteratorTypesArray())) {
+      identity.push_back(loop);
+      if (kind == utils::IteratorType::parallel)
+        cluster.tileable.set(loop);
+    }
+    cluster.loops[root] = identity;
+    for (Operation *op = root->getPrevNode(); op && fuse; op = op->getPrevNode())
+      if (auto producer = dyn_cast<linalg::LinalgOp>(op))
+        tryFuse(cluster, producer);
+    return cluster;
+  }
+
+  void tryFuse(Cluster &cluster, linalg::LinalgOp producer) {
+    if (isCheap(producer) || !producer.hasPureTensorSemantics() || producer->use_empty())
+      return;
+    if (!llvm::all_of(producer->getUsers(),
+                      [&](Operation *user) { return cluster.ops.contains(user); }))
+      return;
+    std::optional<LoopMap> along;
+    llvm::SmallBitVector tileable = cluster.tileable;
+    for (OpOperand &use : producer->getUses()) {
+      LoopMap map;
+      if (!followUse(cluster, producer, use, map)) {
+        ++missed;
+        return;
+      }
+      // Loops that two uses see differently can't be tiled; both must agree on the others.
+      if (!along) {
+        along = map;
+        continue;
+      }
+      for (auto [mine, other] : llvm::zip(*along, map))
+        if (mine != other) {
+          if (mine)
+            tileable.reset(*mine);
+          if (other)
+            tileable.reset(*other);
+          mine.reset();
+        }
+    }
+    llvm::SmallBitVector reached(tileable.size());
+    for (std::optional<unsigned> loop : *along)
+      if (loop)
+        reached.set(*loop);
+    tileable &= reached;
+    if (tileable.none() && cluster.tileable.any()) {
+      ++missed;
+      return;
+    }
+    cluster.tileable = tileable;
+    cluster.ops.insert(producer);
+    cluster.loops[producer] = *along;
+    ++fused;
+  }
+
+  /// Follows one use of a producer: which loop of the root each loop of the producer runs along.
+  static bool followUse(Cluster &cluster, linalg::LinalgOp producer, OpOperand &use, LoopMap &map) {
+    auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    // A destination is handled when the op is outlined, a value captured by a body is random access.
+    if (!consumer || consumer.isDpsInit(&use))
+      return false;
+    // An operand of a contraction is read many times: it is worth materialising.
+    if (isContraction(consumer))
+      return false;
+    AffineMap read = consumer.getMatchingIndexingMap(&use);
+    AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(use.get()));
+    if (!read.isProjectedPermutation() || !written.isProjectedPermutation())
+      return false;
+    const LoopMap &consumerLoops = cluster.loops[consumer];
+    map.assign(producer.getNumLoops(), std::nullopt);
+    for (auto [from, to] : llvm::zip(written.getResults(), read.getResults()))
+      map[cast<AffineDimExpr>(from).getPosition()] =
+          consumerLoops[cast<AffineDimExpr>(to).getPosition()];
+    return true;
+  }
+
+  /// The value that holds the memory of a destination: fills are looked through.
+  static Value destinationOf(Value init) {
+    while (auto fill = init.getDefiningOp<linalg::FillOp>()) {
+      if (!isCheap(fill))
+        break;
+      init = fill.getDpsInits()[0];
+    }
+    return init;
+  }
+
+  /// Copies what `value` needs into the dispatch function, as far as it is cheap.
+  void cloneCheap(OpBuilder &builder, Value value, IRMapping &mapping,
+                  llvm::function_ref<Value(Value)> bind) {
+    if (mapping.contains(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    if (!op || !isCheap(op)) {
+      mapping.map(value, bind(value));
+      return;
+    }
+    for (Value operand : op->getOperands())
+      cloneCheap(builder, operand, mapping, bind);
+    builder.clone(*op, mapping);
+  }
+
+  void outline(func::FuncOp function, Cluster &cluster, unsigned index, SymbolTable &symbols) {
+    Operation *root = cluster.root;
+    Location loc = root->getLoc();
+    OpBuilder builder(root);
+
+    // Destinations: one for each result, from the op's own or fresh.
+    SmallVector<Value> outputs;
+    auto destinationOp = dyn_cast<DestinationStyleOpInterface>(root);
+    for (OpResult result : root->getResults()) {
+      if (destinationOp) {
+        outputs.push_back(destinationOf(destinationOp.getTiedOpOperand(result)->get()));
+        continue;
+      }
+      auto type = cast<RankedTensorType>(result.getType());
+      SmallVector<OpFoldResult> sizes;
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(root)) {
+        llvm::SmallBitVector dropped = slice.getDroppedDims();
+        for (auto [dimension, size] : llvm::enumerate(slice.getMixedSizes()))
+          if (!dropped.test(dimension))
+            sizes.push_back(size);
+      } else {
+        sizes = getAsIndexOpFoldResult(builder.getContext(), type.getShape());
+      }
+      outputs.push_back(tensor::EmptyOp::create(builder, loc, sizes, type.getElementType()));
+    }
+
+    // The body, built in a function whose arguments appear as they are found to be needed.
+    OpBuilder moduleBuilder(function);
+    auto name = (function.getName() + "_" + kindOf(root) + "_" + Twine(index)).str();
+    auto body = func::FuncOp::create(moduleBuilder, loc, name, moduleBuilder.getFunctionType({}, {}));
+    body.setPrivate();
+    body->setAttr(dispatchFunctionAttr, builder.getUnitAttr());
+    SmallVector<int64_t> parallelLoops;
+    for (unsigned loop : cluster.tileable.set_bits())
+      parallelLoops.push_back(loop);
+    body->setAttr(parallelLoopsAttr, builder.getDenseI64ArrayAttr(parallelLoops));
+    symbols.insert(body);
+    Block *entry = body.addEntryBlock();
+    OpBuilder bodyBuilder = OpBuilder::atBlockEnd(entry);
+    IRMapping mapping;
+    SmallVector<Value> inputs;
+    auto bind = [&](Value value) -> Value {
+      inputs.push_back(value);
+      return entry->addArgument(value.getType(), value.getLoc());
+    };
+    SmallVector<Operation *> ordered(cluster.ops.rbegin(), cluster.ops.rend());
+    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+
+    // Destinations are arguments of their own, behind all inputs: a placeholder stands for each
+    // until the inputs are known.
+    SmallVector<Value> placeholders;
+    for (Operation *op : ordered) {
+      llvm::SetVector<Value> needed;
+      needed.insert_range(op->getOperands());
+      getUsedValuesDefinedAbove(op->getRegions(), needed);
+      for (Value value : needed) {
+        if (auto *definer = value.getDefiningOp(); definer && cluster.ops.contains(definer))
+          continue;
+        cloneCheap(bodyBuilder, value, mapping, bind);
+      }
+      if (op != root) {
+        bodyBuilder.clone(*op, mapping);
+        continue;
+      }
+      IRMapping rootMapping = mapping;
+      Operation *clone = nullptr;
+      if (destinationOp) {
+        // The destination of the root is the output, refilled if it was filled.
+        SmallVector<Value> inits;
+        for (auto [result, output] : llvm::zip(root->getResults(), outputs)) {
+          Value placeholder = placeholderFor(bodyBuilder, loc, output.getType());
+          placeholders.push_back(placeholder);
+          Value init = destinationOp.getTiedOpOperand(result)->get();
+          if (auto fill = init.getDefiningOp<linalg::FillOp>(); fill && isCheap(fill)) {
+            auto refill = cast<linalg::FillOp>(bodyBuilder.clone(*fill, mapping));
+            refill.getDpsInitsMutable()[0].set(placeholder);
+            inits.push_back(refill.getResult(0));
+          } else {
+            inits.push_back(placeholder);
+          }
+        }
+        clone = bodyBuilder.clone(*root, rootMapping);
+        auto cloneDestination = cast<DestinationStyleOpInterface>(clone);
+        for (auto [result, init] : llvm::zip(clone->getResults(), inits))
+          cloneDestination.getTiedOpOperand(result)->set(init);
+        func::ReturnOp::create(bodyBuilder, loc, clone->getResults());
+      } else {
+        clone = bodyBuilder.clone(*root, rootMapping);
+        Value placeholder = placeholderFor(bodyBuilder, loc, outputs[0].getType());
+        placeholders.push_back(placeholder);
+        Value copy = copyInto(bodyBuilder, loc, clone->getResult(0), placeholder);
+        func::ReturnOp::create(bodyBuilder, loc, copy);
+      }
+    }
+    for (auto [output, placeholder] : llvm::zip(outputs, placeholders)) {
+      placeholder.replaceAllUsesWith(entry->addArgument(output.getType(), output.getLoc()));
+      placeholder.getDefiningOp()->erase();
+    }
+    dropUnusedInputs(body, inputs);
+    body.setFunctionType(
+        builder.getFunctionType(entry->getArgumentTypes(), TypeRange(root->getResultTypes())));
+
+    auto dispatch =
+        DispatchOp::create(builder, loc, TypeRange(root->getResultTypes()),
+                           FlatSymbolRefAttr::get(body.getSymNameAttr()), inputs, outputs, ArrayAttr());
+    if (Attribute device = root->getDiscardableAttr(deviceAttr))
+      dispatch->setAttr(deviceAttr, device);
+    root->replaceAllUsesWith(dispatch.getResults());
+    for (Operation *op : llvm::reverse(ordered))
+      op->erase();
+    ++dispatches;
+  }
+
+  /// Cloned destinations leave their originals behind: binding those would be a lie.
+  static void dropUnusedInputs(func::FuncOp body, SmallVector<Value> &inputs) {
+    Block &entry = body.front();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(entry)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    for (unsigned i = inputs.size(); i-- > 0;)
+      if (entry.getArgument(i).use_empty()) {
+        entry.eraseArgument(i);
+        inputs.erase(inputs.begin() + i);
+      }
+  }
+
+  static Value placeholderFor(OpBuilder &builder, Location loc, Type type) {
+    return UnrealizedConversionCastOp::create(builder, loc, type, ValueRange()).getResult(0);
+  }
+
+  static Value copyInto(OpBuilder &builder, Location loc, Value source, Value destination) {
+    auto type = cast<RankedTensorType>(source.getType());
+    SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
+    SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+    return linalg::GenericOp::create(builder, loc, type, source, destination, maps, loops,
+                                     [](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
+                                       linalg::YieldOp::create(nested, nestedLoc, arguments[0]);
+                                     })
+        .getResult(0);
+  }
+};
+
+} // namespace

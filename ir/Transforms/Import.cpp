@@ -1,0 +1,291 @@
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMIMPORT
+#include "ir/Transforms/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// No object is larger: a quarter of what x86-64 and AArch64 can address, and far from where the
+/// arithmetic on byte offsets in generated code could wrap.
+constexpr int64_t maxBytes = int64_t(1) << 46;
+
+/// Types that a public function may take and return, as scalars or elements.
+bool isBoundaryElement(Type type) {
+  if (type.isIndex() || type.isF16() || type.isBF16() || type.isF32() || type.isF64())
+    return true;
+  return type.isSignlessInteger() &&
+         llvm::is_contained({1u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
+}
+
+LogicalResult checkSize(Operation *op, Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank() || !isa<RankedTensorType, MemRefType>(type))
+    return success();
+  Type element = shaped.getElementType();
+  int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
+  for (int64_t extent : shaped.getShape()) {
+    if (ShapedType::isDynamic(extent))
+      continue;
+    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > maxBytes)
+      return op->emitError() << "type " << type << " is larger than " << maxBytes << " bytes";
+  }
+  return success();
+}
+
+LogicalResult checkBoundary(func::FuncOp function) {
+  auto check = [&](Type type, StringRef what, unsigned index) -> LogicalResult {
+    Type element = type;
+    if (auto shaped = dyn_cast<ShapedType>(type)) {
+      if (!shaped.hasRank() || !isa<RankedTensorType, MemRefType>(type))
+        return function.emitError() << what << " #" << index << " of '" << function.getName()
+                                    << "' has type " << type << "; ranked tensors, memrefs and "
+                                    << "scalars can cross a function boundary";
+      if (auto memref = dyn_cast<MemRefType>(type);
+          memref && (!memref.getLayout().isIdentity() || memref.getMemorySpace()))
+        return function.emitError() << what << " #" << index << " of '" << function.getName()
+                                    << "' has type " << type << "; a memref at a function boundary "
+                                    << "must be dense, row-major, in the default memory space";
+      element = shaped.getElementType();
+    }
+    if (!isBoundaryElement(element))
+      return function.emitError() << what << " #" << index << " of '" << function.getName()
+                                  << "' has unsupported element type " << element
+                                  << "; supported are i1, i8, i16, i32, i64, f16, bf16, f32, f64 "
+                                  << "and index";
+    return success();
+  };
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (failed(check(type, "argument", index)))
+      return failure();
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
+    if (failed(check(type, "result", index)))
+      return failure();
+  return success();
+}
+
+bool usesTensors(func::FuncOp function) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  if (llvm::any_of(function.getArgumentTypes(), isTensor) ||
+      llvm::any_of(function.getResultTypes(), isTensor))
+    return true;
+  return function
+      .walk([&](Operation *op) {
+        if (llvm::any_of(op->getResultTypes(), isTensor) ||
+            llvm::any_of(op->getOperandTypes(), isTensor) || isa<func::CallOp>(op))
+          return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// A raw entry pointer exists for buffers and scalars in, at most one scalar out.
+bool hasKernelSignature(func::FuncOp function) {
+  return function.getNumResults() == 0 ||
+         (function.getNumResults() == 1 && !isa<ShapedType>(function.getResultTypes()[0]));
+}
+
+/// Turns one global and its loads and stores into a memref global.
+LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
+  auto type = dyn_cast<RankedTensorType>(global.getType());
+  if (!type)
+    return global.emitError() << "global '" << global.getSymName() << "' has type "
+                              << global.getType() << "; ranked tensors are supported";
+  Attribute initial = global.getValueAttr();
+  bool isExtern = isa_and_nonnull<ml_program::ExternAttr>(initial);
+  if (isExtern && global.getIsMutable())
+    return global.emitError() << "extern global '" << global.getSymName()
+                              << "' is mutable; a parameter is read-only";
+  if (isExtern && !type.hasStaticShape())
+    return global.emitError() << "extern global '" << global.getSymName()
+                              << "' must have a static shape";
+  if (initial && !isExtern && !isa<ElementsAttr>(initial))
+    return global.emitError() << "global '" << global.getSymName()
+                              << "' has an initial value that is no elements attribute";
+  if (!initial && !global.getIsMutable())
+    return global.emitError() << "global '" << global.getSymName()
+                              << "' is neither mutable nor has a value";
+  if (!type.hasStaticShape())
+    return global.emitError() << "global '" << global.getSymName() << "' must have a static shape";
+
+  std::string name = global.getSymName().str();
+  OpBuilder builder(global);
+  std::optional<SymbolTable::UseRange> uses =
+      SymbolTable::getSymbolUses(global, global->getParentOp());
+  SmallVector<Operation *> users;
+  for (SymbolTable::SymbolUse use : *uses)
+    users.push_back(use.getUser());
+
+  auto memrefType = MemRefType::get(type.getShape(), type.getElementType());
+  bool isConstant = !global.getIsMutable();
+  Attribute memrefInitial;
+  if (!isExtern)
+    memrefInitial = initial ? initial : UnitAttr::get(builder.getContext());
+  auto converted = memref::GlobalOp::create(
+      builder, global.getLoc(), name, builder.getStringAttr("private"), memrefType, memrefInitial,
+      isConstant, /*alignment=*/IntegerAttr());
+  symbols.remove(global);
+  global.erase();
+  symbols.insert(converted);
+
+  for (Operation *user : users) {
+    builder.setInsertionPoint(user);
+    Location loc = user->getLoc();
+    if (isa<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(user)) {
+      Value loaded;
+      if (isConstant && !isExtern) {
+        loaded = arith::ConstantOp::create(builder, loc, type, cast<TypedAttr>(initial));
+      } else {
+        Value buffer = memref::GetGlobalOp::create(builder, loc, memrefType, name);
+        loaded = bufferization::ToTensorOp::create(builder, loc, type, buffer, /*restrict=*/true);
+        // What was loaded must not change when the global is stored to later.
+        if (!isConstant)
+          loaded = bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), loaded);
+      }
+      user->getResult(0).replaceAllUsesWith(loaded);
+      user->erase();
+    } else if (auto store = dyn_cast<ml_program::GlobalStoreOp>(user)) {
+      if (isConstant)
+        return store.emitError() << "stores to '" << name << "', which is not mutable";
+      Value buffer = memref::GetGlobalOp::create(builder, loc, memrefType, name);
+      auto write = bufferization::MaterializeInDestinationOp::create(
+          builder, loc, Type(), store.getValue(), buffer);
+      write.setRestrict(true);
+      write.setWritable(true);
+      store.erase();
+    } else {
+      return user->emitError() << "uses global '" << name << "' in an unsupported way";
+    }
+  }
+  if (isConstant && !isExtern)
+    converted.erase();
+  return success();
+}
+
+/// Softmax and its like, into generic ops.
+struct DecomposeAggregate : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+    if (failed(parts))
+      return failure();
+    rewriter.replaceOp(op, *parts);
+    return success();
+  }
+};
+
+struct SplatToFill : OpRewritePattern<tensor::SplatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::SplatOp splat, PatternRewriter &rewriter) const override {
+    Value empty = tensor::EmptyOp::create(rewriter, splat.getLoc(), splat.getType().getShape(),
+                                          splat.getType().getElementType(),
+                                          splat.getDynamicSizes());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(splat, splat.getInput(), empty);
+    return success();
+  }
+};
+
+template <typename OpT> struct ToDestinationStyle : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
+    return linalg::rewriteInDestinationPassingStyle(rewriter, op);
+  }
+};
+
+struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
+    // A fill stays a fill: it is what fuses into every dispatch.
+    if (isa<linalg::FillOp, linalg::GenericOp>(op) || !op.hasPureTensorSemantics())
+      return failure();
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+struct Import : plim::ir::impl::PlimImportBase<Import> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(check(module)))
+      return signalPassFailure();
+
+    SymbolTable symbols(module);
+    for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
+      if (failed(convertGlobal(global, symbols)))
+        return signalPassFailure();
+      ++globals;
+    }
+    if (failed(decompose(module)))
+      return signalPassFailure();
+    for (auto function : module.getOps<func::FuncOp>())
+      markFunction(function);
+  }
+
+  LogicalResult check(ModuleOp module) {
+    for (Operation &op : *module.getBody())
+      if (!isa<func::FuncOp, ml_program::GlobalOp, memref::GlobalOp>(op))
+        return op.emitError() << "'" << op.getName()
+                              << "' is not supported at the top level of a module";
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        return function.emitError()
+               << "function '" << function.getName() << "' has no body and nothing is bound to it";
+      if (function.isPublic() && failed(checkBoundary(function)))
+        return failure();
+    }
+    WalkResult walk = module.walk([](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (failed(checkSize(op, type)))
+          return WalkResult::interrupt();
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            if (failed(checkSize(op, argument.getType())))
+              return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
+  }
+
+  LogicalResult decompose(ModuleOp module) {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<DecomposeAggregate, SplatToFill, ToDestinationStyle<tensor::GenerateOp>,
+                 ToDestinationStyle<tensor::PadOp>, GeneralizeNamed>(&getContext());
+    linalg::populateDecomposePackUnpackPatterns(patterns);
+    tensor::populateDecomposeTensorConcatPatterns(patterns);
+    return applyPatternsGreedily(module, std::move(patterns));
+  }
+
+  void markFunction(func::FuncOp function) {
+    Builder builder(function.getContext());
+    if (!usesTensors(function) && hasKernelSignature(function)) {
+      function->setAttr(kernelAttr, builder.getUnitAttr());
+      ++kernels;
+      return;
+    }
+    // What the caller passes is the caller's: results go to buffers of their own.
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (isa<TensorType>(function.getArgument(i).getType()))
+        function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
+                            builder.getBoolAttr(false));
+  }
+};
+
+} // namespace

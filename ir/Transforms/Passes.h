@@ -1,0 +1,48 @@
+// The passes of the load pipeline that work on host functions and between the levels.
+//
+// Every pass reads only the IR: the machine is in it as `dlti.target_system_spec`. The order is in
+// ir/Pipelines; what each does stands in Passes.td, before and after.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+namespace affine {
+class AffineDialect;
+}
+namespace arith {
+class ArithDialect;
+}
+namespace bufferization {
+class BufferizationDialect;
+}
+namespace cf {
+class ControlFlowDialect;
+}
+namespace linalg {
+class LinalgDialect;
+}
+namespace memref {
+class MemRefDialect;
+}
+namespace scf {
+class SCFDialect;
+}
+namespace tensor {
+class TensorDialect;
+}
+} // namespace mlir
+
+namespace plim::ir {
+
+class PlimDialect;
+
+#define GEN_PASS_DECL
+#include "ir/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ir/Transforms/Passes.h.inc"
+
+} // namespace plim::ir

@@ -1,0 +1,207 @@
+#ifndef PLIM_TRANSFORMS_PASSES
+#define PLIM_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
+  let summary = "Check what comes in and bring it to the forms that the pipeline knows";
+  let description = [{
+    Runs after the upstream conversions to linalg and after inlining. It
+
+    - rejects what the engine cannot run, each with one located error: function declarations without
+      a body, unsupported types at the boundary of a public function, tensors whose size in bytes
+      does not fit the address space;
+    - marks functions without any tensor as kernels (`plim.kernel`) and the tensor arguments of all
+      others as not writable;
+    - turns `ml_program` globals into memref globals: a load from a mutable one is a copy, a store
+      writes in place; an extern one becomes a declaration that is bound to a parameter at load;
+    - decomposes aggregate and shape-changing tensor ops (softmax, pad, concat, generate, splat)
+      and generalises named ops, so that later passes see `linalg.generic`, `linalg.fill` and
+      slices.
+
+    ```mlir
+    %p = tensor.splat %x : tensor<8xf32>
+    // becomes
+    %e = tensor.empty() : tensor<8xf32>
+    %p = linalg.fill ins(%x : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+  let statistics = [
+    Statistic<"kernels", "kernels", "functions without tensors">,
+    Statistic<"globals", "globals", "ml_program globals converted">];
+}
+
+def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Check at run time that dynamic extents agree";
+  let description = [{
+    A linalg op that ties two extents to one loop, one of them dynamic, is undefined when they
+    differ. This pass compares them before the op; a mismatch fails the call with the location of
+    the op. Extents that are equal by construction fold away.
+
+    ```mlir
+    %k0 = tensor.dim %a, %c1 : tensor<?x?xf32>
+    %k1 = tensor.dim %b, %c0 : tensor<?x?xf32>
+    %same = arith.cmpi eq, %k0, %k1 : index
+    cf.assert %same, "matmul.mlir:4:8: extent 1 of operand 0 and extent 0 of operand 1 differ"
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"checks", "checks", "run-time comparisons inserted">];
+}
+
+def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {
+  let summary = "Give ops whose destination is a constant a destination of their own";
+  let description = [{
+    Bufferization copies a constant that is used as a destination. Where the op does not read its
+    destination the constant becomes `tensor.empty`; a splat becomes a fill, which fuses into the
+    dispatch; any other constant stays a read-only input of a copy.
+
+    ```mlir
+    %c = arith.constant dense<0.0> : tensor<4x4xf32>
+    %r = linalg.generic ... outs(%c : tensor<4x4xf32>)
+    // becomes
+    %e = tensor.empty() : tensor<4x4xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %r = linalg.generic ... outs(%f : tensor<4x4xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"decoupled", "decoupled", "constant destinations replaced">,
+    Statistic<"copied", "copied", "of these, constants that have to be copied">];
+}
+
+def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Group tensor ops into dispatches and outline them";
+  let description = [{
+    Walks each block backwards. An op with tensor results that computes something becomes the root
+    of a dispatch; its producers join when all their uses are inside, and when tiling the root over
+    at least one of its parallel loops tiles them without computing anything twice. So elementwise
+    consumers fuse with the contraction or reduction they follow, and chains of row-wise reductions
+    (softmax, layer normalisation) become one dispatch. Fills, empty tensors and scalar or splat
+    constants are copied into each dispatch that uses them.
+
+    ```mlir
+    %m = linalg.generic ...          // a contraction
+    %r = linalg.generic ins(%m) ...  // relu
+    // becomes
+    %r = plim.dispatch @main_contraction_0 ins(%a, %b : ...) outs(%e : ...) -> tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::tensor::TensorDialect"];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
+                        "Fuse producers; off, each op is a dispatch: the oracle">];
+  let statistics = [
+    Statistic<"dispatches", "dispatches", "dispatches formed">,
+    Statistic<"fused", "fused", "producers fused into a dispatch">,
+    Statistic<"missed", "missed", "producers with one consumer that could not be fused">];
+}
+
+def PlimAssignDevices : Pass<"plim-assign-devices", "::mlir::ModuleOp"> {
+  let summary = "Say which device of the target runs each dispatch";
+  let description = [{
+    A `plim.device` annotation on a dispatch names a device of `dlti.target_system_spec`; a name
+    that the target does not have, or a device that code cannot be generated for yet, is an error.
+    A dispatch without annotation runs on the first device, the host.
+  }];
+  let statistics = [Statistic<"assigned", "assigned", "dispatches given to the default device">];
+}
+
+def PlimInferAccess : Pass<"plim-infer-access", "::mlir::ModuleOp"> {
+  let summary = "Infer what each dispatch does to its bindings";
+  let description = [{
+    An input is `readonly`. An output is `writeonly` when the dispatch function overwrites all of it
+    without using what it held: it reaches only destination operands whose element the op's body
+    does not use. Else it is `readwrite`. The result stands on the arguments of the dispatch
+    function (`plim.access`) and on the dispatches.
+  }];
+  let statistics = [
+    Statistic<"readOnly", "readonly", "read-only bindings">,
+    Statistic<"writeOnly", "writeonly", "write-only bindings">,
+    Statistic<"readWrite", "readwrite", "read-write bindings">];
+}
+
+def PlimBindArguments : Pass<"plim-bind-arguments", "::mlir::ModuleOp"> {
+  let summary = "Give dispatch functions and kernels their bare-pointer signature";
+  let description = [{
+    Arguments of a dispatch function or kernel become: a rank-0 memref per binding (a bare pointer
+    later), then the scalars, then an index per dynamic extent of the bindings. Dispatch functions
+    compute on tensors over these buffers and write their results in place.
+
+    ```mlir
+    func.func private @d(%a: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32>
+    // becomes
+    func.func private @d(%a: memref<f32>, %o: memref<f32>, %a_0: index, %o_0: index) {
+      %m = memref.reinterpret_cast %a to offset: [0], sizes: [%a_0], strides: [1]
+      %t = bufferization.to_tensor %m restrict
+      ...
+      bufferization.materialize_in_destination %r in restrict writable %out
+      return
+    }
+    ```
+    A kernel keeps the order of its scalars and buffers in its own argument list.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+}
+
+def PlimReleaseBuffers : Pass<"plim-release-buffers", "::mlir::ModuleOp"> {
+  let summary = "Release every buffer that bufferization allocated";
+  let description = [{
+    Upstream's ownership-based deallocation on host and dispatch functions (each returned buffer is
+    owned by the caller: one that the callee does not own is cloned), followed by the lowering of
+    its ops. Kernels are left alone: their author allocates and releases.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {
+  let summary = "Decide where each allocation lives";
+  let description = [{
+    Rewrites `plim.scope` of each allocation to the place chosen and says why in `plim.reason`.
+    Limits come from the first device of `dlti.target_system_spec`.
+
+    In dispatch functions and kernels an allocation of at most `max_stack_alloca_bytes` goes on the
+    stack, hoisted to the entry block so that loops never grow it, as long as the sum stays within
+    `stack_budget_bytes`. A dynamic one counts with the constant bound of its extents, if they have
+    one. What does not fit comes, in a dispatch function, from the worker's scratch, hoisted too; an
+    unbounded allocation comes from the allocator and is released where its life ends. In host
+    functions all buffers go to the workspace.
+
+    Policies: `auto` as above; `workspace` puts nothing on the stack; `heap` neither plans nor
+    stacks; `stack` ignores the single limit, not the budget; `fixed:N` uses N as the single limit.
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::arith::ArithDialect"];
+  let options = [Option<"policy", "policy", "std::string", /*default=*/"\"auto\"",
+                        "auto, stack, workspace, heap or fixed:N">];
+  let statistics = [
+    Statistic<"onStack", "stack", "allocations on the stack">,
+    Statistic<"inScratch", "scratch", "allocations in scratch">,
+    Statistic<"demoted", "missed", "allocations kept off the stack by a limit">];
+}
+
+def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::func::FuncOp"> {
+  let summary = "Give host buffers with a known lifetime an offset in the slab";
+  let description = [{
+    A workspace allocation of static size with one release in the same block lives from the one to
+    the other. Such buffers become views of the call's slab at offsets that the planner chose; the
+    function's `plim.workspace_bytes` says how large the slab is. All others stay with the
+    allocator of the context.
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"planned", "planned", "buffers given an offset">,
+    Statistic<"missed", "missed", "buffers left to the allocator">];
+}
+
+#endif

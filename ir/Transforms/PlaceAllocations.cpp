@@ -1,0 +1,171 @@
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Passes.h"
+#include "targets/dlti/Dlti.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMPLACEALLOCATIONS
+#include "ir/Transforms/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// The limits that a policy and a target come to.
+struct Limits {
+  int64_t single = 0;
+  int64_t budget = 0;
+};
+
+/// Most bytes that an allocation can take; none if an extent has no constant bound. Import has
+/// checked that static sizes do not overflow.
+std::optional<int64_t> boundBytes(memref::AllocOp allocation) {
+  MemRefType type = allocation.getType();
+  if (!type.getLayout().isIdentity())
+    return std::nullopt;
+  Type element = type.getElementType();
+  int64_t bytes = 8;
+  if (auto vector = dyn_cast<VectorType>(element))
+    bytes = (vector.getNumElements() * vector.getElementTypeBitWidth() + 7) / 8;
+  else if (element.isIntOrFloat())
+    bytes = (element.getIntOrFloatBitWidth() + 7) / 8;
+  auto dynamic = allocation.getDynamicSizes().begin();
+  for (int64_t extent : type.getShape()) {
+    if (ShapedType::isDynamic(extent)) {
+      FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
+          presburger::BoundType::UB, {*dynamic++, std::nullopt}, /*stopCondition=*/nullptr,
+          /*closedUB=*/true);
+      if (failed(bound))
+        return std::nullopt;
+      extent = std::max<int64_t>(*bound, 0);
+    }
+    if (__builtin_mul_overflow(bytes, extent, &bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocations> {
+  using PlimPlaceAllocationsBase::PlimPlaceAllocationsBase;
+
+  void runOnOperation() override {
+    FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    FailureOr<Limits> limits = limitsOf(target->devices[0]);
+    if (failed(limits))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      bool isDispatch = function->hasAttr(dispatchFunctionAttr);
+      if (isDispatch || function->hasAttr(kernelAttr))
+        placeInKernel(function, *limits, isDispatch);
+      else
+        placeInHost(function);
+    }
+  }
+
+  FailureOr<Limits> limitsOf(const plim::targets::DeviceDescription &device) {
+    Limits limits{device.maxStackAllocaBytes, device.stackBudgetBytes};
+    if (device.externalWorkspaceOnly || !device.stackAddressable)
+      return Limits{};
+    StringRef name = policy;
+    if (name == "auto")
+      return limits;
+    if (name == "workspace" || name == "heap")
+      return Limits{};
+    if (name == "stack")
+      return Limits{limits.budget, limits.budget};
+    if (name.consume_front("fixed:") && !name.getAsInteger(10, limits.single) && limits.single >= 0)
+      return limits;
+    getOperation().emitError() << "unknown allocation policy '" << policy
+                               << "'; known are auto, stack, workspace, heap and fixed:N";
+    return failure();
+  }
+
+  void mark(Operation *allocation, StringRef scope, const Twine &reason) {
+    allocation->setAttr(scopeAttr, StringAttr::get(&getContext(), scope));
+    allocation->setAttr(reasonAttr, StringAttr::get(&getContext(), reason));
+  }
+
+  void placeInKernel(func::FuncOp function, Limits limits, bool isDispatch) {
+    SmallVector<std::pair<memref::AllocOp, std::optional<int64_t>>> allocations;
+    function.walk([&](memref::AllocOp allocation) {
+      allocations.push_back({allocation, boundBytes(allocation)});
+    });
+    // Small ones first: they gain most from the stack.
+    llvm::sort(allocations, [](auto &a, auto &b) {
+      return a.second.value_or(INT64_MAX) < b.second.value_or(INT64_MAX);
+    });
+    int64_t used = 0;
+    for (auto [allocation, bytes] : allocations) {
+      if (!bytes) {
+        mark(allocation, scopeWorkspace, "its size has no bound that is known at load");
+        ++demoted;
+      } else if (*bytes > limits.single || used + *bytes > limits.budget) {
+        auto why = *bytes > limits.single
+                       ? (Twine(*bytes) + " bytes exceed the limit of " + Twine(limits.single) +
+                          " for one stack allocation")
+                             .str()
+                       : (Twine(*bytes) + " bytes do not fit: " + Twine(used) +
+                          " of the stack budget of " + Twine(limits.budget) + " are taken")
+                             .str();
+        ++demoted;
+        // What the author of a kernel allocates stays until its release, from the allocator.
+        if (isDispatch) {
+          OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+          auto scratch = memref::AllocOp::create(builder, allocation.getLoc(), flatType(*bytes));
+          scratch->setAttr(scratchAttr, builder.getUnitAttr());
+          mark(scratch, scopeWorkspace, why);
+          replaceByView(allocation, scratch);
+          ++inScratch;
+        } else {
+          mark(allocation, scopeWorkspace, why);
+        }
+      } else {
+        used += *bytes;
+        OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+        auto alloca = memref::AllocaOp::create(builder, allocation.getLoc(), flatType(*bytes),
+                                               builder.getI64IntegerAttr(64));
+        mark(alloca, scopeStack,
+             Twine(*bytes) + " bytes are within the limit of " + Twine(limits.single) +
+                 " for one stack allocation");
+        replaceByView(allocation, alloca);
+        ++onStack;
+      }
+    }
+    function.walk([&](memref::AllocaOp alloca) {
+      if (!alloca->hasAttr(scopeAttr))
+        mark(alloca, scopeStack, "requested by the author");
+    });
+  }
+
+  MemRefType flatType(int64_t bytes) {
+    return MemRefType::get({std::max<int64_t>(bytes, 1)}, IntegerType::get(&getContext(), 8));
+  }
+
+  static void replaceByView(memref::AllocOp allocation, Value bytes) {
+    OpBuilder builder(allocation);
+    Value zero = arith::ConstantIndexOp::create(builder, allocation.getLoc(), 0);
+    Value view = memref::ViewOp::create(builder, allocation.getLoc(), allocation.getType(), bytes,
+                                        zero, allocation.getDynamicSizes());
+    for (Operation *user : llvm::make_early_inc_range(allocation->getUsers()))
+      if (isa<memref::DeallocOp>(user))
+        user->erase();
+    allocation.replaceAllUsesWith(view);
+    allocation.erase();
+  }
+
+  void placeInHost(func::FuncOp function) {
+    StringRef why = policy == "heap" ? "policy heap: every buffer from the allocator"
+                                     : "a host buffer outlives the frames of the threads that use it";
+    function.walk([&](memref::AllocOp allocation) { mark(allocation, scopeWorkspace, why); });
+  }
+};
+
+} // namespace

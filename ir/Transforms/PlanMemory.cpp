@@ -1,0 +1,90 @@
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Passes.h"
+#include "planner/Planner.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMPLANMEMORY
+#include "ir/Transforms/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+constexpr int64_t slabAlignment = 64;
+
+struct PlannedBuffer {
+  memref::AllocOp allocation;
+  memref::DeallocOp release;
+};
+
+struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    // Positions in program order; a loop body's buffers live within one iteration, so the order of
+    // the text is an order of lifetimes.
+    DenseMap<Operation *, int64_t> position;
+    function.walk<WalkOrder::PreOrder>(
+        [&](Operation *op) { position.try_emplace(op, position.size()); });
+
+    SmallVector<PlannedBuffer> buffers;
+    plim::planner::Problem problem;
+    problem.alignment = slabAlignment;
+    function.walk([&](memref::AllocOp allocation) {
+      memref::DeallocOp release = releaseOf(allocation);
+      MemRefType type = allocation.getType();
+      if (!release || !type.hasStaticShape() || !type.getElementType().isIntOrIndexOrFloat()) {
+        ++missed;
+        return;
+      }
+      Type element = type.getElementType();
+      int64_t bytes =
+          type.getNumElements() *
+          (element.isIndex() ? 8 : int64_t(element.getIntOrFloatBitWidth() + 7) / 8);
+      buffers.push_back({allocation, release});
+      problem.buffers.push_back({position[allocation], position[release] + 1, bytes});
+    });
+    if (buffers.empty())
+      return;
+    plim::planner::Plan plan = plim::planner::planGreedy(problem);
+
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    Value context = ContextOp::create(builder, function.getLoc(), ContextType::get(&getContext()));
+    auto slabType = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+    Value slab = WorkspaceOp::create(builder, function.getLoc(), slabType, context);
+    for (auto [buffer, offset] : llvm::zip(buffers, plan.offsets)) {
+      builder.setInsertionPoint(buffer.allocation);
+      Location loc = buffer.allocation.getLoc();
+      Value shift = arith::ConstantIndexOp::create(builder, loc, offset);
+      auto view = memref::ViewOp::create(builder, loc, buffer.allocation.getType(), slab, shift,
+                                         ValueRange());
+      for (StringRef name : {scopeAttr, reasonAttr})
+        if (Attribute value = buffer.allocation->getAttr(name))
+          view->setAttr(name, value);
+      buffer.release.erase();
+      buffer.allocation.replaceAllUsesWith(view.getResult());
+      buffer.allocation.erase();
+      ++planned;
+    }
+    function->setAttr(workspaceBytesAttr, builder.getI64IntegerAttr(plan.peak));
+  }
+
+  /// The one release of a buffer, if it stands in the block of the allocation.
+  static memref::DeallocOp releaseOf(memref::AllocOp allocation) {
+    memref::DeallocOp release;
+    for (Operation *user : allocation->getUsers())
+      if (auto dealloc = dyn_cast<memref::DeallocOp>(user)) {
+        if (release || dealloc->getBlock() != allocation->getBlock())
+          return {};
+        release = dealloc;
+      }
+    return release;
+  }
+};
+
+} // namespace
