@@ -125,7 +125,8 @@ def compare(got, want, tolerance):
         if a == b or (a != a and b != b):
             continue
         if math.isfinite(a) and math.isfinite(b):
-            error = abs(a - b) / max(abs(b), scale) if tolerance > 0 else math.inf
+            size = max(abs(b), scale)
+            error = abs(a - b) / size if tolerance > 0 and size > 0 else math.inf
             if error <= tolerance:
                 continue
         else:
@@ -136,8 +137,8 @@ def compare(got, want, tolerance):
     if worst is None:
         return None
     error, i, a, b = worst
-    size = "" if math.isinf(error) else f" (error {error:.2g}, tolerance {tolerance:g})"
-    return f"element {i} is {a!r}, wanted {b!r}{size}; {wrong} of {len(got.elements)} differ"
+    by = "" if math.isinf(error) else f" (error {error:.2g}, tolerance {tolerance:g})"
+    return f"element {i} is {a!r}, wanted {b!r}{by}; {wrong} of {len(got.elements)} differ"
 
 
 def execute(command, timeout):
@@ -230,7 +231,7 @@ def main():
                         help="thread counts of the side under test (default 1,2)")
     parser.add_argument("--jobs", type=int, default=2, help="cases that run at once (default 2)")
     parser.add_argument("--timeout", type=float, default=60, help="seconds per run (default 60)")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
 
     try:
         cases = [case for path in find_modules(options.paths) for case in read_cases(path)]

@@ -4,9 +4,13 @@
 // CASE:
 // INPUT: i32=3
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[2, 4, 6]
+// EXPECT: result[1]: i32=3
 // CASE:
 // INPUT: i32=-3
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[1, 2, 3]
+// EXPECT: result[1]: i32=0
 
 func.func @main(%k: i32, %x: tensor<?xf32>) -> (tensor<?xf32>, i32) {
   %c0 = arith.constant 0 : index

@@ -4,12 +4,15 @@
 // CASE:
 // INPUT: i64=48
 // INPUT: i64=18
+// EXPECT: result[0]: i64=6
 // CASE:
 // INPUT: i64=17
 // INPUT: i64=5
+// EXPECT: result[0]: i64=1
 // CASE:
 // INPUT: i64=9
 // INPUT: i64=0
+// EXPECT: result[0]: i64=9
 
 func.func @main(%a: i64, %b: i64) -> i64 {
   %zero = arith.constant 0 : i64

@@ -4,12 +4,18 @@
 // CASE:
 // INPUT: index=0
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[1, 2, 3]
+// EXPECT: result[1]: f32=1
 // CASE:
 // INPUT: index=1
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[1.5, 2, 2.5]
+// EXPECT: result[1]: f32=2
 // CASE:
 // INPUT: index=5
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[21.34375, 21.375, 21.40625]
+// EXPECT: result[1]: f32=32
 // CASE:
 // INPUT: index=9
 // INPUT: 103xf32=rnd:1

@@ -4,12 +4,14 @@
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 3xf32=10 20 30
+// EXPECT: result[0]: 2x3xf32=[[10, 40, 90], [40, 100, 180]]
 // CASE:
 // INPUT: 17x29xf32=rnd:1
 // INPUT: 29xf32=rnd:2
 // CASE:
 // INPUT: 0x3xf32=[]
 // INPUT: 3xf32=1
+// EXPECT: result[0]: 0x3xf32=[]
 
 func.func @main(%x: tensor<?x?xf32>, %v: tensor<?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -5,10 +5,14 @@
 // INPUT: index=1
 // INPUT: 2xf32=1 2
 // INPUT: 2xf32=3 4
+// EXPECT: result[0]: 2xf32=[3, 4]
+// EXPECT: result[1]: 2xf32=[4, 6]
 // CASE:
 // INPUT: index=4
 // INPUT: 2xf32=1 2
 // INPUT: 2xf32=3 4
+// EXPECT: result[0]: 2xf32=[11, 16]
+// EXPECT: result[1]: 2xf32=[18, 26]
 // CASE:
 // INPUT: index=7
 // INPUT: 67xf32=rnd:1

@@ -3,10 +3,12 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 3x2xf32=1 2 3 4 5 6
+// EXPECT: result[0]: 3x2xf32=[[2, 4], [6, 8], [10, 12]]
 // CASE:
 // INPUT: 13x29xf32=rnd:1
 // CASE:
 // INPUT: 0x4xf32=[]
+// EXPECT: result[0]: 0x4xf32=[]
 
 func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: index=0
 // INPUT: 1xf32=1
+// EXPECT: result[0]: 1xf32=[1]
 // CASE:
 // INPUT: index=4
 // INPUT: 1xf32=1
+// EXPECT: result[0]: 16xf32=[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
 // CASE:
 // INPUT: index=3
 // INPUT: 5xf32=rnd:1

@@ -4,9 +4,13 @@
 // CASE:
 // INPUT: i1=1
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[42, 2, 3]
+// EXPECT: result[1]: 3xf32=[1, 2, 3]
 // CASE:
 // INPUT: i1=0
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[1, 2, 3]
+// EXPECT: result[1]: 3xf32=[1, 2, 3]
 
 func.func @main(%c: i1, %x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
   %c0 = arith.constant 0 : index

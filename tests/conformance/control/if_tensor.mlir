@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: i1=1
 // INPUT: 4xf32=1 2 3 4
+// EXPECT: result[0]: 4xf32=[2, 4, 6, 8]
 // CASE:
 // INPUT: i1=0
 // INPUT: 4xf32=1 2 3 4
+// EXPECT: result[0]: 4xf32=[1, 4, 9, 16]
 // CASE:
 // INPUT: i1=0
 // INPUT: 101xf32=rnd:1

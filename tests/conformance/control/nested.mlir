@@ -5,10 +5,12 @@
 // INPUT: i1=1
 // INPUT: index=5
 // INPUT: 2xf32=1 2
+// EXPECT: result[0]: 2xf32=[4, 22]
 // CASE:
 // INPUT: i1=0
 // INPUT: index=5
 // INPUT: 2xf32=1 2
+// EXPECT: result[0]: 2xf32=[1, 2]
 // CASE:
 // INPUT: i1=1
 // INPUT: index=0

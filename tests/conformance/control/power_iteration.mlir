@@ -5,6 +5,7 @@
 // INPUT: index=3
 // INPUT: 2x2xf32=2 0 0 1
 // INPUT: 2xf32=1 1
+// EXPECT: result[0]: 2xf32=[1, 0.125]
 // CASE:
 // INPUT: index=20
 // INPUT: 37x37xf32=rnd:1

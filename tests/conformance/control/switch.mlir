@@ -4,12 +4,18 @@
 // CASE:
 // INPUT: i32=0
 // INPUT: index=1
+// EXPECT: result[0]: f32=1
+// EXPECT: result[1]: 2xf32=[1, 1]
 // CASE:
 // INPUT: i32=7
 // INPUT: index=2
+// EXPECT: result[0]: f32=2
+// EXPECT: result[1]: 2xf32=[1, 2]
 // CASE:
 // INPUT: i32=-1
 // INPUT: index=9
+// EXPECT: result[0]: f32=3
+// EXPECT: result[1]: 2xf32=[3, 3]
 
 func.func @main(%k: i32, %j: index) -> (f32, tensor<2xf32>) {
   %one = arith.constant 1.0 : f32

@@ -4,8 +4,12 @@
 // TOLERANCE: 1e-6
 // CASE:
 // INPUT: 3xf32=4 9 2
+// EXPECT: result[0]: 3xf32=[2, 3, 1.4142135]
+// EXPECT: result[1]: i32=5
 // CASE:
 // INPUT: 1xf32=1
+// EXPECT: result[0]: 1xf32=[1]
+// EXPECT: result[1]: i32=1
 
 func.func @main(%x: tensor<?xf32>) -> (tensor<?xf32>, i32) {
   %c0 = arith.constant 0 : index

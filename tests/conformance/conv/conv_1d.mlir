@@ -4,12 +4,14 @@
 // CASE:
 // INPUT: 5xf32=1 2 3 4 5
 // INPUT: 3xf32=1 0 -1
+// EXPECT: result[0]: 3xf32=[-2, -2, -2]
 // CASE:
 // INPUT: 1009xf32=rnd:1
 // INPUT: 17xf32=rnd:2
 // CASE:
 // INPUT: 3xf32=1
 // INPUT: 3xf32=2
+// EXPECT: result[0]: 1xf32=[6]
 
 func.func @main(%x: tensor<?xf32>, %k: tensor<?xf32>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index

@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x3x3x1xf32=1 2 3 4 5 6 7 8 9
 // INPUT: 3x3x1x1xf32=0 0 0 0 1 0 0 0 2
+// EXPECT: result[0]: 1x1x1x1xf32=[[[[23]]]]
 // CASE:
 // INPUT: 2x11x9x3xf32=rnd:1
 // INPUT: 3x3x3x5xf32=rnd:2

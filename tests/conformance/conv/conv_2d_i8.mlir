@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x3x3x2xi8=127 -128 1 2 3 4 5 6 7 8 9 10 11 12 13 14 127 -128
 // INPUT: 2x2x2x1xi8=1 -1 2 -2 127 127 -128 -128
+// EXPECT: result[0]: 1x2x2x1xi32=[[[[-270], [-530]], [[-538], [3554]]]]
 // CASE:
 // INPUT: 3x3x3x2xi8=rnd:1
 // INPUT: 2x2x2x1xi8=rnd:2

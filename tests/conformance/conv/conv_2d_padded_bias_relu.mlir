@@ -5,6 +5,7 @@
 // INPUT: 1x2x2x1xf32=1 2 3 4
 // INPUT: 3x3x1x2xf32=1 0 1 0 1 0 1 0 1 -1 1 0 1 0 1 0 1 0
 // INPUT: 2xf32=0.5 2
+// EXPECT: result[0]: 1x2x2x2xf32=[[[[10.5, 1], [10.5, 0]], [[10.5, 0], [10.5, 0]]]]
 // CASE:
 // INPUT: 3x7x5x4xf32=rnd:1
 // INPUT: 3x3x4x6xf32=rnd:2
@@ -13,6 +14,7 @@
 // INPUT: 0x7x5x4xf32=[]
 // INPUT: 3x3x4x6xf32=1
 // INPUT: 6xf32=0
+// EXPECT: result[0]: 0x7x5x6xf32=[]
 
 func.func @main(%image: tensor<?x?x?x?xf32>, %filter: tensor<3x3x?x?xf32>, %bias: tensor<?xf32>)
     -> tensor<?x?x?x?xf32> {

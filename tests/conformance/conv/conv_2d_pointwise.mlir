@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x1x2x2xf32=1 2 3 4
 // INPUT: 1x1x2x1xf32=10 1
+// EXPECT: result[0]: 1x1x2x1xf32=[[[[12], [34]]]]
 // CASE:
 // INPUT: 3x5x7x13xf32=rnd:1
 // INPUT: 1x1x13x17xf32=rnd:2

@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x3x3x1xf32=1 2 3 4 5 6 7 8 9
 // INPUT: 2x2x1xf32=1 2 3 4
+// EXPECT: result[0]: 1x2x2x1xf32=[[[[37], [47]], [[67], [77]]]]
 // CASE:
 // INPUT: 2x9x11x19xf32=rnd:1
 // INPUT: 2x2x19xf32=rnd:2

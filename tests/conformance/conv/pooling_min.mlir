@@ -3,10 +3,12 @@
 // TOLERANCE: 1e-6
 // CASE:
 // INPUT: 1x4x4x1xf32=1 2 3 4 5 6 7 8 -9 10 11 12 13 -14 15 16
+// EXPECT: result[0]: 1x2x2x1xf32=[[[[1], [3]], [[-14], [11]]]]
 // CASE:
 // INPUT: 3x10x6x13xf32=rnd:1
 // CASE:
 // INPUT: 2x2x2x1xf32=-1
+// EXPECT: result[0]: 2x1x1x1xf32=[[[[-1]]], [[[-1]]]]
 
 func.func @main(%image: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -4,12 +4,15 @@
 // CASE:
 // INPUT: 0xf32=[]
 // INPUT: 0xf32=[]
+// EXPECT: result[0]: 0xf32=[]
 // CASE:
 // INPUT: 1xf32=1.5
 // INPUT: 1xf32=-0.25
+// EXPECT: result[0]: 1xf32=[1.25]
 // CASE:
 // INPUT: 7xf32=1 2 3 4 5 6 7
 // INPUT: 7xf32=0.5 -2 1e10 0 -5.5 6 1e-3
+// EXPECT: result[0]: 7xf32=[1.5, 0, 10000000000, 4, -0.5, 12, 7.001]
 // CASE:
 // INPUT: 1023xf32=rnd:1
 // INPUT: 1023xf32=rnd:2

@@ -4,12 +4,14 @@
 // CASE:
 // INPUT: 3x2xf32=1 2 3 4 5 6
 // INPUT: 3xf32=1 10 -2
+// EXPECT: result[0]: 3x2xf32=[[1, 2], [30, 40], [-10, -12]]
 // CASE:
 // INPUT: 61x67xf32=rnd:1
 // INPUT: 61xf32=rnd:2
 // CASE:
 // INPUT: 0x4xf32=[]
 // INPUT: 0xf32=[]
+// EXPECT: result[0]: 0x4xf32=[]
 
 func.func @main(%a: tensor<?x?xf32>, %s: tensor<?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

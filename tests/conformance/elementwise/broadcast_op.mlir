@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 3xf32=1 2 3
 // INPUT: 2x3x2xf32=1 2 3 4 5 6 7 8 9 10 11 12
+// EXPECT: result[0]: 2x3x2xf32=[[[2, 3], [5, 6], [8, 9]], [[8, 9], [11, 12], [14, 15]]]
 // CASE:
 // INPUT: 19xf32=rnd:1
 // INPUT: 5x19x11xf32=rnd:2

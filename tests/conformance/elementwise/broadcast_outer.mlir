@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 3xf32=1 2 3
 // INPUT: 2xf32=10 -1
+// EXPECT: result[0]: 3x2xf32=[[10, -1], [20, -2], [30, -3]]
 // CASE:
 // INPUT: 1xf32=2
 // INPUT: 37xf32=rnd:1

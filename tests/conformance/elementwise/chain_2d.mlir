@@ -7,9 +7,11 @@
 // CASE:
 // INPUT: 0x5xf32=[]
 // INPUT: 0x5xf32=[]
+// EXPECT: result[0]: 0x5xf32=[]
 // CASE:
 // INPUT: 2x3xf32=1 -2 3 -4 5 -6
 // INPUT: 2x3xf32=0.5 0.25 -1 2 8 -0.5
+// EXPECT: result[0]: 2x3xf32=[[0.5, 2, 0.5], [0.5, 35.5, 9.5]]
 // CASE:
 // INPUT: 257x129xf32=rnd:3
 // INPUT: 257x129xf32=rnd:4

@@ -3,10 +3,14 @@
 // TOLERANCE: 1e-6
 // CASE:
 // INPUT: 4xf32=1 2 3 4
+// EXPECT: result[0]: 4xf32=[0, -18, -96, -300]
+// EXPECT: result[1]: 4xf32=[1, 4, 9, 16]
 // CASE:
 // INPUT: 1021xf32=rnd:1
 // CASE:
 // INPUT: 0xf32=[]
+// EXPECT: result[0]: 0xf32=[]
+// EXPECT: result[1]: 0xf32=[]
 
 #id = affine_map<(i) -> (i)>
 func.func @main(%a: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {

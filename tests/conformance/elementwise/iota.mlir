@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: index=3
 // INPUT: index=4
+// EXPECT: result[0]: 3x4xi32=[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
 // CASE:
 // INPUT: index=0
 // INPUT: index=4
+// EXPECT: result[0]: 0x4xi32=[]
 // CASE:
 // INPUT: index=53
 // INPUT: index=47

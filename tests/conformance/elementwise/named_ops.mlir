@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 2x2xf32=1 4 9 16
 // INPUT: 2x2xf32=2 -3 0.5 8
+// EXPECT: result[0]: 2x2xf32=[[-1, -28], [-81, -256]]
 // CASE:
 // INPUT: 43x29xf32=rnd:1
 // INPUT: 43x29xf32=rnd:2

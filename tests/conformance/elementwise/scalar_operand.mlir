@@ -5,6 +5,7 @@
 // INPUT: f32=2
 // INPUT: 5xf32=1 2 3 4 5
 // INPUT: f32=-1
+// EXPECT: result[0]: 5xf32=[1, 3, 5, 7, 9]
 // CASE:
 // INPUT: f32=0.3
 // INPUT: 1009xf32=rnd:1

@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 6xf32=1 nan 3 -0.0 inf -inf
 // INPUT: 6xf32=2 1 nan 0.0 1 5
+// EXPECT: result[0]: 6xf32=[1, 1, nan, 0, 1, -inf]
+// EXPECT: result[1]: 6xi1=[0, 1, 1, 1, 1, 0]
 // CASE:
 // INPUT: 997xf32=rnd:1
 // INPUT: 997xf32=rnd:2

@@ -3,6 +3,7 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 10xf32=0 1 2 3 4 5 6 7 8 9
+// EXPECT: result[0]: 4xf32=[-3, 0, 7, 18]
 // CASE:
 // INPUT: 10xf32=rnd:1
 

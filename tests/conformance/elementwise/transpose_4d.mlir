@@ -3,10 +3,12 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 1x2x2x3xf32=1 2 3 4 5 6 7 8 9 10 11 12
+// EXPECT: result[0]: 1x3x2x2xf32=[[[[1, 4], [7, 10]], [[2, 5], [8, 11]], [[3, 6], [9, 12]]]]
 // CASE:
 // INPUT: 3x7x5x13xf32=rnd:1
 // CASE:
 // INPUT: 2x0x5x3xf32=[]
+// EXPECT: result[0]: 2x3x0x5xf32=[]
 
 func.func @main(%a: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %c0 = arith.constant 0 : index

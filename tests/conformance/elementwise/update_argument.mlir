@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 4xf32=1 2 3 4
 // INPUT: 4xf32=10 20 30 40
+// EXPECT: result[0]: 4xf32=[11, 22, 33, 44]
+// EXPECT: result[1]: 4xf32=[10, 20, 30, 40]
 // CASE:
 // INPUT: 1031xf32=rnd:1
 // INPUT: 1031xf32=rnd:2

@@ -3,6 +3,9 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[11, 22, 33]
+// EXPECT: result[1]: 3xf32=[0.5, 1, 1.5]
+// EXPECT: result[2]: 3xf32=[10, 20, 30]
 // CASE:
 // INPUT: 3xf32=rnd:1
 

@@ -3,8 +3,10 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: index=0
+// EXPECT: result[0]: i32=1
 // CASE:
 // INPUT: index=4
+// EXPECT: result[0]: i32=16
 
 ml_program.global private mutable @counter(dense<1> : tensor<i32>) : tensor<i32>
 

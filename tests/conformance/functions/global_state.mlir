@@ -3,6 +3,9 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2xf32=1 2
+// EXPECT: result[0]: 2xf32=[10, 20]
+// EXPECT: result[1]: 2xf32=[11, 22]
+// EXPECT: result[2]: 2xf32=[5.5, -11]
 
 ml_program.global private mutable @state(dense<[10.0, 20.0]> : tensor<2xf32>) : tensor<2xf32>
 ml_program.global private @offset(dense<[0.5, -0.5]> : tensor<2xf32>) : tensor<2xf32>

@@ -1,8 +1,10 @@
-// Twenty temporaries alive in overlapping ranges: the planner may share memory only when it is safe.
+// Twenty temporaries alive in overlapping ranges: memory may be shared only where it is safe.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
 // CASE:
 // INPUT: 3x3xf32=1 2 3 4 5 6 7 8 9
+// EXPECT: result[0]: 3x3xf32=[[-4278600, -5256306, -6234012], [-5256990, -6458265, -7659540], [-6235380, -7660224, -9085068]]
+// EXPECT: result[1]: 3x3xf32=[[-876, -1086, -1296], [-1050, -1299, -1548], [-1224, -1512, -1800]]
 // CASE:
 // INPUT: 19x19xf32=rnd:1
 

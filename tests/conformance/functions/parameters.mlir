@@ -5,6 +5,8 @@
 // PARAM: bias=@parameters_bias.npy
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
+// EXPECT: result[0]: 2x2xf32=[[8.25, 3], [18.75, 9]]
+// EXPECT: result[1]: 2xf32=[0.25, -4]
 // CASE:
 // INPUT: 5x3xf32=rnd:1
 

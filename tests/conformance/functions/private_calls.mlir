@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 2xf32=1 2
 // INPUT: f32=3
+// EXPECT: result[0]: 2xf32=[18, 36]
+// EXPECT: result[1]: f32=12
 // CASE:
 // INPUT: 113xf32=rnd:1
 // INPUT: f32=-0.5

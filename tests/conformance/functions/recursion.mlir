@@ -3,8 +3,10 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: i64=10
+// EXPECT: result[0]: i64=3628800
 // CASE:
 // INPUT: i64=0
+// EXPECT: result[0]: i64=1
 
 func.func private @factorial(%n: i64) -> i64 {
   %one = arith.constant 1 : i64

@@ -3,8 +3,12 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 3xf32=1 2 3
+// EXPECT: result[0]: 3xf32=[1, 4, 9]
+// EXPECT: result[1]: 3xf32=[1, 4, 9]
 // CASE:
 // INPUT: 0xf32=[]
+// EXPECT: result[0]: 0xf32=[]
+// EXPECT: result[1]: 0xf32=[]
 
 func.func @main(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
   %c0 = arith.constant 0 : index

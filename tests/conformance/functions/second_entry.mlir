@@ -3,6 +3,8 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2xf32=1 2
+// EXPECT: result[0]: 2xf32=[-1, -2]
+// EXPECT: result[1]: 2xf32=[1, 2]
 // CASE:
 // INPUT: 29xf32=rnd:1
 

@@ -4,6 +4,11 @@
 // CASE:
 // INPUT: 3xf32=1 2 3
 // INPUT: i32=7
+// EXPECT: result[0]: i32=7
+// EXPECT: result[1]: 3xf32=[2, 4, 6]
+// EXPECT: result[2]: f64=7
+// EXPECT: result[3]: i1=1
+// EXPECT: result[4]: 2xi64=[1, -2]
 
 func.func @main(%x: tensor<?xf32>, %k: i32) -> (i32, tensor<?xf32>, f64, i1, tensor<2xi64>) {
   %c0 = arith.constant 0 : index

@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 10xi32=0 1 2 3 4 5 6 7 8 9
 // INPUT: 10xi32=-1
+// EXPECT: arg[0]: 10xi32=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+// EXPECT: arg[1]: 10xi32=[-1, -1, -1, -1, -1, 5, 5, 4, 2, 1]
 // CASE:
 // INPUT: 11xi32=rnd:1
 // INPUT: 11xi32=0

@@ -5,6 +5,7 @@
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x2xf32=1 0 0 1
 // INPUT: 2x2xf32=10
+// EXPECT: arg[2]: 2x2xf32=[[11, 12], [13, 14]]
 // CASE:
 // INPUT: 13x17xf32=rnd:1
 // INPUT: 17x11xf32=rnd:2

@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 4xf32=1 2 3 4
 // INPUT: 4xf32=0
+// EXPECT: arg[0]: 4xf32=[1, 2, 3, 4]
+// EXPECT: arg[1]: 4xf32=[2, 6, 12, 20]
 // CASE:
 // INPUT: 1000xf32=rnd:1
 // INPUT: 1000xf32=0

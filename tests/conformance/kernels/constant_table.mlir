@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: 4xi32=3 0 1 1
 // INPUT: 4xf32=0
+// EXPECT: arg[1]: 4xf32=[8, 0.5, 1.5, 1.5]
 // CASE:
 // INPUT: 2xi32=2
 // INPUT: 2xf32=0
+// EXPECT: arg[1]: 2xf32=[-2.5, -2.5]
 
 memref.global "private" constant @table : memref<4xf32> = dense<[0.5, 1.5, -2.5, 8.0]>
 

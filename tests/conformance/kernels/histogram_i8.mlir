@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 6xi8=0 1 1 -1 127 1
 // INPUT: 256xi32=0
+// EXPECT: arg[0]: 6xi8=[0, 1, 1, -1, 127, 1]
 // CASE:
 // INPUT: 1000xi8=rnd:1
 // INPUT: 256xi32=1

@@ -5,6 +5,8 @@
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 3x2xf32=1 0 0 1 1 1
 // INPUT: 2x2xf32=99
+// EXPECT: arg[0]: 2x3xf32=[[1, 2, 3], [4, 5, 6]]
+// EXPECT: arg[2]: 2x2xf32=[[8, 10], [20, 22]]
 // CASE:
 // INPUT: 19x23xf32=rnd:1
 // INPUT: 23x29xf32=rnd:2

@@ -3,6 +3,7 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 5xf32=1 2 3 4 5
+// EXPECT: arg[0]: 5xf32=[1, 1, 2, 2, 3]
 // CASE:
 // INPUT: 103xf32=rnd:1
 

@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x2xf32=0
+// EXPECT: result[0]: f32=30
+// EXPECT: arg[1]: 2x2xf32=[[1, 4], [9, 16]]
 // CASE:
 // INPUT: 23x41xf32=rnd:1
 // INPUT: 23x41xf32=0

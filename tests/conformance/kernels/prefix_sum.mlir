@@ -3,8 +3,12 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 5xi64=1 2 3 4 5
+// EXPECT: result[0]: i64=15
+// EXPECT: arg[0]: 5xi64=[1, 3, 6, 10, 15]
 // CASE:
 // INPUT: 0xi64=[]
+// EXPECT: result[0]: i64=0
+// EXPECT: arg[0]: 0xi64=[]
 // CASE:
 // INPUT: 257xi64=rnd:1
 

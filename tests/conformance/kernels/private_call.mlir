@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 3xf64=1 2 3
 // INPUT: 3xf64=4 5 6
+// EXPECT: arg[0]: 3xf64=[4, 5, 6]
+// EXPECT: arg[1]: 3xf64=[1, 2, 3]
 // CASE:
 // INPUT: 41xf64=rnd:1
 // INPUT: 41xf64=rnd:2

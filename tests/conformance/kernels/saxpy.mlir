@@ -5,10 +5,14 @@
 // INPUT: f32=2
 // INPUT: 3xf32=1 2 3
 // INPUT: 3xf32=10 20 30
+// EXPECT: arg[1]: 3xf32=[1, 2, 3]
+// EXPECT: arg[2]: 3xf32=[12, 24, 36]
 // CASE:
 // INPUT: f32=0.5
 // INPUT: 0xf32=[]
 // INPUT: 0xf32=[]
+// EXPECT: arg[1]: 0xf32=[]
+// EXPECT: arg[2]: 0xf32=[]
 // CASE:
 // INPUT: f32=-1.5
 // INPUT: 1009xf32=rnd:1

@@ -4,12 +4,16 @@
 // CASE:
 // INPUT: 3x3xf32=1 2 3 4 5 6 7 8 9
 // INPUT: 3x3xf32=-1
+// EXPECT: arg[0]: 3x3xf32=[[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+// EXPECT: arg[1]: 3x3xf32=[[-1, -1, -1], [-1, 5, -1], [-1, -1, -1]]
 // CASE:
 // INPUT: 17x31xf32=rnd:1
 // INPUT: 17x31xf32=0
 // CASE:
 // INPUT: 2x2xf32=1
 // INPUT: 2x2xf32=7
+// EXPECT: arg[0]: 2x2xf32=[[1, 1], [1, 1]]
+// EXPECT: arg[1]: 2x2xf32=[[7, 7], [7, 7]]
 
 func.func @main(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
   %c0 = arith.constant 0 : index

@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 3xf32=1 2 3
 // INPUT: 3xf32=0
+// EXPECT: arg[0]: 3xf32=[1, 2, 3]
+// EXPECT: arg[1]: 3xf32=[1, 4, 9]
 // CASE:
 // INPUT: 211xf32=rnd:1
 // INPUT: 211xf32=0

@@ -5,10 +5,12 @@
 // INPUT: 3xf32=1 2 3
 // INPUT: 3xf32=10 20 30
 // INPUT: 3xf32=0
+// EXPECT: arg[2]: 3xf32=[11, 22, 33]
 // CASE:
 // INPUT: 8xf32=1
 // INPUT: 8xf32=2
 // INPUT: 8xf32=0
+// EXPECT: arg[2]: 8xf32=[3, 3, 3, 3, 3, 3, 3, 3]
 // CASE:
 // INPUT: 29xf32=rnd:1
 // INPUT: 29xf32=rnd:2
@@ -17,6 +19,7 @@
 // INPUT: 0xf32=[]
 // INPUT: 0xf32=[]
 // INPUT: 0xf32=[]
+// EXPECT: arg[2]: 0xf32=[]
 
 func.func @main(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>) {
   %c0 = arith.constant 0 : index

@@ -5,6 +5,7 @@
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 3x2xf32=1 0 0 1 1 1
 // INPUT: 2x2xf32=100
+// EXPECT: arg[2]: 2x2xf32=[[104, 105], [110, 111]]
 // CASE:
 // INPUT: 2x3xf32=rnd:1
 // INPUT: 3x2xf32=rnd:2

@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 8xf32=1 2 3 4 5 6 7 8
 // INPUT: 4xf32=0
+// EXPECT: result[0]: f32=36
+// EXPECT: arg[1]: 4xf32=[1, 3, 5, 36]
 // CASE:
 // INPUT: 8xf32=rnd:1
 // INPUT: 4xf32=0

@@ -4,12 +4,18 @@
 // CASE:
 // INPUT: 5xf32=1 2 3 4 5
 // INPUT: f32=5.5
+// EXPECT: result[0]: index=3
+// EXPECT: result[1]: f32=6
 // CASE:
 // INPUT: 5xf32=1 2 3 4 5
 // INPUT: f32=100
+// EXPECT: result[0]: index=5
+// EXPECT: result[1]: f32=15
 // CASE:
 // INPUT: 0xf32=[]
 // INPUT: f32=1
+// EXPECT: result[0]: index=0
+// EXPECT: result[1]: f32=0
 
 func.func @main(%x: memref<?xf32>, %limit: f32) -> (index, f32) {
   %c0 = arith.constant 0 : index

@@ -3,6 +3,8 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 5xf32=1 1.00000012 -0.0 3 0
+// EXPECT: result[0]: 5xf32=[1.1920929e-07, 2.3841858e-07, -1, 2.0000005, -1]
+// EXPECT: result[1]: 5xf32=[1, 1, -1, 1, 1]
 // CASE:
 // INPUT: 101xf32=rnd:1
 

@@ -3,6 +3,8 @@
 // TOLERANCE: 4e-3
 // CASE:
 // INPUT: 5xf16=0 1 -1 4 2.25
+// EXPECT: result[0]: 5xf16=[1, 2.719, 0.368, 54.6, 9.484]
+// EXPECT: result[1]: 5xf16=[0, 1, 1, 2, 1.5]
 // CASE:
 // INPUT: 211xf16=rnd:1
 

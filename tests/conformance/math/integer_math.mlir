@@ -3,6 +3,10 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 6xi32=0 1 -8 12 -7 1024
+// EXPECT: result[0]: 6xi32=[0, 1, 8, 12, 7, 1024]
+// EXPECT: result[1]: 6xi32=[32, 0, 3, 2, 0, 10]
+// EXPECT: result[2]: 6xi32=[0, 1, 29, 2, 30, 1]
+// EXPECT: result[3]: 6xi32=[0, 1, 64, 144, 49, 1048576]
 // CASE:
 // INPUT: 97xi32=rnd:1
 

@@ -5,6 +5,7 @@
 // CASE:
 // INPUT: 1x2x1x2xf32=1 2 3 4
 // INPUT: 1x2x1x2xf32=1 0 0 1
+// EXPECT: result[0]: 1x1x2x2xf32=[[[[0.5, 1], [1.5, 2]]]]
 // CASE:
 // INPUT: 2x13x3x8xf32=rnd:1
 // INPUT: 2x11x3x8xf32=rnd:2

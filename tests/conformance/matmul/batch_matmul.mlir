@@ -4,12 +4,14 @@
 // CASE:
 // INPUT: 2x1x2xf32=1 2 3 4
 // INPUT: 2x2x1xf32=1 1 -1 2
+// EXPECT: result[0]: 2x1x1xf32=[[[3]], [[5]]]
 // CASE:
 // INPUT: 3x17x19xf32=rnd:1
 // INPUT: 3x19x23xf32=rnd:2
 // CASE:
 // INPUT: 0x4x5xf32=[]
 // INPUT: 0x5x6xf32=[]
+// EXPECT: result[0]: 0x4x6xf32=[]
 
 func.func @main(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -5,6 +5,7 @@
 // INPUT: 1x2xf32=1 2
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x1xf32=1 -1
+// EXPECT: result[0]: 1x1xf32=[[-3]]
 // CASE:
 // INPUT: 23x37xf32=rnd:1
 // INPUT: 37x29xf32=rnd:2

@@ -3,6 +3,8 @@
 // TOLERANCE: 1e-5
 // CASE:
 // INPUT: 1x4xf32=1 2 3 4
+// EXPECT: result[0]: 1x3xf32=[[-6, 8, 14]]
+// EXPECT: result[1]: 4x3xf32=[[1, 0, -1], [0.5, 2, 0], [0, 1, 1], [-2, 0.25, 3]]
 // CASE:
 // INPUT: 7x4xf32=rnd:1
 

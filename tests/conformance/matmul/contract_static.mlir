@@ -7,6 +7,7 @@
 // CASE:
 // INPUT: 5x7xf32=1
 // INPUT: 3x7xf32=2
+// EXPECT: result[0]: 3x5xf32=[[14, 14, 14, 14, 14], [14, 14, 14, 14, 14], [14, 14, 14, 14, 14]]
 
 func.func @main(%a: tensor<5x7xf32>, %b: tensor<3x7xf32>) -> tensor<3x5xf32> {
   %zero = arith.constant 0.0 : f32

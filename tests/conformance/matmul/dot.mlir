@@ -4,12 +4,15 @@
 // CASE:
 // INPUT: 4xf32=1 2 3 4
 // INPUT: 4xf32=1 -1 0.5 2
+// EXPECT: result[0]: f32=8.5
 // CASE:
 // INPUT: 0xf32=[]
 // INPUT: 0xf32=[]
+// EXPECT: result[0]: f32=0
 // CASE:
 // INPUT: 1xf32=3
 // INPUT: 1xf32=3
+// EXPECT: result[0]: f32=9
 // CASE:
 // INPUT: 10007xf32=rnd:1
 // INPUT: 10007xf32=rnd:1

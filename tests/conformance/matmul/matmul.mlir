@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 3x2xf32=1 -1 2 0.5 -3 4
+// EXPECT: result[0]: 2x2xf32=[[-4, 12], [-4, 22.5]]
 // CASE:
 // INPUT: 1x1xf32=3
 // INPUT: 1x1xf32=-2
+// EXPECT: result[0]: 1x1xf32=[[-6]]
 // CASE:
 // INPUT: 17x13xf32=rnd:1
 // INPUT: 13x11xf32=rnd:2

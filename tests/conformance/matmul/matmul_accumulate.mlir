@@ -5,6 +5,8 @@
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x2xf32=1 0 0 1
 // INPUT: 2x2xf32=10 20 30 40
+// EXPECT: result[0]: 2x2xf32=[[11, 22], [33, 44]]
+// EXPECT: result[1]: 2x2xf32=[[10, 20], [30, 40]]
 // CASE:
 // INPUT: 31x17xf32=rnd:1
 // INPUT: 17x23xf32=rnd:2

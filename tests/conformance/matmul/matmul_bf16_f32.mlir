@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x2xbf16=1.5 2
 // INPUT: 2x1xbf16=0.5 -4
+// EXPECT: result[0]: 1x1xf32=[[-7.25]]
 // CASE:
 // INPUT: 33x65xbf16=rnd:1
 // INPUT: 65x47xbf16=rnd:2

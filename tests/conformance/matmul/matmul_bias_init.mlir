@@ -5,6 +5,7 @@
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x2xf32=1 1 1 1
 // INPUT: 2xf32=100 -100
+// EXPECT: result[0]: 2x2xf32=[[103, -97], [107, -93]]
 // CASE:
 // INPUT: 19x43xf32=rnd:1
 // INPUT: 43x53xf32=rnd:2

@@ -5,6 +5,7 @@
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x3xf32=1 0 -1 0 1 -1
 // INPUT: 3xf32=0.5 -3 1
+// EXPECT: result[0]: 2x3xf32=[[1.5, 0, 0], [3.5, 1, 0]]
 // CASE:
 // INPUT: 29x31xf32=rnd:1
 // INPUT: 31x37xf32=rnd:2

@@ -4,15 +4,19 @@
 // CASE:
 // INPUT: 2x0xf32=[]
 // INPUT: 0x3xf32=[]
+// EXPECT: result[0]: 2x3xf32=[[0, 0, 0], [0, 0, 0]]
 // CASE:
 // INPUT: 0x3xf32=[]
 // INPUT: 3x2xf32=1
+// EXPECT: result[0]: 0x2xf32=[]
 // CASE:
 // INPUT: 3x2xf32=1
 // INPUT: 2x0xf32=[]
+// EXPECT: result[0]: 3x0xf32=[]
 // CASE:
 // INPUT: 0x0xf32=[]
 // INPUT: 0x0xf32=[]
+// EXPECT: result[0]: 0x0xf32=[]
 
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

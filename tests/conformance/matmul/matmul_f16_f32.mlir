@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x2xf16=1.5 2
 // INPUT: 2x1xf16=0.5 -4
+// EXPECT: result[0]: 1x1xf32=[[-7.25]]
 // CASE:
 // INPUT: 33x65xf16=rnd:1
 // INPUT: 65x17xf16=rnd:2

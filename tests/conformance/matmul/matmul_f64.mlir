@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x2xf64=1 1e-9
 // INPUT: 2x1xf64=1 1
+// EXPECT: result[0]: 1x1xf64=[[1.000000001]]
 // CASE:
 // INPUT: 41x43xf64=rnd:1
 // INPUT: 43x47xf64=rnd:2

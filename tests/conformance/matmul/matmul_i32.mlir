@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 2x2xi32=65536 1 2 3
 // INPUT: 2x2xi32=65536 1 -1 4
+// EXPECT: result[0]: 2x2xi32=[[-1, 65540], [131069, 14]]
 // CASE:
 // INPUT: 23x29xi32=rnd:1
 // INPUT: 29x31xi32=rnd:2

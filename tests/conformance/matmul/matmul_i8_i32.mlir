@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 2x2xi8=127 127 -128 -128
 // INPUT: 2x2xi8=127 -128 127 -128
+// EXPECT: result[0]: 2x2xi32=[[32258, -32512], [-32512, 32768]]
 // CASE:
 // INPUT: 37x129xi8=rnd:1
 // INPUT: 129x41xi8=rnd:2

@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 3x2xf32=1 4 2 5 3 6
 // INPUT: 3x2xf32=1 -1 2 0.5 -3 4
+// EXPECT: result[0]: 2x2xf32=[[-4, 12], [-4, 22.5]]
 // CASE:
 // INPUT: 67x31xf32=rnd:1
 // INPUT: 67x41xf32=rnd:2

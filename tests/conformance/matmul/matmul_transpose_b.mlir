@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 2x3xf32=1 2 -3 -1 0.5 4
+// EXPECT: result[0]: 2x2xf32=[[-4, 12], [-4, 22.5]]
 // CASE:
 // INPUT: 31x67xf32=rnd:1
 // INPUT: 41x67xf32=rnd:2

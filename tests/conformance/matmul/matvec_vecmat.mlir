@@ -5,6 +5,8 @@
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 3xf32=1 0 -1
 // INPUT: 2xf32=10 1
+// EXPECT: result[0]: 2xf32=[-2, -2]
+// EXPECT: result[1]: 3xf32=[14, 25, 36]
 // CASE:
 // INPUT: 103x211xf32=rnd:1
 // INPUT: 211xf32=rnd:2
@@ -13,10 +15,14 @@
 // INPUT: 1x1xf32=5
 // INPUT: 1xf32=2
 // INPUT: 1xf32=3
+// EXPECT: result[0]: 1xf32=[10]
+// EXPECT: result[1]: 1xf32=[15]
 // CASE:
 // INPUT: 3x0xf32=[]
 // INPUT: 0xf32=[]
 // INPUT: 3xf32=1
+// EXPECT: result[0]: 3xf32=[0, 0, 0]
+// EXPECT: result[1]: 0xf32=[]
 
 func.func @main(%a: tensor<?x?xf32>, %x: tensor<?xf32>, %y: tensor<?xf32>)
     -> (tensor<?xf32>, tensor<?xf32>) {

@@ -3,6 +3,7 @@
 // TOLERANCE: 1e-4
 // CASE:
 // INPUT: 2x2xf32=1 1 1 0
+// EXPECT: result[0]: 2x2xf32=[[5, 3], [3, 2]]
 // CASE:
 // INPUT: 19x19xf32=rnd:1
 

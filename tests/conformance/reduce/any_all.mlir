@@ -3,8 +3,12 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 3x2xi1=0 0 0 1 1 1
+// EXPECT: result[0]: 3xi1=[0, 1, 1]
+// EXPECT: result[1]: 3xi1=[0, 0, 1]
 // CASE:
 // INPUT: 2x0xi1=[]
+// EXPECT: result[0]: 2xi1=[0, 0]
+// EXPECT: result[1]: 2xi1=[1, 1]
 // CASE:
 // INPUT: 41x3xi1=rnd:1
 

@@ -3,8 +3,12 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2x4xf32=1 5 3 5 -2 -1 -1 -3
+// EXPECT: result[0]: 2xf32=[5, -1]
+// EXPECT: result[1]: 2xi32=[1, 1]
 // CASE:
 // INPUT: 1x1xf32=7
+// EXPECT: result[0]: 1xf32=[7]
+// EXPECT: result[1]: 1xi32=[0]
 // CASE:
 // INPUT: 43x67xf32=rnd:1
 

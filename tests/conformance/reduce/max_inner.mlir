@@ -3,16 +3,21 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6.5
+// EXPECT: result[0]: 2xf32=[3, 6.5]
 // CASE:
 // INPUT: 1x1xf32=-3
+// EXPECT: result[0]: 1xf32=[-3]
 // CASE:
 // INPUT: 37x101xf32=rnd:1
 // CASE:
 // INPUT: 3x0xf32=[]
+// EXPECT: result[0]: 3xf32=[-inf, -inf, -inf]
 // CASE:
 // INPUT: 0x3xf32=[]
+// EXPECT: result[0]: 0xf32=[]
 // CASE:
 // INPUT: 2x3xf32=1 nan 2 -inf -5 -7
+// EXPECT: result[0]: 2xf32=[nan, -5]
 
 func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index

@@ -3,6 +3,8 @@
 // TOLERANCE: 1e-12
 // CASE:
 // INPUT: 2x2xf64=1 2 3 6
+// EXPECT: result[0]: 2xf64=[2, 4]
+// EXPECT: result[1]: 2xf64=[5, 20]
 // CASE:
 // INPUT: 101x53xf64=rnd:1
 

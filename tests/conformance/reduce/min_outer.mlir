@@ -3,16 +3,21 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6.5
+// EXPECT: result[0]: 3xf32=[1, 2, 3]
 // CASE:
 // INPUT: 1x1xf32=-3
+// EXPECT: result[0]: 1xf32=[-3]
 // CASE:
 // INPUT: 37x101xf32=rnd:1
 // CASE:
 // INPUT: 3x0xf32=[]
+// EXPECT: result[0]: 0xf32=[]
 // CASE:
 // INPUT: 0x3xf32=[]
+// EXPECT: result[0]: 3xf32=[inf, inf, inf]
 // CASE:
 // INPUT: 3x2xf32=1 nan nan nan -2 nan
+// EXPECT: result[0]: 2xf32=[-2, inf]
 
 func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   %c1 = arith.constant 1 : index

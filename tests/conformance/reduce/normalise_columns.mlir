@@ -3,6 +3,7 @@
 // TOLERANCE: 1e-5
 // CASE:
 // INPUT: 2x2xf32=1 2 3 -4
+// EXPECT: result[0]: 2x2xf32=[[0.2, 0.2857143], [0.6, 0.5714286]]
 // CASE:
 // INPUT: 67x71xf32=rnd:1
 

@@ -3,8 +3,10 @@
 // TOLERANCE: 1e-5
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 -6
+// EXPECT: result[0]: 2xf32=[6, -120]
 // CASE:
 // INPUT: 3x0xf32=[]
+// EXPECT: result[0]: 3xf32=[1, 1, 1]
 // CASE:
 // INPUT: 5x7xf32=rnd:1
 

@@ -3,12 +3,15 @@
 // TOLERANCE: 5e-6
 // CASE:
 // INPUT: 2x3xf32=1 2 3 1000 1000 1000
+// EXPECT: result[0]: 2x3xf32=[[0.09003057, 0.24472848, 0.66524094], [0.33333334, 0.33333334, 0.33333334]]
 // CASE:
 // INPUT: 1x1xf32=-50
+// EXPECT: result[0]: 1x1xf32=[[1]]
 // CASE:
 // INPUT: 61x127xf32=rnd:1
 // CASE:
 // INPUT: 0x5xf32=[]
+// EXPECT: result[0]: 0x5xf32=[]
 
 func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -3,8 +3,12 @@
 // TOLERANCE: 2e-5
 // CASE:
 // INPUT: 2x2xf32=1 2 3 4
+// EXPECT: result[0]: f32=10
+// EXPECT: result[1]: f32=10
 // CASE:
 // INPUT: 0x0xf32=[]
+// EXPECT: result[0]: f32=0
+// EXPECT: result[1]: f32=0
 // CASE:
 // INPUT: 211x307xf32=rnd:1
 

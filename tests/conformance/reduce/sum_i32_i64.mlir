@@ -3,8 +3,12 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 3xi32=2147483647 1 5
+// EXPECT: result[0]: i32=-2147483643
+// EXPECT: result[1]: i64=2147483653
 // CASE:
 // INPUT: 0xi32=[]
+// EXPECT: result[0]: i32=0
+// EXPECT: result[1]: i64=0
 // CASE:
 // INPUT: 1009xi32=rnd:1
 

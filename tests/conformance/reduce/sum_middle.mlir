@@ -3,10 +3,12 @@
 // TOLERANCE: 1e-5
 // CASE:
 // INPUT: 2x2x2xf32=1 2 3 4 5 6 7 8
+// EXPECT: result[0]: 2x2xf32=[[4, 6], [12, 14]]
 // CASE:
 // INPUT: 7x31x5xf32=rnd:1
 // CASE:
 // INPUT: 2x0x3xf32=[]
+// EXPECT: result[0]: 2x3xf32=[[0, 0, 0], [0, 0, 0]]
 
 func.func @main(%x: tensor<?x?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

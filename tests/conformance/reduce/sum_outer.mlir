@@ -3,14 +3,18 @@
 // TOLERANCE: 1e-5
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6.5
+// EXPECT: result[0]: 3xf32=[5, 7, 9.5]
 // CASE:
 // INPUT: 1x1xf32=-3
+// EXPECT: result[0]: 1xf32=[-3]
 // CASE:
 // INPUT: 37x101xf32=rnd:1
 // CASE:
 // INPUT: 3x0xf32=[]
+// EXPECT: result[0]: 0xf32=[]
 // CASE:
 // INPUT: 0x3xf32=[]
+// EXPECT: result[0]: 3xf32=[0, 0, 0]
 // CASE:
 // INPUT: 2053x3xf32=rnd:2
 

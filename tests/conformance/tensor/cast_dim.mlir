@@ -3,6 +3,9 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
+// EXPECT: result[0]: 2x3xf32=[[1, 2, 3], [4, 5, 6]]
+// EXPECT: result[1]: index=3
+// EXPECT: result[2]: index=2
 
 func.func @main(%x: tensor<2x3xf32>) -> (tensor<?x?xf32>, index, index) {
   %c1 = arith.constant 1 : index

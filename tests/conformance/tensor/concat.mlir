@@ -5,6 +5,7 @@
 // INPUT: 2x1xf32=1 2
 // INPUT: 2x2xf32=3 4 5 6
 // INPUT: 2x1xf32=7 8
+// EXPECT: result[0]: 2x4xf32=[[1, 3, 4, 7], [2, 5, 6, 8]]
 // CASE:
 // INPUT: 7x3xf32=rnd:1
 // INPUT: 7x11xf32=rnd:2

@@ -3,10 +3,14 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2x4xf32=1 2 3 4 5 6 7 8
+// EXPECT: result[0]: 8xf32=[2, 4, 6, 8, 10, 12, 14, 16]
+// EXPECT: result[1]: 2x2x2xf32=[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
 // CASE:
 // INPUT: 9x14xf32=rnd:1
 // CASE:
 // INPUT: 0x6xf32=[]
+// EXPECT: result[0]: 0xf32=[]
+// EXPECT: result[1]: 0x3x2xf32=[]
 
 func.func @main(%x: tensor<?x?xf32>) -> (tensor<?xf32>, tensor<?x?x2xf32>) {
   %c0 = arith.constant 0 : index

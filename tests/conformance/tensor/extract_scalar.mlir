@@ -4,6 +4,9 @@
 // CASE:
 // INPUT: 3xf32=1 2 3
 // INPUT: index=1
+// EXPECT: result[0]: f32=3
+// EXPECT: result[1]: i1=1
+// EXPECT: result[2]: 3xf32=[1, 3, 3]
 // CASE:
 // INPUT: 31xf32=rnd:1
 // INPUT: index=30

@@ -6,6 +6,7 @@
 // INPUT: index=1
 // INPUT: index=3
 // INPUT: index=2
+// EXPECT: result[0]: 3xf32=[4, 8, 12]
 // CASE:
 // INPUT: 101xf32=rnd:1
 // INPUT: index=5

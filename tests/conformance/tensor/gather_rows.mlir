@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 3x2xf32=1 2 3 4 5 6
 // INPUT: 4xi32=2 0 0 1
+// EXPECT: result[0]: 4x2xf32=[[5, 6], [1, 2], [1, 2], [3, 4]]
 // CASE:
 // INPUT: 31x17xf32=rnd:1
 // INPUT: 0xi32=[]

@@ -3,6 +3,7 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 6xf32=1 2 3 4 5 6
+// EXPECT: result[0]: 6xf32=[4, 5, 6, 1, 2, 3]
 // CASE:
 // INPUT: 514xf32=rnd:1
 

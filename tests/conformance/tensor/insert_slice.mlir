@@ -5,6 +5,8 @@
 // INPUT: 1x2xf32=9 8
 // INPUT: 3x4xf32=0 1 2 3 4 5 6 7 8 9 10 11
 // INPUT: index=1
+// EXPECT: result[0]: 3x4xf32=[[0, 1, 2, 3], [4, 5, 9, 8], [8, 9, 10, 11]]
+// EXPECT: result[1]: 3x4xf32=[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
 // CASE:
 // INPUT: 5x3xf32=rnd:1
 // INPUT: 11x13xf32=rnd:2

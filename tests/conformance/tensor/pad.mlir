@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: index=1
+// EXPECT: result[0]: 3x5xf32=[[-1.5, -1.5, -1.5, -1.5, -1.5], [-1.5, 1, 2, -1.5, -1.5], [-1.5, 3, 4, -1.5, -1.5]]
 // CASE:
 // INPUT: 0x3xf32=[]
 // INPUT: index=2
+// EXPECT: result[0]: 1x7xf32=[[-1.5, -1.5, -1.5, -1.5, -1.5, -1.5, -1.5]]
 // CASE:
 // INPUT: 13x7xf32=rnd:1
 // INPUT: index=0

@@ -3,6 +3,7 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2x2xi32=1 2 3 4
+// EXPECT: result[0]: 3x3xi32=[[0, 1, 2], [1, 2, 3], [3, 4, 4]]
 // CASE:
 // INPUT: 5x3xi32=rnd:1
 

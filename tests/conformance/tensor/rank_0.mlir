@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: f32=2
 // INPUT: f32=3
+// EXPECT: result[0]: f32=12
 // CASE:
 // INPUT: f32=nan
 // INPUT: f32=1
+// EXPECT: result[0]: f32=nan
 
 func.func @main(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
   %e = tensor.empty() : tensor<f32>

@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: 5xi32=1 0 1 3 1
 // INPUT: 4xf32=0
+// EXPECT: result[0]: 4xf32=[1, 3, 0, 1]
 // CASE:
 // INPUT: 1000xi32=1
 // INPUT: 3xf32=0.5
+// EXPECT: result[0]: 3xf32=[0.5, 1000.5, 0.5]
 // CASE:
 // INPUT: 0xi32=[]
 // INPUT: 3xf32=rnd:1

@@ -5,6 +5,7 @@
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 1x3xf32=10 20 30
 // INPUT: 2x1xf32=1 -1
+// EXPECT: result[0]: 2x3xf32=[[10, 20, 30], [-18, -30, -42]]
 // CASE:
 // INPUT: 2x3xf32=rnd:1
 // INPUT: 1x3xf32=rnd:2

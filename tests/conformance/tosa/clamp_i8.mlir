@@ -3,6 +3,8 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 6xi8=-128 -5 0 5 100 127
+// EXPECT: result[0]: 6xi8=[-10, -5, 0, 5, 50, 50]
+// EXPECT: result[1]: 6xi8=[0, 11, 0, 5, 4, 15]
 // CASE:
 // INPUT: 6xi8=rnd:1
 

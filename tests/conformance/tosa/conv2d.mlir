@@ -5,6 +5,7 @@
 // INPUT: 1x4x4x1xf32=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
 // INPUT: 2x3x3x1xf32=0 0 0 0 1 0 0 0 0 1 1 1 1 1 1 1 1 1
 // INPUT: 2xf32=0.5 -1
+// EXPECT: result[0]: 1x2x2x2xf32=[[[[1.5, 13], [3.5, 29]], [[9.5, 56], [11.5, 98]]]]
 // CASE:
 // INPUT: 3x4x4x1xf32=rnd:1
 // INPUT: 2x3x3x1xf32=rnd:2

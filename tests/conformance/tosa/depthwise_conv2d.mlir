@@ -9,6 +9,7 @@
 // INPUT: 1x3x3x2xf32=1
 // INPUT: 2x2x2x2xf32=1
 // INPUT: 4xf32=0 1 2 3
+// EXPECT: result[0]: 1x2x2x4xf32=[[[[4, 5, 6, 7], [4, 5, 6, 7]], [[4, 5, 6, 7], [4, 5, 6, 7]]]]
 
 func.func @main(%x: tensor<1x3x3x2xf32>, %w: tensor<2x2x2x2xf32>, %b: tensor<4xf32>)
     -> tensor<1x2x2x4xf32> {

@@ -4,9 +4,11 @@
 // CASE:
 // INPUT: 1x3xf32=1 -2 0.5
 // INPUT: 1x3xf32=0 1 0
+// EXPECT: result[0]: 1x3xf32=[[0.75, -0.5, 0.46211717]]
 // CASE:
 // INPUT: 0x3xf32=[]
 // INPUT: 1x3xf32=0
+// EXPECT: result[0]: 0x3xf32=[]
 // CASE:
 // INPUT: 53x3xf32=rnd:1
 // INPUT: 1x3xf32=rnd:2

@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x3x2xf32=1 2 3 4 5 6
 // INPUT: 1x4xi32=2 0 1 2
+// EXPECT: result[0]: 1x4x2xf32=[[[5, 6], [1, 2], [3, 4], [5, 6]]]
 // CASE:
 // INPUT: 1x3x2xf32=rnd:1
 // INPUT: 1x4xi32=0

@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 1x2x2xf32=1 2 3 4
 // INPUT: 1x2x3xf32=1 0 -1 0 1 1
+// EXPECT: result[0]: 1x2x3xf32=[[[1, 2, 1], [3, 4, 1]]]
 // CASE:
 // INPUT: 3x2x2xf32=rnd:1
 // INPUT: 3x2x3xf32=rnd:2

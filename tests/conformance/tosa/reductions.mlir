@@ -3,6 +3,9 @@
 // TOLERANCE: 1e-6
 // CASE:
 // INPUT: 2x3xf32=1 5 3 4 2 6
+// EXPECT: result[0]: 2x1xf32=[[9], [12]]
+// EXPECT: result[1]: 1x3xf32=[[4, 5, 6]]
+// EXPECT: result[2]: 2xi32=[1, 2]
 // CASE:
 // INPUT: 2x3xf32=rnd:1
 

@@ -3,6 +3,7 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 5xi32=0 100 -100 100000 -7
+// EXPECT: result[0]: 5xi8=[3, 53, -47, 127, 0]
 // CASE:
 // INPUT: 5xi32=rnd:1
 

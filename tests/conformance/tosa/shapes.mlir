@@ -3,6 +3,13 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
+// EXPECT: result[0]: 3x2xf32=[[1, 2], [3, 4], [5, 6]]
+// EXPECT: result[1]: 3x2xf32=[[1, 4], [2, 5], [3, 6]]
+// EXPECT: result[2]: 1x2xf32=[[5, 6]]
+// EXPECT: result[3]: 3x4xf32=[[7.5, 7.5, 7.5, 7.5], [1, 2, 3, 7.5], [4, 5, 6, 7.5]]
+// EXPECT: result[4]: 4x3xf32=[[1, 2, 3], [4, 5, 6], [1, 2, 3], [4, 5, 6]]
+// EXPECT: result[5]: 2x6xf32=[[1, 2, 3, 1, 2, 3], [4, 5, 6, 4, 5, 6]]
+// EXPECT: result[6]: 2x3xf32=[[3, 2, 1], [6, 5, 4]]
 // CASE:
 // INPUT: 2x3xf32=rnd:1
 

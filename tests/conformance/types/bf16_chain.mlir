@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 4xbf16=1 2 0.5 -3
 // INPUT: 4xbf16=0.5 100 0.25 7
+// EXPECT: result[0]: 4xbf16=[1.5, 202, 0.625, -24]
 // CASE:
 // INPUT: 523xbf16=rnd:1
 // INPUT: 523xbf16=rnd:2

@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 2xf32=1 2
 // INPUT: 2xf32=3 -1
+// EXPECT: result[0]: 2xf32=[7.5, 1]
+// EXPECT: result[1]: 2xf32=[2.5, -5.5]
 // CASE:
 // INPUT: 211xf32=rnd:1
 // INPUT: 211xf32=rnd:2

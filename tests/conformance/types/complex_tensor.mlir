@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 3xf64=3 0 -5
 // INPUT: 3xf64=4 2 12
+// EXPECT: result[0]: 3xf64=[24, 0, -120]
+// EXPECT: result[1]: f64=-130
 // CASE:
 // INPUT: 103xf64=rnd:1
 // INPUT: 103xf64=rnd:2
@@ -30,7 +32,8 @@ func.func @main(%re: tensor<?xf64>, %im: tensor<?xf64>) -> (tensor<?xf64>, tenso
   } -> tensor<?xf64>
   %s = tensor.empty() : tensor<f64>
   %init = linalg.fill ins(%zero : f64) outs(%s : tensor<f64>) -> tensor<f64>
-  %sum = linalg.generic {indexing_maps = [#id, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+  %sum = linalg.generic {indexing_maps = [#id, affine_map<(i) -> ()>],
+      iterator_types = ["reduction"]}
       ins(%t : tensor<?xcomplex<f64>>) outs(%init : tensor<f64>) {
   ^bb0(%x: complex<f64>, %acc: f64):
     %r = complex.re %x : complex<f64>

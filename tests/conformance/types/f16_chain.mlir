@@ -4,6 +4,7 @@
 // CASE:
 // INPUT: 4xf16=1 2 0.1 -3
 // INPUT: 4xf16=0.5 100 0.2 7
+// EXPECT: result[0]: 4xf16=[1.5, 202, 0.12, -24]
 // CASE:
 // INPUT: 521xf16=rnd:1
 // INPUT: 521xf16=rnd:2

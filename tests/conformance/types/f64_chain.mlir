@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 3xf64=1.000000000001 1e300 -2
 // INPUT: 3xf64=1 1e-300 0.1
+// EXPECT: result[0]: 3xf64=[1.000088900582341e-12, 1e+300, -2.1]
+// EXPECT: result[1]: 3xf64=[1.000000000001, 1, -0.2]
 // CASE:
 // INPUT: 1019xf64=rnd:1
 // INPUT: 1019xf64=rnd:2

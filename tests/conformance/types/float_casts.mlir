@@ -3,11 +3,16 @@
 // TOLERANCE: 0
 // CASE:
 // INPUT: 5xf32=1.0009765625 0.1 65504 -3.14159274 1.00390625
+// EXPECT: result[0]: 5xf16=[1.001, 0.1, 65500, -3.14, 1.004]
+// EXPECT: result[1]: 5xbf16=[1, 0.100097656, 65536, -3.140625, 1]
+// EXPECT: result[2]: 5xf64=[1.0009765625, 0.10000000149011612, 65504, -3.1415927410125732, 1.00390625]
+// EXPECT: result[3]: 5xf32=[1.0009766, 0.099975586, 65504, -3.140625, 1.0039062]
 // CASE:
 // INPUT: 509xf32=rnd:1
 
 #id = affine_map<(i) -> (i)>
-func.func @main(%a: tensor<?xf32>) -> (tensor<?xf16>, tensor<?xbf16>, tensor<?xf64>, tensor<?xf32>) {
+func.func @main(%a: tensor<?xf32>)
+    -> (tensor<?xf16>, tensor<?xbf16>, tensor<?xf64>, tensor<?xf32>) {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?xf32>
   %half = tensor.empty(%n) : tensor<?xf16>

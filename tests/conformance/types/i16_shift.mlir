@@ -4,6 +4,10 @@
 // CASE:
 // INPUT: 4xi16=-32768 32767 -5 300
 // INPUT: 4xi16=1 2 3 4
+// EXPECT: result[0]: 4xi16=[0, -4, -40, 4800]
+// EXPECT: result[1]: 4xi16=[-16384, 8191, -1, 18]
+// EXPECT: result[2]: 4xi16=[16384, 8191, 8191, 18]
+// EXPECT: result[3]: 4xi16=[-32768, 32767, -5, 300]
 // CASE:
 // INPUT: 251xi16=rnd:1
 // INPUT: 251xi16=1

@@ -4,6 +4,9 @@
 // CASE:
 // INPUT: 4xi1=0 0 1 1
 // INPUT: 4xi1=0 1 0 1
+// EXPECT: result[0]: 4xi1=[0, 0, 0, 1]
+// EXPECT: result[1]: 4xi1=[0, 1, 1, 0]
+// EXPECT: result[2]: 4xi32=[0, 1, 1, 0]
 // CASE:
 // INPUT: 1013xi1=rnd:1
 // INPUT: 1013xi1=rnd:2

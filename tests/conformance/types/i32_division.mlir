@@ -4,6 +4,10 @@
 // CASE:
 // INPUT: 4xi32=7 -7 7 -7
 // INPUT: 4xi32=2 2 -2 -2
+// EXPECT: result[0]: 4xi32=[3, -3, -3, 3]
+// EXPECT: result[1]: 4xi32=[1, -1, 1, -1]
+// EXPECT: result[2]: 4xi32=[3, -4, -4, 3]
+// EXPECT: result[3]: 4xi32=[3, 2147483644, 0, 0]
 // CASE:
 // INPUT: 263xi32=rnd:1
 // INPUT: 263xi32=3

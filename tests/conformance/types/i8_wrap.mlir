@@ -4,6 +4,8 @@
 // CASE:
 // INPUT: 5xi8=127 -128 100 -1 7
 // INPUT: 5xi8=1 -1 100 -1 3
+// EXPECT: result[0]: 5xi8=[-128, 127, -56, -2, 10]
+// EXPECT: result[1]: 5xi8=[127, -128, 16, 1, 21]
 // CASE:
 // INPUT: 509xi8=rnd:1
 // INPUT: 509xi8=rnd:2

@@ -4,9 +4,12 @@
 // CASE:
 // INPUT: 4xindex=0 1 5000000000 7
 // INPUT: index=3
+// EXPECT: result[0]: 4xindex=[0, 4, 15000000002, 24]
+// EXPECT: result[1]: index=4
 // CASE:
 // INPUT: 101xindex=2
 // INPUT: index=1
+// EXPECT: result[1]: index=101
 
 #id = affine_map<(i) -> (i)>
 func.func @main(%a: tensor<?xindex>, %k: index) -> (tensor<?xindex>, index) {

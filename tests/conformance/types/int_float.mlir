@@ -4,6 +4,9 @@
 // CASE:
 // INPUT: 4xi32=-7 0 16777217 255
 // INPUT: 4xf32=-1.9 1.9 1e6 0.5
+// EXPECT: result[0]: 4xf32=[-7, 0, 16777216, 255]
+// EXPECT: result[1]: 4xf64=[4294967289, 0, 16777217, 255]
+// EXPECT: result[2]: 4xi32=[-1, 1, 1000000, 0]
 // CASE:
 // INPUT: 131xi32=rnd:1
 // INPUT: 131xf32=rnd:2

@@ -4,6 +4,10 @@
 // CASE:
 // INPUT: 4xi32=-1 5 -8 2147483647
 // INPUT: 4xi32=1 5 -9 -2147483648
+// EXPECT: result[0]: 4xi1=[1, 0, 0, 0]
+// EXPECT: result[1]: 4xi1=[0, 0, 0, 1]
+// EXPECT: result[2]: 4xi32=[-1, 5, -9, -2147483648]
+// EXPECT: result[3]: 4xi32=[1, 5, -9, 2147483647]
 // CASE:
 // INPUT: 317xi32=rnd:1
 // INPUT: 317xi32=rnd:2

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Tests the driver with a stand-in tool whose output each test dictates."""
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+STUB = """#!{python}
+import os, sys
+sys.stderr.write("located: error: no\\n")
+side = "oracle" if "--oracle" in sys.argv else "engine"
+print(open(os.path.join({folder!r}, side)).read())
+sys.exit(int(open(os.path.join({folder!r}, "status")).read()))
+"""
+
+
+class DriverTest(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name)
+        self.tool = self.folder / "tool"
+        self.tool.write_text(STUB.format(python=sys.executable, folder=str(self.folder)))
+        self.tool.chmod(self.tool.stat().st_mode | stat.S_IXUSR)
+
+    def drive(self, engine, oracle, header="// CASE:\n", tolerance="0", status=0):
+        (self.folder / "engine").write_text(engine)
+        (self.folder / "oracle").write_text(oracle)
+        (self.folder / "status").write_text(str(status))
+        module = self.folder / "module.mlir"
+        module.write_text(f"// RUN-FUNCTION: @main\n// TOLERANCE: {tolerance}\n{header}")
+        done = subprocess.run([sys.executable, str(HERE / "run.py"), str(self.tool), str(module)],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def assertPasses(self, *arguments, **keywords):
+        status, text = self.drive(*arguments, **keywords)
+        self.assertEqual(status, 0, text)
+        self.assertIn("1 passed, 0 failed", text)
+
+    def assertFails(self, what, *arguments, **keywords):
+        status, text = self.drive(*arguments, **keywords)
+        self.assertEqual(status, 1, text)
+        self.assertIn(what, text)
+
+    def test_equal_values_pass(self):
+        self.assertPasses("result[0]: 2xf32=[1, nan]", "result[0]: 2xf32=[1.0, nan]")
+        self.assertPasses("result[0]: 0x3xf32=[]", "result[0]: 0x3xf32=[]")
+        self.assertPasses("result[0]: index=5\narg[1]: 1xindex=[2]",
+                          "result[0]: index=5\narg[1]: 1xindex=[2]")
+
+    def test_exact_integers(self):
+        self.assertFails("element 0 is 9007199254740993", "result[0]: i64=9007199254740993",
+                         "result[0]: i64=9007199254740992")
+
+    def test_tolerance_is_relative_to_the_scale_of_the_tensor(self):
+        self.assertPasses("result[0]: 2xf32=[1000.5, 0.5]", "result[0]: 2xf32=[1000, 0]",
+                          tolerance="1e-3")
+        self.assertFails("1 of 2 differ", "result[0]: 2xf32=[1002, 0]", "result[0]: 2xf32=[1000, 0]",
+                         tolerance="1e-3")
+        self.assertFails("wanted 0.0;", "result[0]: f32=1e-9", "result[0]: f32=0", tolerance="1")
+        self.assertFails("differ", "result[0]: f32=inf", "result[0]: f32=1e38", tolerance="1")
+        self.assertFails("differ", "result[0]: f32=nan", "result[0]: f32=1", tolerance="1")
+
+    def test_types_and_labels_must_agree(self):
+        self.assertFails("type", "result[0]: 2xf32=[1, 2]", "result[0]: 1x2xf32=[[1, 2]]")
+        self.assertFails("type", "result[0]: f32=1", "result[0]: f64=1")
+        self.assertFails("printed result[0]", "result[0]: f32=1",
+                         "result[0]: f32=1\nresult[1]: f32=1")
+
+    def test_expected_values_judge_both_sides(self):
+        header = "// CASE:\n// INPUT: f32=1\n// EXPECT: result[0]: f32=2\n"
+        self.assertPasses("result[0]: f32=2", "result[0]: f32=2", header)
+        self.assertFails("oracle against EXPECT", "result[0]: f32=2", "result[0]: f32=3", header)
+        self.assertFails(": against EXPECT", "result[0]: f32=3", "result[0]: f32=2", header)
+        self.assertFails("result[1]: not printed", "result[0]: f32=2", "result[0]: f32=2",
+                         header + "// EXPECT: result[1]: f32=2\n")
+
+    def test_silence_and_failure_of_the_tool(self):
+        self.assertFails("printed no value", "", "result[0]: f32=1")
+        self.assertFails("oracle: printed no value", "result[0]: f32=1", "")
+        self.assertFails("exit 1: located: error: no", "result[0]: f32=1", "result[0]: f32=1",
+                         status=1)
+        self.assertFails("cannot read the value", "result[0]: 2xf32", "result[0]: f32=1")
+        self.assertFails("elements announced", "result[0]: 2xf32=[1]", "result[0]: f32=1")
+
+    def test_broken_headers(self):
+        for header, what in (("", "no CASE"), ("// INPUT: f32=1\n// CASE:\n", "before the first"),
+                             ("// CASE:\n// EXPECT: f32=1\n", "EXPECT must be"),
+                             ("// PARAM: w\n// CASE:\n", "PARAM must be")):
+            self.assertFails(what, "result[0]: f32=1", "result[0]: f32=1", header)
+
+    def test_no_case_is_a_failure(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        for path, what in ((empty, "0 passed, 0 failed"), (self.folder / "absent", "no such file")):
+            done = subprocess.run([sys.executable, str(HERE / "run.py"), str(self.tool), str(path)],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(what, done.stdout + done.stderr)
+
+    def test_every_module_has_a_readable_header(self):
+        sys.path.insert(0, str(HERE))
+        import run
+        modules = list(run.find_modules([HERE]))
+        cases = [case for module in modules for case in run.read_cases(module)]
+        self.assertGreater(len(modules), 150)
+        self.assertGreater(sum(bool(case.expected) for case in cases), 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
