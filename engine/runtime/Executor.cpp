@@ -2,6 +2,7 @@
 
 #include "engine/runtime/CallContext.h"
 #include "engine/runtime/FloatEnvironment.h"
+#include "engine/runtime/ThreadSanitizer.h"
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
@@ -150,18 +151,25 @@ bool Executor::tryParallel(const Launch &launch) const {
   try {
     // Isolated from the host's group: cancelling that one must not drop ranges of ours unseen.
     tbb::task_group_context group(tbb::task_group_context::isolated);
-    auto body = [&](const tbb::blocked_range<int64_t> &range) {
+    auto task = [&](int64_t begin, int64_t end) {
       if (!call.failed()) {
         CallFrame frame(call, *launch.frame.context());
-        launch.runRange(frame.context(), range.begin(), range.end());
+        launch.runRange(frame.context(), begin, end);
       }
       if (call.failed())
         group.cancel_group_execution();
     };
+    auto body = [&](const tbb::blocked_range<int64_t> &range) PLIM_NO_TSAN {
+      tsanAcquire(&group);
+      task(range.begin(), range.end());
+      tsanRelease(&launch);
+    };
+    tsanRelease(&group);
     arena->tasks.execute([&] {
       tbb::this_task_arena::isolate(
           [&] { tbb::parallel_for(all, body, tbb::auto_partitioner(), group); });
     });
+    tsanAcquire(&launch);
   } catch (...) {
     call.latch(codeOf(StatusCode::ResourceExhausted), "no memory for the tasks of a dispatch");
   }
@@ -176,6 +184,12 @@ void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job)
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;)
       job(i);
   };
+  auto body = [&](const tbb::blocked_range<size_t> &) PLIM_NO_TSAN {
+    tsanAcquire(&next);
+    runJobs();
+    tsanRelease(&job);
+  };
+  tsanRelease(&next);
   if (count > 1 && arena && arena->usable()) {
     CallerCount inside(arena->callers);
     size_t runners = std::min(count, static_cast<size_t>(threadCount));
@@ -183,10 +197,8 @@ void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job)
       tbb::task_group_context group(tbb::task_group_context::isolated);
       arena->tasks.execute([&] {
         tbb::this_task_arena::isolate([&] {
-          tbb::parallel_for(
-              tbb::blocked_range<size_t>(0, runners, 1),
-              [&](const tbb::blocked_range<size_t> &) { runJobs(); }, tbb::simple_partitioner(),
-              group);
+          tbb::parallel_for(tbb::blocked_range<size_t>(0, runners, 1), body,
+                            tbb::simple_partitioner(), group);
         });
       });
     } catch (...) {
@@ -194,6 +206,7 @@ void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job)
     }
   }
   runJobs();
+  tsanAcquire(&job);
 }
 
 } // namespace plim::runtime

@@ -1,5 +1,6 @@
 #include "engine/runtime/Executor.h"
 
+#include "engine/runtime/ThreadSanitizer.h"
 #include "tests/unit/engine/RuntimeFixture.h"
 
 #include <gmock/gmock.h>
@@ -254,21 +255,31 @@ TEST(Executor, TwoExecutorsAtOnce) {
 
 TEST(Executor, InsideTheHostsOwnParallelFor) {
   RuntimeParts parts(2);
-  tbb::parallel_for(0, 500, [&](int i) { countOnce(parts, 50 + i % 50, dear); });
+  tsanRelease(&parts);
+  tbb::parallel_for(0, 500, [&](int i) PLIM_NO_TSAN {
+    tsanAcquire(&parts);
+    countOnce(parts, 50 + i % 50, dear);
+    tsanRelease(&parts.pool);
+  });
+  tsanAcquire(&parts.pool);
 }
 
 TEST(Executor, ACancelledGroupOfTheHostDropsNothingOfOurs) {
   RuntimeParts parts(2);
   std::atomic<int> ran{0};
   tbb::task_group_context group;
+  tsanRelease(&parts);
   tbb::parallel_for(
       0, 100,
-      [&](int) {
+      [&](int) PLIM_NO_TSAN {
+        tsanAcquire(&parts);
         group.cancel_group_execution();
         countOnce(parts, 64, dear);
         ++ran;
+        tsanRelease(&parts.pool);
       },
       group);
+  tsanAcquire(&parts.pool);
   EXPECT_GE(ran.load(), 1);
 }
 
