@@ -38,10 +38,10 @@ int64_t readClockMHz() {
 /// The sizes the kernel knows, whether or not pages of them are reserved.
 std::vector<int64_t> readHugePageSizes() {
   std::vector<int64_t> sizes;
-  std::error_code ignored;
-  for (const fs::directory_entry &entry :
-       fs::directory_iterator("/sys/kernel/mm/hugepages", ignored)) {
-    std::string name = entry.path().filename(); // "hugepages-2048kB"
+  std::error_code error;
+  fs::directory_iterator entry("/sys/kernel/mm/hugepages", error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::string name = entry->path().filename(); // "hugepages-2048kB"
     size_t digits = name.find_first_of("0123456789");
     int64_t kibibytes = 0;
     if (digits != name.npos &&

@@ -52,8 +52,6 @@ TEST(HostTest, DescribesThisMachine) {
 TEST(HostTest, IsStableFromCallToCall) {
   StatusOr<TargetDescription> first = queryHost(), second = queryHost();
   ASSERT_TRUE(first.ok() && second.ok());
-  // A frequency read from a running machine may move.
-  second->devices[0].clockMHz = first->devices[0].clockMHz;
   EXPECT_EQ(toJson(*first), toJson(*second));
 }
 
