@@ -72,7 +72,7 @@ struct Executor::Launch {
   int64_t count; // of workgroups
   int64_t cost;  // of one of them
 
-  void runRange(plim_context *context, int64_t begin, int64_t end) const {
+  void runPiece(plim_context *context, int64_t begin, int64_t end) const {
     FloatEnvironment environment;
     plim_code code;
     try {
@@ -86,14 +86,15 @@ struct Executor::Launch {
       call.latch(code, std::string("dispatch ") + dispatch.name + " failed without a message");
   }
 
-  void runInline() const {
+  /// Runs [begin, end) in `frame`, in pieces that end soon after the call has failed.
+  void runPieces(CallFrame &frame, int64_t begin, int64_t end) const {
     ScratchArena::Mark mark = frame.scratchMark();
-    int64_t step = std::max<int64_t>(inlineRangeOperations / cost, 1);
-    for (int64_t begin = 0; begin < count && !call.failed();) {
-      int64_t end = count - begin > step ? begin + step : count;
-      runRange(frame.context(), begin, end);
+    int64_t step = std::max<int64_t>(pieceOperations / cost, 1);
+    while (begin < end && !call.failed()) {
+      int64_t next = end - begin > step ? begin + step : end;
+      runPiece(frame.context(), begin, next);
       frame.resetScratch(mark);
-      begin = end;
+      begin = next;
     }
   }
 };
@@ -132,7 +133,7 @@ plim_code Executor::runDispatch(plim_context *context, const plim_dispatch *disp
     bool small =
         launch.count <= 1 || saturatingMultiply(launch.count, launch.cost) < inlineOperations;
     if (small || !tryParallel(launch))
-      launch.runInline();
+      launch.runPieces(frame, 0, launch.count);
   }
   context->status = call.failed();
   return context->status;
@@ -152,10 +153,8 @@ bool Executor::tryParallel(const Launch &launch) const {
     // Isolated from the host's group: cancelling that one must not drop ranges of ours unseen.
     tbb::task_group_context group(tbb::task_group_context::isolated);
     auto task = [&](int64_t begin, int64_t end) {
-      if (!call.failed()) {
-        CallFrame frame(call, *launch.frame.context());
-        launch.runRange(frame.context(), begin, end);
-      }
+      CallFrame frame(call, *launch.frame.context());
+      launch.runPieces(frame, begin, end);
       if (call.failed())
         group.cancel_group_execution();
     };

@@ -42,8 +42,9 @@ public:
   static constexpr int64_t operationsPerMicrosecond = 4000;
   static constexpr int64_t inlineOperations = 20 * operationsPerMicrosecond;
   static constexpr int64_t rangeOperations = 10 * operationsPerMicrosecond;
-  /// Inline work is cut into ranges of a millisecond, so that a cancelled call ends soon.
-  static constexpr int64_t inlineRangeOperations = 1000 * operationsPerMicrosecond;
+  /// An entry gets at most a millisecond of work at a time, so that a failed or cancelled call ends
+  /// soon.
+  static constexpr int64_t pieceOperations = 1000 * operationsPerMicrosecond;
 
   /// Keeps `pool`, where scratch comes from. Starts no thread before the first parallel work.
   explicit Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options = {});
