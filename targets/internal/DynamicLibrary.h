@@ -6,6 +6,7 @@
 
 #include "support/Status.h"
 
+#include <set>
 #include <string>
 
 namespace plim::targets::internal {
@@ -17,5 +18,12 @@ StatusOr<void *> openLibrary(const std::string &library);
 
 /// The address of `name`, or null.
 void *findSymbol(void *library, const char *name);
+
+/// The paths of the libraries that are in the process now.
+std::set<std::string> loadedLibraries();
+
+/// Keeps those in the process that are there now and were not `before`: drivers that a loader
+/// brought, which lose memory each time they go and come back.
+void keepLibrariesLoadedSince(const std::set<std::string> &before);
 
 } // namespace plim::targets::internal

@@ -212,11 +212,13 @@ Status queryVulkan(TargetDescription &target, const std::string &library) {
   if (!getProc)
     return unavailableError(library + ": no symbol vkGetInstanceProcAddr");
 
+  std::set<std::string> before = internal::loadedLibraries();
   Instance instance;
   PLIM_ASSIGN_OR_RETURN(bool hasDriver, instance.create(getProc));
   if (!hasDriver)
     return okStatus();
   PLIM_ASSIGN_OR_RETURN(std::vector<VkPhysicalDevice> handles, instance.physicalDevices());
+  internal::keepLibrariesLoadedSince(before);
 
   TargetDescription result = target;
   std::string host = target.devices.empty() ? "" : target.devices[0].name;
