@@ -10,7 +10,7 @@ namespace {
 
 StatusOr<TargetDescription> queryAll(std::vector<Status> *warnings) {
   PLIM_ASSIGN_OR_RETURN(TargetDescription target, queryHost());
-  auto keep = [&](Status status, std::string_view what) {
+  auto keep = [&](const Status &status, std::string_view what) {
     if (!status.ok() && warnings)
       warnings->push_back(status.withContext(what));
   };

@@ -18,9 +18,10 @@ namespace plim::targets {
 ///   cuda.pinned      host memory that all devices map at the host's addresses.
 /// A device that reads pageable host memory joins the `accessibleBy` of the host's.
 ///
-/// Ok and nothing appended where there is no driver or no device; Unavailable, with `target`
-/// unchanged, where there is a driver that fails. `target` needs its host device first. `library`
-/// is as dlopen takes it.
+/// Ok and nothing appended where there is no driver or no device. With `target` unchanged:
+/// Unavailable where there is a driver that fails, InvalidArgument where its answers do not make a
+/// target or their names are taken. `target` needs its host device first. `library` is as dlopen
+/// takes it.
 Status queryCuda(TargetDescription &target, const std::string &library = "libcuda.so.1");
 
 } // namespace plim::targets

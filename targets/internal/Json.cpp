@@ -105,15 +105,15 @@ StatusOr<Json> parseJson(std::string_view text) {
   auto check = [&](int depth, Json::parse_event_t event, Json &parsed) {
     bool opens =
         event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    if (depth >= maxDepth) {
-      if (opens)
-        fault = "nested too deep";
+    if (opens && depth >= maxDepth)
+      fault = "nested too deep";
+    // What is inside is of no interest then; the depth is bounded for the array of keys.
+    if (!fault.empty() || depth > maxDepth)
       return false;
-    }
     if (opens)
       keysAtDepth[depth + 1].clear();
     else if (event == Json::parse_event_t::key &&
-             !keysAtDepth[depth].insert(parsed.get<std::string>()).second && fault.empty())
+             !keysAtDepth[depth].insert(parsed.get<std::string>()).second)
       fault = "key \"" + parsed.get<std::string>() + "\" is given twice";
     return true;
   };

@@ -16,9 +16,9 @@ namespace plim::targets {
 /// `features` are the device's optional features that decide what SPIR-V may be generated, by the
 /// names of the Vulkan headers.
 ///
-/// Ok and nothing appended where there is no loader, no driver or no device; Unavailable, with
-/// `target` unchanged, where one fails. `target` needs its host device first. `library` is as
-/// dlopen takes it.
+/// Ok and nothing appended where there is no loader, no driver or no device. With `target`
+/// unchanged: Unavailable where one fails, InvalidArgument where its answers do not make a target
+/// or their names are taken. `target` needs its host device first. `library` is as dlopen takes it.
 Status queryVulkan(TargetDescription &target, const std::string &library = "libvulkan.so.1");
 
 } // namespace plim::targets

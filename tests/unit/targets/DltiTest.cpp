@@ -136,7 +136,7 @@ TEST_F(DltiTest, LocatedDiagnostics) {
   EXPECT_THAT(diagnostics, HasSubstr("the module has no 'dlti.target_system_spec' attribute"));
   EXPECT_THAT(diagnostics, HasSubstr("target.mlir\":1:1"));
 
-  auto host = [](std::string entries) {
+  auto host = [](const std::string &entries) {
     return "#dlti.target_system_spec<\"host\" = #dlti.target_device_spec<" + entries + ">>";
   };
   expectFault(host(R"("plim.colour" = 1)"), "'host.plim.colour': unknown key");

@@ -151,19 +151,19 @@ TEST(HostAffinity, CountsOnlyTheProcessorsAllowed) {
   int first = 0;
   while (!CPU_ISSET(first, &before))
     ++first;
-  // In a process of its own, for the masks of all threads count.
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  // In a process of its own, for the masks of all threads count; it inherits this thread's.
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
   pid_t child = fork();
-  ASSERT_GE(child, 0);
   if (child == 0) {
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    if (sched_setaffinity(0, sizeof(one), &one) != 0)
-      _exit(2);
     StatusOr<TargetDescription> target = queryHost();
     _exit(target.ok() && target->devices[0].hardwareThreads == 1 && target->devices[0].cores == 1
               ? 0
               : 1);
   }
+  sched_setaffinity(0, sizeof(before), &before);
+  ASSERT_GE(child, 0);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

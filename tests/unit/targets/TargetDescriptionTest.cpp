@@ -127,7 +127,7 @@ TEST(TargetJson, NamesThePathOfAFault) {
                   "devices[0].huge_page_bytes[1]: must be a power of two");
   expectJsonFault(R"({"devices": [{"name": "a", "page_bytes": 3}]})",
                   "devices[0].page_bytes: must be 0 or a power of two");
-  auto memory = [](std::string fields) {
+  auto memory = [](const std::string &fields) {
     return R"({"devices": [{"name": "a"}], "memories": [{"name": "m", )" + fields + "}]}";
   };
   expectJsonFault(memory(R"("alignment": 48)"), "memories[0].alignment: must be a power of two");
@@ -145,6 +145,12 @@ TEST(TargetJson, BoundsNesting) {
   std::string deep(100000, '[');
   expectJsonFault(deep, "");
   expectJsonFault(deep + std::string(100000, ']'), "nested too deep");
+  expectJsonFault(std::string(16, '[') + "1" + std::string(16, ']'), "expected an object");
+  expectJsonFault(std::string(17, '[') + "1" + std::string(17, ']'), "nested too deep");
+  expectJsonFault(std::string(16, '[') + "{\"a\": 1, \"a\": 2}" + std::string(16, ']'),
+                  "nested too deep");
+  expectJsonFault(std::string(15, '[') + "{\"a\": 1, \"a\": 2}" + std::string(15, ']'),
+                  "key \"a\" is given twice");
 }
 
 TEST(TargetVerify, FindsWhatJsonCannotSay) {
