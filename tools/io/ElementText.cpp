@@ -1,0 +1,185 @@
+#include "tools/io/ElementText.h"
+
+#include "tools/io/HalfFloat.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+namespace plim::tools {
+namespace {
+
+using runtime::ElementType;
+
+Status malformed(ElementType type, std::string_view text) {
+  return invalidArgumentError("'" + std::string(text) + "' is no value of type " +
+                              std::string(elementTypeName(type)));
+}
+
+Status outOfRange(ElementType type, std::string_view text) {
+  return invalidArgumentError(std::string(text) + " is out of range of " +
+                              std::string(elementTypeName(type)));
+}
+
+void storeInteger(ElementType type, uint64_t value, void *out) {
+  if (type == ElementType::I1)
+    value &= 1;
+  // The low bytes come first on every machine that generated code runs on.
+  std::memcpy(out, &value, static_cast<size_t>(elementBytes(type)));
+}
+
+Status parseInteger(ElementType type, std::string_view text, void *out) {
+  std::string_view digits = text;
+  bool negative = digits.starts_with('-');
+  if (negative)
+    digits.remove_prefix(1);
+  int base = 10;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    base = 16;
+    digits.remove_prefix(2);
+  }
+  uint64_t magnitude = 0;
+  const char *end = digits.data() + digits.size();
+  auto [stop, error] = std::from_chars(digits.data(), end, magnitude, base);
+  if (error == std::errc::invalid_argument || stop != end)
+    return malformed(type, text);
+  int64_t bits = elementBits(type);
+  uint64_t largest = negative ? uint64_t{1} << (bits - 1) : UINT64_MAX >> (64 - bits);
+  if (error == std::errc::result_out_of_range || magnitude > largest)
+    return outOfRange(type, text);
+  storeInteger(type, negative ? 0 - magnitude : magnitude, out);
+  return okStatus();
+}
+
+/// Reads all of `text`; nothing when it is no number. Numbers that are too small for `Float` become
+/// what they round to, numbers that are too large become infinity.
+template <typename Float> std::optional<Float> parseFloat(std::string_view text) {
+  Float value = 0;
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::invalid_argument || stop != end)
+    return std::nullopt;
+  if (error == std::errc::result_out_of_range) {
+    // Out of range at which end? A wider type knows, as far as it reaches.
+    long double wide = HUGE_VALL;
+    std::from_chars(text.data(), end, wide);
+    value = static_cast<Float>(wide);
+  }
+  return value;
+}
+
+bool namesInfinity(std::string_view text) {
+  return text.find_first_of("iI") != std::string_view::npos;
+}
+
+Status parseFloatElement(ElementType type, std::string_view text, void *out) {
+  // from_chars also takes a payload, nan(...), which no type here would keep.
+  if (text.find('(') != std::string_view::npos)
+    return malformed(type, text);
+  if (type == ElementType::F32) {
+    std::optional<float> value = parseFloat<float>(text);
+    if (!value)
+      return malformed(type, text);
+    if (std::isinf(*value) && !namesInfinity(text))
+      return outOfRange(type, text);
+    std::memcpy(out, &*value, sizeof(float));
+    return okStatus();
+  }
+  std::optional<double> value = parseFloat<double>(text);
+  if (!value)
+    return malformed(type, text);
+  double rounded = *value;
+  uint16_t bits = 0;
+  if (type == ElementType::F16) {
+    bits = halfFromDouble(*value);
+    rounded = halfToDouble(bits);
+  } else if (type == ElementType::BF16) {
+    bits = bfloatFromDouble(*value);
+    rounded = bfloatToDouble(bits);
+  }
+  if (std::isinf(rounded) && !namesInfinity(text))
+    return outOfRange(type, text);
+  if (type == ElementType::F64)
+    std::memcpy(out, &*value, sizeof(double));
+  else
+    std::memcpy(out, &bits, sizeof(bits));
+  return okStatus();
+}
+
+template <typename Number> void appendNumber(Number value, std::string &out) {
+  char text[64];
+  auto [end, error] = std::to_chars(text, text + sizeof(text), value);
+  out.append(text, end);
+}
+
+template <typename Float> void appendFloat(Float value, std::string &out) {
+  if (std::isnan(value))
+    out += "nan";
+  else
+    appendNumber(value, out);
+}
+
+/// Appends the decimal number with the fewest digits that `encode` turns back into `bits`.
+template <typename Encode>
+void appendShort(double value, uint16_t bits, Encode encode, std::string &out) {
+  if (std::isfinite(value)) {
+    // Five digits tell any two values of 11 significant bits apart.
+    for (int precision = 0; precision < 5; ++precision) {
+      char text[64];
+      auto [end, error] =
+          std::to_chars(text, text + sizeof(text), value, std::chars_format::scientific, precision);
+      double candidate = 0;
+      std::from_chars(text, end, candidate);
+      if (encode(candidate) == bits) {
+        value = candidate;
+        break;
+      }
+    }
+  }
+  appendFloat(value, out);
+}
+
+template <typename T> T load(const void *element) {
+  T value;
+  std::memcpy(&value, element, sizeof(T));
+  return value;
+}
+
+} // namespace
+
+Status parseElement(ElementType type, std::string_view text, void *out) {
+  return isFloat(type) ? parseFloatElement(type, text, out) : parseInteger(type, text, out);
+}
+
+void printElement(ElementType type, const void *element, std::string &out) {
+  switch (type) {
+  case ElementType::I1:
+    out += load<uint8_t>(element) ? '1' : '0';
+    return;
+  case ElementType::I8:
+    return appendNumber(static_cast<int>(load<int8_t>(element)), out);
+  case ElementType::I16:
+    return appendNumber(load<int16_t>(element), out);
+  case ElementType::I32:
+    return appendNumber(load<int32_t>(element), out);
+  case ElementType::I64:
+  case ElementType::Index:
+    return appendNumber(load<int64_t>(element), out);
+  case ElementType::F16: {
+    auto bits = load<uint16_t>(element);
+    return appendShort(halfToDouble(bits), bits, halfFromDouble, out);
+  }
+  case ElementType::BF16: {
+    auto bits = load<uint16_t>(element);
+    return appendShort(bfloatToDouble(bits), bits, bfloatFromDouble, out);
+  }
+  case ElementType::F32:
+    return appendFloat(load<float>(element), out);
+  case ElementType::F64:
+    return appendFloat(load<double>(element), out);
+  }
+}
+
+} // namespace plim::tools

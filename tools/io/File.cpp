@@ -1,0 +1,103 @@
+#include "tools/io/File.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace plim::tools {
+namespace {
+
+Status systemError(const std::string &path, int error) {
+  StatusCode code = StatusCode::Unknown;
+  if (error == ENOENT || error == ENOTDIR)
+    code = StatusCode::NotFound;
+  else if (error == EACCES || error == EPERM || error == EROFS)
+    code = StatusCode::PermissionDenied;
+  else if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EMFILE)
+    code = StatusCode::ResourceExhausted;
+  return Status(code, path + ": " + std::generic_category().message(error));
+}
+
+} // namespace
+
+StatusOr<File> File::open(const std::string &path) {
+  // Not blocking: a pipe without a writer must be an error, not a wait.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    return systemError(path, errno);
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) {
+    Status failure = systemError(path, errno);
+    close(descriptor);
+    return failure;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    close(descriptor);
+    return invalidArgumentError(path + ": not a regular file");
+  }
+  return File(path, descriptor, static_cast<uint64_t>(status.st_size));
+}
+
+File::File(File &&other) noexcept
+    : name(std::move(other.name)), descriptor(std::exchange(other.descriptor, -1)),
+      length(other.length) {}
+
+File::~File() {
+  if (descriptor >= 0)
+    close(descriptor);
+}
+
+Status File::read(uint64_t offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    ssize_t got = pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return systemError(name, errno);
+    if (got == 0)
+      return dataLossError(name + ": the file ends too early");
+    offset += static_cast<uint64_t>(got);
+    out = out.subspan(static_cast<size_t>(got));
+  }
+  return okStatus();
+}
+
+StatusOr<std::shared_ptr<const std::span<const std::byte>>> File::map() const {
+  using Bytes = const std::span<const std::byte>;
+  if (length == 0)
+    return std::make_shared<Bytes>();
+  void *memory = mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (memory == MAP_FAILED)
+    return systemError(name, errno);
+  auto unmap = [](Bytes *bytes) {
+    munmap(const_cast<std::byte *>(bytes->data()), bytes->size());
+    delete bytes;
+  };
+  return std::shared_ptr<Bytes>(new Bytes(static_cast<const std::byte *>(memory), length), unmap);
+}
+
+Status writeFile(const std::string &path, std::span<const std::span<const std::byte>> pieces) {
+  std::FILE *file = std::fopen(path.c_str(), "wbe");
+  if (!file)
+    return systemError(path, errno);
+  int error = 0;
+  for (std::span<const std::byte> piece : pieces) {
+    if (!error && !piece.empty() && std::fwrite(piece.data(), piece.size(), 1, file) != 1)
+      error = errno;
+  }
+  if (std::fclose(file) != 0 && !error)
+    error = errno;
+  if (!error)
+    return okStatus();
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+    unlink(path.c_str());
+  return systemError(path, error);
+}
+
+} // namespace plim::tools
