@@ -1,9 +1,12 @@
-# plim_add_library(NAME HDRS h... SRCS cpp... DEPS target...)
+# plim_add_library(NAME HDRS h... SRCS cpp... DEPS target... [PRIVATE_DEPS target...])
+#
+# PRIVATE_DEPS are those that no header of the library includes: their include paths and compile
+# options (LLVM's -fno-exceptions among them) stop here.
 #
 # One directory, one library. Headers are included from the root of the checkout
 # ("support/Status.h"); generated ones from the root of the build.
 function(plim_add_library NAME)
-  cmake_parse_arguments(ARG "" "" "HDRS;SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "HDRS;SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
   if(ARG_SRCS)
     add_library(${NAME} STATIC ${ARG_SRCS} ${ARG_HDRS})
     set(scope PUBLIC)
@@ -13,6 +16,9 @@ function(plim_add_library NAME)
   endif()
   target_include_directories(${NAME} ${scope} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_link_libraries(${NAME} ${scope} ${ARG_DEPS})
+  if(ARG_PRIVATE_DEPS)
+    target_link_libraries(${NAME} PRIVATE ${ARG_PRIVATE_DEPS})
+  endif()
 endfunction()
 
 # plim_add_unit_test(NAME SRCS cpp... DEPS target... [LABELS label...])

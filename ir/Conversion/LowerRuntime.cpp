@@ -241,12 +241,12 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   }
 
   /// A function of the ABI: `plim.<kind>.<name>`, with pointers and words as arguments.
-  func::FuncOp makeEntryFunction(func::FuncOp function, const Twine &name,
-                                 ArrayRef<Type> arguments, Type result) {
+  static LLVM::LLVMFuncOp makeEntryFunction(func::FuncOp function, const Twine &name,
+                                            ArrayRef<Type> arguments, Type result) {
     OpBuilder builder(function);
-    auto entry = func::FuncOp::create(builder, function.getLoc(), name.str(),
-                                      builder.getFunctionType(arguments, result));
-    entry.addEntryBlock();
+    auto entry = LLVM::LLVMFuncOp::create(builder, function.getLoc(), name.str(),
+                                          LLVM::LLVMFunctionType::get(result, arguments));
+    entry.addEntryBlock(builder);
     return entry;
   }
 
@@ -254,10 +254,10 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     OpBuilder builder(&getContext());
     Location loc = function.getLoc();
     Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
-    func::FuncOp entry = makeEntryFunction(
+    LLVM::LLVMFuncOp entry = makeEntryFunction(
         function, dispatchPrefix + function.getName(), {pointer, pointer, pointer, word, word},
         builder.getI32Type());
-    builder.setInsertionPointToStart(&entry.front());
+    builder.setInsertionPointToStart(&entry.getBody().front());
     Value context = entry.getArgument(0);
     SmallVector<Value> arguments = {context};
     unsigned bindings = 0, scalars = 0;
@@ -275,7 +275,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       arguments.push_back(
           arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry.getArgument(i)));
     func::CallOp::create(builder, loc, function, arguments);
-    func::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
+    LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
     barePointers(function);
     makePrivate(function);
   }
@@ -286,9 +286,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     Type word = builder.getI64Type();
     StringRef name =
         function->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr).getValue();
-    func::FuncOp entry = makeEntryFunction(function, countPrefix + name,
+    LLVM::LLVMFuncOp entry = makeEntryFunction(function, countPrefix + name,
                                            {LLVM::LLVMPointerType::get(&getContext())}, word);
-    builder.setInsertionPointToStart(&entry.front());
+    builder.setInsertionPointToStart(&entry.getBody().front());
     SmallVector<Value> arguments;
     unsigned scalars = 0;
     for (Type type : function.getArgumentTypes()) {
@@ -300,7 +300,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       arguments.push_back(fromWord(builder, loc, type, value));
     }
     Value count = func::CallOp::create(builder, loc, function, arguments).getResult(0);
-    func::ReturnOp::create(builder, loc,
+    LLVM::ReturnOp::create(builder, loc,
                            arith::IndexCastOp::create(builder, loc, word, count).getResult());
     makePrivate(function);
   }
@@ -311,9 +311,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     Location loc = function.getLoc();
     std::string name = function.getName().str();
     Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
-    func::FuncOp entry = makeEntryFunction(function, entryPrefix + name,
+    LLVM::LLVMFuncOp entry = makeEntryFunction(function, entryPrefix + name,
                                            {pointer, pointer, pointer}, builder.getI32Type());
-    builder.setInsertionPointToStart(&entry.front());
+    builder.setInsertionPointToStart(&entry.getBody().front());
     Value context = entry.getArgument(0);
     SmallVector<Value> arguments;
     bool hasContext = function->hasAttr(needsContextAttr);
@@ -368,7 +368,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
                 8 * position);
       }
     }
-    func::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
+    LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
     if (isKernel(function)) {
       barePointers(function);
       rename(function, (rawPrefix + name).str());

@@ -59,6 +59,8 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     vector::populateVectorToFromElementsToShuffleTreePatterns(patterns);
     vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
     vector::populateVectorRankReducingFMAPattern(patterns);
+    vector::populateVectorFromElementsUnrollPatterns(patterns);
+    vector::FromElementsOp::getCanonicalizationPatterns(patterns, &getContext());
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 
@@ -69,6 +71,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     // f16 and bf16 have no instructions of their own for most functions.
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     arith::populateArithExpandOpsPatterns(patterns);
+    arith::populateExpandBFloat16Patterns(patterns);
     arith::populateArithToLLVMConversionPatterns(types, patterns);
     populateComplexToLLVMConversionPatterns(types, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(types, patterns);

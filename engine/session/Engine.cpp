@@ -1,0 +1,391 @@
+#include "engine/session/Engine.h"
+
+#include "engine/runtime/CallContext.h"
+#include "engine/runtime/Executor.h"
+#include "engine/runtime/MemoryPool.h"
+#include "engine/runtime/RuntimeSymbols.h"
+#include "engine/runtime/WorkspaceCache.h"
+#include "engine/session/SmallArray.h"
+#include "jit/ArtifactCache.h"
+#include "jit/Session.h"
+#include "support/Hash.h"
+#include "targets/Resolve.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <sstream>
+
+namespace plim {
+
+using jit::DataKind;
+using jit::DataSymbol;
+using jit::FunctionSignature;
+using jit::ValueType;
+using runtime::Buffer;
+using runtime::Scalar;
+using runtime::Value;
+
+namespace {
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string typeName(const Value &value) {
+  if (const auto *scalar = std::get_if<Scalar>(&value))
+    return std::string(elementTypeName(scalar->type));
+  const Buffer &buffer = std::get<Buffer>(value);
+  std::string text;
+  for (int64_t extent : buffer.shape())
+    text += std::to_string(extent) + "x";
+  return text + std::string(elementTypeName(buffer.type()));
+}
+
+bool shapeFits(const ValueType &type, std::span<const int64_t> shape) {
+  return std::equal(shape.begin(), shape.end(), type.shape.begin(), type.shape.end(),
+                    [](int64_t have, int64_t want) { return want < 0 || have == want; });
+}
+
+/// How many single-character edits turn one name into the other.
+size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t substitution = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
+    }
+  }
+  return row.back();
+}
+
+} // namespace
+
+struct Engine::State {
+  EngineOptions options;
+  targets::TargetDescription target;
+  std::shared_ptr<runtime::MemoryPool> pool;
+  std::unique_ptr<runtime::Executor> executor;
+  std::shared_ptr<jit::Session> session;
+  std::optional<jit::ArtifactCache> cache;
+};
+
+struct Module::State {
+  std::shared_ptr<Engine> engine;
+  jit::Artifact artifact; // its objects and data are dropped after linking
+  Parameters parameters;
+  std::unique_ptr<jit::LinkedModule> linked;
+  std::unique_ptr<runtime::WorkspaceCache> workspaces;
+  LoadStatistics statistics;
+  /// Held by calls of a module that writes its globals.
+  std::mutex stateMutex;
+};
+
+// Engine
+
+Engine::Engine() : state(std::make_unique<State>()) {}
+Engine::~Engine() = default;
+
+StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
+  std::shared_ptr<Engine> engine(new Engine());
+  State &state = *engine->state;
+  std::vector<Status> warnings;
+  PLIM_ASSIGN_OR_RETURN(
+      state.target, targets::resolveTarget(options.target, options.targetOverrides, &warnings));
+  for (const Status &warning : warnings)
+    options.logger.log(LogLevel::Warning, warning.toString());
+  state.pool = std::make_shared<runtime::MemoryPool>();
+  state.executor = std::make_unique<runtime::Executor>(
+      state.pool, runtime::ExecutorOptions{.threads = options.threads});
+  std::vector<jit::HostSymbol> symbols;
+  for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
+    symbols.push_back({symbol.name, symbol.address});
+  PLIM_ASSIGN_OR_RETURN(
+      state.session,
+      jit::Session::create(symbols, {.debugger = options.debugger, .perfMap = options.perfMap}));
+  if (!options.cacheFolder.empty()) {
+    StatusOr<jit::ArtifactCache> cache =
+        jit::ArtifactCache::open(options.cacheFolder, options.cacheBytes);
+    if (cache.ok())
+      state.cache = std::move(*cache);
+    else
+      options.logger.log(LogLevel::Warning, cache.status().toString());
+  }
+  state.options = std::move(options);
+  return engine;
+}
+
+const targets::TargetDescription &Engine::target() const { return state->target; }
+const EngineOptions &Engine::options() const { return state->options; }
+int Engine::threads() const { return state->executor->threads(); }
+
+StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_view sourceName,
+                                        const LoadOptions &options, jit::CompileTimes *times) {
+  jit::CompileOptions compileOptions;
+  compileOptions.policy = options.policy.empty() ? state->options.policy : options.policy;
+  compileOptions.oracle = options.oracle;
+  compileOptions.assembly = options.assembly;
+  compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
+    state->executor->parallelFor(count, job);
+  };
+  return jit::compile(source, sourceName, state->target, compileOptions, times);
+}
+
+std::string Engine::cacheKey(std::string_view source, std::string_view sourceName,
+                             const LoadOptions &options) const {
+  Hasher hasher;
+  hasher.updateInteger(jit::artifactVersion);
+  // Locations in messages and reports carry the name.
+  hasher.updateField(source).updateField(sourceName);
+  hasher.updateField(options.policy.empty() ? state->options.policy : options.policy);
+  hasher.updateInteger(options.oracle);
+  // Only what changes code: not names, nor memories that no pass looks at, nor the tuning CPU.
+  const targets::DeviceDescription &device = state->target.devices[0];
+  hasher.updateField(device.triple).updateField(device.cpu);
+  for (const std::string &feature : device.features)
+    hasher.updateField(feature);
+  for (int64_t value : {device.vectorBits, device.maxStackAllocaBytes, device.stackBudgetBytes,
+                        int64_t(device.externalWorkspaceOnly), int64_t(device.stackAddressable)})
+    hasher.updateInteger(static_cast<uint64_t>(value));
+  return hasher.digest().hex();
+}
+
+StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source,
+                                               std::string_view sourceName,
+                                               const LoadOptions &options) {
+  auto start = std::chrono::steady_clock::now();
+  LoadStatistics statistics;
+  std::optional<jit::Artifact> artifact;
+  std::string key;
+  if (state->cache) {
+    key = cacheKey(source, sourceName, options);
+    if (!options.assembly)
+      artifact = state->cache->load(key);
+    statistics.fromCache = artifact.has_value();
+  }
+  if (!artifact) {
+    PLIM_ASSIGN_OR_RETURN(artifact, compile(source, sourceName, options, &statistics.compile));
+    if (state->cache)
+      if (Status stored = state->cache->store(key, *artifact); !stored.ok())
+        state->options.logger.log(LogLevel::Warning, stored.toString());
+  }
+  auto linkStart = std::chrono::steady_clock::now();
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
+                        link(std::move(*artifact), options.parameters));
+  statistics.linkSeconds = secondsSince(linkStart);
+  statistics.totalSeconds = secondsSince(start);
+  module->state->statistics = statistics;
+  return module;
+}
+
+StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
+                                                   const LoadOptions &options) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Status(errno == EACCES ? StatusCode::PermissionDenied : StatusCode::NotFound,
+                  "cannot read '" + path + "': " + std::strerror(errno));
+  std::ostringstream contents;
+  contents << file.rdbuf();
+  if (file.bad() || contents.fail())
+    return unavailableError("cannot read '" + path + "'");
+  return load(contents.view(), path, options);
+}
+
+StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
+                                               const Parameters &parameters) {
+  const targets::DeviceDescription &device = state->target.devices[0];
+  for (const std::string &feature : artifact.requiredFeatures)
+    if (!device.hasFeature(feature))
+      return failedPreconditionError("the artifact of " + artifact.source + " needs '" + feature +
+                                     "', which this target does not have");
+  std::vector<jit::ParameterBinding> bindings;
+  for (const DataSymbol &symbol : artifact.symbols) {
+    if (symbol.kind != DataKind::Parameter)
+      continue;
+    auto it = parameters.find(symbol.name);
+    if (it == parameters.end())
+      return failedPreconditionError("parameter '" + symbol.name + "' of type " +
+                                     toString(symbol.type) + " is not bound");
+    const Buffer &buffer = it->second;
+    if (elementTypeName(buffer.type()) != symbol.type.element ||
+        !shapeFits(symbol.type, buffer.shape()))
+      return invalidArgumentError("parameter '" + symbol.name + "' is " + typeName(buffer) +
+                                  ", expected " + toString(symbol.type));
+    bindings.emplace_back(symbol.name, buffer.data());
+  }
+  for (const auto &[name, buffer] : parameters)
+    if (std::none_of(artifact.symbols.begin(), artifact.symbols.end(), [&](const DataSymbol &s) {
+          return s.kind == DataKind::Parameter && s.name == name;
+        }))
+      return invalidArgumentError("the module has no parameter '" + name + "'");
+
+  std::shared_ptr<Module> module(new Module());
+  Module::State &moduleState = *module->state;
+  moduleState.engine = shared_from_this();
+  moduleState.parameters = parameters;
+  PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
+  int64_t slab = 0;
+  for (const FunctionSignature &function : artifact.functions)
+    slab = std::max(slab, function.workspaceBytes);
+  moduleState.workspaces =
+      std::make_unique<runtime::WorkspaceCache>(state->pool, static_cast<size_t>(slab));
+  artifact.objects.clear();
+  artifact.data.clear();
+  artifact.data.shrink_to_fit();
+  moduleState.artifact = std::move(artifact);
+  return module;
+}
+
+// Module
+
+Module::Module() : state(std::make_unique<State>()) {}
+Module::~Module() = default;
+
+const std::vector<FunctionSignature> &Module::functions() const {
+  return state->artifact.functions;
+}
+const std::string &Module::report() const { return state->artifact.report; }
+const LoadStatistics &Module::statistics() const { return state->statistics; }
+
+StatusOr<Function> Module::lookup(std::string_view name) const {
+  const FunctionSignature *nearest = nullptr;
+  for (const FunctionSignature &function : state->artifact.functions) {
+    if (function.name == name)
+      return Function(shared_from_this(), &function, state->linked->entry(name));
+    if (!nearest || editDistance(name, function.name) < editDistance(name, nearest->name))
+      nearest = &function;
+  }
+  std::string message =
+      "no public function '" + std::string(name) + "' in " + state->artifact.source;
+  if (nearest)
+    message += "; did you mean '" + nearest->name + "'?";
+  return notFoundError(message);
+}
+
+// Function
+
+Function::Function(std::shared_ptr<const Module> module, const FunctionSignature *description,
+                   plim_function_entry entry)
+    : module(std::move(module)), description(description), entry(entry) {
+  // Import admits only the types of the list.
+  for (const ValueType &type : description->arguments)
+    argumentTypes.push_back(*runtime::elementTypeFromName(type.element));
+  for (const ValueType &type : description->results)
+    resultTypes.push_back(*runtime::elementTypeFromName(type.element));
+}
+
+Status Function::checkArguments(std::span<const Value> arguments) const {
+  const std::vector<ValueType> &types = description->arguments;
+  if (arguments.size() != types.size())
+    return invalidArgumentError("'" + description->name + "' takes " +
+                                std::to_string(types.size()) + " arguments, got " +
+                                std::to_string(arguments.size()));
+  for (size_t i = 0; i < types.size(); ++i) {
+    bool fits = false;
+    if (const auto *scalar = std::get_if<Scalar>(&arguments[i])) {
+      fits = !types[i].isShaped && scalar->type == argumentTypes[i];
+    } else {
+      const Buffer &buffer = std::get<Buffer>(arguments[i]);
+      fits = buffer && types[i].isShaped && buffer.type() == argumentTypes[i] &&
+             shapeFits(types[i], buffer.shape());
+      if (fits && !description->isTensorProgram && buffer.readOnly())
+        return invalidArgumentError("argument #" + std::to_string(i) + " of '" +
+                                    description->name +
+                                    "' is read-only, but a memref may be written");
+    }
+    if (!fits) {
+      const auto *buffer = std::get_if<Buffer>(&arguments[i]);
+      std::string have = buffer && !*buffer ? "an empty handle" : typeName(arguments[i]);
+      return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
+                                  "' is " + have + ", expected " + toString(types[i]) +
+                                  (types[i].isShaped || buffer ? "" : " as a scalar"));
+    }
+  }
+  return okStatus();
+}
+
+Status Function::callInto(std::span<const Value> arguments, std::span<Value> results) const {
+  PLIM_RETURN_IF_ERROR(checkArguments(arguments));
+  if (results.size() != description->results.size())
+    return invalidArgumentError("'" + description->name + "' has " +
+                                std::to_string(description->results.size()) +
+                                " results, got room for " + std::to_string(results.size()));
+  const Module::State &moduleState = *module->state;
+  Engine::State &engine = *moduleState.engine->state;
+
+  // Views point into these arrays; scalars are passed by address.
+  SmallArray<plim_view, 16> argumentViews(arguments.size()), resultViews(results.size());
+  SmallArray<uint64_t, 16> scalars(results.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (const auto *scalar = std::get_if<Scalar>(&arguments[i])) {
+      argumentViews[i] = {const_cast<uint64_t *>(&scalar->bits), nullptr};
+    } else {
+      const Buffer &buffer = std::get<Buffer>(arguments[i]);
+      argumentViews[i] = {const_cast<void *>(buffer.data()),
+                          const_cast<int64_t *>(buffer.shape().data())};
+    }
+  }
+  size_t extentCount = 0;
+  for (const ValueType &type : description->results)
+    extentCount += type.shape.size();
+  SmallArray<int64_t, 32> extents(extentCount);
+  extentCount = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    scalars[i] = 0;
+    resultViews[i] = {&scalars[i], extents.data() + extentCount};
+    extentCount += description->results[i].shape.size();
+  }
+
+  std::unique_lock<std::mutex> lock;
+  if (moduleState.artifact.mutatesState)
+    lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
+  runtime::CallContext call(*engine.executor, *engine.pool, *moduleState.workspaces);
+  PLIM_RETURN_IF_ERROR(call.run(entry, argumentViews.data(), resultViews.data()));
+  lock = {};
+
+  SmallArray<Value, 4> fresh(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ValueType &type = description->results[i];
+    if (!type.isShaped) {
+      fresh[i] = Scalar{resultTypes[i], scalars[i]};
+      continue;
+    }
+    void *data = resultViews[i].data;
+    if (!call.detach(data))
+      return internalError("result #" + std::to_string(i) + " of '" + description->name +
+                           "' is no memory of the call");
+    StatusOr<Buffer> buffer = Buffer::adopt(engine.pool, data, resultTypes[i],
+                                            {resultViews[i].sizes, type.shape.size()});
+    if (!buffer.ok()) {
+      engine.pool->release(data);
+      return buffer.status();
+    }
+    fresh[i] = std::move(*buffer);
+  }
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i] = std::move(fresh[i]);
+  return okStatus();
+}
+
+StatusOr<std::vector<Value>> Function::call(std::span<const Value> arguments) const {
+  std::vector<Value> results(description->results.size());
+  PLIM_RETURN_IF_ERROR(callInto(arguments, results));
+  return results;
+}
+
+void *Function::rawPointer() const {
+  if (!description->isKernel || description->rawTakesContext)
+    return nullptr;
+  return module->state->linked->raw(description->name);
+}
+
+} // namespace plim

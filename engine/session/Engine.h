@@ -1,0 +1,168 @@
+// Engine, Module, Function: the facade that a host application uses.
+//
+// An engine owns a target description, worker threads, memory pools, a JIT session and, if asked for,
+// an artifact cache. It has no global state: two engines with different options live in one process.
+// Modules and functions keep their engine alive.
+//
+//   auto engine = Engine::create({});
+//   auto module = (*engine)->load(source, "net.mlir");
+//   auto function = (*module)->lookup("main");
+//   std::vector<Value> arguments = {...};
+//   StatusOr<std::vector<Value>> results = function->call(arguments);
+//
+// Threads: every method of every class here may be called from any thread at any time; calls of one
+// function run concurrently, each with memory of its own. The exception is a module that writes its
+// globals: its calls run one after the other.
+#pragma once
+
+#include "engine/abi/plim_abi.h"
+#include "engine/runtime/Value.h"
+#include "jit/Artifact.h"
+#include "jit/Compiler.h"
+#include "support/Log.h"
+#include "support/Status.h"
+#include "targets/TargetDescription.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plim {
+
+class Engine;
+class Module;
+
+struct EngineOptions {
+  /// A tag, "host", "host-cpu" (this machine without its accelerators, whose drivers take tens of
+  /// milliseconds to load), or a path of a target in JSON; see targets/Resolve.h.
+  std::string target = "host-cpu";
+  /// `path=value` assignments on top of it, the last one strongest.
+  std::vector<std::string> targetOverrides;
+  /// Threads that work at once on one call, the caller included; 0: all this process may use.
+  int threads = 0;
+  /// Allocation policy of modules that do not choose their own: auto, stack, workspace, heap, fixed:N.
+  std::string policy = "auto";
+  /// Folder of the artifact cache; empty: no cache. jit::ArtifactCache::defaultFolder() is usual.
+  std::string cacheFolder;
+  int64_t cacheBytes = int64_t(1) << 30;
+  /// Lets GDB, or perf, see the names of generated code.
+  bool debugger = false;
+  bool perfMap = false;
+  Logger logger;
+};
+
+/// Parameters by name. A buffer is shared, not copied: it must not be written while the module lives.
+using Parameters = std::map<std::string, runtime::Buffer>;
+
+struct LoadOptions {
+  /// Empty: the engine's.
+  std::string policy;
+  /// The plain lowering that every optimisation is compared with: one dispatch per operation, no
+  /// tiling, no vectorisation, every buffer from the heap.
+  bool oracle = false;
+  Parameters parameters;
+  /// If not null, receives the assembly; the cache is then not read.
+  std::string *assembly = nullptr;
+};
+
+/// What a load did.
+struct LoadStatistics {
+  bool fromCache = false;
+  jit::CompileTimes compile; // zero when from the cache
+  double linkSeconds = 0;
+  double totalSeconds = 0;
+};
+
+/// A public function of a module; a light handle.
+class Function {
+public:
+  const jit::FunctionSignature &signature() const { return *description; }
+
+  /// Checks the arguments against the signature, runs the function and returns its results in
+  /// buffers of their own. InvalidArgument names the argument that does not fit, and how; a failure
+  /// inside the function comes back with its location. Blocks until the call is over.
+  StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments) const;
+
+  /// The same into `results`, one for each of the signature, whose old contents are dropped. In
+  /// steady state it takes no memory from the system. On failure `results` are untouched.
+  Status callInto(std::span<const runtime::Value> arguments,
+                  std::span<runtime::Value> results) const;
+
+  /// The raw pointer of a kernel, null for other functions. It has C's calling convention; its
+  /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
+  /// first element followed by one int64_t for each dynamic extent. A kernel whose signature says
+  /// `rawTakesContext` cannot be called this way and has none. Valid while the module lives.
+  void *rawPointer() const;
+
+private:
+  friend class Module;
+  Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description,
+           plim_function_entry entry);
+  Status checkArguments(std::span<const runtime::Value> arguments) const;
+
+  std::shared_ptr<const Module> module;
+  const jit::FunctionSignature *description;
+  plim_function_entry entry;
+  std::vector<runtime::ElementType> argumentTypes, resultTypes;
+};
+
+/// A linked module. Its code and data are freed with the last handle to it and its functions.
+class Module : public std::enable_shared_from_this<Module> {
+public:
+  ~Module();
+
+  /// NotFound, with the nearest name, if the module has no such public function.
+  StatusOr<Function> lookup(std::string_view name) const;
+  const std::vector<jit::FunctionSignature> &functions() const;
+  /// JSON: every placement, access and dispatch, with the reason.
+  const std::string &report() const;
+  const LoadStatistics &statistics() const;
+
+private:
+  friend class Engine;
+  friend class Function;
+  Module();
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+class Engine : public std::enable_shared_from_this<Engine> {
+public:
+  /// Resolves the target, starts the JIT session. InvalidArgument or NotFound for a bad target,
+  /// Unavailable if executable memory cannot be mapped. A cache that cannot be used is logged, not
+  /// fatal.
+  static StatusOr<std::shared_ptr<Engine>> create(EngineOptions options);
+  ~Engine();
+
+  const targets::TargetDescription &target() const;
+  const EngineOptions &options() const;
+  int threads() const;
+
+  /// Compiles `source` (MLIR text or bytecode), or takes it from the cache, and links it. A located
+  /// message for a source that is not accepted; FailedPrecondition for a parameter that is missing,
+  /// InvalidArgument for one that does not fit or that the module does not have.
+  StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
+                                         const LoadOptions &options = {});
+  /// The same for a file. NotFound or PermissionDenied if it cannot be read.
+  StatusOr<std::shared_ptr<Module>> loadFile(const std::string &path,
+                                             const LoadOptions &options = {});
+
+  /// Compiles without linking or caching.
+  StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
+                                  const LoadOptions &options, jit::CompileTimes *times = nullptr);
+  /// Links what compile() made for a target with the same features.
+  StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, const Parameters &parameters);
+
+private:
+  friend class Function;
+  Engine();
+  std::string cacheKey(std::string_view source, std::string_view sourceName,
+                       const LoadOptions &options) const;
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace plim

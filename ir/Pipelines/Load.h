@@ -1,0 +1,21 @@
+// Loading a module: from text or bytecode to verified IR, without trusting the text.
+//
+// The parser of upstream recurses on nesting and casts unchecked attribute kinds, so the text is
+// looked over first: what would bring the process down becomes a located diagnostic.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace plim::ir {
+
+/// How deep brackets may nest in a text.
+inline constexpr unsigned maxNesting = 256;
+
+/// Parses and verifies `source`. Diagnostics go to the context's handler; null after one. The
+/// calling thread needs 8 MiB of stack.
+mlir::OwningOpRef<mlir::ModuleOp> loadModule(mlir::MLIRContext &context, llvm::StringRef source,
+                                             llvm::StringRef name);
+
+} // namespace plim::ir

@@ -1,0 +1,204 @@
+#include "jit/Artifact.h"
+
+#include "engine/abi/plim_abi.h"
+#include "support/Hash.h"
+
+#include "llvm/Config/llvm-config.h"
+
+#include <cstring>
+#include <limits>
+
+namespace plim::jit {
+
+namespace {
+
+constexpr std::string_view magic = "plimart\n";
+
+class Writer {
+public:
+  void integer(uint64_t value) {
+    for (int i = 0; i < 8; ++i)
+      bytes.push_back(static_cast<char>(value >> (8 * i)));
+  }
+  void text(std::string_view value) {
+    integer(value.size());
+    bytes.append(value);
+  }
+  template <typename T, typename WriteT> void list(const std::vector<T> &values, WriteT write) {
+    integer(values.size());
+    for (const T &value : values)
+      write(value);
+  }
+  std::string bytes;
+};
+
+/// Reads what Writer wrote; after the first fault every read yields nothing and ok() is false.
+class Reader {
+public:
+  explicit Reader(std::string_view bytes) : rest(bytes) {}
+  uint64_t integer() {
+    if (rest.size() < 8) {
+      fault();
+      return 0;
+    }
+    uint64_t value = 0;
+    for (int i = 0; i < 8; ++i)
+      value |= uint64_t(static_cast<uint8_t>(rest[static_cast<size_t>(i)])) << (8 * i);
+    rest.remove_prefix(8);
+    return value;
+  }
+  std::string text() {
+    uint64_t size = integer();
+    if (size > rest.size()) {
+      fault();
+      return {};
+    }
+    std::string value(rest.substr(0, size));
+    rest.remove_prefix(size);
+    return value;
+  }
+  template <typename T, typename ReadT> void list(std::vector<T> &values, ReadT read) {
+    uint64_t count = integer();
+    // Every element takes at least eight bytes.
+    if (count > rest.size() / 8) {
+      fault();
+      return;
+    }
+    for (uint64_t i = 0; i < count && valid; ++i)
+      values.push_back(read());
+  }
+  bool atEnd() const { return valid && rest.empty(); }
+
+private:
+  void fault() {
+    valid = false;
+    rest = {};
+  }
+  std::string_view rest;
+  bool valid = true;
+};
+
+void writeType(Writer &writer, const ValueType &type) {
+  writer.text(type.element);
+  writer.integer(type.isShaped);
+  writer.list(type.shape, [&](int64_t extent) { writer.integer(static_cast<uint64_t>(extent)); });
+}
+
+ValueType readType(Reader &reader) {
+  ValueType type;
+  type.element = reader.text();
+  type.isShaped = reader.integer() != 0;
+  reader.list(type.shape, [&] { return static_cast<int64_t>(reader.integer()); });
+  return type;
+}
+
+void writeSignature(Writer &writer, const FunctionSignature &function) {
+  writer.text(function.name);
+  for (const std::vector<ValueType> *types : {&function.arguments, &function.results})
+    writer.list(*types, [&](const ValueType &type) { writeType(writer, type); });
+  writer.integer(function.isKernel);
+  writer.integer(function.rawTakesContext);
+  writer.integer(function.isTensorProgram);
+  writer.integer(static_cast<uint64_t>(function.workspaceBytes));
+}
+
+FunctionSignature readSignature(Reader &reader) {
+  FunctionSignature function;
+  function.name = reader.text();
+  for (std::vector<ValueType> *types : {&function.arguments, &function.results})
+    reader.list(*types, [&] { return readType(reader); });
+  function.isKernel = reader.integer() != 0;
+  function.rawTakesContext = reader.integer() != 0;
+  function.isTensorProgram = reader.integer() != 0;
+  function.workspaceBytes = static_cast<int64_t>(reader.integer());
+  return function;
+}
+
+void writeSymbol(Writer &writer, const DataSymbol &symbol) {
+  writer.text(symbol.name);
+  writer.integer(static_cast<uint64_t>(symbol.kind));
+  writeType(writer, symbol.type);
+  writer.integer(static_cast<uint64_t>(symbol.bytes));
+  writer.integer(static_cast<uint64_t>(symbol.offset));
+}
+
+DataSymbol readSymbol(Reader &reader) {
+  DataSymbol symbol;
+  symbol.name = reader.text();
+  symbol.kind = static_cast<DataKind>(reader.integer());
+  symbol.type = readType(reader);
+  symbol.bytes = static_cast<int64_t>(reader.integer());
+  symbol.offset = static_cast<int64_t>(reader.integer());
+  return symbol;
+}
+
+void writeHeader(Writer &writer) {
+  writer.bytes = magic;
+  writer.integer(artifactVersion);
+  writer.integer(PLIM_ABI_VERSION);
+  writer.text(LLVM_VERSION_STRING);
+}
+
+} // namespace
+
+std::string toString(const ValueType &type) {
+  std::string text;
+  for (int64_t extent : type.shape)
+    text += (extent < 0 ? "?" : std::to_string(extent)) + "x";
+  return text + type.element;
+}
+
+std::string serialize(const Artifact &artifact) {
+  Writer writer;
+  writeHeader(writer);
+  writer.text(artifact.source);
+  writer.text(artifact.triple);
+  for (const std::vector<std::string> *texts : {&artifact.requiredFeatures, &artifact.objects})
+    writer.list(*texts, [&](const std::string &text) { writer.text(text); });
+  writer.list(artifact.functions,
+              [&](const FunctionSignature &function) { writeSignature(writer, function); });
+  writer.list(artifact.symbols, [&](const DataSymbol &symbol) { writeSymbol(writer, symbol); });
+  writer.text(artifact.data);
+  writer.integer(artifact.mutatesState);
+  writer.text(artifact.report);
+  Digest digest = hashBytes(writer.bytes);
+  writer.bytes.append(reinterpret_cast<const char *>(digest.bytes.data()), Digest::byteCount);
+  return std::move(writer.bytes);
+}
+
+StatusOr<Artifact> deserialize(std::string_view bytes) {
+  Writer header;
+  writeHeader(header);
+  if (bytes.substr(0, header.bytes.size()) != header.bytes)
+    return dataLossError("not an artifact of this version");
+  if (bytes.size() < header.bytes.size() + Digest::byteCount)
+    return dataLossError("the artifact is truncated");
+  std::string_view stored = bytes.substr(bytes.size() - Digest::byteCount);
+  bytes.remove_suffix(Digest::byteCount);
+  Digest digest = hashBytes(bytes);
+  if (std::memcmp(stored.data(), digest.bytes.data(), Digest::byteCount) != 0)
+    return dataLossError("the artifact's checksum does not match");
+
+  Reader reader(bytes.substr(header.bytes.size()));
+  Artifact artifact;
+  artifact.source = reader.text();
+  artifact.triple = reader.text();
+  for (std::vector<std::string> *texts : {&artifact.requiredFeatures, &artifact.objects})
+    reader.list(*texts, [&] { return reader.text(); });
+  reader.list(artifact.functions, [&] { return readSignature(reader); });
+  reader.list(artifact.symbols, [&] { return readSymbol(reader); });
+  artifact.data = reader.text();
+  artifact.mutatesState = reader.integer() != 0;
+  artifact.report = reader.text();
+  if (!reader.atEnd())
+    return dataLossError("the artifact is malformed");
+  for (const DataSymbol &symbol : artifact.symbols) {
+    int64_t size = static_cast<int64_t>(artifact.data.size());
+    if (symbol.bytes < 0 || symbol.offset < -1 ||
+        (symbol.offset >= 0 && (symbol.offset > size || symbol.bytes > size - symbol.offset)))
+      return dataLossError("the artifact's data of '" + symbol.name + "' is out of range");
+  }
+  return artifact;
+}
+
+} // namespace plim::jit

@@ -1,0 +1,75 @@
+// Artifact: all that passes between the compiler and the engine.
+//
+// compile() makes one, the cache stores one, link() runs one. It is a plain value without any LLVM or
+// MLIR in it: relocatable objects, signatures, constants, parameters by name, the ISA it needs, and
+// the report of what was decided. Immutable once made; share it const.
+#pragma once
+
+#include "support/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plim::jit {
+
+/// A scalar, or a dense tensor or memref.
+struct ValueType {
+  std::string element; // "f32", "i1", "index"
+  bool isShaped = false;
+  std::vector<int64_t> shape; // -1: dynamic
+  bool operator==(const ValueType &) const = default;
+};
+
+/// "3xf32", "?x4xi8", "index".
+std::string toString(const ValueType &type);
+
+/// A public function of the module.
+struct FunctionSignature {
+  std::string name;
+  std::vector<ValueType> arguments;
+  std::vector<ValueType> results;
+  bool isKernel = false;         // has a raw pointer
+  bool rawTakesContext = false;  // ... whose first argument is the context
+  bool isTensorProgram = false;  // arguments are never written
+  int64_t workspaceBytes = 0;    // slab of one call
+};
+
+enum class DataKind : uint32_t {
+  Constant,  // contents in the artifact, mapped read-only
+  Variable,  // initial contents in the artifact, or zero; each linked module has its own
+  Parameter, // bound at load by name
+};
+
+struct DataSymbol {
+  std::string name;
+  DataKind kind = DataKind::Constant;
+  ValueType type;
+  int64_t bytes = 0;
+  int64_t offset = -1; // of the contents in Artifact::data; -1: none
+};
+
+struct Artifact {
+  std::string source; // name of the source, for messages
+  std::string triple;
+  std::vector<std::string> requiredFeatures; // ISA features that the code uses, without '+'
+  std::vector<std::string> objects;          // relocatable ELF
+  std::vector<FunctionSignature> functions;
+  std::vector<DataSymbol> symbols;
+  std::string data; // contents of constants and variables, each aligned to 64
+  bool mutatesState = false; // some function writes a variable: calls exclude each other
+  std::string report; // JSON: what was decided and why
+};
+
+/// The format's version; part of every serialised artifact and of every cache key.
+inline constexpr uint32_t artifactVersion = 1;
+
+/// Bytes with magic, versions (format, ABI, LLVM) and a checksum over everything.
+std::string serialize(const Artifact &artifact);
+
+/// The inverse. DataLoss for anything that serialize() of this very version did not write: too
+/// short, another version, a wrong checksum, counts beyond the end.
+StatusOr<Artifact> deserialize(std::string_view bytes);
+
+} // namespace plim::jit

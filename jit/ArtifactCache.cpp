@@ -1,0 +1,187 @@
+#include "jit/ArtifactCache.h"
+
+#include "support/Hash.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace plim::jit {
+
+namespace {
+
+constexpr std::string_view entrySuffix = ".plimart";
+constexpr std::string_view temporarySuffix = ".tmp";
+/// A temporary file of this age belongs to a writer that died.
+constexpr auto abandonedAfter = std::chrono::hours(1);
+
+class File {
+public:
+  explicit File(int descriptor) : descriptor(descriptor) {}
+  ~File() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  File(const File &) = delete;
+  File &operator=(const File &) = delete;
+  explicit operator bool() const { return descriptor >= 0; }
+  int get() const { return descriptor; }
+
+private:
+  int descriptor;
+};
+
+/// The whole of a regular file of ours; read, not mapped, since a mapped file may shrink.
+std::optional<std::string> readFile(const std::string &path) {
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status;
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_uid != geteuid())
+    return std::nullopt;
+  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  size_t done = 0;
+  while (done < bytes.size()) {
+    ssize_t count = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return std::nullopt;
+    done += static_cast<size_t>(count);
+  }
+  return bytes;
+}
+
+bool writeAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+std::string lengthPrefix(std::string_view key) {
+  uint64_t size = key.size();
+  return std::string(reinterpret_cast<const char *>(&size), sizeof size);
+}
+
+} // namespace
+
+std::string ArtifactCache::defaultFolder() {
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base)
+    return std::string(base) + "/plimsoll";
+  if (const char *home = std::getenv("HOME"); home && *home)
+    return std::string(home) + "/.cache/plimsoll";
+  return "";
+}
+
+StatusOr<ArtifactCache> ArtifactCache::open(std::string folder, int64_t maxBytes) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  struct stat status;
+  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    return unavailableError("cannot create the cache folder '" + folder + "'" +
+                            (error ? ": " + error.message() : ""));
+  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return Status(StatusCode::PermissionDenied,
+                  "the cache folder '" + folder +
+                      "' is writable by others than its user: it is not used");
+  return ArtifactCache(std::move(folder), maxBytes);
+}
+
+std::string ArtifactCache::pathOf(std::string_view key) const {
+  return folder + "/" + hashBytes(key).hex() + std::string(entrySuffix);
+}
+
+std::optional<Artifact> ArtifactCache::load(std::string_view key) const {
+  std::string path = pathOf(key);
+  std::optional<std::string> bytes = readFile(path);
+  if (!bytes)
+    return std::nullopt;
+  std::string_view rest = *bytes;
+  std::string prefix = lengthPrefix(key);
+  if (rest.substr(0, prefix.size()) != prefix ||
+      rest.substr(prefix.size(), key.size()) != key)
+    return std::nullopt;
+  rest.remove_prefix(prefix.size() + key.size());
+  StatusOr<Artifact> artifact = deserialize(rest);
+  if (!artifact.ok())
+    return std::nullopt;
+  // Used now: pruning looks at this.
+  utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  return std::move(*artifact);
+}
+
+Status ArtifactCache::store(std::string_view key, const Artifact &artifact) const {
+  static std::atomic<uint64_t> counter{0};
+  std::string path = pathOf(key);
+  std::string temporary = path + "." + std::to_string(getpid()) + "." +
+                          std::to_string(counter.fetch_add(1)) + std::string(temporarySuffix);
+  auto fail = [&](const char *what) {
+    int code = errno;
+    ::unlink(temporary.c_str());
+    return unavailableError(std::string("cannot ") + what + " '" + temporary +
+                            "': " + std::strerror(code));
+  };
+  {
+    File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file)
+      return fail("create");
+    if (!writeAll(file.get(), lengthPrefix(key)) || !writeAll(file.get(), key) ||
+        !writeAll(file.get(), serialize(artifact)) || fsync(file.get()) != 0)
+      return fail("write");
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    return fail("rename");
+  prune();
+  return okStatus();
+}
+
+void ArtifactCache::prune() const {
+  struct Entry {
+    fs::file_time_type used;
+    int64_t bytes;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  int64_t total = 0;
+  std::error_code error;
+  auto now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    const fs::path &path = it->path();
+    fs::file_time_type used = fs::last_write_time(path, ignored);
+    if (path.extension() == temporarySuffix && now - used > abandonedAfter)
+      fs::remove(path, ignored);
+    if (path.extension() != entrySuffix)
+      continue;
+    auto bytes = static_cast<int64_t>(fs::file_size(path, ignored));
+    if (ignored)
+      continue;
+    entries.push_back({used, bytes, path});
+    total += bytes;
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry &a, const Entry &b) { return a.used < b.used; });
+  for (const Entry &entry : entries) {
+    if (total <= maxBytes)
+      return;
+    std::error_code ignored;
+    if (fs::remove(entry.path, ignored))
+      total -= entry.bytes;
+  }
+}
+
+} // namespace plim::jit

@@ -1,0 +1,49 @@
+// ArtifactCache: compiled artifacts on disk, shared between processes.
+//
+// One file per entry, named by the digest of its key. A file holds the whole key again and an
+// artifact with its checksum; what does not match in either is ignored and written anew. Entries are
+// written to a file of a unique name, synced and renamed, so that a reader sees all of an entry or
+// none, whoever else writes or dies meanwhile. Reading marks an entry as used; when the folder grows
+// beyond its bound the longest unused entries go.
+//
+// The cache runs what it reads: its folder must belong to the user and be writable by nobody else,
+// otherwise it is not used.
+//
+// Threads: all methods may be called from any thread; several processes may share a folder.
+#pragma once
+
+#include "jit/Artifact.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace plim::jit {
+
+class ArtifactCache {
+public:
+  /// $XDG_CACHE_HOME/plimsoll, or ~/.cache/plimsoll; empty when neither variable is set.
+  static std::string defaultFolder();
+
+  /// Creates the folder if need be. PermissionDenied if others could write to it, Unavailable if it
+  /// cannot be created.
+  static StatusOr<ArtifactCache> open(std::string folder, int64_t maxBytes);
+
+  /// The artifact stored under `key`, if there is a sound one.
+  std::optional<Artifact> load(std::string_view key) const;
+
+  /// Stores an artifact. A failure (no space, read-only) leaves no trace and costs only the entry.
+  Status store(std::string_view key, const Artifact &artifact) const;
+
+private:
+  ArtifactCache(std::string folder, int64_t maxBytes)
+      : folder(std::move(folder)), maxBytes(maxBytes) {}
+  std::string pathOf(std::string_view key) const;
+  void prune() const;
+
+  std::string folder;
+  int64_t maxBytes;
+};
+
+} // namespace plim::jit

@@ -1,0 +1,275 @@
+#include "jit/Compiler.h"
+
+#include "ir/Conversion/Passes.h"
+#include "ir/Pipelines/Load.h"
+#include "ir/Pipelines/Pipelines.h"
+#include "ir/Plim/Plim.h"
+#include "jit/ModuleSplitter.h"
+#include "jit/ObjectEmitter.h"
+#include "jit/Report.h"
+#include "targets/dlti/Dlti.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/thread.h"
+
+#include <chrono>
+#include <optional>
+
+using namespace mlir;
+
+namespace plim::jit {
+
+namespace {
+
+constexpr unsigned compileStackBytes = 64u << 20;
+constexpr int64_t dataAlignment = 64;
+
+/// Keeps the first error, with its location in front and its notes behind.
+class FirstError {
+public:
+  explicit FirstError(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error && message.empty())
+            message = locationOf(diagnostic.getLocation()) + diagnostic.str();
+          return success();
+        }) {}
+
+  Status status(StringRef stage) const {
+    return invalidArgumentError(message.empty() ? (stage + " failed").str() : message);
+  }
+
+private:
+  static std::string locationOf(Location loc) {
+    if (auto file = loc->findInstanceOf<FileLineColLoc>())
+      return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+              Twine(file.getColumn()) + ": ")
+          .str();
+    return "";
+  }
+
+  std::string message;
+  ScopedDiagnosticHandler handler;
+};
+
+ValueType valueTypeOf(Type type) {
+  ValueType value;
+  if (auto shaped = dyn_cast<ShapedType>(type)) {
+    value.isShaped = true;
+    for (int64_t extent : shaped.getShape())
+      value.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+    type = shaped.getElementType();
+  }
+  llvm::raw_string_ostream(value.element) << type;
+  return value;
+}
+
+std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
+  std::vector<FunctionSignature> signatures;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    FunctionSignature signature;
+    signature.name = function.getName().str();
+    for (Type type : function.getArgumentTypes()) {
+      signature.arguments.push_back(valueTypeOf(type));
+      signature.isTensorProgram |= isa<TensorType>(type);
+    }
+    for (Type type : function.getResultTypes()) {
+      signature.results.push_back(valueTypeOf(type));
+      signature.isTensorProgram |= isa<TensorType>(type);
+    }
+    signatures.push_back(std::move(signature));
+  }
+  return signatures;
+}
+
+/// What the pipeline found out about the functions, read off before they are lowered.
+void completeSignatures(ModuleOp module, std::vector<FunctionSignature> &signatures) {
+  for (FunctionSignature &signature : signatures) {
+    auto function = module.lookupSymbol<func::FuncOp>(signature.name);
+    if (!function)
+      continue;
+    signature.isKernel = function->hasAttr(ir::kernelAttr);
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr))
+      signature.workspaceBytes = bytes.getInt();
+  }
+}
+
+/// Elements as they lie in memory: dense, i1 as bytes.
+void appendElements(DenseElementsAttr elements, int64_t bytes, std::string &data) {
+  size_t start = data.size();
+  Type type = elements.getElementType();
+  if (type.isInteger(1)) {
+    for (bool value : elements.getValues<bool>())
+      data.push_back(value ? 1 : 0);
+    return;
+  }
+  ArrayRef<char> raw = elements.getRawData();
+  data.append(raw.begin(), raw.end());
+  if (elements.isSplat())
+    for (size_t done = raw.size(); done > 0 && done < size_t(bytes);) {
+      size_t piece = std::min(done, size_t(bytes) - done);
+      data.append(data, start, piece);
+      done += piece;
+    }
+}
+
+Status collectData(ModuleOp module, Artifact &artifact) {
+  auto entries = module->getAttrOfType<ArrayAttr>(ir::dataAttr);
+  for (Attribute attribute : entries ? entries.getValue() : ArrayRef<Attribute>()) {
+    auto entry = cast<DictionaryAttr>(attribute);
+    DataSymbol symbol;
+    symbol.name = cast<StringAttr>(entry.get("name")).str();
+    StringRef kind = cast<StringAttr>(entry.get("kind")).getValue();
+    symbol.kind = kind == "constant"   ? DataKind::Constant
+                  : kind == "variable" ? DataKind::Variable
+                                       : DataKind::Parameter;
+    auto type = cast<MemRefType>(cast<TypeAttr>(entry.get("type")).getValue());
+    symbol.type = valueTypeOf(type);
+    Type element = type.getElementType();
+    symbol.bytes = type.getNumElements() *
+                   (element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8);
+    if (Attribute value = entry.get("value")) {
+      artifact.data.resize(llvm::alignTo(artifact.data.size(), dataAlignment));
+      symbol.offset = static_cast<int64_t>(artifact.data.size());
+      if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+        appendElements(dense, symbol.bytes, artifact.data);
+      } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+        AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+        if (!blob || blob->getData().size() != size_t(symbol.bytes))
+          return invalidArgumentError("resource '" + resource.getRawHandle().getKey().str() +
+                                      "' does not have the size of its type");
+        artifact.data.append(blob->getData().begin(), blob->getData().end());
+      } else {
+        return unimplementedError("constant '" + symbol.name + "' is neither dense nor a resource");
+      }
+    }
+    artifact.symbols.push_back(std::move(symbol));
+  }
+  return okStatus();
+}
+
+class Compilation {
+public:
+  Compilation(const targets::TargetDescription &target, const CompileOptions &options,
+              CompileTimes &times)
+      : target(target), options(options), times(times) {}
+
+  StatusOr<Artifact> run(StringRef source, StringRef name) {
+    const targets::DeviceDescription &device = target.devices[0];
+    DialectRegistry registry;
+    ir::registerDialects(registry);
+    MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+    context.loadAllAvailableDialects();
+    FirstError errors(context);
+
+    auto start = std::chrono::steady_clock::now();
+    auto lap = [&] {
+      auto now = std::chrono::steady_clock::now();
+      return std::chrono::duration<double>(now - std::exchange(start, now)).count();
+    };
+    OwningOpRef<ModuleOp> module = ir::loadModule(context, source, name);
+    if (!module)
+      return errors.status("parsing");
+    times.parse = lap();
+
+    Artifact artifact;
+    artifact.source = name.str();
+    artifact.triple = device.triple;
+    for (StringRef feature : device.features)
+      if (feature.consume_front("+"))
+        artifact.requiredFeatures.push_back(feature.str());
+    artifact.functions = signaturesOf(*module);
+    if (artifact.functions.empty())
+      return invalidArgumentError((name + ": the module has no public function").str());
+    targets::dlti::attachTarget(*module, target);
+
+    ir::PipelineOptions pipeline;
+    pipeline.policy = options.oracle ? "heap" : options.policy;
+    pipeline.oracle = options.oracle;
+    if (device.vectorBits > 0)
+      pipeline.vectorBits = device.vectorBits;
+    auto runStage = [&](auto build) {
+      PassManager manager(&context);
+      manager.enableVerifier(options.oracle);
+      build(manager, pipeline);
+      return manager.run(*module);
+    };
+    if (failed(runStage(ir::buildTensorPipeline)) || failed(runStage(ir::buildBufferPipeline)))
+      return errors.status("lowering");
+    completeSignatures(*module, artifact.functions);
+    artifact.report = llvm::formatv("{0}", llvm::json::Value(makeReport(*module))).str();
+    if (failed(runStage(ir::buildLoweringPipeline)))
+      return errors.status("lowering");
+    PLIM_RETURN_IF_ERROR(collectData(*module, artifact));
+    for (const DataSymbol &symbol : artifact.symbols)
+      artifact.mutatesState |= symbol.kind == DataKind::Variable;
+    for (FunctionSignature &function : artifact.functions)
+      if (Operation *raw = module->lookupSymbol((ir::rawPrefix + function.name).str()))
+        function.rawTakesContext = raw->hasAttr(ir::needsContextAttr);
+
+    std::vector<ObjectEmitter> emitters;
+    for (ModulePiece &piece : splitModule(*module)) {
+      emitters.emplace_back(*piece.module, device,
+                            options.oracle ? CodeKind::Plain : piece.kind);
+    }
+    times.lower = lap();
+    if (Status status = emitAll(emitters); !status.ok())
+      return status;
+    for (ObjectEmitter &emitter : emitters) {
+      artifact.objects.push_back(std::move(emitter.object));
+      if (options.assembly)
+        *options.assembly += emitter.assembly;
+      times.optimise += emitter.optimiseSeconds;
+      times.codegen += emitter.codegenSeconds;
+    }
+    return artifact;
+  }
+
+private:
+  Status emitAll(std::vector<ObjectEmitter> &emitters) {
+    std::vector<Status> statuses(emitters.size());
+    auto job = [&](size_t i) { statuses[i] = emitters[i].emit(options.assembly != nullptr); };
+    if (options.parallelFor)
+      options.parallelFor(emitters.size(), job);
+    else
+      for (size_t i = 0; i < emitters.size(); ++i)
+        job(i);
+    for (Status &status : statuses)
+      PLIM_RETURN_IF_ERROR(status);
+    return okStatus();
+  }
+
+  const targets::TargetDescription &target;
+  const CompileOptions &options;
+  CompileTimes &times;
+};
+
+} // namespace
+
+StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
+                           const targets::TargetDescription &target, const CompileOptions &options,
+                           CompileTimes *times) {
+  PLIM_RETURN_IF_ERROR(targets::verify(target));
+  if (target.devices[0].kind != targets::DeviceKind::Cpu)
+    return unimplementedError("the first device of target '" + target.name +
+                              "' is no CPU: host code cannot run on it");
+  CompileTimes unused;
+  std::optional<StatusOr<Artifact>> result;
+  // The parser recurses on nesting: an own thread gives it the stack that its limit needs.
+  llvm::thread worker(std::optional<unsigned>(compileStackBytes), [&] {
+    result = Compilation(target, options, times ? *times : unused).run(source, sourceName);
+  });
+  worker.join();
+  return std::move(*result);
+}
+
+} // namespace plim::jit

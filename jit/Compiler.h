@@ -1,0 +1,47 @@
+// compile: source and target in, artifact out.
+//
+// Everything of MLIR and of LLVM's code generators lives and dies inside one call: a fresh context
+// per compilation costs two milliseconds and leaks nothing. Must not know the runtime or the engine:
+// parallelism is borrowed from the caller as a function.
+#pragma once
+
+#include "jit/Artifact.h"
+#include "targets/TargetDescription.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace plim::jit {
+
+/// Runs job(0) ... job(count - 1), in any order, possibly at once; returns when all are done. Jobs
+/// need 4 MiB of stack and do not throw.
+using ParallelFor = std::function<void(size_t count, const std::function<void(size_t)> &job)>;
+
+struct CompileOptions {
+  /// auto, stack, workspace, heap or fixed:N.
+  std::string policy = "auto";
+  /// The plain lowering that every optimisation is compared with.
+  bool oracle = false;
+  /// How per-dispatch code generation is run; sequentially when empty.
+  ParallelFor parallelFor;
+  /// If not null, receives the assembly of all objects.
+  std::string *assembly = nullptr;
+};
+
+/// Where the time of a compilation went, in seconds.
+struct CompileTimes {
+  double parse = 0;
+  double lower = 0;    // MLIR passes
+  double optimise = 0; // LLVM's optimiser, summed over modules
+  double codegen = 0;  // LLVM's code generator, summed over modules
+};
+
+/// The first diagnostic, "file:line:column: message", is the message of the status: InvalidArgument
+/// for a source that cannot be parsed, verified or lowered, Unimplemented for a target without a
+/// code generator. `sourceName` stands in locations. Blocks; any thread; several at once.
+StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
+                           const targets::TargetDescription &target, const CompileOptions &options,
+                           CompileTimes *times = nullptr);
+
+} // namespace plim::jit

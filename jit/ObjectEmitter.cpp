@@ -1,0 +1,145 @@
+#include "jit/ObjectEmitter.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/SystemLibraries.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <chrono>
+#include <mutex>
+
+namespace plim::jit {
+
+namespace {
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string featureString(const targets::DeviceDescription &device) {
+  std::string text;
+  for (const std::string &feature : device.features)
+    text += (text.empty() ? "" : ",") + feature;
+  return text;
+}
+
+StatusOr<std::unique_ptr<llvm::TargetMachine>>
+makeMachine(const targets::DeviceDescription &device, CodeKind kind) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+  llvm::Triple triple(device.triple);
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return unimplementedError("no code generator for triple '" + device.triple + "': " + error);
+  llvm::TargetOptions options;
+  // Frame sizes go into the object, where the stack budget is checked against them.
+  options.EmitStackSizeSection = true;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  auto level = kind == CodeKind::Kernel ? llvm::CodeGenOptLevel::Aggressive
+               : kind == CodeKind::Host ? llvm::CodeGenOptLevel::Default
+                                        : llvm::CodeGenOptLevel::None;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, device.cpu, featureString(device), options,
+                                  llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
+  if (!machine)
+    return unimplementedError("no code generator for triple '" + device.triple + "'");
+  return machine;
+}
+
+} // namespace
+
+ObjectEmitter::ObjectEmitter(mlir::ModuleOp source, const targets::DeviceDescription &device,
+                             CodeKind kind)
+    : device(&device), kind(kind), context(std::make_unique<llvm::LLVMContext>()),
+      module(mlir::translateModuleToLLVMIR(source, *context, "plimsoll")) {}
+
+ObjectEmitter::~ObjectEmitter() = default;
+ObjectEmitter::ObjectEmitter(ObjectEmitter &&) noexcept = default;
+
+Status ObjectEmitter::emit(bool wantAssembly) {
+  if (!module)
+    return internalError("translation to LLVM IR failed");
+  PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : *module) {
+    // Explicit features and a tuning CPU chosen from them: the detected name may be masked.
+    function.addFnAttr("target-cpu", device->cpu);
+    function.addFnAttr("target-features", featureString(*device));
+    function.addFnAttr("tune-cpu", device->tuneCpu.empty() ? device->cpu : device->tuneCpu);
+    if (device->vectorBits > 0)
+      function.addFnAttr("prefer-vector-width", std::to_string(device->vectorBits));
+    if (!function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+
+  auto start = std::chrono::steady_clock::now();
+  PLIM_RETURN_IF_ERROR(optimise(*machine));
+  optimiseSeconds = secondsSince(start);
+
+  start = std::chrono::steady_clock::now();
+  auto generate = [&](llvm::Module &from, llvm::CodeGenFileType type,
+                      std::string &to) -> Status {
+    llvm::SmallVector<char, 0> buffer;
+    llvm::raw_svector_ostream stream(buffer);
+    llvm::legacy::PassManager passes;
+    if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+      return unimplementedError("the code generator cannot emit this file type");
+    passes.run(from);
+    to.assign(buffer.data(), buffer.size());
+    return okStatus();
+  };
+  if (wantAssembly) {
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
+    PLIM_RETURN_IF_ERROR(generate(*copy, llvm::CodeGenFileType::AssemblyFile, assembly));
+  }
+  PLIM_RETURN_IF_ERROR(generate(*module, llvm::CodeGenFileType::ObjectFile, object));
+  codegenSeconds = secondsSince(start);
+  return okStatus();
+}
+
+Status ObjectEmitter::optimise(llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = kind == CodeKind::Kernel;
+  tuning.SLPVectorization = kind == CodeKind::Kernel;
+  tuning.LoopUnrolling = kind == CodeKind::Kernel;
+  llvm::PassBuilder builder(&machine, tuning);
+  // f64 functions have no polynomial here: the C library's vector versions serve vectorised loops.
+  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple(),
+                                      machine.getTargetTriple().isX86()
+                                          ? llvm::VectorLibrary::LIBMVEC
+                                          : llvm::VectorLibrary::NoLibrary);
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes =
+      kind == CodeKind::Kernel ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      : kind == CodeKind::Host ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)
+                               : builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+  passes.run(*module, modules);
+  return okStatus();
+}
+
+} // namespace plim::jit

@@ -1,0 +1,55 @@
+// From one LLVM dialect module to one relocatable object: translation, LLVM's optimiser, its code
+// generator, for the features of a device.
+//
+// Each instance belongs to one module and may run on any thread once made; only translation, in the
+// constructor, touches MLIR.
+#pragma once
+
+#include "support/Status.h"
+#include "targets/TargetDescription.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
+namespace mlir {
+class ModuleOp;
+}
+
+namespace plim::jit {
+
+enum class CodeKind {
+  Kernel, // optimised hard, vectorised
+  Host,   // orchestration: compiled fast
+  Plain,  // the oracle: no optimisation that could hide a fault
+};
+
+class ObjectEmitter {
+public:
+  /// `device` is borrowed. Failures of the translation surface in emit().
+  ObjectEmitter(mlir::ModuleOp module, const targets::DeviceDescription &device, CodeKind kind);
+  ~ObjectEmitter();
+  ObjectEmitter(ObjectEmitter &&) noexcept;
+
+  /// Optimises and generates code. Call once.
+  Status emit(bool wantAssembly);
+
+  std::string object;   // after emit()
+  std::string assembly; // after emit(), if wanted
+  double optimiseSeconds = 0;
+  double codegenSeconds = 0;
+
+private:
+  Status optimise(llvm::TargetMachine &machine);
+
+  const targets::DeviceDescription *device;
+  CodeKind kind;
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+} // namespace plim::jit

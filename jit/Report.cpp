@@ -1,0 +1,72 @@
+#include "jit/Report.h"
+
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace plim::jit {
+
+namespace {
+
+std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+std::string textOf(Location loc) {
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+        .str();
+  return "";
+}
+
+std::string textOf(Attribute attribute) {
+  auto text = dyn_cast_or_null<StringAttr>(attribute);
+  return text ? text.str() : "";
+}
+
+} // namespace
+
+llvm::json::Object makeReport(ModuleOp module) {
+  llvm::json::Array functions, allocations;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr(ir::dispatchFunctionAttr)) {
+      llvm::json::Array dispatches;
+      function.walk([&](ir::DispatchOp dispatch) {
+        llvm::json::Array bindings;
+        for (OpOperand *binding : dispatch.getBindings())
+          bindings.push_back(llvm::json::Object{
+              {"type", textOf(binding->get().getType())},
+              {"access", ir::stringifyAccess(dispatch.getAccess(*binding))}});
+        dispatches.push_back(llvm::json::Object{{"name", dispatch.getFunction()},
+                                                {"location", textOf(dispatch.getLoc())},
+                                                {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
+                                                {"bindings", std::move(bindings)}});
+      });
+      auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
+      functions.push_back(llvm::json::Object{
+          {"name", function.getName()},
+          {"kind", function->hasAttr(ir::kernelAttr) ? "kernel" : "tensor program"},
+          {"workspace_bytes", bytes ? bytes.getInt() : 0},
+          {"dispatches", std::move(dispatches)}});
+    }
+    function.walk([&](Operation *op) {
+      if (!isa<memref::AllocOp, memref::AllocaOp, memref::ViewOp>(op) || !op->hasAttr(ir::scopeAttr))
+        return;
+      allocations.push_back(llvm::json::Object{{"function", function.getName()},
+                                               {"location", textOf(op->getLoc())},
+                                               {"type", textOf(op->getResult(0).getType())},
+                                               {"scope", textOf(op->getAttr(ir::scopeAttr))},
+                                               {"reason", textOf(op->getAttr(ir::reasonAttr))}});
+    });
+  }
+  return llvm::json::Object{{"functions", std::move(functions)},
+                            {"allocations", std::move(allocations)}};
+}
+
+} // namespace plim::jit

@@ -1,0 +1,242 @@
+#include "jit/Session.h"
+
+#include "jit/MathSymbols.h"
+#include "jit/PerfMap.h"
+
+#include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <sys/mman.h>
+
+using namespace llvm;
+using namespace llvm::orc;
+
+namespace plim::jit {
+
+namespace {
+
+Status toStatus(Error error, StringRef what) {
+  std::string message = toString(std::move(error));
+  if (message.find("Permission denied") != std::string::npos)
+    return unavailableError(
+        (what + ": this process may not map executable memory: " + message).str());
+  return internalError((what + ": " + message).str());
+}
+
+/// Pages for constants or variables, filled once.
+class DataPages {
+public:
+  DataPages() = default;
+  ~DataPages() {
+    if (base)
+      munmap(base, bytes);
+  }
+  DataPages(const DataPages &) = delete;
+  DataPages &operator=(const DataPages &) = delete;
+
+  bool allocate(size_t size) {
+    if (size == 0)
+      return true;
+    void *memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return false;
+    base = memory;
+    bytes = size;
+    return true;
+  }
+  bool protect() { return !base || mprotect(base, bytes, PROT_READ) == 0; }
+  char *data() { return static_cast<char *>(base); }
+
+private:
+  void *base = nullptr;
+  size_t bytes = 0;
+};
+
+/// Resolves what generated code may call: the runtime's symbols and the list of math functions.
+class HostSymbolGenerator : public DefinitionGenerator {
+public:
+  explicit HostSymbolGenerator(std::map<std::string, void *, std::less<>> symbols)
+      : symbols(std::move(symbols)) {}
+
+  Error tryToGenerate(LookupState &, LookupKind, JITDylib &dylib, JITDylibLookupFlags,
+                      const SymbolLookupSet &lookup) override {
+    SymbolMap found;
+    for (const auto &[name, flags] : lookup) {
+      std::string_view text = *name;
+      void *address = nullptr;
+      if (auto it = symbols.find(text); it != symbols.end())
+        address = it->second;
+      else
+        address = mathSymbol(text);
+      if (address)
+        found[name] = {ExecutorAddr::fromPtr(address),
+                       JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+    }
+    if (found.empty())
+      return Error::success();
+    return dylib.define(absoluteSymbols(std::move(found)));
+  }
+
+private:
+  std::map<std::string, void *, std::less<>> symbols;
+};
+
+} // namespace
+
+struct Session::Impl {
+  std::unique_ptr<ExecutionSession> execution;
+  std::unique_ptr<ObjectLinkingLayer> linker;
+  JITDylib *host = nullptr;
+  std::atomic<uint64_t> nextModule{0};
+
+  ~Impl() {
+    if (execution)
+      consumeError(execution->endSession());
+  }
+};
+
+struct LinkedModule::State {
+  std::shared_ptr<Session> session;
+  JITDylibSP dylib;
+  DataPages constants, variables;
+  std::map<std::string, void *, std::less<>> entries, raws;
+};
+
+Session::Session() : impl(std::make_unique<Impl>()) {}
+Session::~Session() = default;
+
+StatusOr<std::shared_ptr<Session>> Session::create(std::span<const HostSymbol> symbols,
+                                                   SessionOptions options) {
+  std::shared_ptr<Session> session(new Session());
+  session->self = session;
+  Impl &impl = *session->impl;
+  auto control = SelfExecutorProcessControl::Create();
+  if (!control)
+    return toStatus(control.takeError(), "cannot start a JIT session");
+  impl.execution = std::make_unique<ExecutionSession>(std::move(*control));
+  // Failures come back as errors; the default reporter prints them as well.
+  impl.execution->setErrorReporter([](Error error) { consumeError(std::move(error)); });
+  impl.linker = std::make_unique<ObjectLinkingLayer>(*impl.execution);
+  if (options.debugger) {
+    Error error = Error::success();
+    auto plugin = std::make_shared<ELFDebugObjectPlugin>(
+        *impl.execution, /*RequireDebugSections=*/false, /*AutoRegisterCode=*/true, error);
+    if (error)
+      return toStatus(std::move(error), "cannot register code with the debugger");
+    impl.linker->addPlugin(std::move(plugin));
+  }
+  if (options.perfMap)
+    impl.linker->addPlugin(makePerfMapPlugin());
+  impl.host = &impl.execution->createBareJITDylib("host");
+  std::map<std::string, void *, std::less<>> table;
+  for (const HostSymbol &symbol : symbols)
+    table[symbol.name] = symbol.address;
+  impl.host->addGenerator(std::make_unique<HostSymbolGenerator>(std::move(table)));
+  return session;
+}
+
+StatusOr<std::unique_ptr<LinkedModule>>
+Session::link(const Artifact &artifact, std::span<const ParameterBinding> parameters) {
+  auto state = std::make_unique<LinkedModule::State>();
+  state->session = self.lock();
+  ExecutionSession &execution = *impl->execution;
+
+  // Data first: code refers to it by absolute address.
+  constexpr size_t alignment = 64;
+  size_t constantBytes = 0, variableBytes = 0;
+  std::vector<size_t> offsets;
+  for (const DataSymbol &symbol : artifact.symbols) {
+    size_t &total = symbol.kind == DataKind::Constant ? constantBytes : variableBytes;
+    offsets.push_back(total);
+    if (symbol.kind != DataKind::Parameter)
+      total += (static_cast<size_t>(std::max<int64_t>(symbol.bytes, 1)) + alignment - 1) /
+               alignment * alignment;
+  }
+  if (!state->constants.allocate(constantBytes) || !state->variables.allocate(variableBytes))
+    return resourceExhaustedError("no memory for the constants of " + artifact.source);
+  SymbolMap data;
+  for (auto [symbol, offset] : zip(artifact.symbols, offsets)) {
+    const void *address = nullptr;
+    if (symbol.kind == DataKind::Parameter) {
+      for (const ParameterBinding &binding : parameters)
+        if (binding.first == symbol.name)
+          address = binding.second;
+      if (!address)
+        return failedPreconditionError("parameter '" + symbol.name + "' of " + artifact.source +
+                                       " is not bound");
+    } else {
+      DataPages &pages =
+          symbol.kind == DataKind::Constant ? state->constants : state->variables;
+      char *target = pages.data() + offset;
+      if (symbol.offset >= 0)
+        std::memcpy(target, artifact.data.data() + symbol.offset,
+                    static_cast<size_t>(symbol.bytes));
+      address = target;
+    }
+    data[execution.intern(symbol.name)] = {ExecutorAddr::fromPtr(address),
+                                           JITSymbolFlags::Exported};
+  }
+  if (!state->constants.protect())
+    return unavailableError("cannot protect the constants of " + artifact.source);
+
+  // The dylib goes with `state`, on failure too.
+  auto &dylib =
+      execution.createBareJITDylib("module" + std::to_string(impl->nextModule.fetch_add(1)));
+  state->dylib = &dylib;
+  std::unique_ptr<LinkedModule> module(new LinkedModule(std::move(state)));
+  dylib.addToLinkOrder(*impl->host);
+  if (!data.empty())
+    if (Error error = dylib.define(absoluteSymbols(std::move(data))))
+      return toStatus(std::move(error), "cannot define the data of " + artifact.source);
+  for (const std::string &object : artifact.objects)
+    if (Error error = impl->linker->add(dylib, MemoryBuffer::getMemBufferCopy(object, "object")))
+      return toStatus(std::move(error), "cannot load an object of " + artifact.source);
+
+  SymbolLookupSet lookup;
+  for (const FunctionSignature &function : artifact.functions) {
+    lookup.add(execution.intern("plim.entry." + function.name));
+    if (function.isKernel)
+      lookup.add(execution.intern("plim.raw." + function.name));
+  }
+  Expected<SymbolMap> found = execution.lookup(makeJITDylibSearchOrder(&dylib), lookup);
+  if (!found)
+    return toStatus(found.takeError(), "cannot link " + artifact.source);
+  for (const FunctionSignature &function : artifact.functions) {
+    auto address = [&](const std::string &name) {
+      return found->lookup(execution.intern(name)).getAddress().toPtr<void *>();
+    };
+    module->state->entries[function.name] = address("plim.entry." + function.name);
+    if (function.isKernel)
+      module->state->raws[function.name] = address("plim.raw." + function.name);
+  }
+  return module;
+}
+
+LinkedModule::LinkedModule(std::unique_ptr<State> state) : state(std::move(state)) {}
+
+LinkedModule::~LinkedModule() {
+  ExecutionSession &execution = *state->session->impl->execution;
+  consumeError(execution.removeJITDylib(*state->dylib));
+}
+
+plim_function_entry LinkedModule::entry(std::string_view function) const {
+  auto it = state->entries.find(function);
+  return it == state->entries.end() ? nullptr
+                                    : reinterpret_cast<plim_function_entry>(it->second);
+}
+
+void *LinkedModule::raw(std::string_view function) const {
+  auto it = state->raws.find(function);
+  return it == state->raws.end() ? nullptr : it->second;
+}
+
+} // namespace plim::jit

@@ -1,0 +1,81 @@
+// Session: one ORC execution session of an engine; link() turns artifacts into running code.
+//
+// Code is linked with JITLink, one JITDylib per linked module; destroying a LinkedModule unmaps its
+// code and data. Generated code sees the symbols it is given and the vector math functions of an
+// explicit list, nothing else of the process.
+//
+// Threads: link() and the destruction of modules may run on any threads at once.
+#pragma once
+
+#include "engine/abi/plim_abi.h"
+#include "jit/Artifact.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace plim::jit {
+
+/// A name that generated code may call, and where it is.
+struct HostSymbol {
+  const char *name;
+  void *address;
+};
+
+struct SessionOptions {
+  /// Registers code with a debugger that listens (GDB's JIT interface). Costs time per module.
+  bool debugger = false;
+  /// Appends the symbols of linked code to /tmp/perf-PID.map, where perf looks for them.
+  bool perfMap = false;
+};
+
+/// The memory that a parameter of a module is bound to; it must outlive the module.
+using ParameterBinding = std::pair<std::string, const void *>;
+
+/// Code and data of one artifact in memory. Immutable but for the module's variables.
+class LinkedModule {
+public:
+  ~LinkedModule();
+  LinkedModule(const LinkedModule &) = delete;
+  LinkedModule &operator=(const LinkedModule &) = delete;
+
+  /// The entry of a public function; null if there is none of that name.
+  plim_function_entry entry(std::string_view function) const;
+  /// The raw pointer of a kernel; null if there is none.
+  void *raw(std::string_view function) const;
+
+private:
+  friend class Session;
+  struct State;
+  explicit LinkedModule(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+class Session {
+public:
+  /// `symbols` are copied. Unavailable if this process may not map executable memory.
+  static StatusOr<std::shared_ptr<Session>> create(std::span<const HostSymbol> symbols,
+                                                   SessionOptions options = {});
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  /// Links all of `artifact`. Every parameter it names must be bound, with memory of the size and
+  /// alignment of its type: the caller has checked them. FailedPrecondition for an unbound one,
+  /// Internal when the objects do not link, ResourceExhausted without memory.
+  /// The module keeps the session alive.
+  StatusOr<std::unique_ptr<LinkedModule>> link(const Artifact &artifact,
+                                               std::span<const ParameterBinding> parameters);
+
+private:
+  friend class LinkedModule;
+  Session();
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+  std::weak_ptr<Session> self;
+};
+
+} // namespace plim::jit
