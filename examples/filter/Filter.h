@@ -12,7 +12,7 @@
 //
 // Values are conditions, 64-bit integers (which wrap) or doubles; an integer beside a double
 // becomes one. `/` always divides doubles, so that no row can divide by zero. Comparisons with NaN
-// are false, except !=. Both sides of && and || are evaluated: without side effects nobody can tell.
+// are false, except !=. Both sides of && and || are evaluated: without side effects it is the same.
 //
 // Must not know the engine: text in, text out. A pure function; any thread.
 #pragma once
