@@ -1,6 +1,7 @@
 #include "engine/runtime/MemoryPool.h"
 
 #include "engine/abi/plim_abi.h"
+#include "engine/runtime/SystemMemory.h"
 
 #include <bit>
 #include <cassert>
@@ -107,10 +108,8 @@ void MemoryPool::trim(size_t keepBytes) {
 MemoryPoolStatistics MemoryPool::statistics() const {
   MemoryPoolStatistics result;
   for (const SizeClass &sizeClass : classes) {
-    // The lock is the only thing of a class that a snapshot changes.
-    auto &mutableClass = const_cast<SizeClass &>(sizeClass);
-    LockGuard lock(mutableClass.mutex);
-    result.poolHits += mutableClass.hits;
+    LockGuard lock(sizeClass.mutex);
+    result.poolHits += sizeClass.hits;
   }
   result.allocations = result.poolHits + systemAllocations.load(std::memory_order_relaxed);
   result.keptBytes = keptBytes.load(std::memory_order_relaxed);
@@ -135,12 +134,16 @@ void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
     trim();
     overLimit = systemBytes.load(std::memory_order_relaxed) > options.maxSystemBytes;
   }
+  size_t bytes = sizeof(Header) + capacity;
+  auto take = [&] {
+    return options.reuse ? allocateBlock(bytes) : std::aligned_alloc(granule, bytes);
+  };
   void *memory = nullptr;
   if (!overLimit) {
-    memory = std::aligned_alloc(granule, sizeof(Header) + capacity);
+    memory = take();
     if (!memory) {
       trim();
-      memory = std::aligned_alloc(granule, sizeof(Header) + capacity);
+      memory = take();
     }
   }
   if (!memory) {

@@ -82,7 +82,7 @@ private:
   static constexpr size_t classCount = 160;
   struct Header;
   struct SizeClass {
-    Mutex mutex;
+    mutable Mutex mutex;
     BlockLink *free PLIM_GUARDED_BY(mutex) = nullptr;
     uint64_t hits PLIM_GUARDED_BY(mutex) = 0;
   };

@@ -18,9 +18,9 @@ plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
 }
 
 void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes,
-                       int64_t element_bytes) {
+                       int64_t elementBytes) {
   plim::runtime::CallContext &call = CallFrame::of(context).call();
-  void *block = call.allocate(rank, sizes, element_bytes);
+  void *block = call.allocate(rank, sizes, elementBytes);
   if (!block)
     context->status = call.failed();
   return block;

@@ -41,8 +41,9 @@ Status parseInteger(ElementType type, std::string_view text, void *out) {
     digits.remove_prefix(2);
   }
   uint64_t magnitude = 0;
-  const char *end = digits.data() + digits.size();
-  auto [stop, error] = std::from_chars(digits.data(), end, magnitude, base);
+  const char *begin = digits.data();
+  const char *end = begin + digits.size();
+  auto [stop, error] = std::from_chars(begin, end, magnitude, base);
   if (error == std::errc::invalid_argument || stop != end)
     return malformed(type, text);
   int64_t bits = elementBits(type);
@@ -57,14 +58,15 @@ Status parseInteger(ElementType type, std::string_view text, void *out) {
 /// what they round to, numbers that are too large become infinity.
 template <typename Float> std::optional<Float> parseFloat(std::string_view text) {
   Float value = 0;
-  const char *end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char *begin = text.data();
+  const char *end = begin + text.size();
+  auto [stop, error] = std::from_chars(begin, end, value);
   if (error == std::errc::invalid_argument || stop != end)
     return std::nullopt;
   if (error == std::errc::result_out_of_range) {
     // Out of range at which end? A wider type knows, as far as it reaches.
     long double wide = HUGE_VALL;
-    std::from_chars(text.data(), end, wide);
+    std::from_chars(begin, end, wide);
     value = static_cast<Float>(wide);
   }
   return value;

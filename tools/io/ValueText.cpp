@@ -291,8 +291,9 @@ Status parsePayload(Cursor &cursor, const Type &type, std::byte *out) {
   if (cursor.consume("rnd:")) {
     uint64_t seed = 0;
     std::string_view digits = cursor.takeRest();
-    const char *end = digits.data() + digits.size();
-    auto [stop, error] = std::from_chars(digits.data(), end, seed);
+    const char *begin = digits.data();
+    const char *end = begin + digits.size();
+    auto [stop, error] = std::from_chars(begin, end, seed);
     if (error != std::errc() || stop != end)
       return cursor.errorAt(where + 4, "expected a decimal seed below 2^64");
     fillRandom(type.element, seed, type.count, out);

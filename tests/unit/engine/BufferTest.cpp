@@ -26,14 +26,14 @@ TEST(Buffer, AllocateDescribesItself) {
   auto pool = makePool();
   StatusOr<Buffer> made = Buffer::allocate(pool, ElementType::F32, Shape{2, 3});
   ASSERT_TRUE(made.ok());
-  Buffer buffer = *made;
+  const Buffer &buffer = *made;
   EXPECT_THAT(buffer.shape(), ElementsAre(2, 3));
   EXPECT_EQ(buffer.type(), ElementType::F32);
   EXPECT_EQ(buffer.elementCount(), 6);
   EXPECT_EQ(buffer.bytes(), 24u);
   EXPECT_FALSE(buffer.readOnly());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % PLIM_BUFFER_ALIGNMENT, 0u);
-  EXPECT_EQ(buffer.mutableData(), buffer.data());
+  EXPECT_EQ(made->mutableData(), buffer.data());
 }
 
 TEST(Buffer, RankZeroEmptyAndHighRank) {
@@ -162,7 +162,8 @@ TEST(Buffer, HandlesAreCountedAcrossThreads) {
     threads.emplace_back([copy = buffer] {
       for (int j = 0; j < 20000; ++j) {
         Buffer another = copy;
-        ASSERT_EQ(another.elementCount(), 8);
+        Buffer moved = std::move(another);
+        ASSERT_EQ(moved.elementCount(), 8);
       }
     });
   buffer = Buffer();

@@ -30,15 +30,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr plim_code invalidArgument = static_cast<plim_code>(StatusCode::InvalidArgument);
 
-// A host that grants more threads than small machines have: every test sees the same arenas.
-class HostSettings : public ::testing::Environment {
-  void SetUp() override {
+/// A host that grants more threads than small machines have: every machine sees the same arenas.
+class ExecutorTest : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() {
     limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, 8);
   }
-  void TearDown() override { limit.reset(); }
-  std::unique_ptr<tbb::global_control> limit;
+  static void TearDownTestSuite() { limit.reset(); }
+
+private:
+  static inline std::unique_ptr<tbb::global_control> limit;
 };
-[[maybe_unused]] const auto *settings = ::testing::AddGlobalTestEnvironment(new HostSettings);
+class FloatEnvironmentTest : public ExecutorTest {};
 
 void spin(std::chrono::microseconds time) {
   for (auto end = Clock::now() + time; Clock::now() < end;) {
@@ -75,7 +78,7 @@ void countOnce(RuntimeParts &parts, int64_t count, int64_t cost) {
     ASSERT_EQ(counter.load(), 1);
 }
 
-TEST(Executor, EveryWorkgroupRunsOnce) {
+TEST_F(ExecutorTest, EveryWorkgroupRunsOnce) {
   for (int threads : {1, 2, 4}) {
     RuntimeParts parts(threads);
     for (int64_t count : {-1, 0, 1, 2, 3, 100, 10007})
@@ -84,7 +87,7 @@ TEST(Executor, EveryWorkgroupRunsOnce) {
   }
 }
 
-TEST(Executor, OneThreadAndSmallWorkStayOnTheCaller) {
+TEST_F(ExecutorTest, OneThreadAndSmallWorkStayOnTheCaller) {
   for (auto [threads, cost, count] :
        {std::tuple{1, dear, 100}, std::tuple{4, cheap, 100}, std::tuple{4, dear * 100, 1}}) {
     RuntimeParts parts(threads);
@@ -102,7 +105,7 @@ TEST(Executor, OneThreadAndSmallWorkStayOnTheCaller) {
   }
 }
 
-TEST(Executor, LargeWorkUsesAWorkerBesideTheCaller) {
+TEST_F(ExecutorTest, LargeWorkUsesAWorkerBesideTheCaller) {
   if (std::thread::hardware_concurrency() < 2)
     GTEST_SKIP() << "one processor";
   RuntimeParts parts(2);
@@ -151,7 +154,7 @@ plim_code failingEntry(plim_context *context, void *const *bindings, const int64
   return code;
 }
 
-TEST(Executor, FirstFailureIsLatchedAndTheRestDropped) {
+TEST_F(ExecutorTest, FirstFailureIsLatchedAndTheRestDropped) {
   for (int threads : {1, 4}) {
     RuntimeParts parts(threads);
     FailingWork work;
@@ -171,7 +174,7 @@ TEST(Executor, FirstFailureIsLatchedAndTheRestDropped) {
   }
 }
 
-TEST(Executor, FailureWithoutMessageNamesTheDispatch) {
+TEST_F(ExecutorTest, FailureWithoutMessageNamesTheDispatch) {
   for (int64_t cost : {cheap, dear}) {
     RuntimeParts parts(2);
     int64_t scalars[] = {50};
@@ -185,7 +188,7 @@ TEST(Executor, FailureWithoutMessageNamesTheDispatch) {
   }
 }
 
-TEST(Executor, ExceptionsBecomeFailures) {
+TEST_F(ExecutorTest, ExceptionsBecomeFailures) {
   for (int64_t cost : {cheap, dear}) {
     RuntimeParts parts(2);
     int64_t scalars[] = {50};
@@ -200,7 +203,7 @@ TEST(Executor, ExceptionsBecomeFailures) {
   }
 }
 
-TEST(Executor, CancelEndsARunningCall) {
+TEST_F(ExecutorTest, CancelEndsARunningCall) {
   for (int threads : {1, 2}) {
     RuntimeParts parts(threads);
     FailingWork work;
@@ -221,7 +224,7 @@ TEST(Executor, CancelEndsARunningCall) {
   }
 }
 
-TEST(Executor, TakesNoMoreThreadsThanAreGranted) {
+TEST_F(ExecutorTest, TakesNoMoreThreadsThanAreGranted) {
   auto pool = std::make_shared<MemoryPool>();
   EXPECT_EQ(Executor(pool, {.threads = 1000}).threads(), 8);
   EXPECT_GE(Executor(pool).threads(), 1);
@@ -230,7 +233,7 @@ TEST(Executor, TakesNoMoreThreadsThanAreGranted) {
   EXPECT_EQ(Executor(pool, {.threads = 4}).threads(), 1);
 }
 
-TEST(Executor, ManyCallersAtOnce) {
+TEST_F(ExecutorTest, ManyCallersAtOnce) {
   RuntimeParts parts(4);
   std::vector<std::thread> callers;
   for (int i = 0; i < 8; ++i)
@@ -242,7 +245,7 @@ TEST(Executor, ManyCallersAtOnce) {
     caller.join();
 }
 
-TEST(Executor, TwoExecutorsAtOnce) {
+TEST_F(ExecutorTest, TwoExecutorsAtOnce) {
   RuntimeParts one(1), four(4);
   std::thread first([&] {
     for (int round = 0; round < 100; ++round)
@@ -256,7 +259,7 @@ TEST(Executor, TwoExecutorsAtOnce) {
   second.join();
 }
 
-TEST(Executor, InsideTheHostsOwnParallelFor) {
+TEST_F(ExecutorTest, InsideTheHostsOwnParallelFor) {
   RuntimeParts parts(2);
   tsanRelease(&parts);
   tbb::parallel_for(0, 500, [&](int i) PLIM_NO_TSAN {
@@ -267,7 +270,7 @@ TEST(Executor, InsideTheHostsOwnParallelFor) {
   tsanAcquire(&parts.pool);
 }
 
-TEST(Executor, ACancelledGroupOfTheHostDropsNothingOfOurs) {
+TEST_F(ExecutorTest, ACancelledGroupOfTheHostDropsNothingOfOurs) {
   RuntimeParts parts(2);
   std::atomic<int> ran{0};
   tbb::task_group_context group;
@@ -286,7 +289,7 @@ TEST(Executor, ACancelledGroupOfTheHostDropsNothingOfOurs) {
   EXPECT_GE(ran.load(), 1);
 }
 
-TEST(Executor, NestedDispatchesKeepTheirScratch) {
+TEST_F(ExecutorTest, NestedDispatchesKeepTheirScratch) {
   for (int threads : {1, 2}) {
     RuntimeParts parts(threads);
     auto outer = [](plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
@@ -316,7 +319,7 @@ TEST(Executor, NestedDispatchesKeepTheirScratch) {
   }
 }
 
-TEST(Executor, InlineScratchIsReusedFromDispatchToDispatch) {
+TEST_F(ExecutorTest, InlineScratchIsReusedFromDispatchToDispatch) {
   RuntimeParts parts(1);
   Call call(parts);
   auto entry = [](plim_context *context, void *const *bindings, const int64_t *, int64_t,
@@ -333,7 +336,7 @@ TEST(Executor, InlineScratchIsReusedFromDispatchToDispatch) {
   EXPECT_EQ(seen.size(), 1u);
 }
 
-TEST(Executor, ParallelForRunsEveryJobOnce) {
+TEST_F(ExecutorTest, ParallelForRunsEveryJobOnce) {
   for (int threads : {1, 2, 4}) {
     RuntimeParts parts(threads);
     for (size_t count : {0u, 1u, 2u, 5u, 1000u}) {
@@ -345,7 +348,7 @@ TEST(Executor, ParallelForRunsEveryJobOnce) {
   }
 }
 
-TEST(Executor, ParallelForMayCallItself) {
+TEST_F(ExecutorTest, ParallelForMayCallItself) {
   RuntimeParts parts(2);
   std::atomic<int> ran{0};
   parts.executor.parallelFor(8, [&](size_t) {
@@ -371,7 +374,7 @@ plim_code mxcsrEntry(plim_context *, void *const *bindings, const int64_t *, int
   return 0;
 }
 
-TEST(FloatEnvironment, OfTheCallerNeitherReachesTasksNorChanges) {
+TEST_F(FloatEnvironmentTest, OfTheCallerNeitherReachesTasksNorChanges) {
   RuntimeParts parts(2);
   // Half of the rounds start with a caller that already flushes when the arena is first used.
   for (int round = 0; round < 20; ++round) {
@@ -393,7 +396,7 @@ TEST(FloatEnvironment, OfTheCallerNeitherReachesTasksNorChanges) {
   }
 }
 
-TEST(FloatEnvironment, CoversHostCodeAndJobs) {
+TEST_F(FloatEnvironmentTest, CoversHostCodeAndJobs) {
   RuntimeParts parts(2);
   auto entry = [](plim_context *, const plim_view *, const plim_view *) -> plim_code {
     return _mm_getcsr() == 0x1f80 ? 0 : invalidArgument;
@@ -413,24 +416,25 @@ TEST(FloatEnvironment, CoversHostCodeAndJobs) {
 #endif
 
 #if !__has_feature(thread_sanitizer)
-TEST(Executor, AForkedChildRunsInline) {
-  RuntimeParts parts(4);
-  countOnce(parts, 200, dear);
+TEST_F(ExecutorTest, AForkedChildRunsInline) {
   for (int round = 0; round < 20; ++round) {
+    auto parts = std::make_unique<RuntimeParts>(4);
+    countOnce(*parts, 200, dear);
     pid_t child = fork();
     if (child == 0) {
       alarm(20);
-      countOnce(parts, 200, dear);
+      countOnce(*parts, 200, dear);
       std::atomic<int> jobs{0};
-      parts.executor.parallelFor(10, [&](size_t) { ++jobs; });
+      parts->executor.parallelFor(10, [&](size_t) { ++jobs; });
+      parts.reset();
       _exit(jobs == 10 && !::testing::Test::HasFailure() ? 0 : 1);
     }
     ASSERT_GT(child, 0);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    countOnce(*parts, 200, dear);
   }
-  countOnce(parts, 200, dear);
 }
 #endif
 

@@ -17,7 +17,6 @@ namespace {
 
 using namespace runtime;
 using plim::testing::TemporaryFile;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -110,8 +109,7 @@ TEST(Npy, RejectsMalformedFiles) {
   EXPECT_THAT(load("PK\x03\x04 something else entirely"), HasSubstr("not a NumPy file"));
   for (const char *header :
        {"", "{", "{}", "{'descr': '<f4'}", "['descr']",
-        "{'descr': '<f4', 'fortran_order': False, "
-        "'shape': (2,), 'more': 1}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': 1}",
         "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
         "{'descr': '<f4' 'fortran_order': False, 'shape': (2,)}",
         "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}",
@@ -167,7 +165,7 @@ TEST(Npy, WritesWhatItReads) {
   TemporaryFile file;
   for (ElementType type : allElementTypes()) {
     std::string name(elementTypeName(type));
-    for (std::string text : {name + "=1", "0x4x" + name + "=[]", "3x5x" + name + "=rnd:1"}) {
+    for (const std::string &text : {name + "=1", "0x4x" + name + "=[]", "3x5x" + name + "=rnd:1"}) {
       Value value = *parseValue(text, pool());
       Status written = writeNpy(file.path(), value);
       if (type == ElementType::BF16) {

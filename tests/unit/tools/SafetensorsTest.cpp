@@ -118,7 +118,7 @@ TEST(Safetensors, MalformedFilesAreErrors) {
       error(safetensors("{\"a\":" + std::string(50000, '[') + std::string(50000, ']') + "}", "")),
       HasSubstr("expected dtype"));
 
-  auto one = [](std::string body, size_t bytes) {
+  auto one = [](const std::string &body, size_t bytes) {
     return error(safetensors("{" + body + "}", std::string(bytes, '\0')));
   };
   EXPECT_EQ(one(entry("a", "F32", "[2]", 0, 8), 8), "");

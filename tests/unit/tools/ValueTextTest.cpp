@@ -20,7 +20,6 @@ namespace {
 using namespace runtime;
 using plim::testing::TemporaryFile;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::shared_ptr<MemoryPool> pool() { return std::make_shared<MemoryPool>(); }
