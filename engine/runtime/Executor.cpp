@@ -116,7 +116,11 @@ Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
   }
 }
 
-Executor::~Executor() = default;
+Executor::~Executor() {
+  // In a forked child the arena may hold locks of threads that are gone: it stays as it is.
+  if (arena && !arena->usable())
+    static_cast<void>(arena.release());
+}
 
 plim_code Executor::runDispatch(plim_context *context, const plim_dispatch *dispatch,
                                 void *const *bindings, const int64_t *scalars) {
