@@ -1,0 +1,51 @@
+// What the accesses of a dispatch tell the rest of the compiler.
+// RUN: plimsoll-opt %s -canonicalize -cse | FileCheck %s
+
+func.func private @work(%a: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32>
+    attributes {plim.dispatch_function} {
+  return %o : tensor<4xf32>
+}
+
+// On tensors a dispatch is a value: unused it goes away, repeated it is shared.
+// CHECK-LABEL: func.func @unused(
+//   CHECK-NOT: plim.dispatch
+//       CHECK: return
+func.func @unused(%a: tensor<4xf32>, %o: tensor<4xf32>) {
+  %r = plim.dispatch @work ins(%a : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @repeated(
+//       CHECK: %[[R:.*]] = plim.dispatch
+//   CHECK-NOT: plim.dispatch
+//       CHECK: return %[[R]], %[[R]]
+func.func @repeated(%a: tensor<4xf32>, %o: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r = plim.dispatch @work ins(%a : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  %s = plim.dispatch @work ins(%a : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  return %r, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+// On memrefs it writes its outputs.
+// CHECK-LABEL: func.func @writes(
+// CHECK-COUNT-2: plim.dispatch
+//         CHECK: return
+func.func @writes(%a: memref<4xf32>, %o: memref<4xf32>) {
+  plim.dispatch @work ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  plim.dispatch @work ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  return
+}
+
+// The context and the slab are the same wherever they are asked for.
+// CHECK-LABEL: func.func @one_slab(
+//       CHECK: = plim.context
+//   CHECK-NOT: = plim.context
+//       CHECK: %[[SLAB:.*]] = plim.workspace
+//   CHECK-NOT: plim.workspace
+//       CHECK: return %[[SLAB]], %[[SLAB]]
+func.func @one_slab() -> (memref<?xi8>, memref<?xi8>) {
+  %context = plim.context : !plim.context
+  %slab = plim.workspace %context : memref<?xi8>
+  %again = plim.context : !plim.context
+  %other = plim.workspace %again : memref<?xi8>
+  return %slab, %other : memref<?xi8>, memref<?xi8>
+}

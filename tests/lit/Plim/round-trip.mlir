@@ -1,0 +1,72 @@
+// Custom form, generic form and bytecode all read back to the same module.
+// RUN: plimsoll-opt %s | FileCheck %s
+// RUN: plimsoll-opt %s | plimsoll-opt | FileCheck %s
+// RUN: plimsoll-opt %s -mlir-print-op-generic | plimsoll-opt | FileCheck %s
+// RUN: plimsoll-opt %s -emit-bytecode | plimsoll-opt | FileCheck %s
+
+func.func private @work(%a: tensor<?x4xf32>, %s: f32, %o: tensor<?xf32>) -> tensor<?xf32>
+    attributes {plim.dispatch_function} {
+  return %o : tensor<?xf32>
+}
+func.func private @pair(%o: tensor<4xf32>, %p: tensor<2xi8>) -> (tensor<4xf32>, tensor<2xi8>)
+    attributes {plim.dispatch_function} {
+  return %o, %p : tensor<4xf32>, tensor<2xi8>
+}
+func.func private @nothing() attributes {plim.dispatch_function} {
+  return
+}
+
+// CHECK-LABEL: func.func @on_tensors(
+//  CHECK-SAME: %[[A:.*]]: tensor<?x4xf32>, %[[S:.*]]: f32, %[[O:.*]]: tensor<?xf32>)
+//       CHECK: %[[R:.*]] = plim.dispatch @work ins(%[[A]], %[[S]] : tensor<?x4xf32>, f32)
+//  CHECK-SAME: outs(%[[O]] : tensor<?xf32>) -> tensor<?xf32>
+//       CHECK: return %[[R]]
+func.func @on_tensors(%a: tensor<?x4xf32>, %s: f32, %o: tensor<?xf32>) -> tensor<?xf32> {
+  %r = plim.dispatch @work ins(%a, %s : tensor<?x4xf32>, f32) outs(%o : tensor<?xf32>)
+      -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @on_memrefs(
+//       CHECK: plim.dispatch @work ins(%{{.*}}, %{{.*}} : memref<?x4xf32>, f32)
+//  CHECK-SAME: outs(%{{.*}} : memref<?xf32>)
+//  CHECK-SAME: accesses = [#plim.access<readonly>, #plim.access<writeonly>]
+//  CHECK-SAME: plim.device = "host"
+//   CHECK-NOT: ->
+//       CHECK: return
+func.func @on_memrefs(%a: memref<?x4xf32>, %s: f32, %o: memref<?xf32>) {
+  plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%o : memref<?xf32>)
+      {accesses = [#plim.access<readonly>, #plim.access<writeonly>], plim.device = "host"}
+  return
+}
+
+// CHECK-LABEL: func.func @results(
+//       CHECK: %[[R:.*]]:2 = plim.dispatch @pair outs(%{{.*}}, %{{.*}} : tensor<4xf32>, tensor<2xi8>)
+//  CHECK-SAME: accesses = [#plim.access<readwrite>, #plim.access<writeonly>]
+//  CHECK-SAME: -> tensor<4xf32>, tensor<2xi8>
+//       CHECK: return %[[R]]#0, %[[R]]#1
+func.func @results(%o: tensor<4xf32>, %p: tensor<2xi8>) -> (tensor<4xf32>, tensor<2xi8>) {
+  %r:2 = plim.dispatch @pair outs(%o, %p : tensor<4xf32>, tensor<2xi8>)
+      {accesses = [#plim.access<readwrite>, #plim.access<writeonly>]}
+      -> tensor<4xf32>, tensor<2xi8>
+  return %r#0, %r#1 : tensor<4xf32>, tensor<2xi8>
+}
+
+// CHECK-LABEL: func.func @no_bindings(
+//       CHECK: plim.dispatch @nothing
+func.func @no_bindings() {
+  plim.dispatch @nothing
+  return
+}
+
+// CHECK-LABEL: func.func @slab()
+//       CHECK: %[[CONTEXT:.*]] = plim.context : !plim.context
+//       CHECK: plim.workspace %[[CONTEXT]] : memref<?xi8>
+func.func @slab() -> memref<?xi8> {
+  %context = plim.context : !plim.context
+  %slab = plim.workspace %context : memref<?xi8>
+  return %slab : memref<?xi8>
+}
+
+// CHECK-LABEL: func.func private @takes_context(!plim.context)
+func.func private @takes_context(!plim.context)
