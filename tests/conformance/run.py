@@ -15,6 +15,7 @@ import math
 import pathlib
 import re
 import shlex
+import struct
 import subprocess
 import sys
 
@@ -90,15 +91,32 @@ def read_cases(path):
     return cases
 
 
+def read_float(element, word):
+    """The value of that float type nearest to a decimal: other digits may mean the same value."""
+    value = float(word)
+    if element == "f64" or not math.isfinite(value):
+        return value
+    try:
+        if element == "f16":
+            return struct.unpack("e", struct.pack("e", value))[0]
+        (bits,) = struct.unpack("I", struct.pack("f", value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    if element == "bf16":
+        bits = min(bits + 0x7FFF + (bits >> 16 & 1), 0xFFFFFFFF) & 0xFFFF0000
+    return struct.unpack("f", struct.pack("I", bits))[0]
+
+
 def parse_value(text):
-    """Reads `2x3xf32=[[1, 2, 3], [4, 5, 6]]`; integers stay integers, so that i64 is compared whole."""
+    """Reads `2x3xf32=[[1, 2, 3], [4, 5, 6]]`; integers stay whole: no bit of an i64 is lost."""
     match = re.fullmatch(r"((?:\d+x)*)([a-z]+\d*)=(.*)", text)
     if not match:
         raise ModuleError(f"cannot read the value '{text[:80]}'")
     extents, element, data = match.groups()
-    read = int if INTEGER.fullmatch(element) else float
+    integer = INTEGER.fullmatch(element)
+    words = re.sub(r"[\[\],]", " ", data).split()
     try:
-        elements = [read(word) for word in re.sub(r"[\[\],]", " ", data).split()]
+        elements = [int(word) if integer else read_float(element, word) for word in words]
     except ValueError:
         raise ModuleError(f"cannot read the value '{text[:80]}'") from None
     shape = tuple(int(extent) for extent in extents.split("x")[:-1])
@@ -223,7 +241,7 @@ def main():
     parser.add_argument("paths", nargs="*", type=pathlib.Path, default=[HERE],
                         help="modules or folders (default: all of tests/conformance)")
     parser.add_argument("--flags", type=shlex.split, default=[],
-                        help="extra flags for the side under test, as one word: --flags='--policy heap'")
+                        help="extra flags for the side under test: --flags='--policy heap'")
     parser.add_argument("--oracle-flags", type=shlex.split, default=[],
                         help="extra flags for the oracle side")
     parser.add_argument("--threads", default="1,2",

@@ -53,6 +53,14 @@ class DriverTest(unittest.TestCase):
         self.assertPasses("result[0]: index=5\narg[1]: 1xindex=[2]",
                           "result[0]: index=5\narg[1]: 1xindex=[2]")
 
+    def test_digits_are_read_in_the_precision_of_the_type(self):
+        for element, short, long in (("bf16", "0.1", "0.100097656"), ("f16", "0.1", "0.09998"),
+                                     ("f32", "0.1", "0.100000001"), ("f32", "1e39", "inf"),
+                                     ("bf16", "-3.4e38", "-3.4e38"), ("f16", "-1e6", "-inf")):
+            self.assertPasses(f"result[0]: {element}={short}", f"result[0]: {element}={long}")
+        self.assertFails("differ", "result[0]: f64=0.1", "result[0]: f64=0.100000001")
+        self.assertFails("differ", "result[0]: f32=0.1", "result[0]: f32=0.10000002")
+
     def test_exact_integers(self):
         self.assertFails("element 0 is 9007199254740993", "result[0]: i64=9007199254740993",
                          "result[0]: i64=9007199254740992")
@@ -60,8 +68,8 @@ class DriverTest(unittest.TestCase):
     def test_tolerance_is_relative_to_the_scale_of_the_tensor(self):
         self.assertPasses("result[0]: 2xf32=[1000.5, 0.5]", "result[0]: 2xf32=[1000, 0]",
                           tolerance="1e-3")
-        self.assertFails("1 of 2 differ", "result[0]: 2xf32=[1002, 0]", "result[0]: 2xf32=[1000, 0]",
-                         tolerance="1e-3")
+        self.assertFails("1 of 2 differ", "result[0]: 2xf32=[1002, 0]",
+                         "result[0]: 2xf32=[1000, 0]", tolerance="1e-3")
         self.assertFails("wanted 0.0;", "result[0]: f32=1e-9", "result[0]: f32=0", tolerance="1")
         self.assertFails("differ", "result[0]: f32=inf", "result[0]: f32=1e38", tolerance="1")
         self.assertFails("differ", "result[0]: f32=nan", "result[0]: f32=1", tolerance="1")
