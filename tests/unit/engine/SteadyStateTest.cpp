@@ -9,8 +9,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
-#include <vector>
 
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PLIM_COUNTS_ALLOCATIONS 0
@@ -140,35 +138,10 @@ TEST(SteadyState, AnAllocationOfThePoolIsCheap) {
   for (int i = 0; i < pairs; ++i)
     pool.release(pool.allocate(1000));
   std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
-  std::printf("allocate + release: %.1f ns\n", time.count() / pairs);
+  RecordProperty("nanosecondsPerPair", static_cast<int>(time.count() / pairs));
   // A multiple of what is expected, since the machine may be busy.
   if (PLIM_COUNTS_ALLOCATIONS)
     EXPECT_LT(time.count() / pairs, 500);
-}
-
-TEST(SteadyState, CostOfACall) {
-  for (int threads : {1, 2}) {
-    RuntimeParts parts(threads);
-    float out[4];
-    void *bindings[] = {out};
-    auto nothing = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) {
-      return plim_code{0};
-    };
-    plim_dispatch dispatch = {nothing, firstScalar, "nothing", cheap};
-    int64_t scalars[] = {1};
-    constexpr int rounds = 200000;
-    auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < rounds; ++i)
-      Call call(parts);
-    auto middle = std::chrono::steady_clock::now();
-    Call call(parts);
-    for (int i = 0; i < rounds; ++i)
-      plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
-    auto end = std::chrono::steady_clock::now();
-    using Ns = std::chrono::duration<double, std::nano>;
-    std::printf("%d threads: empty call %.1f ns, inline dispatch %.1f ns\n", threads,
-                Ns(middle - begin).count() / rounds, Ns(end - middle).count() / rounds);
-  }
 }
 
 } // namespace
