@@ -220,6 +220,8 @@ public:
     for (ModulePiece &piece : splitModule(*module)) {
       emitters.emplace_back(*piece.module, device,
                             options.oracle ? CodeKind::Plain : piece.kind);
+      if (!emitters.back().translated())
+        return errors.status("translation to LLVM IR");
     }
     times.lower = lap();
     if (Status status = emitAll(emitters); !status.ok())

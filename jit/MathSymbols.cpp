@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 36> scalarFunctions = {
     "cos",   "cosh",  "erf",   "erfc",  "exp",   "exp10", "exp2",     "expm1", "fabs",
     "floor", "fma",   "fmax",  "fmin",  "fmod",  "ldexp", "log",      "log10", "log1p",
     "log2",  "pow",   "rint",  "round", "sin",   "sinh",  "sqrt",     "tan",   "tanh"};
-constexpr std::array<std::string_view, 3> otherFunctions = {"roundeven", "trunc", "nearbyint"};
+constexpr std::array<std::string_view, 4> otherFunctions = {"roundeven", "trunc", "nearbyint",
+                                                               "sincos"};
 
 bool isAllowed(std::string_view name) {
   auto has = [&](std::string_view candidate) {

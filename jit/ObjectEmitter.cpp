@@ -72,8 +72,6 @@ ObjectEmitter::~ObjectEmitter() = default;
 ObjectEmitter::ObjectEmitter(ObjectEmitter &&) noexcept = default;
 
 Status ObjectEmitter::emit(bool wantAssembly) {
-  if (!module)
-    return internalError("translation to LLVM IR failed");
   PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());

@@ -30,12 +30,14 @@ enum class CodeKind {
 
 class ObjectEmitter {
 public:
-  /// `device` is borrowed. Failures of the translation surface in emit().
+  /// `device` is borrowed. A failed translation emits a diagnostic.
   ObjectEmitter(mlir::ModuleOp module, const targets::DeviceDescription &device, CodeKind kind);
   ~ObjectEmitter();
   ObjectEmitter(ObjectEmitter &&) noexcept;
 
-  /// Optimises and generates code. Call once.
+  bool translated() const { return module != nullptr; }
+
+  /// Needs translated(). Optimises and generates code. Call once.
   Status emit(bool wantAssembly);
 
   std::string object;   // after emit()

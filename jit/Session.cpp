@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <sys/mman.h>
 
 using namespace llvm;
@@ -97,6 +98,18 @@ struct Session::Impl {
   std::unique_ptr<ObjectLinkingLayer> linker;
   JITDylib *host = nullptr;
   std::atomic<uint64_t> nextModule{0};
+  /// What ORC reported last: a failed lookup names only the symbols, not why they are missing.
+  std::mutex reasonMutex;
+  std::string reason;
+
+  Status failedLookup(Error error, StringRef what) {
+    std::lock_guard<std::mutex> lock(reasonMutex);
+    std::string why = std::exchange(reason, {});
+    if (why.empty())
+      return toStatus(std::move(error), what);
+    consumeError(std::move(error));
+    return toStatus(createStringError(why), what);
+  }
 
   ~Impl() {
     if (execution)
@@ -124,7 +137,10 @@ StatusOr<std::shared_ptr<Session>> Session::create(std::span<const HostSymbol> s
     return toStatus(control.takeError(), "cannot start a JIT session");
   impl.execution = std::make_unique<ExecutionSession>(std::move(*control));
   // Failures come back as errors; the default reporter prints them as well.
-  impl.execution->setErrorReporter([](Error error) { consumeError(std::move(error)); });
+  impl.execution->setErrorReporter([&impl](Error error) {
+    std::lock_guard<std::mutex> lock(impl.reasonMutex);
+    impl.reason = toString(std::move(error));
+  });
   impl.linker = std::make_unique<ObjectLinkingLayer>(*impl.execution);
   if (options.debugger) {
     Error error = Error::success();
@@ -209,7 +225,7 @@ Session::link(const Artifact &artifact, std::span<const ParameterBinding> parame
   }
   Expected<SymbolMap> found = execution.lookup(makeJITDylibSearchOrder(&dylib), lookup);
   if (!found)
-    return toStatus(found.takeError(), "cannot link " + artifact.source);
+    return impl->failedLookup(found.takeError(), "cannot link " + artifact.source);
   for (const FunctionSignature &function : artifact.functions) {
     auto address = [&](const std::string &name) {
       return found->lookup(execution.intern(name)).getAddress().toPtr<void *>();

@@ -71,6 +71,23 @@ Status readParameters(const RunOptions &options, const PoolPtr &pool, Parameters
   return okStatus();
 }
 
+/// The text of a tensor of rank 0 is that of a scalar: the signature tells which is meant.
+Status adaptScalars(const jit::FunctionSignature &signature, const PoolPtr &pool,
+                    std::vector<Value> &inputs) {
+  for (size_t i = 0; i < std::min(inputs.size(), signature.arguments.size()); ++i) {
+    const auto *scalar = std::get_if<runtime::Scalar>(&inputs[i]);
+    if (!scalar || !signature.arguments[i].isShaped || !signature.arguments[i].shape.empty())
+      continue;
+    auto bytes = std::as_bytes(std::span(&scalar->bits, 1));
+    PLIM_ASSIGN_OR_RETURN(
+        runtime::Buffer buffer,
+        runtime::Buffer::fromCopy(pool, scalar->type, {},
+                                  bytes.first(static_cast<size_t>(elementBytes(scalar->type)))));
+    inputs[i] = std::move(buffer);
+  }
+  return okStatus();
+}
+
 Status writeOutputs(const RunOptions &options, const std::vector<Value> &results) {
   if (options.outputs.size() > results.size())
     return invalidArgumentError("--output given " + std::to_string(options.outputs.size()) +
@@ -126,6 +143,7 @@ Status run(const RunOptions &options, std::ostream &out, std::ostream &err) {
     name = module->functions()[0].name;
   }
   PLIM_ASSIGN_OR_RETURN(Function function, module->lookup(name));
+  PLIM_RETURN_IF_ERROR(adaptScalars(function.signature(), pool, inputs));
   std::vector<Value> results(function.signature().results.size());
   std::vector<double> times;
   for (int64_t i = 0; i < std::max<int64_t>(1, options.repeat); ++i) {
@@ -135,6 +153,11 @@ Status run(const RunOptions &options, std::ostream &out, std::ostream &err) {
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
             .count());
   }
+  // A kernel's effect is what it leaves in its buffers.
+  if (!function.signature().isTensorProgram)
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (std::holds_alternative<runtime::Buffer>(inputs[i]))
+        out << "arg[" << i << "]: " << printValue(inputs[i]) << "\n";
   for (size_t i = 0; i < results.size(); ++i)
     out << "result[" << i << "]: " << printValue(results[i]) << "\n";
   if (options.timing) {

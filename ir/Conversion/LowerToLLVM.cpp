@@ -54,6 +54,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
                                                     vector::VectorTransposeLowering::EltWise);
     vector::populateVectorStepLoweringPatterns(patterns);
     vector::populateVectorMaskOpLoweringPatterns(patterns);
+    vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/false);
     vector::populateVectorGatherLoweringPatterns(patterns);
     vector::populateVectorInterleaveLoweringPatterns(patterns);
     vector::populateVectorToFromElementsToShuffleTreePatterns(patterns);
@@ -61,6 +62,8 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     vector::populateVectorRankReducingFMAPattern(patterns);
     vector::populateVectorFromElementsUnrollPatterns(patterns);
     vector::FromElementsOp::getCanonicalizationPatterns(patterns, &getContext());
+    // The C library has no such function.
+    math::populateExpansionPatterns(patterns, {"rsqrt"});
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 

@@ -56,10 +56,12 @@ void registerPipeline(StringRef name, StringRef description, BuildT build) {
 
 void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {
   // 1. Import.
-  OpPassManager &function = manager.nest<func::FuncOp>();
-  tosa::addTosaToLinalgPasses(function, TosaToLinalgOptions(), TosaToLinalgNamedOptions(),
+  tosa::addTosaToLinalgPasses(manager, TosaToLinalgOptions(), TosaToLinalgNamedOptions(),
                               std::nullopt);
-  function.addPass(createTosaToArithPass());
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  TosaToArithPassOptions rescale;
+  rescale.includeApplyRescale = true;
+  function.addPass(createTosaToArithPass(rescale));
   function.addPass(createTosaToTensorPass());
   function.addPass(createTosaToSCFPass());
   manager.addPass(createInlinerPass());
@@ -138,6 +140,7 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
 
   // 11.
   manager.addPass(createPlimLowerRuntime());
+  manager.addPass(createConvertMathToFuncs());
   manager.addPass(createPlimLowerToLLVM());
   manager.addPass(createReconcileUnrealizedCastsPass());
   addCleanup(manager);

@@ -307,9 +307,9 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
           placeholders.push_back(placeholder);
           Value init = destinationOp.getTiedOpOperand(result)->get();
           if (auto fill = init.getDefiningOp<linalg::FillOp>(); fill && isCheap(fill)) {
-            auto refill = cast<linalg::FillOp>(bodyBuilder.clone(*fill, mapping));
-            refill.getDpsInitsMutable()[0].set(placeholder);
-            inits.push_back(refill.getResult(0));
+            Value scalar = mapping.lookup(fill.getInputs()[0]);
+            inits.push_back(
+                linalg::FillOp::create(bodyBuilder, fill.getLoc(), scalar, placeholder).getResult(0));
           } else {
             inits.push_back(placeholder);
           }

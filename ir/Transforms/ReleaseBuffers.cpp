@@ -1,12 +1,14 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
 
+#include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -31,6 +33,7 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function->hasAttr(kernelAttr))
         continue;
+      separateResults(function);
       if (failed(bufferization::deallocateBuffersOwnershipBased(function, {}, symbols)))
         return signalPassFailure();
     }
@@ -39,12 +42,31 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
       signalPassFailure();
   }
 
+  /// Each result is a buffer of its own to the caller: what is returned twice is cloned.
+  static void separateResults(func::FuncOp function) {
+    function.walk([](func::ReturnOp op) {
+      llvm::SmallPtrSet<Value, 4> returned;
+      for (OpOperand &operand : op->getOpOperands()) {
+        Value buffer = operand.get();
+        if (!isa<MemRefType>(buffer.getType()))
+          continue;
+        while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+          buffer = view.getViewSource();
+        if (returned.insert(buffer).second)
+          continue;
+        OpBuilder builder(op);
+        operand.set(bufferization::CloneOp::create(builder, op.getLoc(), operand.get()));
+      }
+    });
+  }
+
   /// The rest of upstream's deallocation pipeline.
   static OpPassManager lowering() {
     OpPassManager manager(ModuleOp::getOperationName());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(bufferization::createBufferDeallocationSimplificationPass());
     manager.addPass(bufferization::createLowerDeallocationsPass());
+    manager.addPass(createConvertBufferizationToMemRefPass());
     manager.addPass(createCSEPass());
     manager.addPass(createCanonicalizerPass());
     return manager;
