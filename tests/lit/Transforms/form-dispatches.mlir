@@ -1,0 +1,256 @@
+// RUN: plimsoll-opt %s -plim-form-dispatches -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-form-dispatches=fuse=false -split-input-file \
+// RUN:   | FileCheck %s --check-prefix=ORACLE
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// An elementwise consumer takes the contraction before it inside. Fills and constants are copied,
+// not bound; so is the empty tensor, whose extent is bound as a scalar.
+// CHECK-LABEL: func.func private @relu_elementwise_0(
+//  CHECK-SAME: %[[A:.*]]: tensor<?x8xf32>, %[[B:.*]]: tensor<8x16xf32>, %[[N:.*]]: index, %[[O:.*]]: tensor<?x16xf32>)
+//  CHECK-SAME: plim.dispatch_function
+//  CHECK-SAME: plim.parallel_loops = array<i64: 0, 1>
+//   CHECK-DAG: %[[Z:.*]] = arith.constant 0.000000e+00 : f32
+//   CHECK-DAG: %[[E:.*]] = tensor.empty(%[[N]])
+//       CHECK: %[[F:.*]] = linalg.fill ins(%[[Z]] : f32) outs(%[[E]] : tensor<?x16xf32>)
+//       CHECK: %[[M:.*]] = linalg.matmul ins(%[[A]], %[[B]] : {{.*}}) outs(%[[F]] : tensor<?x16xf32>)
+//       CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[M]] : tensor<?x16xf32>) outs(%[[O]] : tensor<?x16xf32>)
+//       CHECK: return %[[R]]
+// CHECK-LABEL: func.func @relu(
+//  CHECK-SAME: %[[A:.*]]: tensor<?x8xf32>, %[[B:.*]]: tensor<8x16xf32>, %[[N:.*]]: index)
+//       CHECK: %[[E:.*]] = tensor.empty(%[[N]])
+//   CHECK-NOT: linalg
+//       CHECK: %[[R:.*]] = plim.dispatch @relu_elementwise_0 ins(%[[A]], %[[B]], %[[N]] : {{.*}}) outs(%[[E]] : tensor<?x16xf32>)
+//   CHECK-NOT: linalg
+//       CHECK: return %[[R]]
+
+// ORACLE-LABEL: func.func private @relu_contraction_0(
+//       ORACLE: linalg.matmul
+//   ORACLE-NOT: linalg.generic
+// ORACLE-LABEL: func.func private @relu_elementwise_1(
+//   ORACLE-NOT: linalg.matmul
+//       ORACLE: linalg.generic
+// ORACLE-LABEL: func.func @relu(
+//       ORACLE: %[[M:.*]] = plim.dispatch @relu_contraction_0
+//       ORACLE: plim.dispatch @relu_elementwise_1 ins(%[[M]] : tensor<?x16xf32>)
+func.func @relu(%a: tensor<?x8xf32>, %b: tensor<8x16xf32>, %n: index) -> tensor<?x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<?x8xf32>, tensor<8x16xf32>)
+                     outs(%f : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%m : tensor<?x16xf32>) outs(%e : tensor<?x16xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.maximumf %x, %z : f32
+    linalg.yield %y : f32
+  } -> tensor<?x16xf32>
+  return %r : tensor<?x16xf32>
+}
+
+// -----
+
+// The operand of a contraction is read often: it gets memory. The fill of a root stays with it.
+// CHECK-LABEL: func.func private @chain_contraction_0(
+//  CHECK-SAME: %[[O:[^:]*]]: tensor<8x8xf32>) -> tensor<8x8xf32> attributes
+//       CHECK: %[[F:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%[[O]] : tensor<8x8xf32>)
+//       CHECK: linalg.matmul {{.*}} outs(%[[F]] : tensor<8x8xf32>)
+// CHECK-LABEL: func.func private @chain_contraction_1(
+//       CHECK: linalg.matmul
+// CHECK-LABEL: func.func @chain(
+//   CHECK-NOT: linalg.fill
+//       CHECK: %[[M:.*]] = plim.dispatch @chain_contraction_0
+//       CHECK: plim.dispatch @chain_contraction_1 ins(%[[M]], %{{.*}} : tensor<8x8xf32>, tensor<8x8xf32>)
+func.func @chain(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>)
+                     outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %r = linalg.matmul ins(%m, %b : tensor<8x8xf32>, tensor<8x8xf32>)
+                     outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A reduction of rows and what divides by it share the loop over rows, and only that.
+// CHECK-LABEL: func.func private @rows_elementwise_0(
+//  CHECK-SAME: plim.parallel_loops = array<i64: 0>
+//       CHECK: linalg.fill
+//       CHECK: linalg.generic {{.*}}"reduction"
+//       CHECK: linalg.generic
+// CHECK-LABEL: func.func @rows(
+// CHECK-COUNT-1: plim.dispatch
+//     CHECK-NOT: plim.dispatch
+//         CHECK: return
+func.func @rows(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %ee = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%ee : tensor<8xf32>) -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x8xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  } -> tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %s : tensor<8x8xf32>, tensor<8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %q = arith.divf %x, %y : f32
+    linalg.yield %q : f32
+  } -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#col = affine_map<(d0, d1) -> (d1)>
+
+// Fused, a vector over rows and one over columns would leave no loop to split.
+// CHECK-LABEL: func.func @cross(
+// CHECK-COUNT-2: plim.dispatch
+//     CHECK-NOT: plim.dispatch
+//         CHECK: return
+func.func @cross(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8x8xf32> {
+  %e = tensor.empty() : tensor<8x8xf32>
+  %v = tensor.empty() : tensor<8xf32>
+  %p = linalg.exp ins(%a : tensor<8xf32>) outs(%v : tensor<8xf32>) -> tensor<8xf32>
+  %q = linalg.log ins(%b : tensor<8xf32>) outs(%v : tensor<8xf32>) -> tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#row, #col, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %q : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+// What is used elsewhere is computed once, in a dispatch of its own.
+// CHECK-LABEL: func.func @shared(
+//       CHECK: %[[P:.*]] = plim.dispatch @shared_elementwise_0
+//       CHECK: %[[Q:.*]] = plim.dispatch @shared_elementwise_1 ins(%[[P]] : tensor<8xf32>)
+//       CHECK: return %[[P]], %[[Q]]
+func.func @shared(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %p = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %q = linalg.log ins(%p : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %p, %q : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Dispatches stand inside of the control flow that their ops stood in.
+// CHECK-LABEL: func.func @in_loop(
+//  CHECK-SAME: %[[P:[^:]*]]: tensor<4xf32>)
+//       CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[T:.*]] = %{{.*}})
+//       CHECK: %[[S:.*]] = plim.dispatch @in_loop_elementwise_0 ins(%[[T]] : tensor<8xf32>) outs(%[[T]] : tensor<8xf32>)
+//       CHECK: %[[U:.*]] = plim.dispatch @in_loop_insert_slice_1 ins(%[[P]], %[[I]] : tensor<4xf32>, index) outs(%[[S]] : tensor<8xf32>)
+//       CHECK: scf.yield %[[U]]
+func.func @in_loop(%a: tensor<8xf32>, %n: index, %p: tensor<4xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %a) -> tensor<8xf32> {
+    %s = linalg.exp ins(%t : tensor<8xf32>) outs(%t : tensor<8xf32>) -> tensor<8xf32>
+    %u = tensor.insert_slice %p into %s[%i] [4] [1] : tensor<4xf32> into tensor<8xf32>
+    scf.yield %u : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// Ops without a destination of their own get one, and write it.
+// CHECK-LABEL: func.func private @slice_extract_slice_0(
+//       CHECK: %[[S:.*]] = tensor.extract_slice
+//       CHECK: linalg.generic {{.*}} ins(%[[S]] : tensor<?xf32>) outs(%{{.*}} : tensor<?xf32>)
+// CHECK-LABEL: func.func @slice(
+//  CHECK-SAME: %[[N:[^:]*]]: index)
+//       CHECK: %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?xf32>
+//       CHECK: plim.dispatch @slice_extract_slice_0 {{.*}} outs(%[[E]] : tensor<?xf32>)
+func.func @slice(%a: tensor<8x?xf32>, %i: index, %n: index) -> tensor<?xf32> {
+  %r = tensor.extract_slice %a[%i, 0] [1, %n] [1, 1] : tensor<8x?xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @elements_from_elements_0(
+//       CHECK: tensor.from_elements
+// CHECK-LABEL: func.func @elements(
+//       CHECK: tensor.empty() : tensor<2xf32>
+//       CHECK: plim.dispatch @elements_from_elements_0
+func.func @elements(%a: f32) -> tensor<2xf32> {
+  %r = tensor.from_elements %a, %a : tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+// A fill that is itself a result computes. An annotation of the root goes to the dispatch.
+// CHECK-LABEL: func.func @fill(
+//       CHECK: plim.dispatch @fill_fill_0 {{.*}} {plim.device = "npu"}
+func.func @fill(%a: f32) -> tensor<2xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %f = linalg.fill {plim.device = "npu"} ins(%a : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  return %f : tensor<2xf32>
+}
+
+// -----
+
+// Splats are copied inside, other constants are bound.
+// CHECK-LABEL: func.func private @constants_elementwise_0(
+//  CHECK-SAME: %[[TABLE:[^:]*]]: tensor<2xf32>, %{{[^:]*}}: tensor<2xf32>)
+//       CHECK: %[[SPLAT:.*]] = arith.constant dense<2.000000e+00> : tensor<2xf32>
+//       CHECK: linalg.add ins(%[[TABLE]], %[[SPLAT]] : tensor<2xf32>, tensor<2xf32>)
+func.func @constants() -> tensor<2xf32> {
+  %table = arith.constant dense<[1.0, 3.0]> : tensor<2xf32>
+  %splat = arith.constant dense<2.0> : tensor<2xf32>
+  %e = tensor.empty() : tensor<2xf32>
+  %r = linalg.add ins(%table, %splat : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>)
+      -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+// A value that the body reads at random is bound like an operand.
+#v = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func private @gather_elementwise_0(
+//  CHECK-SAME: %[[I:[^:]*]]: tensor<4xindex>, %[[T:[^:]*]]: tensor<?xf32>, %{{[^:]*}}: tensor<4xf32>)
+//       CHECK: tensor.extract %[[T]]
+// CHECK-LABEL: func.func @gather(
+//       CHECK: plim.dispatch @gather_elementwise_0
+func.func @gather(%t: tensor<?xf32>, %i: tensor<4xindex>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
+      ins(%i : tensor<4xindex>) outs(%e : tensor<4xf32>) {
+  ^bb0(%at: index, %o: f32):
+    %x = tensor.extract %t[%at] : tensor<?xf32>
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Kernels and dispatch functions are left alone.
+// CHECK-LABEL: func.func @kernel(
+//   CHECK-NOT: plim.dispatch @
+func.func @kernel(%a: memref<4xf32>) attributes {plim.kernel} {
+  linalg.exp ins(%a : memref<4xf32>) outs(%a : memref<4xf32>)
+  return
+}
+func.func private @made(%a: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.exp ins(%a : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
