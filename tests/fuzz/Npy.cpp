@@ -1,0 +1,25 @@
+// NumPy files: no bytes may do more than fail.
+
+#include "tools/io/Npy.h"
+
+#include "engine/runtime/MemoryPool.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+// The entry point has the name and signature that libFuzzer looks for.
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const auto pool = std::make_shared<plim::runtime::MemoryPool>();
+  int file = memfd_create("npy", MFD_CLOEXEC);
+  if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size))
+    std::abort();
+  (void)plim::tools::readNpy("/proc/self/fd/" + std::to_string(file), pool).ok();
+  close(file);
+  return 0;
+}
