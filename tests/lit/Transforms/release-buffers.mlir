@@ -1,0 +1,110 @@
+// RUN: plimsoll-opt %s -plim-release-buffers -split-input-file | FileCheck %s
+
+// What a function allocates and keeps to itself it releases; what it returns belongs to the caller.
+// CHECK-LABEL: func.func @host(
+//       CHECK: %[[RESULT:.*]] = memref.alloc() : memref<8xf32>
+//       CHECK: %[[OWN:.*]] = memref.alloc() : memref<4xf32>
+//       CHECK: memref.dealloc %[[OWN]]
+//   CHECK-NOT: memref.dealloc
+//       CHECK: return %[[RESULT]]
+func.func @host(%a: memref<4xf32>) -> memref<8xf32> {
+  %b = memref.alloc() : memref<8xf32>
+  %d = memref.alloc() : memref<4xf32>
+  memref.copy %a, %d : memref<4xf32> to memref<4xf32>
+  memref.copy %d, %a : memref<4xf32> to memref<4xf32>
+  return %b : memref<8xf32>
+}
+
+// -----
+
+// An argument that is returned is cloned: it belongs to somebody else.
+// CHECK-LABEL: func.func @argument(
+//  CHECK-SAME: %[[A:.*]]: memref<4xf32>)
+//       CHECK: %[[CLONE:.*]] = memref.alloc() : memref<4xf32>
+//       CHECK: memref.copy %[[A]], %[[CLONE]]
+//       CHECK: return %[[CLONE]]
+func.func @argument(%a: memref<4xf32>) -> memref<4xf32> {
+  return %a : memref<4xf32>
+}
+
+// -----
+
+// So is a global.
+// CHECK-LABEL: func.func @global(
+//       CHECK: %[[G:.*]] = memref.get_global
+//       CHECK: %[[CLONE:.*]] = memref.alloc()
+//       CHECK: memref.copy %[[G]], %[[CLONE]]
+//       CHECK: return %[[CLONE]]
+memref.global "private" constant @table : memref<2xf32> = dense<[1.0, 2.0]>
+func.func @global() -> memref<2xf32> {
+  %g = memref.get_global @table : memref<2xf32>
+  return %g : memref<2xf32>
+}
+
+// -----
+
+// Dispatch functions release as well.
+// CHECK-LABEL: func.func private @dispatch(
+//       CHECK: %[[D:.*]] = memref.alloc()
+//       CHECK: memref.dealloc %[[D]]
+func.func private @dispatch(%a: memref<f32>) attributes {plim.dispatch_function} {
+  %d = memref.alloc() : memref<f32>
+  memref.copy %a, %d : memref<f32> to memref<f32>
+  memref.copy %d, %a : memref<f32> to memref<f32>
+  return
+}
+
+// -----
+
+// The author of a kernel releases, or does not.
+// CHECK-LABEL: func.func @kernel(
+//       CHECK: memref.alloc()
+//   CHECK-NOT: memref.dealloc
+//       CHECK: return
+func.func @kernel(%a: memref<4xf32>) attributes {plim.kernel} {
+  %d = memref.alloc() : memref<4xf32>
+  memref.copy %a, %d : memref<4xf32> to memref<4xf32>
+  memref.copy %d, %a : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// -----
+
+// A buffer of each iteration is released in it.
+// CHECK-LABEL: func.func @in_loop(
+//       CHECK: scf.for
+//       CHECK: %[[D:.*]] = memref.alloc()
+//       CHECK: memref.dealloc %[[D]]
+//       CHECK: }
+//   CHECK-NOT: memref.dealloc
+//       CHECK: return
+func.func @in_loop(%a: memref<4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %d = memref.alloc() : memref<4xf32>
+    memref.copy %a, %d : memref<4xf32> to memref<4xf32>
+    memref.copy %d, %a : memref<4xf32> to memref<4xf32>
+  }
+  return
+}
+
+// -----
+
+// One that is carried around the loop is released when the next one takes its place; no op of the
+// bufferization dialect is left.
+// CHECK-LABEL: func.func @carried(
+//       CHECK: scf.for
+//       CHECK: memref.alloc()
+//       CHECK: memref.dealloc
+//   CHECK-NOT: bufferization.
+func.func @carried(%a: memref<4xf32>, %n: index) -> memref<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %a) -> memref<4xf32> {
+    %d = memref.alloc() : memref<4xf32>
+    memref.copy %t, %d : memref<4xf32> to memref<4xf32>
+    scf.yield %d : memref<4xf32>
+  }
+  return %r : memref<4xf32>
+}
