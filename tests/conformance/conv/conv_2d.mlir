@@ -11,6 +11,9 @@
 // CASE:
 // INPUT: 1x3x3x16xf32=rnd:3
 // INPUT: 3x3x16x16xf32=rnd:4
+// CASE:
+// INPUT: 2x33x35x17xf32=rnd:5
+// INPUT: 3x3x17x33xf32=rnd:6
 
 func.func @main(%image: tensor<?x?x?x?xf32>, %filter: tensor<3x3x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %c0 = arith.constant 0 : index

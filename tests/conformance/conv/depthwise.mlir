@@ -8,6 +8,9 @@
 // CASE:
 // INPUT: 2x9x11x19xf32=rnd:1
 // INPUT: 2x2x19xf32=rnd:2
+// CASE:
+// INPUT: 3x17x19x67xf32=rnd:5
+// INPUT: 2x2x67xf32=rnd:6
 
 func.func @main(%image: tensor<?x?x?x?xf32>, %filter: tensor<2x2x?xf32>) -> tensor<?x?x?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -12,6 +12,8 @@
 // CASE:
 // INPUT: 0x0xf32=[]
 // EXPECT: result[0]: 0x0xf32=[]
+// CASE:
+// INPUT: 301x301xf32=rnd:5
 
 func.func @main(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -9,6 +9,8 @@
 // CASE:
 // INPUT: 2x0x5x3xf32=[]
 // EXPECT: result[0]: 2x3x0x5xf32=[]
+// CASE:
+// INPUT: 2x33x35x17xf32=rnd:5
 
 func.func @main(%a: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %c0 = arith.constant 0 : index

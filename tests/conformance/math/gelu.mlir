@@ -6,6 +6,8 @@
 // EXPECT: result[0]: 6xf32=[0, 0.8413448, -0.15865526, 2.9959502, -0.004049694, 0.053982783]
 // CASE:
 // INPUT: 4099xf32=rnd:1
+// CASE:
+// INPUT: 65537xf32=rnd:5
 
 #id = affine_map<(i) -> (i)>
 func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {

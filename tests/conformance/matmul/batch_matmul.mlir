@@ -12,6 +12,9 @@
 // INPUT: 0x4x5xf32=[]
 // INPUT: 0x5x6xf32=[]
 // EXPECT: result[0]: 0x4x6xf32=[]
+// CASE:
+// INPUT: 5x129x65xf32=rnd:5
+// INPUT: 5x65x127xf32=rnd:6
 
 func.func @main(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
   %c0 = arith.constant 0 : index

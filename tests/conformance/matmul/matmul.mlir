@@ -24,6 +24,12 @@
 // CASE:
 // INPUT: 300x5xf32=rnd:9
 // INPUT: 5x290xf32=rnd:10
+// CASE:
+// INPUT: 65x1031xf32=rnd:11
+// INPUT: 1031x97xf32=rnd:12
+// CASE:
+// INPUT: 513x33xf32=rnd:13
+// INPUT: 33x129xf32=rnd:14
 
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -11,6 +11,9 @@
 // CASE:
 // INPUT: 128x64xbf16=rnd:3
 // INPUT: 64x96xbf16=rnd:4
+// CASE:
+// INPUT: 40x515xbf16=rnd:5
+// INPUT: 515x70xbf16=rnd:6
 
 func.func @main(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -14,6 +14,10 @@
 // INPUT: 1x784xf32=rnd:4
 // INPUT: 784x10xf32=rnd:5
 // INPUT: 10xf32=rnd:6
+// CASE:
+// INPUT: 257x129xf32=rnd:7
+// INPUT: 129x65xf32=rnd:8
+// INPUT: 65xf32=rnd:9
 
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %bias: tensor<?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

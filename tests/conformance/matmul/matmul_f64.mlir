@@ -8,6 +8,9 @@
 // CASE:
 // INPUT: 41x43xf64=rnd:1
 // INPUT: 43x47xf64=rnd:2
+// CASE:
+// INPUT: 65x515xf64=rnd:5
+// INPUT: 515x33xf64=rnd:6
 
 func.func @main(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
   %c0 = arith.constant 0 : index

@@ -11,6 +11,9 @@
 // CASE:
 // INPUT: 64x64xi8=127
 // INPUT: 64x64xi8=-128
+// CASE:
+// INPUT: 33x1030xi8=rnd:5
+// INPUT: 1030x65xi8=rnd:6
 
 func.func @main(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>) -> tensor<?x?xi32> {
   %c0 = arith.constant 0 : index

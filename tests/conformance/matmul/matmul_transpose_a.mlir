@@ -8,6 +8,9 @@
 // CASE:
 // INPUT: 67x31xf32=rnd:1
 // INPUT: 67x41xf32=rnd:2
+// CASE:
+// INPUT: 300x129xf32=rnd:5
+// INPUT: 300x70xf32=rnd:6
 
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

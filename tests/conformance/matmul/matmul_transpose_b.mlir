@@ -8,6 +8,9 @@
 // CASE:
 // INPUT: 31x67xf32=rnd:1
 // INPUT: 41x67xf32=rnd:2
+// CASE:
+// INPUT: 129x300xf32=rnd:5
+// INPUT: 70x300xf32=rnd:6
 
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -23,6 +23,10 @@
 // INPUT: 3xf32=1
 // EXPECT: result[0]: 3xf32=[0, 0, 0]
 // EXPECT: result[1]: 0xf32=[]
+// CASE:
+// INPUT: 1025x517xf32=rnd:5
+// INPUT: 517xf32=rnd:6
+// INPUT: 1025xf32=rnd:7
 
 func.func @main(%a: tensor<?x?xf32>, %x: tensor<?xf32>, %y: tensor<?xf32>)
     -> (tensor<?xf32>, tensor<?xf32>) {

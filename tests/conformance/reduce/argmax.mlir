@@ -11,6 +11,8 @@
 // EXPECT: result[1]: 1xi32=[0]
 // CASE:
 // INPUT: 43x67xf32=rnd:1
+// CASE:
+// INPUT: 5x3001xf32=rnd:5
 
 func.func @main(%x: tensor<?x?xf32>) -> (tensor<?xf32>, tensor<?xi32>) {
   %c0 = arith.constant 0 : index

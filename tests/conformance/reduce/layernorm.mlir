@@ -10,6 +10,10 @@
 // INPUT: 37x129xf32=rnd:1
 // INPUT: 129xf32=rnd:2
 // INPUT: 129xf32=rnd:3
+// CASE:
+// INPUT: 5x4099xf32=rnd:5
+// INPUT: 4099xf32=rnd:6
+// INPUT: 4099xf32=rnd:7
 
 func.func @main(%x: tensor<?x?xf32>, %gamma: tensor<?xf32>, %beta: tensor<?xf32>)
     -> tensor<?x?xf32> {

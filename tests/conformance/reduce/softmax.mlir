@@ -12,6 +12,10 @@
 // CASE:
 // INPUT: 0x5xf32=[]
 // EXPECT: result[0]: 0x5xf32=[]
+// CASE:
+// INPUT: 3x5003xf32=rnd:5
+// CASE:
+// INPUT: 257x1xf32=rnd:6
 
 func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index

@@ -11,6 +11,8 @@
 // EXPECT: result[1]: f32=0
 // CASE:
 // INPUT: 211x307xf32=rnd:1
+// CASE:
+// INPUT: 1031x509xf32=0.5
 
 func.func @main(%x: tensor<?x?xf32>) -> (tensor<f32>, f32) {
   %zero = arith.constant 0.0 : f32
