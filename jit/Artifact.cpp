@@ -153,6 +153,7 @@ std::string serialize(const Artifact &artifact) {
   writeHeader(writer);
   writer.text(artifact.source);
   writer.text(artifact.triple);
+  writer.text(artifact.policy);
   for (const std::vector<std::string> *texts : {&artifact.requiredFeatures, &artifact.objects})
     writer.list(*texts, [&](const std::string &text) { writer.text(text); });
   writer.list(artifact.functions,
@@ -183,6 +184,7 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
   Artifact artifact;
   artifact.source = reader.text();
   artifact.triple = reader.text();
+  artifact.policy = reader.text();
   for (std::vector<std::string> *texts : {&artifact.requiredFeatures, &artifact.objects})
     reader.list(*texts, [&] { return reader.text(); });
   reader.list(artifact.functions, [&] { return readSignature(reader); });

@@ -53,6 +53,7 @@ struct DataSymbol {
 struct Artifact {
   std::string source; // name of the source, for messages
   std::string triple;
+  std::string policy; // the allocation policy it was compiled for
   std::vector<std::string> requiredFeatures; // ISA features that the code uses, without '+'
   std::vector<std::string> objects;          // relocatable ELF
   std::vector<FunctionSignature> functions;

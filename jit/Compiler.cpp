@@ -184,6 +184,7 @@ public:
     Artifact artifact;
     artifact.source = name.str();
     artifact.triple = device.triple;
+    artifact.policy = options.oracle ? "heap" : options.policy;
     for (StringRef feature : device.features)
       if (feature.consume_front("+"))
         artifact.requiredFeatures.push_back(feature.str());
@@ -193,7 +194,7 @@ public:
     targets::dlti::attachTarget(*module, target);
 
     ir::PipelineOptions pipeline;
-    pipeline.policy = options.oracle ? "heap" : options.policy;
+    pipeline.policy = artifact.policy;
     pipeline.oracle = options.oracle;
     if (device.vectorBits > 0)
       pipeline.vectorBits = device.vectorBits;

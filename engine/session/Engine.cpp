@@ -74,6 +74,8 @@ struct Engine::State {
   EngineOptions options;
   targets::TargetDescription target;
   std::shared_ptr<runtime::MemoryPool> pool;
+  /// Of modules with policy heap: one malloc for each buffer.
+  std::shared_ptr<runtime::MemoryPool> heap;
   std::unique_ptr<runtime::Executor> executor;
   std::shared_ptr<jit::Session> session;
   std::optional<jit::ArtifactCache> cache;
@@ -84,6 +86,7 @@ struct Module::State {
   jit::Artifact artifact; // its objects and data are dropped after linking
   Parameters parameters;
   std::unique_ptr<jit::LinkedModule> linked;
+  std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   std::unique_ptr<runtime::WorkspaceCache> workspaces;
   LoadStatistics statistics;
   /// Held by calls of a module that writes its globals.
@@ -104,8 +107,12 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   for (const Status &warning : warnings)
     options.logger.log(LogLevel::Warning, warning.toString());
   state.pool = std::make_shared<runtime::MemoryPool>();
+  state.heap = std::make_shared<runtime::MemoryPool>(runtime::MemoryPoolOptions{.reuse = false});
+  // The target knows of quotas that oneTBB does not.
+  int threads = options.threads > 0 ? options.threads
+                                    : static_cast<int>(state.target.devices[0].hardwareThreads);
   state.executor = std::make_unique<runtime::Executor>(
-      state.pool, runtime::ExecutorOptions{.threads = options.threads});
+      state.pool, runtime::ExecutorOptions{.threads = threads});
   std::vector<jit::HostSymbol> symbols;
   for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
     symbols.push_back({symbol.name, symbol.address});
@@ -236,6 +243,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
   int64_t slab = 0;
   for (const FunctionSignature &function : artifact.functions)
     slab = std::max(slab, function.workspaceBytes);
+  moduleState.pool = artifact.policy == "heap" ? state->heap : state->pool;
   moduleState.workspaces =
       std::make_unique<runtime::WorkspaceCache>(state->pool, static_cast<size_t>(slab));
   artifact.objects.clear();
@@ -348,7 +356,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   std::unique_lock<std::mutex> lock;
   if (moduleState.artifact.mutatesState)
     lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
-  runtime::CallContext call(*engine.executor, *engine.pool, *moduleState.workspaces);
+  runtime::CallContext call(*engine.executor, *moduleState.pool, *moduleState.workspaces);
   PLIM_RETURN_IF_ERROR(call.run(entry, argumentViews.data(), resultViews.data()));
   lock = {};
 
@@ -363,10 +371,10 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     if (!call.detach(data))
       return internalError("result #" + std::to_string(i) + " of '" + description->name +
                            "' is no memory of the call");
-    StatusOr<Buffer> buffer = Buffer::adopt(engine.pool, data, resultTypes[i],
+    StatusOr<Buffer> buffer = Buffer::adopt(moduleState.pool, data, resultTypes[i],
                                             {resultViews[i].sizes, type.shape.size()});
     if (!buffer.ok()) {
-      engine.pool->release(data);
+      moduleState.pool->release(data);
       return buffer.status();
     }
     fresh[i] = std::move(*buffer);

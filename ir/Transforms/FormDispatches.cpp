@@ -37,18 +37,25 @@ bool isContraction(linalg::LinalgOp op) {
   return linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op);
 }
 
-/// What the root computes, for the name of its dispatch.
-StringRef kindOf(Operation *root) {
-  auto op = dyn_cast<linalg::LinalgOp>(root);
-  if (!op)
-    return root->getName().stripDialect();
-  if (linalg::isaContractionOpInterface(op))
-    return "contraction";
-  if (linalg::isaConvolutionOpInterface(op))
-    return "convolution";
-  if (isa<linalg::FillOp>(root))
-    return "fill";
-  return op.getNumReductionLoops() ? "reduction" : "elementwise";
+/// What a cluster computes, for the name of its dispatch: its heaviest op says it.
+StringRef kindOf(const Cluster &cluster) {
+  StringRef kind = cluster.root->getName().stripDialect();
+  int weight = -1;
+  for (Operation *member : cluster.ops) {
+    auto op = dyn_cast<linalg::LinalgOp>(member);
+    if (!op)
+      continue;
+    auto [name, heavy] = linalg::isaContractionOpInterface(op)    ? std::pair("contraction", 3)
+                         : linalg::isaConvolutionOpInterface(op)  ? std::pair("convolution", 3)
+                         : op.getNumReductionLoops() > 0          ? std::pair("reduction", 2)
+                         : isa<linalg::FillOp>(member)            ? std::pair("fill", 0)
+                                                                  : std::pair("elementwise", 1);
+    if (heavy > weight) {
+      kind = name;
+      weight = heavy;
+    }
+  }
+  return kind;
 }
 
 /// Copied into each dispatch that uses it, instead of being bound: it costs nothing there.
@@ -261,7 +268,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
 
     // The body, built in a function whose arguments appear as they are found to be needed.
     OpBuilder moduleBuilder(function);
-    auto name = (function.getName() + "_" + kindOf(root) + "_" + Twine(index)).str();
+    auto name = (function.getName() + "_" + kindOf(cluster) + "_" + Twine(index)).str();
     auto body = func::FuncOp::create(moduleBuilder, loc, name, moduleBuilder.getFunctionType({}, {}));
     body.setPrivate();
     body->setAttr(dispatchFunctionAttr, builder.getUnitAttr());
