@@ -1,0 +1,178 @@
+// RUN: plimsoll-opt %s -plim-register-tile=vector-bits=128 -canonicalize -cse -split-input-file \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,V128
+// RUN: plimsoll-opt %s -plim-register-tile -canonicalize -cse -split-input-file \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,V256
+// RUN: plimsoll-opt %s -plim-register-tile=vector-bits=512 -canonicalize -cse -split-input-file \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,V512
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// The accumulators are read once, carried through the reduction as one vector and written once. The
+// remainders of rows and columns are loops.
+// CHECK-LABEL: func.func private @contraction(
+//        V128: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<4x8xf32>
+//        V256: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<6x16xf32>
+//        V512: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<12x32xf32>
+//       CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %[[ACC]])
+//   CHECK-NOT: tensor.extract_slice
+//       CHECK: arith.mulf
+//       CHECK: %[[NEXT:.*]] = arith.addf {{.*}}%[[CARRIED]]
+//   CHECK-NOT: vector.transfer_write
+//       CHECK: scf.yield %[[NEXT]] : vector
+//       CHECK: vector.transfer_write %[[SUM]]
+//       CHECK: linalg.generic
+func.func private @contraction(%a: tensor<37x64xf32>, %b: tensor<64x1003xf32>,
+                               %c: tensor<37x1003xf32>) -> tensor<37x1003xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<37x64xf32>, tensor<64x1003xf32>) outs(%c : tensor<37x1003xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<37x1003xf32>
+  return %r : tensor<37x1003xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Wider elements, narrower tiles.
+// CHECK-LABEL: func.func private @double(
+//        V128: vector<4x4xf64>
+//        V256: vector<6x8xf64>
+//        V512: vector<12x16xf64>
+func.func private @double(%a: tensor<48x64xf64>, %b: tensor<64x48xf64>, %c: tensor<48x48xf64>)
+    -> tensor<48x48xf64> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<48x64xf64>, tensor<64x48xf64>) outs(%c : tensor<48x48xf64>) {
+  ^bb0(%x: f64, %y: f64, %s: f64):
+    %p = arith.mulf %x, %y : f64
+    %q = arith.addf %s, %p : f64
+    linalg.yield %q : f64
+  } -> tensor<48x48xf64>
+  return %r : tensor<48x48xf64>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Extents that are not known: the main part is of whole tiles.
+// CHECK-LABEL: func.func private @dynamic(
+//        V256: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<6x16xf32>)
+//       CHECK: linalg.generic
+func.func private @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>)
+    -> tensor<?x?xf32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+#in = affine_map<(h, w, o, i, j, c) -> (h + i, w + j, c)>
+#k = affine_map<(h, w, o, i, j, c) -> (i, j, c, o)>
+#out = affine_map<(h, w, o, i, j, c) -> (h, w, o)>
+
+// A convolution: three reduction loops around the accumulators.
+// CHECK-LABEL: func.func private @convolution(
+//        V256: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<6x16xf32>
+//        V256: scf.for {{.*}} iter_args(%[[S0:.*]] = %[[ACC]])
+//        V256: scf.for {{.*}} iter_args(%[[S1:.*]] = %[[S0]])
+//        V256: scf.for {{.*}} iter_args(%[[S2:.*]] = %[[S1]])
+//        V256: arith.addf
+func.func private @convolution(%a: tensor<14x14x8xf32>, %b: tensor<3x3x8x16xf32>,
+                               %c: tensor<12x12x16xf32>) -> tensor<12x12x16xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#in, #k, #out],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%a, %b : tensor<14x14x8xf32>, tensor<3x3x8x16xf32>) outs(%c : tensor<12x12x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<12x12x16xf32>
+  return %r : tensor<12x12x16xf32>
+}
+
+// -----
+
+#in = affine_map<(m, n) -> (n, m)>
+#out = affine_map<(m, n) -> (m)>
+
+// A sum over columns has no row loop.
+// CHECK-LABEL: func.func private @columns(
+//        V256: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<16xf32>)
+func.func private @columns(%a: tensor<64x64xf32>, %c: tensor<64xf32>) -> tensor<64xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<64x64xf32>) outs(%c : tensor<64xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %q = arith.addf %s, %x : f32
+    linalg.yield %q : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+
+// -----
+
+#in = affine_map<(m, n) -> (m, n)>
+#out = affine_map<(m, n) -> (m)>
+#v = affine_map<(m) -> (m)>
+
+// Left alone: a sum along rows is contiguous in the reduction; too few columns; elementwise ops;
+// functions that are no dispatches.
+// CHECK-LABEL: func.func private @rows(
+//   CHECK-NOT: vector
+//       CHECK: return
+func.func private @rows(%a: tensor<64x64xf32>, %c: tensor<64xf32>) -> tensor<64xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<64x64xf32>) outs(%c : tensor<64xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %q = arith.addf %s, %x : f32
+    linalg.yield %q : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+// CHECK-LABEL: func.func private @narrow(
+//   CHECK-NOT: vector
+//       CHECK: return
+func.func private @narrow(%a: tensor<64x64xf32>, %b: tensor<64x3xf32>, %c: tensor<64x3xf32>)
+    -> tensor<64x3xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x3xf32>)
+                     outs(%c : tensor<64x3xf32>) -> tensor<64x3xf32>
+  return %r : tensor<64x3xf32>
+}
+// CHECK-LABEL: func.func private @elementwise(
+//   CHECK-NOT: vector
+//       CHECK: return
+func.func private @elementwise(%a: tensor<64xf32>, %c: tensor<64xf32>) -> tensor<64xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.exp ins(%a : tensor<64xf32>) outs(%c : tensor<64xf32>) -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+// CHECK-LABEL: func.func @host(
+//   CHECK-NOT: vector
+//       CHECK: return
+func.func @host(%a: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = linalg.matmul ins(%a, %a : tensor<64x64xf32>, tensor<64x64xf32>)
+                     outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}

@@ -1,0 +1,128 @@
+// RUN: plimsoll-opt %s -plim-tile-workgroups -split-input-file | FileCheck %s
+
+#map = affine_map<(d0, d1) -> (d0, d1)>
+
+// A large contraction with its consumer: one forall over both loops, all ops inside on tiles, the
+// output written in place. The panel of columns is at most 128 wide.
+// CHECK-LABEL: func.func private @contraction(
+//  CHECK-SAME: plim.cost = {{[1-9][0-9]*}} : i64
+//       CHECK: %[[RESULT:.*]] = scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (1024, 1024) step ({{[0-9]+}}, 128) shared_outs(%[[O:.*]] = %{{.*}})
+//       CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<?x128xf32>)
+//       CHECK: linalg.matmul {{.*}} -> tensor<?x128xf32>
+//       CHECK: tensor.extract_slice %[[O]][%[[I]], %[[J]]]
+//       CHECK: linalg.generic
+//       CHECK: tensor.parallel_insert_slice %{{.*}} into %[[O]][%[[I]], %[[J]]]
+//   CHECK-NOT: linalg.
+//       CHECK: bufferization.materialize_in_destination %[[RESULT]]
+func.func private @contraction(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %z = arith.constant 0.0 : f32
+  %at = bufferization.to_tensor %a restrict : memref<1024x1024xf32> to tensor<1024x1024xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<1024x1024xf32> to tensor<1024x1024xf32>
+  %e = tensor.empty() : tensor<1024x1024xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %m = linalg.matmul ins(%at, %at : tensor<1024x1024xf32>, tensor<1024x1024xf32>)
+                     outs(%f : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%m : tensor<1024x1024xf32>) outs(%ot : tensor<1024x1024xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.maximumf %x, %z : f32
+    linalg.yield %y : f32
+  } -> tensor<1024x1024xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<1024x1024xf32>, memref<1024x1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// Only the loops listed are split.
+// CHECK-LABEL: func.func private @rows_only(
+//       CHECK: scf.forall (%[[I:.*]]) = (0) to (%{{.*}}) step ({{[0-9]+}})
+//       CHECK: tensor.extract_slice %{{.*}}[%[[I]], 0]
+//       CHECK: linalg.exp
+func.func private @rows_only(%a: memref<?x?xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %t = bufferization.to_tensor %a restrict writable : memref<?x?xf32> to tensor<?x?xf32>
+  %r = linalg.exp ins(%t : tensor<?x?xf32>) outs(%t : tensor<?x?xf32>) -> tensor<?x?xf32>
+  bufferization.materialize_in_destination %r in restrict writable %a
+      : (tensor<?x?xf32>, memref<?x?xf32>) -> ()
+  return
+}
+
+// -----
+
+// A small problem is one workgroup; its cost is recorded all the same.
+// CHECK-LABEL: func.func private @small(
+//  CHECK-SAME: plim.cost = 1040 : i64
+//   CHECK-NOT: scf.forall
+//       CHECK: linalg.exp
+func.func private @small(%a: memref<16xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %t = bufferization.to_tensor %a restrict writable : memref<16xf32> to tensor<16xf32>
+  %r = linalg.exp ins(%t : tensor<16xf32>) outs(%t : tensor<16xf32>) -> tensor<16xf32>
+  bufferization.materialize_in_destination %r in restrict writable %a
+      : (tensor<16xf32>, memref<16xf32>) -> ()
+  return
+}
+
+// -----
+
+// No loop may be split.
+// CHECK-LABEL: func.func private @no_loops(
+//   CHECK-NOT: scf.forall
+//       CHECK: return
+func.func private @no_loops(%a: memref<?xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64>} {
+  %t = bufferization.to_tensor %a restrict writable : memref<?xf32> to tensor<?xf32>
+  %r = linalg.exp ins(%t : tensor<?xf32>) outs(%t : tensor<?xf32>) -> tensor<?xf32>
+  bufferization.materialize_in_destination %r in restrict writable %a
+      : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+// A reduction is never split between workgroups.
+// CHECK-LABEL: func.func private @reduction(
+//       CHECK: scf.forall (%[[I:.*]]) = (0) to (65536) step
+//       CHECK: tensor.extract_slice %{{.*}}[%[[I]], 0] [%{{.*}}, 4096] [1, 1]
+//       CHECK: linalg.reduce
+func.func private @reduction(%a: memref<65536x4096xf32>, %o: memref<65536xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %at = bufferization.to_tensor %a restrict : memref<65536x4096xf32> to tensor<65536x4096xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<65536xf32> to tensor<65536xf32>
+  %r = linalg.reduce {arith.addf} ins(%at : tensor<65536x4096xf32>) outs(%ot : tensor<65536xf32>)
+      dimensions = [1]
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<65536xf32>, memref<65536xf32>) -> ()
+  return
+}
+
+// -----
+
+// What is no linalg op at its end, and what is no dispatch function, stays whole.
+// CHECK-LABEL: func.func private @no_root(
+//   CHECK-NOT: scf.forall
+//       CHECK: return
+func.func private @no_root(%a: memref<4194304xf32>, %o: memref<8388608xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64>} {
+  %at = bufferization.to_tensor %a restrict : memref<4194304xf32> to tensor<4194304xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<8388608xf32> to tensor<8388608xf32>
+  %r = tensor.insert_slice %at into %ot[0] [4194304] [1]
+      : tensor<4194304xf32> into tensor<8388608xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<8388608xf32>, memref<8388608xf32>) -> ()
+  return
+}
+// CHECK-LABEL: func.func @host(
+//   CHECK-NOT: scf.forall
+//   CHECK-NOT: plim.cost
+//       CHECK: return
+func.func @host(%a: memref<?xf32>) {
+  %t = bufferization.to_tensor %a restrict writable : memref<?xf32> to tensor<?xf32>
+  %r = linalg.exp ins(%t : tensor<?xf32>) outs(%t : tensor<?xf32>) -> tensor<?xf32>
+  bufferization.materialize_in_destination %r in restrict writable %a
+      : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}
