@@ -1,0 +1,202 @@
+// RUN: plimsoll-opt %s -plim-lower-runtime -split-input-file | FileCheck %s
+
+// A dispatch: a constant descriptor, the bindings as pointers, then scalars and extents as words.
+// A failing one leaves the host function.
+//   CHECK-DAG: llvm.func @plim_rt_dispatch(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+//   CHECK-DAG: llvm.func @plim_rt_allocate(!llvm.ptr, i64, !llvm.ptr, i64) -> !llvm.ptr
+//   CHECK-DAG: llvm.func @plim_rt_release(!llvm.ptr, !llvm.ptr)
+//   CHECK-DAG: llvm.func @plim_rt_scratch(!llvm.ptr, i64) -> !llvm.ptr
+//   CHECK-DAG: llvm.func @plim_rt_fail(!llvm.ptr, i32, !llvm.ptr) -> i32
+// CHECK-LABEL: llvm.mlir.global internal constant @plim.descriptor.d()
+//   CHECK-DAG: %[[ENTRY:.*]] = llvm.mlir.addressof @plim.dispatch.d
+//   CHECK-DAG: llvm.insertvalue %[[ENTRY]], %{{.*}}[0]
+//   CHECK-DAG: %[[COUNT:.*]] = llvm.mlir.addressof @plim.count.d
+//   CHECK-DAG: llvm.insertvalue %[[COUNT]], %{{.*}}[1]
+//   CHECK-DAG: %[[LABEL:.*]] = llvm.mlir.addressof @[[NAME:plim.string.[0-9]+]]
+//   CHECK-DAG: llvm.insertvalue %[[LABEL]], %{{.*}}[2]
+//   CHECK-DAG: %[[COST:.*]] = llvm.mlir.constant(77 : i64)
+//   CHECK-DAG: llvm.insertvalue %[[COST]], %{{.*}}[3]
+//       CHECK: llvm.mlir.global internal constant @{{.*}}("d\00")
+func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
+                     %o: memref<i16> {plim.access = #plim.access<writeonly>, plim.bytes = 8 : i64},
+                     %s: f32, %n: index, %begin: index, %end: index)
+    attributes {plim.dispatch_function, plim.cost = 77 : i64} {
+  return
+}
+func.func private @d_workgroups(%a: memref<f32>, %o: memref<i16>, %s: f32, %n: index) -> index
+    attributes {plim.workgroup_count = @d} {
+  return %n : index
+}
+
+// The entry unpacks pointers and words and returns the status of the context.
+// CHECK-LABEL: llvm.func @plim.dispatch.d(
+//  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %[[BINDINGS:.*]]: !llvm.ptr, %[[SCALARS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64) -> i32
+//       CHECK: llvm.getelementptr %[[BINDINGS]][0]
+//       CHECK: llvm.getelementptr %[[BINDINGS]][8]
+//       CHECK: llvm.getelementptr %[[SCALARS]][0]
+//       CHECK: %[[BITS:.*]] = arith.trunci %{{.*}} : i64 to i32
+//       CHECK: %[[S:.*]] = arith.bitcast %[[BITS]] : i32 to f32
+//       CHECK: llvm.getelementptr %[[SCALARS]][8]
+//   CHECK-DAG: %[[B:.*]] = arith.index_cast %[[BEGIN]]
+//   CHECK-DAG: %[[E:.*]] = arith.index_cast %[[END]]
+//       CHECK: call @d(%[[CONTEXT]], %{{.*}}, %{{.*}}, %[[S]], %{{.*}}, %[[B]], %[[E]])
+//       CHECK: llvm.getelementptr %[[CONTEXT]][8]
+//       CHECK: %[[STATUS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
+//       CHECK: llvm.return %[[STATUS]]
+
+// Bare pointers carry what is known of them.
+// CHECK-LABEL: func.func private @d(
+//  CHECK-SAME: !llvm.ptr, %{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.nofree, llvm.readonly},
+//  CHECK-SAME: %{{[^:]*}}: !llvm.ptr {llvm.align = 2 : i64, llvm.dereferenceable = 8 : i64, llvm.noalias, llvm.nofree},
+//  CHECK-SAME: f32, %{{[^:]*}}: index, %{{[^:]*}}: index, %{{[^:]*}}: index)
+
+// CHECK-LABEL: llvm.func @plim.count.d(
+//  CHECK-SAME: %[[SCALARS:.*]]: !llvm.ptr) -> i64
+//       CHECK: llvm.getelementptr %[[SCALARS]][0]
+//       CHECK: llvm.getelementptr %[[SCALARS]][8]
+//       CHECK: call @d_workgroups(
+
+// Each view of the ABI is a pointer to data and one to extents; the function's name is private, so
+// that only entries are visible.
+// CHECK-LABEL: llvm.func @plim.entry.host(
+//  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %[[ARGUMENTS:.*]]: !llvm.ptr, %[[RESULTS:.*]]: !llvm.ptr) -> i32
+//       CHECK: llvm.getelementptr %[[ARGUMENTS]][0]
+//       CHECK: llvm.getelementptr %[[ARGUMENTS]][8]
+//       CHECK: llvm.getelementptr %[[ARGUMENTS]][16]
+//       CHECK: %[[S:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
+//       CHECK: call @host(%[[CONTEXT]], %{{.*}}, %[[S]])
+//       CHECK: llvm.getelementptr %[[RESULTS]][0]
+//       CHECK: llvm.getelementptr %[[RESULTS]][8]
+//       CHECK: llvm.getelementptr %[[RESULTS]][16]
+//       CHECK: llvm.return
+// CHECK-LABEL: func.func private @host(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: memref<?xf32>, %[[S:[^:]*]]: f32)
+//       CHECK: %[[MEMORY:.*]] = llvm.call @plim_rt_allocate(%[[CONTEXT]],
+//       CHECK: %[[NULL:.*]] = llvm.icmp "eq" %[[MEMORY]]
+//       CHECK: cf.cond_br %[[NULL]], ^[[NO_MEMORY:.*]], ^[[GO_ON:bb[0-9]+]]
+//       CHECK: ^[[GO_ON]]:
+//       CHECK: arith.bitcast %[[S]] : f32 to i32
+//       CHECK: %[[DESCRIPTOR:.*]] = llvm.mlir.addressof @plim.descriptor.d
+//       CHECK: %[[STATUS:.*]] = llvm.call @plim_rt_dispatch(%[[CONTEXT]], %[[DESCRIPTOR]],
+//       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
+//       CHECK: cf.cond_br %[[FAILED]]
+func.func @host(%a: memref<?xf32>, %s: f32) -> (memref<4xi16>, index) {
+  %o = memref.alloc() : memref<4xi16>
+  plim.dispatch @d ins(%a, %s : memref<?xf32>, f32) outs(%o : memref<4xi16>)
+  %i = arith.constant 3 : index
+  return %o, %i : memref<4xi16>, index
+}
+
+// -----
+
+// An assertion that does not hold fails the call with its message.
+//       CHECK: llvm.mlir.global internal constant @[[STRING:plim.string.[0-9]+]]("not so\00")
+// CHECK-LABEL: func.func private @asserts(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[C:[^:]*]]: i1)
+//       CHECK: %[[BAD:.*]] = arith.xori %[[C]], %{{.*}}
+//       CHECK: cf.cond_br %[[BAD]], ^[[FAIL:bb[0-9]+]], ^[[GO_ON:bb[0-9]+]]
+//       CHECK: ^[[FAIL]]:
+//       CHECK: %[[MESSAGE:.*]] = llvm.mlir.addressof @plim.string
+//       CHECK: %[[CODE:.*]] = arith.constant 9 : i32
+//       CHECK: llvm.call @plim_rt_fail(%[[CONTEXT]], %[[CODE]], %[[MESSAGE]])
+//       CHECK: return
+func.func @asserts(%c: i1) -> (i32, i32) {
+  %i = arith.constant 3 : i32
+  cf.assert %c, "not so"
+  return %i, %i : i32, i32
+}
+
+// -----
+
+// The context and the slab come from the first argument.
+// CHECK-LABEL: func.func private @slab(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
+//   CHECK-NOT: plim.context :
+//   CHECK-NOT: plim.workspace
+//       CHECK: llvm.getelementptr %[[CONTEXT]][16]
+//       CHECK: llvm.load
+//       CHECK: llvm.getelementptr %[[CONTEXT]][24]
+//       CHECK: llvm.load
+func.func @slab(%o: memref<1xi8>) -> (i32, i32) {
+  %context = plim.context : !plim.context
+  %slab = plim.workspace %context : memref<?xi8>
+  %c0 = arith.constant 0 : index
+  %v = memref.load %slab[%c0] : memref<?xi8>
+  memref.store %v, %o[%c0] : memref<1xi8>
+  %i = arith.constant 3 : i32
+  return %i, %i : i32, i32
+}
+
+// -----
+
+// Scratch, and a dynamic allocation with its release.
+// CHECK-LABEL: func.func private @memory(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[N:[^:]*]]: index
+//       CHECK: %[[SIXTEEN:.*]] = llvm.mlir.constant(16 : i64)
+//       CHECK: %[[SCRATCH:.*]] = llvm.call @plim_rt_scratch(%[[CONTEXT]], %[[SIXTEEN]])
+//       CHECK: llvm.icmp "eq" %[[SCRATCH]]
+//       CHECK: %[[WORD:.*]] = arith.index_cast %[[N]] : index to i64
+//       CHECK: llvm.store %[[WORD]]
+//       CHECK: %[[RANK:.*]] = llvm.mlir.constant(2 : i64)
+//       CHECK: %[[SIZE:.*]] = llvm.mlir.constant(4 : i64)
+//       CHECK: llvm.call @plim_rt_allocate(%[[CONTEXT]], %[[RANK]], %{{.*}}, %[[SIZE]])
+//       CHECK: llvm.call @plim_rt_release(%[[CONTEXT]],
+func.func private @memory(%n: index, %begin: index, %end: index)
+    attributes {plim.dispatch_function} {
+  %t = memref.alloc() {plim.scratch} : memref<4xf32>
+  %u = memref.alloc(%n) : memref<?x3xf32>
+  memref.dealloc %u : memref<?x3xf32>
+  return
+}
+func.func private @memory_workgroups(%n: index) -> index
+    attributes {plim.workgroup_count = @memory} {
+  return %n : index
+}
+
+// -----
+
+// A kernel is called through its raw pointer, without a context if it needs none. Its arguments may
+// alias; its extents are taken from the views.
+// CHECK-LABEL: llvm.func @plim.entry.plain(
+//       CHECK: call @plim.raw.plain(%{{[^,]*}}, %{{[^,]*}}) : (!llvm.ptr, index) -> ()
+// CHECK-LABEL: func.func @plim.raw.plain(
+//  CHECK-SAME: !llvm.ptr {llvm.align = 8 : i64, llvm.dereferenceable = 16 : i64, llvm.nofree}, %{{[^:]*}}: index)
+func.func @plain(%a: memref<f64> {plim.bytes = 16 : i64}, %n: index) attributes {plim.kernel} {
+  return
+}
+// CHECK-LABEL: llvm.func @plim.entry.asserting(
+//  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %[[ARGUMENTS:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
+//       CHECK: %[[SIZES:.*]] = llvm.getelementptr %[[ARGUMENTS]][8]
+//       CHECK: %[[AT:.*]] = llvm.load %[[SIZES]]
+//       CHECK: llvm.getelementptr %[[AT]][8]
+//       CHECK: call @plim.raw.asserting(%[[CONTEXT]], %{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr, index, i1) -> f32
+// CHECK-LABEL: func.func @plim.raw.asserting(
+//  CHECK-SAME: !llvm.ptr, %{{[^:]*}}: !llvm.ptr
+//  CHECK-SAME: plim.needs_context
+func.func @asserting(%a: memref<f32> {plim.extents = array<i64: 1>}, %n: index, %c: i1) -> f32
+    attributes {plim.kernel} {
+  cf.assert %c, "kernel"
+  %x = memref.load %a[] : memref<f32>
+  return %x : f32
+}
+
+// -----
+
+// A call passes the context on and leaves when the callee failed.
+// CHECK-LABEL: func.func private @caller(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
+//       CHECK: call @callee(%[[CONTEXT]], %{{.*}})
+//       CHECK: llvm.getelementptr %[[CONTEXT]][8]
+//       CHECK: %[[STATUS:.*]] = llvm.load
+//       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
+//       CHECK: cf.cond_br %[[FAILED]]
+func.func @caller(%a: memref<4xf32>) -> (i32, i32) {
+  %r:2 = call @callee(%a) : (memref<4xf32>) -> (i32, i32)
+  return %r#0, %r#1 : i32, i32
+}
+// A private host function has no entry.
+// CHECK-NOT: plim.entry.callee
+func.func private @callee(%a: memref<4xf32>) -> (i32, i32) {
+  %i = arith.constant 3 : i32
+  return %i, %i : i32, i32
+}

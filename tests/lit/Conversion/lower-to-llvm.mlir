@@ -1,0 +1,77 @@
+// RUN: plimsoll-opt %s -plim-lower-to-llvm -reconcile-unrealized-casts -canonicalize | FileCheck %s
+
+// Booleans in memory are bytes.
+// CHECK-LABEL: llvm.func @booleans(
+//   CHECK-NOT: -> i1
+//       CHECK: %[[BYTE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i8
+//       CHECK: %[[BIT:.*]] = llvm.trunc %[[BYTE]] : i8 to i1
+//       CHECK: %[[WIDE:.*]] = llvm.zext %{{.*}} : i1 to i8
+//       CHECK: llvm.store %[[WIDE]], %{{.*}} : i8, !llvm.ptr
+func.func @booleans(%a: memref<4xi1>, %i: index, %c: i1) {
+  %x = memref.load %a[%i] : memref<4xi1>
+  %y = arith.xori %x, %c : i1
+  memref.store %y, %a[%i] : memref<4xi1>
+  return
+}
+
+// CHECK-LABEL: llvm.func @vectors(
+//   CHECK-NOT: vector.
+//       CHECK: llvm.load %{{.*}} -> vector<4xf32>
+//       CHECK: llvm.store %{{.*}} : vector<4xf32>
+func.func @vectors(%a: memref<8xf32>, %i: index) {
+  %z = arith.constant 0.0 : f32
+  %v = vector.transfer_read %a[%i], %z {in_bounds = [true]} : memref<8xf32>, vector<4xf32>
+  %w = arith.addf %v, %v : vector<4xf32>
+  vector.transfer_write %w, %a[%i] {in_bounds = [true]} : vector<4xf32>, memref<8xf32>
+  return
+}
+
+// Functions of f64 go to LLVM's intrinsics or the C library, never to what is left unresolved.
+// CHECK-LABEL: llvm.func @functions(
+//   CHECK-NOT: math.
+//       CHECK: {{llvm.intr.exp|llvm.call @exp}}(%{{.*}}) : (f64) -> f64
+//       CHECK: llvm.call @erf(%{{.*}})
+func.func @functions(%x: f64) -> f64 {
+  %a = math.exp %x : f64
+  %b = math.erf %a : f64
+  return %b : f64
+}
+
+// CHECK-LABEL: llvm.func @narrow(
+//   CHECK-NOT: arith.
+//       CHECK: llvm.return
+func.func @narrow(%x: f32, %y: bf16) -> (bf16, f32) {
+  %a = arith.truncf %x : f32 to bf16
+  %b = arith.extf %y : bf16 to f32
+  return %a, %b : bf16, f32
+}
+
+// CHECK-LABEL: llvm.func @complexes(
+//   CHECK-NOT: complex.
+//       CHECK: llvm.fadd
+func.func @complexes(%x: complex<f32>) -> complex<f32> {
+  %a = complex.add %x, %x : complex<f32>
+  return %a : complex<f32>
+}
+
+// CHECK-LABEL: llvm.func @branches(
+//       CHECK: llvm.cond_br
+func.func @branches(%c: i1, %x: index, %y: index) -> index {
+  cf.cond_br %c, ^a, ^b
+^a:
+  %s = index.add %x, %y
+  return %s : index
+^b:
+  %d = arith.ceildivsi %x, %y : index
+  return %d : index
+}
+
+// Dense copies are one memcpy.
+// CHECK-LABEL: llvm.func @copies(
+//       CHECK: llvm.intr.memcpy
+//   CHECK-NOT: memrefCopy
+//       CHECK: llvm.return
+func.func @copies(%a: memref<?x4xf32>, %b: memref<?x4xf32>) {
+  memref.copy %a, %b : memref<?x4xf32> to memref<?x4xf32>
+  return
+}

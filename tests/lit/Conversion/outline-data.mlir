@@ -1,0 +1,36 @@
+// RUN: plimsoll-opt %s -plim-outline-data -split-input-file | FileCheck %s
+
+// Each global that is used becomes an external symbol; the module says what it holds.
+//      CHECK: plim.data = [
+// CHECK-SAME: {kind = "constant", name = "c", type = memref<2xf32>, value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>}
+// CHECK-SAME: {kind = "variable", name = "v", type = memref<2xi8>, value = dense<0> : tensor<2xi8>}
+// CHECK-SAME: {kind = "variable", name = "u", type = memref<3xf64>}
+// CHECK-SAME: {kind = "parameter", name = "p", type = memref<4xf32>}
+// CHECK-SAME: ]
+//  CHECK-NOT: private
+//  CHECK-NOT: constant @
+//  CHECK-DAG: memref.global @c : memref<2xf32>{{$}}
+//  CHECK-DAG: memref.global @v : memref<2xi8>{{$}}
+//  CHECK-DAG: memref.global @u : memref<3xf64>{{$}}
+//  CHECK-DAG: memref.global @p : memref<4xf32>{{$}}
+//  CHECK-NOT: @unused
+memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
+memref.global "private" @v : memref<2xi8> = dense<0>
+memref.global "private" @u : memref<3xf64> = uninitialized
+memref.global "private" constant @p : memref<4xf32>
+memref.global "private" constant @unused : memref<2xf32> = dense<[1.0, 2.0]>
+func.func @use() {
+  %c = memref.get_global @c : memref<2xf32>
+  %v = memref.get_global @v : memref<2xi8>
+  %u = memref.get_global @u : memref<3xf64>
+  %p = memref.get_global @p : memref<4xf32>
+  return
+}
+
+// -----
+
+// A module without data says so.
+// CHECK: module attributes {plim.data = []}
+func.func @nothing() {
+  return
+}
