@@ -6,7 +6,7 @@
 
 // An elementwise consumer takes the contraction before it inside. Fills and constants are copied,
 // not bound; so is the empty tensor, whose extent is bound as a scalar.
-// CHECK-LABEL: func.func private @relu_elementwise_0(
+// CHECK-LABEL: func.func private @relu_contraction_0(
 //  CHECK-SAME: %[[A:.*]]: tensor<?x8xf32>, %[[B:.*]]: tensor<8x16xf32>, %[[N:.*]]: index, %[[O:.*]]: tensor<?x16xf32>)
 //  CHECK-SAME: plim.dispatch_function
 //  CHECK-SAME: plim.parallel_loops = array<i64: 0, 1>
@@ -20,7 +20,7 @@
 //  CHECK-SAME: %[[A:.*]]: tensor<?x8xf32>, %[[B:.*]]: tensor<8x16xf32>, %[[N:.*]]: index)
 //       CHECK: %[[E:.*]] = tensor.empty(%[[N]])
 //   CHECK-NOT: linalg
-//       CHECK: %[[R:.*]] = plim.dispatch @relu_elementwise_0 ins(%[[A]], %[[B]], %[[N]] : {{.*}}) outs(%[[E]] : tensor<?x16xf32>)
+//       CHECK: %[[R:.*]] = plim.dispatch @relu_contraction_0 ins(%[[A]], %[[B]], %[[N]] : {{.*}}) outs(%[[E]] : tensor<?x16xf32>)
 //   CHECK-NOT: linalg
 //       CHECK: return %[[R]]
 
@@ -78,7 +78,7 @@ func.func @chain(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
 #row = affine_map<(d0, d1) -> (d0)>
 
 // A reduction of rows and what divides by it share the loop over rows, and only that.
-// CHECK-LABEL: func.func private @rows_elementwise_0(
+// CHECK-LABEL: func.func private @rows_reduction_0(
 //  CHECK-SAME: plim.parallel_loops = array<i64: 0>
 //       CHECK: linalg.fill
 //       CHECK: linalg.generic {{.*}}"reduction"
