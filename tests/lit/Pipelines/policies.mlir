@@ -32,12 +32,13 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //   CHECK-NOT: llvm.call @plim_rt_allocate
 //       CHECK: llvm.return
 // CHECK-LABEL: llvm.func @f(
-//        SLAB: plim.workspace_bytes = 256 : i64
-// The result, and under heap the temporary.
-//       CHECK: llvm.call @plim_rt_allocate
+//   SLAB-SAME: plim.workspace_bytes = 256 : i64
+// Under heap the temporary is allocated as well, and released; the result always is allocated.
 //        HEAP: llvm.call @plim_rt_allocate
+//       CHECK: llvm.call @plim_rt_dispatch
+//       CHECK: llvm.call @plim_rt_allocate
 //    SLAB-NOT: llvm.call @plim_rt_allocate
-// CHECK-COUNT-2: llvm.call @plim_rt_dispatch
+//       CHECK: llvm.call @plim_rt_dispatch
 //        HEAP: llvm.call @plim_rt_release
 //    SLAB-NOT: llvm.call @plim_rt_release
 //       CHECK: llvm.return
