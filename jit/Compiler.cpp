@@ -31,6 +31,8 @@ namespace {
 
 constexpr unsigned compileStackBytes = 64u << 20;
 constexpr int64_t dataAlignment = 64;
+/// Contents of constants that an artifact carries.
+constexpr int64_t maxDataBytes = int64_t(4) << 30;
 
 /// Keeps the first error, with its location in front and its notes behind.
 class FirstError {
@@ -138,6 +140,10 @@ Status collectData(ModuleOp module, Artifact &artifact) {
     symbol.bytes = type.getNumElements() *
                    (element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8);
     if (Attribute value = entry.get("value")) {
+      if (symbol.bytes > maxDataBytes - static_cast<int64_t>(artifact.data.size()))
+        return resourceExhaustedError("the constants of the module take more than " +
+                                      std::to_string(maxDataBytes) +
+                                      " bytes; bind large ones as parameters");
       artifact.data.resize(llvm::alignTo(artifact.data.size(), dataAlignment));
       symbol.offset = static_cast<int64_t>(artifact.data.size());
       if (auto dense = dyn_cast<DenseElementsAttr>(value)) {

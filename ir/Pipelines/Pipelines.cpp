@@ -115,7 +115,7 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   place.policy = options.policy;
   manager.addPass(createPlimPlaceAllocations(place));
   if (options.policy != "heap")
-    manager.addNestedPass<func::FuncOp>(createPlimPlanMemory());
+    manager.addPass(createPlimPlanMemory());
   addCleanup(manager);
 }
 

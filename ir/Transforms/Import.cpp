@@ -36,7 +36,14 @@ bool isBoundaryElement(Type type) {
          llvm::is_contained({1u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
 }
 
+/// Code for a vector grows with its elements: beyond this it would take minutes to compile.
+constexpr int64_t maxVectorElements = 1 << 16;
+
 LogicalResult checkSize(Operation *op, Type type) {
+  if (auto vector = dyn_cast<VectorType>(type);
+      vector && vector.getNumElements() > maxVectorElements)
+    return op->emitError() << "type " << type << " has more than " << maxVectorElements
+                           << " elements; loops over a tensor or memref have no such limit";
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasRank() || !isa<RankedTensorType, MemRefType>(type))
     return success();

@@ -189,13 +189,14 @@ def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {
     Statistic<"demoted", "missed", "allocations kept off the stack by a limit">];
 }
 
-def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::func::FuncOp"> {
+def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give host buffers with a known lifetime an offset in the slab";
   let description = [{
     A workspace allocation of static size with one release in the same block lives from the one to
     the other. Such buffers become views of the call's slab at offsets that the planner chose; the
     function's `plim.workspace_bytes` says how large the slab is. All others stay with the
-    allocator of the context.
+    allocator of the context, and so do all buffers of a function that another one calls: caller and
+    callee would share the slab.
   }];
   let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect"];

@@ -5,7 +5,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPLACEALLOCATIONS
@@ -49,6 +52,35 @@ std::optional<int64_t> boundBytes(memref::AllocOp allocation) {
       return std::nullopt;
   }
   return bytes;
+}
+
+/// Can the buffer outlive the block that allocates it, or be released under another name? Only one
+/// that cannot may be given the same memory each time.
+bool escapes(memref::AllocOp allocation) {
+  SmallVector<Value> names = {allocation.getResult()};
+  bool released = false;
+  while (!names.empty()) {
+    Value name = names.pop_back_val();
+    for (Operation *user : name.getUsers()) {
+      if (isa<memref::DeallocOp>(user)) {
+        if (name != allocation.getResult() || user->getBlock() != allocation->getBlock())
+          return true;
+        released = true;
+        continue;
+      }
+      if (user->hasTrait<OpTrait::IsTerminator>() || isa<CallOpInterface, LoopLikeOpInterface>(user))
+        return true;
+      for (Value result : user->getResults())
+        if (isa<BaseMemRefType>(result.getType())) {
+          // Views are followed; whatever else makes a buffer of a buffer may keep it.
+          if (!isa<ViewLikeOpInterface>(user))
+            return true;
+          names.push_back(result);
+        }
+    }
+  }
+  Block *entry = &allocation->getParentOfType<func::FuncOp>().front();
+  return !released && allocation->getBlock() != entry;
 }
 
 struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocations> {
@@ -104,8 +136,10 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
     });
     int64_t used = 0;
     for (auto [allocation, bytes] : allocations) {
-      if (!bytes) {
-        mark(allocation, scopeWorkspace, "its size has no bound that is known at load");
+      if (!bytes || escapes(allocation)) {
+        mark(allocation, scopeWorkspace,
+             bytes ? "it may outlive the block that allocates it"
+                   : "its size has no bound that is known at load");
         ++demoted;
       } else if (*bytes > limits.single || used + *bytes > limits.budget) {
         auto why = *bytes > limits.single

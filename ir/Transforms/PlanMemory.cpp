@@ -25,7 +25,14 @@ struct PlannedBuffer {
 
 struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
+    llvm::DenseSet<StringAttr> called;
+    getOperation().walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!called.contains(function.getSymNameAttr()))
+        plan(function);
+  }
+
+  void plan(func::FuncOp function) {
     // Positions in program order; a loop body's buffers live within one iteration, so the order of
     // the text is an order of lifetimes.
     DenseMap<Operation *, int64_t> position;
