@@ -52,6 +52,9 @@ bool shapeFits(const ValueType &type, std::span<const int64_t> shape) {
                     [](int64_t have, int64_t want) { return want < 0 || have == want; });
 }
 
+/// The part of a triple that decides whether code can run at all.
+std::string_view architectureOf(std::string_view triple) { return triple.substr(0, triple.find('-')); }
+
 /// How many single-character edits turn one name into the other.
 size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -73,6 +76,8 @@ size_t editDistance(std::string_view a, std::string_view b) {
 struct Engine::State {
   EngineOptions options;
   targets::TargetDescription target;
+  /// What this machine really is; `target` may be another one, or have been overridden.
+  targets::TargetDescription host;
   std::shared_ptr<runtime::MemoryPool> pool;
   /// Of modules with policy heap: one malloc for each buffer.
   std::shared_ptr<runtime::MemoryPool> heap;
@@ -104,6 +109,12 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   std::vector<Status> warnings;
   PLIM_ASSIGN_OR_RETURN(
       state.target, targets::resolveTarget(options.target, options.targetOverrides, &warnings));
+  bool isHost = options.target == "host" || options.target == "host-cpu";
+  if (isHost && options.targetOverrides.empty()) {
+    state.host = state.target;
+  } else {
+    PLIM_ASSIGN_OR_RETURN(state.host, targets::resolveTarget("host-cpu", {}, &warnings));
+  }
   for (const Status &warning : warnings)
     options.logger.log(LogLevel::Warning, warning.toString());
   state.pool = std::make_shared<runtime::MemoryPool>();
@@ -209,11 +220,15 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
 
 StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
                                                const Parameters &parameters) {
-  const targets::DeviceDescription &device = state->target.devices[0];
+  const targets::DeviceDescription &host = state->host.devices[0];
+  if (architectureOf(artifact.triple) != architectureOf(host.triple))
+    return failedPreconditionError("the code of " + artifact.source + " is for '" +
+                                   artifact.triple + "' and cannot run on this machine, '" +
+                                   host.triple + "'");
   for (const std::string &feature : artifact.requiredFeatures)
-    if (!device.hasFeature(feature))
-      return failedPreconditionError("the artifact of " + artifact.source + " needs '" + feature +
-                                     "', which this target does not have");
+    if (!host.hasFeature(feature))
+      return failedPreconditionError("the code of " + artifact.source + " needs '" + feature +
+                                     "', which this machine does not have");
   std::vector<jit::ParameterBinding> bindings;
   for (const DataSymbol &symbol : artifact.symbols) {
     if (symbol.kind != DataKind::Parameter)

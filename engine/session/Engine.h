@@ -153,7 +153,8 @@ public:
   /// Compiles without linking or caching.
   StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
                                   const LoadOptions &options, jit::CompileTimes *times = nullptr);
-  /// Links what compile() made for a target with the same features.
+  /// Links what compile() made, here or in another process. FailedPrecondition for code of another
+  /// architecture or with an ISA feature that this machine does not have.
   StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, const Parameters &parameters);
 
 private:
