@@ -1,0 +1,148 @@
+#include "jit/Artifact.h"
+
+#include "support/Hash.h"
+#include "tests/unit/engine/Random.h"
+#include "tests/unit/jit/SampleArtifact.h"
+
+#include <gtest/gtest.h>
+
+namespace plim::jit {
+namespace {
+
+StatusCode codeOf(std::string_view bytes) { return deserialize(bytes).status().code(); }
+
+/// `bytes` of an artifact whose body was changed, with a checksum that matches again.
+std::string withChecksum(std::string bytes) {
+  bytes.resize(bytes.size() - Digest::byteCount);
+  Digest digest = hashBytes(bytes);
+  bytes.append(reinterpret_cast<const char *>(digest.bytes.data()), Digest::byteCount);
+  return bytes;
+}
+
+TEST(Artifact, EveryFieldComesBack) {
+  Artifact in = sampleArtifact();
+  StatusOr<Artifact> out = deserialize(serialize(in));
+  ASSERT_TRUE(out.ok()) << out.status().toString();
+  EXPECT_EQ(out->source, in.source);
+  EXPECT_EQ(out->triple, in.triple);
+  EXPECT_EQ(out->requiredFeatures, in.requiredFeatures);
+  EXPECT_EQ(out->objects, in.objects);
+  ASSERT_EQ(out->functions.size(), in.functions.size());
+  for (size_t i = 0; i < in.functions.size(); ++i) {
+    const FunctionSignature &a = in.functions[i], &b = out->functions[i];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.arguments, b.arguments);
+    EXPECT_EQ(a.results, b.results);
+    EXPECT_EQ(a.isKernel, b.isKernel);
+    EXPECT_EQ(a.rawTakesContext, b.rawTakesContext);
+    EXPECT_EQ(a.isTensorProgram, b.isTensorProgram);
+    EXPECT_EQ(a.workspaceBytes, b.workspaceBytes);
+  }
+  ASSERT_EQ(out->symbols.size(), in.symbols.size());
+  for (size_t i = 0; i < in.symbols.size(); ++i) {
+    const DataSymbol &a = in.symbols[i], &b = out->symbols[i];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.type, b.type);
+    EXPECT_EQ(a.bytes, b.bytes);
+    EXPECT_EQ(a.offset, b.offset);
+  }
+  EXPECT_EQ(out->data, in.data);
+  EXPECT_EQ(out->mutatesState, in.mutatesState);
+  EXPECT_EQ(out->report, in.report);
+  EXPECT_EQ(serialize(*out), serialize(in));
+}
+
+TEST(Artifact, AnEmptyOneComesBack) {
+  StatusOr<Artifact> out = deserialize(serialize({}));
+  ASSERT_TRUE(out.ok()) << out.status().toString();
+  EXPECT_EQ(serialize(*out), serialize({}));
+}
+
+TEST(Artifact, TypesAreWrittenAsInTheIR) {
+  EXPECT_EQ(toString({"f32", true, {3, -1}}), "3x?xf32");
+  EXPECT_EQ(toString({"f32", true, {}}), "f32");
+  EXPECT_EQ(toString({"index", false, {}}), "index");
+  EXPECT_EQ(toString({"i8", true, {0}}), "0xi8");
+}
+
+TEST(Artifact, EveryTruncationIsDataLoss) {
+  std::string bytes = serialize(sampleArtifact());
+  for (size_t size = 0; size < bytes.size(); ++size)
+    ASSERT_EQ(codeOf(std::string_view(bytes).substr(0, size)), StatusCode::DataLoss) << size;
+}
+
+TEST(Artifact, AnythingBehindTheEndIsDataLoss) {
+  std::string bytes = serialize(sampleArtifact());
+  EXPECT_EQ(codeOf(bytes + '\0'), StatusCode::DataLoss);
+  EXPECT_EQ(codeOf(bytes + bytes), StatusCode::DataLoss);
+  // The same with a good checksum.
+  bytes.insert(bytes.size() - Digest::byteCount, "12345678");
+  EXPECT_EQ(codeOf(withChecksum(bytes)), StatusCode::DataLoss);
+}
+
+TEST(Artifact, FlippedBitsAreDataLoss) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(testing::testSeed());
+  const std::string bytes = serialize(sampleArtifact());
+  for (int i = 0; i < 2000; ++i) {
+    std::string bad = bytes;
+    size_t bit = random() % (bad.size() * 8);
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    ASSERT_EQ(codeOf(bad), StatusCode::DataLoss) << "bit " << bit;
+  }
+}
+
+TEST(Artifact, FlippedBitsUnderAGoodChecksumDoNotCrash) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(testing::testSeed());
+  const std::string bytes = serialize(sampleArtifact());
+  size_t body = bytes.size() - Digest::byteCount;
+  for (int i = 0; i < 2000; ++i) {
+    std::string bad = bytes;
+    for (uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
+      size_t bit = random() % (body * 8);
+      bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    }
+    StatusOr<Artifact> artifact = deserialize(withChecksum(bad));
+    if (!artifact.ok()) {
+      ASSERT_EQ(artifact.status().code(), StatusCode::DataLoss);
+      continue;
+    }
+    for (const DataSymbol &symbol : artifact->symbols)
+      if (symbol.offset >= 0)
+        ASSERT_LE(static_cast<uint64_t>(symbol.offset) + static_cast<uint64_t>(symbol.bytes),
+                  artifact->data.size());
+  }
+}
+
+TEST(Artifact, ContentsBeyondTheDataAreDataLoss) {
+  for (auto [bytes, offset] : {std::pair<int64_t, int64_t>{8, 65},
+                               {73, 0},
+                               {-1, 0},
+                               {8, -2},
+                               {INT64_MAX, 8},
+                               {8, INT64_MAX}}) {
+    Artifact artifact = sampleArtifact();
+    artifact.symbols[0].bytes = bytes;
+    artifact.symbols[0].offset = offset;
+    StatusOr<Artifact> out = deserialize(serialize(artifact));
+    ASSERT_FALSE(out.ok()) << bytes << " at " << offset;
+    EXPECT_EQ(out.status().code(), StatusCode::DataLoss);
+    EXPECT_NE(out.status().message().find("'table'"), std::string_view::npos);
+  }
+}
+
+TEST(Artifact, RandomBytesAreDataLoss) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(testing::testSeed());
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes(random() % 500, '\0');
+    for (char &byte : bytes)
+      byte = static_cast<char>(random());
+    ASSERT_EQ(codeOf(bytes), StatusCode::DataLoss);
+  }
+}
+
+} // namespace
+} // namespace plim::jit

@@ -1,0 +1,301 @@
+// What compile() accepts, and how it says no to the rest: a located message, never a crash.
+#include "jit/Compiler.h"
+
+#include "targets/Resolve.h"
+#include "tests/unit/jit/Sources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace plim::jit {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const targets::TargetDescription &host() {
+  static const targets::TargetDescription target = *targets::resolveTarget("host-cpu", {});
+  return target;
+}
+
+StatusOr<Artifact> compileText(std::string_view source, const CompileOptions &options = {}) {
+  return compile(source, "in.mlir", host(), options);
+}
+
+/// Compiles a source that must be refused; "location: message".
+std::string refusal(std::string_view source, const CompileOptions &options = {}) {
+  StatusOr<Artifact> artifact = compileText(source, options);
+  if (artifact.ok())
+    return "accepted";
+  EXPECT_EQ(artifact.status().code(), StatusCode::InvalidArgument) << artifact.status().toString();
+  return std::string(artifact.status().message());
+}
+
+/// A linalg.generic with these attributes.
+std::string genericWith(std::string_view attributes) {
+  return "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = linalg.generic {" +
+         std::string(attributes) +
+         "}\n      outs(%x : tensor<4xf32>) {\n  ^bb0(%o: f32):\n    linalg.yield %o : f32\n"
+         "  } -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
+}
+
+TEST(Compiler, AKernelBecomesAnArtifact) {
+  CompileTimes times;
+  StatusOr<Artifact> artifact = compile(testing::saxpySource, "saxpy.mlir", host(), {}, &times);
+  ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+  EXPECT_EQ(artifact->source, "saxpy.mlir");
+  EXPECT_EQ(artifact->triple, host().devices[0].triple);
+  ASSERT_EQ(artifact->functions.size(), 1u);
+  const FunctionSignature &function = artifact->functions[0];
+  EXPECT_EQ(function.name, "saxpy");
+  EXPECT_TRUE(function.isKernel);
+  EXPECT_FALSE(function.isTensorProgram);
+  EXPECT_FALSE(function.rawTakesContext);
+  EXPECT_EQ(function.arguments,
+            (std::vector<ValueType>{{"f32", false, {}}, {"f32", true, {-1}}, {"f32", true, {-1}}}));
+  EXPECT_TRUE(function.results.empty());
+  EXPECT_FALSE(artifact->objects.empty());
+  EXPECT_FALSE(artifact->mutatesState);
+  EXPECT_GT(times.parse, 0);
+  EXPECT_GT(times.codegen, 0);
+}
+
+TEST(Compiler, IsDeterministic) {
+  for (const char *source : {testing::saxpySource, testing::temporariesSource}) {
+    StatusOr<Artifact> first = compileText(source), second = compileText(source);
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(serialize(*first), serialize(*second));
+  }
+}
+
+TEST(Compiler, SymbolsTellConstantsVariablesAndParameters) {
+  StatusOr<Artifact> parameter = compileText(testing::parameterSource);
+  ASSERT_TRUE(parameter.ok()) << parameter.status().toString();
+  ASSERT_EQ(parameter->symbols.size(), 1u);
+  EXPECT_EQ(parameter->symbols[0].name, "w");
+  EXPECT_EQ(parameter->symbols[0].kind, DataKind::Parameter);
+  EXPECT_EQ(parameter->symbols[0].bytes, 16);
+  EXPECT_FALSE(parameter->mutatesState);
+  StatusOr<Artifact> state = compileText(testing::stateSource);
+  ASSERT_TRUE(state.ok()) << state.status().toString();
+  ASSERT_EQ(state->symbols.size(), 1u);
+  EXPECT_EQ(state->symbols[0].kind, DataKind::Variable);
+  EXPECT_TRUE(state->mutatesState);
+}
+
+TEST(Compiler, RunsCodeGenerationOnTheCallersThreads) {
+  CompileOptions options;
+  std::atomic<size_t> jobs{0};
+  options.parallelFor = [&](size_t count, const std::function<void(size_t)> &job) {
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < count; ++i)
+      threads.emplace_back([&, i] { job(i); });
+    for (std::thread &thread : threads)
+      thread.join();
+    jobs += count;
+  };
+  StatusOr<Artifact> parallel = compileText(testing::temporariesSource, options);
+  StatusOr<Artifact> sequential = compileText(testing::temporariesSource);
+  ASSERT_TRUE(parallel.ok() && sequential.ok());
+  EXPECT_EQ(jobs.load(), parallel->objects.size());
+  EXPECT_EQ(serialize(*parallel), serialize(*sequential));
+}
+
+TEST(Compiler, SeveralThreadsCompileAtOnce) {
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      good += t % 2 ? compileText(testing::sumSource).ok() : !compileText("func.func").ok();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(good.load(), 4);
+}
+
+TEST(Compiler, GivesTheAssemblyIfAsked) {
+  std::string assembly;
+  CompileOptions options;
+  options.assembly = &assembly;
+  ASSERT_TRUE(compileText(testing::sumSource, options).ok());
+  EXPECT_THAT(assembly, HasSubstr("plim.raw.sum"));
+}
+
+TEST(CompilerErrors, TextThatDoesNotParse) {
+  EXPECT_THAT(refusal("func.func @f( {"), StartsWith("in.mlir:1:14: "));
+  EXPECT_THAT(refusal("\n\n  nonsense"), StartsWith("in.mlir:3:3: "));
+}
+
+TEST(CompilerErrors, AnEmptySource) {
+  EXPECT_EQ(refusal(""), "in.mlir: the module has no public function");
+  EXPECT_EQ(refusal("// nothing\n"), "in.mlir: the module has no public function");
+  EXPECT_EQ(refusal("func.func private @f() { return }"),
+            "in.mlir: the module has no public function");
+}
+
+TEST(CompilerErrors, IRThatDoesNotVerify) {
+  EXPECT_THAT(refusal("func.func @f(%x: tensor<4xf32>) -> tensor<5xf32> {\n"
+                      "  return %x : tensor<4xf32>\n}\n"),
+              AllOf(StartsWith("in.mlir:2:3: "), HasSubstr("doesn't match function result type")));
+}
+
+TEST(CompilerErrors, ADialectThatIsNotTaken) {
+  EXPECT_THAT(refusal("func.func @f() {\n  gpu.barrier\n  return\n}\n"),
+              AllOf(StartsWith("in.mlir:2:3: "), HasSubstr("gpu")));
+}
+
+TEST(CompilerErrors, AFunctionWithoutABody) {
+  EXPECT_THAT(refusal("\nfunc.func private @mystery(memref<4xf32>)\n"
+                      "func.func @f(%x: memref<4xf32>) {\n"
+                      "  call @mystery(%x) : (memref<4xf32>) -> ()\n  return\n}\n"),
+              AllOf(StartsWith("in.mlir:2:1: "), HasSubstr("'mystery'")));
+}
+
+TEST(CompilerErrors, TensorsOfAbsurdSizes) {
+  EXPECT_THAT(refusal("func.func @f(%x: memref<4294967296x4294967296x16xf32>) {\n  return\n}\n"),
+              AllOf(StartsWith("in.mlir:1:1: "), HasSubstr("larger than")));
+  EXPECT_THAT(refusal("func.func @f() -> tensor<4294967296x4294967296x16xf32> {\n"
+                      "  %0 = tensor.empty() : tensor<4294967296x4294967296x16xf32>\n"
+                      "  return %0 : tensor<4294967296x4294967296x16xf32>\n}\n"),
+              AllOf(StartsWith("in.mlir:"), HasSubstr("larger than")));
+  EXPECT_THAT(refusal("func.func @f(%y: memref<4xf32>) {\n"
+                      "  %c0 = arith.constant 0 : index\n"
+                      "  %0 = memref.alloc() : memref<4294967296x1073741824xf32>\n"
+                      "  %v = memref.load %0[%c0, %c0] : memref<4294967296x1073741824xf32>\n"
+                      "  memref.store %v, %y[%c0] : memref<4xf32>\n  return\n}\n"),
+              AllOf(StartsWith("in.mlir:3:8: "), HasSubstr("larger than")));
+}
+
+TEST(CompilerErrors, TypesThatCannotCrossABoundary) {
+  for (auto [type, named] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"memref<4xf32, strided<[2]>>", "memref<4xf32, strided<[2]>>"},
+           {"memref<4xf32, strided<[1], offset: ?>>", "memref<4xf32, strided<[1], offset: ?>>"},
+           {"memref<4xf32, 3>", "memref<4xf32, 3>"},
+           {"memref<*xf32>", "memref<*xf32>"},
+           {"vector<4xf32>", "vector<4xf32>"},
+           {"tensor<4xi4>", "i4"},
+           {"memref<4xi4>", "i4"},
+           {"i4", "i4"},
+           {"memref<4xsi32>", "si32"},
+           {"tensor<4xcomplex<f32>>", "complex<f32>"},
+           {"i128", "i128"},
+           {"f80", "f80"}})
+    EXPECT_THAT(refusal("func.func @f(%x: f32, %y: " + type + ") {\n  return\n}\n"),
+                AllOf(StartsWith("in.mlir:1:"), HasSubstr("argument #1"), HasSubstr("'f'"),
+                      HasSubstr("'" + named + "'")));
+}
+
+TEST(CompilerErrors, ArraysOfLinalgThatHoldSomethingElse) {
+  const char *maps = "indexing_maps = [affine_map<(i) -> (i)>], ";
+  for (const std::string &attributes :
+       {maps + std::string("iterator_types = [1]"), maps + std::string("iterator_types = 1"),
+        maps + std::string("iterator_types = [\"parallel\", 1]"),
+        maps + std::string("iterator_types = [[\"parallel\"]]"),
+        maps + std::string("iterator_types = [// comment\n 1]"),
+        std::string("indexing_maps = [\"parallel\"], iterator_types = [affine_map<(i) -> (i)>]"),
+        std::string("indexing_maps = [1], iterator_types = [\"parallel\"]"),
+        std::string("indexing_maps = 1, iterator_types = [\"parallel\"]"),
+        std::string(
+            "indexing_maps = [affine_map<(i) -> (i)>, 1], iterator_types = [\"parallel\"]")})
+    EXPECT_THAT(refusal(genericWith(attributes)), StartsWith("in.mlir:2:")) << attributes;
+  for (const std::string &attributes :
+       {maps + std::string("iterator_types = [\"sideways\"]"),
+        maps + std::string("iterator_types = []"), std::string(maps).substr(0, 41), std::string()})
+    EXPECT_THAT(refusal(genericWith(attributes)), StartsWith("in.mlir:")) << attributes;
+  EXPECT_EQ(refusal(genericWith(maps + std::string("iterator_types = [\"parallel\"]"))),
+            "accepted");
+}
+
+TEST(CompilerErrors, BracketsNestedTooDeep) {
+  auto nested = [](size_t depth) {
+    return "func.func @f() attributes {a = " + std::string(depth, '[') + std::string(depth, ']') +
+           "} {\n  return\n}\n";
+  };
+  // The braces of the attributes are one level more.
+  EXPECT_EQ(refusal(nested(254)), "accepted");
+  EXPECT_EQ(refusal(nested(255)), "accepted");
+  for (size_t depth : {256, 257, 100000})
+    EXPECT_THAT(refusal(nested(depth)),
+                AllOf(StartsWith("in.mlir:1:"), HasSubstr("nested deeper than 256 levels")));
+}
+
+TEST(CompilerErrors, RegionsNestedTooDeep) {
+  auto nested = [](size_t depth) {
+    std::string text = "func.func @f(%c: i1) {\n";
+    for (size_t i = 0; i < depth; ++i)
+      text += "scf.if %c {\n";
+    text += std::string(depth, '}');
+    return text + "\n  return\n}\n";
+  };
+  EXPECT_EQ(refusal(nested(100)), "accepted");
+  for (size_t depth : {256, 257, 100000})
+    EXPECT_THAT(refusal(nested(depth)), HasSubstr("nested deeper than 256 levels"));
+}
+
+TEST(CompilerErrors, ManyLevelsInSequenceAreNoNesting) {
+  std::string text = "func.func @f() attributes {a = [";
+  for (int i = 0; i < 2000; ++i)
+    text += i ? ", [[]]" : "[[]]";
+  EXPECT_EQ(refusal(text + "]} {\n  return\n}\n"), "accepted");
+}
+
+TEST(CompilerErrors, BracketsInStringsAndCommentsDoNotCount) {
+  std::string brackets(1000, '[');
+  EXPECT_EQ(refusal("// " + brackets + "\nfunc.func @f() attributes {a = \"" + brackets +
+                    "\"} {\n  return\n}\n"),
+            "accepted");
+}
+
+TEST(CompilerErrors, NulBytes) {
+  using namespace std::string_view_literals;
+  EXPECT_THAT(refusal("func.func @f() {\n  return\0\n}\n"sv),
+              AllOf(StartsWith("in.mlir:2:9: "), HasSubstr("NUL")));
+  EXPECT_THAT(refusal("\0"sv), StartsWith("in.mlir:1:1: "));
+}
+
+TEST(CompilerErrors, TextThatIsCutOffAnywhere) {
+  std::string_view source = testing::sumSource;
+  size_t end = source.find_last_of('}');
+  for (size_t size = source.find('@'); size < end; size += 7) {
+    StatusOr<Artifact> artifact = compileText(source.substr(0, size));
+    EXPECT_FALSE(artifact.ok()) << size;
+    EXPECT_FALSE(artifact.status().message().empty()) << size;
+  }
+}
+
+TEST(CompilerErrors, AnUnknownPolicy) {
+  for (const char *policy : {"fastest", "fixed", "fixed:", "fixed:-1", "fixed:many", ""}) {
+    CompileOptions options;
+    options.policy = policy;
+    EXPECT_THAT(refusal(testing::temporariesSource, options), HasSubstr("policy")) << policy;
+  }
+}
+
+TEST(CompilerErrors, ATargetWhoseFirstDeviceIsNoCpu) {
+  targets::TargetDescription target = host();
+  target.devices[0].kind = targets::DeviceKind::Cuda;
+  StatusOr<Artifact> artifact = compile(testing::sumSource, "in.mlir", target, {});
+  ASSERT_FALSE(artifact.ok());
+  EXPECT_EQ(artifact.status().code(), StatusCode::Unimplemented);
+}
+
+TEST(CompilerErrors, ATargetThatDoesNotVerify) {
+  targets::TargetDescription target = host();
+  target.devices.clear();
+  EXPECT_FALSE(compile(testing::sumSource, "in.mlir", target, {}).ok());
+}
+
+TEST(CompilerErrors, ATripleWithoutACodeGenerator) {
+  targets::TargetDescription target = host();
+  target.devices[0].triple = "pdp11-unknown-none";
+  StatusOr<Artifact> artifact = compile(testing::sumSource, "in.mlir", target, {});
+  ASSERT_FALSE(artifact.ok());
+  EXPECT_FALSE(artifact.status().message().empty());
+}
+
+} // namespace
+} // namespace plim::jit

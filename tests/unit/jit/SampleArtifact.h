@@ -1,0 +1,38 @@
+// An artifact with every field off its default, without code.
+#pragma once
+
+#include "jit/Artifact.h"
+
+namespace plim::jit {
+
+inline Artifact sampleArtifact() {
+  Artifact artifact;
+  artifact.source = "net.mlir";
+  artifact.triple = "x86_64-unknown-linux-gnu";
+  artifact.requiredFeatures = {"avx2", "fma"};
+  artifact.objects = {std::string("\x7f"
+                                  "ELF\0\xff",
+                                  6),
+                      "", std::string(300, 'o')};
+  FunctionSignature main;
+  main.name = "main";
+  main.arguments = {{"f32", true, {-1, 4}}, {"i1", false, {}}};
+  main.results = {{"bf16", true, {}}, {"index", false, {}}};
+  main.isTensorProgram = true;
+  main.workspaceBytes = 4096;
+  FunctionSignature kernel;
+  kernel.name = "kernel \"quoted\"";
+  kernel.isKernel = true;
+  kernel.rawTakesContext = true;
+  artifact.functions = {main, kernel};
+  artifact.symbols = {{"table", DataKind::Constant, {"f32", true, {2}}, 8, 0},
+                      {"state", DataKind::Variable, {"i64", true, {1}}, 8, 64},
+                      {"zeroed", DataKind::Variable, {"i64", true, {1000}}, 8000, -1},
+                      {"weights", DataKind::Parameter, {"f32", true, {3, 2}}, 24, -1}};
+  artifact.data = std::string(72, '\1');
+  artifact.mutatesState = true;
+  artifact.report = "{\"functions\":[]}";
+  return artifact;
+}
+
+} // namespace plim::jit
