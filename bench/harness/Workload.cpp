@@ -1,0 +1,99 @@
+#include "bench/harness/Workload.h"
+
+#include "tools/io/Random.h"
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+namespace plim::bench {
+
+using runtime::Buffer;
+using runtime::ElementType;
+using runtime::Value;
+
+void fail(std::string_view message) {
+  std::fprintf(stderr, "error: %.*s\n", static_cast<int>(message.size()), message.data());
+  std::exit(1);
+}
+
+std::shared_ptr<Engine> makeEngine(int threads, std::string cacheFolder) {
+  EngineOptions options;
+  options.threads = threads;
+  options.cacheFolder = std::move(cacheFolder);
+  options.logger = makeStderrLogger(LogLevel::Warning);
+  return orFail(Engine::create(std::move(options)));
+}
+
+Buffer randomTensor(std::vector<int64_t> shape) {
+  static uint64_t seed = [] {
+    uint64_t first = std::random_device()();
+    std::fprintf(stderr, "seed: %llu\n", static_cast<unsigned long long>(first));
+    return first;
+  }();
+  Buffer buffer = zeroTensor(std::move(shape));
+  tools::fillRandom(ElementType::F32, seed++, buffer.elementCount(), buffer.mutableData());
+  return buffer;
+}
+
+Buffer zeroTensor(std::vector<int64_t> shape) {
+  // One pool for all: buffers that a benchmark drops are warm for the next.
+  static const auto pool = std::make_shared<runtime::MemoryPool>();
+  Buffer buffer = orFail(Buffer::allocate(pool, ElementType::F32, shape));
+  std::memset(buffer.mutableData(), 0, buffer.bytes());
+  return buffer;
+}
+
+float *elements(const Buffer &buffer) {
+  return const_cast<float *>(static_cast<const float *>(buffer.data()));
+}
+
+CheckedFunction loadChecked(Engine &engine, const std::string &source, const std::string &name,
+                            std::span<const Value> arguments, float tolerance) {
+  LoadOptions plain;
+  plain.oracle = true;
+  auto oracleModule = orFail(engine.load(source, "benchmark", plain));
+  auto module = orFail(engine.load(source, "benchmark"));
+  Function function = orFail(module->lookup(name));
+  std::vector<Value> expected = orFail(orFail(oracleModule->lookup(name)).call(arguments));
+  std::vector<Value> have = orFail(function.call(arguments));
+  CheckedFunction checked{module, function, {}};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const auto *reference = std::get_if<Buffer>(&expected[i]);
+    if (!reference || reference->type() != ElementType::F32)
+      continue;
+    std::span<const float> values(elements(*reference),
+                                  static_cast<size_t>(reference->elementCount()));
+    checkClose(name, elements(std::get<Buffer>(have[i])), values, tolerance);
+    if (i == 0)
+      checked.expected.assign(values.begin(), values.end());
+  }
+  return checked;
+}
+
+void checkClose(std::string_view what, const float *have, std::span<const float> expected,
+                float tolerance) {
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (!(std::fabs(have[i] - expected[i]) <= tolerance * (1 + std::fabs(expected[i]))))
+      fail(std::string(what) + ": element " + std::to_string(i) + " is " + std::to_string(have[i]) +
+           ", the oracle says " + std::to_string(expected[i]));
+}
+
+void parallelRanges(int threads, int64_t count,
+                    const std::function<void(int64_t begin, int64_t end)> &job) {
+  if (threads <= 1)
+    return job(0, count);
+  static oneapi::tbb::task_arena arena(threads);
+  arena.execute([&] {
+    oneapi::tbb::parallel_for(
+        0, threads, [&](int index) { job(count * index / threads, count * (index + 1) / threads); },
+        oneapi::tbb::static_partitioner());
+  });
+}
+
+} // namespace plim::bench

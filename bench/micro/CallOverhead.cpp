@@ -1,0 +1,245 @@
+// What a call costs beside its work.
+//
+//   raw/sum, raw/axpy   a kernel's raw pointer, and a C function of the same signature, compiled by
+//                       clang in another file, through a pointer, in turns. Aim: difference within
+//                       5 ns ("extra_ns")
+//   call/add16          callInto of one dispatch that adds 16 floats, inline. Aim: below 300 ns
+//   call/scalar         callInto of a function that only returns a scalar
+//   dispatch/chain      callInto of 100 dependent dispatches of 16 floats that do not fuse, beside the
+//                       same with two. "dispatch_ns" is the difference by the number of further
+//                       dispatches, the work on 16 floats included
+
+#include "bench/harness/Contest.h"
+#include "bench/harness/HandLoops.h"
+#include "bench/harness/Workload.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace plim;
+using namespace plim::bench;
+using runtime::Buffer;
+using runtime::ElementType;
+using runtime::Scalar;
+using runtime::Value;
+
+namespace {
+
+constexpr const char *source = R"(
+func.func @sum(%a: i64, %b: i64) -> i64 {
+  %sum = arith.addi %a, %b : i64
+  return %sum : i64
+}
+func.func @axpy(%a: f32, %x: memref<16xf32>, %y: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  scf.for %i = %c0 to %c16 step %c1 {
+    %xi = memref.load %x[%i] : memref<16xf32>
+    %yi = memref.load %y[%i] : memref<16xf32>
+    %product = arith.mulf %a, %xi : f32
+    %sum = arith.addf %product, %yi : f32
+    memref.store %sum, %y[%i] : memref<16xf32>
+  }
+  return
+}
+func.func @add16(%a: tensor<16xf32>, %b: tensor<16xf32>) -> tensor<16xf32> {
+  %empty = tensor.empty() : tensor<16xf32>
+  %sum = linalg.add ins(%a, %b : tensor<16xf32>, tensor<16xf32>)
+      outs(%empty : tensor<16xf32>) -> tensor<16xf32>
+  return %sum : tensor<16xf32>
+}
+)";
+
+/// Through a pointer that the compiler cannot see through, as the host's code has it.
+template <typename FunctionT> FunctionT opaque(FunctionT function) {
+  benchmark::DoNotOptimize(function);
+  return function;
+}
+
+struct Loaded {
+  std::shared_ptr<Engine> engine = makeEngine(1);
+  std::shared_ptr<Module> module = orFail(engine->load(source, "calls.mlir"));
+
+  Function function(const char *name) const { return orFail(module->lookup(name)); }
+  template <typename FunctionT> FunctionT *raw(const char *name) const {
+    void *pointer = function(name).rawPointer();
+    if (!pointer)
+      fail(std::string(name) + " has no raw pointer");
+    return opaque(reinterpret_cast<FunctionT *>(pointer));
+  }
+};
+
+constexpr int64_t rawCalls = 100000;
+constexpr int64_t boundCalls = 10000;
+
+void addExtra(benchmark::State &state) {
+  state.counters["extra_ns"] = (state.counters["plimsoll_us"] - state.counters["c_us"]) * 1e3;
+}
+
+void rawSum(benchmark::State &state) {
+  Loaded loaded;
+  auto *ours = loaded.raw<int64_t(int64_t, int64_t)>("sum");
+  if (ours(40, 2) != 42)
+    fail("sum is wrong");
+  auto turn = [](auto *function) {
+    return [function] {
+      int64_t value = 0;
+      for (int64_t i = 0; i < rawCalls; ++i)
+        value = function(value, i); // dependent: latency, as a caller sees it
+      benchmark::DoNotOptimize(value);
+    };
+  };
+  Contest contest(state);
+  contest.add("plimsoll", turn(ours), 0, rawCalls);
+  contest.add("c", turn(opaque(&plimBenchSum)), 0, rawCalls);
+  contest.run();
+  addExtra(state);
+}
+
+void rawAxpy(benchmark::State &state) {
+  Loaded loaded;
+  auto *ours = loaded.raw<void(float, const float *, float *)>("axpy");
+  Buffer x = randomTensor({16}), y = zeroTensor({16}), z = zeroTensor({16});
+  ours(0.5F, elements(x), elements(y));
+  plimBenchAxpy(0.5F, elements(x), elements(z));
+  checkClose("axpy", elements(y), {elements(z), 16}, 1e-6F);
+  auto turn = [&](auto *function, float *to) {
+    return [function, to, from = elements(x)] {
+      for (int64_t i = 0; i < rawCalls; ++i)
+        function(1e-9F, from, to);
+    };
+  };
+  Contest contest(state);
+  contest.add("plimsoll", turn(ours, elements(y)), 0, rawCalls);
+  contest.add("c", turn(opaque(&plimBenchAxpy), elements(z)), 0, rawCalls);
+  contest.run();
+  addExtra(state);
+}
+
+auto callTurn(const Function &function, const std::vector<Value> &arguments,
+              std::vector<Value> &results, int64_t calls) {
+  return [&function, &arguments, &results, calls] {
+    for (int64_t i = 0; i < calls; ++i)
+      orFail(function.callInto(arguments, results));
+  };
+}
+
+void callAdd(benchmark::State &state) {
+  auto engine = makeEngine(static_cast<int>(state.range(0)));
+  std::vector<Value> arguments = {randomTensor({16}), randomTensor({16})}, results(1);
+  CheckedFunction checked = loadChecked(*engine, R"(
+func.func @add16(%a: tensor<16xf32>, %b: tensor<16xf32>) -> tensor<16xf32> {
+  %empty = tensor.empty() : tensor<16xf32>
+  %sum = linalg.add ins(%a, %b : tensor<16xf32>, tensor<16xf32>)
+      outs(%empty : tensor<16xf32>) -> tensor<16xf32>
+  return %sum : tensor<16xf32>
+})",
+                                        "add16", arguments, 0);
+  Contest contest(state);
+  contest.add("plimsoll", callTurn(checked.function, arguments, results, boundCalls), 0,
+              boundCalls);
+  contest.run();
+}
+
+void callScalar(benchmark::State &state) {
+  Loaded loaded;
+  Function function = loaded.function("sum");
+  std::vector<Value> arguments = {Scalar{ElementType::I64, 40}, Scalar{ElementType::I64, 2}};
+  std::vector<Value> results(1);
+  orFail(function.callInto(arguments, results));
+  if (std::get<Scalar>(results[0]).bits != 42)
+    fail("sum is wrong");
+  Contest contest(state);
+  contest.add("plimsoll", callTurn(function, arguments, results, boundCalls), 0, boundCalls);
+  contest.run();
+}
+
+/// `steps` times two dispatches, each of 16 floats, each needing all of the one before: the sum of a
+/// vector, then the vector plus that sum. They cannot share a loop.
+std::string chain(int64_t steps) {
+  std::string text = R"(
+func.func @main(%v0: tensor<16xf32>) -> tensor<16xf32> {
+  %scale = arith.constant 0.0625 : f32
+  %zero = arith.constant 0.0 : f32
+  %one = tensor.empty() : tensor<f32>
+  %empty = tensor.empty() : tensor<16xf32>
+)";
+  constexpr std::string_view step = R"(
+  %z$ = linalg.fill ins(%zero : f32) outs(%one : tensor<f32>) -> tensor<f32>
+  %s$ = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+                        iterator_types = ["reduction"]}
+      ins(%v@ : tensor<16xf32>) outs(%z$ : tensor<f32>) {
+  ^bb0(%x: f32, %sum: f32):
+    %p = arith.addf %x, %sum : f32
+    linalg.yield %p : f32
+  } -> tensor<f32>
+  %v$ = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>,
+                                         affine_map<(i) -> (i)>],
+                        iterator_types = ["parallel"]}
+      ins(%v@, %s$ : tensor<16xf32>, tensor<f32>) outs(%empty : tensor<16xf32>) {
+  ^bb0(%x: f32, %sum: f32, %out: f32):
+    %p = arith.mulf %sum, %scale : f32
+    %d = arith.subf %x, %p : f32
+    linalg.yield %d : f32
+  } -> tensor<16xf32>
+)";
+  for (int64_t i = 1; i <= steps; ++i)
+    for (char c : step)
+      text += c == '$' ? std::to_string(i) : c == '@' ? std::to_string(i - 1) : std::string(1, c);
+  return text + "  return %v" + std::to_string(steps) + " : tensor<16xf32>\n}\n";
+}
+
+size_t countDispatches(const Module &module) {
+  size_t count = 0;
+  const nlohmann::json report = nlohmann::json::parse(module.report());
+  for (const auto &function : report["functions"])
+    count += function["dispatches"].size();
+  return count;
+}
+
+void dispatchChain(benchmark::State &state) {
+  constexpr int64_t calls = 500;
+  const int64_t steps = state.range(0);
+  auto engine = makeEngine(static_cast<int>(state.range(1)));
+  std::vector<Value> arguments = {randomTensor({16})}, results(1);
+  CheckedFunction full = loadChecked(*engine, chain(steps), "main", arguments, 1e-5F);
+  CheckedFunction one = loadChecked(*engine, chain(1), "main", arguments, 1e-5F);
+  const size_t dispatches = countDispatches(*full.module);
+  if (dispatches != static_cast<size_t>(2 * steps))
+    fail("the chain has " + std::to_string(dispatches) + " dispatches");
+  Contest contest(state);
+  contest.add("plimsoll", callTurn(full.function, arguments, results, calls), 0, calls);
+  contest.add("one", callTurn(one.function, arguments, results, calls), 0, calls);
+  contest.run();
+  state.counters["dispatch_ns"] = (state.counters["plimsoll_us"] - state.counters["one_us"]) * 1e3 /
+                                  static_cast<double>(2 * steps - 2);
+}
+
+void registerAll() {
+  auto add = [](const char *name, void (*function)(benchmark::State &), int64_t rounds) {
+    return benchmark::RegisterBenchmark(name, function)
+        ->UseManualTime()
+        ->Unit(benchmark::kNanosecond)
+        ->Iterations(rounds);
+  };
+  add("raw/sum", rawSum, 101);
+  add("raw/axpy", rawAxpy, 101);
+  add("call/add16", callAdd, 101)->ArgName("threads")->Arg(1)->Arg(0);
+  add("call/scalar", callScalar, 101);
+  add("dispatch/chain", dispatchChain, 51)
+      ->ArgNames({"steps", "threads"})
+      ->Args({50, 1})
+      ->Args({50, 0});
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv))
+    return 2;
+  registerAll();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
