@@ -106,6 +106,14 @@ func.func @large_in_block() {
 
 // -----
 
+func.func @large_vector(%x: f32) {
+  // expected-error @below {{type 'vector<256x257xf32>' has more than 65536 elements; loops over a tensor or memref have no such limit}}
+  %v = vector.broadcast %x : f32 to vector<256x257xf32>
+  return
+}
+
+// -----
+
 // expected-error @below {{global 'scalar' has type 'i32'; ranked tensors are supported}}
 ml_program.global private @scalar(4 : i32) : i32
 

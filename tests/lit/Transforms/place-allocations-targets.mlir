@@ -78,3 +78,77 @@ func.func private @empty() attributes {plim.dispatch_function} {
   return
 }
 }
+
+// -----
+
+// A buffer that the loop carries on is a new one each time.
+// CHECK-LABEL: func.func @carried(
+//   CHECK-NOT: memref.alloca
+//       CHECK: memref.alloc() {plim.reason = "it may outlive the block that allocates it"
+//       CHECK: scf.for
+//       CHECK: memref.alloc() {plim.reason = "it may outlive the block that allocates it"
+//       CHECK: memref.dealloc
+//       CHECK: memref.dealloc
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
+        "plim.max_stack_alloca_bytes" = 1024 : i64, "plim.stack_budget_bytes" = 1024 : i64>>} {
+func.func @carried(%a: memref<4xf32>, %n: index) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = memref.alloc() : memref<4xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%old = %first) -> memref<4xf32> {
+    %new = memref.alloc() : memref<4xf32>
+    memref.copy %old, %new : memref<4xf32> to memref<4xf32>
+    memref.dealloc %old : memref<4xf32>
+    scf.yield %new : memref<4xf32>
+  }
+  memref.dealloc %r : memref<4xf32>
+  return
+}
+}
+
+// -----
+
+// So is one that is released under another name, or not in the block that allocates it.
+// CHECK-LABEL: func.func @renamed(
+//   CHECK-NOT: memref.alloca
+// CHECK-COUNT-2: memref.alloc() {plim.reason = "it may outlive the block that allocates it"
+//   CHECK-NOT: memref.alloca
+//       CHECK: return
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
+        "plim.max_stack_alloca_bytes" = 1024 : i64, "plim.stack_budget_bytes" = 1024 : i64>>} {
+func.func @renamed(%c: i1) attributes {plim.kernel} {
+  %a = memref.alloc() : memref<4xf32>
+  %flat = memref.cast %a : memref<4xf32> to memref<?xf32>
+  memref.dealloc %flat : memref<?xf32>
+  %b = memref.alloc() : memref<4xf32>
+  scf.if %c {
+    memref.dealloc %b : memref<4xf32>
+  }
+  return
+}
+}
+
+// -----
+
+// Views do not keep a buffer off the stack.
+// CHECK-LABEL: func.func private @viewed(
+//       CHECK: memref.alloca
+//   CHECK-NOT: memref.alloc()
+//       CHECK: memref.subview
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
+        "plim.max_stack_alloca_bytes" = 1024 : i64, "plim.stack_budget_bytes" = 1024 : i64>>} {
+func.func private @viewed(%x: f32, %n: index) attributes {plim.dispatch_function} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.alloc() : memref<8xf32>
+    %v = memref.subview %a[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+    memref.store %x, %v[%c0] : memref<4xf32, strided<[1], offset: 4>>
+    memref.dealloc %a : memref<8xf32>
+  }
+  return
+}
+}

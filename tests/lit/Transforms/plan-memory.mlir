@@ -117,3 +117,18 @@ func.func @branches(%c: i1) {
   }
   return
 }
+
+// -----
+
+// A function that another one calls would share the slab with its caller: it has none.
+// CHECK-LABEL: func.func @recursive(
+//   CHECK-NOT: plim.workspace
+//       CHECK: memref.alloc()
+func.func @recursive(%c: i1) {
+  %a = memref.alloc() : memref<16xf32>
+  scf.if %c {
+    func.call @recursive(%c) : (i1) -> ()
+  }
+  memref.dealloc %a : memref<16xf32>
+  return
+}
