@@ -1,12 +1,13 @@
 #include "jit/ObjectEmitter.h"
 
+#include "jit/VectorMath.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/SystemLibraries.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -121,11 +122,10 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine) {
   tuning.SLPVectorization = kind == CodeKind::Kernel;
   tuning.LoopUnrolling = kind == CodeKind::Kernel;
   llvm::PassBuilder builder(&machine, tuning);
-  // f64 functions have no polynomial here: the C library's vector versions serve vectorised loops.
-  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple(),
-                                      machine.getTargetTriple().isX86()
-                                          ? llvm::VectorLibrary::LIBMVEC
-                                          : llvm::VectorLibrary::NoLibrary);
+  // Functions without a polynomial: the C library's vector versions serve vectorised loops.
+  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
+  if (kind == CodeKind::Kernel && machine.getTargetTriple().getArch() == llvm::Triple::x86_64)
+    library.addVectorizableFunctions(vectorMathFunctions(device->vectorBits));
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);

@@ -15,6 +15,7 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
@@ -33,7 +34,7 @@ namespace {
 
 struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
   void runOnOperation() override {
-    if (failed(lowerVectors()) || failed(convert()))
+    if (failed(lowerVectors()) || failed(callLibrary()) || failed(convert()))
       return signalPassFailure();
     storeBooleansAsBytes();
   }
@@ -67,6 +68,18 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 
+  /// Functions that LLVM has no intrinsic for, or for which upstream's expansion cancels near zero
+  /// (log1p, expm1), become calls of the C library; LLVM's vectoriser finds their vector versions.
+  LogicalResult callLibrary() {
+    RewritePatternSet patterns(&getContext());
+    populateMathToLibmConversionPatterns(patterns);
+    ConversionTarget target(getContext());
+    target.addIllegalOp<math::AcoshOp, math::AsinhOp, math::AtanhOp, math::CbrtOp, math::ErfOp,
+                        math::ErfcOp, math::ExpM1Op, math::Log1pOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
+  }
+
   LogicalResult convert() {
     LowerToLLVMOptions options(&getContext());
     LLVMTypeConverter types(&getContext(), options);
@@ -81,7 +94,6 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     populateFuncToLLVMConversionPatterns(types, patterns);
     index::populateIndexToLLVMConversionPatterns(types, patterns);
     populateMathToLLVMConversionPatterns(types, patterns, /*approximateLog1p=*/false);
-    populateMathToLibmConversionPatterns(patterns);
     populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
     ub::populateUBToLLVMConversionPatterns(types, patterns);
     populateVectorToLLVMConversionPatterns(types, patterns);
