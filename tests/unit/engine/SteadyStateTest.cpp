@@ -1,56 +1,12 @@
 // A call in steady state performs no heap allocation: this program replaces malloc to count.
 #include "engine/runtime/Buffer.h"
+#include "tests/unit/engine/AllocationCounter.h"
 #include "tests/unit/engine/RuntimeFixture.h"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
-
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define PLIM_COUNTS_ALLOCATIONS 0
-#else
-#define PLIM_COUNTS_ALLOCATIONS 1
-#endif
-
-static std::atomic<int64_t> allocationCount{0};
-
-#if PLIM_COUNTS_ALLOCATIONS
-extern "C" {
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *memory, size_t bytes);
-void *__libc_memalign(size_t alignment, size_t bytes);
-
-__attribute__((visibility("default"))) void *malloc(size_t bytes) {
-  allocationCount.fetch_add(1, std::memory_order_relaxed);
-  return __libc_malloc(bytes);
-}
-__attribute__((visibility("default"))) void *calloc(size_t count, size_t bytes) {
-  allocationCount.fetch_add(1, std::memory_order_relaxed);
-  return __libc_calloc(count, bytes);
-}
-__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
-  allocationCount.fetch_add(1, std::memory_order_relaxed);
-  return __libc_realloc(memory, bytes);
-}
-__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
-  allocationCount.fetch_add(1, std::memory_order_relaxed);
-  return __libc_memalign(alignment, bytes);
-}
-__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
-  return memalign(alignment, bytes);
-}
-__attribute__((visibility("default"))) int posix_memalign(void **out, size_t alignment,
-                                                          size_t bytes) {
-  *out = memalign(alignment, bytes);
-  return *out ? 0 : ENOMEM;
-}
-}
-#endif
 
 namespace plim::runtime {
 namespace {

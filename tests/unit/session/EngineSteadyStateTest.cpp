@@ -1,0 +1,82 @@
+// A call in steady state takes no memory from the system: this program replaces malloc to count.
+#include "tests/unit/engine/AllocationCounter.h"
+#include "tests/unit/session/EngineFixture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace plim {
+namespace {
+
+using namespace testing;
+
+/// malloc calls of `calls` calls, results replaced each time.
+int64_t allocationsOf(const Function &function, const std::vector<Value> &arguments, int calls) {
+  std::vector<Value> results(function.signature().results.size());
+  int64_t before = allocationCount.load();
+  for (int i = 0; i < calls; ++i) {
+    Status status = function.callInto(arguments, results);
+    if (!status.ok())
+      ADD_FAILURE() << status.toString();
+  }
+  return allocationCount.load() - before;
+}
+
+class EngineSteadyState : public ::testing::Test {
+protected:
+  void SetUp() override {
+    if (!PLIM_COUNTS_ALLOCATIONS)
+      GTEST_SKIP() << "malloc belongs to the sanitizer";
+  }
+};
+
+class EngineSteadyStatePolicy : public EngineSteadyState,
+                                public ::testing::WithParamInterface<const char *> {};
+
+TEST_P(EngineSteadyStatePolicy, OneThreadAllocatesNothing) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1, .policy = GetParam()});
+  std::shared_ptr<Module> temporaries = load(*engine, temporariesSource);
+  std::shared_ptr<Module> matmul = load(*engine, matmulSource);
+  EXPECT_GT(allocationCount.load(), 0) << "the counter does not count";
+  for (auto &[function, arguments] : std::vector<std::pair<Function, std::vector<Value>>>{
+           {lookup(temporaries, "main"), {smallIntegers({8, 16}), smallIntegers({16, 16})}},
+           {lookup(matmul, "matmul"), {smallIntegers({31, 40}), smallIntegers({40, 33})}}}) {
+    allocationsOf(function, arguments, 5);
+    EXPECT_EQ(allocationsOf(function, arguments, 500), 0) << function.signature().name;
+  }
+}
+
+// Not heap: that policy asks the system for every buffer, to be compared with.
+INSTANTIATE_TEST_SUITE_P(Policies, EngineSteadyStatePolicy,
+                         ::testing::Values("auto", "stack", "workspace", "fixed:1024"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), ':', '_');
+                           return name;
+                         });
+
+TEST_F(EngineSteadyState, KernelsAndStateAllocateNothing) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
+  Function saxpy = lookup(load(*engine, saxpySource), "saxpy");
+  Function add = lookup(load(*engine, stateSource), "add");
+  std::vector<Value> saxpyArguments = {scalarF32(1), smallIntegers({100}), smallIntegers({100})};
+  std::vector<Value> addArguments = {smallIntegers({2})};
+  allocationsOf(saxpy, saxpyArguments, 5);
+  allocationsOf(add, addArguments, 5);
+  EXPECT_EQ(allocationsOf(saxpy, saxpyArguments, 500), 0);
+  EXPECT_EQ(allocationsOf(add, addArguments, 500), 0);
+}
+
+TEST_F(EngineSteadyState, SeveralThreadsComeToRest) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 2});
+  Function matmul = lookup(load(*engine, matmulSource), "matmul");
+  std::vector<Value> arguments = {smallIntegers({128, 128}), smallIntegers({128, 128})};
+  // Which worker comes first, and which task pool of oneTBB's grows, varies: warm up until calm.
+  for (int i = 0; i < 20 && allocationsOf(matmul, arguments, 200) != 0; ++i) {
+  }
+  EXPECT_LE(allocationsOf(matmul, arguments, 500), 2);
+}
+
+} // namespace
+} // namespace plim

@@ -1,0 +1,376 @@
+// Engines and loading: options, parameters, policies, the cache, failures that leave the engine well.
+#include "tests/unit/session/EngineFixture.h"
+#include "tests/unit/tools/TemporaryFile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <mutex>
+#include <sys/stat.h>
+#include <thread>
+
+namespace plim {
+namespace {
+
+using namespace testing;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+/// The results of temporariesSource on small integers.
+std::vector<float> runTemporaries(Engine &engine, const LoadOptions &options = {}) {
+  std::shared_ptr<Module> module = load(engine, temporariesSource, options);
+  if (!module)
+    return {};
+  std::vector<Value> results =
+      callOk(lookup(module, "main"), {smallIntegers({8, 16}), smallIntegers({16, 16})});
+  return results.empty() ? std::vector<float>() : elements<float>(results[0]);
+}
+
+std::vector<float> expectedTemporaries() {
+  static const std::vector<float> expected = [] {
+    Buffer x = smallIntegers({8, 16}), w = smallIntegers({16, 16});
+    auto product = [&](const std::vector<float> &a) {
+      const auto *b = static_cast<const float *>(w.data());
+      std::vector<float> c(8 * 16, 0.0f);
+      for (size_t i = 0; i < 8; ++i)
+        for (size_t j = 0; j < 16; ++j)
+          for (size_t k = 0; k < 16; ++k)
+            c[i * 16 + j] += a[i * 16 + k] * b[k * 16 + j];
+      return c;
+    };
+    std::vector<float> p = product(elements<float>(x)), r = product(product(p));
+    for (size_t i = 0; i < r.size(); ++i)
+      r[i] += p[i];
+    return r;
+  }();
+  return expected;
+}
+
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::string pattern = ::testing::TempDir() + "plim.engine.XXXXXX";
+    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+    name = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(name, error);
+  }
+  const std::string &path() const { return name; }
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto &entry : std::filesystem::directory_iterator(name))
+      found.push_back(entry.path());
+    return found;
+  }
+
+private:
+  std::string name;
+};
+
+/// Collects what an engine logs.
+struct LogLines {
+  Logger logger() {
+    return Logger(LogLevel::Warning, [this](LogLevel, std::string_view message) {
+      std::lock_guard<std::mutex> lock(mutex);
+      lines.emplace_back(message);
+    });
+  }
+  std::mutex mutex;
+  std::vector<std::string> lines;
+};
+
+TEST(Engine, RefusesBadOptions) {
+  EXPECT_EQ(Engine::create({.target = "no-such-tag"}).status().code(), StatusCode::NotFound);
+  EXPECT_EQ(Engine::create({.target = "/no/such/file.json"}).status().code(), StatusCode::NotFound);
+  EXPECT_EQ(Engine::create({.targetOverrides = {"no_such_field=1"}}).status().code(),
+            StatusCode::InvalidArgument);
+  EXPECT_EQ(Engine::create({.targetOverrides = {"vector_bits"}}).status().code(),
+            StatusCode::InvalidArgument);
+}
+
+TEST(Engine, AFunctionThatIsNotThereIsSuggested) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::shared_ptr<Module> module = load(*engine, saxpySource);
+  StatusOr<Function> function = module->lookup("saxyp");
+  ASSERT_FALSE(function.ok());
+  EXPECT_EQ(function.status().code(), StatusCode::NotFound);
+  EXPECT_EQ(function.status().message(),
+            "no public function 'saxyp' in in.mlir; did you mean 'saxpy'?");
+  EXPECT_FALSE(module->lookup("").ok());
+  ASSERT_EQ(module->functions().size(), 1u);
+  EXPECT_EQ(module->functions()[0].name, "saxpy");
+}
+
+TEST(Engine, SourcesThatAreRefusedLeaveItUsable) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  for (const char *source :
+       {"func.func @f( {", "", "func.func private @f()",
+        "func.func @f(%x: memref<4xi4>) {\n return\n}",
+        "func.func private @g()\nfunc.func @f() {\n call @g() : () -> ()\n return\n}"}) {
+    StatusOr<std::shared_ptr<Module>> module = engine->load(source, "bad.mlir");
+    ASSERT_FALSE(module.ok()) << source;
+    EXPECT_EQ(module.status().code(), StatusCode::InvalidArgument);
+    EXPECT_THAT(std::string(module.status().message()), StartsWith("bad.mlir:"));
+    EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+  }
+}
+
+TEST(Engine, LoadsFiles) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  TemporaryFile file(saxpySource);
+  StatusOr<std::shared_ptr<Module>> module = engine->loadFile(file.path());
+  ASSERT_TRUE(module.ok()) << module.status().toString();
+  StatusOr<std::shared_ptr<Module>> missing = engine->loadFile("/no/such/file.mlir");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.status().code(), StatusCode::NotFound);
+  EXPECT_THAT(std::string(missing.status().message()),
+              AllOf(HasSubstr("/no/such/file.mlir"), HasSubstr("No such file")));
+  file.write("func.func");
+  EXPECT_THAT(std::string(engine->loadFile(file.path()).status().message()),
+              StartsWith(file.path() + ":1:"));
+}
+
+TEST(Engine, BindsParameters) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  Buffer w = makeBuffer<float>({4}, {10, 20, 30, 40});
+  std::shared_ptr<Module> module = load(*engine, parameterSource, {.parameters = {{"w", w}}});
+  ASSERT_NE(module, nullptr);
+  Buffer x = makeBuffer<float>({4}, {1, 2, 3, 4});
+  w = Buffer(); // the module has its own handle
+  EXPECT_EQ(elements<float>(callOk(lookup(module, "main"), {x}).at(0)),
+            (std::vector<float>{11, 22, 33, 44}));
+}
+
+TEST(Engine, RefusesParametersThatDoNotFit) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  Buffer w = makeBuffer<float>({4}, {1, 2, 3, 4});
+  auto status = [&](Parameters parameters) {
+    return engine->load(parameterSource, "in.mlir", {.parameters = std::move(parameters)}).status();
+  };
+  Status missing = status({});
+  EXPECT_EQ(missing.code(), StatusCode::FailedPrecondition);
+  EXPECT_EQ(missing.message(), "parameter 'w' of type 4xf32 is not bound");
+  Status shape = status({{"w", makeBuffer<float>({3}, {1, 2, 3})}});
+  EXPECT_EQ(shape.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(shape.message(), "parameter 'w' is 3xf32, expected 4xf32");
+  EXPECT_EQ(status({{"w", makeBuffer<float>({4, 1}, {1, 2, 3, 4})}}).message(),
+            "parameter 'w' is 4x1xf32, expected 4xf32");
+  EXPECT_EQ(status({{"w", makeBuffer<int32_t>({4}, {1, 2, 3, 4})}}).message(),
+            "parameter 'w' is 4xi32, expected 4xf32");
+  Status extra = status({{"w", w}, {"v", w}});
+  EXPECT_EQ(extra.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(extra.message(), "the module has no parameter 'v'");
+  EXPECT_TRUE(status({{"w", w}}).ok());
+}
+
+TEST(Engine, EveryPolicyGivesTheSameResults) {
+  for (const char *policy : {"auto", "stack", "workspace", "heap", "fixed:1024", "fixed:1"}) {
+    SCOPED_TRACE(policy);
+    std::shared_ptr<Engine> engine = makeEngine({.policy = policy});
+    EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+    EXPECT_EQ(runTemporaries(*makeEngine(), {.policy = policy}), expectedTemporaries());
+  }
+  EXPECT_EQ(runTemporaries(*makeEngine(), {.oracle = true}), expectedTemporaries());
+}
+
+TEST(Engine, AModuleChoosesItsPolicyOverTheEngines) {
+  std::shared_ptr<Engine> engine = makeEngine({.policy = "heap"});
+  auto workspaceOf = [&](const LoadOptions &options) {
+    return load(*engine, temporariesSource, options)->functions()[0].workspaceBytes;
+  };
+  EXPECT_EQ(workspaceOf({}), 0);
+  EXPECT_GT(workspaceOf({.policy = "workspace"}), 0);
+}
+
+TEST(Engine, AnUnknownPolicyIsAnError) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  StatusOr<std::shared_ptr<Module>> module =
+      engine->load(temporariesSource, "in.mlir", {.policy = "fastest"});
+  ASSERT_FALSE(module.ok());
+  EXPECT_EQ(module.status().code(), StatusCode::InvalidArgument);
+  EXPECT_THAT(std::string(module.status().message()), HasSubstr("'fastest'"));
+}
+
+TEST(Engine, EveryVectorWidthGivesTheSameResults) {
+  std::shared_ptr<Engine> host = makeEngine();
+  EXPECT_EQ(runTemporaries(*host), expectedTemporaries());
+  const targets::DeviceDescription &device = host->target().devices[0];
+  for (auto [bits, feature] : {std::pair<const char *, const char *>{"128", nullptr},
+                               {"256", "avx2"},
+                               {"512", "avx512f"}}) {
+    if (feature && !device.hasFeature(feature))
+      continue;
+    SCOPED_TRACE(bits);
+    std::shared_ptr<Engine> engine =
+        makeEngine({.targetOverrides = {std::string("vector_bits=") + bits}});
+    EXPECT_EQ(engine->target().devices[0].vectorBits, std::stoi(bits));
+    EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+    Function matmul = lookup(load(*engine, matmulSource), "matmul");
+    Buffer a = smallIntegers({37, 29}), b = smallIntegers({29, 41});
+    EXPECT_EQ(elements<float>(callOk(matmul, {a, b}).at(0)),
+              elements<float>(callOk(lookup(load(*host, matmulSource), "matmul"), {a, b}).at(0)));
+  }
+}
+
+TEST(Engine, TwoWithDifferentOptionsLiveSideBySide) {
+  std::shared_ptr<Engine> one = makeEngine({.threads = 1, .policy = "heap"});
+  std::shared_ptr<Engine> two =
+      makeEngine({.targetOverrides = {"vector_bits=128"}, .threads = 2, .policy = "stack"});
+  EXPECT_EQ(one->threads(), 1);
+  EXPECT_LE(two->threads(), 2);
+  EXPECT_EQ(two->target().devices[0].vectorBits, 128);
+  EXPECT_EQ(one->options().policy, "heap");
+  EXPECT_EQ(two->options().policy, "stack");
+  std::thread thread([&] {
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(runTemporaries(*one), expectedTemporaries());
+  });
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(runTemporaries(*two), expectedTemporaries());
+  thread.join();
+  two.reset();
+  EXPECT_EQ(runTemporaries(*one), expectedTemporaries());
+}
+
+TEST(Engine, ThreadsLoadAtOnce) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+        EXPECT_FALSE(engine->load("func.func", "bad.mlir").ok());
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(Engine, AnArtifactIsLinkedWithoutItsSource) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  StatusOr<jit::Artifact> artifact = engine->compile(parameterSource, "in.mlir", {});
+  ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+  StatusOr<jit::Artifact> copy = jit::deserialize(jit::serialize(*artifact));
+  ASSERT_TRUE(copy.ok());
+  StatusOr<std::shared_ptr<Module>> module =
+      makeEngine()->link(*copy, {{"w", makeBuffer<float>({4}, {1, 1, 1, 1})}});
+  ASSERT_TRUE(module.ok()) << module.status().toString();
+  EXPECT_EQ(elements<float>(callOk(lookup(*module, "main"), {smallIntegers({4})}).at(0)),
+            (std::vector<float>{-2, 3, 1, -1}));
+  copy->requiredFeatures.push_back("avx9000");
+  StatusOr<std::shared_ptr<Module>> other = engine->link(*copy, {});
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.status().code(), StatusCode::FailedPrecondition);
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("'avx9000'"));
+}
+
+TEST(Engine, GivesAssemblyReportAndTimes) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::string assembly;
+  std::shared_ptr<Module> module = load(*engine, matmulSource, {.assembly = &assembly});
+  EXPECT_THAT(assembly, HasSubstr("plim.entry.matmul"));
+  EXPECT_THAT(module->report(), AllOf(StartsWith("{"), HasSubstr("\"matmul\"")));
+  EXPECT_GT(module->statistics().compile.codegen, 0);
+  EXPECT_GE(module->statistics().totalSeconds, module->statistics().linkSeconds);
+}
+
+TEST(EngineCache, TheSecondLoadComesFromTheCache) {
+  TemporaryFolder folder;
+  for (bool expected : {false, true}) {
+    std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
+    std::shared_ptr<Module> module = load(*engine, stateSource);
+    EXPECT_EQ(module->statistics().fromCache, expected);
+    EXPECT_EQ(module->statistics().compile.parse > 0, !expected);
+    Buffer x = makeBuffer<float>({2}, {1, 2});
+    EXPECT_EQ(elements<float>(callOk(lookup(module, "add"), {x}).at(0)),
+              (std::vector<float>{11, 22}));
+    EXPECT_EQ(elements<float>(callOk(lookup(module, "add"), {x}).at(0)),
+              (std::vector<float>{12, 24}));
+  }
+  EXPECT_EQ(folder.files().size(), 1u);
+}
+
+TEST(EngineCache, ParametersAreNotPartOfTheKey) {
+  TemporaryFolder folder;
+  std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
+  Buffer zero = makeBuffer<float>({4}, {0, 0, 0, 0});
+  for (float value : {1.0f, 2.0f}) {
+    Buffer w = makeBuffer<float>({4}, {value, value, value, value});
+    std::shared_ptr<Module> module = load(*engine, parameterSource, {.parameters = {{"w", w}}});
+    EXPECT_EQ(elements<float>(callOk(lookup(module, "main"), {zero}).at(0))[0], value);
+    EXPECT_EQ(module->statistics().fromCache, value == 2.0f);
+  }
+}
+
+TEST(EngineCache, WhatChangesCodeIsPartOfTheKey) {
+  TemporaryFolder folder;
+  std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
+  auto fromCache = [&](Engine &engine, const char *source, const LoadOptions &options = {}) {
+    return load(engine, source, options)->statistics().fromCache;
+  };
+  EXPECT_FALSE(fromCache(*engine, temporariesSource));
+  EXPECT_FALSE(fromCache(*engine, sumSource));
+  EXPECT_FALSE(fromCache(*engine, temporariesSource, {.oracle = true}));
+  EXPECT_FALSE(fromCache(*engine, temporariesSource, {.policy = "heap"}));
+  EXPECT_TRUE(fromCache(*engine, temporariesSource, {.policy = "auto"}));
+  std::shared_ptr<Engine> narrow =
+      makeEngine({.targetOverrides = {"vector_bits=128"}, .cacheFolder = folder.path()});
+  EXPECT_FALSE(fromCache(*narrow, temporariesSource) &&
+               engine->target().devices[0].vectorBits != 128);
+  StatusOr<std::shared_ptr<Module>> renamed = engine->load(temporariesSource, "other.mlir");
+  ASSERT_TRUE(renamed.ok());
+  EXPECT_FALSE((*renamed)->statistics().fromCache);
+  EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+  EXPECT_EQ(runTemporaries(*narrow), expectedTemporaries());
+}
+
+TEST(EngineCache, ABadEntryIsCompiledAnew) {
+  TemporaryFolder folder;
+  std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
+  EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+  ASSERT_EQ(folder.files().size(), 1u);
+  std::filesystem::resize_file(folder.files()[0],
+                               std::filesystem::file_size(folder.files()[0]) / 2);
+  std::shared_ptr<Module> module = load(*engine, temporariesSource);
+  EXPECT_FALSE(module->statistics().fromCache);
+  EXPECT_TRUE(load(*engine, temporariesSource)->statistics().fromCache);
+}
+
+TEST(EngineCache, AFolderThatOthersMayWriteIsLoggedAndNotUsed) {
+  TemporaryFolder folder;
+  ASSERT_EQ(chmod(folder.path().c_str(), 0777), 0);
+  LogLines log;
+  std::shared_ptr<Engine> engine =
+      makeEngine({.cacheFolder = folder.path(), .logger = log.logger()});
+  ASSERT_NE(engine, nullptr);
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr(folder.path())));
+  EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+  EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(EngineCache, AFolderThatVanishesIsLoggedAndTheLoadWorks) {
+  LogLines log;
+  auto folder = std::make_unique<TemporaryFolder>();
+  std::shared_ptr<Engine> engine =
+      makeEngine({.cacheFolder = folder->path(), .logger = log.logger()});
+  folder.reset();
+  EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("cannot create")));
+}
+
+TEST(EngineCache, IsNotUsedUnlessAskedFor) {
+  LogLines log;
+  std::shared_ptr<Engine> engine = makeEngine({.logger = log.logger()});
+  EXPECT_FALSE(load(*engine, sumSource)->statistics().fromCache);
+  EXPECT_FALSE(load(*engine, sumSource)->statistics().fromCache);
+  EXPECT_THAT(log.lines, IsEmpty());
+}
+
+} // namespace
+} // namespace plim

@@ -1,0 +1,253 @@
+#include "tools/RunCommand.h"
+
+#include "tests/unit/jit/Sources.h"
+#include "tests/unit/tools/TemporaryFile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+namespace plim::tools {
+namespace {
+
+using plim::testing::TemporaryFile;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int status = 0;
+  std::string out, err;
+};
+
+Outcome run(const RunOptions &options) {
+  std::ostringstream out, err;
+  int status = runRunCommand(options, out, err);
+  return {status, out.str(), err.str()};
+}
+
+Outcome explain(const ExplainOptions &options) {
+  std::ostringstream out, err;
+  int status = runExplainCommand(options, out, err);
+  return {status, out.str(), err.str()};
+}
+
+/// Fails with one diagnostic and without results.
+void expectFailure(const RunOptions &options, const ::testing::Matcher<std::string> &matcher) {
+  Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("error: "), matcher));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+class RunCommandTest : public ::testing::Test {
+protected:
+  RunOptions optionsFor(std::string_view source) {
+    module.write(source);
+    RunOptions options;
+    options.module.file = module.path();
+    return options;
+  }
+  TemporaryFile module;
+};
+
+TEST_F(RunCommandTest, PrintsResults) {
+  RunOptions options = optionsFor(testing::matmulSource);
+  options.inputs = {"2x3xf32=1 2 3 4 5 6", "3x1xf32=1"};
+  Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "result[0]: 2x1xf32=[[6], [15]]\n");
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(RunCommandTest, PrintsWhatAKernelLeavesInItsBuffers) {
+  RunOptions options = optionsFor(testing::saxpySource);
+  options.inputs = {"f32=2", "2xf32=1 2", "2xf32=10 20"};
+  EXPECT_EQ(run(options).out, "arg[1]: 2xf32=[1, 2]\narg[2]: 2xf32=[12, 24]\n");
+  options = optionsFor(testing::sumSource);
+  options.inputs = {"2xf64=1 2.5"};
+  EXPECT_EQ(run(options).out, "arg[0]: 2xf64=[1, 2.5]\nresult[0]: f64=3.5\n");
+}
+
+TEST_F(RunCommandTest, ATextOfRankZeroMayMeanATensor) {
+  RunOptions options = optionsFor("func.func @main(%x: tensor<f32>, %k: f32) -> (tensor<f32>, f32) "
+                                  "{\n  return %x, %k : tensor<f32>, f32\n}\n");
+  options.inputs = {"f32=3", "f32=4"};
+  Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("result[0]: "), HasSubstr("result[1]: f32=4")));
+}
+
+TEST_F(RunCommandTest, OracleThreadsPolicyAndOverridesChangeNoResult) {
+  RunOptions options = optionsFor(testing::temporariesSource);
+  options.inputs = {"8x16xf32=0.5", "16x16xf32=0.25"};
+  std::string expected = run(options).out;
+  EXPECT_THAT(expected, StartsWith("result[0]: 8x16xf32=[[34, 34"));
+  RunOptions other = options;
+  other.module.oracle = true;
+  EXPECT_EQ(run(other).out, expected);
+  other = options;
+  other.module.threads = 1;
+  other.module.policy = "heap";
+  other.module.overrides = {"vector_bits=128"};
+  other.repeat = 3;
+  EXPECT_EQ(run(other).out, expected);
+}
+
+TEST_F(RunCommandTest, WritesOutputsAndReadsThemAgain) {
+  TemporaryFile product;
+  std::string npy = product.path() + ".npy";
+  RunOptions options = optionsFor(testing::matmulSource);
+  options.inputs = {"2x2xf32=1 2 3 4", "2x2xf32=0 1 1 0"};
+  options.outputs = {"@" + npy};
+  ASSERT_EQ(run(options).status, 0);
+  options.outputs.clear();
+  options.inputs[0] = "@" + npy;
+  EXPECT_EQ(run(options).out, "result[0]: 2x2xf32=[[1, 2], [3, 4]]\n");
+  std::filesystem::remove(npy);
+}
+
+TEST_F(RunCommandTest, BindsParameters) {
+  RunOptions options = optionsFor(testing::parameterSource);
+  options.inputs = {"4xf32=1 2 3 4"};
+  options.parameters = {"w=4xf32=10 20 30 40"};
+  EXPECT_EQ(run(options).out, "result[0]: 4xf32=[11, 22, 33, 44]\n");
+  options.parameters = {};
+  expectFailure(options, HasSubstr("parameter 'w' of type 4xf32 is not bound"));
+  options.parameters = {"w"};
+  expectFailure(options, HasSubstr("must be NAME=VALUE"));
+  options.parameters = {"w=f32=1"};
+  expectFailure(options, HasSubstr("parameter 'w' must be a tensor"));
+  options.parameters = {"w=4xf33=1"};
+  expectFailure(options, HasSubstr("parameter 'w'"));
+  options.parameters = {};
+  options.parameterFiles = {"/no/such.safetensors"};
+  expectFailure(options, HasSubstr("/no/such.safetensors"));
+}
+
+TEST_F(RunCommandTest, TimingGoesToStandardError) {
+  RunOptions options = optionsFor(testing::sumSource);
+  options.inputs = {"2xf64=1 2"};
+  options.repeat = 5;
+  options.timing = true;
+  Outcome outcome = run(options);
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("load: "), HasSubstr("5 calls")));
+  EXPECT_THAT(outcome.out, HasSubstr("result[0]: f64=3\n"));
+}
+
+TEST_F(RunCommandTest, WritesAssembly) {
+  RunOptions options = optionsFor(testing::sumSource);
+  options.inputs = {"2xf64=1 2"};
+  options.assembly = "-";
+  EXPECT_THAT(run(options).out, HasSubstr("plim.raw.sum"));
+  TemporaryFile file;
+  options.assembly = file.path();
+  EXPECT_EQ(run(options).status, 0);
+  EXPECT_THAT(file.read(), HasSubstr("plim.raw.sum"));
+  options.assembly = "/no/such/folder/x.s";
+  expectFailure(options, HasSubstr("/no/such/folder/x.s"));
+}
+
+TEST_F(RunCommandTest, CachesInTheGivenFolder) {
+  std::string folder = module.path() + ".cache";
+  RunOptions options = optionsFor(testing::sumSource);
+  options.inputs = {"2xf64=1 2"};
+  options.module.cache = true;
+  options.module.cacheFolder = folder;
+  options.timing = true;
+  EXPECT_THAT(run(options).err, ::testing::Not(HasSubstr("from the cache")));
+  EXPECT_THAT(run(options).err, HasSubstr("from the cache"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(RunCommandTest, ChoosesTheFunction) {
+  std::string two = std::string(testing::sumSource) + testing::saxpySource;
+  RunOptions options = optionsFor(two);
+  options.inputs = {"2xf64=1 2"};
+  expectFailure(options, HasSubstr("has 2 public functions: choose one with --function"));
+  options.function = "sum";
+  EXPECT_EQ(run(options).status, 0);
+  options.function = "sun";
+  expectFailure(options, AllOf(HasSubstr("no public function 'sun'"), HasSubstr("'sum'")));
+}
+
+TEST_F(RunCommandTest, SaysWhatIsWrong) {
+  RunOptions options = optionsFor(testing::sumSource);
+  options.inputs = {"2xf64=1 2 3"};
+  expectFailure(options, HasSubstr("input #0"));
+  options.inputs = {"2xf64=1 2", "f32=1"};
+  expectFailure(options, HasSubstr("'sum' takes 1 arguments, got 2"));
+  options.inputs = {"2xf32=1 2"};
+  expectFailure(options, HasSubstr("argument #0 of 'sum' is 2xf32, expected ?xf64"));
+  options.inputs = {"2xf64=1 2"};
+  options.module.policy = "fastest";
+  expectFailure(options, HasSubstr("'fastest'"));
+  options.module.policy = "auto";
+  options.module.target = "pdp-11";
+  expectFailure(options, HasSubstr("pdp-11"));
+  options.module.target = "host-cpu";
+  options.module.overrides = {"colour=red"};
+  expectFailure(options, HasSubstr("colour"));
+  options.module.overrides = {};
+  options.module.file = "/no/such.mlir";
+  expectFailure(options, HasSubstr("/no/such.mlir"));
+  options = optionsFor("func.func @f( {");
+  expectFailure(options, StartsWith("error: " + module.path() + ":1:14: "));
+}
+
+TEST_F(RunCommandTest, OutputsMustHaveResults) {
+  RunOptions options = optionsFor(testing::sumSource);
+  options.inputs = {"2xf64=1 2"};
+  options.outputs = {"/tmp/a.npy", "/tmp/b.npy"};
+  Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("--output given 2 times, but there are 1 results"));
+  options.outputs = {"/no/such/folder/a.npy"};
+  EXPECT_EQ(run(options).status, 1);
+}
+
+TEST_F(RunCommandTest, AFailureInsideTheFunctionIsLocated) {
+  RunOptions options = optionsFor(testing::matmulSource);
+  options.inputs = {"2x3xf32=1", "4x5xf32=1"};
+  expectFailure(options, StartsWith("error: " + module.path() + ":10:8: "));
+}
+
+TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
+  module.write(testing::temporariesSource);
+  ExplainOptions options;
+  options.module.file = module.path();
+  Outcome outcome = explain(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("function @main, tensor program\n"),
+                                 HasSubstr("dispatch @"), HasSubstr("allocations\n")));
+  options.json = true;
+  outcome = explain(options);
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\"")));
+}
+
+TEST_F(RunCommandTest, ExplainNeedsNoParameters) {
+  module.write(testing::parameterSource);
+  ExplainOptions options;
+  options.module.file = module.path();
+  EXPECT_EQ(explain(options).status, 0);
+}
+
+TEST_F(RunCommandTest, ExplainSaysWhatIsWrong) {
+  ExplainOptions options;
+  options.module.file = "/no/such.mlir";
+  Outcome outcome = explain(options);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("error: "), HasSubstr("/no/such.mlir")));
+  module.write("func.func @f(");
+  options.module.file = module.path();
+  outcome = explain(options);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, StartsWith("error: " + module.path() + ":1:"));
+}
+
+} // namespace
+} // namespace plim::tools
