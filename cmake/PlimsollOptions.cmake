@@ -28,5 +28,7 @@ if(PLIM_SANITIZE)
   add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # LLVM's and MLIR's shared libraries are not instrumented: types cross the border both ways.
   add_compile_options(-fno-sanitize=vptr)
+  # Calls of generated code: its functions carry no type in front of them.
+  add_compile_options(-fno-sanitize=function)
   add_link_options(-fsanitize=${PLIM_SANITIZE})
 endif()

@@ -81,6 +81,7 @@ private:
 void writeType(Writer &writer, const ValueType &type) {
   writer.text(type.element);
   writer.integer(type.isShaped);
+  writer.integer(type.isMemref);
   writer.list(type.shape, [&](int64_t extent) { writer.integer(static_cast<uint64_t>(extent)); });
 }
 
@@ -88,6 +89,7 @@ ValueType readType(Reader &reader) {
   ValueType type;
   type.element = reader.text();
   type.isShaped = reader.integer() != 0;
+  type.isMemref = reader.integer() != 0;
   reader.list(type.shape, [&] { return static_cast<int64_t>(reader.integer()); });
   return type;
 }
@@ -98,7 +100,6 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
     writer.list(*types, [&](const ValueType &type) { writeType(writer, type); });
   writer.integer(function.isKernel);
   writer.integer(function.rawTakesContext);
-  writer.integer(function.isTensorProgram);
   writer.integer(static_cast<uint64_t>(function.workspaceBytes));
 }
 
@@ -109,7 +110,6 @@ FunctionSignature readSignature(Reader &reader) {
     reader.list(*types, [&] { return readType(reader); });
   function.isKernel = reader.integer() != 0;
   function.rawTakesContext = reader.integer() != 0;
-  function.isTensorProgram = reader.integer() != 0;
   function.workspaceBytes = static_cast<int64_t>(reader.integer());
   return function;
 }

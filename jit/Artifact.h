@@ -18,6 +18,7 @@ namespace plim::jit {
 struct ValueType {
   std::string element; // "f32", "i1", "index"
   bool isShaped = false;
+  bool isMemref = false; // may be written by the callee
   std::vector<int64_t> shape; // -1: dynamic
   bool operator==(const ValueType &) const = default;
 };
@@ -32,7 +33,6 @@ struct FunctionSignature {
   std::vector<ValueType> results;
   bool isKernel = false;         // has a raw pointer
   bool rawTakesContext = false;  // ... whose first argument is the context
-  bool isTensorProgram = false;  // arguments are never written
   int64_t workspaceBytes = 0;    // slab of one call
 };
 

@@ -89,7 +89,9 @@ std::string ArtifactCache::defaultFolder() {
 
 StatusOr<ArtifactCache> ArtifactCache::open(std::string folder, int64_t maxBytes) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  fs::create_directories(fs::path(folder).parent_path(), error);
+  // Ours alone, whatever the umask says.
+  ::mkdir(folder.c_str(), 0700);
   struct stat status;
   if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     return unavailableError("cannot create the cache folder '" + folder + "'" +

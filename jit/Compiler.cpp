@@ -17,6 +17,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/thread.h"
 
@@ -34,7 +35,7 @@ constexpr int64_t dataAlignment = 64;
 /// Contents of constants that an artifact carries.
 constexpr int64_t maxDataBytes = int64_t(4) << 30;
 
-/// Keeps the first error, with its location in front and its notes behind.
+/// Keeps the first error, with its location in front.
 class FirstError {
 public:
   explicit FirstError(MLIRContext &context)
@@ -65,6 +66,7 @@ ValueType valueTypeOf(Type type) {
   ValueType value;
   if (auto shaped = dyn_cast<ShapedType>(type)) {
     value.isShaped = true;
+    value.isMemref = isa<MemRefType>(type);
     for (int64_t extent : shaped.getShape())
       value.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
     type = shaped.getElementType();
@@ -80,14 +82,10 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
       continue;
     FunctionSignature signature;
     signature.name = function.getName().str();
-    for (Type type : function.getArgumentTypes()) {
+    for (Type type : function.getArgumentTypes())
       signature.arguments.push_back(valueTypeOf(type));
-      signature.isTensorProgram |= isa<TensorType>(type);
-    }
-    for (Type type : function.getResultTypes()) {
+    for (Type type : function.getResultTypes())
       signature.results.push_back(valueTypeOf(type));
-      signature.isTensorProgram |= isa<TensorType>(type);
-    }
     signatures.push_back(std::move(signature));
   }
   return signatures;
@@ -105,13 +103,15 @@ void completeSignatures(ModuleOp module, std::vector<FunctionSignature> &signatu
   }
 }
 
-/// Elements as they lie in memory: dense, i1 as bytes.
+/// Elements as they lie in memory: dense, integers of odd width in the next power of two bytes.
 void appendElements(DenseElementsAttr elements, int64_t bytes, std::string &data) {
   size_t start = data.size();
   Type type = elements.getElementType();
-  if (type.isInteger(1)) {
-    for (bool value : elements.getValues<bool>())
-      data.push_back(value ? 1 : 0);
+  if (auto integer = dyn_cast<IntegerType>(type);
+      integer && integer.getWidth() != 8u * ir::elementBytes(type)) {
+    for (const APInt &value : elements.getValues<APInt>())
+      for (int64_t i = 0; i < ir::elementBytes(type); ++i)
+        data.push_back(static_cast<char>(value.getZExtValue() >> (8 * i)));
     return;
   }
   ArrayRef<char> raw = elements.getRawData();
@@ -136,9 +136,7 @@ Status collectData(ModuleOp module, Artifact &artifact) {
                                        : DataKind::Parameter;
     auto type = cast<MemRefType>(cast<TypeAttr>(entry.get("type")).getValue());
     symbol.type = valueTypeOf(type);
-    Type element = type.getElementType();
-    symbol.bytes = type.getNumElements() *
-                   (element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8);
+    symbol.bytes = type.getNumElements() * ir::elementBytes(type.getElementType());
     if (Attribute value = entry.get("value")) {
       if (symbol.bytes > maxDataBytes - static_cast<int64_t>(artifact.data.size()))
         return resourceExhaustedError("the constants of the module take more than " +
@@ -148,6 +146,9 @@ Status collectData(ModuleOp module, Artifact &artifact) {
       symbol.offset = static_cast<int64_t>(artifact.data.size());
       if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
         appendElements(dense, symbol.bytes, artifact.data);
+        if (static_cast<int64_t>(artifact.data.size()) != symbol.offset + symbol.bytes)
+          return unimplementedError("constant '" + symbol.name + "' has elements of a type that "
+                                    "cannot be laid out");
       } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
         AsmResourceBlob *blob = resource.getRawHandle().getBlob();
         if (!blob || blob->getData().size() != size_t(symbol.bytes))
@@ -170,6 +171,7 @@ public:
       : target(target), options(options), times(times) {}
 
   StatusOr<Artifact> run(StringRef source, StringRef name) {
+    auto start = std::chrono::steady_clock::now();
     const targets::DeviceDescription &device = target.devices[0];
     DialectRegistry registry;
     ir::registerDialects(registry);
@@ -177,7 +179,6 @@ public:
     context.loadAllAvailableDialects();
     FirstError errors(context);
 
-    auto start = std::chrono::steady_clock::now();
     auto lap = [&] {
       auto now = std::chrono::steady_clock::now();
       return std::chrono::duration<double>(now - std::exchange(start, now)).count();
@@ -205,10 +206,11 @@ public:
     if (device.vectorBits > 0)
       pipeline.vectorBits = device.vectorBits;
     auto runStage = [&](auto build) {
+      // Verified once a stage, not after each pass: faults surface here, not in LLVM.
       PassManager manager(&context);
-      manager.enableVerifier(options.oracle);
+      manager.enableVerifier(false);
       build(manager, pipeline);
-      return manager.run(*module);
+      return success(succeeded(manager.run(*module)) && succeeded(verify(*module)));
     };
     if (failed(runStage(ir::buildTensorPipeline)) || failed(runStage(ir::buildBufferPipeline)))
       return errors.status("lowering");

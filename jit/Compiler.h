@@ -31,7 +31,7 @@ struct CompileOptions {
 
 /// Where the time of a compilation went, in seconds.
 struct CompileTimes {
-  double parse = 0;
+  double parse = 0;    // and the start of MLIR
   double lower = 0;    // MLIR passes
   double optimise = 0; // LLVM's optimiser, summed over modules
   double codegen = 0;  // LLVM's code generator, summed over modules

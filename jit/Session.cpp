@@ -99,15 +99,21 @@ struct Session::Impl {
   JITDylib *host = nullptr;
   std::atomic<uint64_t> nextModule{0};
   /// What ORC reported last: a failed lookup names only the symbols, not why they are missing.
-  std::mutex reasonMutex;
+  std::mutex lookupMutex, reasonMutex;
   std::string reason;
 
-  Status failedLookup(Error error, StringRef what) {
+  /// Links what the symbols need. One at a time, so that a failure finds its own reason.
+  StatusOr<SymbolMap> lookup(JITDylib &dylib, const SymbolLookupSet &symbols, StringRef what) {
+    std::lock_guard<std::mutex> one(lookupMutex);
+    Expected<SymbolMap> found =
+        execution->lookup(makeJITDylibSearchOrder(&dylib), symbols);
     std::lock_guard<std::mutex> lock(reasonMutex);
     std::string why = std::exchange(reason, {});
+    if (found)
+      return std::move(*found);
     if (why.empty())
-      return toStatus(std::move(error), what);
-    consumeError(std::move(error));
+      return toStatus(found.takeError(), what);
+    consumeError(found.takeError());
     return toStatus(createStringError(why), what);
   }
 
@@ -198,7 +204,7 @@ Session::link(const Artifact &artifact, std::span<const ParameterBinding> parame
                     static_cast<size_t>(symbol.bytes));
       address = target;
     }
-    data[execution.intern(symbol.name)] = {ExecutorAddr::fromPtr(address),
+    data[execution.intern("plim.data." + symbol.name)] = {ExecutorAddr::fromPtr(address),
                                            JITSymbolFlags::Exported};
   }
   if (!state->constants.protect())
@@ -223,9 +229,9 @@ Session::link(const Artifact &artifact, std::span<const ParameterBinding> parame
     if (function.isKernel)
       lookup.add(execution.intern("plim.raw." + function.name));
   }
-  Expected<SymbolMap> found = execution.lookup(makeJITDylibSearchOrder(&dylib), lookup);
-  if (!found)
-    return impl->failedLookup(found.takeError(), "cannot link " + artifact.source);
+  StatusOr<SymbolMap> found = impl->lookup(dylib, lookup, "cannot link " + artifact.source);
+  if (!found.ok())
+    return found.status();
   for (const FunctionSignature &function : artifact.functions) {
     auto address = [&](const std::string &name) {
       return found->lookup(execution.intern(name)).getAddress().toPtr<void *>();

@@ -15,7 +15,6 @@
 #include <fstream>
 #include <iomanip>
 #include <ostream>
-#include <sstream>
 
 namespace plim::tools {
 
@@ -40,7 +39,7 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options) {
   engine.targetOverrides = options.overrides;
   engine.policy = options.policy;
   engine.threads = options.threads;
-  if (options.cache)
+  if (options.cache || !options.cacheFolder.empty())
     engine.cacheFolder = options.cacheFolder.empty() ? jit::ArtifactCache::defaultFolder()
                                                      : options.cacheFolder;
   engine.logger = makeStderrLogger(LogLevel::Warning);
@@ -153,11 +152,10 @@ Status run(const RunOptions &options, std::ostream &out, std::ostream &err) {
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
             .count());
   }
-  // A kernel's effect is what it leaves in its buffers.
-  if (!function.signature().isTensorProgram)
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (std::holds_alternative<runtime::Buffer>(inputs[i]))
-        out << "arg[" << i << "]: " << printValue(inputs[i]) << "\n";
+  // What a function leaves in its buffers is an effect too.
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (function.signature().arguments[i].isMemref)
+      out << "arg[" << i << "]: " << printValue(inputs[i]) << "\n";
   for (size_t i = 0; i < results.size(); ++i)
     out << "result[" << i << "]: " << printValue(results[i]) << "\n";
   if (options.timing) {
@@ -206,16 +204,12 @@ void printReport(const llvm::json::Object &report, std::ostream &out) {
 
 Status explain(const ExplainOptions &options, std::ostream &out) {
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
-  std::ifstream file(options.module.file, std::ios::binary);
-  if (!file)
-    return notFoundError("cannot read '" + options.module.file + "'");
-  std::ostringstream contents;
-  contents << file.rdbuf();
+  PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
   LoadOptions load;
   load.oracle = options.module.oracle;
   // Not linked: parameters need no memory, and the target need not be this machine.
   PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
-                        engine->compile(contents.view(), options.module.file, load));
+                        engine->compile(source, options.module.file, load));
   llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact.report);
   if (!report)
     return internalError("malformed report: " + llvm::toString(report.takeError()));

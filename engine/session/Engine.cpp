@@ -16,10 +16,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <dlfcn.h>
 #include <fstream>
 #include <mutex>
 #include <optional>
-#include <sstream>
+#include <sys/stat.h>
 
 namespace plim {
 
@@ -54,6 +55,17 @@ bool shapeFits(const ValueType &type, std::span<const int64_t> shape) {
 
 /// The part of a triple that decides whether code can run at all.
 std::string_view architectureOf(std::string_view triple) { return triple.substr(0, triple.find('-')); }
+
+/// Tells one build of the compiler from the next: the size and time of the file that holds it.
+std::string buildIdentity() {
+  Dl_info info;
+  struct stat status;
+  if (!dladdr(reinterpret_cast<const void *>(&buildIdentity), &info) || !info.dli_fname ||
+      stat(info.dli_fname, &status) != 0)
+    return "";
+  return std::to_string(status.st_size) + "." + std::to_string(status.st_mtim.tv_sec) + "." +
+         std::to_string(status.st_mtim.tv_nsec);
+}
 
 /// How many single-character edits turn one name into the other.
 size_t editDistance(std::string_view a, std::string_view b) {
@@ -166,9 +178,12 @@ std::string Engine::cacheKey(std::string_view source, std::string_view sourceNam
   hasher.updateField(source).updateField(sourceName);
   hasher.updateField(options.policy.empty() ? state->options.policy : options.policy);
   hasher.updateInteger(options.oracle);
-  // Only what changes code: not names, nor memories that no pass looks at, nor the tuning CPU.
+  hasher.updateField(buildIdentity());
+  // Only what changes the artifact: not memories, which no pass looks at yet.
   const targets::DeviceDescription &device = state->target.devices[0];
-  hasher.updateField(device.triple).updateField(device.cpu);
+  hasher.updateField(device.triple).updateField(device.cpu).updateField(device.tuneCpu);
+  for (const targets::DeviceDescription &each : state->target.devices)
+    hasher.updateField(each.name);
   for (const std::string &feature : device.features)
     hasher.updateField(feature);
   for (int64_t value : {device.vectorBits, device.maxStackAllocaBytes, device.stackBudgetBytes,
@@ -205,17 +220,21 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source,
   return module;
 }
 
-StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
-                                                   const LoadOptions &options) {
+StatusOr<std::string> Engine::readSource(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return Status(errno == EACCES ? StatusCode::PermissionDenied : StatusCode::NotFound,
                   "cannot read '" + path + "': " + std::strerror(errno));
-  std::ostringstream contents;
-  contents << file.rdbuf();
-  if (file.bad() || contents.fail())
-    return unavailableError("cannot read '" + path + "'");
-  return load(contents.view(), path, options);
+  std::string contents{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad())
+    return unavailableError("cannot read '" + path + "': " + std::strerror(errno));
+  return contents;
+}
+
+StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
+                                                   const LoadOptions &options) {
+  PLIM_ASSIGN_OR_RETURN(std::string source, readSource(path));
+  return load(source, path, options);
 }
 
 StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
@@ -320,7 +339,7 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
       const Buffer &buffer = std::get<Buffer>(arguments[i]);
       fits = buffer && types[i].isShaped && buffer.type() == argumentTypes[i] &&
              shapeFits(types[i], buffer.shape());
-      if (fits && !description->isTensorProgram && buffer.readOnly())
+      if (fits && types[i].isMemref && buffer.readOnly())
         return invalidArgumentError("argument #" + std::to_string(i) + " of '" +
                                     description->name +
                                     "' is read-only, but a memref may be written");
@@ -330,7 +349,9 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
       std::string have = buffer && !*buffer ? "an empty handle" : typeName(arguments[i]);
       return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
                                   "' is " + have + ", expected " + toString(types[i]) +
-                                  (types[i].isShaped || buffer ? "" : " as a scalar"));
+                                  (types[i].isShaped == (buffer != nullptr) ? ""
+                                   : types[i].isShaped                     ? " as a buffer"
+                                                                           : " as a scalar"));
     }
   }
   return okStatus();

@@ -146,9 +146,12 @@ public:
   /// InvalidArgument for one that does not fit or that the module does not have.
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
                                          const LoadOptions &options = {});
-  /// The same for a file. NotFound or PermissionDenied if it cannot be read.
+  /// The same for a file, with the errors of readSource.
   StatusOr<std::shared_ptr<Module>> loadFile(const std::string &path,
                                              const LoadOptions &options = {});
+
+  /// The whole of a file. NotFound, PermissionDenied or Unavailable if it cannot be read.
+  static StatusOr<std::string> readSource(const std::string &path);
 
   /// Compiles without linking or caching.
   StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,

@@ -38,13 +38,14 @@ SmallVector<Value> tripCounts(OpBuilder &builder, scf::ForallOp forall) {
 
 struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<DistributeWorkgroups> {
   void runOnOperation() override {
+    SymbolTable symbols(getOperation());
     for (auto function :
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function->hasAttr(dispatchFunctionAttr))
-        distribute(function);
+        distribute(function, symbols);
   }
 
-  void distribute(func::FuncOp function) {
+  void distribute(func::FuncOp function, SymbolTable &symbols) {
     Location loc = function.getLoc();
     scf::ForallOp forall;
     unsigned foralls = 0;
@@ -54,7 +55,7 @@ struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<Distr
       ++foralls;
     });
     bool distributes = foralls == 1 && forall && forall.getNumResults() == 0;
-    makeCount(function, distributes ? forall : scf::ForallOp());
+    makeCount(function, distributes ? forall : scf::ForallOp(), symbols);
 
     Block &entry = function.front();
     OpBuilder builder(&getContext());
@@ -97,13 +98,14 @@ struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<Distr
   }
 
   /// NAME_workgroups: same arguments, returns the number of workgroups.
-  void makeCount(func::FuncOp function, scf::ForallOp forall) {
+  void makeCount(func::FuncOp function, scf::ForallOp forall, SymbolTable &symbols) {
     OpBuilder builder(function);
     Location loc = function.getLoc();
     auto count = func::FuncOp::create(
         builder, loc, (function.getName() + "_workgroups").str(),
         builder.getFunctionType(function.getArgumentTypes(), builder.getIndexType()));
     count.setPrivate();
+    symbols.insert(count);
     count->setAttr(workgroupCountAttr, FlatSymbolRefAttr::get(function.getSymNameAttr()));
     Block *entry = count.addEntryBlock();
     builder.setInsertionPointToStart(entry);

@@ -8,7 +8,7 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
   let description = [{
     Tiles the op whose result the dispatch function returns with one `scf.forall` over its parallel
     loops and fuses every producer into the tile. Sizes are chosen so that a workgroup is worth a
-    task: about four million scalar operations, a point costing its arithmetic plus its memory
+    task: about two million scalar operations, a point costing its arithmetic plus its memory
     traffic. A problem that fits one workgroup stays whole.
 
     The loops that may be tiled stand in `plim.parallel_loops`; `plim.cost` receives the estimated

@@ -24,6 +24,9 @@ using namespace plim::ir;
 
 namespace {
 
+/// On an op that a step of this pass must find again after simplification.
+constexpr llvm::StringLiteral markerAttr = "plim.register_tile";
+
 /// The loops of a reduction that are held in registers and how much of each.
 struct RegisterTile {
   unsigned columnLoop = 0; // contiguous in the result and in an input
@@ -124,6 +127,9 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
         return std::nullopt;
     int64_t lanes = std::max<int64_t>(1, vectorBits / element.getIntOrFloatBitWidth());
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    // No iterations, no tiles.
+    if (llvm::is_contained(sizes, 0))
+      return std::nullopt;
     shape.columns = tileFor(sizes[shape.columnLoop], 2 * lanes);
     // Half-empty vectors lose to the plain loop.
     if (shape.columns < 4)
@@ -175,28 +181,43 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     if (failed(outer))
       return failure();
     auto inner = cast<linalg::LinalgOp>(outer->tiledOps.front());
-    StringAttr marker = rewriter.getStringAttr("main");
-    inner->setAttr("plim.register_tile", marker);
+    inner->setAttr(markerAttr, rewriter.getUnitAttr());
     func::FuncOp function = inner->getParentOfType<func::FuncOp>();
+    // Peeling clones what is inside: full tiles, and remainders of rows, columns, or both.
     for (LoopLikeOpInterface loop : llvm::reverse(outer->loops)) {
       scf::ForOp partial;
       (void)scf::peelForLoopAndSimplifyBounds(rewriter, cast<scf::ForOp>(loop.getOperation()),
                                               partial);
-      if (partial)
-        partial->walk([](linalg::LinalgOp rest) { rest->removeAttr("plim.register_tile"); });
     }
     if (failed(simplify(function)))
       return failure();
-    linalg::LinalgOp main;
-    function.walk([&](linalg::LinalgOp candidate) {
-      if (candidate->hasAttr("plim.register_tile"))
-        main = candidate;
+    SmallVector<linalg::LinalgOp> parts;
+    function.walk([&](linalg::LinalgOp part) {
+      if (part->removeAttr(markerAttr))
+        parts.push_back(part);
     });
-    // The whole problem may be smaller than one tile.
-    if (!main)
+    bool any = false;
+    for (linalg::LinalgOp part : parts)
+      any |= succeeded(vectorizePart(rewriter, function, part, shape));
+    return success(any);
+  }
+
+  /// A full tile at once; a remainder of rows one row at a time, since k innermost over a strided
+  /// operand would gather; a remainder of columns stays a loop.
+  LogicalResult vectorizePart(IRRewriter &rewriter, func::FuncOp function, linalg::LinalgOp part,
+                              const RegisterTile &shape) {
+    SmallVector<int64_t> ranges = part.getStaticLoopRanges();
+    if (ShapedType::isDynamic(ranges[shape.columnLoop]))
       return failure();
-    main->removeAttr("plim.register_tile");
-    return vectorizeTile(rewriter, function, main);
+    if (shape.rowLoop && ShapedType::isDynamic(ranges[*shape.rowLoop])) {
+      SmallVector<int64_t> sizes(part.getNumLoops(), 0);
+      sizes[*shape.rowLoop] = 1;
+      FailureOr<scf::SCFTilingResult> rows = tileLoops(rewriter, part, sizes);
+      if (failed(rows))
+        return failure();
+      part = cast<linalg::LinalgOp>(rows->tiledOps.front());
+    }
+    return vectorizeTile(rewriter, function, part);
   }
 
   LogicalResult vectorizeTile(IRRewriter &rewriter, func::FuncOp function, linalg::LinalgOp main) {
@@ -211,14 +232,14 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     if (failed(reduction))
       return failure();
     auto body = cast<linalg::LinalgOp>(reduction->tiledOps.front());
-    body->setAttr("plim.register_tile", rewriter.getUnitAttr());
+    body->setAttr(markerAttr, rewriter.getUnitAttr());
 
     // Without its unit loops the body is elementwise over (rows, columns).
     linalg::ControlDropUnitDims control;
     control.rankReductionStrategy =
         linalg::ControlDropUnitDims::RankReductionStrategy::ExtractInsertSlice;
     control.controlFn = [](Operation *candidate) -> SmallVector<unsigned> {
-      if (!candidate->hasAttr("plim.register_tile"))
+      if (!candidate->hasAttr(markerAttr))
         return {};
       auto op = cast<linalg::LinalgOp>(candidate);
       SmallVector<unsigned> dims;
@@ -236,15 +257,18 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
         rewriter.replaceOp(generic, dropped->replacements);
       }
     }
-    body->removeAttr("plim.register_tile");
+    body->setAttr(markerAttr, rewriter.getUnitAttr());
     if (failed(simplify(function)))
       return failure();
-    // The greedy driver may have replaced the op: it is the only one in the innermost loop.
-    auto innermost = cast<scf::ForOp>(reduction->loops.back().getOperation());
+    // The greedy driver may have replaced the op, and loops of one iteration are gone.
     linalg::LinalgOp target;
-    innermost.walk([&](linalg::LinalgOp candidate) { target = candidate; });
+    function.walk([&](linalg::LinalgOp candidate) {
+      if (candidate->hasAttr(markerAttr))
+        target = candidate;
+    });
     if (!target)
       return failure();
+    target->removeAttr(markerAttr);
     rewriter.setInsertionPoint(target);
     FailureOr<linalg::VectorizationResult> vectorized = linalg::vectorize(rewriter, target);
     if (failed(vectorized))

@@ -21,11 +21,13 @@ using namespace plim::ir;
 
 namespace {
 
-/// Work of one workgroup, in scalar operations: some 20 to 100 microseconds, so that a task costs
-/// little against it and a large problem still has many.
-constexpr int64_t workgroupCost = int64_t(1) << 22;
+/// Work of one workgroup, in scalar operations: some hundred microseconds, so that a task costs little
+/// against it and a large problem still has many.
+constexpr int64_t workgroupCost = int64_t(1) << 21;
 /// What touching the memory of one point costs, in the same unit.
 constexpr int64_t pointCost = 64;
+/// The same for an element that a reduction reads once.
+constexpr int64_t reducedElementCost = 8;
 /// Assumed trip count of a loop that is not known at load.
 constexpr int64_t unknownTripCount = 256;
 /// Columns of a tile with a contraction: its panel of the right-hand side stays in the second-level
@@ -34,9 +36,32 @@ constexpr int64_t contractionColumns = 128;
 
 int64_t tripCount(int64_t size) { return ShapedType::isDynamic(size) ? unknownTripCount : size; }
 
+/// a * b, or the most work that makes a difference.
+int64_t cappedProduct(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+/// Rows of a workgroup with a contraction: near `planned`, and such that register tiles leave no
+/// remainder, if there is such a number.
+int64_t rowTile(int64_t size, int64_t planned) {
+  constexpr int64_t registerRows = 12; // divisible by the rows of every vector width
+  int64_t rounded = std::max(registerRows, planned / registerRows * registerRows);
+  if (ShapedType::isDynamic(size) || size % rounded == 0)
+    return rounded;
+  for (int64_t unit : {registerRows, int64_t(8), int64_t(4)})
+    for (int64_t tile = planned + planned / 2; tile >= std::max(unit, planned / 2); --tile)
+      if (size % tile == 0 && tile % unit == 0)
+        return tile;
+  return rounded;
+}
+
 /// Scalar operations per point of the parallel loops.
 int64_t workPerPoint(linalg::LinalgOp op) {
   int64_t work = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
+  // A reduction of one operand pays for memory with each element, a contraction reuses what it read.
+  if (op.getNumReductionLoops() > 0 && op.getNumDpsInputs() == 1)
+    work += reducedElementCost;
   for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction)
       work = std::min<int64_t>(work * std::max<int64_t>(1, tripCount(size)), workgroupCost);
@@ -55,7 +80,7 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     int64_t work = 0;
     bool contracts = false;
     function.walk([&](linalg::LinalgOp op) {
-      work += workPerPoint(op);
+      work = std::min(work + workPerPoint(op), workgroupCost);
       contracts |= op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
     });
 
@@ -66,26 +91,27 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     for (auto [loop, size] : llvm::enumerate(sizes))
       if (!llvm::is_contained(loops.asArrayRef(), int64_t(loop)) &&
           root.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
-        untiledPoints *= std::max<int64_t>(1, tripCount(size));
+        untiledPoints = cappedProduct(untiledPoints, std::max<int64_t>(1, tripCount(size)));
     int64_t left = std::max<int64_t>(1, points / untiledPoints);
     bool split = false, innermost = true;
     for (int64_t loop : llvm::reverse(loops.asArrayRef())) {
       int64_t size = sizes[loop];
       int64_t tile = left;
-      if (contracts && innermost)
-        tile = std::min(tile, contractionColumns);
+      if (contracts)
+        tile = innermost ? std::min(tile, contractionColumns) : rowTile(size, tile);
       innermost = false;
       // A few iterations more than planned are better than a second, nearly empty workgroup.
       if (!ShapedType::isDynamic(size) && size <= tile + tile / 2)
         tile = size;
       else
         tiles[loop] = tile, split = true;
-      tilePoints *= std::max<int64_t>(1, tile);
+      tilePoints = cappedProduct(tilePoints, std::max<int64_t>(1, tile));
       left = std::max<int64_t>(1, left / std::max<int64_t>(1, tile));
     }
     OpBuilder builder(function);
     function->setAttr(costAttr,
-                      builder.getI64IntegerAttr((pointCost + work) * tilePoints * untiledPoints));
+                      builder.getI64IntegerAttr(
+                          cappedProduct(cappedProduct(pointCost + work, tilePoints), untiledPoints)));
     if (!split)
       return;
     if (succeeded(tile(function, root, tiles)))

@@ -174,17 +174,17 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
                                                        *dynamic++)
                                 .getResult()
                           : constant64(builder, loc, extent));
-    int64_t elementBytes = bytesOf(type.getElementType());
+    int64_t bytesEach = elementBytes(type.getElementType());
     Value memory;
     if (op->hasAttr(scratchAttr)) {
-      Value bytes = constant64(builder, loc, elementBytes * type.getNumElements());
+      Value bytes = constant64(builder, loc, bytesEach * type.getNumElements());
       memory = LLVM::CallOp::create(builder, loc, runtime.scratch, ValueRange{context, bytes})
                    .getResult();
     } else {
       Value array = stackArray(builder, op, builder.getI64Type(), sizes);
       memory = LLVM::CallOp::create(builder, loc, runtime.allocate,
                                     ValueRange{context, constant64(builder, loc, sizes.size()),
-                                               array, constant64(builder, loc, elementBytes)})
+                                               array, constant64(builder, loc, bytesEach)})
                    .getResult();
     }
     SmallVector<Value> dynamicSizes;
@@ -237,6 +237,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       makeCount(function);
     } else if (function.isPublic()) {
       makeFunctionEntry(function);
+    } else {
+      makePrivate(function);
     }
   }
 
@@ -383,7 +385,11 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     function.setSymName(name);
   }
 
-  static void makePrivate(func::FuncOp function) { function.setPrivate(); }
+  /// Out of the way of symbols of the C library: a user's function may be called `exp`.
+  void makePrivate(func::FuncOp function) {
+    function.setPrivate();
+    rename(function, ("plim.body." + function.getName()).str());
+  }
 
   /// Rank-0 memrefs become bare pointers, with all that is known of them: LLVM sees the access
   /// analysis only on real pointer arguments.
@@ -407,7 +413,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
 
       auto set = [&](StringRef name, Attribute value) { function.setArgAttr(index, name, value); };
       set(LLVM::LLVMDialect::getAlignAttrName(),
-          builder.getI64IntegerAttr(bytesOf(type.getElementType())));
+          builder.getI64IntegerAttr(elementBytes(type.getElementType())));
       set(LLVM::LLVMDialect::getNoFreeAttrName(), builder.getUnitAttr());
       if (auto bytes = function.getArgAttrOfType<IntegerAttr>(index, bytesAttr))
         if (bytes.getInt() > 0)

@@ -104,18 +104,32 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
   }
 
   void storeBooleansAsBytes() {
-    Type bit = IntegerType::get(&getContext(), 1), byte = IntegerType::get(&getContext(), 8);
+    // Vectors of booleans too: LLVM would pack their bits.
+    auto bytesFor = [&](Type type) -> Type {
+      Type byte = IntegerType::get(&getContext(), 8);
+      if (type.isInteger(1))
+        return byte;
+      auto vector = dyn_cast<VectorType>(type);
+      if (vector && vector.getElementType().isInteger(1))
+        return VectorType::get(vector.getShape(), byte);
+      return {};
+    };
     getOperation().walk([&](Operation *op) {
       OpBuilder builder(op);
-      if (auto load = dyn_cast<LLVM::LoadOp>(op); load && load.getType() == bit) {
-        Value whole = LLVM::LoadOp::create(builder, load.getLoc(), byte, load.getAddr());
-        Value value = LLVM::TruncOp::create(builder, load.getLoc(), bit, whole);
+      if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+        Type bytes = bytesFor(load.getType());
+        if (!bytes)
+          return;
+        Value whole = LLVM::LoadOp::create(builder, load.getLoc(), bytes, load.getAddr(), 1);
+        Value value = LLVM::TruncOp::create(builder, load.getLoc(), load.getType(), whole);
         load.replaceAllUsesWith(value);
         load.erase();
-      } else if (auto store = dyn_cast<LLVM::StoreOp>(op);
-                 store && store.getValue().getType() == bit) {
-        Value whole = LLVM::ZExtOp::create(builder, store.getLoc(), byte, store.getValue());
-        LLVM::StoreOp::create(builder, store.getLoc(), whole, store.getAddr());
+      } else if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
+        Type bytes = bytesFor(store.getValue().getType());
+        if (!bytes)
+          return;
+        Value whole = LLVM::ZExtOp::create(builder, store.getLoc(), bytes, store.getValue());
+        LLVM::StoreOp::create(builder, store.getLoc(), whole, store.getAddr(), 1);
         store.erase();
       }
     });

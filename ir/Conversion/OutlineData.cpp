@@ -20,10 +20,11 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
         global.erase();
         continue;
       }
+      std::string name = global.getSymName().str();
       Attribute value = global.getInitialValueAttr();
       StringRef kind = !value ? "parameter" : global.getConstant() ? "constant" : "variable";
       SmallVector<NamedAttribute> entry = {
-          builder.getNamedAttr("name", builder.getStringAttr(global.getSymName())),
+          builder.getNamedAttr("name", builder.getStringAttr(name)),
           builder.getNamedAttr("kind", builder.getStringAttr(kind)),
           builder.getNamedAttr("type", TypeAttr::get(global.getType()))};
       if (isa_and_nonnull<ElementsAttr>(value))
@@ -32,6 +33,10 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       global.removeInitialValueAttr();
       global.setConstant(false);
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);
+      // Out of the way of the symbols of the C library.
+      std::string symbol = (plim::ir::dataPrefix + name).str();
+      (void)SymbolTable::replaceAllSymbolUses(global, builder.getStringAttr(symbol), getOperation());
+      global.setSymName(symbol);
       ++outlined;
     }
     getOperation()->setAttr(plim::ir::dataAttr, builder.getArrayAttr(data));

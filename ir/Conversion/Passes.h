@@ -6,6 +6,7 @@
 //   plim.raw.F       raw pointer of the kernel F (see docs/design/calling-convention.md)
 //   plim.dispatch.D  plim_dispatch_entry of the dispatch function D
 //   plim.count.D     plim_workgroup_count of D
+//   plim.data.G      memory of the global G, which the linker provides
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,6 +40,7 @@ inline constexpr llvm::StringLiteral entryPrefix = "plim.entry.";
 inline constexpr llvm::StringLiteral rawPrefix = "plim.raw.";
 inline constexpr llvm::StringLiteral dispatchPrefix = "plim.dispatch.";
 inline constexpr llvm::StringLiteral countPrefix = "plim.count.";
+inline constexpr llvm::StringLiteral dataPrefix = "plim.data.";
 /// On the module: an array of dictionaries {name, kind = constant | variable | parameter, type,
 /// value}, one for each global whose memory the linker provides.
 inline constexpr llvm::StringLiteral dataAttr = "plim.data";

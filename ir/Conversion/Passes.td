@@ -22,7 +22,7 @@ def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {
     ```mlir
     memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
     // becomes
-    memref.global @c : memref<2xf32>
+    memref.global @plim.data.c : memref<2xf32>
     // and in plim.data: {name = "c", kind = "constant", type = memref<2xf32>, value = dense<...>}
     ```
   }];

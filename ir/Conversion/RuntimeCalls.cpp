@@ -76,16 +76,6 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
   return LLVM::AddressOfOp::create(at, loc, global);
 }
 
-int64_t plim::ir::bytesOf(Type element) {
-  if (auto vector = dyn_cast<VectorType>(element))
-    return vector.getNumElements() * bytesOf(vector.getElementType());
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return 2 * bytesOf(complex.getElementType());
-  if (!element.isIntOrFloat())
-    return 8;
-  return std::max<int64_t>(1, llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)));
-}
-
 Value plim::ir::constant64(OpBuilder &builder, Location loc, int64_t value) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
 }

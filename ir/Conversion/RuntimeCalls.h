@@ -39,9 +39,6 @@ private:
   unsigned nextString = 0;
 };
 
-/// Bytes of an element in memory; index and pointers take eight, i1 one.
-int64_t bytesOf(mlir::Type element);
-
 mlir::Value constant64(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
 
 /// A memref of an identity-layout type over `base`; `dynamicSizes` are i64, one for each dynamic

@@ -23,7 +23,12 @@ public:
     while (position < text.size()) {
       char c = text[position];
       if (c == '"') {
+        size_t start = position;
         skipString();
+        // A key may be quoted.
+        StringRef content = text.slice(start + 1, position == 0 ? 0 : position - 1);
+        if (failed(checkLinalg(content, position)))
+          return failure();
         continue;
       }
       if (c == '/' && text.substr(position).starts_with("//")) {
@@ -33,6 +38,10 @@ public:
       }
       // "->" and comparisons are no brackets; angle brackets of types are counted with care.
       bool arrow = c == '>' && position > 0 && text[position - 1] == '-';
+      if ((c == '<' || c == '>') && text.substr(position + 1).starts_with("=")) {
+        position += 2;
+        continue;
+      }
       if (c == '(' || c == '[' || c == '{' || c == '<') {
         if (++depth > plim::ir::maxNesting)
           return fail("nested deeper than " + Twine(plim::ir::maxNesting) + " levels");
@@ -41,8 +50,11 @@ public:
       } else if (c == '\0') {
         return fail("a NUL character in the text");
       }
-      if ((c == 'i') && (position == 0 || !isWord(text[position - 1])) && failed(checkLinalg()))
-        return failure();
+      if (c == 'i' && (position == 0 || !isWord(text[position - 1]))) {
+        StringRef word = text.substr(position).take_while(isWord);
+        if (failed(checkLinalg(word, position + word.size())))
+          return failure();
+      }
       ++position;
     }
     return success();
@@ -58,47 +70,67 @@ private:
     ++position;
   }
 
-  /// linalg casts the elements of these two arrays without a check.
-  LogicalResult checkLinalg() {
-    for (auto [key, isMaps] : {std::pair<StringRef, bool>{"iterator_types", false},
-                               std::pair<StringRef, bool>{"indexing_maps", true}}) {
-      StringRef rest = text.substr(position);
-      if (!rest.consume_front(key))
+  /// What stands in `rest` behind blanks and comments.
+  static StringRef skipBlanks(StringRef rest) {
+    for (rest = rest.ltrim(); rest.consume_front("//"); rest = rest.ltrim())
+      rest = rest.drop_until([](char c) { return c == '\n'; });
+    return rest;
+  }
+
+  /// Is this the beginning of an element that linalg's cast survives?
+  bool isGoodElement(StringRef element, bool isMaps) const {
+    if (isMaps ? element.starts_with("affine_map<")
+               : element.starts_with("\"") || element.starts_with("#linalg.iterator_type<"))
+      return true;
+    if (!element.starts_with("#"))
+      return false;
+    // An alias is as good as what it stands for; one that is not defined is the parser's to report.
+    StringRef alias = element.take_while([](char c) { return c == '#' || isWord(c); });
+    for (size_t at = text.find(alias); at != StringRef::npos; at = text.find(alias, at + 1)) {
+      StringRef rest = text.substr(at + alias.size());
+      if (!rest.empty() && isWord(rest.front()))
         continue;
-      rest = rest.ltrim();
-      if (!rest.consume_front("="))
-        return success();
-      rest = rest.ltrim();
-      if (!rest.consume_front("["))
-        return fail("'" + key + "' must be an array");
-      // Elements: strings or enum attributes, affine maps or their aliases.
-      unsigned depth = 1;
-      bool atElement = true;
-      for (size_t i = 0; i < rest.size() && depth > 0; ++i) {
-        char c = rest[i];
-        if (llvm::isSpace(c))
-          continue;
-        if (depth == 1 && c == ']')
-          break;
-        if (depth == 1 && atElement) {
-          StringRef element = rest.substr(i);
-          bool good = isMaps ? element.starts_with("affine_map<") || c == '#'
-                             : c == '"' || element.starts_with("#linalg.iterator_type<") || c == '#';
-          if (!good)
-            return fail("'" + key + "' must hold " + (isMaps ? "affine maps" : "iterator types"));
-          atElement = false;
-        }
-        if (c == '"') {
-          for (++i; i < rest.size() && rest[i] != '"'; ++i) {
-          }
-          continue;
-        }
-        if (depth == 1 && c == ',')
-          atElement = true;
-        depth += c == '[' || c == '(' || c == '<';
-        depth -= c == ']' || c == ')' || (c == '>' && rest[i - 1] != '-' && rest[i - 1] != '=');
-      }
+      rest = skipBlanks(rest);
+      if (rest.consume_front("=") && !rest.starts_with("="))
+        return isMaps ? skipBlanks(rest).starts_with("affine_map<")
+                      : skipBlanks(rest).starts_with("#linalg.iterator_type<");
+    }
+    return true;
+  }
+
+  /// linalg casts the elements of two arrays without a check; `end` is where the key ends.
+  LogicalResult checkLinalg(StringRef key, size_t end) {
+    bool isMaps = key == "indexing_maps";
+    if (!isMaps && key != "iterator_types")
       return success();
+    StringRef rest = skipBlanks(text.substr(end));
+    if (!rest.consume_front("="))
+      return success();
+    rest = skipBlanks(rest);
+    if (!rest.consume_front("["))
+      // An alias of a whole array would need the same look at its definition.
+      return fail("'" + key + "' must be an array");
+    unsigned depth = 1;
+    bool atElement = true;
+    for (rest = skipBlanks(rest); !rest.empty(); rest = skipBlanks(rest.drop_front())) {
+      char c = rest.front();
+      if (depth == 1 && c == ']')
+        return success();
+      if (depth == 1 && atElement && !isGoodElement(rest, isMaps))
+        return fail("'" + key + "' must hold " + (isMaps ? "affine maps" : "iterator types"));
+      atElement = depth == 1 && c == ',';
+      if (c == '"') {
+        rest = rest.drop_front().drop_until([](char d) { return d == '"'; });
+        if (rest.empty())
+          return success();
+        continue;
+      }
+      if (rest.starts_with("->") || rest.starts_with(">=") || rest.starts_with("<=")) {
+        rest = rest.drop_front();
+        continue;
+      }
+      depth += c == '[' || c == '(' || c == '<';
+      depth -= (c == ']' || c == ')' || c == '>') && depth > 0;
     }
     return success();
   }

@@ -64,6 +64,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   function.addPass(createTosaToArithPass(rescale));
   function.addPass(createTosaToTensorPass());
   function.addPass(createTosaToSCFPass());
+  manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
   manager.addPass(createPlimImport());
@@ -71,7 +72,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());
   if (!options.oracle)
-    manager.addPass(createLinalgElementwiseOpFusionPass());
+    manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);
@@ -128,7 +129,9 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   function.addPass(createPlimExpandCopies());
   function.addPass(createPlimExpandTransfers());
   function.addPass(createConvertLinalgToLoopsPass());
-  function.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions{}));
+  // Unrolled: the other way is through buffers on the stack, allocated inside loops.
+  function.addPass(
+      createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
   function.addPass(memref::createExpandReallocPass());
   function.addPass(memref::createExpandOpsPass());
   function.addPass(createForallToForLoopPass());

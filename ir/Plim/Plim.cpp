@@ -36,6 +36,18 @@ void PlimDialect::initialize() {
       >();
 }
 
+int64_t plim::ir::elementBytes(Type element) {
+  if (auto vector = dyn_cast<VectorType>(element)) {
+    int64_t bits = vector.getElementType().isIndex() ? 64 : vector.getElementTypeBitWidth();
+    return llvm::PowerOf2Ceil(llvm::divideCeil(vector.getNumElements() * bits, 8));
+  }
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * elementBytes(complex.getElementType());
+  if (!element.isIntOrFloat())
+    return 8;
+  return llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+}
+
 SmallVector<OpOperand *> DispatchOp::getBindings() {
   SmallVector<OpOperand *> bindings;
   for (OpOperand &operand : getOperation()->getOpOperands())

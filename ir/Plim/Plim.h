@@ -58,6 +58,10 @@ inline constexpr llvm::StringLiteral workspaceBytesAttr = "plim.workspace_bytes"
 inline constexpr llvm::StringLiteral scopeStack = "global.stack";
 inline constexpr llvm::StringLiteral scopeWorkspace = "global.workspace";
 
+/// Bytes of an element in memory as LLVM lays it out: i1 takes one, i24 four, index eight, a complex
+/// number twice its part, a vector the next power of two.
+int64_t elementBytes(mlir::Type element);
+
 /// Lets one-shot bufferization see plim.dispatch.
 void registerBufferizableOpInterface(mlir::DialectRegistry &registry);
 

@@ -49,10 +49,8 @@ void describe(Builder &builder, Type type, bool isDispatch, NamedAttrList &attri
   if (!shaped)
     return;
   if (shaped.hasStaticShape()) {
-    Type element = shaped.getElementType();
-    int64_t elementBytes =
-        element.isIntOrFloat() ? int64_t(element.getIntOrFloatBitWidth() + 7) / 8 : 8;
-    attributes.set(bytesAttr, builder.getI64IntegerAttr(shaped.getNumElements() * elementBytes));
+    int64_t bytes = shaped.getNumElements() * elementBytes(shaped.getElementType());
+    attributes.set(bytesAttr, builder.getI64IntegerAttr(bytes));
     return;
   }
   SmallVector<int64_t> extents;

@@ -1,9 +1,11 @@
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace plim::ir {
@@ -41,6 +43,53 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     });
     for (linalg::LinalgOp op : ops)
       check(op);
+    // Slices and single elements, where they stand in host code: inside a body a check of every
+    // element would cost more than the access.
+    SmallVector<RuntimeVerifiableOpInterface> accesses;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<linalg::LinalgOp>(op))
+        return WalkResult::skip();
+      if (auto access = dyn_cast<RuntimeVerifiableOpInterface>(op);
+          access && isa<tensor::TensorDialect>(op->getDialect()))
+        accesses.push_back(access);
+      return WalkResult::advance();
+    });
+    getOperation().walk([&](tensor::ExpandShapeOp op) { checkExpansion(op); });
+    for (RuntimeVerifiableOpInterface access : accesses) {
+      OpBuilder builder(access);
+      access.generateRuntimeVerification(
+          builder, access.getLoc(), [](Operation *op, StringRef message) {
+            return locationText(op->getLoc()) + "'" + op->getName().getStringRef().str() +
+                   "': " + message.str();
+          });
+      ++checks;
+    }
+  }
+
+  /// The extents that one is expanded to must multiply to it.
+  void checkExpansion(tensor::ExpandShapeOp op) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+    for (auto [dimension, group] : llvm::enumerate(op.getReassociationIndices())) {
+      unsigned dynamic = llvm::count_if(
+          group, [&](int64_t i) { return ShapedType::isDynamic(op.getResultType().getDimSize(i)); });
+      if (dynamic == 0)
+        continue;
+      Value product = arith::ConstantIndexOp::create(builder, loc, 1);
+      for (int64_t i : group)
+        product = arith::MulIOp::create(builder, loc, product,
+                                        getValueOrCreateConstantIndexOp(builder, loc, sizes[i]));
+      Value size = builder.createOrFold<tensor::DimOp>(
+          loc, op.getSrc(), arith::ConstantIndexOp::create(builder, loc, dimension));
+      Value same =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, product, size);
+      cf::AssertOp::create(builder, loc, same,
+                           builder.getStringAttr(locationText(loc) + "extent " +
+                                                 Twine(dimension) +
+                                                 " cannot be expanded to the extents given"));
+      ++checks;
+    }
   }
 
   void check(linalg::LinalgOp op) {

@@ -1,3 +1,4 @@
+#include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,8 +40,9 @@ struct DecoupleConstantWrites
     auto type = cast<RankedTensorType>(init.get().getType());
     Value destination = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (!linalgOp || linalgOp.payloadUsesValueFromOperand(&init)) {
-      if (value.isSplat()) {
+    if (!linalgOp || plim::ir::readsDestination(linalgOp, init)) {
+      // A complex number is no attribute that a constant could take.
+      if (value.isSplat() && !isa<ComplexType>(type.getElementType())) {
         Value scalar = arith::ConstantOp::create(builder, loc, value.getSplatValue<TypedAttr>());
         destination = linalg::FillOp::create(builder, loc, scalar, destination).getResult(0);
       } else {

@@ -12,6 +12,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace plim::ir {
@@ -47,8 +50,7 @@ LogicalResult checkSize(Operation *op, Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasRank() || !isa<RankedTensorType, MemRefType>(type))
     return success();
-  Type element = shaped.getElementType();
-  int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
+  int64_t bytes = elementBytes(shaped.getElementType());
   for (int64_t extent : shaped.getShape()) {
     if (ShapedType::isDynamic(extent))
       continue;
@@ -56,6 +58,92 @@ LogicalResult checkSize(Operation *op, Type type) {
       return op->emitError() << "type " << type << " is larger than " << maxBytes << " bytes";
   }
   return success();
+}
+
+/// Elements that every later stage knows the size of.
+bool isElement(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    type = vector.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(type))
+    type = complex.getElementType();
+  return type.isIndex() || isa<FloatType>(type) ||
+         (isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 64);
+}
+
+/// Can `op` write the buffer, itself or by handing it on?
+bool mayWrite(Operation *op, Value buffer) {
+  if (op->hasTrait<OpTrait::IsTerminator>() || isa<CallOpInterface, LoopLikeOpInterface>(op))
+    return true;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  return effects && effects.getEffectOnValue<MemoryEffects::Write>(buffer).has_value();
+}
+
+/// Constants live in read-only pages: nothing may store to one.
+LogicalResult checkConstantUses(memref::GetGlobalOp get, memref::GlobalOp global) {
+  SmallVector<Value> names = {get.getResult()};
+  while (!names.empty()) {
+    Value name = names.pop_back_val();
+    for (Operation *user : name.getUsers()) {
+      if (mayWrite(user, name))
+        return user->emitError() << "may write to '" << global.getSymName()
+                                 << "', which is constant";
+      for (Value result : user->getResults())
+        if (isa<BaseMemRefType>(result.getType()))
+          names.push_back(result);
+    }
+  }
+  return success();
+}
+
+LogicalResult checkOp(Operation *op, ModuleOp module) {
+  if (isa<PlimDialect>(op->getDialect()))
+    return op->emitError() << "'" << op->getName()
+                           << "' is formed by the engine and cannot stand in a source";
+  for (StringRef name : {StringRef(dispatchFunctionAttr), StringRef(kernelAttr)})
+    if (op->hasAttr(name))
+      return op->emitError() << "attribute '" << name
+                             << "' is set by the engine and cannot stand in a source";
+  if (auto global = dyn_cast<memref::GlobalOp>(op); global && !global.getInitialValue())
+    return op->emitError() << "global '" << global.getSymName()
+                           << "' has no value; a parameter is an extern ml_program.global";
+  if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
+    auto global = module.lookupSymbol<memref::GlobalOp>(get.getName());
+    if (global && global.getConstant())
+      return checkConstantUses(get, global);
+  }
+  if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
+    auto type = cast<MemRefType>(op->getResult(0).getType());
+    if (!type.getLayout().isIdentity() || type.getMemorySpace())
+      return op->emitError() << "allocates " << type
+                             << "; an allocation must be dense, row-major, in the default memory "
+                                "space";
+    if (isa<memref::AllocaOp>(op) && !type.hasStaticShape())
+      return op->emitError() << "a stack allocation of dynamic size can overflow the stack; use "
+                                "memref.alloc, which the engine places";
+  }
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    bool onTensors = llvm::any_of(op->getOperandTypes(), [](Type t) { return isa<TensorType>(t); });
+    bool onBuffers = llvm::any_of(op->getOperandTypes(), [](Type t) { return isa<MemRefType>(t); });
+    if (onTensors && onBuffers)
+      return op->emitError() << "mixes tensors and memrefs";
+    WalkResult body = op->walk([&](Operation *nested) {
+      return nested == op || !onTensors || isMemoryEffectFree(nested) ? WalkResult::advance()
+                                                                      : WalkResult::interrupt();
+    });
+    if (body.wasInterrupted())
+      return op->emitError() << "accesses memory in its body; an op on tensors computes values only";
+  }
+  return success();
+}
+
+LogicalResult checkType(Operation *op, Type type) {
+  if (auto vector = dyn_cast<VectorType>(type); vector && vector.isScalable())
+    return op->emitError() << "scalable vector type " << type << " is not supported";
+  if (auto shaped = dyn_cast<ShapedType>(type); shaped && !isElement(shaped.getElementType()))
+    return op->emitError() << "type " << type << " has unsupported elements";
+  if (type.isInteger() && type.getIntOrFloatBitWidth() > 64)
+    return op->emitError() << "type " << type << " is wider than 64 bits";
+  return checkSize(op, type);
 }
 
 LogicalResult checkBoundary(func::FuncOp function) {
@@ -264,7 +352,11 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
     // A fill stays a fill: it is what fuses into every dispatch.
     if (isa<linalg::FillOp, linalg::GenericOp>(op) || !op.hasPureTensorSemantics())
       return failure();
-    return linalg::generalizeNamedOp(rewriter, op);
+    DictionaryAttr annotations = op->getDiscardableAttrDictionary();
+    FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
+    if (succeeded(generic))
+      (*generic)->setDiscardableAttrs(annotations);
+    return generic;
   }
 };
 
@@ -298,14 +390,16 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
       if (function.isPublic() && failed(checkBoundary(function)))
         return failure();
     }
-    WalkResult walk = module.walk([](Operation *op) {
+    WalkResult walk = module.walk([&](Operation *op) {
+      if (failed(checkOp(op, module)))
+        return WalkResult::interrupt();
       for (Type type : op->getResultTypes())
-        if (failed(checkSize(op, type)))
+        if (failed(checkType(op, type)))
           return WalkResult::interrupt();
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
-            if (failed(checkSize(op, argument.getType())))
+            if (failed(checkType(op, argument.getType())))
               return WalkResult::interrupt();
       return WalkResult::advance();
     });
@@ -323,7 +417,9 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
 
   void markFunction(func::FuncOp function) {
     Builder builder(function.getContext());
-    if (!usesTensors(function) && hasKernelSignature(function)) {
+    // One that others call keeps the signature that the calls were written for.
+    if (!usesTensors(function) && hasKernelSignature(function) &&
+        SymbolTable::symbolKnownUseEmpty(function, getOperation())) {
       function->setAttr(kernelAttr, builder.getUnitAttr());
       ++kernels;
       return;

@@ -1,4 +1,5 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -21,7 +22,7 @@ bool readsOutput(BlockArgument output) {
     if (isa<tensor::DimOp>(use.getOwner()))
       return false;
     auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
-    return !op || !op.isDpsInit(&use) || op.payloadUsesValueFromOperand(&use);
+    return !op || !op.isDpsInit(&use) || readsDestination(op, use);
   });
 }
 

@@ -36,8 +36,10 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
 }
 
 def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
-  let summary = "Check at run time that dynamic extents agree";
+  let summary = "Check at run time that dynamic extents agree and slices lie inside";
   let description = [{
+    Also inserts upstream's checks of tensor slices and elements that host code accesses.
+
     A linalg op that ties two extents to one loop, one of them dynamic, is undefined when they
     differ. This pass compares them before the op; a mismatch fails the call with the location of
     the op. Extents that are equal by construction fold away.
@@ -52,6 +54,19 @@ def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"checks", "checks", "run-time comparisons inserted">];
+}
+
+def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse chains of elementwise ops into one op";
+  let description = [{
+    Upstream's fusion patterns, restricted to where they neither repeat work nor change results: the
+    consumer is elementwise and reads every element of the producer once, the producer does not read
+    its destination and has no other user. (Without that, upstream re-applies a producer that
+    updates its destination, and evaluates one that feeds a contraction once per product.)
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"fused", "fused", "producers fused">,
+                    Statistic<"missed", "missed", "producers left alone">];
 }
 
 def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {

@@ -24,6 +24,8 @@ namespace {
 struct Limits {
   int64_t single = 0;
   int64_t budget = 0;
+  /// What the author may put on the stack, whatever the policy.
+  int64_t author = 0;
 };
 
 /// Most bytes that an allocation can take; none if an extent has no constant bound. Import has
@@ -32,12 +34,7 @@ std::optional<int64_t> boundBytes(memref::AllocOp allocation) {
   MemRefType type = allocation.getType();
   if (!type.getLayout().isIdentity())
     return std::nullopt;
-  Type element = type.getElementType();
-  int64_t bytes = 8;
-  if (auto vector = dyn_cast<VectorType>(element))
-    bytes = (vector.getNumElements() * vector.getElementTypeBitWidth() + 7) / 8;
-  else if (element.isIntOrFloat())
-    bytes = (element.getIntOrFloatBitWidth() + 7) / 8;
+  int64_t bytes = elementBytes(type.getElementType());
   auto dynamic = allocation.getDynamicSizes().begin();
   for (int64_t extent : type.getShape()) {
     if (ShapedType::isDynamic(extent)) {
@@ -56,14 +53,14 @@ std::optional<int64_t> boundBytes(memref::AllocOp allocation) {
 
 /// Can the buffer outlive the block that allocates it, or be released under another name? Only one
 /// that cannot may be given the same memory each time.
-bool escapes(memref::AllocOp allocation) {
-  SmallVector<Value> names = {allocation.getResult()};
+bool escapes(Operation *allocation) {
+  SmallVector<Value> names = {allocation->getResult(0)};
   bool released = false;
   while (!names.empty()) {
     Value name = names.pop_back_val();
     for (Operation *user : name.getUsers()) {
       if (isa<memref::DeallocOp>(user)) {
-        if (name != allocation.getResult() || user->getBlock() != allocation->getBlock())
+        if (name != allocation->getResult(0) || user->getBlock() != allocation->getBlock())
           return true;
         released = true;
         continue;
@@ -80,7 +77,7 @@ bool escapes(memref::AllocOp allocation) {
     }
   }
   Block *entry = &allocation->getParentOfType<func::FuncOp>().front();
-  return !released && allocation->getBlock() != entry;
+  return !released && isa<memref::AllocOp>(allocation) && allocation->getBlock() != entry;
 }
 
 struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocations> {
@@ -95,29 +92,31 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       bool isDispatch = function->hasAttr(dispatchFunctionAttr);
-      if (isDispatch || function->hasAttr(kernelAttr))
-        placeInKernel(function, *limits, isDispatch);
-      else
+      if (!isDispatch && !function->hasAttr(kernelAttr))
         placeInHost(function);
+      else if (failed(placeInKernel(function, *limits, isDispatch)))
+        return signalPassFailure();
     }
   }
 
   FailureOr<Limits> limitsOf(const plim::targets::DeviceDescription &device) {
     Limits limits{device.maxStackAllocaBytes, device.stackBudgetBytes};
+    StringRef name = policy;
+    if (name == "workspace" || name == "heap") {
+      limits = {};
+    } else if (name == "stack") {
+      limits.single = limits.budget;
+    } else if (name != "auto" && !(name.consume_front("fixed:") &&
+                                   !name.getAsInteger(10, limits.single) && limits.single >= 0)) {
+      getOperation().emitError() << "unknown allocation policy '" << policy
+                                 << "'; known are auto, stack, workspace, heap and fixed:N";
+      return failure();
+    }
+    // What the device cannot do is stronger than any policy.
     if (device.externalWorkspaceOnly || !device.stackAddressable)
       return Limits{};
-    StringRef name = policy;
-    if (name == "auto")
-      return limits;
-    if (name == "workspace" || name == "heap")
-      return Limits{};
-    if (name == "stack")
-      return Limits{limits.budget, limits.budget};
-    if (name.consume_front("fixed:") && !name.getAsInteger(10, limits.single) && limits.single >= 0)
-      return limits;
-    getOperation().emitError() << "unknown allocation policy '" << policy
-                               << "'; known are auto, stack, workspace, heap and fixed:N";
-    return failure();
+    limits.author = device.stackBudgetBytes;
+    return limits;
   }
 
   void mark(Operation *allocation, StringRef scope, const Twine &reason) {
@@ -125,7 +124,7 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
     allocation->setAttr(reasonAttr, StringAttr::get(&getContext(), reason));
   }
 
-  void placeInKernel(func::FuncOp function, Limits limits, bool isDispatch) {
+  LogicalResult placeInKernel(func::FuncOp function, Limits limits, bool isDispatch) {
     SmallVector<std::pair<memref::AllocOp, std::optional<int64_t>>> allocations;
     function.walk([&](memref::AllocOp allocation) {
       allocations.push_back({allocation, boundBytes(allocation)});
@@ -135,6 +134,7 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
       return a.second.value_or(INT64_MAX) < b.second.value_or(INT64_MAX);
     });
     int64_t used = 0;
+    bool overflow = false;
     for (auto [allocation, bytes] : allocations) {
       if (!bytes || escapes(allocation)) {
         mark(allocation, scopeWorkspace,
@@ -165,7 +165,8 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
         used += *bytes;
         OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
         auto alloca = memref::AllocaOp::create(builder, allocation.getLoc(), flatType(*bytes),
-                                               builder.getI64IntegerAttr(64));
+                                               builder.getI64IntegerAttr(std::max<int64_t>(
+                                                   64, allocation.getAlignment().value_or(0))));
         mark(alloca, scopeStack,
              Twine(*bytes) + " bytes are within the limit of " + Twine(limits.single) +
                  " for one stack allocation");
@@ -173,10 +174,25 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
         ++onStack;
       }
     }
+    // The author's own: hoisted like the others, so that a loop does not grow the stack.
     function.walk([&](memref::AllocaOp alloca) {
-      if (!alloca->hasAttr(scopeAttr))
-        mark(alloca, scopeStack, "requested by the author");
+      if (alloca->hasAttr(scopeAttr))
+        return;
+      int64_t bytes =
+          elementBytes(alloca.getType().getElementType()) * alloca.getType().getNumElements();
+      if (bytes > limits.author - used) {
+        alloca.emitError() << "allocates " << bytes << " bytes on the stack, where "
+                           << limits.author - used << " are left; use memref.alloc, which the "
+                           << "engine places";
+        overflow = true;
+        return;
+      }
+      used += bytes;
+      mark(alloca, scopeStack, "requested by the author");
+      if (!escapes(alloca))
+        alloca->moveBefore(&function.front(), function.front().begin());
     });
+    return failure(overflow);
   }
 
   MemRefType flatType(int64_t bytes) {

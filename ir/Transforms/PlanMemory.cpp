@@ -45,14 +45,11 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
     function.walk([&](memref::AllocOp allocation) {
       memref::DeallocOp release = releaseOf(allocation);
       MemRefType type = allocation.getType();
-      if (!release || !type.hasStaticShape() || !type.getElementType().isIntOrIndexOrFloat()) {
+      if (!release || !type.hasStaticShape()) {
         ++missed;
         return;
       }
-      Type element = type.getElementType();
-      int64_t bytes =
-          type.getNumElements() *
-          (element.isIndex() ? 8 : int64_t(element.getIntOrFloatBitWidth() + 7) / 8);
+      int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
       buffers.push_back({allocation, release});
       problem.buffers.push_back({position[allocation], position[release] + 1, bytes});
     });

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -42,7 +41,8 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
       signalPassFailure();
   }
 
-  /// Each result is a buffer of its own to the caller: what is returned twice is cloned.
+  /// Each result is memory of its own to the caller, who releases it by its base: only an allocation
+  /// that is returned once, whole, can be handed over; anything else is copied.
   static void separateResults(func::FuncOp function) {
     function.walk([](func::ReturnOp op) {
       llvm::SmallPtrSet<Value, 4> returned;
@@ -50,9 +50,12 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
         Value buffer = operand.get();
         if (!isa<MemRefType>(buffer.getType()))
           continue;
-        while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-          buffer = view.getViewSource();
-        if (returned.insert(buffer).second)
+        while (Operation *view = buffer.getDefiningOp()) {
+          if (!isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(view))
+            break;
+          buffer = view->getOperand(0);
+        }
+        if (buffer.getDefiningOp<memref::AllocOp>() && returned.insert(buffer).second)
           continue;
         OpBuilder builder(op);
         operand.set(bufferization::CloneOp::create(builder, op.getLoc(), operand.get()));

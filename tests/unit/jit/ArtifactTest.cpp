@@ -35,7 +35,6 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.results, b.results);
     EXPECT_EQ(a.isKernel, b.isKernel);
     EXPECT_EQ(a.rawTakesContext, b.rawTakesContext);
-    EXPECT_EQ(a.isTensorProgram, b.isTensorProgram);
     EXPECT_EQ(a.workspaceBytes, b.workspaceBytes);
   }
   ASSERT_EQ(out->symbols.size(), in.symbols.size());

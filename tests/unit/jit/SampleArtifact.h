@@ -18,7 +18,6 @@ inline Artifact sampleArtifact() {
   main.name = "main";
   main.arguments = {{"f32", true, {-1, 4}}, {"i1", false, {}}};
   main.results = {{"bf16", true, {}}, {"index", false, {}}};
-  main.isTensorProgram = true;
   main.workspaceBytes = 4096;
   FunctionSignature kernel;
   kernel.name = "kernel \"quoted\"";
