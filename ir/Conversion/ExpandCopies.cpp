@@ -1,7 +1,9 @@
 #include "ir/Conversion/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMEXPANDCOPIES
@@ -14,6 +16,10 @@ namespace {
 
 struct ExpandCopies : plim::ir::impl::PlimExpandCopiesBase<ExpandCopies> {
   void runOnOperation() override {
+    SmallVector<memref::ExpandShapeOp> expansions;
+    getOperation().walk([&](memref::ExpandShapeOp op) { expansions.push_back(op); });
+    for (memref::ExpandShapeOp op : expansions)
+      expand(op);
     SmallVector<memref::CopyOp> copies;
     getOperation().walk([&](memref::CopyOp copy) { copies.push_back(copy); });
     for (memref::CopyOp copy : copies) {
@@ -34,6 +40,19 @@ struct ExpandCopies : plim::ir::impl::PlimExpandCopiesBase<ExpandCopies> {
                                 });
       copy.erase();
     }
+  }
+
+  /// Upstream's expansion dies on a group with two dynamic extents.
+  static void expand(memref::ExpandShapeOp op) {
+    if (!op.getSrcType().getLayout().isIdentity() || op.getSrcType().getRank() == 0)
+      return;
+    OpBuilder builder(op);
+    SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+    Value view = memref::ReinterpretCastOp::create(
+        builder, op.getLoc(), op.getResultType(), op.getSrc(), builder.getIndexAttr(0), sizes,
+        memref::computeStridesIRBlock(op.getLoc(), builder, sizes));
+    op.replaceAllUsesWith(view);
+    op.erase();
   }
 };
 

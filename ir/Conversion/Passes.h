@@ -17,6 +17,9 @@ namespace mlir {
 namespace LLVM {
 class LLVMDialect;
 }
+namespace affine {
+class AffineDialect;
+}
 namespace arith {
 class ArithDialect;
 }

@@ -4,12 +4,13 @@
 include "mlir/Pass/PassBase.td"
 
 def PlimExpandCopies : Pass<"plim-expand-copies", "::mlir::func::FuncOp"> {
-  let summary = "Turn strided buffer copies into loops";
+  let summary = "Turn strided copies into loops and expansions into casts";
   let description = [{
     Upstream lowers `memref.copy` of a strided buffer to a call of its runner library. Here it
-    becomes an op that turns into loops; a copy of a buffer onto itself is dropped.
+    becomes an op that turns into loops; a copy of a buffer onto itself is dropped. A dense buffer's
+    `memref.expand_shape` becomes a cast with the new extents.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
 }
 
 def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {

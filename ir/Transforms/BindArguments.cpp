@@ -1,11 +1,12 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMBINDARGUMENTS
@@ -16,24 +17,6 @@ using namespace mlir;
 using namespace plim::ir;
 
 namespace {
-
-/// Row-major strides of `sizes`.
-SmallVector<OpFoldResult> stridesOf(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> sizes) {
-  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
-  for (int i = int(sizes.size()) - 2; i >= 0; --i) {
-    std::optional<int64_t> size = getConstantIntValue(sizes[i + 1]);
-    std::optional<int64_t> stride = getConstantIntValue(strides[i + 1]);
-    if (size && stride) {
-      strides[i] = builder.getIndexAttr(*size * *stride);
-      continue;
-    }
-    strides[i] = arith::MulIOp::create(
-                     builder, loc, getValueOrCreateConstantIndexOp(builder, loc, sizes[i + 1]),
-                     getValueOrCreateConstantIndexOp(builder, loc, strides[i + 1]))
-                     .getResult();
-  }
-  return strides;
-}
 
 /// One argument under construction: what replaces it is built from its new arguments.
 struct Bound {
@@ -128,7 +111,7 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
       if (shaped && shaped.getRank() > 0)
         replacement = memref::ReinterpretCastOp::create(
             builder, loc, MemRefType::get(shaped.getShape(), shaped.getElementType()), replacement,
-            builder.getIndexAttr(0), argument.sizes, stridesOf(builder, loc, argument.sizes));
+            builder.getIndexAttr(0), argument.sizes, memref::computeStridesIRBlock(loc, builder, argument.sizes));
       if (isa<RankedTensorType>(argument.old.getType())) {
         bool isOutput = index + outputCount >= bound.size();
         if (isOutput)

@@ -55,6 +55,7 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       return WalkResult::advance();
     });
     getOperation().walk([&](tensor::ExpandShapeOp op) { checkExpansion(op); });
+    getOperation().walk([&](tensor::InsertSliceOp op) { checkInsertion(op); });
     for (RuntimeVerifiableOpInterface access : accesses) {
       OpBuilder builder(access);
       access.generateRuntimeVerification(
@@ -62,6 +63,44 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
             return locationText(op->getLoc()) + "'" + op->getName().getStringRef().str() +
                    "': " + message.str();
           });
+      ++checks;
+    }
+  }
+
+  /// Upstream has no check of the slice that is written.
+  void checkInsertion(tensor::InsertSliceOp op) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    auto value = [&](OpFoldResult v) { return getValueOrCreateConstantIndexOp(builder, loc, v); };
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
+      return arith::CmpIOp::create(builder, loc, predicate, a, b);
+    };
+    auto sizes = op.getMixedSizes(), offsets = op.getMixedOffsets(), strides = op.getMixedStrides();
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      int64_t extent = op.getDestType().getDimSize(i);
+      if (getConstantIntValue(sizes[i]) && getConstantIntValue(offsets[i]) &&
+          getConstantIntValue(strides[i]) && !ShapedType::isDynamic(extent))
+        continue; // the verifier of the op has checked it
+      Value size = value(sizes[i]), offset = value(offsets[i]);
+      Value last = arith::AddIOp::create(
+          builder, loc, offset,
+          arith::MulIOp::create(builder, loc, arith::SubIOp::create(builder, loc, size, one),
+                                value(strides[i])));
+      Value end = builder.createOrFold<tensor::DimOp>(
+          loc, op.getDest(), arith::ConstantIndexOp::create(builder, loc, i));
+      using P = arith::CmpIPredicate;
+      Value inside = arith::AndIOp::create(
+          builder, loc, compare(P::sge, offset, zero),
+          arith::AndIOp::create(builder, loc, compare(P::sge, last, zero),
+                                compare(P::slt, last, end)));
+      Value good = arith::OrIOp::create(builder, loc, compare(P::eq, size, zero), inside);
+      cf::AssertOp::create(builder, loc, good,
+                           builder.getStringAttr(locationText(loc) + "'" +
+                                                 op->getName().getStringRef() +
+                                                 "': the slice leaves the destination in dimension " +
+                                                 Twine(i)));
       ++checks;
     }
   }

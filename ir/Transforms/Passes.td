@@ -162,7 +162,7 @@ def PlimBindArguments : Pass<"plim-bind-arguments", "::mlir::ModuleOp"> {
     ```
     A kernel keeps the order of its scalars and buffers in its own argument list.
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect",
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::affine::AffineDialect",
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
