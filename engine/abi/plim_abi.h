@@ -39,7 +39,7 @@ typedef int32_t plim_code;
 /* The device context of one call: the typed first argument of all generated code.
  *
  *   offset  field
- *        0  magic, version      checked by host code once per call
+ *        0  magic, version      for debuggers; artifacts carry the version and are checked when read
  *        8  status              first failure of the call; 0 while all is well
  *       16  workspace           base of the call's slab: every planned buffer lies in it
  *       24  workspace_bytes

@@ -24,7 +24,10 @@ def Plim_Dialect : Dialect {
     | `plim.scope` | allocations | where it may live; after placement, where it lives |
     | `plim.reason` | allocations | why it lives there |
     | `plim.device` | `plim.dispatch` | the device that runs it |
-    | `plim.tile` | `func.func` | workgroup tile sizes that code generation chose |
+    | `plim.parallel_loops` | dispatch functions | loops of the root that workgroups may split |
+    | `plim.cost` | dispatch functions | estimated scalar operations of a workgroup |
+    | `plim.workspace_bytes` | host functions | size of the slab of a call |
+    | `plim.access` | arguments of dispatch functions | what the dispatch does to the binding |
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
