@@ -18,7 +18,7 @@ namespace plim::jit {
 struct ValueType {
   std::string element; // "f32", "i1", "index"
   bool isShaped = false;
-  bool isMemref = false; // may be written by the callee
+  bool isMemref = false;      // may be written by the callee
   std::vector<int64_t> shape; // -1: dynamic
   bool operator==(const ValueType &) const = default;
 };
@@ -31,9 +31,9 @@ struct FunctionSignature {
   std::string name;
   std::vector<ValueType> arguments;
   std::vector<ValueType> results;
-  bool isKernel = false;         // has a raw pointer
-  bool rawTakesContext = false;  // ... whose first argument is the context
-  int64_t workspaceBytes = 0;    // slab of one call
+  bool isKernel = false;        // has a raw pointer
+  bool rawTakesContext = false; // ... whose first argument is the context
+  int64_t workspaceBytes = 0;   // slab of one call
 };
 
 enum class DataKind : uint32_t {
@@ -53,14 +53,14 @@ struct DataSymbol {
 struct Artifact {
   std::string source; // name of the source, for messages
   std::string triple;
-  std::string policy; // the allocation policy it was compiled for
+  std::string policy;                        // the allocation policy it was compiled for
   std::vector<std::string> requiredFeatures; // ISA features that the code uses, without '+'
   std::vector<std::string> objects;          // relocatable ELF
   std::vector<FunctionSignature> functions;
   std::vector<DataSymbol> symbols;
-  std::string data; // contents of constants and variables, each aligned to 64
+  std::string data;          // contents of constants and variables, each aligned to 64
   bool mutatesState = false; // some function writes a variable: calls exclude each other
-  std::string report; // JSON: what was decided and why
+  std::string report;        // JSON: what was decided and why
 };
 
 /// The format's version; part of every serialised artifact and of every cache key.

@@ -114,8 +114,7 @@ std::optional<Artifact> ArtifactCache::load(std::string_view key) const {
     return std::nullopt;
   std::string_view rest = *bytes;
   std::string prefix = lengthPrefix(key);
-  if (rest.substr(0, prefix.size()) != prefix ||
-      rest.substr(prefix.size(), key.size()) != key)
+  if (rest.substr(0, prefix.size()) != prefix || rest.substr(prefix.size(), key.size()) != key)
     return std::nullopt;
   rest.remove_prefix(prefix.size() + key.size());
   StatusOr<Artifact> artifact = deserialize(rest);
@@ -138,7 +137,8 @@ Status ArtifactCache::store(std::string_view key, const Artifact &artifact) cons
                             "': " + std::strerror(code));
   };
   {
-    File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    File file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file)
       return fail("create");
     if (!writeAll(file.get(), lengthPrefix(key)) || !writeAll(file.get(), key) ||

@@ -12,10 +12,10 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -147,7 +147,8 @@ Status collectData(ModuleOp module, Artifact &artifact) {
       if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
         appendElements(dense, symbol.bytes, artifact.data);
         if (static_cast<int64_t>(artifact.data.size()) != symbol.offset + symbol.bytes)
-          return unimplementedError("constant '" + symbol.name + "' has elements of a type that "
+          return unimplementedError("constant '" + symbol.name +
+                                    "' has elements of a type that "
                                     "cannot be laid out");
       } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
         AsmResourceBlob *blob = resource.getRawHandle().getBlob();
@@ -227,8 +228,7 @@ public:
 
     std::vector<ObjectEmitter> emitters;
     for (ModulePiece &piece : splitModule(*module)) {
-      emitters.emplace_back(*piece.module, device,
-                            options.oracle ? CodeKind::Plain : piece.kind);
+      emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind);
       if (!emitters.back().translated())
         return errors.status("translation to LLVM IR");
     }

@@ -23,12 +23,12 @@ namespace {
 
 /// Scalar functions; each exists for double and, with an f behind, for float.
 constexpr std::array<std::string_view, 36> scalarFunctions = {
-    "acos",  "acosh", "asin",  "asinh", "atan",  "atan2", "atanh",    "cbrt",  "ceil",
-    "cos",   "cosh",  "erf",   "erfc",  "exp",   "exp10", "exp2",     "expm1", "fabs",
-    "floor", "fma",   "fmax",  "fmin",  "fmod",  "ldexp", "log",      "log10", "log1p",
-    "log2",  "pow",   "rint",  "round", "sin",   "sinh",  "sqrt",     "tan",   "tanh"};
+    "acos",  "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt",  "ceil",
+    "cos",   "cosh",  "erf",  "erfc",  "exp",  "exp10", "exp2",  "expm1", "fabs",
+    "floor", "fma",   "fmax", "fmin",  "fmod", "ldexp", "log",   "log10", "log1p",
+    "log2",  "pow",   "rint", "round", "sin",  "sinh",  "sqrt",  "tan",   "tanh"};
 constexpr std::array<std::string_view, 4> otherFunctions = {"roundeven", "trunc", "nearbyint",
-                                                               "sincos"};
+                                                            "sincos"};
 
 bool isAllowed(std::string_view name) {
   auto has = [&](std::string_view candidate) {

@@ -33,8 +33,8 @@ std::string featureString(const targets::DeviceDescription &device) {
   return text;
 }
 
-StatusOr<std::unique_ptr<llvm::TargetMachine>>
-makeMachine(const targets::DeviceDescription &device, CodeKind kind) {
+StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::DeviceDescription &device,
+                                                           CodeKind kind) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeAllTargetInfos();
@@ -92,8 +92,7 @@ Status ObjectEmitter::emit(bool wantAssembly) {
   optimiseSeconds = secondsSince(start);
 
   start = std::chrono::steady_clock::now();
-  auto generate = [&](llvm::Module &from, llvm::CodeGenFileType type,
-                      std::string &to) -> Status {
+  auto generate = [&](llvm::Module &from, llvm::CodeGenFileType type, std::string &to) -> Status {
     llvm::SmallVector<char, 0> buffer;
     llvm::raw_svector_ostream stream(buffer);
     llvm::legacy::PassManager passes;

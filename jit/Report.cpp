@@ -40,13 +40,14 @@ llvm::json::Object makeReport(ModuleOp module) {
       function.walk([&](ir::DispatchOp dispatch) {
         llvm::json::Array bindings;
         for (OpOperand *binding : dispatch.getBindings())
-          bindings.push_back(llvm::json::Object{
-              {"type", textOf(binding->get().getType())},
-              {"access", ir::stringifyAccess(dispatch.getAccess(*binding))}});
-        dispatches.push_back(llvm::json::Object{{"name", dispatch.getFunction()},
-                                                {"location", textOf(dispatch.getLoc())},
-                                                {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
-                                                {"bindings", std::move(bindings)}});
+          bindings.push_back(
+              llvm::json::Object{{"type", textOf(binding->get().getType())},
+                                 {"access", ir::stringifyAccess(dispatch.getAccess(*binding))}});
+        dispatches.push_back(
+            llvm::json::Object{{"name", dispatch.getFunction()},
+                               {"location", textOf(dispatch.getLoc())},
+                               {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
+                               {"bindings", std::move(bindings)}});
       });
       auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
       functions.push_back(llvm::json::Object{
@@ -56,7 +57,8 @@ llvm::json::Object makeReport(ModuleOp module) {
           {"dispatches", std::move(dispatches)}});
     }
     function.walk([&](Operation *op) {
-      if (!isa<memref::AllocOp, memref::AllocaOp, memref::ViewOp>(op) || !op->hasAttr(ir::scopeAttr))
+      if (!isa<memref::AllocOp, memref::AllocaOp, memref::ViewOp>(op) ||
+          !op->hasAttr(ir::scopeAttr))
         return;
       allocations.push_back(llvm::json::Object{{"function", function.getName()},
                                                {"location", textOf(op->getLoc())},

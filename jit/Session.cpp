@@ -46,8 +46,7 @@ public:
   bool allocate(size_t size) {
     if (size == 0)
       return true;
-    void *memory =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
       return false;
     base = memory;
@@ -105,8 +104,7 @@ struct Session::Impl {
   /// Links what the symbols need. One at a time, so that a failure finds its own reason.
   StatusOr<SymbolMap> lookup(JITDylib &dylib, const SymbolLookupSet &symbols, StringRef what) {
     std::lock_guard<std::mutex> one(lookupMutex);
-    Expected<SymbolMap> found =
-        execution->lookup(makeJITDylibSearchOrder(&dylib), symbols);
+    Expected<SymbolMap> found = execution->lookup(makeJITDylibSearchOrder(&dylib), symbols);
     std::lock_guard<std::mutex> lock(reasonMutex);
     std::string why = std::exchange(reason, {});
     if (found)
@@ -196,8 +194,7 @@ Session::link(const Artifact &artifact, std::span<const ParameterBinding> parame
         return failedPreconditionError("parameter '" + symbol.name + "' of " + artifact.source +
                                        " is not bound");
     } else {
-      DataPages &pages =
-          symbol.kind == DataKind::Constant ? state->constants : state->variables;
+      DataPages &pages = symbol.kind == DataKind::Constant ? state->constants : state->variables;
       char *target = pages.data() + offset;
       if (symbol.offset >= 0)
         std::memcpy(target, artifact.data.data() + symbol.offset,
@@ -205,7 +202,7 @@ Session::link(const Artifact &artifact, std::span<const ParameterBinding> parame
       address = target;
     }
     data[execution.intern("plim.data." + symbol.name)] = {ExecutorAddr::fromPtr(address),
-                                           JITSymbolFlags::Exported};
+                                                          JITSymbolFlags::Exported};
   }
   if (!state->constants.protect())
     return unavailableError("cannot protect the constants of " + artifact.source);
@@ -252,8 +249,7 @@ LinkedModule::~LinkedModule() {
 
 plim_function_entry LinkedModule::entry(std::string_view function) const {
   auto it = state->entries.find(function);
-  return it == state->entries.end() ? nullptr
-                                    : reinterpret_cast<plim_function_entry>(it->second);
+  return it == state->entries.end() ? nullptr : reinterpret_cast<plim_function_entry>(it->second);
 }
 
 void *LinkedModule::raw(std::string_view function) const {

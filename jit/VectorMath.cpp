@@ -20,9 +20,9 @@ class Table {
 public:
   Table() {
     constexpr std::array<const char *, 23> unary = {
-        "acos", "acosh", "asin", "asinh", "atan",  "atanh", "cbrt", "cos",
-        "cosh", "erf",   "erfc", "exp",   "exp10", "exp2",  "expm1", "log",
-        "log10", "log1p", "log2", "sin",  "sinh",  "tan",   "tanh"};
+        "acos",  "acosh", "asin", "asinh", "atan",  "atanh", "cbrt",  "cos",
+        "cosh",  "erf",   "erfc", "exp",   "exp10", "exp2",  "expm1", "log",
+        "log10", "log1p", "log2", "sin",   "sinh",  "tan",   "tanh"};
     for (const char *name : unary)
       add(name, "v");
     for (const char *name : {"atan2", "pow"})
@@ -42,8 +42,7 @@ private:
         if (!mathSymbol(vector))
           continue;
         const std::string &prefix = keep("_ZGV_LLVM_" + shape);
-        for (const std::string &alias :
-             {scalar, "llvm." + name + (isDouble ? ".f64" : ".f32")})
+        for (const std::string &alias : {scalar, "llvm." + name + (isDouble ? ".f64" : ".f32")})
           entries.push_back({llvm::VecDesc(keep(alias), vector, llvm::ElementCount::getFixed(lanes),
                                            /*Masked=*/false, prefix, std::nullopt),
                              bits});

@@ -15,10 +15,9 @@ Plan planGreedy(const Problem &problem) {
   };
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), size_t(0));
-  std::sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) {
-              return std::tuple(buffers[b].bytes, a) < std::tuple(buffers[a].bytes, b);
-            });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tuple(buffers[b].bytes, a) < std::tuple(buffers[a].bytes, b);
+  });
 
   Plan plan;
   plan.offsets.assign(buffers.size(), 0);
@@ -41,11 +40,10 @@ Plan planGreedy(const Problem &problem) {
     }
     plan.offsets[index] = best >= 0 ? best : end;
     plan.peak = std::max(plan.peak, plan.offsets[index] + buffer.bytes);
-    byOffset.insert(std::upper_bound(byOffset.begin(), byOffset.end(), index,
-                                     [&](size_t a, size_t b) {
-                                       return plan.offsets[a] < plan.offsets[b];
-                                     }),
-                    index);
+    byOffset.insert(
+        std::upper_bound(byOffset.begin(), byOffset.end(), index,
+                         [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
+        index);
   }
   return plan;
 }

@@ -40,8 +40,8 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options) {
   engine.policy = options.policy;
   engine.threads = options.threads;
   if (options.cache || !options.cacheFolder.empty())
-    engine.cacheFolder = options.cacheFolder.empty() ? jit::ArtifactCache::defaultFolder()
-                                                     : options.cacheFolder;
+    engine.cacheFolder =
+        options.cacheFolder.empty() ? jit::ArtifactCache::defaultFolder() : options.cacheFolder;
   engine.logger = makeStderrLogger(LogLevel::Warning);
   return Engine::create(std::move(engine));
 }
@@ -103,9 +103,9 @@ void printLoad(const LoadStatistics &statistics, std::ostream &err) {
   if (statistics.fromCache)
     err << " (from the cache";
   else
-    err << " (parse " << ms(statistics.compile.parse) << ", lower "
-        << ms(statistics.compile.lower) << ", optimise " << ms(statistics.compile.optimise)
-        << ", codegen " << ms(statistics.compile.codegen);
+    err << " (parse " << ms(statistics.compile.parse) << ", lower " << ms(statistics.compile.lower)
+        << ", optimise " << ms(statistics.compile.optimise) << ", codegen "
+        << ms(statistics.compile.codegen);
   err << ", link " << ms(statistics.linkSeconds) << ")\n";
 }
 
@@ -208,8 +208,7 @@ Status explain(const ExplainOptions &options, std::ostream &out) {
   LoadOptions load;
   load.oracle = options.module.oracle;
   // Not linked: parameters need no memory, and the target need not be this machine.
-  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
-                        engine->compile(source, options.module.file, load));
+  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine->compile(source, options.module.file, load));
   llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact.report);
   if (!report)
     return internalError("malformed report: " + llvm::toString(report.takeError()));

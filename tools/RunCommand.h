@@ -23,9 +23,9 @@ struct ModuleOptions {
 
 struct RunOptions {
   ModuleOptions module;
-  std::string function;             // empty: the only public one
-  std::vector<std::string> inputs;  // texts of tools/io/ValueText.h, @FILE.npy
-  std::vector<std::string> outputs; // @FILE.npy or FILE.npy, one per result, in order
+  std::string function;                    // empty: the only public one
+  std::vector<std::string> inputs;         // texts of tools/io/ValueText.h, @FILE.npy
+  std::vector<std::string> outputs;        // @FILE.npy or FILE.npy, one per result, in order
   std::vector<std::string> parameters;     // NAME=VALUE, mostly NAME=@FILE.npy
   std::vector<std::string> parameterFiles; // .safetensors
   int64_t repeat = 1;

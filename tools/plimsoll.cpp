@@ -31,7 +31,8 @@ int main(int argc, char **argv) {
   app.failure_message(CLI::FailureMessage::simple);
 
   plim::tools::TargetsOptions targets;
-  CLI::App *targetsCommand = app.add_subcommand("targets", "what this machine and its devices can do");
+  CLI::App *targetsCommand =
+      app.add_subcommand("targets", "what this machine and its devices can do");
   targetsCommand->add_option("target", targets.target, "tag, 'host', or a target in a .json file");
   targetsCommand->add_option("--set", targets.overrides, "override a field: PATH=VALUE");
   targetsCommand->add_flag("--json", targets.json, "print JSON that can be read back as a target");
@@ -53,7 +54,8 @@ int main(int argc, char **argv) {
       ->allow_extra_args(false);
   runCommand->add_option("--repeat", run.repeat, "call this often")->check(CLI::PositiveNumber);
   runCommand->add_flag("--timing", run.timing, "say where the time went, on standard error");
-  runCommand->add_option("--dump-asm", run.assembly, "write the assembly to FILE, - for standard output");
+  runCommand->add_option("--dump-asm", run.assembly,
+                         "write the assembly to FILE, - for standard output");
 
   plim::tools::ExplainOptions explain;
   CLI::App *explainCommand =

@@ -54,7 +54,9 @@ bool shapeFits(const ValueType &type, std::span<const int64_t> shape) {
 }
 
 /// The part of a triple that decides whether code can run at all.
-std::string_view architectureOf(std::string_view triple) { return triple.substr(0, triple.find('-')); }
+std::string_view architectureOf(std::string_view triple) {
+  return triple.substr(0, triple.find('-'));
+}
 
 /// Tells one build of the compiler from the next: the size and time of the file that holds it.
 std::string buildIdentity() {
@@ -119,8 +121,8 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   std::shared_ptr<Engine> engine(new Engine());
   State &state = *engine->state;
   std::vector<Status> warnings;
-  PLIM_ASSIGN_OR_RETURN(
-      state.target, targets::resolveTarget(options.target, options.targetOverrides, &warnings));
+  PLIM_ASSIGN_OR_RETURN(state.target,
+                        targets::resolveTarget(options.target, options.targetOverrides, &warnings));
   bool isHost = options.target == "host" || options.target == "host-cpu";
   if (isHost && options.targetOverrides.empty()) {
     state.host = state.target;
@@ -134,14 +136,13 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   // The target knows of quotas that oneTBB does not.
   int threads = options.threads > 0 ? options.threads
                                     : static_cast<int>(state.target.devices[0].hardwareThreads);
-  state.executor = std::make_unique<runtime::Executor>(
-      state.pool, runtime::ExecutorOptions{.threads = threads});
+  state.executor =
+      std::make_unique<runtime::Executor>(state.pool, runtime::ExecutorOptions{.threads = threads});
   std::vector<jit::HostSymbol> symbols;
   for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
     symbols.push_back({symbol.name, symbol.address});
-  PLIM_ASSIGN_OR_RETURN(
-      state.session,
-      jit::Session::create(symbols, {.debugger = options.debugger, .perfMap = options.perfMap}));
+  PLIM_ASSIGN_OR_RETURN(state.session, jit::Session::create(symbols, {.debugger = options.debugger,
+                                                                      .perfMap = options.perfMap}));
   if (!options.cacheFolder.empty()) {
     StatusOr<jit::ArtifactCache> cache =
         jit::ArtifactCache::open(options.cacheFolder, options.cacheBytes);
@@ -192,8 +193,7 @@ std::string Engine::cacheKey(std::string_view source, std::string_view sourceNam
   return hasher.digest().hex();
 }
 
-StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source,
-                                               std::string_view sourceName,
+StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::string_view sourceName,
                                                const LoadOptions &options) {
   auto start = std::chrono::steady_clock::now();
   LoadStatistics statistics;
@@ -340,8 +340,7 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
       fits = buffer && types[i].isShaped && buffer.type() == argumentTypes[i] &&
              shapeFits(types[i], buffer.shape());
       if (fits && types[i].isMemref && buffer.readOnly())
-        return invalidArgumentError("argument #" + std::to_string(i) + " of '" +
-                                    description->name +
+        return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
                                     "' is read-only, but a memref may be written");
     }
     if (!fits) {
@@ -350,8 +349,8 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
       return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
                                   "' is " + have + ", expected " + toString(types[i]) +
                                   (types[i].isShaped == (buffer != nullptr) ? ""
-                                   : types[i].isShaped                     ? " as a buffer"
-                                                                           : " as a scalar"));
+                                   : types[i].isShaped                      ? " as a buffer"
+                                                                            : " as a scalar"));
     }
   }
   return okStatus();

@@ -27,8 +27,8 @@ SmallVector<Value> tripCounts(OpBuilder &builder, scf::ForallOp forall) {
   AffineExpr lower, upper, step;
   bindSymbols(builder.getContext(), lower, upper, step);
   SmallVector<Value> counts;
-  for (auto [l, u, s] : llvm::zip(forall.getMixedLowerBound(), forall.getMixedUpperBound(),
-                                  forall.getMixedStep()))
+  for (auto [l, u, s] :
+       llvm::zip(forall.getMixedLowerBound(), forall.getMixedUpperBound(), forall.getMixedStep()))
     counts.push_back(getValueOrCreateConstantIndexOp(
         builder, loc,
         affine::makeComposedFoldedAffineApply(builder, loc, (upper - lower).ceilDiv(step),
@@ -39,8 +39,7 @@ SmallVector<Value> tripCounts(OpBuilder &builder, scf::ForallOp forall) {
 struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<DistributeWorkgroups> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    for (auto function :
-         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function->hasAttr(dispatchFunctionAttr))
         distribute(function, symbols);
   }
@@ -78,14 +77,12 @@ struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<Distr
       AffineExpr id = builder.getAffineDimExpr(0), lower = builder.getAffineSymbolExpr(0),
                  step = builder.getAffineSymbolExpr(1);
       IRMapping mapping;
-      for (auto [variable, l, s, i] :
-           llvm::zip(forall.getInductionVars(), forall.getMixedLowerBound(),
-                     forall.getMixedStep(), ids))
+      for (auto [variable, l, s, i] : llvm::zip(
+               forall.getInductionVars(), forall.getMixedLowerBound(), forall.getMixedStep(), ids))
         mapping.map(variable, getValueOrCreateConstantIndexOp(
                                   builder, loc,
                                   affine::makeComposedFoldedAffineApply(
-                                      builder, loc, lower + id * step,
-                                      {OpFoldResult(i), l, s})));
+                                      builder, loc, lower + id * step, {OpFoldResult(i), l, s})));
       for (Operation &op : forall.getBody()->without_terminator())
         builder.clone(op, mapping);
       forall.erase();
@@ -114,8 +111,8 @@ struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<Distr
       llvm::SetVector<Operation *> slice;
       BackwardSliceOptions options;
       options.omitBlockArguments = true;
-      for (ValueRange bounds : {forall.getDynamicLowerBound(), forall.getDynamicUpperBound(),
-                                forall.getDynamicStep()})
+      for (ValueRange bounds :
+           {forall.getDynamicLowerBound(), forall.getDynamicUpperBound(), forall.getDynamicStep()})
         for (Value bound : bounds)
           if (Operation *op = bound.getDefiningOp()) {
             (void)getBackwardSlice(op, &slice, options);

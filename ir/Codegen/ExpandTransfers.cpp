@@ -86,7 +86,8 @@ struct ExpandTransfers : plim::ir::impl::PlimExpandTransfersBase<ExpandTransfers
       return vector::BroadcastOp::create(builder, loc, type, row(rowType, {0}));
     Value result = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
     for (int64_t i = 0; i < type.getDimSize(0); ++i)
-      result = vector::InsertOp::create(builder, loc, row(rowType, {i}), result, ArrayRef<int64_t>(i));
+      result =
+          vector::InsertOp::create(builder, loc, row(rowType, {i}), result, ArrayRef<int64_t>(i));
     return result;
   }
 };

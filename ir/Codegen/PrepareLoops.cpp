@@ -97,8 +97,7 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
   void approximate(func::FuncOp function) {
     RewritePatternSet patterns(&getContext());
     auto isAccurate = [](StringRef name) {
-      return llvm::is_contained(
-          {"math.exp", "math.expm1", "math.tanh", "math.erf"}, name);
+      return llvm::is_contained({"math.exp", "math.expm1", "math.tanh", "math.erf"}, name);
     };
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     populateMathPolynomialApproximationPatterns(patterns, isAccurate);

@@ -114,7 +114,8 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     RegisterTile shape;
     shape.columnLoop = cast<AffineDimExpr>(output.getResults().back()).getPosition();
     ArrayRef<AffineMap> inputs = ArrayRef(maps).drop_back();
-    if (llvm::none_of(inputs, [&](AffineMap m) { return isContiguousAlong(m, shape.columnLoop); }) ||
+    if (llvm::none_of(inputs,
+                      [&](AffineMap m) { return isContiguousAlong(m, shape.columnLoop); }) ||
         !llvm::all_of(inputs, [&](AffineMap m) { return isUnitStrideAlong(m, shape.columnLoop); }))
       return std::nullopt;
 

@@ -109,9 +109,8 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       left = std::max<int64_t>(1, left / std::max<int64_t>(1, tile));
     }
     OpBuilder builder(function);
-    function->setAttr(costAttr,
-                      builder.getI64IntegerAttr(
-                          cappedProduct(cappedProduct(pointCost + work, tilePoints), untiledPoints)));
+    function->setAttr(costAttr, builder.getI64IntegerAttr(cappedProduct(
+                                    cappedProduct(pointCost + work, tilePoints), untiledPoints)));
     if (!split)
       return;
     if (succeeded(tile(function, root, tiles)))

@@ -86,7 +86,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   }
 
   /// Leaves the function before `op` if `failed` holds; `onFailure` fills the block in between.
-  static void leaveIf(Value failed, Operation *op, llvm::function_ref<void(OpBuilder &)> onFailure) {
+  static void leaveIf(Value failed, Operation *op,
+                      llvm::function_ref<void(OpBuilder &)> onFailure) {
     auto function = op->getParentOfType<func::FuncOp>();
     Location loc = op->getLoc();
     Block *before = op->getBlock();
@@ -135,8 +136,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         builder.setInsertionPointAfter(op);
         Value status = loadStatus(builder, loc, context);
         Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-        auto failed =
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
+        auto failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
         leaveIf(failed, failed->getNextNode(), [](OpBuilder &) {});
       }
     }
@@ -169,11 +169,11 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     SmallVector<Value> sizes; // i64, all of them
     auto dynamic = op.getDynamicSizes().begin();
     for (int64_t extent : type.getShape())
-      sizes.push_back(ShapedType::isDynamic(extent)
-                          ? arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                                       *dynamic++)
-                                .getResult()
-                          : constant64(builder, loc, extent));
+      sizes.push_back(
+          ShapedType::isDynamic(extent)
+              ? arith::IndexCastOp::create(builder, loc, builder.getI64Type(), *dynamic++)
+                    .getResult()
+              : constant64(builder, loc, extent));
     int64_t bytesEach = elementBytes(type.getElementType());
     Value memory;
     if (op->hasAttr(scratchAttr)) {
@@ -256,9 +256,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     OpBuilder builder(&getContext());
     Location loc = function.getLoc();
     Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
-    LLVM::LLVMFuncOp entry = makeEntryFunction(
-        function, dispatchPrefix + function.getName(), {pointer, pointer, pointer, word, word},
-        builder.getI32Type());
+    LLVM::LLVMFuncOp entry =
+        makeEntryFunction(function, dispatchPrefix + function.getName(),
+                          {pointer, pointer, pointer, word, word}, builder.getI32Type());
     builder.setInsertionPointToStart(&entry.getBody().front());
     Value context = entry.getArgument(0);
     SmallVector<Value> arguments = {context};
@@ -286,10 +286,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     OpBuilder builder(&getContext());
     Location loc = function.getLoc();
     Type word = builder.getI64Type();
-    StringRef name =
-        function->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr).getValue();
+    StringRef name = function->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr).getValue();
     LLVM::LLVMFuncOp entry = makeEntryFunction(function, countPrefix + name,
-                                           {LLVM::LLVMPointerType::get(&getContext())}, word);
+                                               {LLVM::LLVMPointerType::get(&getContext())}, word);
     builder.setInsertionPointToStart(&entry.getBody().front());
     SmallVector<Value> arguments;
     unsigned scalars = 0;
@@ -314,7 +313,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     std::string name = function.getName().str();
     Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
     LLVM::LLVMFuncOp entry = makeEntryFunction(function, entryPrefix + name,
-                                           {pointer, pointer, pointer}, builder.getI32Type());
+                                               {pointer, pointer, pointer}, builder.getI32Type());
     builder.setInsertionPointToStart(&entry.getBody().front());
     Value context = entry.getArgument(0);
     SmallVector<Value> arguments;
@@ -349,8 +348,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       auto extents = function.getArgAttrOfType<DenseI64ArrayAttr>(i + hasContext, extentsAttr);
       ++i;
       for (int64_t position : extents ? extents.asArrayRef() : ArrayRef<int64_t>()) {
-        arguments.push_back(
-            arith::IndexCastOp::create(builder, loc, types[i++], size(position)));
+        arguments.push_back(arith::IndexCastOp::create(builder, loc, types[i++], size(position)));
       }
     }
     auto call = func::CallOp::create(builder, loc, function, arguments);

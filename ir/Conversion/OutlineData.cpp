@@ -35,7 +35,8 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);
       // Out of the way of the symbols of the C library.
       std::string symbol = (plim::ir::dataPrefix + name).str();
-      (void)SymbolTable::replaceAllSymbolUses(global, builder.getStringAttr(symbol), getOperation());
+      (void)SymbolTable::replaceAllSymbolUses(global, builder.getStringAttr(symbol),
+                                              getOperation());
       global.setSymName(symbol);
       ++outlined;
     }

@@ -10,8 +10,7 @@
 using namespace mlir;
 using namespace plim::ir;
 
-RuntimeCalls::RuntimeCalls(ModuleOp module)
-    : module(module), builder(module.getBodyRegion()) {
+RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.getBodyRegion()) {
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   Type word = builder.getI64Type(), code = builder.getI32Type();
   Type none = LLVM::LLVMVoidType::get(module.getContext());
@@ -33,9 +32,8 @@ LLVM::GlobalOp RuntimeCalls::constantString(StringRef text) {
   if (!global) {
     std::string contents = (text + Twine('\0')).str();
     global = LLVM::GlobalOp::create(
-        builder, module.getLoc(),
-        LLVM::LLVMArrayType::get(builder.getI8Type(), contents.size()), /*isConstant=*/true,
-        LLVM::Linkage::Internal, "plim.string." + std::to_string(nextString++),
+        builder, module.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), contents.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, "plim.string." + std::to_string(nextString++),
         builder.getStringAttr(contents));
   }
   return global;
@@ -63,8 +61,7 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
       value = LLVM::InsertValueOp::create(builder, loc, value, part, position);
     };
     auto addressOf = [&](const Twine &symbol) -> Value {
-      return LLVM::AddressOfOp::create(builder, loc, pointer,
-                                       builder.getStringAttr(symbol.str()));
+      return LLVM::AddressOfOp::create(builder, loc, pointer, builder.getStringAttr(symbol.str()));
     };
     field(0, addressOf(dispatchPrefix + function));
     field(1, addressOf(countPrefix + function));

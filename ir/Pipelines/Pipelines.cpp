@@ -130,8 +130,7 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   function.addPass(createPlimExpandTransfers());
   function.addPass(createConvertLinalgToLoopsPass());
   // Unrolled: the other way is through buffers on the stack, allocated inside loops.
-  function.addPass(
-      createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
+  function.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
   function.addPass(memref::createExpandReallocPass());
   function.addPass(memref::createExpandOpsPass());
   function.addPass(createForallToForLoopPass());

@@ -5,8 +5,8 @@
 // vectorisation, buffers from the heap).
 #pragma once
 
-#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
 
 #include <string>

@@ -47,9 +47,9 @@ struct DispatchOpInterface
         return failure();
       outputs.push_back(*buffer);
     }
-    auto bufferized = DispatchOp::create(rewriter, op->getLoc(), TypeRange(),
-                                         dispatch.getFunctionAttr(), inputs, outputs,
-                                         dispatch.getAccessesAttr());
+    auto bufferized =
+        DispatchOp::create(rewriter, op->getLoc(), TypeRange(), dispatch.getFunctionAttr(), inputs,
+                           outputs, dispatch.getAccessesAttr());
     bufferized->setDiscardableAttrs(dispatch->getDiscardableAttrDictionary());
     replaceOpWithBufferizedValues(rewriter, op, outputs);
     return success();

@@ -57,8 +57,7 @@ SmallVector<OpOperand *> DispatchOp::getBindings() {
 }
 
 SmallVector<Value> DispatchOp::getScalars() {
-  return llvm::filter_to_vector(getInputs(),
-                                [](Value v) { return !isa<ShapedType>(v.getType()); });
+  return llvm::filter_to_vector(getInputs(), [](Value v) { return !isa<ShapedType>(v.getType()); });
 }
 
 Access DispatchOp::getAccess(OpOperand &binding) {

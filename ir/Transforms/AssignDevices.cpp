@@ -14,7 +14,8 @@ namespace {
 
 struct AssignDevices : plim::ir::impl::PlimAssignDevicesBase<AssignDevices> {
   void runOnOperation() override {
-    FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(getOperation());
+    FailureOr<plim::targets::TargetDescription> target =
+        plim::targets::dlti::fromDlti(getOperation());
     if (failed(target))
       return signalPassFailure();
     WalkResult walk = getOperation().walk([&](DispatchOp dispatch) {

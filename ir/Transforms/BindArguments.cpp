@@ -79,11 +79,11 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
     auto addExtents = [&](Bound &argument) {
       auto shaped = dyn_cast<ShapedType>(argument.old.getType());
       for (int64_t extent : shaped ? shaped.getShape() : ArrayRef<int64_t>())
-        argument.sizes.push_back(ShapedType::isDynamic(extent)
-                                     ? OpFoldResult(addArgument(builder.getIndexType(),
-                                                                argument.old.getLoc(),
-                                                                builder.getDictionaryAttr({})))
-                                     : builder.getIndexAttr(extent));
+        argument.sizes.push_back(
+            ShapedType::isDynamic(extent)
+                ? OpFoldResult(addArgument(builder.getIndexType(), argument.old.getLoc(),
+                                           builder.getDictionaryAttr({})))
+                : builder.getIndexAttr(extent));
     };
     if (isDispatch) {
       auto isShaped = [](Bound &argument) { return isa<ShapedType>(argument.old.getType()); };
@@ -111,7 +111,8 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
       if (shaped && shaped.getRank() > 0)
         replacement = memref::ReinterpretCastOp::create(
             builder, loc, MemRefType::get(shaped.getShape(), shaped.getElementType()), replacement,
-            builder.getIndexAttr(0), argument.sizes, memref::computeStridesIRBlock(loc, builder, argument.sizes));
+            builder.getIndexAttr(0), argument.sizes,
+            memref::computeStridesIRBlock(loc, builder, argument.sizes));
       if (isa<RankedTensorType>(argument.old.getType())) {
         bool isOutput = index + outputCount >= bound.size();
         if (isOutput)

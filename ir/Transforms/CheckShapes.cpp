@@ -91,16 +91,15 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       Value end = builder.createOrFold<tensor::DimOp>(
           loc, op.getDest(), arith::ConstantIndexOp::create(builder, loc, i));
       using P = arith::CmpIPredicate;
-      Value inside = arith::AndIOp::create(
-          builder, loc, compare(P::sge, offset, zero),
-          arith::AndIOp::create(builder, loc, compare(P::sge, last, zero),
-                                compare(P::slt, last, end)));
+      Value inside =
+          arith::AndIOp::create(builder, loc, compare(P::sge, offset, zero),
+                                arith::AndIOp::create(builder, loc, compare(P::sge, last, zero),
+                                                      compare(P::slt, last, end)));
       Value good = arith::OrIOp::create(builder, loc, compare(P::eq, size, zero), inside);
-      cf::AssertOp::create(builder, loc, good,
-                           builder.getStringAttr(locationText(loc) + "'" +
-                                                 op->getName().getStringRef() +
-                                                 "': the slice leaves the destination in dimension " +
-                                                 Twine(i)));
+      cf::AssertOp::create(
+          builder, loc, good,
+          builder.getStringAttr(locationText(loc) + "'" + op->getName().getStringRef() +
+                                "': the slice leaves the destination in dimension " + Twine(i)));
       ++checks;
     }
   }
@@ -111,8 +110,9 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     Location loc = op.getLoc();
     SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
     for (auto [dimension, group] : llvm::enumerate(op.getReassociationIndices())) {
-      unsigned dynamic = llvm::count_if(
-          group, [&](int64_t i) { return ShapedType::isDynamic(op.getResultType().getDimSize(i)); });
+      unsigned dynamic = llvm::count_if(group, [&](int64_t i) {
+        return ShapedType::isDynamic(op.getResultType().getDimSize(i));
+      });
       if (dynamic == 0)
         continue;
       Value product = arith::ConstantIndexOp::create(builder, loc, 1);
@@ -121,11 +121,9 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
                                         getValueOrCreateConstantIndexOp(builder, loc, sizes[i]));
       Value size = builder.createOrFold<tensor::DimOp>(
           loc, op.getSrc(), arith::ConstantIndexOp::create(builder, loc, dimension));
-      Value same =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, product, size);
+      Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, product, size);
       cf::AssertOp::create(builder, loc, same,
-                           builder.getStringAttr(locationText(loc) + "extent " +
-                                                 Twine(dimension) +
+                           builder.getStringAttr(locationText(loc) + "extent " + Twine(dimension) +
                                                  " cannot be expanded to the extents given"));
       ++checks;
     }
@@ -141,7 +139,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       if (!isa<RankedTensorType>(operand.get().getType()))
         continue;
       ArrayRef<int64_t> shape = op.getShape(&operand);
-      for (auto [dimension, result] : llvm::enumerate(maps[operand.getOperandNumber()].getResults())) {
+      for (auto [dimension, result] :
+           llvm::enumerate(maps[operand.getOperandNumber()].getResults())) {
         auto loop = dyn_cast<AffineDimExpr>(result);
         if (!loop)
           continue;
@@ -157,7 +156,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     for (OpOperand &operand : op->getOpOperands()) {
       if (!isa<RankedTensorType>(operand.get().getType()))
         continue;
-      for (auto [dimension, result] : llvm::enumerate(maps[operand.getOperandNumber()].getResults()))
+      for (auto [dimension, result] :
+           llvm::enumerate(maps[operand.getOperandNumber()].getResults()))
         if (isa<AffineBinaryOpExpr>(result))
           requireWindow(builder, op, loops, result,
                         Extent{operand.getOperandNumber(), unsigned(dimension),
@@ -190,9 +190,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
 
   /// With all coefficients positive the largest index is reached at the last iteration of every
   /// loop. Other expressions are left to the verifier of the op.
-  void requireWindow(OpBuilder &builder, linalg::LinalgOp op,
-                     ArrayRef<std::optional<Extent>> loops, AffineExpr expression,
-                     const Extent &extent) {
+  void requireWindow(OpBuilder &builder, linalg::LinalgOp op, ArrayRef<std::optional<Extent>> loops,
+                     AffineExpr expression, const Extent &extent) {
     bool dynamic = ShapedType::isDynamic(extent.size);
     bool known = true;
     expression.walk([&](AffineExpr part) {
@@ -215,9 +214,9 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     std::function<Value(AffineExpr)> last = [&](AffineExpr part) -> Value {
       if (auto loop = dyn_cast<AffineDimExpr>(part)) {
         Value size = sizeOf(builder, op, *loops[loop.getPosition()]);
-        Value empty =
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, zero);
-        anyEmpty = anyEmpty ? arith::OrIOp::create(builder, loc, anyEmpty, empty).getResult() : empty;
+        Value empty = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, zero);
+        anyEmpty =
+            anyEmpty ? arith::OrIOp::create(builder, loc, anyEmpty, empty).getResult() : empty;
         return arith::SubIOp::create(builder, loc, size, one);
       }
       if (auto constant = dyn_cast<AffineConstantExpr>(part))

@@ -38,7 +38,8 @@ struct DecoupleConstantWrites
     OpBuilder builder(op);
     Location loc = op->getLoc();
     auto type = cast<RankedTensorType>(init.get().getType());
-    Value destination = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+    Value destination =
+        tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!linalgOp || plim::ir::readsDestination(linalgOp, init)) {
       // A complex number is no attribute that a constant could take.

@@ -45,11 +45,11 @@ StringRef kindOf(const Cluster &cluster) {
     auto op = dyn_cast<linalg::LinalgOp>(member);
     if (!op)
       continue;
-    auto [name, heavy] = linalg::isaContractionOpInterface(op)    ? std::pair("contraction", 3)
-                         : linalg::isaConvolutionOpInterface(op)  ? std::pair("convolution", 3)
-                         : op.getNumReductionLoops() > 0          ? std::pair("reduction", 2)
-                         : isa<linalg::FillOp>(member)            ? std::pair("fill", 0)
-                                                                  : std::pair("elementwise", 1);
+    auto [name, heavy] = linalg::isaContractionOpInterface(op)   ? std::pair("contraction", 3)
+                         : linalg::isaConvolutionOpInterface(op) ? std::pair("convolution", 3)
+                         : op.getNumReductionLoops() > 0         ? std::pair("reduction", 2)
+                         : isa<linalg::FillOp>(member)           ? std::pair("fill", 0)
+                                                                 : std::pair("elementwise", 1);
     if (heavy > weight) {
       kind = name;
       weight = heavy;
@@ -269,7 +269,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     // The body, built in a function whose arguments appear as they are found to be needed.
     OpBuilder moduleBuilder(function);
     auto name = (function.getName() + "_" + kindOf(cluster) + "_" + Twine(index)).str();
-    auto body = func::FuncOp::create(moduleBuilder, loc, name, moduleBuilder.getFunctionType({}, {}));
+    auto body =
+        func::FuncOp::create(moduleBuilder, loc, name, moduleBuilder.getFunctionType({}, {}));
     body.setPrivate();
     body->setAttr(dispatchFunctionAttr, builder.getUnitAttr());
     SmallVector<int64_t> parallelLoops;
@@ -315,8 +316,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
           Value init = destinationOp.getTiedOpOperand(result)->get();
           if (auto fill = init.getDefiningOp<linalg::FillOp>(); fill && isCheap(fill)) {
             Value scalar = mapping.lookup(fill.getInputs()[0]);
-            inits.push_back(
-                linalg::FillOp::create(bodyBuilder, fill.getLoc(), scalar, placeholder).getResult(0));
+            inits.push_back(linalg::FillOp::create(bodyBuilder, fill.getLoc(), scalar, placeholder)
+                                .getResult(0));
           } else {
             inits.push_back(placeholder);
           }
@@ -342,9 +343,9 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     body.setFunctionType(
         builder.getFunctionType(entry->getArgumentTypes(), TypeRange(root->getResultTypes())));
 
-    auto dispatch =
-        DispatchOp::create(builder, loc, TypeRange(root->getResultTypes()),
-                           FlatSymbolRefAttr::get(body.getSymNameAttr()), inputs, outputs, ArrayAttr());
+    auto dispatch = DispatchOp::create(builder, loc, TypeRange(root->getResultTypes()),
+                                       FlatSymbolRefAttr::get(body.getSymNameAttr()), inputs,
+                                       outputs, ArrayAttr());
     if (Attribute device = root->getDiscardableAttr(deviceAttr))
       dispatch->setAttr(deviceAttr, device);
     root->replaceAllUsesWith(dispatch.getResults());
@@ -374,10 +375,11 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     auto type = cast<RankedTensorType>(source.getType());
     SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
     SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-    return linalg::GenericOp::create(builder, loc, type, source, destination, maps, loops,
-                                     [](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
-                                       linalg::YieldOp::create(nested, nestedLoc, arguments[0]);
-                                     })
+    return linalg::GenericOp::create(
+               builder, loc, type, source, destination, maps, loops,
+               [](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
+                 linalg::YieldOp::create(nested, nestedLoc, arguments[0]);
+               })
         .getResult(0);
   }
 };

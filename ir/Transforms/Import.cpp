@@ -131,7 +131,8 @@ LogicalResult checkOp(Operation *op, ModuleOp module) {
                                                                       : WalkResult::interrupt();
     });
     if (body.wasInterrupted())
-      return op->emitError() << "accesses memory in its body; an op on tensors computes values only";
+      return op->emitError()
+             << "accesses memory in its body; an op on tensors computes values only";
   }
   return success();
 }
@@ -234,9 +235,9 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
   Attribute memrefInitial;
   if (!isExtern)
     memrefInitial = initial ? initial : UnitAttr::get(builder.getContext());
-  auto converted = memref::GlobalOp::create(
-      builder, global.getLoc(), name, builder.getStringAttr("private"), memrefType, memrefInitial,
-      isConstant, /*alignment=*/IntegerAttr());
+  auto converted =
+      memref::GlobalOp::create(builder, global.getLoc(), name, builder.getStringAttr("private"),
+                               memrefType, memrefInitial, isConstant, /*alignment=*/IntegerAttr());
   symbols.remove(global);
   global.erase();
   symbols.insert(converted);
@@ -261,8 +262,8 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
       if (isConstant)
         return store.emitError() << "stores to '" << name << "', which is not mutable";
       Value buffer = memref::GetGlobalOp::create(builder, loc, memrefType, name);
-      auto write = bufferization::MaterializeInDestinationOp::create(
-          builder, loc, Type(), store.getValue(), buffer);
+      auto write = bufferization::MaterializeInDestinationOp::create(builder, loc, Type(),
+                                                                     store.getValue(), buffer);
       write.setRestrict(true);
       write.setWritable(true);
       store.erase();
@@ -291,9 +292,9 @@ struct DecomposeAggregate : OpInterfaceRewritePattern<linalg::AggregatedOpInterf
 struct SplatToFill : OpRewritePattern<tensor::SplatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::SplatOp splat, PatternRewriter &rewriter) const override {
-    Value empty = tensor::EmptyOp::create(rewriter, splat.getLoc(), splat.getType().getShape(),
-                                          splat.getType().getElementType(),
-                                          splat.getDynamicSizes());
+    Value empty =
+        tensor::EmptyOp::create(rewriter, splat.getLoc(), splat.getType().getShape(),
+                                splat.getType().getElementType(), splat.getDynamicSizes());
     rewriter.replaceOpWithNewOp<linalg::FillOp>(splat, splat.getInput(), empty);
     return success();
   }
@@ -325,8 +326,8 @@ struct SwitchToBranches : OpRewritePattern<cf::SwitchOp> {
     for (auto [index, value] : llvm::enumerate(cases)) {
       Value constant = arith::ConstantOp::create(
           rewriter, loc, rewriter.getIntegerAttr(op.getFlag().getType(), value));
-      Value hit = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, op.getFlag(),
-                                        constant);
+      Value hit =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, op.getFlag(), constant);
       Block *next = rewriter.createBlock(region, std::next(op->getBlock()->getIterator()));
       rewriter.setInsertionPointAfterValue(hit);
       cf::CondBranchOp::create(rewriter, loc, hit, op.getCaseDestinations()[index],
@@ -409,8 +410,8 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
   LogicalResult decompose(ModuleOp module) {
     RewritePatternSet patterns(&getContext());
     patterns.add<DecomposeAggregate, LowerPack, LowerUnpack, SplatToFill, SwitchToBranches,
-                 ToDestinationStyle<tensor::GenerateOp>,
-                 ToDestinationStyle<tensor::PadOp>, GeneralizeNamed>(&getContext());
+                 ToDestinationStyle<tensor::GenerateOp>, ToDestinationStyle<tensor::PadOp>,
+                 GeneralizeNamed>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     return applyPatternsGreedily(module, std::move(patterns));
   }

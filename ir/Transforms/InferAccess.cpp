@@ -40,7 +40,9 @@ struct InferAccess : plim::ir::impl::PlimInferAccessBase<InferAccess> {
         auto attribute = AccessAttr::get(&getContext(), access);
         function.setArgAttr(argument.getArgNumber(), accessAttr, attribute);
         accesses.push_back(attribute);
-        ++(access == Access::ReadOnly ? readOnly : access == Access::WriteOnly ? writeOnly : readWrite);
+        ++(access == Access::ReadOnly    ? readOnly
+           : access == Access::WriteOnly ? writeOnly
+                                         : readWrite);
       }
       dispatch.setAccessesAttr(ArrayAttr::get(&getContext(), accesses));
     });

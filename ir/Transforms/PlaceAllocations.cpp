@@ -65,7 +65,8 @@ bool escapes(Operation *allocation) {
         released = true;
         continue;
       }
-      if (user->hasTrait<OpTrait::IsTerminator>() || isa<CallOpInterface, LoopLikeOpInterface>(user))
+      if (user->hasTrait<OpTrait::IsTerminator>() ||
+          isa<CallOpInterface, LoopLikeOpInterface>(user))
         return true;
       for (Value result : user->getResults())
         if (isa<BaseMemRefType>(result.getType())) {
@@ -84,7 +85,8 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
   using PlimPlaceAllocationsBase::PlimPlaceAllocationsBase;
 
   void runOnOperation() override {
-    FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(getOperation());
+    FailureOr<plim::targets::TargetDescription> target =
+        plim::targets::dlti::fromDlti(getOperation());
     if (failed(target))
       return signalPassFailure();
     FailureOr<Limits> limits = limitsOf(target->devices[0]);
@@ -212,8 +214,9 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
   }
 
   void placeInHost(func::FuncOp function) {
-    StringRef why = policy == "heap" ? "policy heap: every buffer from the allocator"
-                                     : "a host buffer outlives the frames of the threads that use it";
+    StringRef why = policy == "heap"
+                        ? "policy heap: every buffer from the allocator"
+                        : "a host buffer outlives the frames of the threads that use it";
     function.walk([&](memref::AllocOp allocation) { mark(allocation, scopeWorkspace, why); });
   }
 };

@@ -6,9 +6,9 @@
 // output written in place. The panel of columns is at most 128 wide.
 // CHECK-LABEL: func.func private @contraction(
 //  CHECK-SAME: plim.cost = {{[1-9][0-9]*}} : i64
-//       CHECK: %[[RESULT:.*]] = scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (1024, 1024) step ({{[0-9]+}}, 128) shared_outs(%[[O:.*]] = %{{.*}})
-//       CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<?x128xf32>)
-//       CHECK: linalg.matmul {{.*}} -> tensor<?x128xf32>
+//       CHECK: %[[RESULT:.*]] = scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (1024, 1024) step (8, 128) shared_outs(%[[O:.*]] = %{{.*}})
+//       CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<8x128xf32>)
+//       CHECK: linalg.matmul {{.*}} -> tensor<8x128xf32>
 //       CHECK: tensor.extract_slice %[[O]][%[[I]], %[[J]]]
 //       CHECK: linalg.generic
 //       CHECK: tensor.parallel_insert_slice %{{.*}} into %[[O]][%[[I]], %[[J]]]

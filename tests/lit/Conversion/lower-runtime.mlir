@@ -17,15 +17,15 @@
 //   CHECK-DAG: %[[COST:.*]] = llvm.mlir.constant(77 : i64)
 //   CHECK-DAG: llvm.insertvalue %[[COST]], %{{.*}}[3]
 //       CHECK: llvm.mlir.global internal constant @{{.*}}("d\00")
+func.func private @d_workgroups(%a: memref<f32>, %o: memref<i16>, %s: f32, %n: index) -> index
+    attributes {plim.workgroup_count = @d} {
+  return %n : index
+}
 func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
                      %o: memref<i16> {plim.access = #plim.access<writeonly>, plim.bytes = 8 : i64},
                      %s: f32, %n: index, %begin: index, %end: index)
     attributes {plim.dispatch_function, plim.cost = 77 : i64} {
   return
-}
-func.func private @d_workgroups(%a: memref<f32>, %o: memref<i16>, %s: f32, %n: index) -> index
-    attributes {plim.workgroup_count = @d} {
-  return %n : index
 }
 
 // The entry unpacks pointers and words and returns the status of the context.
@@ -39,13 +39,13 @@ func.func private @d_workgroups(%a: memref<f32>, %o: memref<i16>, %s: f32, %n: i
 //       CHECK: llvm.getelementptr %[[SCALARS]][8]
 //   CHECK-DAG: %[[B:.*]] = arith.index_cast %[[BEGIN]]
 //   CHECK-DAG: %[[E:.*]] = arith.index_cast %[[END]]
-//       CHECK: call @d(%[[CONTEXT]], %{{.*}}, %{{.*}}, %[[S]], %{{.*}}, %[[B]], %[[E]])
+//       CHECK: call @plim.body.d(%[[CONTEXT]], %{{.*}}, %{{.*}}, %[[S]], %{{.*}}, %[[B]], %[[E]])
 //       CHECK: llvm.getelementptr %[[CONTEXT]][8]
 //       CHECK: %[[STATUS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
 //       CHECK: llvm.return %[[STATUS]]
 
 // Bare pointers carry what is known of them.
-// CHECK-LABEL: func.func private @d(
+// CHECK-LABEL: func.func private @plim.body.d(
 //  CHECK-SAME: !llvm.ptr, %{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.nofree, llvm.readonly},
 //  CHECK-SAME: %{{[^:]*}}: !llvm.ptr {llvm.align = 2 : i64, llvm.dereferenceable = 8 : i64, llvm.noalias, llvm.nofree},
 //  CHECK-SAME: f32, %{{[^:]*}}: index, %{{[^:]*}}: index, %{{[^:]*}}: index)
@@ -64,12 +64,12 @@ func.func private @d_workgroups(%a: memref<f32>, %o: memref<i16>, %s: f32, %n: i
 //       CHECK: llvm.getelementptr %[[ARGUMENTS]][8]
 //       CHECK: llvm.getelementptr %[[ARGUMENTS]][16]
 //       CHECK: %[[S:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
-//       CHECK: call @host(%[[CONTEXT]], %{{.*}}, %[[S]])
+//       CHECK: call @plim.body.host(%[[CONTEXT]], %{{.*}}, %[[S]])
 //       CHECK: llvm.getelementptr %[[RESULTS]][0]
 //       CHECK: llvm.getelementptr %[[RESULTS]][8]
 //       CHECK: llvm.getelementptr %[[RESULTS]][16]
 //       CHECK: llvm.return
-// CHECK-LABEL: func.func private @host(
+// CHECK-LABEL: func.func private @plim.body.host(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: memref<?xf32>, %[[S:[^:]*]]: f32)
 //       CHECK: %[[MEMORY:.*]] = llvm.call @plim_rt_allocate(%[[CONTEXT]],
 //       CHECK: %[[NULL:.*]] = llvm.icmp "eq" %[[MEMORY]]
@@ -91,7 +91,7 @@ func.func @host(%a: memref<?xf32>, %s: f32) -> (memref<4xi16>, index) {
 
 // An assertion that does not hold fails the call with its message.
 //       CHECK: llvm.mlir.global internal constant @[[STRING:plim.string.[0-9]+]]("not so\00")
-// CHECK-LABEL: func.func private @asserts(
+// CHECK-LABEL: func.func private @plim.body.asserts(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[C:[^:]*]]: i1)
 //       CHECK: %[[BAD:.*]] = arith.xori %[[C]], %{{.*}}
 //       CHECK: cf.cond_br %[[BAD]], ^[[FAIL:bb[0-9]+]], ^[[GO_ON:bb[0-9]+]]
@@ -109,7 +109,7 @@ func.func @asserts(%c: i1) -> (i32, i32) {
 // -----
 
 // The context and the slab come from the first argument.
-// CHECK-LABEL: func.func private @slab(
+// CHECK-LABEL: func.func private @plim.body.slab(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
 //   CHECK-NOT: plim.context :
 //   CHECK-NOT: plim.workspace
@@ -130,7 +130,7 @@ func.func @slab(%o: memref<1xi8>) -> (i32, i32) {
 // -----
 
 // Scratch, and a dynamic allocation with its release.
-// CHECK-LABEL: func.func private @memory(
+// CHECK-LABEL: func.func private @plim.body.memory(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[N:[^:]*]]: index
 //       CHECK: %[[SIXTEEN:.*]] = llvm.mlir.constant(16 : i64)
 //       CHECK: %[[SCRATCH:.*]] = llvm.call @plim_rt_scratch(%[[CONTEXT]], %[[SIXTEEN]])
@@ -141,16 +141,16 @@ func.func @slab(%o: memref<1xi8>) -> (i32, i32) {
 //       CHECK: %[[SIZE:.*]] = llvm.mlir.constant(4 : i64)
 //       CHECK: llvm.call @plim_rt_allocate(%[[CONTEXT]], %[[RANK]], %{{.*}}, %[[SIZE]])
 //       CHECK: llvm.call @plim_rt_release(%[[CONTEXT]],
+func.func private @memory_workgroups(%n: index) -> index
+    attributes {plim.workgroup_count = @memory} {
+  return %n : index
+}
 func.func private @memory(%n: index, %begin: index, %end: index)
     attributes {plim.dispatch_function} {
   %t = memref.alloc() {plim.scratch} : memref<4xf32>
   %u = memref.alloc(%n) : memref<?x3xf32>
   memref.dealloc %u : memref<?x3xf32>
   return
-}
-func.func private @memory_workgroups(%n: index) -> index
-    attributes {plim.workgroup_count = @memory} {
-  return %n : index
 }
 
 // -----
@@ -183,7 +183,7 @@ func.func @asserting(%a: memref<f32> {plim.extents = array<i64: 1>}, %n: index, 
 // -----
 
 // A call passes the context on and leaves when the callee failed.
-// CHECK-LABEL: func.func private @caller(
+// CHECK-LABEL: func.func private @plim.body.caller(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
 //       CHECK: call @callee(%[[CONTEXT]], %{{.*}})
 //       CHECK: llvm.getelementptr %[[CONTEXT]][8]

@@ -9,10 +9,10 @@
 // CHECK-SAME: ]
 //  CHECK-NOT: private
 //  CHECK-NOT: constant @
-//  CHECK-DAG: memref.global @c : memref<2xf32>{{$}}
-//  CHECK-DAG: memref.global @v : memref<2xi8>{{$}}
-//  CHECK-DAG: memref.global @u : memref<3xf64>{{$}}
-//  CHECK-DAG: memref.global @p : memref<4xf32>{{$}}
+//  CHECK-DAG: memref.global @plim.data.c : memref<2xf32>{{$}}
+//  CHECK-DAG: memref.global @plim.data.v : memref<2xi8>{{$}}
+//  CHECK-DAG: memref.global @plim.data.u : memref<3xf64>{{$}}
+//  CHECK-DAG: memref.global @plim.data.p : memref<4xf32>{{$}}
 //  CHECK-NOT: @unused
 memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
 memref.global "private" @v : memref<2xi8> = dense<0>

@@ -53,7 +53,6 @@ TEST(Compiler, AKernelBecomesAnArtifact) {
   const FunctionSignature &function = artifact->functions[0];
   EXPECT_EQ(function.name, "saxpy");
   EXPECT_TRUE(function.isKernel);
-  EXPECT_FALSE(function.isKernel);
   EXPECT_FALSE(function.rawTakesContext);
   EXPECT_EQ(function.arguments,
             (std::vector<ValueType>{{"f32", false, {}}, {"f32", true, {-1}}, {"f32", true, {-1}}}));
