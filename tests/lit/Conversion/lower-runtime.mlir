@@ -28,6 +28,13 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
   return
 }
 
+// The number of workgroups comes from the words alone.
+// CHECK-LABEL: llvm.func @plim.count.d(
+//  CHECK-SAME: %[[SCALARS:.*]]: !llvm.ptr) -> i64
+//       CHECK: llvm.getelementptr %[[SCALARS]][0]
+//       CHECK: llvm.getelementptr %[[SCALARS]][8]
+//       CHECK: call @plim.body.d_workgroups(
+
 // The entry unpacks pointers and words and returns the status of the context.
 // CHECK-LABEL: llvm.func @plim.dispatch.d(
 //  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %[[BINDINGS:.*]]: !llvm.ptr, %[[SCALARS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64) -> i32
@@ -49,12 +56,6 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
 //  CHECK-SAME: !llvm.ptr, %{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.nofree, llvm.readonly},
 //  CHECK-SAME: %{{[^:]*}}: !llvm.ptr {llvm.align = 2 : i64, llvm.dereferenceable = 8 : i64, llvm.noalias, llvm.nofree},
 //  CHECK-SAME: f32, %{{[^:]*}}: index, %{{[^:]*}}: index, %{{[^:]*}}: index)
-
-// CHECK-LABEL: llvm.func @plim.count.d(
-//  CHECK-SAME: %[[SCALARS:.*]]: !llvm.ptr) -> i64
-//       CHECK: llvm.getelementptr %[[SCALARS]][0]
-//       CHECK: llvm.getelementptr %[[SCALARS]][8]
-//       CHECK: call @d_workgroups(
 
 // Each view of the ABI is a pointer to data and one to extents; the function's name is private, so
 // that only entries are visible.
@@ -185,7 +186,7 @@ func.func @asserting(%a: memref<f32> {plim.extents = array<i64: 1>}, %n: index, 
 // A call passes the context on and leaves when the callee failed.
 // CHECK-LABEL: func.func private @plim.body.caller(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
-//       CHECK: call @callee(%[[CONTEXT]], %{{.*}})
+//       CHECK: call @plim.body.callee(%[[CONTEXT]], %{{.*}})
 //       CHECK: llvm.getelementptr %[[CONTEXT]][8]
 //       CHECK: %[[STATUS:.*]] = llvm.load
 //       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
