@@ -9,8 +9,8 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// The accumulators are read once, carried through the reduction as one vector and written once. The
-// remainders of rows and columns are loops.
+// The accumulators are read once, carried through the reduction as one vector and written once. So
+// are those of the remainders, whose extents are known: of columns, of rows, and of the corner.
 // CHECK-LABEL: func.func private @contraction(
 //        V128: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<4x8xf32>
 //        V256: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<6x16xf32>
@@ -22,7 +22,17 @@
 //   CHECK-NOT: vector.transfer_write
 //       CHECK: scf.yield %[[NEXT]] : vector
 //       CHECK: vector.transfer_write %[[SUM]]
-//       CHECK: linalg.generic
+//        V128: scf.for {{.*}} -> (vector<4x3xf32>)
+//        V256: scf.for {{.*}} -> (vector<6x11xf32>)
+//        V512: scf.for {{.*}} -> (vector<12x11xf32>)
+//        V128: scf.for {{.*}} -> (vector<8xf32>)
+//        V256: scf.for {{.*}} -> (vector<16xf32>)
+//        V512: scf.for {{.*}} -> (vector<32xf32>)
+//        V128: scf.for {{.*}} -> (vector<3xf32>)
+//        V256: scf.for {{.*}} -> (vector<11xf32>)
+//        V512: scf.for {{.*}} -> (vector<11xf32>)
+//   CHECK-NOT: linalg.generic
+//       CHECK: return
 func.func private @contraction(%a: tensor<37x64xf32>, %b: tensor<64x1003xf32>,
                                %c: tensor<37x1003xf32>) -> tensor<37x1003xf32>
     attributes {plim.dispatch_function} {
@@ -67,10 +77,22 @@ func.func private @double(%a: tensor<48x64xf64>, %b: tensor<64x48xf64>, %c: tens
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Extents that are not known: the main part is of whole tiles.
+// Extents that are not known: the main part is of whole tiles. The columns left over are a loop; the
+// rows left over go one at a time, as vectors of columns.
 // CHECK-LABEL: func.func private @dynamic(
-//        V256: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<6x16xf32>)
+//        V128: scf.for {{.*}} -> (vector<4x8xf32>)
+//        V256: scf.for {{.*}} -> (vector<6x16xf32>)
+//        V512: scf.for {{.*}} -> (vector<12x32xf32>)
 //       CHECK: linalg.generic
+//        V128: %[[ROW:.*]] = vector.transfer_read {{.*}} tensor<1x8xf32>, vector<8xf32>
+//        V256: %[[ROW:.*]] = vector.transfer_read {{.*}} tensor<1x16xf32>, vector<16xf32>
+//        V512: %[[ROW:.*]] = vector.transfer_read {{.*}} tensor<1x32xf32>, vector<32xf32>
+//  CHECK-NEXT: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %[[ROW]])
+//       CHECK: %[[NEXT:.*]] = arith.addf {{.*}}%[[CARRIED]]
+//       CHECK: scf.yield %[[NEXT]] : vector
+//       CHECK: vector.transfer_write %[[SUM]]
+//       CHECK: linalg.generic
+//       CHECK: return
 func.func private @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>)
     -> tensor<?x?xf32> attributes {plim.dispatch_function} {
   %r = linalg.generic {indexing_maps = [#a, #b, #c],
@@ -82,6 +104,46 @@ func.func private @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<
     linalg.yield %q : f32
   } -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// One reduction step leaves no loop around the accumulators; without any iteration there is nothing
+// to hold in registers.
+// CHECK-LABEL: func.func private @outer_product(
+//        V256: arith.addf {{.*}} : vector<6x16xf32>
+//   CHECK-NOT: linalg.generic
+//       CHECK: return
+func.func private @outer_product(%a: tensor<24x1xf32>, %b: tensor<1x64xf32>, %c: tensor<24x64xf32>)
+    -> tensor<24x64xf32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<24x1xf32>, tensor<1x64xf32>) outs(%c : tensor<24x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<24x64xf32>
+  return %r : tensor<24x64xf32>
+}
+// CHECK-LABEL: func.func private @nothing(
+//   CHECK-NOT: vector
+//       CHECK: return
+func.func private @nothing(%a: tensor<24x0xf32>, %b: tensor<0x64xf32>, %c: tensor<24x64xf32>)
+    -> tensor<24x64xf32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<24x0xf32>, tensor<0x64xf32>) outs(%c : tensor<24x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<24x64xf32>
+  return %r : tensor<24x64xf32>
 }
 
 // -----

@@ -3,7 +3,8 @@
 #map = affine_map<(d0, d1) -> (d0, d1)>
 
 // A large contraction with its consumer: one forall over both loops, all ops inside on tiles, the
-// output written in place. The panel of columns is at most 128 wide.
+// output written in place. The panel of columns is at most 128 wide; the rows divide the extent, so
+// that all tiles are whole.
 // CHECK-LABEL: func.func private @contraction(
 //  CHECK-SAME: plim.cost = {{[1-9][0-9]*}} : i64
 //       CHECK: %[[RESULT:.*]] = scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (1024, 1024) step (8, 128) shared_outs(%[[O:.*]] = %{{.*}})
@@ -31,6 +32,38 @@ func.func private @contraction(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf
   } -> tensor<1024x1024xf32>
   bufferization.materialize_in_destination %r in restrict writable %o
       : (tensor<1024x1024xf32>, memref<1024x1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// No number of rows near the plan divides a prime or an unknown extent: whole register tiles.
+// CHECK-LABEL: func.func private @prime_rows(
+//       CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (1021, 1024) step (12, 128)
+func.func private @prime_rows(%a: memref<1021x1024xf32>, %b: memref<1024x1024xf32>,
+                              %o: memref<1021x1024xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<1021x1024xf32> to tensor<1021x1024xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<1024x1024xf32> to tensor<1024x1024xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<1021x1024xf32> to tensor<1021x1024xf32>
+  %m = linalg.matmul ins(%at, %bt : tensor<1021x1024xf32>, tensor<1024x1024xf32>)
+                     outs(%ot : tensor<1021x1024xf32>) -> tensor<1021x1024xf32>
+  bufferization.materialize_in_destination %m in restrict writable %o
+      : (tensor<1021x1024xf32>, memref<1021x1024xf32>) -> ()
+  return
+}
+// CHECK-LABEL: func.func private @unknown_rows(
+//       CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (%{{.*}}, 1024) step (12, 128)
+func.func private @unknown_rows(%a: memref<?x1024xf32>, %b: memref<1024x1024xf32>,
+                                %o: memref<?x1024xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<?x1024xf32> to tensor<?x1024xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<1024x1024xf32> to tensor<1024x1024xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<?x1024xf32> to tensor<?x1024xf32>
+  %m = linalg.matmul ins(%at, %bt : tensor<?x1024xf32>, tensor<1024x1024xf32>)
+                     outs(%ot : tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  bufferization.materialize_in_destination %m in restrict writable %o
+      : (tensor<?x1024xf32>, memref<?x1024xf32>) -> ()
   return
 }
 
