@@ -63,11 +63,11 @@ func.func @around_loop(%x: memref<32xf32>, %n: index) {
 
 // -----
 
-// Unknown size, no release, a release in another block, an element that is no number: these stay
-// with the allocator, and without any planned buffer there is no slab.
+// Unknown size, no release, a release in another block: these stay with the allocator, and without
+// any planned buffer there is no slab.
 // CHECK-LABEL: func.func @unplanned(
 //   CHECK-NOT: plim.workspace
-// CHECK-COUNT-4: memref.alloc
+// CHECK-COUNT-3: memref.alloc
 //       CHECK: return
 func.func @unplanned(%n: index, %c: i1) -> memref<4xf32> {
   %dynamic = memref.alloc(%n) : memref<?xf32>
@@ -77,8 +77,6 @@ func.func @unplanned(%n: index, %c: i1) -> memref<4xf32> {
   scf.if %c {
     memref.dealloc %elsewhere : memref<4xf32>
   }
-  %complex = memref.alloc() : memref<4xcomplex<f32>>
-  memref.dealloc %complex : memref<4xcomplex<f32>>
   return %result : memref<4xf32>
 }
 
@@ -130,5 +128,21 @@ func.func @recursive(%c: i1) {
     func.call @recursive(%c) : (i1) -> ()
   }
   memref.dealloc %a : memref<16xf32>
+  return
+}
+
+// -----
+
+// A complex number takes two of its parts, an odd width the next power of two.
+// CHECK-LABEL: func.func @odd_elements(
+//  CHECK-SAME: plim.workspace_bytes = 84 : i64
+// CHECK-COUNT-2: memref.view
+//   CHECK-NOT: memref.alloc
+//       CHECK: return
+func.func @odd_elements() {
+  %complex = memref.alloc() : memref<4xcomplex<f32>>
+  %odd = memref.alloc() : memref<5xi24>
+  memref.dealloc %complex : memref<4xcomplex<f32>>
+  memref.dealloc %odd : memref<5xi24>
   return
 }
