@@ -15,7 +15,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //       CHECK: plim.data = [{{.*}}kind = "constant"{{.*}}value = dense<[{{.*}}]>
 //   CHECK-DAG: llvm.func @plim_rt_dispatch
 //   CHECK-DAG: llvm.mlir.global internal constant @plim.descriptor.layer_contraction_0
-//   CHECK-DAG: llvm.mlir.global external @[[$BIAS:[a-z_A-Z0-9]+]]() {{.*}}: !llvm.array<8 x f32>
+//   CHECK-DAG: llvm.mlir.global external @[[$BIAS:plim.data.[a-z_A-Z0-9]+]]() {{.*}}: !llvm.array<8 x f32>
 
 // Contraction, bias and clamp are one dispatch.
 //   CHECK-NOT: @plim.descriptor.layer_{{[a-z]+}}_1
@@ -24,7 +24,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //  CHECK-SAME: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) -> i32
 
 // The context, three inputs that are only read, one output; then extents and the range.
-// CHECK-LABEL: llvm.func @layer_contraction_0(
+// CHECK-LABEL: llvm.func @plim.body.layer_contraction_0(
 //  CHECK-SAME: %{{[^:]*}}: !llvm.ptr,
 //  CHECK-SAME: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.nofree, llvm.readonly},
 //  CHECK-SAME: !llvm.ptr {llvm.align = 4 : i64, llvm.dereferenceable = 512 : i64, llvm.noalias, llvm.nofree, llvm.readonly},
@@ -35,7 +35,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 // CHECK-LABEL: llvm.func @plim.entry.layer(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) -> i32
 
 // The result is memory that the caller takes over.
-// CHECK-LABEL: llvm.func @layer(
+// CHECK-LABEL: llvm.func @plim.body.layer(
 //       CHECK: llvm.call @plim_rt_allocate
 //       CHECK: llvm.call @plim_rt_dispatch
 //   CHECK-NOT: llvm.call @plim_rt_dispatch
@@ -44,7 +44,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //   ORACLE-DAG: @plim.descriptor.layer_contraction_0
 //   ORACLE-DAG: @plim.descriptor.layer_elementwise_1
 //   ORACLE-DAG: @plim.descriptor.layer_elementwise_2
-// ORACLE-LABEL: llvm.func @layer(
+// ORACLE-LABEL: llvm.func @plim.body.layer(
 // ORACLE-COUNT-3: llvm.call @plim_rt_dispatch
 func.func @layer(%a: tensor<?x16xf32>) -> tensor<?x8xf32> {
   %c0 = arith.constant 0 : index

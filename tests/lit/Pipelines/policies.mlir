@@ -24,14 +24,14 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
         "plim.max_stack_alloca_bytes" = 1024 : i64, "plim.stack_budget_bytes" = 4096 : i64>>} {
 
-// CHECK-LABEL: llvm.func @f_{{[a-z]+}}_1(
+// CHECK-LABEL: llvm.func @plim.body.f_{{[a-z]+}}_1(
 //       STACK: llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
 //   STACK-NOT: llvm.call @plim_rt_scratch
 // SCRATCH-NOT: x i8 {alignment = 64 : i64}
 //     SCRATCH: llvm.call @plim_rt_scratch
 //   CHECK-NOT: llvm.call @plim_rt_allocate
 //       CHECK: llvm.return
-// CHECK-LABEL: llvm.func @f(
+// CHECK-LABEL: llvm.func @plim.body.f(
 //   SLAB-SAME: plim.workspace_bytes = 256 : i64
 // Under heap the temporary is allocated as well, and released; the result always is allocated.
 //        HEAP: llvm.call @plim_rt_allocate
