@@ -73,6 +73,16 @@ func.func @named(%x: f32, %a: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %p : tensor<4x4xf32>
 }
 
+// Annotations of the author stay on what the op became.
+// CHECK-LABEL: func.func @annotated(
+//       CHECK: linalg.generic
+//  CHECK-SAME: attrs = {{.*}}plim.device = "npu"
+func.func @annotated(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %p = linalg.matmul {plim.device = "npu"} ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>)
+                                           outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %p : tensor<4x4xf32>
+}
+
 // On buffers nothing is touched: these are kernels of the author.
 // CHECK-LABEL: func.func @named_on_buffers(
 //  CHECK-SAME: attributes {plim.kernel}
@@ -86,6 +96,14 @@ func.func @named_on_buffers(%a: memref<4x4xf32>, %c: memref<4x4xf32>) {
 // CHECK-LABEL: func.func @kernel(
 //  CHECK-SAME: -> f32 attributes {plim.kernel}
 func.func @kernel(%a: memref<?xf32>, %s: f32) -> f32 {
+  return %s : f32
+}
+
+// One that another function calls keeps the signature that the call was written for.
+// CHECK-LABEL: func.func @called(
+//   CHECK-NOT: plim.kernel
+//       CHECK: return
+func.func @called(%a: memref<?xf32>, %s: f32) -> f32 {
   return %s : f32
 }
 
@@ -107,7 +125,7 @@ func.func @buffer_result(%a: memref<4xf32>) -> memref<4xf32> {
 //   CHECK-NOT: plim.kernel
 //       CHECK: return
 func.func @calls(%a: memref<?xf32>, %s: f32) -> f32 {
-  %r = call @kernel(%a, %s) : (memref<?xf32>, f32) -> f32
+  %r = call @called(%a, %s) : (memref<?xf32>, f32) -> f32
   return %r : f32
 }
 
