@@ -142,7 +142,7 @@ Status ArtifactCache::store(std::string_view key, const Artifact &artifact) cons
     if (!file)
       return fail("create");
     if (!writeAll(file.get(), lengthPrefix(key)) || !writeAll(file.get(), key) ||
-        !writeAll(file.get(), serialize(artifact)) || fsync(file.get()) != 0)
+        !writeAll(file.get(), serialize(artifact)))
       return fail("write");
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0)

@@ -2,8 +2,9 @@
 //
 // One file per entry, named by the digest of its key. A file holds the whole key again and an
 // artifact with its checksum; what does not match in either is ignored and written anew. Entries are
-// written to a file of a unique name, synced and renamed, so that a reader sees all of an entry or
-// none, whoever else writes or dies meanwhile. Reading marks an entry as used; when the folder grows
+// written to a file of a unique name and renamed, so that a reader sees all of an entry or none,
+// whoever else writes or dies meanwhile. They are not synced: what a power failure leaves behind
+// fails its checksum, and a sync costs more than most compilations. Reading marks an entry as used; when the folder grows
 // beyond its bound the longest unused entries go.
 //
 // The cache runs what it reads: its folder must belong to the user and be writable by nobody else,

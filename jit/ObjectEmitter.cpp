@@ -119,7 +119,9 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = kind == CodeKind::Kernel;
   tuning.SLPVectorization = kind == CodeKind::Kernel;
-  tuning.LoopUnrolling = kind == CodeKind::Kernel;
+  // Unrolling a short inner loop before vectorisation makes LLVM vectorise the outer one, with gathers
+  // and scatters; the vectoriser interleaves by itself.
+  tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
   // Functions without a polynomial: the C library's vector versions serve vectorised loops.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());

@@ -59,10 +59,10 @@ TEST(Artifact, AnEmptyOneComesBack) {
 }
 
 TEST(Artifact, TypesAreWrittenAsInTheIR) {
-  EXPECT_EQ(toString({"f32", true, {3, -1}}), "3x?xf32");
-  EXPECT_EQ(toString({"f32", true, {}}), "f32");
-  EXPECT_EQ(toString({"index", false, {}}), "index");
-  EXPECT_EQ(toString({"i8", true, {0}}), "0xi8");
+  EXPECT_EQ(toString({"f32", true, false, {3, -1}}), "3x?xf32");
+  EXPECT_EQ(toString({"f32", true, false, {}}), "f32");
+  EXPECT_EQ(toString({"index", false, false, {}}), "index");
+  EXPECT_EQ(toString({"i8", true, false, {0}}), "0xi8");
 }
 
 TEST(Artifact, EveryTruncationIsDataLoss) {

@@ -55,7 +55,8 @@ TEST(Compiler, AKernelBecomesAnArtifact) {
   EXPECT_TRUE(function.isKernel);
   EXPECT_FALSE(function.rawTakesContext);
   EXPECT_EQ(function.arguments,
-            (std::vector<ValueType>{{"f32", false, {}}, {"f32", true, {-1}}, {"f32", true, {-1}}}));
+            (std::vector<ValueType>{
+                {"f32", false, false, {}}, {"f32", true, true, {-1}}, {"f32", true, true, {-1}}}));
   EXPECT_TRUE(function.results.empty());
   EXPECT_FALSE(artifact->objects.empty());
   EXPECT_FALSE(artifact->mutatesState);
