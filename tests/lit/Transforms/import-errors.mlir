@@ -159,3 +159,245 @@ func.func @store(%x: tensor<2xf32>) {
 
 // expected-error @below {{immutable global must have an initial value}}
 ml_program.global private @fixed : tensor<2xf32>
+
+// -----
+
+// A constant lives in read-only memory, under each of its names.
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func @stores(%x: f32, %i: index) {
+  %g = memref.get_global @table : memref<4xf32>
+  // expected-error @below {{may write to 'table', which is constant}}
+  memref.store %x, %g[%i] : memref<4xf32>
+  return
+}
+
+// -----
+
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func @stores_to_view(%x: f32, %i: index) {
+  %g = memref.get_global @table : memref<4xf32>
+  %v = memref.subview %g[1] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 1>>
+  // expected-error @below {{may write to 'table', which is constant}}
+  memref.store %x, %v[%i] : memref<2xf32, strided<[1], offset: 1>>
+  return
+}
+
+// -----
+
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func @copies_to(%a: memref<4xf32>) {
+  %g = memref.get_global @table : memref<4xf32>
+  // expected-error @below {{may write to 'table', which is constant}}
+  memref.copy %a, %g : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// -----
+
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func @fills(%x: f32) {
+  %g = memref.get_global @table : memref<4xf32>
+  // expected-error @below {{may write to 'table', which is constant}}
+  linalg.fill ins(%x : f32) outs(%g : memref<4xf32>)
+  return
+}
+
+// -----
+
+// What is handed on is out of sight.
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func private @takes(%a: memref<4xf32>) {
+  return
+}
+func.func @hands_on() {
+  %g = memref.get_global @table : memref<4xf32>
+  // expected-error @below {{may write to 'table', which is constant}}
+  call @takes(%g) : (memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func @yields(%c: i1, %a: memref<4xf32>) {
+  %r = scf.if %c -> memref<4xf32> {
+    %g = memref.get_global @table : memref<4xf32>
+    // expected-error @below {{may write to 'table', which is constant}}
+    scf.yield %g : memref<4xf32>
+  } else {
+    scf.yield %a : memref<4xf32>
+  }
+  return
+}
+
+// -----
+
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func @carries(%n: index, %a: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %g = memref.get_global @table : memref<4xf32>
+  // expected-error @below {{may write to 'table', which is constant}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %g) -> memref<4xf32> {
+    scf.yield %a : memref<4xf32>
+  }
+  return
+}
+
+// -----
+
+// expected-error @below {{global 'empty' has no value; a parameter is an extern ml_program.global}}
+memref.global "private" constant @empty : memref<4xf32>
+
+// -----
+
+// What the engine forms or marks by itself.
+func.func @dispatches(%a: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'plim.dispatch' is formed by the engine and cannot stand in a source}}
+  %r = plim.dispatch @d ins(%a : tensor<f32>) outs(%a : tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+func.func private @d(%a: tensor<f32>, %o: tensor<f32>) -> tensor<f32>
+    attributes {plim.dispatch_function} {
+  return %a : tensor<f32>
+}
+
+// -----
+
+func.func @context() {
+  // expected-error @below {{'plim.context' is formed by the engine and cannot stand in a source}}
+  %c = plim.context : !plim.context
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'plim.kernel' is set by the engine and cannot stand in a source}}
+func.func @kernel() attributes {plim.kernel} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'plim.dispatch_function' is set by the engine and cannot stand in a source}}
+func.func @dispatch() attributes {plim.dispatch_function} {
+  return
+}
+
+// -----
+
+func.func @strided_allocation() {
+  // expected-error @below {{allocates 'memref<4x4xf32, strided<[8, 1]>>'; an allocation must be dense, row-major, in the default memory space}}
+  %a = memref.alloca() : memref<4x4xf32, strided<[8, 1]>>
+  return
+}
+
+// -----
+
+func.func @transposed_allocation() {
+  // expected-error @below {{an allocation must be dense, row-major}}
+  %a = memref.alloc() : memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>
+  return
+}
+
+// -----
+
+func.func @allocation_elsewhere() {
+  // expected-error @below {{allocates 'memref<4xf32, 3>'; an allocation must be dense, row-major, in the default memory space}}
+  %a = memref.alloc() : memref<4xf32, 3>
+  return
+}
+
+// -----
+
+func.func @dynamic_stack(%n: index) {
+  // expected-error @below {{a stack allocation of dynamic size can overflow the stack; use memref.alloc, which the engine places}}
+  %a = memref.alloca(%n) : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @wide(%x: i64) {
+  // expected-error @below {{type 'i128' is wider than 64 bits}}
+  %y = arith.extsi %x : i64 to i128
+  return
+}
+
+// -----
+
+func.func @wide_elements() {
+  // expected-error @below {{type 'tensor<4xi65>' has unsupported elements}}
+  %e = tensor.empty() : tensor<4xi65>
+  return
+}
+
+// -----
+
+// A buffer of buffers.
+func.func @pointers() {
+  // expected-error @below {{type 'memref<2xmemref<4xf32>>' has unsupported elements}}
+  %a = memref.alloc() : memref<2xmemref<4xf32>>
+  return
+}
+
+// -----
+
+// expected-error @below {{type 'tensor<4xi128>' has unsupported elements}}
+func.func private @wide_argument(%a: tensor<4xi128>) {
+  return
+}
+
+// -----
+
+func.func @scalable(%x: f32) {
+  // expected-error @below {{scalable vector type 'vector<[4]xf32>' is not supported}}
+  %v = vector.broadcast %x : f32 to vector<[4]xf32>
+  return
+}
+
+// -----
+
+// Kept out by the dialect itself.
+#id = affine_map<(d0) -> (d0)>
+func.func @mixed(%a: tensor<4xf32>, %b: memref<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expected to have pure tensor or buffer semantics}}
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%a, %b : tensor<4xf32>, memref<4xf32>) outs(%a : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32, %old: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Bodies on tensors may be repeated and moved: they compute values and nothing else.
+#id = affine_map<(d0) -> (d0)>
+func.func @loads_in_body(%a: tensor<4xf32>, %b: memref<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{accesses memory in its body; an op on tensors computes values only}}
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %i = linalg.index 0 : index
+    %y = memref.load %b[%i] : memref<4xf32>
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @stores_in_body(%a: tensor<4xf32>, %b: memref<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{accesses memory in its body; an op on tensors computes values only}}
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %i = linalg.index 0 : index
+    memref.store %x, %b[%i] : memref<4xf32>
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

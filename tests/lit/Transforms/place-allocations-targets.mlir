@@ -152,3 +152,43 @@ func.func private @viewed(%x: f32, %n: index) attributes {plim.dispatch_function
   return
 }
 }
+
+// -----
+
+// What the author puts on the stack in a loop is hoisted: the stack does not grow with iterations.
+// CHECK-LABEL: func.func @author_in_loop(
+//       CHECK: %[[A:.*]] = memref.alloca() {plim.reason = "requested by the author", plim.scope = "global.stack"} : memref<4xf32>
+//       CHECK: scf.for
+//   CHECK-NOT: memref.alloca
+//       CHECK: memref.store %{{.*}}, %[[A]]
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
+        "plim.max_stack_alloca_bytes" = 64 : i64, "plim.stack_budget_bytes" = 64 : i64>>} {
+func.func @author_in_loop(%n: index, %x: f32) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.alloca() : memref<4xf32>
+    memref.store %x, %a[%c0] : memref<4xf32>
+  }
+  return
+}
+}
+
+// -----
+
+// The alignment that the author asks for is kept, when it is more than a cache line.
+// CHECK-LABEL: func.func @aligned(
+//   CHECK-DAG: memref.alloca() {alignment = 256 : i64, {{.*}} : memref<32xi8>
+//   CHECK-DAG: memref.alloca() {alignment = 64 : i64, {{.*}} : memref<16xi8>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
+        "plim.max_stack_alloca_bytes" = 64 : i64, "plim.stack_budget_bytes" = 64 : i64>>} {
+func.func @aligned() attributes {plim.kernel} {
+  %a = memref.alloc() {alignment = 256 : i64} : memref<8xf32>
+  %b = memref.alloc() {alignment = 16 : i64} : memref<4xf32>
+  memref.dealloc %a : memref<8xf32>
+  memref.dealloc %b : memref<4xf32>
+  return
+}
+}

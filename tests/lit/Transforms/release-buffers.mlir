@@ -108,3 +108,40 @@ func.func @carried(%a: memref<4xf32>, %n: index) -> memref<4xf32> {
   }
   return %r : memref<4xf32>
 }
+
+// -----
+
+// The caller releases a result by its base: an allocation that is returned whole goes over, under
+// whatever shape; one that is returned twice, or in part, is copied.
+// CHECK-LABEL: func.func @whole(
+//       CHECK: %[[A:.*]] = memref.alloc() : memref<8xf32>
+//       CHECK: %[[R:.*]] = memref.expand_shape %[[A]]
+//   CHECK-NOT: memref.alloc
+//   CHECK-NOT: memref.dealloc
+//       CHECK: return %[[R]]
+func.func @whole() -> memref<2x4xf32> {
+  %a = memref.alloc() : memref<8xf32>
+  %r = memref.expand_shape %a [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>
+  return %r : memref<2x4xf32>
+}
+// CHECK-LABEL: func.func @twice(
+//       CHECK: %[[A:.*]] = memref.alloc() : memref<8xf32>
+//       CHECK: %[[COPY:.*]] = memref.alloc() : memref<8xf32>
+//       CHECK: memref.copy %[[A]], %[[COPY]]
+//   CHECK-NOT: memref.dealloc
+//       CHECK: return %[[A]], %[[COPY]]
+func.func @twice() -> (memref<8xf32>, memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  return %a, %a : memref<8xf32>, memref<8xf32>
+}
+// CHECK-LABEL: func.func @part(
+//       CHECK: %[[A:.*]] = memref.alloc() : memref<8xf32>
+//       CHECK: %[[COPY:.*]] = memref.alloc() : memref<4xf32>
+//       CHECK: memref.copy %{{.*}}, %[[COPY]]
+//       CHECK: memref.dealloc %[[A]]
+//       CHECK: return %[[COPY]]
+func.func @part() -> memref<4xf32> {
+  %a = memref.alloc() : memref<8xf32>
+  %v = memref.subview %a[0] [4] [1] : memref<8xf32> to memref<4xf32>
+  return %v : memref<4xf32>
+}
