@@ -1,5 +1,7 @@
 #include "engine/runtime/ByteSize.h"
 
+#include "support/CheckedMath.h"
+
 #include <string>
 
 namespace plim::runtime {
@@ -18,9 +20,11 @@ StatusOr<int64_t> byteSizeOf(std::span<const int64_t> sizes, int64_t elementByte
       empty = true;
       continue;
     }
-    if (__builtin_mul_overflow(product, extent, &product))
+    std::optional<int64_t> larger = checkedMul(product, extent);
+    if (!larger)
       return invalidArgumentError("size in bytes overflows 64 bits at dimension " +
                                   std::to_string(i));
+    product = *larger;
   }
   return empty ? int64_t{0} : product;
 }

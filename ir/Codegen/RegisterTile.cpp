@@ -204,7 +204,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
   }
 
   /// A full tile at once; a remainder of rows one row at a time, since k innermost over a strided
-  /// operand would gather; a remainder of columns stays a loop.
+  /// operand would gather; a remainder of columns of unknown size stays a loop.
   LogicalResult vectorizePart(IRRewriter &rewriter, func::FuncOp function, linalg::LinalgOp part,
                               const RegisterTile &shape) {
     SmallVector<int64_t> ranges = part.getStaticLoopRanges();

@@ -1,5 +1,6 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
+#include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -18,6 +19,7 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
+using plim::checkedMul;
 
 namespace {
 
@@ -37,10 +39,7 @@ constexpr int64_t contractionColumns = 128;
 int64_t tripCount(int64_t size) { return ShapedType::isDynamic(size) ? unknownTripCount : size; }
 
 /// a * b, or the most work that makes a difference.
-int64_t cappedProduct(int64_t a, int64_t b) {
-  int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
+int64_t cappedProduct(int64_t a, int64_t b) { return checkedMul(a, b).value_or(INT64_MAX); }
 
 /// Rows of a workgroup with a contraction: near `planned`, and such that register tiles leave no
 /// remainder, if there is such a number.

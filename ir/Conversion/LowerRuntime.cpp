@@ -9,6 +9,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
+#include <algorithm>
+
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMLOWERRUNTIME
 #include "ir/Conversion/Passes.h.inc"
@@ -37,8 +39,12 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     for (DispatchOp dispatch : dispatches)
       lowerDispatch(runtime, dispatch);
     // Last, since it changes the signatures that dispatches refer to.
+    // Counts refer to their dispatch function by a name that its own entry changes.
+    (void)std::partition(functions.begin(), functions.end(), [](func::FuncOp function) {
+      return function->hasAttr(workgroupCountAttr);
+    });
     for (func::FuncOp function : functions)
-      makeEntries(runtime, function);
+      makeEntries(function);
   }
 
   static bool isKernel(func::FuncOp function) { return function->hasAttr(kernelAttr); }
@@ -230,7 +236,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     op.erase();
   }
 
-  void makeEntries(RuntimeCalls &runtime, func::FuncOp function) {
+  void makeEntries(func::FuncOp function) {
     if (isDispatch(function)) {
       makeDispatchEntry(function);
     } else if (function->hasAttr(workgroupCountAttr)) {

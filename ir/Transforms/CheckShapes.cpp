@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
 #include "llvm/Support/raw_ostream.h"
@@ -78,29 +79,37 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       return arith::CmpIOp::create(builder, loc, predicate, a, b);
     };
     auto sizes = op.getMixedSizes(), offsets = op.getMixedOffsets(), strides = op.getMixedStrides();
+    llvm::SmallBitVector dropped = op.getDroppedDims();
+    int64_t sourceDimension = 0;
+    using P = arith::CmpIPredicate;
     for (size_t i = 0; i < sizes.size(); ++i) {
-      int64_t extent = op.getDestType().getDimSize(i);
-      if (getConstantIntValue(sizes[i]) && getConstantIntValue(offsets[i]) &&
-          getConstantIntValue(strides[i]) && !ShapedType::isDynamic(extent))
-        continue; // the verifier of the op has checked it
       Value size = value(sizes[i]), offset = value(offsets[i]);
+      if (!dropped.test(i)) {
+        int64_t dimension = sourceDimension++;
+        if (op.getSourceType().isDynamicDim(dimension)) {
+          Value extent = builder.createOrFold<tensor::DimOp>(
+              loc, op.getSource(), arith::ConstantIndexOp::create(builder, loc, dimension));
+          require(builder, op, compare(P::eq, extent, size),
+                  "the source does not have the size of the slice in dimension " + Twine(i));
+        }
+      }
+      if (getConstantIntValue(sizes[i]) && getConstantIntValue(offsets[i]) &&
+          getConstantIntValue(strides[i]) && !op.getDestType().isDynamicDim(i))
+        continue; // the verifier of the op has checked it
       Value last = arith::AddIOp::create(
           builder, loc, offset,
           arith::MulIOp::create(builder, loc, arith::SubIOp::create(builder, loc, size, one),
                                 value(strides[i])));
       Value end = builder.createOrFold<tensor::DimOp>(
           loc, op.getDest(), arith::ConstantIndexOp::create(builder, loc, i));
-      using P = arith::CmpIPredicate;
       Value inside =
           arith::AndIOp::create(builder, loc, compare(P::sge, offset, zero),
                                 arith::AndIOp::create(builder, loc, compare(P::sge, last, zero),
                                                       compare(P::slt, last, end)));
+      // An empty slice touches nothing, wherever it lies.
+      inside = arith::AndIOp::create(builder, loc, inside, compare(P::sge, size, zero));
       Value good = arith::OrIOp::create(builder, loc, compare(P::eq, size, zero), inside);
-      cf::AssertOp::create(
-          builder, loc, good,
-          builder.getStringAttr(locationText(loc) + "'" + op->getName().getStringRef() +
-                                "': the slice leaves the destination in dimension " + Twine(i)));
-      ++checks;
+      require(builder, op, good, "the slice leaves the destination in dimension " + Twine(i));
     }
   }
 
@@ -122,10 +131,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       Value size = builder.createOrFold<tensor::DimOp>(
           loc, op.getSrc(), arith::ConstantIndexOp::create(builder, loc, dimension));
       Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, product, size);
-      cf::AssertOp::create(builder, loc, same,
-                           builder.getStringAttr(locationText(loc) + "extent " + Twine(dimension) +
-                                                 " cannot be expanded to the extents given"));
-      ++checks;
+      require(builder, op, same,
+              "extent " + Twine(dimension) + " cannot be expanded to the extents given");
     }
   }
 
@@ -171,9 +178,9 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
         arith::ConstantIndexOp::create(builder, op.getLoc(), extent.dimension));
   }
 
-  void require(OpBuilder &builder, linalg::LinalgOp op, Value condition, const Twine &message) {
-    cf::AssertOp::create(builder, op.getLoc(), condition,
-                         builder.getStringAttr(locationText(op.getLoc()) + message));
+  void require(OpBuilder &builder, Operation *op, Value condition, const Twine &message) {
+    cf::AssertOp::create(builder, op->getLoc(), condition,
+                         builder.getStringAttr(locationText(op->getLoc()) + message));
     ++checks;
   }
 

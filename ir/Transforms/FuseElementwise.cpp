@@ -35,8 +35,7 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     for (OpOperand &init : producer.getDpsInitsMutable())
       if (producer.payloadUsesValueFromOperand(&init))
         return false;
-    return llvm::all_of(producer->getUsers(),
-                        [&](Operation *user) { return user == consumer.getOperation(); });
+    return producer->hasOneUse();
   }
 };
 

@@ -1,5 +1,6 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
+#include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,6 +25,7 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
+using plim::checkedMul;
 
 namespace {
 
@@ -54,8 +56,10 @@ LogicalResult checkSize(Operation *op, Type type) {
   for (int64_t extent : shaped.getShape()) {
     if (ShapedType::isDynamic(extent))
       continue;
-    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > maxBytes)
+    std::optional<int64_t> larger = checkedMul(bytes, extent);
+    if (!larger || *larger > maxBytes)
       return op->emitError() << "type " << type << " is larger than " << maxBytes << " bytes";
+    bytes = *larger;
   }
   return success();
 }

@@ -1,5 +1,6 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
+#include "support/CheckedMath.h"
 #include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +18,7 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
+using plim::checkedMul;
 
 namespace {
 
@@ -45,8 +47,10 @@ std::optional<int64_t> boundBytes(memref::AllocOp allocation) {
         return std::nullopt;
       extent = std::max<int64_t>(*bound, 0);
     }
-    if (__builtin_mul_overflow(bytes, extent, &bytes))
+    std::optional<int64_t> larger = checkedMul(bytes, extent);
+    if (!larger)
       return std::nullopt;
+    bytes = *larger;
   }
   return bytes;
 }
@@ -94,10 +98,13 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       bool isDispatch = function->hasAttr(dispatchFunctionAttr);
-      if (!isDispatch && !function->hasAttr(kernelAttr))
+      if (!isDispatch && !function->hasAttr(kernelAttr)) {
         placeInHost(function);
-      else if (failed(placeInKernel(function, *limits, isDispatch)))
+        if (failed(placeOnStack(function, *limits, 0)))
+          return signalPassFailure();
+      } else if (failed(placeInKernel(function, *limits, isDispatch))) {
         return signalPassFailure();
+      }
     }
   }
 
@@ -136,7 +143,6 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
       return a.second.value_or(INT64_MAX) < b.second.value_or(INT64_MAX);
     });
     int64_t used = 0;
-    bool overflow = false;
     for (auto [allocation, bytes] : allocations) {
       if (!bytes || escapes(allocation)) {
         mark(allocation, scopeWorkspace,
@@ -176,7 +182,13 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
         ++onStack;
       }
     }
-    // The author's own: hoisted like the others, so that a loop does not grow the stack.
+    return placeOnStack(function, limits, used);
+  }
+
+  /// What the author wants on the stack, beside the `used` bytes that placement put there: hoisted,
+  /// so that a loop does not grow the stack, and within the budget.
+  LogicalResult placeOnStack(func::FuncOp function, Limits limits, int64_t used) {
+    bool overflow = false;
     function.walk([&](memref::AllocaOp alloca) {
       if (alloca->hasAttr(scopeAttr))
         return;

@@ -28,7 +28,8 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
     llvm::DenseSet<StringAttr> called;
     getOperation().walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!called.contains(function.getSymNameAttr()))
+      if (!called.contains(function.getSymNameAttr()) && !function->hasAttr(kernelAttr) &&
+          !function->hasAttr(dispatchFunctionAttr))
         plan(function);
   }
 

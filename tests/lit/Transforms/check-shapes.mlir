@@ -132,13 +132,16 @@ func.func @buffers(%a: memref<?xf32>, %c: memref<?xf32>) {
 // which all is known was checked by the verifier of the op.
 // CHECK-LABEL: func.func @insertion(
 //  CHECK-SAME: %[[A:.*]]: tensor<?x4xf32>, %[[C:.*]]: tensor<?x8xf32>, %[[I:.*]]: index, %[[N:.*]]: index)
+//       CHECK: %[[EXTENT:.*]] = tensor.dim %[[A]]
+//       CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[EXTENT]], %[[N]]
+//       CHECK: cf.assert %[[SAME]], "{{.*}}the source does not have the size of the slice in dimension 0"
 //       CHECK: %[[LAST:.*]] = arith.addi %[[I]], %{{.*}}
 //       CHECK: %[[END:.*]] = tensor.dim %[[C]], %{{.*}}
 //   CHECK-DAG: %[[BEHIND:.*]] = arith.cmpi sge, %[[I]], %{{.*}}
 //   CHECK-DAG: %[[BEFORE:.*]] = arith.cmpi slt, %[[LAST]], %[[END]]
 //   CHECK-DAG: %[[EMPTY:.*]] = arith.cmpi eq, %[[N]], %{{.*}}
 //       CHECK: %[[GOOD:.*]] = arith.ori %[[EMPTY]], %{{.*}} : i1
-//       CHECK: cf.assert %[[GOOD]], "{{.*}}check-shapes.mlir:[[# @LINE + 5]]:8: 'tensor.insert_slice': the slice leaves the destination in dimension 0"
+//       CHECK: cf.assert %[[GOOD]], "{{.*}}check-shapes.mlir:[[# @LINE + 5]]:8: the slice leaves the destination in dimension 0"
 //   CHECK-NOT: in dimension 1
 //       CHECK: tensor.insert_slice
 func.func @insertion(%a: tensor<?x4xf32>, %c: tensor<?x8xf32>, %i: index, %n: index)
