@@ -120,7 +120,7 @@ TEST_F(CallTest, ArgumentsThatDoNotFit) {
             "argument #0 of 'main' is 3xf64, expected ?xf32");
   EXPECT_EQ(message(main, {makeBuffer<float>({1, 3}, {1, 2, 3}), k}),
             "argument #0 of 'main' is 1x3xf32, expected ?xf32");
-  EXPECT_EQ(message(main, {k, k}), "argument #0 of 'main' is i8, expected ?xf32");
+  EXPECT_EQ(message(main, {k, k}), "argument #0 of 'main' is i8, expected ?xf32 as a buffer");
   EXPECT_THAT(message(main, {x, x}), StartsWith("argument #1 of 'main' is 3xf32, expected i8"));
   EXPECT_THAT(message(main, {x, Scalar{ElementType::I16, 1}}),
               StartsWith("argument #1 of 'main' is i16, expected i8"));
