@@ -28,6 +28,8 @@ if(PLIM_SANITIZE)
   add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # LLVM's and MLIR's shared libraries are not instrumented: types cross the border both ways.
   add_compile_options(-fno-sanitize=vptr)
+  # For the same reason the test preset turns off the poisoning that LLVM's allocators do in headers:
+  # their other half, in the library, does not undo it.
   # Calls of generated code: its functions carry no type in front of them.
   add_compile_options(-fno-sanitize=function)
   add_link_options(-fsanitize=${PLIM_SANITIZE})

@@ -168,9 +168,9 @@ bool Executor::tryParallel(const Launch &launch) const {
       tsanRelease(&launch);
     };
     tsanRelease(&group);
-    arena->tasks.execute([&] {
+    arena->tasks.execute([&]() PLIM_NO_TSAN {
       tbb::this_task_arena::isolate(
-          [&] { tbb::parallel_for(all, body, tbb::auto_partitioner(), group); });
+          [&]() PLIM_NO_TSAN { tbb::parallel_for(all, body, tbb::auto_partitioner(), group); });
     });
     tsanAcquire(&launch);
   } catch (...) {
@@ -198,8 +198,8 @@ void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job)
     size_t runners = std::min(count, static_cast<size_t>(threadCount));
     try {
       tbb::task_group_context group(tbb::task_group_context::isolated);
-      arena->tasks.execute([&] {
-        tbb::this_task_arena::isolate([&] {
+      arena->tasks.execute([&]() PLIM_NO_TSAN {
+        tbb::this_task_arena::isolate([&]() PLIM_NO_TSAN {
           tbb::parallel_for(tbb::blocked_range<size_t>(0, runners, 1), body,
                             tbb::simple_partitioner(), group);
         });
