@@ -66,6 +66,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   function.addPass(createTosaToSCFPass());
   manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addPass(createInlinerPass());
+  // Structured control flow only from here on: upstream's release of buffers corrupts memory on
+  // conditional branches.
+  manager.addNestedPass<func::FuncOp>(createLiftControlFlowToSCFPass());
   manager.addPass(createSymbolDCEPass());
   manager.addPass(createPlimImport());
   addCleanup(manager);

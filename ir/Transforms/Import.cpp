@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -318,32 +317,6 @@ struct LowerUnpack : OpRewritePattern<linalg::UnPackOp> {
   }
 };
 
-/// A chain of comparisons: the release of buffers upstream knows branches with two ways at most.
-struct SwitchToBranches : OpRewritePattern<cf::SwitchOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(cf::SwitchOp op, PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Region *region = op->getParentRegion();
-    SmallVector<APInt> cases;
-    if (op.getCaseValues())
-      llvm::append_range(cases, op.getCaseValues()->getValues<APInt>());
-    for (auto [index, value] : llvm::enumerate(cases)) {
-      Value constant = arith::ConstantOp::create(
-          rewriter, loc, rewriter.getIntegerAttr(op.getFlag().getType(), value));
-      Value hit =
-          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, op.getFlag(), constant);
-      Block *next = rewriter.createBlock(region, std::next(op->getBlock()->getIterator()));
-      rewriter.setInsertionPointAfterValue(hit);
-      cf::CondBranchOp::create(rewriter, loc, hit, op.getCaseDestinations()[index],
-                               op.getCaseOperands(index), next, ValueRange());
-      rewriter.setInsertionPointToEnd(next);
-    }
-    cf::BranchOp::create(rewriter, loc, op.getDefaultDestination(), op.getDefaultOperands());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 template <typename OpT> struct ToDestinationStyle : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
@@ -413,7 +386,7 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
 
   LogicalResult decompose(ModuleOp module) {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeAggregate, LowerPack, LowerUnpack, SplatToFill, SwitchToBranches,
+    patterns.add<DecomposeAggregate, LowerPack, LowerUnpack, SplatToFill,
                  ToDestinationStyle<tensor::GenerateOp>, ToDestinationStyle<tensor::PadOp>,
                  GeneralizeNamed>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);

@@ -28,7 +28,7 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::affine::AffineDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::affine::AffineDialect",
                            "::mlir::bufferization::BufferizationDialect"];
   let statistics = [
     Statistic<"kernels", "kernels", "functions without tensors">,
