@@ -48,7 +48,7 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::Device
   if (!target)
     return unimplementedError("no code generator for triple '" + device.triple + "': " + error);
   llvm::TargetOptions options;
-  // Frame sizes go into the object, where the stack budget is checked against them.
+  // Frame sizes go into the object (.stack_sizes); nothing checks them against the budget yet.
   options.EmitStackSizeSection = true;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   auto level = kind == CodeKind::Kernel ? llvm::CodeGenOptLevel::Aggressive

@@ -192,7 +192,7 @@ def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {
     functions all buffers go to the workspace.
 
     Policies: `auto` as above; `workspace` puts nothing on the stack; `heap` neither plans nor
-    stacks; `stack` ignores the single limit, not the budget; `fixed:N` uses N as the single limit.
+    stacks (bounded temporaries of a dispatch still come from scratch); `stack` ignores the single limit, not the budget; `fixed:N` uses N as the single limit.
   }];
   let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect"];
