@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 1u
+#define PLIM_ABI_VERSION 2u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -100,6 +100,20 @@ typedef struct plim_dispatch {
 } plim_dispatch;
 PLIM_STATIC_ASSERT(sizeof(plim_dispatch) == 32, "mirrored by ir/Conversion");
 
+/* One run of a dispatch, filled in by host code in its own frame.
+ *
+ *   offset  field
+ *        0  dispatch
+ *        8  bindings            as its entry gets them
+ *       16  scalars             likewise
+ */
+typedef struct plim_launch {
+  const plim_dispatch *dispatch;
+  void *const *bindings;
+  const int64_t *scalars;
+} plim_launch;
+PLIM_STATIC_ASSERT(sizeof(plim_launch) == 24, "mirrored by ir/Conversion");
+
 /* The runtime symbols: all that generated code may call besides vector math.
  *
  * Each that can fail latches the first failure in `context` and returns nonzero (or null). */
@@ -107,6 +121,11 @@ PLIM_STATIC_ASSERT(sizeof(plim_dispatch) == 32, "mirrored by ir/Conversion");
 /* Runs a dispatch to its end. Host code, any thread. */
 plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars);
+
+/* Runs `count` dispatches to their end, in any order and at the same time: none may write what
+ * another one reads or writes. When one fails, those not yet started are dropped. Host code, any
+ * thread. */
+plim_code plim_rt_dispatch_group(plim_context *context, int64_t count, const plim_launch *launches);
 
 /* Memory for sizes[0] * ... * sizes[rank-1] * element_bytes bytes, aligned to
  * PLIM_BUFFER_ALIGNMENT, uninitialised. Null if an extent is negative, the product overflows, or

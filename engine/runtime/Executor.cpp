@@ -12,6 +12,7 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <limits>
 #include <string>
@@ -26,6 +27,12 @@ constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code
 int64_t saturatingMultiply(int64_t a, int64_t b) {
   int64_t product;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
+/// Of numbers that are not negative.
+int64_t saturatingAdd(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
 /// Counts a caller for a scope.
@@ -62,41 +69,129 @@ struct Executor::Arena {
   const pid_t process;
 };
 
-/// One dispatch of one call, shared by the threads that run its ranges.
+/// One dispatch of a group.
 struct Executor::Launch {
-  CallFrame &frame; // of the host code
-  CallContext &call;
-  const plim_dispatch &dispatch;
+  const plim_dispatch *dispatch;
   void *const *bindings;
   const int64_t *scalars;
-  int64_t count; // of workgroups
+  int64_t count; // of workgroups, at least 1
   int64_t cost;  // of one of them
+  int64_t work;  // of all of them
+  int64_t grain; // workgroups that are worth a range
+};
 
-  void runPiece(plim_context *context, int64_t begin, int64_t end) const {
+/// Dispatches of one call that run together, shared by the threads that run their ranges.
+struct Executor::Group {
+  /// More run in several groups, so that none needs memory but the caller's stack.
+  static constexpr size_t maxLaunches = 16;
+
+  CallFrame &frame; // of the host code
+  CallContext &call;
+  std::array<Launch, maxLaunches> launches;
+  size_t count = 0;
+  int64_t work = 0;
+
+  Group(CallFrame &frame, std::span<const plim_launch> from) : frame(frame), call(frame.call()) {
+    for (const auto &[dispatch, bindings, scalars] : from) {
+      int64_t workgroups = dispatch->workgroups(scalars);
+      if (workgroups <= 0)
+        continue;
+      int64_t cost = std::max<int64_t>(dispatch->cost, 1);
+      launches[count++] = {.dispatch = dispatch,
+                           .bindings = bindings,
+                           .scalars = scalars,
+                           .count = workgroups,
+                           .cost = cost,
+                           .work = saturatingMultiply(workgroups, cost),
+                           .grain = std::max<int64_t>(rangeOperations / cost, 1)};
+      work = saturatingAdd(work, launches[count - 1].work);
+    }
+  }
+
+  const Launch *begin() const { return launches.data(); }
+  const Launch *end() const { return launches.data() + count; }
+
+  void runPiece(plim_context *context, const Launch &launch, int64_t begin, int64_t end) const {
     FloatEnvironment environment;
     plim_code code;
     try {
-      code = dispatch.entry(context, bindings, scalars, begin, end);
+      code = launch.dispatch->entry(context, launch.bindings, launch.scalars, begin, end);
     } catch (...) {
       code = codeOf(StatusCode::Unknown);
-      call.latch(code, std::string("an exception left dispatch ") + dispatch.name);
+      call.latch(code, std::string("an exception left dispatch ") + launch.dispatch->name);
     }
     // An entry that reports through plim_rt_fail has latched already.
     if (code != 0 && !call.failed())
-      call.latch(code, std::string("dispatch ") + dispatch.name + " failed without a message");
+      call.latch(code,
+                 std::string("dispatch ") + launch.dispatch->name + " failed without a message");
   }
 
-  /// Runs [begin, end) in `frame`, in pieces that end soon after the call has failed.
-  void runPieces(CallFrame &frame, int64_t begin, int64_t end) const {
+  /// Runs [begin, end) of one dispatch in `frame`, in pieces that end soon after the call failed.
+  void runPieces(CallFrame &frame, const Launch &launch, int64_t begin, int64_t end) const {
     ScratchArena::Mark mark = frame.scratchMark();
-    int64_t step = std::max<int64_t>(pieceOperations / cost, 1);
+    int64_t step = std::max<int64_t>(pieceOperations / launch.cost, 1);
     while (begin < end && !call.failed()) {
       int64_t next = end - begin > step ? begin + step : end;
-      runPiece(frame.context(), begin, next);
+      runPiece(frame.context(), launch, begin, next);
       frame.resetScratch(mark);
       begin = next;
     }
   }
+};
+
+/// What a task runs: several whole dispatches of a group, or the workgroups [begin, end) of one. In
+/// oneTBB's hands, as tbb::blocked_range would be for one dispatch; it divides a group between
+/// dispatches before it divides one of them.
+class Executor::Range {
+public:
+  PLIM_NO_TSAN explicit Range(const Group &group) : Range(group.begin(), group.end()) {}
+  PLIM_NO_TSAN Range(const Range &other)
+      : first(other.first), last(other.last), from(other.from), to(other.to) {}
+  /// Leaves the first half to `other`.
+  PLIM_NO_TSAN Range(Range &other, tbb::split) : Range(other) {
+    if (last - first == 1) {
+      from = other.to = from + (to - from) / 2;
+      return;
+    }
+    // As near to half of the work as a boundary between dispatches comes.
+    const double all = work();
+    const Launch *middle = first;
+    double before = 0;
+    do
+      before += static_cast<double>(middle++->work);
+    while (middle + 1 != last && 2 * before + static_cast<double>(middle->work) < all);
+    other.last = first = middle;
+    to = first->count;
+  }
+  Range &operator=(const Range &) = delete;
+
+  bool empty() const { return false; }
+  PLIM_NO_TSAN bool is_divisible() const { // NOLINT(readability-identifier-naming): oneTBB's name
+    return last - first == 1 ? to - from > first->grain
+                             : work() > static_cast<double>(rangeOperations);
+  }
+
+  void run(const Group &group, CallFrame &frame) const {
+    if (last - first == 1)
+      return group.runPieces(frame, *first, from, to);
+    for (const Launch *launch = first; launch != last; ++launch)
+      group.runPieces(frame, *launch, 0, launch->count);
+  }
+
+private:
+  PLIM_NO_TSAN Range(const Launch *first, const Launch *last)
+      : first(first), last(last), from(0), to(first->count) {}
+
+  /// Sums of saturated numbers do not fit an integer.
+  PLIM_NO_TSAN double work() const {
+    double sum = 0;
+    for (const Launch *launch = first; launch != last; ++launch)
+      sum += static_cast<double>(launch->work);
+    return sum;
+  }
+
+  const Launch *first, *last;
+  int64_t from, to; // workgroups of *first, when that is the only one
 };
 
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
@@ -122,57 +217,55 @@ Executor::~Executor() {
     static_cast<void>(arena.release());
 }
 
-plim_code Executor::runDispatch(plim_context *context, const plim_dispatch *dispatch,
-                                void *const *bindings, const int64_t *scalars) {
+plim_code Executor::run(plim_context *context, std::span<const plim_launch> launches) {
   CallFrame &frame = CallFrame::of(context);
   CallContext &call = frame.call();
-  if (!call.failed()) {
-    Launch launch{.frame = frame,
-                  .call = call,
-                  .dispatch = *dispatch,
-                  .bindings = bindings,
-                  .scalars = scalars,
-                  .count = dispatch->workgroups(scalars),
-                  .cost = std::max<int64_t>(dispatch->cost, 1)};
-    bool small =
-        launch.count <= 1 || saturatingMultiply(launch.count, launch.cost) < inlineOperations;
-    if (small || !tryParallel(launch))
-      launch.runPieces(frame, 0, launch.count);
+  while (!launches.empty() && !call.failed()) {
+    size_t count = std::min(launches.size(), Group::maxLaunches);
+    runGroup(Group(frame, launches.first(count)));
+    launches = launches.subspan(count);
   }
   context->status = call.failed();
   return context->status;
 }
 
-bool Executor::tryParallel(const Launch &launch) const {
+void Executor::runGroup(const Group &group) const {
+  bool divides = group.count > 1 || (group.count == 1 && group.begin()->count > 1);
+  if (divides && group.work >= inlineOperations && tryParallel(group))
+    return;
+  for (const Launch &launch : group)
+    group.runPieces(group.frame, launch, 0, launch.count);
+}
+
+bool Executor::tryParallel(const Group &group) const {
   if (!arena || !arena->usable())
     return false;
   CallerCount inside(arena->callers);
   if (inside.others >= arena->maxCallers)
     return false;
 
-  CallContext &call = launch.call;
-  int64_t grain = std::max<int64_t>(rangeOperations / launch.cost, 1);
-  tbb::blocked_range<int64_t> all(0, launch.count, static_cast<size_t>(grain));
+  CallContext &call = group.call;
   try {
     // Isolated from the host's group: cancelling that one must not drop ranges of ours unseen.
-    tbb::task_group_context group(tbb::task_group_context::isolated);
-    auto task = [&](int64_t begin, int64_t end) {
-      CallFrame frame(call, *launch.frame.context());
-      launch.runPieces(frame, begin, end);
+    tbb::task_group_context tasks(tbb::task_group_context::isolated);
+    auto task = [&](const Range &range) {
+      CallFrame frame(call, *group.frame.context());
+      range.run(group, frame);
       if (call.failed())
-        group.cancel_group_execution();
+        tasks.cancel_group_execution();
     };
-    auto body = [&](const tbb::blocked_range<int64_t> &range) PLIM_NO_TSAN {
-      tsanAcquire(&group);
-      task(range.begin(), range.end());
-      tsanRelease(&launch);
+    auto body = [&](const Range &range) PLIM_NO_TSAN {
+      tsanAcquire(&tasks);
+      task(range);
+      tsanRelease(&group);
     };
-    tsanRelease(&group);
+    tsanRelease(&tasks);
     arena->tasks.execute([&]() PLIM_NO_TSAN {
-      tbb::this_task_arena::isolate(
-          [&]() PLIM_NO_TSAN { tbb::parallel_for(all, body, tbb::auto_partitioner(), group); });
+      tbb::this_task_arena::isolate([&]() PLIM_NO_TSAN {
+        tbb::parallel_for(Range(group), body, tbb::auto_partitioner(), tasks);
+      });
     });
-    tsanAcquire(&launch);
+    tsanAcquire(&group);
   } catch (...) {
     call.latch(codeOf(StatusCode::ResourceExhausted), "no memory for the tasks of a dispatch");
   }

@@ -1,12 +1,12 @@
 // Executor: runs the dispatches of calls, and the compiler's jobs, on the engine's own oneTBB
 // arena.
 //
-// A dispatch is cut into ranges of workgroups. When all of it is less work than waking a worker
-// pays for, when there is one workgroup, or one thread, or when so many callers run parallel work
-// already that each core has its own, it runs inline on the caller. Otherwise the caller and the
-// workers of the arena share the ranges, isolated from each other's calls and from the host's own
-// tasks. The first failure is latched in the call; ranges not yet started are dropped, running ones
-// end.
+// A group of independent dispatches, most often one, is cut into ranges of workgroups. When all of
+// it is less work than waking a worker pays for, when there is one workgroup, or one thread, or when
+// so many callers run parallel work already that each core has its own, it runs inline on the
+// caller, one dispatch after the other. Otherwise the caller and the workers of the arena share the
+// ranges of all its dispatches, isolated from each other's calls and from the host's own tasks. The
+// first failure is latched in the call; ranges not yet started are dropped, running ones end.
 //
 // oneTBB is included by Executor.cpp alone: it throws, and no exception leaves that file. Process-
 // wide settings of oneTBB are left to the host, so threads beyond what oneTBB grants the process
@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 namespace plim::runtime {
 
@@ -56,10 +57,10 @@ public:
   /// Threads that really work at once on one call.
   int threads() const { return threadCount; }
 
-  /// Runs all workgroups of a dispatch for the call that `context` belongs to and returns the
-  /// call's first failure, 0 if there is none. Blocks until no range runs any more.
-  plim_code runDispatch(plim_context *context, const plim_dispatch *dispatch, void *const *bindings,
-                        const int64_t *scalars);
+  /// Runs all workgroups of dispatches that do not depend on each other, for the call that `context`
+  /// belongs to, and returns the call's first failure, 0 if there is none. Blocks until no range
+  /// runs any more.
+  plim_code run(plim_context *context, std::span<const plim_launch> launches);
 
   /// Calls job(0) ... job(count - 1) in any order, several at once, and returns when all are done.
   /// Each runs on a stack of at least 4 MiB if the caller's is that large, under the default
@@ -71,8 +72,11 @@ public:
 private:
   struct Arena; // hides oneTBB
   struct Launch;
+  struct Group;
+  class Range;
 
-  bool tryParallel(const Launch &launch) const;
+  void runGroup(const Group &group) const;
+  bool tryParallel(const Group &group) const;
 
   const std::shared_ptr<MemoryPool> pool;
   ScratchCache scratch;

@@ -13,8 +13,14 @@ extern "C" {
 
 plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars) {
-  CallFrame &frame = CallFrame::of(context);
-  return frame.call().executor().runDispatch(context, dispatch, bindings, scalars);
+  const plim_launch launch = {dispatch, bindings, scalars};
+  return CallFrame::of(context).call().executor().run(context, {&launch, 1});
+}
+
+plim_code plim_rt_dispatch_group(plim_context *context, int64_t count,
+                                 const plim_launch *launches) {
+  return CallFrame::of(context).call().executor().run(context,
+                                                      {launches, static_cast<size_t>(count)});
 }
 
 void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes,
@@ -55,9 +61,12 @@ template <typename Function> RuntimeSymbol symbol(const char *name, Function *fu
 } // namespace
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
-  static const std::array<RuntimeSymbol, 5> table = {
-      symbol("plim_rt_dispatch", &plim_rt_dispatch), symbol("plim_rt_allocate", &plim_rt_allocate),
-      symbol("plim_rt_release", &plim_rt_release),   symbol("plim_rt_scratch", &plim_rt_scratch),
+  static const std::array<RuntimeSymbol, 6> table = {
+      symbol("plim_rt_dispatch", &plim_rt_dispatch),
+      symbol("plim_rt_dispatch_group", &plim_rt_dispatch_group),
+      symbol("plim_rt_allocate", &plim_rt_allocate),
+      symbol("plim_rt_release", &plim_rt_release),
+      symbol("plim_rt_scratch", &plim_rt_scratch),
       symbol("plim_rt_fail", &plim_rt_fail),
   };
   return table;

@@ -174,6 +174,190 @@ TEST_F(ExecutorTest, FirstFailureIsLatchedAndTheRestDropped) {
   }
 }
 
+/// The dispatches of a group that runs countEntry.
+struct CountedGroup {
+  struct Member {
+    explicit Member(int64_t count, int64_t cost)
+        : counters(static_cast<size_t>(std::max<int64_t>(count, 0))), scalar(count),
+          binding(counters.data()), dispatch{countEntry, firstScalar, "count", cost} {}
+    std::vector<std::atomic<int>> counters;
+    int64_t scalar;
+    void *binding;
+    plim_dispatch dispatch;
+  };
+
+  void add(int64_t count, int64_t cost) {
+    auto &member = *members.emplace_back(std::make_unique<Member>(count, cost));
+    launches.push_back({&member.dispatch, &member.binding, &member.scalar});
+  }
+  plim_code run(plim_context *context) const {
+    return plim_rt_dispatch_group(context, static_cast<int64_t>(launches.size()), launches.data());
+  }
+
+  std::vector<std::unique_ptr<Member>> members;
+  std::vector<plim_launch> launches;
+};
+
+/// Runs one call of a group and checks that every workgroup of every dispatch ran once.
+void countGroupOnce(RuntimeParts &parts, const std::vector<std::pair<int64_t, int64_t>> &sizes) {
+  CountedGroup group;
+  for (auto [count, cost] : sizes)
+    group.add(count, cost);
+  Call call(parts);
+  EXPECT_EQ(group.run(call.context()), 0);
+  EXPECT_TRUE(call.status().ok()) << call.status().toString();
+  for (auto &member : group.members)
+    for (std::atomic<int> &counter : member->counters)
+      ASSERT_EQ(counter.load(), 1);
+}
+
+TEST_F(ExecutorTest, EveryWorkgroupOfAGroupRunsOnce) {
+  const std::vector<std::vector<std::pair<int64_t, int64_t>>> groups = {
+      {},
+      {{1, dear}},
+      {{0, dear}, {-1, dear}},
+      {{1, dear}, {1, dear}, {1, dear}},
+      {{3, cheap}, {5, cheap}},
+      {{0, dear}, {7, dear}, {0, cheap}, {1, 10 * dear}},
+      {{1000, dear}, {1, cheap}, {1, cheap}, {10007, cheap}},
+      {{1, INT64_MAX}, {3, INT64_MAX}, {100, 0}},
+      std::vector<std::pair<int64_t, int64_t>>(16, {2, dear}),
+      std::vector<std::pair<int64_t, int64_t>>(17, {1, dear}),
+      std::vector<std::pair<int64_t, int64_t>>(50, {3, dear / 4}),
+  };
+  for (int threads : {1, 2, 4, 8}) {
+    RuntimeParts parts(threads);
+    for (const auto &sizes : groups)
+      countGroupOnce(parts, sizes);
+  }
+}
+
+TEST_F(ExecutorTest, GroupsOfManyCallersAtOnce) {
+  RuntimeParts parts(4);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i)
+    callers.emplace_back([&, i] {
+      for (int round = 0; round < 50; ++round)
+        countGroupOnce(parts, {{1 + (i + round) % 40, dear}, {1, dear}, {round, cheap}});
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
+TEST_F(ExecutorTest, SmallGroupsAndOneThreadRunInOrderOnTheCaller) {
+  for (auto [threads, cost] : {std::pair{1, 100 * dear}, std::pair{4, cheap}}) {
+    RuntimeParts parts(threads);
+    struct Seen {
+      std::thread::id caller = std::this_thread::get_id();
+      std::vector<int64_t> order;
+    } seen;
+    auto entry = [](plim_context *, void *const *bindings, const int64_t *scalars, int64_t begin,
+                    int64_t end) -> plim_code {
+      auto *seen = static_cast<Seen *>(bindings[0]);
+      if (seen->caller != std::this_thread::get_id())
+        return invalidArgument;
+      for (int64_t i = begin; i < end; ++i)
+        seen->order.push_back(10 * scalars[1] + i);
+      return 0;
+    };
+    plim_dispatch dispatch = {entry, firstScalar, "order", cost};
+    void *bindings[] = {&seen};
+    const int64_t scalars[3][2] = {{2, 0}, {1, 1}, {2, 2}};
+    plim_launch launches[3];
+    for (int i = 0; i < 3; ++i)
+      launches[i] = {&dispatch, bindings, scalars[i]};
+    Call call(parts);
+    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 3, launches), 0);
+    EXPECT_EQ(seen.order, (std::vector<int64_t>{0, 1, 10, 20, 21}));
+  }
+}
+
+TEST_F(ExecutorTest, DispatchesOfOneWorkgroupEachOverlap) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "one processor";
+  RuntimeParts parts(2);
+  // Each waits until the other one has come; a busy machine may take its time.
+  auto entry = [](plim_context *context, void *const *bindings, const int64_t *, int64_t,
+                  int64_t) -> plim_code {
+    auto *come = static_cast<std::atomic<int> *>(bindings[0]);
+    come->fetch_add(1);
+    for (auto limit = Clock::now() + std::chrono::seconds(10); Clock::now() < limit;)
+      if (come->load() == 2)
+        return 0;
+    return plim_rt_fail(context, invalidArgument, "alone");
+  };
+  std::atomic<int> come{0};
+  void *bindings[] = {&come};
+  int64_t scalars[] = {1};
+  plim_dispatch dispatch = {entry, firstScalar, "meet", dear};
+  plim_launch launches[] = {{&dispatch, bindings, scalars}, {&dispatch, bindings, scalars}};
+  Call call(parts);
+  EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), 0);
+  EXPECT_TRUE(call.status().ok()) << call.status().toString();
+}
+
+TEST_F(ExecutorTest, AFailureInOneDispatchDropsTheRestOfItsGroup) {
+  for (int threads : {1, 4}) {
+    RuntimeParts parts(threads);
+    FailingWork good, bad;
+    good.failAt = -1;
+    void *goodBindings[] = {&good}, *badBindings[] = {&bad};
+    int64_t scalars[] = {1000000};
+    plim_dispatch dispatch = {failingEntry, firstScalar, "failing", dear};
+    plim_launch launches[] = {{&dispatch, badBindings, scalars},
+                              {&dispatch, goodBindings, scalars}};
+    Call call(parts);
+    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), invalidArgument);
+    EXPECT_EQ(call.context()->status, invalidArgument);
+    EXPECT_EQ(call.status().message(), "m.mlir:3:4: it failed");
+    EXPECT_EQ(good.started.load(), good.ended.load()) << "returned while a range was running";
+    EXPECT_EQ(bad.started.load(), bad.ended.load()) << "returned while a range was running";
+    EXPECT_LT(good.started.load() + bad.started.load(), 5000);
+    // The call has failed: nothing of it starts any more.
+    int before = good.started.load();
+    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), invalidArgument);
+    EXPECT_EQ(good.started.load(), before);
+  }
+}
+
+TEST_F(ExecutorTest, CancelEndsAGroup) {
+  for (int threads : {1, 2}) {
+    RuntimeParts parts(threads);
+    FailingWork work;
+    work.failAt = -1;
+    void *bindings[] = {&work};
+    int64_t scalars[] = {int64_t{1} << 40};
+    plim_dispatch dispatch = {failingEntry, firstScalar, "endless", dear};
+    plim_launch launch = {&dispatch, bindings, scalars};
+    plim_launch launches[] = {launch, launch, launch};
+    Call call(parts);
+    std::thread canceller([&] {
+      while (work.started.load() == 0)
+        std::this_thread::yield();
+      call.cancel();
+    });
+    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 3, launches),
+              static_cast<plim_code>(StatusCode::Cancelled));
+    canceller.join();
+    EXPECT_EQ(call.status().code(), StatusCode::Cancelled);
+    EXPECT_EQ(work.started.load(), work.ended.load());
+  }
+}
+
+TEST_F(ExecutorTest, ExceptionsInAGroupBecomeFailures) {
+  RuntimeParts parts(2);
+  int64_t scalars[] = {1};
+  auto entry = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) -> plim_code {
+    throw std::runtime_error("host");
+  };
+  plim_dispatch dispatch = {entry, firstScalar, "throwing", dear};
+  plim_launch launches[] = {{&dispatch, nullptr, scalars}, {&dispatch, nullptr, scalars}};
+  Call call(parts);
+  EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches),
+            static_cast<plim_code>(StatusCode::Unknown));
+  EXPECT_THAT(std::string(call.status().message()), HasSubstr("throwing"));
+}
+
 TEST_F(ExecutorTest, FailureWithoutMessageNamesTheDispatch) {
   for (int64_t cost : {cheap, dear}) {
     RuntimeParts parts(2);
@@ -396,6 +580,29 @@ TEST_F(FloatEnvironmentTest, OfTheCallerNeitherReachesTasksNorChanges) {
   }
 }
 
+TEST_F(FloatEnvironmentTest, OfTheCallerDoesNotReachGroups) {
+  RuntimeParts parts(2);
+  for (int64_t cost : {cheap, dear}) {
+    std::vector<unsigned> seen(60);
+    void *bindings[3][1];
+    plim_launch launches[3];
+    int64_t scalars[] = {20};
+    plim_dispatch dispatch = {mxcsrEntry, firstScalar, "mxcsr", cost};
+    for (int i = 0; i < 3; ++i) {
+      bindings[i][0] = seen.data() + 20 * i;
+      launches[i] = {&dispatch, bindings[i], scalars};
+    }
+    Call call(parts);
+    unsigned before = _mm_getcsr(), callers = before | flushAndDenormalsAreZero;
+    _mm_setcsr(callers);
+    plim_rt_dispatch_group(call.context(), 3, launches);
+    unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(after, callers);
+    EXPECT_THAT(seen, Each(0x1f80u));
+  }
+}
+
 TEST_F(FloatEnvironmentTest, CoversHostCodeAndJobs) {
   RuntimeParts parts(2);
   auto entry = [](plim_context *, const plim_view *, const plim_view *) -> plim_code {
@@ -424,6 +631,7 @@ TEST_F(ExecutorTest, AForkedChildRunsInline) {
     if (child == 0) {
       alarm(20);
       countOnce(*parts, 200, dear);
+      countGroupOnce(*parts, {{200, dear}, {1, dear}});
       std::atomic<int> jobs{0};
       parts->executor.parallelFor(10, [&](size_t) { ++jobs; });
       parts.reset();

@@ -28,7 +28,8 @@ plim_code entry(plim_context *context, void *const *bindings, const int64_t *, i
 constexpr plim_dispatch inlineDispatch = {entry, firstScalar, "inline", cheap};
 constexpr plim_dispatch parallelDispatch = {entry, firstScalar, "parallel", dear};
 
-/// What host code does: a buffer, a temporary, dispatches of both kinds, the buffer as result.
+/// What host code does: a buffer, a temporary, dispatches and groups of both kinds, the buffer as
+/// result.
 plim_code hostCode(plim_context *context, const plim_view *, const plim_view *results) {
   const int64_t sizes[] = {64, 4};
   void *result = plim_rt_allocate(context, 2, sizes, 4);
@@ -41,6 +42,11 @@ plim_code hostCode(plim_context *context, const plim_view *, const plim_view *re
   if (plim_rt_dispatch(context, &inlineDispatch, others, scalars) != 0 ||
       plim_rt_dispatch(context, &parallelDispatch, bindings, scalars) != 0)
     return context->status;
+  for (const plim_dispatch *dispatch : {&inlineDispatch, &parallelDispatch}) {
+    const plim_launch launches[] = {{dispatch, bindings, scalars}, {dispatch, others, scalars}};
+    if (plim_rt_dispatch_group(context, 2, launches) != 0)
+      return context->status;
+  }
   plim_rt_release(context, temporary);
   const_cast<plim_view &>(results[0]).data = result;
   std::memcpy(results[0].sizes, sizes, sizeof(sizes));
