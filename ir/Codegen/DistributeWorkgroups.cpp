@@ -54,6 +54,7 @@ struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<Distr
       ++foralls;
     });
     bool distributes = foralls == 1 && forall && forall.getNumResults() == 0;
+    ++(distributes ? distributed : missed);
     makeCount(function, distributes ? forall : scf::ForallOp(), symbols);
 
     Block &entry = function.front();

@@ -81,6 +81,9 @@ def PlimDistributeWorkgroups : Pass<"plim-distribute-workgroups", "::mlir::Modul
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"distributed", "distributed", "dispatch functions with several workgroups">,
+    Statistic<"missed", "missed", "dispatch functions that are one workgroup">];
 }
 
 #endif

@@ -72,12 +72,15 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
     };
     auto addPointerOrScalar = [&](Bound &argument) {
       Type type = argument.old.getType();
-      if (auto shaped = dyn_cast<ShapedType>(type))
+      if (auto shaped = dyn_cast<ShapedType>(type)) {
         type = MemRefType::get({}, shaped.getElementType());
+        ++buffers;
+      }
       argument.pointerOrScalar = addArgument(type, argument.old.getLoc(), argument.attributes);
     };
     auto addExtents = [&](Bound &argument) {
       auto shaped = dyn_cast<ShapedType>(argument.old.getType());
+      extents += shaped ? shaped.getNumDynamicDims() : 0;
       for (int64_t extent : shaped ? shaped.getShape() : ArrayRef<int64_t>())
         argument.sizes.push_back(
             ShapedType::isDynamic(extent)

@@ -164,6 +164,9 @@ def PlimBindArguments : Pass<"plim-bind-arguments", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::affine::AffineDialect",
                            "::mlir::bufferization::BufferizationDialect"];
+  let statistics = [
+    Statistic<"buffers", "buffers", "buffers that became bare pointers">,
+    Statistic<"extents", "extents", "dynamic extents passed beside them">];
 }
 
 def PlimReleaseBuffers : Pass<"plim-release-buffers", "::mlir::ModuleOp"> {
@@ -176,6 +179,9 @@ def PlimReleaseBuffers : Pass<"plim-release-buffers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"released", "released", "releases inserted">,
+    Statistic<"cloned", "cloned", "results copied because the function could not hand them over">];
 }
 
 def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {

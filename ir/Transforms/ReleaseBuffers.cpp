@@ -38,13 +38,16 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
     }
     OpPassManager manager = lowering();
     if (failed(runPipeline(manager, getOperation())))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function->hasAttr(kernelAttr))
+        function.walk([&](memref::DeallocOp) { ++released; });
   }
 
   /// Each result is memory of its own to the caller, who releases it by its base: only an allocation
   /// that is returned once, whole, can be handed over; anything else is copied.
-  static void separateResults(func::FuncOp function) {
-    function.walk([](func::ReturnOp op) {
+  void separateResults(func::FuncOp function) {
+    function.walk([&](func::ReturnOp op) {
       llvm::SmallPtrSet<Value, 4> returned;
       for (OpOperand &operand : op->getOpOperands()) {
         Value buffer = operand.get();
@@ -59,6 +62,7 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
           continue;
         OpBuilder builder(op);
         operand.set(bufferization::CloneOp::create(builder, op.getLoc(), operand.get()));
+        ++cloned;
       }
     });
   }
