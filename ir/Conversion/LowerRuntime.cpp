@@ -34,9 +34,13 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
       lowerBody(runtime, function);
-    SmallVector<DispatchOp> dispatches;
-    module.walk([&](DispatchOp dispatch) { dispatches.push_back(dispatch); });
-    for (DispatchOp dispatch : dispatches)
+    SmallVector<ConcurrentOp> concurrents;
+    module.walk([&](ConcurrentOp concurrent) { concurrents.push_back(concurrent); });
+    for (ConcurrentOp concurrent : concurrents)
+      lowerConcurrent(runtime, concurrent);
+    SmallVector<DispatchOp> singles;
+    module.walk([&](DispatchOp dispatch) { singles.push_back(dispatch); });
+    for (DispatchOp dispatch : singles)
       lowerDispatch(runtime, dispatch);
     // Last, since it changes the signatures that dispatches refer to.
     // Counts refer to their dispatch function by a name that its own entry changes.
@@ -127,6 +131,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
           LLVM::CallOp::create(failure, loc, runtime.fail, ValueRange{context, code, message});
         });
         op->erase();
+        ++checks;
       } else if (auto allocation = dyn_cast<memref::AllocOp>(op)) {
         lowerAllocation(runtime, builder, allocation);
       } else if (auto release = dyn_cast<memref::DeallocOp>(op)) {
@@ -180,6 +185,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
               ? arith::IndexCastOp::create(builder, loc, builder.getI64Type(), *dynamic++)
                     .getResult()
               : constant64(builder, loc, extent));
+    ++allocations;
     int64_t bytesEach = elementBytes(type.getElementType());
     Value memory;
     if (op->hasAttr(scratchAttr)) {
@@ -205,10 +211,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     op.erase();
   }
 
-  void lowerDispatch(RuntimeCalls &runtime, DispatchOp op) {
-    OpBuilder builder(op);
+  /// The fields of a plim_launch, filled in where `builder` stands.
+  SmallVector<Value, 3> launchOf(RuntimeCalls &runtime, OpBuilder &builder, DispatchOp op) {
     Location loc = op.getLoc();
-    Value context = contextOf(op);
     SmallVector<Value> bindings, scalars;
     for (OpOperand *binding : op.getBindings())
       bindings.push_back(pointerOf(builder, loc, binding->get()));
@@ -227,13 +232,37 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     Value bindingArray =
         stackArray(builder, op, LLVM::LLVMPointerType::get(&getContext()), bindings);
     Value scalarArray = stackArray(builder, op, builder.getI64Type(), scalars);
-    Value status = LLVM::CallOp::create(builder, loc, runtime.dispatch,
-                                        ValueRange{context, descriptor, bindingArray, scalarArray})
-                       .getResult();
+    ++dispatches;
+    return {descriptor, bindingArray, scalarArray};
+  }
+
+  void lowerDispatch(RuntimeCalls &runtime, DispatchOp op) {
+    OpBuilder builder(op);
+    SmallVector<Value> operands = {contextOf(op)};
+    llvm::append_range(operands, launchOf(runtime, builder, op));
+    replaceByCall(builder, op, runtime.dispatch, operands);
+  }
+
+  void lowerConcurrent(RuntimeCalls &runtime, ConcurrentOp op) {
+    OpBuilder builder(op);
+    SmallVector<Value> launches;
+    for (auto dispatch : op.getBody().getOps<DispatchOp>())
+      llvm::append_range(launches, launchOf(runtime, builder, dispatch));
+    Value count = constant64(builder, op.getLoc(), launches.size() / 3);
+    Value array = stackArray(builder, op, LLVM::LLVMPointerType::get(&getContext()), launches);
+    replaceByCall(builder, op, runtime.dispatchGroup, {contextOf(op), count, array});
+    ++groups;
+  }
+
+  /// Calls a symbol that returns a code; the host function ends where that is a failure.
+  static void replaceByCall(OpBuilder &builder, Operation *op, LLVM::LLVMFuncOp symbol,
+                            ValueRange operands) {
+    Location loc = op->getLoc();
+    Value status = LLVM::CallOp::create(builder, loc, symbol, operands).getResult();
     Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
     Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
     leaveIf(failed, op, [](OpBuilder &) {});
-    op.erase();
+    op->erase();
   }
 
   void makeEntries(func::FuncOp function) {

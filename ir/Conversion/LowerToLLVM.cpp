@@ -77,6 +77,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     target.addIllegalOp<math::AcoshOp, math::AsinhOp, math::AtanhOp, math::CbrtOp, math::ErfOp,
                         math::ErfcOp, math::ExpM1Op, math::Log1pOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    getOperation().walk([&](Operation *op) { libraryCalls += target.isIllegal(op); });
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
@@ -124,6 +125,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
         Value value = LLVM::TruncOp::create(builder, load.getLoc(), load.getType(), whole);
         load.replaceAllUsesWith(value);
         load.erase();
+        ++booleans;
       } else if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
         Type bytes = bytesFor(store.getValue().getType());
         if (!bytes)
@@ -131,6 +133,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
         Value whole = LLVM::ZExtOp::create(builder, store.getLoc(), bytes, store.getValue());
         LLVM::StoreOp::create(builder, store.getLoc(), whole, store.getAddr(), 1);
         store.erase();
+        ++booleans;
       }
     });
   }

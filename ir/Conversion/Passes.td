@@ -37,8 +37,8 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     Runs on control flow graphs. Every host and dispatch function, and each kernel that needs it,
     gets the context as its first argument; `plim.context` becomes that argument. Then
 
-    - `plim.dispatch` becomes a call of `plim_rt_dispatch` with a constant descriptor; a failing one
-      leaves the host function;
+    - `plim.dispatch` becomes a call of `plim_rt_dispatch` with a constant descriptor,
+      `plim.concurrent` one of `plim_rt_dispatch_group`; a failing one leaves the host function;
     - allocations become calls of `plim_rt_allocate` or `plim_rt_scratch`, releases calls of
       `plim_rt_release`;
     - `cf.assert` becomes a branch to `plim_rt_fail`;
@@ -47,6 +47,11 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::arith::ArithDialect", "::mlir::ub::UBDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect"];
+  let statistics = [
+    Statistic<"dispatches", "dispatches", "dispatches lowered">,
+    Statistic<"groups", "groups", "groups of dispatches lowered to one call">,
+    Statistic<"allocations", "allocations", "calls of the allocator and of scratch">,
+    Statistic<"checks", "checks", "assertions lowered">];
 }
 
 def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
@@ -56,6 +61,9 @@ def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
     vectoriser can handle.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"libraryCalls", "library", "functions of math called in the C library">,
+    Statistic<"booleans", "booleans", "loads and stores of booleans that became bytes">];
 }
 
 #endif

@@ -15,6 +15,7 @@ RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.get
   Type word = builder.getI64Type(), code = builder.getI32Type();
   Type none = LLVM::LLVMVoidType::get(module.getContext());
   dispatch = declare("plim_rt_dispatch", code, {pointer, pointer, pointer, pointer});
+  dispatchGroup = declare("plim_rt_dispatch_group", code, {pointer, word, pointer});
   allocate = declare("plim_rt_allocate", pointer, {pointer, word, pointer, word});
   release = declare("plim_rt_release", none, {pointer, pointer});
   scratch = declare("plim_rt_scratch", pointer, {pointer, word});

@@ -121,6 +121,10 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   if (options.policy != "heap")
     manager.addPass(createPlimPlanMemory());
   addCleanup(manager);
+
+  // 9. The oracle runs in the order of the source.
+  if (!options.oracle)
+    manager.addPass(createPlimSchedule());
 }
 
 void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {

@@ -116,3 +116,26 @@ void DispatchOp::getEffects(
       effects.emplace_back(MemoryEffects::Write::get(), binding);
   }
 }
+
+LogicalResult ConcurrentOp::verify() {
+  llvm::SmallPtrSet<Value, 8> read, written;
+  unsigned count = 0;
+  for (Operation &op : getBody().front()) {
+    auto dispatch = dyn_cast<DispatchOp>(op);
+    if (!dispatch || dispatch.getNumResults() != 0)
+      return op.emitOpError("can't be part of plim.concurrent, which holds dispatches on buffers");
+    ++count;
+    for (OpOperand *binding : dispatch.getBindings()) {
+      bool writes = dispatch.getAccess(*binding) != Access::ReadOnly;
+      if (written.contains(binding->get()) || (writes && read.contains(binding->get())))
+        return dispatch.emitOpError() << "shares binding #" << binding->getOperandNumber()
+                                      << " with another dispatch of plim.concurrent, and one of "
+                                      << "them writes it";
+    }
+    for (OpOperand *binding : dispatch.getBindings())
+      (dispatch.getAccess(*binding) == Access::ReadOnly ? read : written).insert(binding->get());
+  }
+  if (count < 2)
+    return emitOpError("must hold at least two dispatches");
+  return success();
+}

@@ -48,6 +48,25 @@ def Plim_DispatchOp : Plim_Op<"dispatch", [
   let hasVerifier = 1;
 }
 
+def Plim_ConcurrentOp : Plim_Op<"concurrent", [
+    NoRegionArguments, NoTerminator, RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "dispatches that may run at the same time";
+  let description = [{
+    Holds two or more dispatches on buffers and nothing else. None of them writes what another one
+    reads or writes, so they may run in any order and at once; the op ends when all of them have.
+
+    ```mlir
+    plim.concurrent {
+      plim.dispatch @queries ins(%x : memref<8xf32>) outs(%q : memref<8xf32>)
+      plim.dispatch @keys ins(%x : memref<8xf32>) outs(%k : memref<8xf32>)
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
+}
+
 def Plim_ContextOp : Plim_Op<"context", [Pure]> {
   let summary = "the device context of the running call";
   let description = [{

@@ -226,4 +226,37 @@ def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
     Statistic<"missed", "missed", "buffers left to the allocator">];
 }
 
+def PlimSchedule : Pass<"plim-schedule", "::mlir::ModuleOp"> {
+  let summary = "Group dispatches that may run at the same time";
+  let description = [{
+    Two dispatches of a block depend on each other when they share memory and one of them writes it.
+    What they share follows from their accesses and from where their buffers come from, through
+    views, branches and loops: buffers with offsets in the slab overlap or do not, so a reuse of an
+    offset is a dependence; two allocations are distinct, and so are they and everything that was
+    there before; arguments may alias each other and globals.
+
+    A dispatch joins an earlier one when it depends neither on that one nor on anything between that
+    would have to stay behind. Allocations, checks and computations of scalars that it needs move
+    ahead of the group; a check never moves ahead of a write that the caller could see. Copies,
+    loads and stores order by the memory they touch, calls and ops with regions end the search.
+
+    ```mlir
+    plim.dispatch @q ins(%x, %wq : ...) outs(%q : ...)
+    plim.dispatch @k ins(%x, %wk : ...) outs(%k : ...)
+    plim.dispatch @scores ins(%q, %k : ...) outs(%s : ...)
+    // becomes
+    plim.concurrent {
+      plim.dispatch @q ins(%x, %wq : ...) outs(%q : ...)
+      plim.dispatch @k ins(%x, %wk : ...) outs(%k : ...)
+    }
+    plim.dispatch @scores ins(%q, %k : ...) outs(%s : ...)
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
+  let statistics = [
+    Statistic<"groups", "groups", "groups formed">,
+    Statistic<"grouped", "grouped", "dispatches in a group">,
+    Statistic<"missed", "missed", "dispatches that run alone">];
+}
+
 #endif

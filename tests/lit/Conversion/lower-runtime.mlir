@@ -90,6 +90,48 @@ func.func @host(%a: memref<?xf32>, %s: f32) -> (memref<4xi16>, index) {
 
 // -----
 
+// A group is one call: an array with the three fields of each launch. Its failure leaves the host
+// function as that of a single dispatch does.
+//   CHECK-DAG: llvm.func @plim_rt_dispatch_group(!llvm.ptr, i64, !llvm.ptr) -> i32
+// CHECK-LABEL: func.func private @plim.body.at_once(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
+//   CHECK-NOT: plim.concurrent
+//       CHECK: %[[D:.*]] = llvm.mlir.addressof @plim.descriptor.d
+//       CHECK: %[[E:.*]] = llvm.mlir.addressof @plim.descriptor.e
+//       CHECK: %[[COUNT:.*]] = llvm.mlir.constant(2 : i64)
+//   CHECK-DAG: llvm.store %[[D]],
+//   CHECK-DAG: llvm.store %[[E]],
+//       CHECK: %[[STATUS:.*]] = llvm.call @plim_rt_dispatch_group(%[[CONTEXT]], %[[COUNT]], %{{.*}})
+//   CHECK-NOT: llvm.call @plim_rt_dispatch(
+//       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
+//       CHECK: cf.cond_br %[[FAILED]]
+func.func private @d_workgroups(%o: memref<f32>) -> index attributes {plim.workgroup_count = @d} {
+  %n = arith.constant 1 : index
+  return %n : index
+}
+func.func private @d(%o: memref<f32> {plim.access = #plim.access<writeonly>}, %begin: index,
+                     %end: index) attributes {plim.dispatch_function} {
+  return
+}
+func.func private @e_workgroups(%o: memref<f32>, %s: f32) -> index
+    attributes {plim.workgroup_count = @e} {
+  %n = arith.constant 1 : index
+  return %n : index
+}
+func.func private @e(%o: memref<f32> {plim.access = #plim.access<writeonly>}, %s: f32,
+                     %begin: index, %end: index) attributes {plim.dispatch_function} {
+  return
+}
+func.func @at_once(%a: memref<4xf32>, %b: memref<4xf32>, %s: f32) {
+  plim.concurrent {
+    plim.dispatch @d outs(%a : memref<4xf32>)
+    plim.dispatch @e ins(%s : f32) outs(%b : memref<4xf32>)
+  }
+  return
+}
+
+// -----
+
 // An assertion that does not hold fails the call with its message.
 //       CHECK: llvm.mlir.global internal constant @[[STRING:plim.string.[0-9]+]]("not so\00")
 // CHECK-LABEL: func.func private @plim.body.asserts(

@@ -128,3 +128,68 @@ func.func @keyword(%o: memref<4xf32>) {
   plim.dispatch @work outs(%o : memref<4xf32>) {accesses = [#plim.access<sometimes>]}
   return
 }
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @alone(%o: memref<4xf32>) {
+  // expected-error @below {{'plim.concurrent' op must hold at least two dispatches}}
+  plim.concurrent {
+    plim.dispatch @work outs(%o : memref<4xf32>)
+  }
+  return
+}
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @tensors(%o: tensor<4xf32>) {
+  plim.concurrent {
+    // expected-error @below {{'plim.dispatch' op can't be part of plim.concurrent, which holds dispatches on buffers}}
+    %r = plim.dispatch @work outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @other_op(%a: memref<4xf32>, %o: memref<4xf32>) {
+  plim.concurrent {
+    // expected-error @below {{'memref.copy' op can't be part of plim.concurrent, which holds dispatches on buffers}}
+    memref.copy %a, %o : memref<4xf32> to memref<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @write_after_read(%a: memref<4xf32>, %o: memref<4xf32>) {
+  plim.concurrent {
+    plim.dispatch @work ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+    // expected-error @below {{'plim.dispatch' op shares binding #0 with another dispatch of plim.concurrent, and one of them writes it}}
+    plim.dispatch @work outs(%a : memref<4xf32>)
+  }
+  return
+}
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @read_after_write(%a: memref<4xf32>, %o: memref<4xf32>) {
+  plim.concurrent {
+    plim.dispatch @work outs(%a : memref<4xf32>)
+    // expected-error @below {{'plim.dispatch' op shares binding #0 with another dispatch of plim.concurrent, and one of them writes it}}
+    plim.dispatch @work ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  }
+  return
+}
+
+// -----
+
+func.func @empty() {
+  // expected-error @below {{'plim.concurrent' op must hold at least two dispatches}}
+  plim.concurrent {
+  }
+  return
+}

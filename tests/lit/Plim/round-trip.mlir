@@ -59,6 +59,20 @@ func.func @no_bindings() {
   return
 }
 
+// CHECK-LABEL: func.func @at_once(
+//       CHECK: plim.concurrent {
+//  CHECK-NEXT:   plim.dispatch @work
+//  CHECK-NEXT:   plim.dispatch @work
+//  CHECK-NEXT: } {plim.note}
+//  CHECK-NEXT: return
+func.func @at_once(%a: memref<?x4xf32>, %s: f32, %o: memref<?xf32>, %p: memref<?xf32>) {
+  plim.concurrent {
+    plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%o : memref<?xf32>)
+    plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%p : memref<?xf32>)
+  } {plim.note}
+  return
+}
+
 // CHECK-LABEL: func.func @slab()
 //       CHECK: %[[CONTEXT:.*]] = plim.context : !plim.context
 //       CHECK: plim.workspace %[[CONTEXT]] : memref<?xi8>
