@@ -78,5 +78,26 @@ TEST_F(EngineSteadyState, SeveralThreadsComeToRest) {
   EXPECT_LE(allocationsOf(matmul, arguments, 500), 2);
 }
 
+TEST_F(EngineSteadyState, GroupsOfDispatchesComeToRest) {
+  constexpr const char *source = R"(
+!t = tensor<96x96xf32>
+func.func @two(%a: !t, %b: !t, %c: !t) -> (!t, !t) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : !t
+  %z = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
+  %p = linalg.matmul ins(%a, %b : !t, !t) outs(%z : !t) -> !t
+  %q = linalg.matmul ins(%a, %c : !t, !t) outs(%z : !t) -> !t
+  return %p, %q : !t, !t
+})";
+  std::vector<Value> arguments(3, smallIntegers({96, 96}));
+  for (int threads : {1, 2}) {
+    std::shared_ptr<Engine> engine = makeEngine({.threads = threads});
+    Function two = lookup(load(*engine, source), "two");
+    for (int i = 0; i < 20 && allocationsOf(two, arguments, 200) != 0; ++i) {
+    }
+    EXPECT_LE(allocationsOf(two, arguments, 500), threads == 1 ? 0 : 2);
+  }
+}
+
 } // namespace
 } // namespace plim
