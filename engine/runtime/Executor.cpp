@@ -145,8 +145,7 @@ struct Executor::Group {
 class Executor::Range {
 public:
   PLIM_NO_TSAN explicit Range(const Group &group) : Range(group.begin(), group.end()) {}
-  PLIM_NO_TSAN Range(const Range &other)
-      : first(other.first), last(other.last), from(other.from), to(other.to) {}
+  Range(const Range &) = default;
   /// Leaves the first half to `other`.
   PLIM_NO_TSAN Range(Range &other, tbb::split) : Range(other) {
     if (last - first == 1) {
