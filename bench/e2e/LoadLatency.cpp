@@ -15,6 +15,7 @@
 
 #include "bench/e2e/Modules.h"
 #include "bench/harness/Contest.h"
+#include "bench/harness/Main.h"
 #include "bench/harness/Workload.h"
 #include "tools/io/Npy.h"
 #include "tools/io/Safetensors.h"
@@ -217,11 +218,5 @@ void registerAll() {
 int main(int argc, char **argv) {
   if (argc == 5 && std::strcmp(argv[1], "--child") == 0)
     return runChild(argv[2], argv[3], std::strcmp(argv[4], "cached") == 0);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv))
-    return 2;
-  registerAll();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return plim::bench::runBenchmarks(argc, argv, registerAll);
 }

@@ -11,6 +11,7 @@
 
 #include "bench/harness/Contest.h"
 #include "bench/harness/HandLoops.h"
+#include "bench/harness/Main.h"
 #include "bench/harness/Workload.h"
 
 #include <nlohmann/json.hpp>
@@ -234,12 +235,4 @@ void registerAll() {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv))
-    return 2;
-  registerAll();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char **argv) { return plim::bench::runBenchmarks(argc, argv, registerAll); }

@@ -10,6 +10,8 @@
 // memory also reads the line it overwrites, which the figure does not count: that is the difference
 // to the non-temporal rows.
 
+#include "bench/harness/Main.h"
+
 #include <algorithm>
 #include <atomic>
 #include <benchmark/benchmark.h>
@@ -199,12 +201,4 @@ void registerAll() {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv))
-    return 2;
-  registerAll();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char **argv) { return plim::bench::runBenchmarks(argc, argv, registerAll); }
