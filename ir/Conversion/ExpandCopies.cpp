@@ -32,12 +32,7 @@ struct ExpandCopies : plim::ir::impl::PlimExpandCopiesBase<ExpandCopies> {
       if (source.getLayout().isIdentity() && target.getLayout().isIdentity())
         continue;
       OpBuilder builder(copy);
-      SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(source.getRank()));
-      SmallVector<utils::IteratorType> loops(source.getRank(), utils::IteratorType::parallel);
-      linalg::GenericOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget(), maps,
-                                loops, [](OpBuilder &nested, Location loc, ValueRange arguments) {
-                                  linalg::YieldOp::create(nested, loc, arguments[0]);
-                                });
+      linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
       copy.erase();
     }
   }

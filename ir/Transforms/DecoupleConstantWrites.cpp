@@ -47,14 +47,7 @@ struct DecoupleConstantWrites
         Value scalar = arith::ConstantOp::create(builder, loc, value.getSplatValue<TypedAttr>());
         destination = linalg::FillOp::create(builder, loc, scalar, destination).getResult(0);
       } else {
-        SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
-        SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-        destination = linalg::GenericOp::create(
-                          builder, loc, type, init.get(), destination, maps, loops,
-                          [](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
-                            linalg::YieldOp::create(nested, nestedLoc, arguments[0]);
-                          })
-                          .getResult(0);
+        destination = linalg::CopyOp::create(builder, loc, init.get(), destination).getResult(0);
         ++copied;
       }
     }

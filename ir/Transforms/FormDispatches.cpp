@@ -331,8 +331,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         clone = bodyBuilder.clone(*root, rootMapping);
         Value placeholder = placeholderFor(bodyBuilder, loc, outputs[0].getType());
         placeholders.push_back(placeholder);
-        Value copy = copyInto(bodyBuilder, loc, clone->getResult(0), placeholder);
-        func::ReturnOp::create(bodyBuilder, loc, copy);
+        auto copy = linalg::CopyOp::create(bodyBuilder, loc, clone->getResult(0), placeholder);
+        func::ReturnOp::create(bodyBuilder, loc, copy.getResults());
       }
     }
     for (auto [output, placeholder] : llvm::zip(outputs, placeholders)) {
@@ -369,18 +369,6 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
 
   static Value placeholderFor(OpBuilder &builder, Location loc, Type type) {
     return UnrealizedConversionCastOp::create(builder, loc, type, ValueRange()).getResult(0);
-  }
-
-  static Value copyInto(OpBuilder &builder, Location loc, Value source, Value destination) {
-    auto type = cast<RankedTensorType>(source.getType());
-    SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
-    SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-    return linalg::GenericOp::create(
-               builder, loc, type, source, destination, maps, loops,
-               [](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
-                 linalg::YieldOp::create(nested, nestedLoc, arguments[0]);
-               })
-        .getResult(0);
   }
 };
 

@@ -3,10 +3,8 @@
 // CHECK-LABEL: func.func @strided(
 //  CHECK-SAME: %[[A:.*]]: memref<4x4xf32, strided<[8, 1]>>, %[[B:.*]]: memref<4x4xf32>)
 //   CHECK-NOT: memref.copy
-//       CHECK: linalg.generic {{.*}} ins(%[[A]] : {{.*}}) outs(%[[B]] : memref<4x4xf32>)
-//  CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
-//  CHECK-NEXT: linalg.yield %[[X]]
-//       CHECK: linalg.generic {{.*}} ins(%[[B]] : {{.*}}) outs(%[[A]] : {{.*}})
+//       CHECK: linalg.copy ins(%[[A]] : {{.*}}) outs(%[[B]] : memref<4x4xf32>)
+//       CHECK: linalg.copy ins(%[[B]] : {{.*}}) outs(%[[A]] : {{.*}})
 func.func @strided(%a: memref<4x4xf32, strided<[8, 1]>>, %b: memref<4x4xf32>) {
   memref.copy %a, %b : memref<4x4xf32, strided<[8, 1]>> to memref<4x4xf32>
   memref.copy %b, %a : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
@@ -16,7 +14,7 @@ func.func @strided(%a: memref<4x4xf32, strided<[8, 1]>>, %b: memref<4x4xf32>) {
 // A dense copy is one call of memcpy later.
 // CHECK-LABEL: func.func @dense(
 //       CHECK: memref.copy
-//   CHECK-NOT: linalg.generic
+//   CHECK-NOT: linalg.copy
 //       CHECK: return
 func.func @dense(%a: memref<?x4xf32>, %b: memref<?x4xf32>) {
   memref.copy %a, %b : memref<?x4xf32> to memref<?x4xf32>

@@ -40,7 +40,7 @@ func.func @splat(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // CHECK-LABEL: func.func @elements(
 //   CHECK-DAG: %[[C:.*]] = arith.constant dense<[1, 2, 3]> : tensor<3xi32>
 //   CHECK-DAG: %[[E:.*]] = tensor.empty() : tensor<3xi32>
-//       CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[C]] : tensor<3xi32>) outs(%[[E]] : tensor<3xi32>)
+//       CHECK: %[[COPY:.*]] = linalg.copy ins(%[[C]] : tensor<3xi32>) outs(%[[E]] : tensor<3xi32>)
 //       CHECK: linalg.reduce
 //  CHECK-SAME: outs(%[[COPY]] : tensor<3xi32>)
 func.func @elements(%a: tensor<3x5xi32>) -> tensor<3xi32> {
@@ -67,7 +67,7 @@ func.func @insert_splat(%a: tensor<2xi8>) -> tensor<4xi8> {
 
 // CHECK-LABEL: func.func @insert_elements(
 //  CHECK-SAME: %[[A:.*]]: tensor<2xindex>
-//       CHECK: %[[COPY:.*]] = linalg.generic
+//       CHECK: %[[COPY:.*]] = linalg.copy
 //       CHECK: tensor.insert_slice %[[A]] into %[[COPY]][1] [2] [1]
 func.func @insert_elements(%a: tensor<2xindex>) -> tensor<4xindex> {
   %c = arith.constant dense<[1, 2, 3, 4]> : tensor<4xindex>

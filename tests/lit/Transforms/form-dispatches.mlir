@@ -171,7 +171,7 @@ func.func @in_loop(%a: tensor<8xf32>, %n: index, %p: tensor<4xf32>) -> tensor<8x
 // Ops without a destination of their own get one, and write it.
 // CHECK-LABEL: func.func private @slice_extract_slice_0(
 //       CHECK: %[[S:.*]] = tensor.extract_slice
-//       CHECK: linalg.generic {{.*}} ins(%[[S]] : tensor<?xf32>) outs(%{{.*}} : tensor<?xf32>)
+//       CHECK: linalg.copy ins(%[[S]] : tensor<?xf32>) outs(%{{.*}} : tensor<?xf32>)
 // CHECK-LABEL: func.func @slice(
 //  CHECK-SAME: %[[N:[^:]*]]: index)
 //       CHECK: %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?xf32>
