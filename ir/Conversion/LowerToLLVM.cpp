@@ -3,6 +3,7 @@
 #include "mlir/Analysis/DataLayoutAnalysis.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
+#include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
@@ -14,6 +15,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -34,7 +36,8 @@ namespace {
 
 struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
   void runOnOperation() override {
-    if (failed(lowerVectors()) || failed(callLibrary()) || failed(convert()))
+    if (failed(lowerVectors()) || failed(expandComplex()) || failed(callLibrary()) ||
+        failed(convert()))
       return signalPassFailure();
     storeBooleansAsBytes();
   }
@@ -66,6 +69,20 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     // The C library has no such function.
     math::populateExpansionPatterns(patterns, {"rsqrt"});
     return applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+
+  /// Complex functions to functions of real numbers. Arithmetic alone has a counterpart in LLVM; the
+  /// magnitude too, but its squares overflow.
+  LogicalResult expandComplex() {
+    RewritePatternSet patterns(&getContext());
+    populateComplexToStandardConversionPatterns(patterns);
+    ConversionTarget target(getContext());
+    target.addIllegalDialect<complex::ComplexDialect>();
+    target
+        .addLegalOp<complex::AddOp, complex::BitcastOp, complex::ConstantOp, complex::CreateOp,
+                    complex::DivOp, complex::ImOp, complex::MulOp, complex::ReOp, complex::SubOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
   /// Functions that LLVM has no intrinsic for, or for which upstream's expansion cancels near zero
