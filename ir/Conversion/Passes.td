@@ -13,6 +13,26 @@ def PlimExpandCopies : Pass<"plim-expand-copies", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
 }
 
+def PlimLowerChecks : Pass<"plim-lower-checks", "::mlir::func::FuncOp"> {
+  let summary = "Gather failed checks in flags that are looked at once";
+  let description = [{
+    Each message of `plim.check` in a function gets a flag on the stack, which LLVM keeps in a
+    register: in a vectorised loop it is a reduction. The function asserts it before it returns.
+
+    ```mlir
+    %ok = plim.check %inside, "message"
+    // becomes
+    %old = memref.load %failed[] : memref<i8>
+    memref.store (%old | not %inside), %failed[] : memref<i8>
+    // and before the return
+    cf.assert (%failed == 0), "message"
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"flags", "flags", "flags, one for each message of a function">];
+}
+
 def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {
   let summary = "Move the contents of globals out of the code";
   let description = [{

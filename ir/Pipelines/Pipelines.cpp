@@ -142,6 +142,7 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   function.addPass(memref::createExpandOpsPass());
   function.addPass(createForallToForLoopPass());
   function.addPass(createForallToParallelLoopPass());
+  function.addPass(createPlimLowerChecks());
   function.addPass(memref::createExpandStridedMetadataPass());
   function.addPass(createLowerAffinePass());
   addCleanup(manager);

@@ -48,6 +48,11 @@ int64_t plim::ir::elementBytes(Type element) {
   return llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
 }
 
+OpFoldResult CheckOp::fold(FoldAdaptor adaptor) {
+  auto condition = dyn_cast_or_null<BoolAttr>(adaptor.getCondition());
+  return condition && condition.getValue() ? getCondition() : Value();
+}
+
 SmallVector<OpOperand *> DispatchOp::getBindings() {
   SmallVector<OpOperand *> bindings;
   for (OpOperand &operand : getOperation()->getOpOperands())

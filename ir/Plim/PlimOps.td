@@ -3,6 +3,7 @@
 
 include "ir/Plim/PlimBase.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -75,6 +76,27 @@ def Plim_ContextOp : Plim_Op<"context", [Pure]> {
   }];
   let results = (outs Plim_ContextType:$context);
   let assemblyFormat = "attr-dict `:` type($context)";
+}
+
+def Plim_CheckOp : Plim_Op<"check", [NoMemoryEffect, SameOperandsAndResultType]> {
+  let summary = "fail the call, later, if a condition does not hold";
+  let description = [{
+    Yields `condition`. Where it is false the call fails with `message` when the enclosing function
+    ends; until then the code goes on, so whatever must not happen has to be guarded by the result.
+    Other than `cf.assert` it may stand in the body of a linalg op: it has no effect that would keep
+    the op from being fused and tiled, and a loop around it can still be vectorised. It is not
+    speculatable: no pass may move it to where it would not have been executed.
+
+    ```mlir
+    %inside = arith.cmpi ult, %i, %n : index
+    %ok = plim.check %inside, "gather.mlir:12:10: index out of range"
+    %v = scf.if %ok -> f32 { ... } else { ... }
+    ```
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message);
+  let results = (outs I1:$ok);
+  let assemblyFormat = "$condition `,` $message attr-dict";
+  let hasFolder = 1;
 }
 
 def Plim_WorkspaceOp : Plim_Op<"workspace", [Pure]> {

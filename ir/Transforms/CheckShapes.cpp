@@ -1,12 +1,20 @@
+#include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
 
+#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
+#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
+#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace plim::ir {
@@ -35,6 +43,71 @@ std::string locationText(Location loc) {
   return text;
 }
 
+/// One element that an op reads or writes.
+struct ElementAccess {
+  Operation *op = nullptr;
+  Value shaped;
+  ValueRange indices;
+};
+
+std::optional<ElementAccess> elementAccess(Operation *op) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return ElementAccess{op, extract.getTensor(), extract.getIndices()};
+  if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    return ElementAccess{op, insert.getDest(), insert.getIndices()};
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return ElementAccess{op, load.getMemRef(), load.getIndices()};
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return ElementAccess{op, store.getMemRef(), store.getIndices()};
+  return std::nullopt;
+}
+
+/// Tells which indices lie inside whatever the data.
+class IndexRanges {
+public:
+  explicit IndexRanges(Operation *root) {
+    solver.load<dataflow::DeadCodeAnalysis>();
+    solver.load<dataflow::SparseConstantPropagation>();
+    solver.load<dataflow::IntegerRangeAnalysis>();
+    known = succeeded(solver.initializeAndRun(root));
+  }
+
+  bool isInside(Value index, Value shaped, int64_t dimension) {
+    using Bounds = ValueBoundsConstraintSet;
+    int64_t extent = cast<ShapedType>(shaped.getType()).getDimSize(dimension);
+    // What the type of the data or a clamp bounds.
+    if (!ShapedType::isDynamic(extent) && known)
+      if (auto *state = solver.lookupState<dataflow::IntegerValueRangeLattice>(index);
+          state && !state->getValue().isUninitialized()) {
+        const ConstantIntRanges &range = state->getValue().getValue();
+        if (range.smin().isNonNegative() && range.smax().slt(extent))
+          return true;
+      }
+    // What the loops bound: all operands that a loop runs along have the same extent, or the call
+    // has failed.
+    if (auto loop = index.getDefiningOp<linalg::IndexOp>()) {
+      auto op = cast<linalg::LinalgOp>(loop->getParentOp());
+      for (OpOperand &operand : op->getOpOperands())
+        if (isa<RankedTensorType>(operand.get().getType()))
+          for (auto [position, result] :
+               llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+            if (result == getAffineDimExpr(loop.getDim(), index.getContext()) &&
+                Bounds::compare(Bounds::Variable(operand.get(), position),
+                                Bounds::ComparisonOperator::LE,
+                                Bounds::Variable(shaped, dimension)))
+              return true;
+    }
+    return Bounds::compare(Bounds::Variable(index), Bounds::ComparisonOperator::GE,
+                           OpFoldResult(Builder(index.getContext()).getIndexAttr(0))) &&
+           Bounds::compare(Bounds::Variable(index), Bounds::ComparisonOperator::LT,
+                           Bounds::Variable(shaped, dimension));
+  }
+
+private:
+  DataFlowSolver solver;
+  bool known;
+};
+
 struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
@@ -42,19 +115,15 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       if (op.hasPureTensorSemantics())
         ops.push_back(op);
     });
+    // Before anything is inserted: extents that the checks ask for need no check.
+    SmallVector<RuntimeVerifiableOpInterface> accesses;
+    getOperation().walk([&](RuntimeVerifiableOpInterface access) {
+      if (isa<tensor::TensorDialect>(access->getDialect()) && !elementAccess(access))
+        accesses.push_back(access);
+    });
+    checkElements();
     for (linalg::LinalgOp op : ops)
       check(op);
-    // Slices and single elements, where they stand in host code: inside a body a check of every
-    // element would cost more than the access.
-    SmallVector<RuntimeVerifiableOpInterface> accesses;
-    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<linalg::LinalgOp>(op))
-        return WalkResult::skip();
-      if (auto access = dyn_cast<RuntimeVerifiableOpInterface>(op);
-          access && isa<tensor::TensorDialect>(op->getDialect()))
-        accesses.push_back(access);
-      return WalkResult::advance();
-    });
     getOperation().walk([&](tensor::ExpandShapeOp op) { checkExpansion(op); });
     getOperation().walk([&](tensor::InsertSliceOp op) { checkInsertion(op); });
     for (RuntimeVerifiableOpInterface access : accesses) {
@@ -66,6 +135,89 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
           });
       ++checks;
     }
+  }
+
+  /// Single elements, wherever they are accessed. Kernels are their author's own.
+  void checkElements() {
+    if (getOperation()->hasAttr(plim::ir::kernelAttr))
+      return;
+    SmallVector<ElementAccess> accesses;
+    getOperation().walk([&](Operation *op) {
+      if (std::optional<ElementAccess> access = elementAccess(op))
+        accesses.push_back(*access);
+    });
+    if (accesses.empty())
+      return;
+    IndexRanges ranges(getOperation());
+    SmallVector<SmallVector<int64_t>> unknown;
+    for (const ElementAccess &access : accesses) {
+      SmallVector<int64_t> &dimensions = unknown.emplace_back();
+      for (auto [dimension, index] : llvm::enumerate(access.indices))
+        if (!ranges.isInside(index, access.shaped, dimension))
+          dimensions.push_back(dimension);
+    }
+    for (auto [access, dimensions] : llvm::zip(accesses, unknown))
+      checkElement(access, dimensions);
+  }
+
+  void checkElement(const ElementAccess &access, ArrayRef<int64_t> dimensions) {
+    bool isLate = canFailLate(access.op);
+    OpBuilder builder(access.op);
+    Location loc = access.op->getLoc();
+    Value inside;
+    for (int64_t dimension : dimensions) {
+      Value position = arith::ConstantIndexOp::create(builder, loc, dimension);
+      Value extent = isa<TensorType>(access.shaped.getType())
+                         ? builder.createOrFold<tensor::DimOp>(loc, access.shaped, position)
+                         : builder.createOrFold<memref::DimOp>(loc, access.shaped, position);
+      // Unsigned: a negative index is a large one.
+      Value ok = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       access.indices[dimension], extent);
+      std::string type;
+      llvm::raw_string_ostream(type) << access.shaped.getType();
+      std::string message =
+          "index out of range in dimension " + std::to_string(dimension) + " of " + type;
+      if (!isLate) {
+        require(builder, access.op, ok, message);
+        continue;
+      }
+      ok = plim::ir::CheckOp::create(builder, loc, ok, locationText(loc) + message);
+      inside = inside ? arith::AndIOp::create(builder, loc, inside, ok).getResult() : ok;
+      ++checks;
+    }
+    if (!inside)
+      return;
+    // In a body a branch out of the loop would keep it from being vectorised: the element is read
+    // under a guard, as a masked load, and the loop goes on.
+    auto extract = cast<tensor::ExtractOp>(access.op);
+    auto guard = scf::IfOp::create(builder, loc, extract.getType(), inside, /*withElse=*/true);
+    extract.replaceAllUsesWith(guard.getResult(0));
+    extract->moveBefore(guard.thenBlock(), guard.thenBlock()->end());
+    builder.setInsertionPointToEnd(guard.thenBlock());
+    scf::YieldOp::create(builder, loc, extract.getResult());
+    builder.setInsertionPointToEnd(guard.elseBlock());
+    scf::YieldOp::create(builder, loc, zero(builder, loc, extract.getType()));
+  }
+
+  /// In the body of an op on tensors, unless what is read may decide that a loop goes on for ever.
+  static bool canFailLate(Operation *op) {
+    if (!isa<tensor::ExtractOp>(op))
+      return false;
+    for (; op; op = op->getParentOp()) {
+      if (isa<scf::WhileOp>(op))
+        return false;
+      if (auto body = dyn_cast<linalg::LinalgOp>(op))
+        return body.hasPureTensorSemantics();
+    }
+    return false;
+  }
+
+  static Value zero(OpBuilder &builder, Location loc, Type type) {
+    auto complexType = dyn_cast<ComplexType>(type);
+    if (!complexType)
+      return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Attribute part = builder.getZeroAttr(complexType.getElementType());
+    return complex::ConstantOp::create(builder, loc, type, builder.getArrayAttr({part, part}));
   }
 
   /// Upstream has no check of the slice that is written.

@@ -21,6 +21,9 @@ class BufferizationDialect;
 namespace cf {
 class ControlFlowDialect;
 }
+namespace complex {
+class ComplexDialect;
+}
 namespace linalg {
 class LinalgDialect;
 }

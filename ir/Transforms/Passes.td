@@ -38,8 +38,6 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
 def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
   let summary = "Check at run time that dynamic extents agree and slices lie inside";
   let description = [{
-    Also inserts upstream's checks of tensor slices and elements that host code accesses.
-
     A linalg op that ties two extents to one loop, one of them dynamic, is undefined when they
     differ. This pass compares them before the op; a mismatch fails the call with the location of
     the op. Extents that are equal by construction fold away.
@@ -50,9 +48,25 @@ def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
     %same = arith.cmpi eq, %k0, %k1 : index
     cf.assert %same, "matmul.mlir:4:8: extent 1 of operand 0 and extent 0 of operand 1 differ"
     ```
+
+    Slices are checked where they stand, most of them by upstream's interface. An element that is
+    accessed at an index which neither the loops nor its type keep inside is checked too: in host
+    code by an assertion, in the body of an op by `plim.check`, which a loop around it does not have
+    to leave. Nothing is read where the check fails.
+
+    ```mlir
+    %v = tensor.extract %table[%i] : tensor<?xf32>
+    // in a body becomes
+    %inside = arith.cmpi ult, %i, %n : index
+    %ok = plim.check %inside, "gather.mlir:9:10: index out of range in dimension 0 of tensor<?xf32>"
+    %v = scf.if %ok -> f32 { tensor.extract ... } else { zero }
+    ```
+    Kernels are not touched: their memory is their author's.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+                           "::mlir::complex::ComplexDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+                           "::plim::ir::PlimDialect"];
   let statistics = [Statistic<"checks", "checks", "run-time comparisons inserted">];
 }
 

@@ -49,3 +49,28 @@ func.func @one_slab() -> (memref<?xi8>, memref<?xi8>) {
   %other = plim.workspace %again : memref<?xi8>
   return %slab, %other : memref<?xi8>, memref<?xi8>
 }
+
+// A check of what holds, or whose result nobody needs, is none; equal checks are one; none leaves a
+// loop that may not run.
+// CHECK-LABEL: func.func @checks(
+//  CHECK-SAME: %[[A:.*]]: i1, %{{.*}}: index)
+//       CHECK: %[[TRUE:.*]] = arith.constant true
+//       CHECK: %[[OK:.*]] = plim.check %[[A]], "a"
+//       CHECK: %[[LOOP:.*]] = scf.for
+//       CHECK:   plim.check %[[A]], "c"
+//       CHECK: return %[[TRUE]], %[[OK]], %[[OK]], %[[LOOP]]
+func.func @checks(%a: i1, %n: index) -> (i1, i1, i1, i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  %holds = plim.check %true, "true"
+  %unused = plim.check %a, "unused"
+  %one = plim.check %a, "a"
+  %two = plim.check %a, "a"
+  %loop = scf.for %i = %c0 to %n step %c1 iter_args(%l = %true) -> i1 {
+    %inner = plim.check %a, "c"
+    %next = arith.xori %l, %inner : i1
+    scf.yield %next : i1
+  }
+  return %holds, %one, %two, %loop : i1, i1, i1, i1
+}

@@ -84,3 +84,11 @@ func.func @slab() -> memref<?xi8> {
 
 // CHECK-LABEL: func.func private @takes_context(!plim.context)
 func.func private @takes_context(!plim.context)
+
+// CHECK-LABEL: func.func @checked(
+//       CHECK: %[[OK:.*]] = plim.check %{{.*}}, "in.mlir:1:2: index out of range"
+//       CHECK: return %[[OK]]
+func.func @checked(%inside: i1) -> i1 {
+  %ok = plim.check %inside, "in.mlir:1:2: index out of range"
+  return %ok : i1
+}

@@ -177,8 +177,7 @@ func.func @expansion(%a: tensor<?x6xf32>, %n: index, %m: index) -> tensor<?x?x2x
 
 // -----
 
-// Slices and elements that are read, where they are read; inside of the body of an op there is no
-// check of each element.
+// Slices and elements that host code accesses, where it does.
 // CHECK-LABEL: func.func @extraction(
 //       CHECK: scf.for
 //       CHECK: cf.assert %{{.*}}, "{{.*}}check-shapes.mlir:[[# @LINE + 7]]:10: 'tensor.extract_slice': {{.*}}
@@ -194,22 +193,157 @@ func.func @extraction(%a: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> 
   return %r : tensor<?xf32>
 }
 // CHECK-LABEL: func.func @element(
-//       CHECK: cf.assert %{{.*}}, "{{.*}}'tensor.extract': {{.*}}
+//  CHECK-SAME: %[[A:.*]]: tensor<?xf32>, %[[I:.*]]: index)
+//       CHECK: %[[N:.*]] = tensor.dim %[[A]]
+//       CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[I]], %[[N]] : index
+//       CHECK: cf.assert %[[INSIDE]], "{{.*}}check-shapes.mlir:[[# @LINE + 3]]:8: index out of range in dimension 0 of tensor<?xf32>"
 //       CHECK: tensor.extract
 func.func @element(%a: tensor<?xf32>, %i: index) -> f32 {
   %r = tensor.extract %a[%i] : tensor<?xf32>
   return %r : f32
 }
-// CHECK-LABEL: func.func @element_in_body(
+// CHECK-LABEL: func.func @written(
+//       CHECK: cf.assert %{{.*}} "{{.*}}index out of range in dimension 1 of tensor<4x?xf32>"
+//   CHECK-NOT: cf.assert
+//       CHECK: tensor.insert
+func.func @written(%a: tensor<4x?xf32>, %x: f32, %i: index) -> tensor<4x?xf32> {
+  %c3 = arith.constant 3 : index
+  %r = tensor.insert %x into %a[%c3, %i] : tensor<4x?xf32>
+  return %r : tensor<4x?xf32>
+}
+// CHECK-LABEL: func.func @memrefs(
+//       CHECK: cf.assert %{{.*}} "{{.*}}index out of range in dimension 0 of memref<?xf32>"
+//       CHECK: memref.load
+//       CHECK: cf.assert %{{.*}} "{{.*}}index out of range in dimension 0 of memref<4xf32>"
+//       CHECK: memref.store
+func.func @memrefs(%a: memref<?xf32>, %b: memref<4xf32>, %i: index) {
+  %x = memref.load %a[%i] : memref<?xf32>
+  memref.store %x, %b[%i] : memref<4xf32>
+  return
+}
+// Kernels are their author's.
+// CHECK-LABEL: func.func @kernel(
 //   CHECK-NOT: cf.assert
 //       CHECK: return
-func.func @element_in_body(%a: tensor<8xf32>, %b: tensor<8xindex>) -> tensor<8xf32> {
+func.func @kernel(%a: memref<?xf32>, %i: index) -> f32 attributes {plim.kernel} {
+  %x = memref.load %a[%i] : memref<?xf32>
+  return %x : f32
+}
+
+// -----
+
+// In the body of an op the loop goes on, and reads nothing.
+// CHECK-LABEL: func.func @gather(
+//  CHECK-SAME: %[[A:.*]]: tensor<?x8xf32>, %[[B:.*]]: tensor<?x8xindex>
+//       CHECK: linalg.generic
+//       CHECK: ^bb0(%[[I:.*]]: index, %{{.*}}: f32):
+//       CHECK: %[[N:.*]] = tensor.dim %[[A]]
+//       CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[I]], %[[N]] : index
+//       CHECK: %[[OK:.*]] = plim.check %[[INSIDE]], "{{.*}}check-shapes.mlir:[[# @LINE + 19]]:10: index out of range in dimension 0 of tensor<?x8xf32>"
+//   CHECK-NOT: plim.check
+//       CHECK: %[[V:.*]] = scf.if %[[OK]] -> (f32) {
+//       CHECK:   %[[READ:.*]] = tensor.extract %[[A]][%[[I]], %{{.*}}]
+//       CHECK:   scf.yield %[[READ]]
+//       CHECK: } else {
+//       CHECK:   %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+//       CHECK:   scf.yield %[[ZERO]]
+//       CHECK: }
+//       CHECK: linalg.yield %[[V]]
+//   CHECK-NOT: cf.assert
+func.func @gather(%a: tensor<?x8xf32>, %b: tensor<?x8xindex>, %c: tensor<?x8xf32>)
+    -> tensor<?x8xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
+                                        affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<?x8xindex>) outs(%c : tensor<?x8xf32>) {
+  ^bb0(%i: index, %old: f32):
+    %j = linalg.index 1 : index
+    %y = tensor.extract %a[%i, %j] : tensor<?x8xf32>
+    linalg.yield %y : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// Each index that can be wrong has a check of its own; a complex number has a zero of its own.
+// CHECK-LABEL: func.func @two(
+//       CHECK: %[[FIRST:.*]] = plim.check %{{.*}}, "{{.*}}in dimension 0 of
+//       CHECK: %[[SECOND:.*]] = plim.check %{{.*}}, "{{.*}}in dimension 1 of
+//       CHECK: %[[BOTH:.*]] = arith.andi %[[FIRST]], %[[SECOND]] : i1
+//       CHECK: scf.if %[[BOTH]] -> (complex<f32>)
+//       CHECK: complex.constant [0.000000e+00 : f32, 0.000000e+00 : f32]
+func.func @two(%a: tensor<4x4xcomplex<f32>>, %b: tensor<8xindex>, %c: tensor<8xcomplex<f32>>)
+    -> tensor<8xcomplex<f32>> {
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
-      ins(%b : tensor<8xindex>) outs(%a : tensor<8xf32>) {
-  ^bb0(%i: index, %old: f32):
-    %y = tensor.extract %a[%i] : tensor<8xf32>
-    linalg.yield %y : f32
-  } -> tensor<8xf32>
-  return %r : tensor<8xf32>
+      ins(%b : tensor<8xindex>) outs(%c : tensor<8xcomplex<f32>>) {
+  ^bb0(%i: index, %old: complex<f32>):
+    %y = tensor.extract %a[%i, %i] : tensor<4x4xcomplex<f32>>
+    linalg.yield %y : complex<f32>
+  } -> tensor<8xcomplex<f32>>
+  return %r : tensor<8xcomplex<f32>>
+}
+
+// -----
+
+// A loop index of an equal extent, a constant, a clamp, and what the type of the data bounds.
+// CHECK-LABEL: func.func @inside(
+//   CHECK-NOT: plim.check
+//   CHECK-NOT: scf.if
+//       CHECK: return
+func.func @inside(%a: tensor<?xf32>, %b: tensor<256xf32>, %q: tensor<?xi8>, %c: tensor<?xf32>)
+    -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]}
+      ins(%q : tensor<?xi8>) outs(%e : tensor<?xf32>) {
+  ^bb0(%k: i8, %old: f32):
+    %i = linalg.index 0 : index
+    %v0 = tensor.extract %a[%i] : tensor<?xf32>
+    %v1 = tensor.extract %b[%c7] : tensor<256xf32>
+    %w = arith.extsi %k : i8 to i32
+    %c128 = arith.constant 128 : i32
+    %s = arith.addi %w, %c128 : i32
+    %p = arith.index_cast %s : i32 to index
+    %v2 = tensor.extract %b[%p] : tensor<256xf32>
+    %c255 = arith.constant 255 : index
+    %low = arith.maxsi %p, %c0 : index
+    %clamped = arith.minsi %low, %c255 : index
+    %v3 = tensor.extract %b[%clamped] : tensor<256xf32>
+    %s0 = arith.addf %v0, %v1 : f32
+    %s1 = arith.addf %s0, %v2 : f32
+    %s2 = arith.addf %s1, %v3 : f32
+    linalg.yield %s2 : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// A loop whose end depends on what is read cannot go on.
+// CHECK-LABEL: func.func @walk(
+//       CHECK: scf.while
+//       CHECK: cf.assert %{{.*}}, "{{.*}}index out of range
+//   CHECK-NOT: plim.check
+//       CHECK: tensor.extract
+func.func @walk(%next: tensor<?xindex>, %c: tensor<8xindex>) -> tensor<8xindex> {
+  %c0 = arith.constant 0 : index
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]} outs(%c : tensor<8xindex>) {
+  ^bb0(%i: index):
+    %end = scf.while (%at = %i) : (index) -> index {
+      %more = arith.cmpi ne, %at, %c0 : index
+      scf.condition(%more) %at : index
+    } do {
+    ^bb0(%at: index):
+      %then = tensor.extract %next[%at] : tensor<?xindex>
+      scf.yield %then : index
+    }
+    linalg.yield %end : index
+  } -> tensor<8xindex>
+  return %r : tensor<8xindex>
 }
