@@ -82,7 +82,8 @@ void writeType(Writer &writer, const ValueType &type) {
   writer.text(type.element);
   writer.integer(type.isShaped);
   writer.integer(type.isMemref);
-  writer.list(type.shape, [&](int64_t extent) { writer.integer(static_cast<uint64_t>(extent)); });
+  for (const std::vector<int64_t> *values : {&type.shape, &type.strides})
+    writer.list(*values, [&](int64_t value) { writer.integer(static_cast<uint64_t>(value)); });
 }
 
 ValueType readType(Reader &reader) {
@@ -90,7 +91,8 @@ ValueType readType(Reader &reader) {
   type.element = reader.text();
   type.isShaped = reader.integer() != 0;
   type.isMemref = reader.integer() != 0;
-  reader.list(type.shape, [&] { return static_cast<int64_t>(reader.integer()); });
+  for (std::vector<int64_t> *values : {&type.shape, &type.strides})
+    reader.list(*values, [&] { return static_cast<int64_t>(reader.integer()); });
   return type;
 }
 
@@ -145,7 +147,11 @@ std::string toString(const ValueType &type) {
   std::string text;
   for (int64_t extent : type.shape)
     text += (extent < 0 ? "?" : std::to_string(extent)) + "x";
-  return text + type.element;
+  text += type.element;
+  for (size_t i = 0; i < type.strides.size(); ++i)
+    text += (i == 0 ? " with strides [" : ", ") +
+            (type.strides[i] == dynamicStride ? "?" : std::to_string(type.strides[i]));
+  return text + (type.strides.empty() ? "" : "]");
 }
 
 std::string serialize(const Artifact &artifact) {

@@ -8,22 +8,28 @@
 #include "support/Status.h"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace plim::jit {
 
-/// A scalar, or a dense tensor or memref.
+/// A stride that the caller chooses.
+inline constexpr int64_t dynamicStride = std::numeric_limits<int64_t>::min();
+
+/// A scalar, tensor or memref.
 struct ValueType {
   std::string element; // "f32", "i1", "index"
   bool isShaped = false;
   bool isMemref = false;      // may be written by the callee
   std::vector<int64_t> shape; // -1: dynamic
+  /// Of a memref with a strided layout: elements between neighbours, per dimension. Empty: dense.
+  std::vector<int64_t> strides;
   bool operator==(const ValueType &) const = default;
 };
 
-/// "3xf32", "?x4xi8", "index".
+/// "3xf32", "?x4xi8", "index", "?x4xf32 with strides [?, 1]".
 std::string toString(const ValueType &type);
 
 /// A public function of the module.
@@ -64,7 +70,7 @@ struct Artifact {
 };
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 1;
+inline constexpr uint32_t artifactVersion = 2;
 
 /// Bytes with magic, versions (format, ABI, LLVM) and a checksum over everything.
 std::string serialize(const Artifact &artifact);

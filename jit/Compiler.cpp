@@ -69,6 +69,9 @@ ValueType valueTypeOf(Type type) {
     value.isMemref = isa<MemRefType>(type);
     for (int64_t extent : shaped.getShape())
       value.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+    if (auto memref = dyn_cast<MemRefType>(type); memref && !memref.getLayout().isIdentity())
+      for (int64_t stride : memref.getStridesAndOffset().first)
+        value.strides.push_back(ShapedType::isDynamic(stride) ? dynamicStride : stride);
     type = shaped.getElementType();
   }
   llvm::raw_string_ostream(value.element) << type;

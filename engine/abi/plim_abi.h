@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 2u
+#define PLIM_ABI_VERSION 3u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -60,16 +60,25 @@ PLIM_STATIC_ASSERT(sizeof(plim_context) == 40, "mirrored by ir/Conversion");
 
 /* One argument or result of a function.
  *
- * A tensor or memref: `data` points at element 0, elements lie densely in row-major order, `sizes`
- * holds one extent per dimension. i1 elements take one byte each, 0 or 1. index is 64 bits.
+ * A tensor or memref: `data` points at element 0, `sizes` holds one extent per dimension. i1 elements
+ * take one byte each, 0 or 1. index is 64 bits. Elements lie densely in row-major order, except in an
+ * argument whose type has a strided layout: there `strides` holds, per dimension, the distance of
+ * neighbours in elements. A layout with offset is one with offset 0 at another `data`.
  * A scalar: `data` points at the value (i1 as one byte), `sizes` may be null.
  * For a result, `sizes` has room for the rank and `data` for a scalar; a tensor's `data` and `sizes`
- * are set by the callee, and the memory, taken with plim_rt_allocate, passes to the caller. */
+ * are set by the callee, and the memory, taken with plim_rt_allocate, passes to the caller.
+ *
+ *   offset  field
+ *        0  data
+ *        8  sizes
+ *       16  strides             null where nothing reads them: dense arguments, scalars, results
+ */
 typedef struct plim_view {
   void *data;
   int64_t *sizes;
+  const int64_t *strides;
 } plim_view;
-PLIM_STATIC_ASSERT(sizeof(plim_view) == 16, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_view) == 24, "mirrored by ir/Conversion");
 
 /* A public function of a module. On failure no result holds memory. */
 typedef plim_code (*plim_function_entry)(plim_context *context, const plim_view *arguments,

@@ -1,6 +1,7 @@
 #include "engine/runtime/Buffer.h"
 
 #include "engine/runtime/ByteSize.h"
+#include "support/CheckedMath.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -8,11 +9,30 @@
 #include <string>
 
 namespace plim::runtime {
+namespace {
+
+/// Overflow-checked: is there a byte offset for every element?
+bool offsetsFit(std::span<const int64_t> shape, std::span<const int64_t> strides,
+                int64_t elementBytes) {
+  int64_t low = 0, high = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    std::optional<int64_t> elements = checkedMul(shape[i] - 1, strides[i]);
+    std::optional<int64_t> bytes = elements ? checkedMul(*elements, elementBytes) : std::nullopt;
+    int64_t &end = strides[i] < 0 ? low : high;
+    std::optional<int64_t> farther = bytes ? checkedAdd(end, *bytes) : std::nullopt;
+    if (!farther)
+      return false;
+    end = *farther;
+  }
+  return true;
+}
+
+} // namespace
 
 StatusOr<Buffer> Buffer::create(const std::shared_ptr<MemoryPool> &pool, void *data,
                                 ElementType type, std::span<const int64_t> shape) {
   PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
-  size_t stateBytes = sizeof(State) + shape.size_bytes();
+  size_t stateBytes = sizeof(State) + 2 * shape.size_bytes();
   void *memory = pool ? pool->allocate(stateBytes) : std::malloc(stateBytes);
   if (!memory)
     return resourceExhaustedError("no memory for a buffer handle");
@@ -24,6 +44,12 @@ StatusOr<Buffer> Buffer::create(const std::shared_ptr<MemoryPool> &pool, void *d
   state->pool = pool;
   if (!shape.empty())
     std::memcpy(state->extents(), shape.data(), shape.size_bytes());
+  // An extent of zero leaves nothing to be apart; the strides outside of it are as for one.
+  uint64_t stride = 1; // may wrap if there are no elements
+  for (size_t i = shape.size(); i-- > 0;) {
+    state->strides()[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(shape[i] > 0 ? shape[i] : 1);
+  }
   return Buffer(state);
 }
 
@@ -63,6 +89,26 @@ StatusOr<Buffer> Buffer::wrap(void *data, ElementType type, std::span<const int6
     buffer->state->release = release;
     buffer->state->user = user;
   }
+  return buffer;
+}
+
+StatusOr<Buffer> Buffer::wrapStrided(void *data, ElementType type, std::span<const int64_t> shape,
+                                     std::span<const int64_t> strides, bool readOnly,
+                                     BufferReleaseFn release, void *user) {
+  if (strides.size() != shape.size())
+    return invalidArgumentError(std::to_string(strides.size()) + " strides for " +
+                                std::to_string(shape.size()) + " extents");
+  PLIM_ASSIGN_OR_RETURN(Buffer buffer, wrap(data, type, shape, readOnly, nullptr, nullptr));
+  if (buffer.elementCount() > 0 && !offsetsFit(shape, strides, elementBytes(type)))
+    return invalidArgumentError("the strides of a buffer reach beyond the address space");
+  State &state = *buffer.state;
+  // A stride is of no account where there is but one element, or none at all.
+  for (size_t i = 0; i < shape.size(); ++i) {
+    state.dense &= shape[i] == 1 || state.elements == 0 || strides[i] == state.strides()[i];
+    state.strides()[i] = strides[i];
+  }
+  state.release = release;
+  state.user = user;
   return buffer;
 }
 

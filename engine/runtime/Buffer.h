@@ -1,9 +1,9 @@
-// Buffer: a reference-counted handle to one dense row-major tensor in host memory.
+// Buffer: a reference-counted handle to one tensor in host memory.
 //
-// A buffer knows element type, extents, where element 0 lies, whether it may be written, and how
+// A buffer knows element type, extents, strides, where element 0 lies, whether it may be written, and how
 // its memory is given back: to the pool it came from, or by a callback of the host. All of that is
-// fixed at creation; only the elements change. Handle and extents live in one block of the pool, so
-// that making and dropping a result allocates nothing once the pool is warm.
+// fixed at creation; only the elements change. All but wrapped memory is
+// dense and row-major. Handle, extents and strides live in one block of the pool, so that making and dropping a result allocates nothing once the pool is warm.
 //
 // Must not know calls or signatures. Thread safety: the count is atomic, so copies of a handle may
 // be used and dropped on any threads; one handle object must not be assigned while another thread
@@ -56,6 +56,14 @@ public:
   static StatusOr<Buffer> wrap(void *data, ElementType type, std::span<const int64_t> shape,
                                bool readOnly, BufferReleaseFn release, void *user);
 
+  /// The same for memory in which neighbours of dimension i lie `strides[i]` elements apart. Strides
+  /// may be zero or negative, and elements may overlap: what a write to one of those does to the
+  /// others is the host's to know. `data` is where element 0 lies, wherever that is in the memory.
+  /// Checked is that there is one stride per extent and that no byte offset overflows.
+  static StatusOr<Buffer> wrapStrided(void *data, ElementType type, std::span<const int64_t> shape,
+                                      std::span<const int64_t> strides, bool readOnly,
+                                      BufferReleaseFn release, void *user);
+
   /// A writable buffer in memory of `pool` with a copy of `bytes`, whose size must be exactly that
   /// of the shape (else InvalidArgument).
   static StatusOr<Buffer> fromCopy(const std::shared_ptr<MemoryPool> &pool, ElementType type,
@@ -65,7 +73,12 @@ public:
   ElementType type() const { return state->type; }
   /// Extents, outermost first; empty for rank 0. Lives as long as the buffer.
   std::span<const int64_t> shape() const { return {state->extents(), state->rank}; }
+  /// Elements between neighbours, one for each extent.
+  std::span<const int64_t> strides() const { return {state->strides(), state->rank}; }
+  /// Do the elements lie densely, in row-major order?
+  bool isDense() const { return state->dense; }
   int64_t elementCount() const { return state->elements; }
+  /// Of all elements; the size of the memory if the buffer is dense.
   size_t bytes() const { return static_cast<size_t>(state->elements * elementBytes(state->type)); }
   bool readOnly() const { return state->readOnly; }
 
@@ -75,11 +88,12 @@ public:
   void *mutableData() const { return state->readOnly ? nullptr : state->data; }
 
 private:
-  // Followed in memory by `rank` extents.
+  // Followed in memory by `rank` extents and as many strides.
   struct State {
     std::atomic<int64_t> references{1};
     ElementType type;
     bool readOnly = false;
+    bool dense = true;
     size_t rank;
     int64_t elements;
     void *data;
@@ -88,6 +102,7 @@ private:
     void *user = nullptr;
 
     int64_t *extents() { return reinterpret_cast<int64_t *>(this + 1); }
+    int64_t *strides() { return extents() + rank; }
   };
 
   explicit Buffer(State *state) : state(state) {}

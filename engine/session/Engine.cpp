@@ -45,12 +45,34 @@ std::string typeName(const Value &value) {
   std::string text;
   for (int64_t extent : buffer.shape())
     text += std::to_string(extent) + "x";
-  return text + std::string(elementTypeName(buffer.type()));
+  text += elementTypeName(buffer.type());
+  if (buffer.isDense())
+    return text;
+  for (size_t i = 0; i < buffer.strides().size(); ++i)
+    text += (i == 0 ? " with strides [" : ", ") + std::to_string(buffer.strides()[i]);
+  return text + "]";
 }
 
 bool shapeFits(const ValueType &type, std::span<const int64_t> shape) {
   return std::equal(shape.begin(), shape.end(), type.shape.begin(), type.shape.end(),
                     [](int64_t have, int64_t want) { return want < 0 || have == want; });
+}
+
+bool stridesFit(const ValueType &type, const Buffer &buffer) {
+  if (type.strides.empty())
+    return buffer.isDense();
+  for (size_t i = 0; i < type.strides.size(); ++i)
+    // The code never steps along an extent of one.
+    if (buffer.shape()[i] > 1 && type.strides[i] != jit::dynamicStride &&
+        type.strides[i] != buffer.strides()[i])
+      return false;
+  return true;
+}
+
+/// What a buffer that does not fit should have been.
+std::string expected(const ValueType &type, const Buffer *buffer) {
+  bool isStrided = buffer && *buffer && !buffer->isDense();
+  return ", expected " + toString(type) + (isStrided && type.strides.empty() ? ", dense" : "");
 }
 
 /// The part of a triple that decides whether code can run at all.
@@ -258,9 +280,9 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
                                      toString(symbol.type) + " is not bound");
     const Buffer &buffer = it->second;
     if (elementTypeName(buffer.type()) != symbol.type.element ||
-        !shapeFits(symbol.type, buffer.shape()))
+        !shapeFits(symbol.type, buffer.shape()) || !stridesFit(symbol.type, buffer))
       return invalidArgumentError("parameter '" + symbol.name + "' is " + typeName(buffer) +
-                                  ", expected " + toString(symbol.type));
+                                  expected(symbol.type, &buffer));
     bindings.emplace_back(symbol.name, buffer.data());
   }
   for (const auto &[name, buffer] : parameters)
@@ -338,7 +360,7 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
     } else {
       const Buffer &buffer = std::get<Buffer>(arguments[i]);
       fits = buffer && types[i].isShaped && buffer.type() == argumentTypes[i] &&
-             shapeFits(types[i], buffer.shape());
+             shapeFits(types[i], buffer.shape()) && stridesFit(types[i], buffer);
       if (fits && types[i].isMemref && buffer.readOnly())
         return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
                                     "' is read-only, but a memref may be written");
@@ -347,7 +369,7 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
       const auto *buffer = std::get_if<Buffer>(&arguments[i]);
       std::string have = buffer && !*buffer ? "an empty handle" : typeName(arguments[i]);
       return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
-                                  "' is " + have + ", expected " + toString(types[i]) +
+                                  "' is " + have + expected(types[i], buffer) +
                                   (types[i].isShaped == (buffer != nullptr) ? ""
                                    : types[i].isShaped                      ? " as a buffer"
                                                                             : " as a scalar"));
@@ -370,11 +392,11 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   SmallArray<uint64_t, 16> scalars(results.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (const auto *scalar = std::get_if<Scalar>(&arguments[i])) {
-      argumentViews[i] = {const_cast<uint64_t *>(&scalar->bits), nullptr};
+      argumentViews[i] = {const_cast<uint64_t *>(&scalar->bits), nullptr, nullptr};
     } else {
       const Buffer &buffer = std::get<Buffer>(arguments[i]);
       argumentViews[i] = {const_cast<void *>(buffer.data()),
-                          const_cast<int64_t *>(buffer.shape().data())};
+                          const_cast<int64_t *>(buffer.shape().data()), buffer.strides().data()};
     }
   }
   size_t extentCount = 0;
@@ -384,7 +406,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   extentCount = 0;
   for (size_t i = 0; i < results.size(); ++i) {
     scalars[i] = 0;
-    resultViews[i] = {&scalars[i], extents.data() + extentCount};
+    resultViews[i] = {&scalars[i], extents.data() + extentCount, nullptr};
     extentCount += description->results[i].shape.size();
   }
 

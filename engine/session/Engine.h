@@ -81,7 +81,8 @@ class Function {
 public:
   const jit::FunctionSignature &signature() const { return *description; }
 
-  /// Checks the arguments against the signature, runs the function and returns its results in
+  /// Checks the arguments against the signature (a buffer must be dense unless the type has strides of
+  /// its own, which must then agree where they are static), runs the function and returns its results in
   /// buffers of their own. InvalidArgument names the argument that does not fit, and how; a failure
   /// inside the function comes back with its location. Blocks until the call is over.
   StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments) const;
@@ -93,7 +94,8 @@ public:
 
   /// The raw pointer of a kernel, null for other functions. It has C's calling convention; its
   /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
-  /// first element followed by one int64_t for each dynamic extent. A kernel whose signature says
+  /// first element followed by one int64_t for each dynamic extent and, if its layout is strided, one
+  /// for each dynamic stride. A kernel whose signature says
   /// `rawTakesContext` cannot be called this way and has none. Valid while the module lives.
   void *rawPointer() const;
 

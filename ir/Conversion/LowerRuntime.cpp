@@ -358,47 +358,55 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     auto types = function.getArgumentTypes().drop_front(hasContext);
     unsigned view = 0;
     for (size_t i = 0; i < types.size(); ++view) {
-      Value data = loadAt(builder, loc, pointer, entry.getArgument(1), 16 * view);
+      int32_t at = abi::viewBytes * int32_t(view);
+      Value data = loadAt(builder, loc, pointer, entry.getArgument(1), at);
       auto memref = dyn_cast<MemRefType>(types[i]);
       if (!memref) {
         arguments.push_back(loadScalar(builder, loc, types[i++], data));
         continue;
       }
-      auto size = [&](unsigned position) {
-        Value sizes = loadAt(builder, loc, pointer, entry.getArgument(1), 16 * view + 8);
-        return loadAt(builder, loc, word, sizes, 8 * position);
+      auto load = [&](int32_t field, int64_t position) {
+        Value array = loadAt(builder, loc, pointer, entry.getArgument(1), at + field);
+        return loadAt(builder, loc, word, array, int32_t(8 * position));
       };
       if (!isKernel(function)) {
-        SmallVector<Value> dynamicSizes;
-        for (int64_t position = 0; position < memref.getRank(); ++position)
-          if (memref.isDynamicDim(position))
-            dynamicSizes.push_back(size(position));
-        arguments.push_back(makeMemref(builder, loc, memref, data, dynamicSizes));
+        SmallVector<Value> dynamicSizes, dynamicStrides;
+        for (auto [position, extent] : llvm::enumerate(memref.getShape()))
+          if (ShapedType::isDynamic(extent))
+            dynamicSizes.push_back(load(abi::viewSizesOffset, position));
+        if (!memref.getLayout().isIdentity())
+          for (auto [position, stride] : llvm::enumerate(memref.getStridesAndOffset().first))
+            if (ShapedType::isDynamic(stride))
+              dynamicStrides.push_back(load(abi::viewStridesOffset, position));
+        arguments.push_back(makeMemref(builder, loc, memref, data, dynamicSizes, dynamicStrides));
         ++i;
         continue;
       }
-      // A kernel's buffer stands as a bare pointer followed by its dynamic extents; which those are
-      // was recorded when the arguments were bound.
+      // A kernel's buffer stands as a bare pointer followed by its dynamic extents and strides; which
+      // those are was recorded when the arguments were bound.
       arguments.push_back(makeMemref(builder, loc, memref, data, {}));
-      auto extents = function.getArgAttrOfType<DenseI64ArrayAttr>(i + hasContext, extentsAttr);
-      ++i;
-      for (int64_t position : extents ? extents.asArrayRef() : ArrayRef<int64_t>()) {
-        arguments.push_back(arith::IndexCastOp::create(builder, loc, types[i++], size(position)));
-      }
+      unsigned bare = i++ + hasContext;
+      for (auto [name, field] : {std::pair(extentsAttr, abi::viewSizesOffset),
+                                 std::pair(stridesAttr, abi::viewStridesOffset)})
+        if (auto positions = function.getArgAttrOfType<DenseI64ArrayAttr>(bare, name))
+          for (int64_t position : positions.asArrayRef())
+            arguments.push_back(
+                arith::IndexCastOp::create(builder, loc, types[i++], load(field, position)));
     }
     auto call = func::CallOp::create(builder, loc, function, arguments);
     for (auto [index, result] : llvm::enumerate(call.getResults())) {
+      int32_t at = abi::viewBytes * int32_t(index);
       auto memref = dyn_cast<MemRefType>(result.getType());
       if (!memref) {
-        Value data = loadAt(builder, loc, pointer, entry.getArgument(2), 16 * index);
+        Value data = loadAt(builder, loc, pointer, entry.getArgument(2), at);
         storeScalar(builder, loc, result, data);
         continue;
       }
-      storeAt(builder, loc, pointerOf(builder, loc, result), entry.getArgument(2), 16 * index);
-      Value sizes = loadAt(builder, loc, pointer, entry.getArgument(2), 16 * index + 8);
+      storeAt(builder, loc, pointerOf(builder, loc, result), entry.getArgument(2), at);
+      Value sizes = loadAt(builder, loc, pointer, entry.getArgument(2), at + abi::viewSizesOffset);
       for (int64_t position = 0; position < memref.getRank(); ++position) {
-        Value at = arith::ConstantIndexOp::create(builder, loc, position);
-        Value size = memref::DimOp::create(builder, loc, result, at);
+        Value dimension = arith::ConstantIndexOp::create(builder, loc, position);
+        Value size = memref::DimOp::create(builder, loc, result, dimension);
         storeAt(builder, loc, arith::IndexCastOp::create(builder, loc, word, size), sizes,
                 8 * position);
       }
@@ -457,7 +465,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         if (access.getValue() == Access::ReadOnly)
           set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
       }
-      for (StringRef name : {StringRef(accessAttr), StringRef(extentsAttr), StringRef(bytesAttr)})
+      for (StringRef name : {StringRef(accessAttr), StringRef(extentsAttr), StringRef(stridesAttr),
+                             StringRef(bytesAttr)})
         function.removeArgAttr(index, name);
     }
     function.setFunctionType(

@@ -79,7 +79,7 @@ Value plim::ir::constant64(OpBuilder &builder, Location loc, int64_t value) {
 }
 
 Value plim::ir::makeMemref(OpBuilder &builder, Location loc, MemRefType type, Value base,
-                           ValueRange dynamicSizes) {
+                           ValueRange dynamicSizes, ValueRange dynamicStrides) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context), word = builder.getI64Type();
   int64_t rank = type.getRank();
@@ -98,9 +98,17 @@ Value plim::ir::makeMemref(OpBuilder &builder, Location loc, MemRefType type, Va
   auto dynamic = dynamicSizes.begin();
   for (int64_t extent : type.getShape())
     sizes.push_back(ShapedType::isDynamic(extent) ? *dynamic++ : constant64(builder, loc, extent));
+  for (int64_t i = 0; i < rank; ++i)
+    insert(sizes[i], {3, i});
+  if (!type.getLayout().isIdentity()) {
+    auto dynamicStride = dynamicStrides.begin();
+    for (auto [i, stride] : llvm::enumerate(type.getStridesAndOffset().first))
+      insert(ShapedType::isDynamic(stride) ? *dynamicStride++ : constant64(builder, loc, stride),
+             {4, int64_t(i)});
+    return UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
+  }
   Value stride = constant64(builder, loc, 1);
   for (int64_t i = rank; i-- > 0;) {
-    insert(sizes[i], {3, i});
     insert(stride, {4, i});
     if (i > 0)
       stride = LLVM::MulOp::create(builder, loc, stride, sizes[i]);

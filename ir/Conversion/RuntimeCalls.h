@@ -14,6 +14,9 @@ namespace abi {
 inline constexpr int32_t contextStatusOffset = 8;
 inline constexpr int32_t contextWorkspaceOffset = 16;
 inline constexpr int32_t contextWorkspaceBytesOffset = 24;
+inline constexpr int32_t viewBytes = 24;
+inline constexpr int32_t viewSizesOffset = 8;
+inline constexpr int32_t viewStridesOffset = 16;
 } // namespace abi
 
 /// The runtime's symbols, declared in a module on first use.
@@ -41,10 +44,11 @@ private:
 
 mlir::Value constant64(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
 
-/// A memref of an identity-layout type over `base`; `dynamicSizes` are i64, one for each dynamic
-/// dimension in order.
+/// A memref whose element 0 lies at `base`, of an identity or strided layout; `dynamicSizes` are i64,
+/// one for each dynamic dimension in order, and `dynamicStrides` for each dynamic stride.
 mlir::Value makeMemref(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type,
-                       mlir::Value base, mlir::ValueRange dynamicSizes);
+                       mlir::Value base, mlir::ValueRange dynamicSizes,
+                       mlir::ValueRange dynamicStrides = {});
 /// The base pointer of an identity-layout memref.
 mlir::Value pointerOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memref);
 

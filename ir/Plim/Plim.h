@@ -51,6 +51,8 @@ inline constexpr llvm::StringLiteral workgroupCountAttr = "plim.workgroup_count"
 inline constexpr llvm::StringLiteral scratchAttr = "plim.scratch";
 /// On a buffer argument of a kernel: which of its dimensions follow as extents.
 inline constexpr llvm::StringLiteral extentsAttr = "plim.extents";
+/// On a buffer argument of a kernel: the dimensions whose strides follow behind the extents.
+inline constexpr llvm::StringLiteral stridesAttr = "plim.strides";
 /// On a buffer argument with a static shape: its size in bytes.
 inline constexpr llvm::StringLiteral bytesAttr = "plim.bytes";
 /// On a host function: the size of its slab.

@@ -23,25 +23,39 @@ struct Bound {
   BlockArgument old;
   DictionaryAttr attributes;
   Value pointerOrScalar;
-  SmallVector<OpFoldResult> sizes;
+  SmallVector<OpFoldResult> sizes, strides;
 };
+
+/// The layout of a memref that is not dense.
+StridedLayoutAttr stridedLayout(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && !memref.getLayout().isIdentity()
+             ? dyn_cast<StridedLayoutAttr>(memref.getLayout())
+             : StridedLayoutAttr();
+}
 
 /// What a bare pointer no longer says of its buffer.
 void describe(Builder &builder, Type type, bool isDispatch, NamedAttrList &attributes) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped)
     return;
-  if (shaped.hasStaticShape()) {
+  if (shaped.hasStaticShape() && !stridedLayout(type)) {
     int64_t bytes = shaped.getNumElements() * elementBytes(shaped.getElementType());
     attributes.set(bytesAttr, builder.getI64IntegerAttr(bytes));
-    return;
   }
-  SmallVector<int64_t> extents;
-  for (int64_t i = 0; i < shaped.getRank(); ++i)
-    if (shaped.isDynamicDim(i))
-      extents.push_back(i);
-  if (!isDispatch)
-    attributes.set(extentsAttr, builder.getDenseI64ArrayAttr(extents));
+  if (isDispatch)
+    return;
+  auto setDynamic = [&](StringRef name, ArrayRef<int64_t> values) {
+    SmallVector<int64_t> positions;
+    for (auto [i, value] : llvm::enumerate(values))
+      if (ShapedType::isDynamic(value))
+        positions.push_back(i);
+    if (!positions.empty())
+      attributes.set(name, builder.getDenseI64ArrayAttr(positions));
+  };
+  setDynamic(extentsAttr, shaped.getShape());
+  if (auto layout = stridedLayout(type))
+    setDynamic(stridesAttr, layout.getStrides());
 }
 
 struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
@@ -61,7 +75,7 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
     for (BlockArgument argument : entry.getArguments()) {
       NamedAttrList attributes(function.getArgAttrDict(argument.getArgNumber()));
       describe(builder, argument.getType(), isDispatch, attributes);
-      bound.push_back({argument, attributes.getDictionary(&getContext()), {}, {}});
+      bound.push_back({argument, attributes.getDictionary(&getContext()), {}, {}, {}});
     }
 
     // The new arguments, behind the old ones for now.
@@ -78,15 +92,19 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
       }
       argument.pointerOrScalar = addArgument(type, argument.old.getLoc(), argument.attributes);
     };
+    auto addIndex = [&](Location loc, int64_t value) {
+      return ShapedType::isDynamic(value) ? OpFoldResult(addArgument(builder.getIndexType(), loc,
+                                                                     builder.getDictionaryAttr({})))
+                                          : builder.getIndexAttr(value);
+    };
     auto addExtents = [&](Bound &argument) {
       auto shaped = dyn_cast<ShapedType>(argument.old.getType());
       extents += shaped ? shaped.getNumDynamicDims() : 0;
       for (int64_t extent : shaped ? shaped.getShape() : ArrayRef<int64_t>())
-        argument.sizes.push_back(
-            ShapedType::isDynamic(extent)
-                ? OpFoldResult(addArgument(builder.getIndexType(), argument.old.getLoc(),
-                                           builder.getDictionaryAttr({})))
-                : builder.getIndexAttr(extent));
+        argument.sizes.push_back(addIndex(argument.old.getLoc(), extent));
+      if (auto layout = stridedLayout(argument.old.getType()))
+        for (int64_t stride : layout.getStrides())
+          argument.strides.push_back(addIndex(argument.old.getLoc(), stride));
     };
     if (isDispatch) {
       auto isShaped = [](Bound &argument) { return isa<ShapedType>(argument.old.getType()); };
@@ -111,11 +129,15 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
       Location loc = argument.old.getLoc();
       auto shaped = dyn_cast<ShapedType>(argument.old.getType());
       Value replacement = argument.pointerOrScalar;
-      if (shaped && shaped.getRank() > 0)
+      StridedLayoutAttr layout = stridedLayout(argument.old.getType());
+      if (shaped && (shaped.getRank() > 0 || layout))
         replacement = memref::ReinterpretCastOp::create(
-            builder, loc, MemRefType::get(shaped.getShape(), shaped.getElementType()), replacement,
-            builder.getIndexAttr(0), argument.sizes,
-            memref::computeStridesIRBlock(loc, builder, argument.sizes));
+            builder, loc,
+            MemRefType::get(shaped.getShape(), shaped.getElementType(),
+                            layout ? MemRefLayoutAttrInterface(layout) : nullptr),
+            replacement, builder.getIndexAttr(0), argument.sizes,
+            layout ? argument.strides
+                   : memref::computeStridesIRBlock(loc, builder, argument.sizes));
       if (isa<RankedTensorType>(argument.old.getType())) {
         bool isOutput = index + outputCount >= bound.size();
         if (isOutput)

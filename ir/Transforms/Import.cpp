@@ -150,8 +150,18 @@ LogicalResult checkType(Operation *op, Type type) {
   return checkSize(op, type);
 }
 
+/// An offset is part of the pointer that the caller passes.
+bool isBoundaryLayout(MemRefType type, bool isArgument) {
+  if (type.getLayout().isIdentity())
+    return true;
+  auto layout = dyn_cast<StridedLayoutAttr>(type.getLayout());
+  return isArgument && layout &&
+         (layout.getOffset() == 0 || ShapedType::isDynamic(layout.getOffset()));
+}
+
 LogicalResult checkBoundary(func::FuncOp function) {
   auto check = [&](Type type, StringRef what, unsigned index) -> LogicalResult {
+    bool isArgument = what == "argument";
     Type element = type;
     if (auto shaped = dyn_cast<ShapedType>(type)) {
       if (!shaped.hasRank() || !isa<RankedTensorType, MemRefType>(type))
@@ -159,10 +169,12 @@ LogicalResult checkBoundary(func::FuncOp function) {
                                     << "' has type " << type << "; ranked tensors, memrefs and "
                                     << "scalars can cross a function boundary";
       if (auto memref = dyn_cast<MemRefType>(type);
-          memref && (!memref.getLayout().isIdentity() || memref.getMemorySpace()))
-        return function.emitError() << what << " #" << index << " of '" << function.getName()
-                                    << "' has type " << type << "; a memref at a function boundary "
-                                    << "must be dense, row-major, in the default memory space";
+          memref && (memref.getMemorySpace() || !isBoundaryLayout(memref, isArgument)))
+        return function.emitError()
+               << what << " #" << index << " of '" << function.getName() << "' has type " << type
+               << "; a memref " << what << " must be dense, row-major, "
+               << (isArgument ? "or strided with offset 0 or ?, " : "")
+               << "in the default memory space";
       element = shaped.getElementType();
     }
     if (!isBoundaryElement(element))

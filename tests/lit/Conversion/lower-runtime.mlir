@@ -57,18 +57,18 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
 //  CHECK-SAME: %{{[^:]*}}: !llvm.ptr {llvm.align = 2 : i64, llvm.dereferenceable = 8 : i64, llvm.noalias, llvm.nofree},
 //  CHECK-SAME: f32, %{{[^:]*}}: index, %{{[^:]*}}: index, %{{[^:]*}}: index)
 
-// Each view of the ABI is a pointer to data and one to extents; the function's name is private, so
+// Each view of the ABI is a pointer to data, one to extents and one to strides; the function's name is private, so
 // that only entries are visible.
 // CHECK-LABEL: llvm.func @plim.entry.host(
 //  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %[[ARGUMENTS:.*]]: !llvm.ptr, %[[RESULTS:.*]]: !llvm.ptr) -> i32
 //       CHECK: llvm.getelementptr %[[ARGUMENTS]][0]
 //       CHECK: llvm.getelementptr %[[ARGUMENTS]][8]
-//       CHECK: llvm.getelementptr %[[ARGUMENTS]][16]
+//       CHECK: llvm.getelementptr %[[ARGUMENTS]][24]
 //       CHECK: %[[S:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
 //       CHECK: call @plim.body.host(%[[CONTEXT]], %{{.*}}, %[[S]])
 //       CHECK: llvm.getelementptr %[[RESULTS]][0]
 //       CHECK: llvm.getelementptr %[[RESULTS]][8]
-//       CHECK: llvm.getelementptr %[[RESULTS]][16]
+//       CHECK: llvm.getelementptr %[[RESULTS]][24]
 //       CHECK: llvm.return
 // CHECK-LABEL: func.func private @plim.body.host(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: memref<?xf32>, %[[S:[^:]*]]: f32)
@@ -221,6 +221,37 @@ func.func @asserting(%a: memref<f32> {plim.extents = array<i64: 1>}, %n: index, 
   cf.assert %c, "kernel"
   %x = memref.load %a[] : memref<f32>
   return %x : f32
+}
+
+// -----
+
+// Extents and strides that are dynamic come from the view, each from its own array.
+// CHECK-LABEL: llvm.func @plim.entry.strided(
+//  CHECK-SAME: %{{.*}}: !llvm.ptr, %[[ARGUMENTS:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
+//       CHECK: %[[SIZES_AT:.*]] = llvm.getelementptr %[[ARGUMENTS]][8]
+//       CHECK: %[[SIZES:.*]] = llvm.load %[[SIZES_AT]]
+//       CHECK: llvm.getelementptr %[[SIZES]][8]
+//       CHECK: %[[STRIDES_AT:.*]] = llvm.getelementptr %[[ARGUMENTS]][16]
+//       CHECK: %[[STRIDES:.*]] = llvm.load %[[STRIDES_AT]]
+//       CHECK: llvm.getelementptr %[[STRIDES]][0]
+//       CHECK: call @plim.raw.strided(%{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, index, index) -> ()
+//       CHECK: func.func @plim.raw.strided(%{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.nofree}, %
+func.func @strided(%a: memref<f32> {plim.extents = array<i64: 1>, plim.strides = array<i64: 0>},
+                   %n: index, %s: index) attributes {plim.kernel} {
+  return
+}
+// In host code the buffer keeps its layout.
+// CHECK-LABEL: llvm.func @plim.entry.strided_host(
+//  CHECK-SAME: %{{.*}}: !llvm.ptr, %[[ARGUMENTS:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
+//       CHECK: %[[STRIDES_AT:.*]] = llvm.getelementptr %[[ARGUMENTS]][16]
+//       CHECK: %[[STRIDES:.*]] = llvm.load %[[STRIDES_AT]]
+//       CHECK: %[[S_AT:.*]] = llvm.getelementptr %[[STRIDES]][0]
+//       CHECK: %[[S:.*]] = llvm.load %[[S_AT]]
+//       CHECK: llvm.insertvalue %[[S]], %{{.*}}[4, 0]
+//       CHECK: %[[THREE:.*]] = llvm.mlir.constant(3 : i64)
+//       CHECK: llvm.insertvalue %[[THREE]], %{{.*}}[4, 1]
+func.func @strided_host(%a: memref<2x2xf32, strided<[?, 3], offset: ?>>) {
+  return
 }
 
 // -----

@@ -54,6 +54,26 @@ func.func @kernel(%s: i8, %a: memref<?x4x?xf32>, %t: index, %b: memref<5xf64>) -
 
 // -----
 
+// The dynamic strides of a strided layout follow the extents; an offset is part of the pointer. How
+// many bytes such a buffer spans is not said.
+// CHECK-LABEL: func.func @strided(
+//  CHECK-SAME: %[[A:[^:]*]]: memref<f32> {plim.extents = array<i64: 0, 1>, plim.strides = array<i64: 0>},
+//  CHECK-SAME: %[[A0:[^:]*]]: index, %[[A1:[^:]*]]: index, %[[S0:[^:]*]]: index,
+//  CHECK-SAME: %[[B:[^:]*]]: memref<f32>, %[[I:[^:]*]]: index) -> f32
+//       CHECK: %[[AM:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [%[[A0]], %[[A1]]], strides: [%[[S0]], 1]
+//  CHECK-SAME: to memref<?x?xf32, strided<[?, 1], offset: ?>>
+//       CHECK: memref.reinterpret_cast %[[B]] to offset: [0], sizes: [4], strides: [-2] : memref<f32> to memref<4xf32, strided<[-2]>>
+//       CHECK: memref.load %[[AM]][%[[I]], %[[I]]]
+func.func @strided(%a: memref<?x?xf32, strided<[?, 1], offset: ?>>, %b: memref<4xf32, strided<[-2]>>,
+                   %i: index) -> f32 attributes {plim.kernel} {
+  %x = memref.load %a[%i, %i] : memref<?x?xf32, strided<[?, 1], offset: ?>>
+  %y = memref.load %b[%i] : memref<4xf32, strided<[-2]>>
+  %z = arith.addf %x, %y : f32
+  return %z : f32
+}
+
+// -----
+
 // A rank-0 buffer is itself; i1 takes a byte.
 // CHECK-LABEL: func.func @small(
 //  CHECK-SAME: %[[A:[^:]*]]: memref<f32> {plim.bytes = 4 : i64},

@@ -28,14 +28,28 @@ func.func @vector(%a: vector<4xf32>) {
 
 // -----
 
-// expected-error @below {{argument #0 of 'strided' has type 'memref<4xf32, strided<[2]>>'; a memref at a function boundary must be dense, row-major, in the default memory space}}
-func.func @strided(%a: memref<4xf32, strided<[2]>>) {
+// expected-error @below {{argument #0 of 'offset' has type 'memref<4xf32, strided<[2], offset: 3>>'; a memref argument must be dense, row-major, or strided with offset 0 or ?, in the default memory space}}
+func.func @offset(%a: memref<4xf32, strided<[2], offset: 3>>) {
   return
 }
 
 // -----
 
-// expected-error @below {{argument #0 of 'space' has type 'memref<4xf32, 1>'; a memref at a function boundary must be dense}}
+// expected-error @below {{argument #0 of 'columns' has type 'memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>'; a memref argument must be dense}}
+func.func @columns(%a: memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{result #0 of 'strided' has type 'memref<4xf32, strided<[2]>>'; a memref result must be dense, row-major, in the default memory space}}
+func.func @strided(%a: memref<4xf32, strided<[2]>>) -> memref<4xf32, strided<[2]>> {
+  return %a : memref<4xf32, strided<[2]>>
+}
+
+// -----
+
+// expected-error @below {{argument #0 of 'space' has type 'memref<4xf32, 1>'; a memref argument must be dense, row-major, or strided with offset 0 or ?, in the default memory space}}
 func.func @space(%a: memref<4xf32, 1>) {
   return
 }

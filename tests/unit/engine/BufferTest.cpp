@@ -69,6 +69,57 @@ TEST(Buffer, BadShapesAreErrors) {
   EXPECT_EQ(pool->statistics().liveBytes, 0u);
 }
 
+TEST(Buffer, StridesOfDenseBuffers) {
+  auto pool = makePool();
+  EXPECT_THAT(Buffer::allocate(pool, ElementType::F32, Shape{2, 3, 4})->strides(),
+              ElementsAre(12, 4, 1));
+  EXPECT_THAT(Buffer::allocate(pool, ElementType::F32, Shape{2, 0, 4})->strides(),
+              ElementsAre(4, 4, 1));
+  EXPECT_TRUE(Buffer::allocate(pool, ElementType::F32, {})->isDense());
+  EXPECT_TRUE(Buffer::allocate(pool, ElementType::F32, Shape{2, 0})->isDense());
+}
+
+TEST(Buffer, WrapStridedKnowsWhatIsDense) {
+  std::vector<float> memory(64);
+  auto wrap = [&](const Shape &shape, const Shape &strides) {
+    return *Buffer::wrapStrided(memory.data() + 32, ElementType::F32, shape, strides, false,
+                                nullptr, nullptr);
+  };
+  Buffer window = wrap({2, 3}, {8, 1});
+  EXPECT_FALSE(window.isDense());
+  EXPECT_THAT(window.shape(), ElementsAre(2, 3));
+  EXPECT_THAT(window.strides(), ElementsAre(8, 1));
+  EXPECT_EQ(window.data(), memory.data() + 32);
+  EXPECT_EQ(window.elementCount(), 6);
+  EXPECT_FALSE(wrap({2, 3}, {0, 1}).isDense());
+  EXPECT_FALSE(wrap({3}, {-1}).isDense());
+  EXPECT_TRUE(wrap({2, 3}, {3, 1}).isDense());
+  // Where there is nothing to be apart, strides are of no account.
+  EXPECT_TRUE(wrap({1, 3}, {77, 1}).isDense());
+  EXPECT_TRUE(wrap({2, 0}, {-5, 9}).isDense());
+  EXPECT_TRUE(wrap({}, {}).isDense());
+}
+
+TEST(Buffer, BadStridesAreErrorsAndReleaseNothing) {
+  float memory[4] = {};
+  int released = 0;
+  auto status = [&](const Shape &shape, const Shape &strides) {
+    auto release = [](void *user, void *) { ++*static_cast<int *>(user); };
+    return Buffer::wrapStrided(memory, ElementType::F32, shape, strides, false, release, &released)
+        .status();
+  };
+  int64_t big = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(status({2, 3}, {1}).message(), "1 strides for 2 extents");
+  for (const Shape &strides :
+       {Shape{big, 1}, Shape{big / 4, 1}, Shape{-big, 1},
+        Shape{std::numeric_limits<int64_t>::min(), 1}, Shape{big / 15, big / 15}})
+    EXPECT_EQ(status({3, 3}, strides).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(status({-1}, {1}).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(released, 0);
+  EXPECT_TRUE(status({3, 0}, {big, big}).ok());
+  EXPECT_EQ(released, 1);
+}
+
 TEST(Buffer, NoMemoryIsAnErrorAndLeaksNothing) {
   auto pool = makePool({.maxSystemBytes = 4096});
   EXPECT_EQ(Buffer::allocate(pool, ElementType::F32, Shape{2000}).status().code(),

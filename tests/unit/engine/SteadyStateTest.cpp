@@ -56,7 +56,7 @@ plim_code hostCode(plim_context *context, const plim_view *, const plim_view *re
 void callOnce(RuntimeParts &parts) {
   Call call(parts);
   int64_t sizes[2];
-  plim_view result = {nullptr, sizes};
+  plim_view result = {nullptr, sizes, nullptr};
   Status status = call.run(hostCode, nullptr, &result);
   ASSERT_TRUE(status.ok());
   ASSERT_TRUE(call.detach(result.data));

@@ -59,10 +59,12 @@ TEST(Artifact, AnEmptyOneComesBack) {
 }
 
 TEST(Artifact, TypesAreWrittenAsInTheIR) {
-  EXPECT_EQ(toString({"f32", true, false, {3, -1}}), "3x?xf32");
-  EXPECT_EQ(toString({"f32", true, false, {}}), "f32");
-  EXPECT_EQ(toString({"index", false, false, {}}), "index");
-  EXPECT_EQ(toString({"i8", true, false, {0}}), "0xi8");
+  EXPECT_EQ(toString({"f32", true, false, {3, -1}, {}}), "3x?xf32");
+  EXPECT_EQ(toString({"f32", true, true, {3, -1}, {-1, dynamicStride}}),
+            "3x?xf32 with strides [-1, ?]");
+  EXPECT_EQ(toString({"f32", true, false, {}, {}}), "f32");
+  EXPECT_EQ(toString({"index", false, false, {}, {}}), "index");
+  EXPECT_EQ(toString({"i8", true, false, {0}, {}}), "0xi8");
 }
 
 TEST(Artifact, EveryTruncationIsDataLoss) {

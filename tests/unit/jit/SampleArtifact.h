@@ -16,18 +16,18 @@ inline Artifact sampleArtifact() {
                       "", std::string(300, 'o')};
   FunctionSignature main;
   main.name = "main";
-  main.arguments = {{"f32", true, true, {-1, 4}}, {"i1", false, false, {}}};
-  main.results = {{"bf16", true, false, {}}, {"index", false, false, {}}};
+  main.arguments = {{"f32", true, true, {-1, 4}, {dynamicStride, 1}}, {"i1", false, false, {}, {}}};
+  main.results = {{"bf16", true, false, {}, {}}, {"index", false, false, {}, {}}};
   main.workspaceBytes = 4096;
   FunctionSignature kernel;
   kernel.name = "kernel \"quoted\"";
   kernel.isKernel = true;
   kernel.rawTakesContext = true;
   artifact.functions = {main, kernel};
-  artifact.symbols = {{"table", DataKind::Constant, {"f32", true, false, {2}}, 8, 0},
-                      {"state", DataKind::Variable, {"i64", true, false, {1}}, 8, 64},
-                      {"zeroed", DataKind::Variable, {"i64", true, false, {1000}}, 8000, -1},
-                      {"weights", DataKind::Parameter, {"f32", true, false, {3, 2}}, 24, -1}};
+  artifact.symbols = {{"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0},
+                      {"state", DataKind::Variable, {"i64", true, false, {1}, {}}, 8, 64},
+                      {"zeroed", DataKind::Variable, {"i64", true, false, {1000}, {}}, 8000, -1},
+                      {"weights", DataKind::Parameter, {"f32", true, false, {3, 2}, {}}, 24, -1}};
   artifact.data = std::string(72, '\1');
   artifact.mutatesState = true;
   artifact.report = "{\"functions\":[]}";
