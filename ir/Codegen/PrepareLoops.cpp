@@ -1,3 +1,4 @@
+#include "ir/Codegen/MathPolynomials.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 
@@ -91,16 +92,13 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
                 arith::FastMathFlagsAttr::get(op->getContext(), old | flags));
   }
 
-  /// Polynomials for f32 and narrower where they are accurate; f64 and the other functions stay calls
-  /// of the vector library. Upstream's sin and cos lose all digits at large arguments, its atan,
-  /// asin, acos and cbrt are off by up to 40 units in the last place, its logarithms flush denormals.
+  /// Polynomials for f32 and narrower; f64 and the other functions stay calls of the vector library.
+  /// Upstream has more, but its sin and cos lose all digits at large arguments, its atan, asin, acos
+  /// and cbrt are off by up to 40 units in the last place, its logarithms flush denormals.
   void approximate(func::FuncOp function) {
     RewritePatternSet patterns(&getContext());
-    auto isAccurate = [](StringRef name) {
-      return llvm::is_contained({"math.exp", "math.expm1", "math.tanh", "math.erf"}, name);
-    };
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
-    populateMathPolynomialApproximationPatterns(patterns, isAccurate);
+    populateMathPolynomialPatterns(patterns);
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       signalPassFailure();
   }

@@ -1,0 +1,64 @@
+// RUN: plimsoll-opt %s -plim-prepare-loops -split-input-file | FileCheck %s
+
+#v = affine_map<(d0) -> (d0)>
+
+// 1 - e^-y with y = |x| (1 + Q(|x|)). The limit lets NaN pass, the shift rounds without a conversion
+// that NaN would make undefined, and only products and sums may contract.
+// CHECK-LABEL: func.func private @erf(
+//   CHECK-DAG: %[[LIMIT:.*]] = arith.constant 4.000000e+00 : f32
+//   CHECK-DAG: %[[SHIFT:.*]] = arith.constant 0x4B40007F : f32
+//   CHECK-DAG: %[[BITS:.*]] = arith.constant 23 : i32
+//       CHECK: %[[A:.*]] = math.absf %[[X:.*]] : f32
+//       CHECK: %[[BEYOND:.*]] = arith.cmpf olt, %[[LIMIT]], %[[A]] : f32
+//       CHECK: %[[B:.*]] = arith.select %[[BEYOND]], %[[LIMIT]], %[[A]] : f32
+//       CHECK: %[[QB:.*]] = arith.mulf %{{.*}}, %[[B]] fastmath<contract> : f32
+//       CHECK: %[[Z:.*]] = arith.addf %{{.*}}, %[[SHIFT]] fastmath<contract> : f32
+//       CHECK: %[[N:.*]] = arith.subf %[[Z]], %[[SHIFT]] fastmath<contract> : f32
+//       CHECK: %[[I:.*]] = arith.bitcast %[[Z]] : f32 to i32
+//       CHECK: %[[E:.*]] = arith.shli %[[I]], %[[BITS]] : i32
+//       CHECK: arith.bitcast %[[E]] : i32 to f32
+//   CHECK-NOT: arith.divf
+//       CHECK: %[[R:.*]] = math.copysign %{{.*}}, %[[X]] : f32
+//       CHECK: linalg.yield %[[R]] : f32
+func.func private @erf(%o: tensor<8xf32>) -> tensor<8xf32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#v], iterator_types = ["parallel"]}
+      outs(%o : tensor<8xf32>) {
+  ^bb0(%x: f32):
+    %0 = math.erf %x : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// Vectors too. A power of two in two factors where one would not do.
+// CHECK-LABEL: func.func private @vectors(
+//   CHECK-NOT: math.exp
+//       CHECK: arith.shrui %{{.*}} : vector<4xi32>
+//       CHECK: arith.shli %{{.*}} : vector<4xi32>
+//       CHECK: arith.shli %{{.*}} : vector<4xi32>
+//   CHECK-NOT: math.expm1
+//       CHECK: math.copysign %{{.*}} : vector<4xf32>
+//       CHECK: return
+func.func private @vectors(%x: vector<4xf32>) -> (vector<4xf32>, vector<4xf32>)
+    attributes {plim.dispatch_function} {
+  %0 = math.exp %x : vector<4xf32>
+  %1 = math.expm1 %x : vector<4xf32>
+  return %0, %1 : vector<4xf32>, vector<4xf32>
+}
+
+// -----
+
+// Half precision goes through f32; f64 is left to the vector library.
+// CHECK-LABEL: func.func private @types(
+//       CHECK: arith.extf %{{.*}} : f16 to f32
+//       CHECK: arith.divf %{{.*}} : f32
+//       CHECK: math.copysign %{{.*}} : f32
+//       CHECK: arith.truncf %{{.*}} : f32 to f16
+//       CHECK: math.tanh %{{.*}} : f64
+func.func private @types(%x: f16, %y: f64) -> (f16, f64) attributes {plim.dispatch_function} {
+  %0 = math.tanh %x : f16
+  %1 = math.tanh %y : f64
+  return %0, %1 : f16, f64
+}
