@@ -20,6 +20,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/thread.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <chrono>
 #include <optional>
@@ -209,6 +210,7 @@ public:
     pipeline.oracle = options.oracle;
     if (device.vectorBits > 0)
       pipeline.vectorBits = device.vectorBits;
+    pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();
     auto runStage = [&](auto build) {
       // Verified once a stage, not after each pass: faults surface here, not in LLVM.
       PassManager manager(&context);

@@ -52,13 +52,37 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
   let summary = "Shape the ops that become plain loops for LLVM's vectoriser";
   let description = [{
     Interchanges the loops of each `linalg.generic` so that the one along which most operands are
-    contiguous runs innermost, replaces transcendental functions on f16, bf16 and f32 by polynomial
-    approximations, and states the floating-point freedom the engine takes: products may be
+    contiguous runs innermost, replaces exp, expm1, tanh and erf on f16, bf16 and f32 by polynomials
+    (`MathPolynomials.h`), and states the floating-point freedom the engine takes: products may be
     contracted with sums, and reductions may be reassociated.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"interchanged", "interchanged", "ops whose loops were interchanged">];
+}
+
+def PlimDivideByInvariant : Pass<"plim-divide-by-invariant", "::mlir::func::FuncOp"> {
+  let summary = "Divide by a loop's invariant with its reciprocal and a correction";
+  let description = [{
+    A division in f32 or f64 whose divisor is the same in all iterations of the innermost loop becomes
+    a product with the reciprocal and two fused multiply-adds, several times faster than the
+    division. The quotient is the correctly rounded one but for tiny x or quotients, where the rest
+    underflows: with |x| below 2^-101 (f32) or 2^-967 (f64) it may be off by two units in the last
+    place. Powers of two are left: LLVM multiplies by their exact inverse. For machines with fused
+    multiply-add only.
+
+    ```mlir
+    %q = arith.divf %x, %sum : f32
+    // becomes, less the care for tiny divisors, zeros and infinities,
+    %r = arith.divf %one, %sum : f32
+    %a = arith.mulf %x, %r : f32
+    %n = arith.negf %a : f32
+    %d = math.fma %n, %sum, %x : f32
+    %q = math.fma %d, %r, %a : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"expanded", "expanded", "divisions replaced">];
 }
 
 def PlimExpandTransfers : Pass<"plim-expand-transfers", "::mlir::func::FuncOp"> {

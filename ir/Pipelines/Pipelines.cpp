@@ -34,12 +34,14 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<std::string> policy{*this, "policy", llvm::cl::init("auto")};
   Option<bool> oracle{*this, "oracle", llvm::cl::init(false)};
   Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::init(256)};
+  Option<bool> fusedMultiplyAdd{*this, "fma", llvm::cl::init(false)};
 
   PipelineOptions toOptions() const {
     PipelineOptions options;
     options.policy = policy;
     options.oracle = oracle;
     options.vectorBits = vectorBits;
+    options.fusedMultiplyAdd = fusedMultiplyAdd;
     return options;
   }
 };
@@ -100,6 +102,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     kernel.addPass(createPlimRegisterTile(tile));
     addCleanup(kernel);
     kernel.addPass(createPlimPrepareLoops());
+    if (options.fusedMultiplyAdd)
+      kernel.addPass(createPlimDivideByInvariant());
   }
 }
 

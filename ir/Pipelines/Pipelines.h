@@ -20,6 +20,8 @@ struct PipelineOptions {
   bool oracle = false;
   /// Width of a vector register of the device that runs the dispatches, bits.
   int64_t vectorBits = 256;
+  /// Whether it has fused multiply-add: a call of the C library where not.
+  bool fusedMultiplyAdd = false;
 };
 
 /// Every dialect that may come in, the plim dialect, and the interfaces the pipeline needs.
