@@ -102,7 +102,8 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
     writer.list(*types, [&](const ValueType &type) { writeType(writer, type); });
   writer.integer(function.isKernel);
   writer.integer(function.rawTakesContext);
-  writer.integer(static_cast<uint64_t>(function.workspaceBytes));
+  for (int64_t bytes : {function.workspaceBytes, function.stackBytes, function.workerStackBytes})
+    writer.integer(static_cast<uint64_t>(bytes));
 }
 
 FunctionSignature readSignature(Reader &reader) {
@@ -112,7 +113,9 @@ FunctionSignature readSignature(Reader &reader) {
     reader.list(*types, [&] { return readType(reader); });
   function.isKernel = reader.integer() != 0;
   function.rawTakesContext = reader.integer() != 0;
-  function.workspaceBytes = static_cast<int64_t>(reader.integer());
+  for (int64_t *bytes :
+       {&function.workspaceBytes, &function.stackBytes, &function.workerStackBytes})
+    *bytes = static_cast<int64_t>(reader.integer());
   return function;
 }
 
@@ -132,6 +135,20 @@ DataSymbol readSymbol(Reader &reader) {
   symbol.bytes = static_cast<int64_t>(reader.integer());
   symbol.offset = static_cast<int64_t>(reader.integer());
   return symbol;
+}
+
+void writeProof(Writer &writer, const StackProof &proof) {
+  writer.text(proof.function);
+  for (int64_t bytes : {proof.estimated, proof.proven, proof.budget})
+    writer.integer(static_cast<uint64_t>(bytes));
+}
+
+StackProof readProof(Reader &reader) {
+  StackProof proof;
+  proof.function = reader.text();
+  for (int64_t *bytes : {&proof.estimated, &proof.proven, &proof.budget})
+    *bytes = static_cast<int64_t>(reader.integer());
+  return proof;
 }
 
 void writeHeader(Writer &writer) {
@@ -166,6 +183,7 @@ std::string serialize(const Artifact &artifact) {
               [&](const FunctionSignature &function) { writeSignature(writer, function); });
   writer.list(artifact.symbols, [&](const DataSymbol &symbol) { writeSymbol(writer, symbol); });
   writer.text(artifact.data);
+  writer.list(artifact.stack, [&](const StackProof &proof) { writeProof(writer, proof); });
   writer.integer(artifact.mutatesState);
   writer.text(artifact.report);
   Digest digest = hashBytes(writer.bytes);
@@ -196,6 +214,7 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
   reader.list(artifact.functions, [&] { return readSignature(reader); });
   reader.list(artifact.symbols, [&] { return readSymbol(reader); });
   artifact.data = reader.text();
+  reader.list(artifact.stack, [&] { return readProof(reader); });
   artifact.mutatesState = reader.integer() != 0;
   artifact.report = reader.text();
   if (!reader.atEnd())

@@ -40,6 +40,11 @@ struct FunctionSignature {
   bool isKernel = false;        // has a raw pointer
   bool rawTakesContext = false; // ... whose first argument is the context
   int64_t workspaceBytes = 0;   // slab of one call
+  /// Bounds, in bytes: the stack that a call needs on the thread that runs its host code, dispatches
+  /// that run inline included, and that its deepest dispatch needs on a worker. With recursion the
+  /// first is for one turn and PLIM_RECURSION_STACK; deeper ones fail when the stack is used up.
+  int64_t stackBytes = 0;
+  int64_t workerStackBytes = 0;
 };
 
 enum class DataKind : uint32_t {
@@ -56,6 +61,15 @@ struct DataSymbol {
   int64_t offset = -1; // of the contents in Artifact::data; -1: none
 };
 
+/// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,
+/// without the frames of the runtime.
+struct StackProof {
+  std::string function;
+  int64_t estimated = -1; // what placement counted on; -1: it did not say
+  int64_t proven = 0;     // bound from the frames that the code generator laid out
+  int64_t budget = 0;     // of the device that runs it
+};
+
 struct Artifact {
   std::string source; // name of the source, for messages
   std::string triple;
@@ -64,13 +78,14 @@ struct Artifact {
   std::vector<std::string> objects;          // relocatable ELF
   std::vector<FunctionSignature> functions;
   std::vector<DataSymbol> symbols;
-  std::string data;          // contents of constants and variables, each aligned to 64
+  std::string data; // contents of constants and variables, each aligned to 64
+  std::vector<StackProof> stack;
   bool mutatesState = false; // some function writes a variable: calls exclude each other
   std::string report;        // JSON: what was decided and why
 };
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 2;
+inline constexpr uint32_t artifactVersion = 3;
 
 /// Bytes with magic, versions (format, ABI, LLVM) and a checksum over everything.
 std::string serialize(const Artifact &artifact);

@@ -1,5 +1,6 @@
 #include "jit/Compiler.h"
 
+#include "engine/abi/plim_abi.h"
 #include "ir/Conversion/Passes.h"
 #include "ir/Pipelines/Load.h"
 #include "ir/Pipelines/Pipelines.h"
@@ -7,11 +8,13 @@
 #include "jit/ModuleSplitter.h"
 #include "jit/ObjectEmitter.h"
 #include "jit/Report.h"
+#include "jit/StackUse.h"
 #include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -19,6 +22,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/thread.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -33,6 +37,8 @@ namespace {
 
 constexpr unsigned compileStackBytes = 64u << 20;
 constexpr int64_t dataAlignment = 64;
+/// On a function, set by placement: the bytes of stack that it counted on.
+constexpr llvm::StringLiteral stackBytesAttr = "plim.stack_bytes";
 /// Contents of constants that an artifact carries.
 constexpr int64_t maxDataBytes = int64_t(4) << 30;
 
@@ -176,6 +182,27 @@ public:
       : target(target), options(options), times(times) {}
 
   StatusOr<Artifact> run(StringRef source, StringRef name) {
+    PLIM_ASSIGN_OR_RETURN(Attempt first, lower(source, name, /*stackReserve=*/0));
+    int64_t reserve = reserveFor(first);
+    if (reserve == 0)
+      return finish(std::move(first), 1, 0);
+    PLIM_ASSIGN_OR_RETURN(Attempt second, lower(source, name, reserve));
+    return finish(std::move(second), 2, reserve);
+  }
+
+private:
+  /// An artifact and what decides whether it stays.
+  struct Attempt {
+    Artifact artifact;
+    llvm::json::Object report;
+    /// Bytes that placement put on the stack, by the function they are in.
+    llvm::StringMap<int64_t> placed;
+    /// Stack of a whole call by public function, of a whole range by dispatch.
+    std::vector<int64_t> totals; // parallel to artifact.stack
+  };
+
+  /// Everything from the source to proven objects, with `stackReserve` bytes less for placement.
+  StatusOr<Attempt> lower(StringRef source, StringRef name, int64_t stackReserve) {
     auto start = std::chrono::steady_clock::now();
     const targets::DeviceDescription &device = target.devices[0];
     DialectRegistry registry;
@@ -191,9 +218,10 @@ public:
     OwningOpRef<ModuleOp> module = ir::loadModule(context, source, name);
     if (!module)
       return errors.status("parsing");
-    times.parse = lap();
+    times.parse += lap();
 
-    Artifact artifact;
+    Attempt attempt;
+    Artifact &artifact = attempt.artifact;
     artifact.source = name.str();
     artifact.triple = device.triple;
     artifact.policy = options.oracle ? "heap" : options.policy;
@@ -208,6 +236,7 @@ public:
     ir::PipelineOptions pipeline;
     pipeline.policy = artifact.policy;
     pipeline.oracle = options.oracle;
+    pipeline.stackReserveBytes = stackReserve;
     if (device.vectorBits > 0)
       pipeline.vectorBits = device.vectorBits;
     pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();
@@ -221,7 +250,8 @@ public:
     if (failed(runStage(ir::buildTensorPipeline)) || failed(runStage(ir::buildBufferPipeline)))
       return errors.status("lowering");
     completeSignatures(*module, artifact.functions);
-    artifact.report = llvm::formatv("{0}", llvm::json::Value(makeReport(*module))).str();
+    attempt.report = makeReport(*module);
+    collectStack(*module, attempt);
     if (failed(runStage(ir::buildLoweringPipeline)))
       return errors.status("lowering");
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact));
@@ -237,20 +267,109 @@ public:
       if (!emitters.back().translated())
         return errors.status("translation to LLVM IR");
     }
-    times.lower = lap();
+    times.lower += lap();
     if (Status status = emitAll(emitters); !status.ok())
       return status;
+    std::vector<std::vector<FunctionFrame>> frames;
+    if (options.assembly)
+      options.assembly->clear();
     for (ObjectEmitter &emitter : emitters) {
       artifact.objects.push_back(std::move(emitter.object));
+      frames.push_back(std::move(emitter.frames));
       if (options.assembly)
         *options.assembly += emitter.assembly;
       times.optimise += emitter.optimiseSeconds;
       times.codegen += emitter.codegenSeconds;
     }
-    return artifact;
+    PLIM_RETURN_IF_ERROR(prove(attempt, StackUse(std::move(frames))));
+    return attempt;
   }
 
-private:
+  /// The functions that a proof is for, with what is on the stack for each by placement.
+  void collectStack(ModuleOp module, Attempt &attempt) {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (!function.isPublic() && !function->hasAttr(ir::dispatchFunctionAttr))
+        continue;
+      StackProof proof;
+      proof.function = function.getName().str();
+      proof.budget = target.devices[0].stackBudgetBytes;
+      if (auto bytes = function->getAttrOfType<IntegerAttr>(stackBytesAttr))
+        proof.estimated = bytes.getInt();
+      int64_t &placed = attempt.placed[proof.function];
+      function.walk([&](memref::AllocaOp alloca) {
+        MemRefType type = alloca.getType();
+        placed += type.getNumElements() * ir::elementBytes(type.getElementType());
+      });
+      attempt.artifact.stack.push_back(std::move(proof));
+    }
+    // A host function's tree holds the deepest of its dispatches.
+    for (auto function : module.getOps<func::FuncOp>()) {
+      int64_t deepest = 0;
+      function.walk([&](ir::DispatchOp dispatch) {
+        deepest = std::max(deepest, attempt.placed.lookup(dispatch.getFunction()));
+      });
+      attempt.placed[function.getName()] += deepest;
+    }
+  }
+
+  /// Fills in what the frames of the objects come to.
+  static Status prove(Attempt &attempt, StackUse use) {
+    Artifact &artifact = attempt.artifact;
+    for (StackProof &proof : artifact.stack) {
+      auto function = llvm::find_if(artifact.functions, [&](const FunctionSignature &signature) {
+        return signature.name == proof.function;
+      });
+      bool isPublic = function != artifact.functions.end();
+      PLIM_ASSIGN_OR_RETURN(
+          StackNeed need,
+          use.needOf((isPublic ? ir::entryPrefix : ir::dispatchPrefix).str() + proof.function));
+      attempt.totals.push_back(need.total);
+      proof.proven = need.code;
+      if (isPublic) {
+        function->stackBytes = need.total + (need.recursive ? PLIM_RECURSION_STACK : 0);
+        function->workerStackBytes = need.worker;
+      }
+      // What a raw call runs, without the entry that unpacks views for it.
+      if (isPublic && function->isKernel) {
+        PLIM_ASSIGN_OR_RETURN(StackNeed raw, use.needOf(ir::rawPrefix.str() + proof.function));
+        proof.proven = raw.code;
+      }
+    }
+    return okStatus();
+  }
+
+  /// How much of the budget another lowering should leave to frames; 0 if all is within it, or if
+  /// nothing is on the stack that could go elsewhere.
+  static int64_t reserveFor(const Attempt &attempt) {
+    int64_t reserve = 0;
+    for (const StackProof &proof : attempt.artifact.stack) {
+      int64_t placed = attempt.placed.lookup(proof.function);
+      if (proof.proven <= proof.budget || placed == 0)
+        continue;
+      int64_t counted = std::max(proof.estimated, placed);
+      reserve = std::max({reserve, proof.proven - counted, proof.proven - proof.budget});
+    }
+    return reserve;
+  }
+
+  static Artifact finish(Attempt attempt, int lowerings, int64_t reserve) {
+    llvm::json::Array functions;
+    for (auto [proof, total] : llvm::zip(attempt.artifact.stack, attempt.totals)) {
+      llvm::json::Object entry{{"name", proof.function},
+                               {"proven", proof.proven},
+                               {"budget", proof.budget},
+                               {"call", total}};
+      if (proof.estimated >= 0)
+        entry["estimated"] = proof.estimated;
+      functions.push_back(std::move(entry));
+    }
+    attempt.report["stack"] = llvm::json::Object{
+        {"lowerings", lowerings}, {"reserve", reserve}, {"functions", std::move(functions)}};
+    attempt.artifact.report =
+        llvm::formatv("{0}", llvm::json::Value(std::move(attempt.report))).str();
+    return std::move(attempt.artifact);
+  }
+
   Status emitAll(std::vector<ObjectEmitter> &emitters) {
     std::vector<Status> statuses(emitters.size());
     auto job = [&](size_t i) { statuses[i] = emitters[i].emit(options.assembly != nullptr); };

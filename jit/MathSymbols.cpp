@@ -30,7 +30,9 @@ constexpr std::array<std::string_view, 36> scalarFunctions = {
 constexpr std::array<std::string_view, 4> otherFunctions = {"roundeven", "trunc", "nearbyint",
                                                             "sincos"};
 
-bool isAllowed(std::string_view name) {
+} // namespace
+
+bool isScalarMath(std::string_view name) {
   auto has = [&](std::string_view candidate) {
     return std::find(scalarFunctions.begin(), scalarFunctions.end(), candidate) !=
                scalarFunctions.end() ||
@@ -39,8 +41,6 @@ bool isAllowed(std::string_view name) {
   };
   return has(name) || (name.ends_with('f') && has(name.substr(0, name.size() - 1)));
 }
-
-} // namespace
 
 void *mathSymbol(std::string_view name) {
   std::string terminated(name);
@@ -62,7 +62,7 @@ void *mathSymbol(std::string_view name) {
   if (name == "__truncdfhf2")
     return reinterpret_cast<void *>(&__truncdfhf2);
 #endif
-  if (!isAllowed(name))
+  if (!isScalarMath(name))
     return nullptr;
   static void *library = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
   return library ? dlsym(library, terminated.c_str()) : nullptr;

@@ -10,4 +10,7 @@ namespace plim::jit {
 /// thread.
 void *mathSymbol(std::string_view name);
 
+/// Is it the name of an allowed scalar function of the C library?
+bool isScalarMath(std::string_view name);
+
 } // namespace plim::jit

@@ -48,8 +48,10 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::Device
   if (!target)
     return unimplementedError("no code generator for triple '" + device.triple + "': " + error);
   llvm::TargetOptions options;
-  // Frame sizes go into the object (.stack_sizes); nothing checks them against the budget yet.
+  // What readFrames() needs to see each frame and each call.
   options.EmitStackSizeSection = true;
+  options.FunctionSections = true;
+  options.DataSections = true;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   auto level = kind == CodeKind::Kernel ? llvm::CodeGenOptLevel::Aggressive
                : kind == CodeKind::Host ? llvm::CodeGenOptLevel::Default
@@ -108,6 +110,7 @@ Status ObjectEmitter::emit(bool wantAssembly) {
   }
   PLIM_RETURN_IF_ERROR(generate(*module, llvm::CodeGenFileType::ObjectFile, object));
   codegenSeconds = secondsSince(start);
+  PLIM_ASSIGN_OR_RETURN(frames, readFrames(object, *module));
   return okStatus();
 }
 

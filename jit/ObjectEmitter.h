@@ -5,11 +5,13 @@
 // constructor, touches MLIR.
 #pragma once
 
+#include "jit/StackUse.h"
 #include "support/Status.h"
 #include "targets/TargetDescription.h"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class LLVMContext;
@@ -40,8 +42,9 @@ public:
   /// Needs translated(). Optimises and generates code. Call once.
   Status emit(bool wantAssembly);
 
-  std::string object;   // after emit()
-  std::string assembly; // after emit(), if wanted
+  std::string object;                // after emit()
+  std::string assembly;              // after emit(), if wanted
+  std::vector<FunctionFrame> frames; // after emit(): of the functions in the object
   double optimiseSeconds = 0;
   double codegenSeconds = 0;
 

@@ -200,6 +200,21 @@ void printReport(const llvm::json::Object &report, std::ostream &out) {
         << text(allocation, "scope") << ": " << text(allocation, "reason") << "\n";
     first = false;
   });
+  const llvm::json::Object *stack = report.getObject("stack");
+  if (!stack)
+    return;
+  out << "stack";
+  if (stack->getInteger("lowerings").value_or(1) > 1)
+    out << ", lowered again with " << stack->getInteger("reserve").value_or(0)
+        << " bytes left to frames";
+  out << "\n";
+  forEach(*stack, "functions", [&](const llvm::json::Object &function) {
+    auto bytes = [&](llvm::StringRef key) { return function.getInteger(key).value_or(0); };
+    out << "  @" << text(function, "name") << ": " << bytes("proven") << " bytes";
+    if (auto estimated = function.getInteger("estimated"))
+      out << " (" << *estimated << " estimated)";
+    out << " of " << bytes("budget") << "; " << bytes("call") << " with the runtime's frames\n";
+  });
 }
 
 Status explain(const ExplainOptions &options, std::ostream &out) {

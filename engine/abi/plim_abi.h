@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 3u
+#define PLIM_ABI_VERSION 4u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -148,6 +148,13 @@ void plim_rt_release(plim_context *context, void *memory);
 /* Scratch of the executing thread for in-kernel buffers that do not fit on the stack, valid until
  * the workgroup range returns. Null when there is no memory. */
 void *plim_rt_scratch(plim_context *context, int64_t bytes);
+
+/* Called by a function that may come back to itself, when it is entered: fails, with the
+ * NUL-terminated, located message, unless the stack has room for another turn. */
+plim_code plim_rt_recurse(plim_context *context, const char *message);
+
+/* Stack that a call with recursion gets for it, in bytes, beside what one turn of it needs. */
+#define PLIM_RECURSION_STACK (1 << 20)
 
 /* Latches a failure with a NUL-terminated, located message. Always returns `code`. */
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message);

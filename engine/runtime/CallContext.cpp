@@ -2,7 +2,9 @@
 
 #include "engine/runtime/ByteSize.h"
 #include "engine/runtime/Executor.h"
+#include "engine/runtime/StackBounds.h"
 
+#include <algorithm>
 #include <thread>
 
 namespace plim::runtime {
@@ -55,24 +57,41 @@ CallContext::~CallContext() {
   workspaces.giveBack(slab);
 }
 
+void CallContext::runHere(plim_function_entry entry, const plim_view *arguments,
+                          const plim_view *results) {
+  FloatEnvironment environment;
+  plim_code code;
+  try {
+    code = entry(context(), arguments, results);
+  } catch (...) {
+    code = codeOf(StatusCode::Unknown);
+    latch(code, "an exception left the function");
+  }
+  if (code != 0)
+    latch(code, "the function failed without a message");
+}
+
 Status CallContext::run(plim_function_entry entry, const plim_view *arguments,
-                        const plim_view *results) {
-  if (!failed()) {
-    FloatEnvironment environment;
-    plim_code code;
-    try {
-      code = entry(context(), arguments, results);
-    } catch (...) {
-      code = codeOf(StatusCode::Unknown);
-      latch(code, "an exception left the function");
-    }
-    if (code != 0)
-      latch(code, "the function failed without a message");
+                        const plim_view *results, StackDemand stack) {
+  demand = stack;
+  if (failed()) {
+    // No slab: nothing runs.
+  } else if (StackBounds::left() >= static_cast<size_t>(stack.bytes)) [[likely]] {
+    runHere(entry, arguments, results);
+  } else {
+    auto job = [&] { runHere(entry, arguments, results); };
+    if (Status status = exec.callThreads().run(stack.bytes, job); !status.ok())
+      latch(codeOf(status.code()), status.message());
   }
   Status result = status();
   if (!result.ok())
     releaseAll();
   return result;
+}
+
+bool CallContext::hasStackForRecursion() const {
+  int64_t turn = std::max<int64_t>(demand.bytes - PLIM_RECURSION_STACK, 0);
+  return StackBounds::left() >= static_cast<size_t>(turn);
 }
 
 void CallContext::latch(plim_code code, std::string_view text) {

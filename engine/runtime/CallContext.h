@@ -35,6 +35,12 @@ namespace plim::runtime {
 class CallContext;
 class Executor;
 
+/// What a call asks of the stacks that it runs on.
+struct StackDemand {
+  int64_t bytes = 0;      // on the thread that runs host code
+  bool workersFit = true; // false: a dispatch needs more than a worker has
+};
+
 /// What plim_context::call points at. Used by one thread at a time.
 class CallFrame {
 public:
@@ -72,10 +78,13 @@ public:
   CallContext(const CallContext &) = delete;
   CallContext &operator=(const CallContext &) = delete;
 
-  /// Runs host code on the calling thread under the default floating-point environment, which is
-  /// put back after it. Returns the first failure of the call; on failure all blocks of the call
-  /// are released before it returns. Blocks until the call is over. At most once per context.
-  Status run(plim_function_entry entry, const plim_view *arguments, const plim_view *results);
+  /// Runs host code under the default floating-point environment, which is put back after it: on
+  /// the calling thread if that has the stack that is demanded, otherwise on one of CallThreads
+  /// (ResourceExhausted if there is none). Dispatches run inline if they do not fit on workers.
+  /// Returns the first failure of the call; on failure all blocks of the call are released before
+  /// it returns. Blocks until the call is over. At most once per context.
+  Status run(plim_function_entry entry, const plim_view *arguments, const plim_view *results,
+             StackDemand stack = {});
 
   /// The context of host code, for code that is not run through run(): raw kernels, tests.
   plim_context *context() { return hostFrame.context(); }
@@ -99,8 +108,13 @@ public:
   bool detach(void *block);
 
   Executor &executor() { return exec; }
+  /// May dispatches of this call run on workers?
+  bool workersFit() const { return demand.workersFit; }
+  /// Has the calling thread, which runs the call, what it needs without PLIM_RECURSION_STACK?
+  bool hasStackForRecursion() const;
 
 private:
+  void runHere(plim_function_entry entry, const plim_view *arguments, const plim_view *results);
   void releaseAll();
   void unlink(BlockLink *link) PLIM_REQUIRES(mutex);
 
@@ -109,6 +123,7 @@ private:
   WorkspaceCache &workspaces;
   void *const slab;
   CallFrame hostFrame;
+  StackDemand demand;
 
   // The winner of firstCode writes the message, then sets messageReady: readers wait for that.
   std::atomic<plim_code> firstCode{0};

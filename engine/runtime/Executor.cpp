@@ -22,6 +22,10 @@
 namespace plim::runtime {
 namespace {
 
+// At the top of a worker's stack: oneTBB's own frames, thread-local data of the program, and what a
+// signal handler may need at the bottom.
+constexpr int64_t workerMarginBytes = 256 << 10;
+
 constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code); }
 
 int64_t saturatingMultiply(int64_t a, int64_t b) {
@@ -194,7 +198,8 @@ private:
 };
 
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
-    : pool(std::move(pool)), scratch(*this->pool), threadCount(1) {
+    : pool(std::move(pool)), scratch(*this->pool), threadCount(1),
+      workerBytes(std::numeric_limits<int64_t>::max()) {
   try {
     // An arena that asks for more than oneTBB grants gets no more, and a warning on stderr.
     size_t granted =
@@ -204,6 +209,8 @@ Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     if (agreed > 1) {
       arena = std::make_unique<Arena>(agreed);
       threadCount = agreed;
+      size_t whole = tbb::global_control::active_value(tbb::global_control::thread_stack_size);
+      workerBytes = std::max(static_cast<int64_t>(whole) - workerMarginBytes, int64_t(0));
     }
   } catch (...) {
     // Without an arena everything runs inline, which is slower and right.
@@ -237,7 +244,7 @@ void Executor::runGroup(const Group &group) const {
 }
 
 bool Executor::tryParallel(const Group &group) const {
-  if (!arena || !arena->usable())
+  if (!arena || !arena->usable() || !group.call.workersFit())
     return false;
   CallerCount inside(arena->callers);
   if (inside.others >= arena->maxCallers)

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "engine/abi/plim_abi.h"
+#include "engine/runtime/CallThreads.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/ScratchArena.h"
 
@@ -57,6 +58,8 @@ public:
 
   /// Threads that really work at once on one call.
   int threads() const { return threadCount; }
+  /// The stack that a dispatch may use on a worker, in bytes. Without workers nothing limits it.
+  int64_t workerStackBytes() const { return workerBytes; }
 
   /// Runs all workgroups of dispatches that do not depend on each other, for the call that `context`
   /// belongs to, and returns the call's first failure, 0 if there is none. Blocks until no range
@@ -69,6 +72,8 @@ public:
   void parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept;
 
   ScratchCache &scratchCache() { return scratch; }
+  /// For calls that need more stack than their thread has.
+  CallThreads &callThreads() { return largeStacks; }
 
 private:
   struct Arena; // hides oneTBB
@@ -81,7 +86,9 @@ private:
 
   const std::shared_ptr<MemoryPool> pool;
   ScratchCache scratch;
+  CallThreads largeStacks;
   int threadCount;
+  int64_t workerBytes;
   std::unique_ptr<Arena> arena; // null with one thread
 };
 

@@ -40,6 +40,14 @@ void *plim_rt_scratch(plim_context *context, int64_t bytes) {
   return CallFrame::of(context).scratch(bytes);
 }
 
+plim_code plim_rt_recurse(plim_context *context, const char *message) {
+  plim::runtime::CallContext &call = CallFrame::of(context).call();
+  if (call.hasStackForRecursion()) [[likely]]
+    return 0;
+  return plim_rt_fail(context, static_cast<plim_code>(plim::StatusCode::ResourceExhausted),
+                      message);
+}
+
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message) {
   if (code == 0)
     return code;
@@ -61,12 +69,13 @@ template <typename Function> RuntimeSymbol symbol(const char *name, Function *fu
 } // namespace
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
-  static const std::array<RuntimeSymbol, 6> table = {
+  static const std::array<RuntimeSymbol, 7> table = {
       symbol("plim_rt_dispatch", &plim_rt_dispatch),
       symbol("plim_rt_dispatch_group", &plim_rt_dispatch_group),
       symbol("plim_rt_allocate", &plim_rt_allocate),
       symbol("plim_rt_release", &plim_rt_release),
       symbol("plim_rt_scratch", &plim_rt_scratch),
+      symbol("plim_rt_recurse", &plim_rt_recurse),
       symbol("plim_rt_fail", &plim_rt_fail),
   };
   return table;

@@ -299,6 +299,12 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
   int64_t slab = 0;
   for (const FunctionSignature &function : artifact.functions)
     slab = std::max(slab, function.workspaceBytes);
+  for (const jit::StackProof &proof : artifact.stack)
+    if (proof.proven > proof.budget)
+      state->options.logger.log(LogLevel::Warning, "'", proof.function, "' of ", artifact.source,
+                                " needs ", proof.proven,
+                                " bytes of stack, more than the budget of ", proof.budget,
+                                "; calls run where a stack has them");
   moduleState.pool = artifact.policy == "heap" ? state->heap : state->pool;
   moduleState.workspaces =
       std::make_unique<runtime::WorkspaceCache>(state->pool, static_cast<size_t>(slab));
@@ -340,6 +346,8 @@ StatusOr<Function> Module::lookup(std::string_view name) const {
 Function::Function(std::shared_ptr<const Module> module, const FunctionSignature *description,
                    plim_function_entry entry)
     : module(std::move(module)), description(description), entry(entry) {
+  const runtime::Executor &executor = *this->module->state->engine->state->executor;
+  workersFit = description->workerStackBytes <= executor.workerStackBytes();
   // Import admits only the types of the list.
   for (const ValueType &type : description->arguments)
     argumentTypes.push_back(*runtime::elementTypeFromName(type.element));
@@ -414,7 +422,8 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   if (moduleState.artifact.mutatesState)
     lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
   runtime::CallContext call(*engine.executor, *moduleState.pool, *moduleState.workspaces);
-  PLIM_RETURN_IF_ERROR(call.run(entry, argumentViews.data(), resultViews.data()));
+  PLIM_RETURN_IF_ERROR(call.run(entry, argumentViews.data(), resultViews.data(),
+                                {description->stackBytes, workersFit}));
   lock = {};
 
   SmallArray<Value, 4> fresh(results.size());

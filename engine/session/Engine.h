@@ -85,6 +85,8 @@ public:
   /// its own, which must then agree where they are static), runs the function and returns its results in
   /// buffers of their own. InvalidArgument names the argument that does not fit, and how; a failure
   /// inside the function comes back with its location. Blocks until the call is over.
+  /// It runs on the calling thread if that has `signature().stackBytes` left, otherwise on a thread
+  /// of the engine; ResourceExhausted if none can have so much. Needs 16 KiB on the calling thread.
   StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments) const;
 
   /// The same into `results`, one for each of the signature, whose old contents are dropped. In
@@ -95,8 +97,9 @@ public:
   /// The raw pointer of a kernel, null for other functions. It has C's calling convention; its
   /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
   /// first element followed by one int64_t for each dynamic extent and, if its layout is strided, one
-  /// for each dynamic stride. A kernel whose signature says
-  /// `rawTakesContext` cannot be called this way and has none. Valid while the module lives.
+  /// for each dynamic stride. A kernel whose signature says `rawTakesContext` cannot be called this way
+  /// and has none. Valid while the module lives. The calling thread must have
+  /// `signature().stackBytes` of stack left: nothing checks it.
   void *rawPointer() const;
 
 private:
@@ -109,6 +112,7 @@ private:
   const jit::FunctionSignature *description;
   plim_function_entry entry;
   std::vector<runtime::ElementType> argumentTypes, resultTypes;
+  bool workersFit; // every dispatch fits on the stack of a worker
 };
 
 /// A linked module. Its code and data are freed with the last handle to it and its functions.

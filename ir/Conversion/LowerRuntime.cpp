@@ -2,12 +2,14 @@
 #include "ir/Conversion/RuntimeCalls.h"
 #include "ir/Plim/Plim.h"
 
+#include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/SCCIterator.h"
 
 #include <algorithm>
 
@@ -32,6 +34,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       if (!function->hasAttr(workgroupCountAttr) && needsContext(function))
         addContext(function);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    for (func::FuncOp function : recursiveFunctions(module))
+      guardRecursion(runtime, function);
     for (func::FuncOp function : functions)
       lowerBody(runtime, function);
     SmallVector<ConcurrentOp> concurrents;
@@ -61,7 +65,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       return true;
     return function
         .walk([](Operation *op) {
-          return isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, ContextOp>(op)
+          return isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, ContextOp, func::CallOp>(op)
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -109,6 +113,47 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     returnNothing(builder, loc, function);
     builder.setInsertionPointToEnd(before);
     cf::CondBranchOp::create(builder, loc, failed, failure, after);
+  }
+
+  /// Those that may come back to themselves.
+  static SmallVector<func::FuncOp> recursiveFunctions(ModuleOp module) {
+    SmallVector<func::FuncOp> functions;
+    const CallGraph graph(module);
+    for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component)
+      if (component.hasCycle())
+        for (const CallGraphNode *node : *component)
+          functions.push_back(cast<func::FuncOp>(node->getCallableRegion()->getParentOp()));
+    return functions;
+  }
+
+  /// Leaves a function that may come back to itself when the stack has no room for another turn.
+  void guardRecursion(RuntimeCalls &runtime, func::FuncOp function) {
+    // Behind its own allocations: in a block of their own they would not be part of the frame.
+    Block &entry = function.front();
+    Operation *at = &entry.front();
+    for (Operation &op : entry)
+      if (isa<memref::AllocaOp>(op))
+        at = op.getNextNode();
+    OpBuilder builder(at);
+    Location loc = function.getLoc();
+    Value message = runtime.string(builder, loc,
+                                   locationText(loc) + "the recursion of @" +
+                                       function.getName().str() + " is too deep for the stack");
+    Value status = LLVM::CallOp::create(builder, loc, runtime.recurse,
+                                        ValueRange{function.getArgument(0), message})
+                       .getResult();
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
+    leaveIf(failed, at, [](OpBuilder &) {});
+    ++guards;
+  }
+
+  static std::string locationText(Location loc) {
+    if (auto file = loc->findInstanceOf<FileLineColLoc>())
+      return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+              Twine(file.getColumn()) + ": ")
+          .str();
+    return "";
   }
 
   void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {

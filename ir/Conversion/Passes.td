@@ -62,6 +62,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     - allocations become calls of `plim_rt_allocate` or `plim_rt_scratch`, releases calls of
       `plim_rt_release`;
     - `cf.assert` becomes a branch to `plim_rt_fail`;
+    - a function that may come back to itself begins with `plim_rt_recurse`, and ends where that fails;
     - each public function, dispatch function and kernel gets the entry that engine/abi describes.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect",
@@ -71,7 +72,8 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     Statistic<"dispatches", "dispatches", "dispatches lowered">,
     Statistic<"groups", "groups", "groups of dispatches lowered to one call">,
     Statistic<"allocations", "allocations", "calls of the allocator and of scratch">,
-    Statistic<"checks", "checks", "assertions lowered">];
+    Statistic<"checks", "checks", "assertions lowered">,
+    Statistic<"guards", "guards", "functions that ask for stack before another turn">];
 }
 
 def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {

@@ -19,6 +19,7 @@ RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.get
   allocate = declare("plim_rt_allocate", pointer, {pointer, word, pointer, word});
   release = declare("plim_rt_release", none, {pointer, pointer});
   scratch = declare("plim_rt_scratch", pointer, {pointer, word});
+  recurse = declare("plim_rt_recurse", code, {pointer, pointer});
   fail = declare("plim_rt_fail", code, {pointer, code, pointer});
 }
 

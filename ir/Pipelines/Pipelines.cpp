@@ -35,6 +35,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<bool> oracle{*this, "oracle", llvm::cl::init(false)};
   Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::init(256)};
   Option<bool> fusedMultiplyAdd{*this, "fma", llvm::cl::init(false)};
+  Option<int64_t> stackReserveBytes{*this, "stack-reserve-bytes", llvm::cl::init(0)};
 
   PipelineOptions toOptions() const {
     PipelineOptions options;
@@ -42,6 +43,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.oracle = oracle;
     options.vectorBits = vectorBits;
     options.fusedMultiplyAdd = fusedMultiplyAdd;
+    options.stackReserveBytes = stackReserveBytes;
     return options;
   }
 };
@@ -121,6 +123,7 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   // 7., 8.
   PlimPlaceAllocationsOptions place;
   place.policy = options.policy;
+  place.stackReserveBytes = options.stackReserveBytes;
   manager.addPass(createPlimPlaceAllocations(place));
   if (options.policy != "heap")
     manager.addPass(createPlimPlanMemory());

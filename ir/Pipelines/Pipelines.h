@@ -22,6 +22,9 @@ struct PipelineOptions {
   int64_t vectorBits = 256;
   /// Whether it has fused multiply-add: a call of the C library where not.
   bool fusedMultiplyAdd = false;
+  /// Bytes of the stack budget that placement leaves to frames: what the frames of an earlier
+  /// lowering took beyond its estimate.
+  int64_t stackReserveBytes = 0;
 };
 
 /// Every dialect that may come in, the plim dialect, and the interfaces the pipeline needs.

@@ -106,6 +106,9 @@ LogicalResult checkOp(Operation *op, ModuleOp module) {
     if (op->hasAttr(name))
       return op->emitError() << "attribute '" << name
                              << "' is set by the engine and cannot stand in a source";
+  if (isa<func::CallIndirectOp>(op))
+    return op->emitError() << "calls a function that only a run knows; such a call has no bounded "
+                              "stack";
   if (auto global = dyn_cast<memref::GlobalOp>(op); global && !global.getInitialValue())
     return op->emitError() << "global '" << global.getSymName()
                            << "' has no value; a parameter is an extern ml_program.global";

@@ -10,7 +10,7 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
 
     - rejects what the engine cannot run, each with one located error: function declarations without
       a body, unsupported types at the boundary of a public function, tensors whose size in bytes
-      does not fit the address space;
+      does not fit the address space, calls through values, whose stack has no bound;
     - marks functions without any tensor as kernels (`plim.kernel`) and the tensor arguments of all
       others as not writable;
     - turns `ml_program` globals into memref globals: a load from a mutable one is a copy, a store
@@ -217,7 +217,9 @@ def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {
   let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect"];
   let options = [Option<"policy", "policy", "std::string", /*default=*/"\"auto\"",
-                        "auto, stack, workspace, heap or fixed:N">];
+                        "auto, stack, workspace, heap or fixed:N">,
+                 Option<"stackReserveBytes", "stack-reserve-bytes", "int64_t", /*default=*/"0",
+                        "bytes of the budget left to frames, 0 until frames were found too large">];
   let statistics = [
     Statistic<"onStack", "stack", "allocations on the stack">,
     Statistic<"inScratch", "scratch", "allocations in scratch">,

@@ -69,6 +69,10 @@ bool escapes(Operation *allocation) {
         released = true;
         continue;
       }
+      // A callee cannot keep what its caller has on the stack, unless it hands it back.
+      if (isa<memref::AllocaOp>(allocation) && isa<CallOpInterface>(user) &&
+          llvm::none_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+        continue;
       if (user->hasTrait<OpTrait::IsTerminator>() ||
           isa<CallOpInterface, LoopLikeOpInterface>(user))
         return true;
@@ -109,7 +113,8 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
   }
 
   FailureOr<Limits> limitsOf(const plim::targets::DeviceDescription &device) {
-    Limits limits{device.maxStackAllocaBytes, device.stackBudgetBytes};
+    Limits limits{device.maxStackAllocaBytes,
+                  std::max<int64_t>(device.stackBudgetBytes - stackReserveBytes, 0)};
     StringRef name = policy;
     if (name == "workspace" || name == "heap") {
       limits = {};
@@ -203,8 +208,14 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
       }
       used += bytes;
       mark(alloca, scopeStack, "requested by the author");
-      if (!escapes(alloca))
+      if (!escapes(alloca)) {
         alloca->moveBefore(&function.front(), function.front().begin());
+      } else if (alloca->getBlock() != &function.front()) {
+        alloca.emitError()
+            << "allocates on the stack in a block that it may outlive; move it to the "
+               "beginning of the function";
+        overflow = true;
+      }
     });
     return failure(overflow);
   }

@@ -274,3 +274,28 @@ func.func private @callee(%a: memref<4xf32>) -> (i32, i32) {
   %i = arith.constant 3 : i32
   return %i, %i : i32, i32
 }
+
+// A function that may come back to itself asks first whether the stack has room.
+// CHECK-LABEL: func.func private @plim.body.countdown(
+//  CHECK-SAME:   %[[CONTEXT:.*]]: !llvm.ptr, %{{.*}}: i64) -> i64
+//       CHECK:   %[[MESSAGE:.*]] = llvm.mlir.addressof @plim.string
+//       CHECK:   %[[STATUS:.*]] = llvm.call @plim_rt_recurse(%[[CONTEXT]], %[[MESSAGE]])
+//       CHECK:   %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
+//       CHECK:   cf.cond_br %[[FAILED]]
+//       CHECK:   call @plim.body.countdown(%[[CONTEXT]],
+func.func private @countdown(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %stop = arith.cmpi sle, %n, %zero : i64
+  cf.cond_br %stop, ^end(%n : i64), ^more
+^more:
+  %m = arith.subi %n, %one : i64
+  %r = func.call @countdown(%m) : (i64) -> i64
+  cf.br ^end(%r : i64)
+^end(%v: i64):
+  return %v : i64
+}
+func.func @from(%n: i64) -> i64 attributes {plim.kernel} {
+  %r = func.call @countdown(%n) : (i64) -> i64
+  return %r : i64
+}

@@ -415,3 +415,21 @@ func.func @stores_in_body(%a: tensor<4xf32>, %b: memref<4xf32>) -> tensor<4xf32>
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func private @twice(%x: f32) -> f32 {
+  %y = arith.addf %x, %x : f32
+  return %y : f32
+}
+func.func private @same(%x: f32) -> f32 {
+  return %x : f32
+}
+func.func @choose(%c: i1, %x: f32) -> f32 {
+  %f = func.constant @twice : (f32) -> f32
+  %g = func.constant @same : (f32) -> f32
+  %h = arith.select %c, %f, %g : (f32) -> f32
+  // expected-error @below {{calls a function that only a run knows; such a call has no bounded stack}}
+  %y = func.call_indirect %h(%x) : (f32) -> f32
+  return %y : f32
+}

@@ -45,3 +45,21 @@ func.func @nothing() attributes {plim.kernel} {
   return
 }
 }
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
+        "plim.max_stack_alloca_bytes" = 1024 : i64, "plim.stack_budget_bytes" = 1024 : i64>>} {
+func.func @latest(%x: memref<4xf32>, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%last = %x) -> memref<4xf32> {
+    // expected-error @below {{allocates on the stack in a block that it may outlive; move it to the beginning of the function}}
+    %b = memref.alloca() : memref<4xf32>
+    scf.yield %b : memref<4xf32>
+  }
+  %v = memref.load %r[%c0] : memref<4xf32>
+  return %v : f32
+}
+}

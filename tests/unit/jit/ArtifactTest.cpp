@@ -36,6 +36,8 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.isKernel, b.isKernel);
     EXPECT_EQ(a.rawTakesContext, b.rawTakesContext);
     EXPECT_EQ(a.workspaceBytes, b.workspaceBytes);
+    EXPECT_EQ(a.stackBytes, b.stackBytes);
+    EXPECT_EQ(a.workerStackBytes, b.workerStackBytes);
   }
   ASSERT_EQ(out->symbols.size(), in.symbols.size());
   for (size_t i = 0; i < in.symbols.size(); ++i) {
@@ -47,6 +49,13 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.offset, b.offset);
   }
   EXPECT_EQ(out->data, in.data);
+  ASSERT_EQ(out->stack.size(), in.stack.size());
+  for (size_t i = 0; i < in.stack.size(); ++i) {
+    EXPECT_EQ(in.stack[i].function, out->stack[i].function);
+    EXPECT_EQ(in.stack[i].estimated, out->stack[i].estimated);
+    EXPECT_EQ(in.stack[i].proven, out->stack[i].proven);
+    EXPECT_EQ(in.stack[i].budget, out->stack[i].budget);
+  }
   EXPECT_EQ(out->mutatesState, in.mutatesState);
   EXPECT_EQ(out->report, in.report);
   EXPECT_EQ(serialize(*out), serialize(in));

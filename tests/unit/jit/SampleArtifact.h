@@ -19,6 +19,8 @@ inline Artifact sampleArtifact() {
   main.arguments = {{"f32", true, true, {-1, 4}, {dynamicStride, 1}}, {"i1", false, false, {}, {}}};
   main.results = {{"bf16", true, false, {}, {}}, {"index", false, false, {}, {}}};
   main.workspaceBytes = 4096;
+  main.stackBytes = 20480;
+  main.workerStackBytes = 16384;
   FunctionSignature kernel;
   kernel.name = "kernel \"quoted\"";
   kernel.isKernel = true;
@@ -29,6 +31,7 @@ inline Artifact sampleArtifact() {
                       {"zeroed", DataKind::Variable, {"i64", true, false, {1000}, {}}, 8000, -1},
                       {"weights", DataKind::Parameter, {"f32", true, false, {3, 2}, {}}, 24, -1}};
   artifact.data = std::string(72, '\1');
+  artifact.stack = {{"main", 512, 640, 1 << 20}, {"main_matmul_0", -1, 96, 1 << 20}};
   artifact.mutatesState = true;
   artifact.report = "{\"functions\":[]}";
   return artifact;

@@ -1,5 +1,6 @@
 // A call in steady state takes no memory from the system: this program replaces malloc to count.
 #include "tests/unit/engine/AllocationCounter.h"
+#include "tests/unit/engine/PaintedStack.h"
 #include "tests/unit/session/EngineFixture.h"
 
 #include <gtest/gtest.h>
@@ -66,6 +67,20 @@ TEST_F(EngineSteadyState, KernelsAndStateAllocateNothing) {
   allocationsOf(add, addArguments, 5);
   EXPECT_EQ(allocationsOf(saxpy, saxpyArguments, 500), 0);
   EXPECT_EQ(allocationsOf(add, addArguments, 500), 0);
+}
+
+TEST_F(EngineSteadyState, CallsFromASmallStackAllocateNothing) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
+  StatusOr<jit::Artifact> artifact = engine->compile(saxpySource, "in.mlir", {});
+  ASSERT_TRUE(artifact.ok());
+  artifact->functions[0].stackBytes = 1 << 20;
+  Function saxpy = lookup(*engine->link(*artifact, {}), "saxpy");
+  std::vector<Value> arguments = {scalarF32(1), smallIntegers({100}), smallIntegers({100})};
+  PaintedStack stack(64 << 10);
+  stack.run([&] {
+    allocationsOf(saxpy, arguments, 5);
+    EXPECT_EQ(allocationsOf(saxpy, arguments, 500), 0);
+  });
 }
 
 TEST_F(EngineSteadyState, SeveralThreadsComeToRest) {

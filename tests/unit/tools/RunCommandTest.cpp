@@ -222,8 +222,9 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   options.module.file = module.path();
   Outcome outcome = explain(options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("function @main, tensor program\n"),
-                                 HasSubstr("dispatch @"), HasSubstr("allocations\n")));
+  EXPECT_THAT(outcome.out,
+              AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch @"),
+                    HasSubstr("allocations\n"), HasSubstr("\nstack\n  @")));
   options.json = true;
   outcome = explain(options);
   EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\"")));
