@@ -37,8 +37,6 @@ namespace {
 
 constexpr unsigned compileStackBytes = 64u << 20;
 constexpr int64_t dataAlignment = 64;
-/// On a function, set by placement: the bytes of stack that it counted on.
-constexpr llvm::StringLiteral stackBytesAttr = "plim.stack_bytes";
 /// Contents of constants that an artifact carries.
 constexpr int64_t maxDataBytes = int64_t(4) << 30;
 
@@ -195,8 +193,6 @@ private:
   struct Attempt {
     Artifact artifact;
     llvm::json::Object report;
-    /// Bytes that placement put on the stack, by the function they are in.
-    llvm::StringMap<int64_t> placed;
     /// Stack of a whole call by public function, of a whole range by dispatch.
     std::vector<int64_t> totals; // parallel to artifact.stack
   };
@@ -292,23 +288,9 @@ private:
         continue;
       StackProof proof;
       proof.function = function.getName().str();
-      proof.budget = target.devices[0].stackBudgetBytes;
-      if (auto bytes = function->getAttrOfType<IntegerAttr>(stackBytesAttr))
-        proof.estimated = bytes.getInt();
-      int64_t &placed = attempt.placed[proof.function];
-      function.walk([&](memref::AllocaOp alloca) {
-        MemRefType type = alloca.getType();
-        placed += type.getNumElements() * ir::elementBytes(type.getElementType());
-      });
+      proof.budget = function->getAttrOfType<IntegerAttr>(ir::stackBudgetAttr).getInt();
+      proof.estimated = function->getAttrOfType<IntegerAttr>(ir::stackBytesAttr).getInt();
       attempt.artifact.stack.push_back(std::move(proof));
-    }
-    // A host function's tree holds the deepest of its dispatches.
-    for (auto function : module.getOps<func::FuncOp>()) {
-      int64_t deepest = 0;
-      function.walk([&](ir::DispatchOp dispatch) {
-        deepest = std::max(deepest, attempt.placed.lookup(dispatch.getFunction()));
-      });
-      attempt.placed[function.getName()] += deepest;
     }
   }
 
@@ -343,11 +325,9 @@ private:
   static int64_t reserveFor(const Attempt &attempt) {
     int64_t reserve = 0;
     for (const StackProof &proof : attempt.artifact.stack) {
-      int64_t placed = attempt.placed.lookup(proof.function);
-      if (proof.proven <= proof.budget || placed == 0)
+      if (proof.proven <= proof.budget || proof.estimated == 0)
         continue;
-      int64_t counted = std::max(proof.estimated, placed);
-      reserve = std::max({reserve, proof.proven - counted, proof.proven - proof.budget});
+      reserve = std::max({reserve, proof.proven - proof.estimated, proof.proven - proof.budget});
     }
     return reserve;
   }

@@ -44,27 +44,24 @@ llvm::json::Object makeReport(ModuleOp module) {
               llvm::json::Object{{"type", textOf(binding->get().getType())},
                                  {"access", ir::stringifyAccess(dispatch.getAccess(*binding))}});
         dispatches.push_back(
-            llvm::json::Object{{"name", dispatch.getFunction()},
+            llvm::json::Object{{"name", dispatch.getFunction().str()},
                                {"location", textOf(dispatch.getLoc())},
                                {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
                                {"bindings", std::move(bindings)}});
       });
       auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
       functions.push_back(llvm::json::Object{
-          {"name", function.getName()},
+          {"name", function.getName().str()},
           {"kind", function->hasAttr(ir::kernelAttr) ? "kernel" : "tensor program"},
           {"workspace_bytes", bytes ? bytes.getInt() : 0},
           {"dispatches", std::move(dispatches)}});
     }
-    function.walk([&](Operation *op) {
-      if (!isa<memref::AllocOp, memref::AllocaOp, memref::ViewOp>(op) ||
-          !op->hasAttr(ir::scopeAttr))
-        return;
-      allocations.push_back(llvm::json::Object{{"function", function.getName()},
-                                               {"location", textOf(op->getLoc())},
-                                               {"type", textOf(op->getResult(0).getType())},
-                                               {"scope", textOf(op->getAttr(ir::scopeAttr))},
-                                               {"reason", textOf(op->getAttr(ir::reasonAttr))}});
+    function.walk([&](ir::AllocOp alloc) {
+      allocations.push_back(llvm::json::Object{{"function", function.getName().str()},
+                                               {"location", textOf(alloc.getLoc())},
+                                               {"type", textOf(alloc.getType())},
+                                               {"scope", alloc.getScope().str()},
+                                               {"reason", alloc.getReason().value_or("").str()}});
     });
   }
   return llvm::json::Object{{"functions", std::move(functions)},

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 4u
+#define PLIM_ABI_VERSION 5u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -44,6 +44,8 @@ typedef int32_t plim_code;
  *       16  workspace           base of the call's slab: every planned buffer lies in it
  *       24  workspace_bytes
  *       32  call                the runtime's own state of the call; opaque to generated code
+ *       40  pools               base of each pool that the module names, in the artifact's order;
+ *                               null where it names none
  */
 typedef struct plim_context {
   uint32_t magic;
@@ -53,10 +55,12 @@ typedef struct plim_context {
   void *workspace;
   uint64_t workspace_bytes;
   void *call;
+  void *const *pools;
 } plim_context;
 PLIM_STATIC_ASSERT(offsetof(plim_context, status) == 8, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, workspace) == 16, "mirrored by ir/Conversion");
-PLIM_STATIC_ASSERT(sizeof(plim_context) == 40, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(offsetof(plim_context, pools) == 40, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_context) == 48, "mirrored by ir/Conversion");
 
 /* One argument or result of a function.
  *

@@ -39,11 +39,24 @@ struct LowerChecks : plim::ir::impl::PlimLowerChecksBase<LowerChecks> {
     }
   }
 
+  /// A byte of the frame. It comes after placement, with a place of its own.
+  Value makeFlag(OpBuilder &entry, Location loc) {
+    auto flag =
+        plim::ir::AllocOp::create(entry, loc, MemRefType::get({}, entry.getI8Type()), ValueRange());
+    flag.setScope("global.stack");
+    flag.setAccessorsAttr(entry.getStrArrayAttr({}));
+    flag.setCandidatesAttr(entry.getStrArrayAttr({"stack"}));
+    flag.setBytes(1);
+    if (auto sum = getOperation()->getAttrOfType<IntegerAttr>(plim::ir::stackSumAttr))
+      getOperation()->setAttr(plim::ir::stackSumAttr, entry.getI64IntegerAttr(sum.getInt() + 1));
+    return flag;
+  }
+
   void lower(plim::ir::CheckOp check, Value &flag) {
     Location loc = check.getLoc();
     if (!flag) {
       OpBuilder entry = OpBuilder::atBlockBegin(&getOperation().front());
-      flag = memref::AllocaOp::create(entry, loc, MemRefType::get({}, entry.getI8Type()));
+      flag = makeFlag(entry, loc);
       memref::StoreOp::create(entry, loc, arith::ConstantIntOp::create(entry, loc, 0, 8), flag);
     }
     OpBuilder builder(check);

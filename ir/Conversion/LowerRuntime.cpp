@@ -1,5 +1,6 @@
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/RuntimeCalls.h"
+#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Analysis/CallGraph.h"
@@ -65,7 +66,11 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       return true;
     return function
         .walk([](Operation *op) {
-          return isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, ContextOp, func::CallOp>(op)
+          if (auto release = dyn_cast<memref::DeallocOp>(op))
+            op = release.getMemref().getDefiningOp();
+          if (auto alloc = dyn_cast_or_null<AllocOp>(op))
+            return isOnStack(alloc) ? WalkResult::advance() : WalkResult::interrupt();
+          return !op || isa<memref::DeallocOp, cf::AssertOp, ContextOp, func::CallOp>(op)
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -128,12 +133,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
 
   /// Leaves a function that may come back to itself when the stack has no room for another turn.
   void guardRecursion(RuntimeCalls &runtime, func::FuncOp function) {
-    // Behind its own allocations: in a block of their own they would not be part of the frame.
-    Block &entry = function.front();
-    Operation *at = &entry.front();
-    for (Operation &op : entry)
-      if (isa<memref::AllocaOp>(op))
-        at = op.getNextNode();
+    Operation *at = &function.front().front();
     OpBuilder builder(at);
     Location loc = function.getLoc();
     Value message = runtime.string(builder, loc,
@@ -148,18 +148,18 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     ++guards;
   }
 
-  static std::string locationText(Location loc) {
-    if (auto file = loc->findInstanceOf<FileLineColLoc>())
-      return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-              Twine(file.getColumn()) + ": ")
-          .str();
-    return "";
-  }
-
   void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {
+    SmallVector<AllocOp> placed;
+    function.walk([&](AllocOp alloc) {
+      if (isOnStack(alloc) || alloc.getOffset())
+        placed.push_back(alloc);
+    });
+    Bases bases;
+    for (AllocOp alloc : placed)
+      lowerPlaced(runtime, alloc, bases);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp, WorkspaceOp, func::CallOp>(op))
+      if (isa<AllocOp, memref::DeallocOp, cf::AssertOp, func::CallOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -177,14 +177,12 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         });
         op->erase();
         ++checks;
-      } else if (auto allocation = dyn_cast<memref::AllocOp>(op)) {
-        lowerAllocation(runtime, builder, allocation);
+      } else if (auto alloc = dyn_cast<AllocOp>(op)) {
+        lowerAllocation(runtime, builder, alloc);
       } else if (auto release = dyn_cast<memref::DeallocOp>(op)) {
         Value pointer = pointerOf(builder, loc, release.getMemref());
         LLVM::CallOp::create(builder, loc, runtime.release, ValueRange{contextOf(op), pointer});
         op->erase();
-      } else if (auto workspace = dyn_cast<WorkspaceOp>(op)) {
-        lowerWorkspace(builder, workspace);
       } else if (auto call = dyn_cast<func::CallOp>(op)) {
         // The callee latched its failure in the context that both share.
         Value context = contextOf(op);
@@ -204,54 +202,136 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address);
   }
 
-  void lowerWorkspace(OpBuilder &builder, WorkspaceOp op) {
+  static bool isOnStack(AllocOp alloc) { return alloc.getScope() == "global.stack"; }
+
+  /// Where the planned memories of a function begin, by pool; "" is the slab, or in a dispatch
+  /// function the worker's scratch.
+  using Bases = llvm::StringMap<Value>;
+
+  /// The extents of an allocation, i64.
+  static SmallVector<Value> extentsOf(OpBuilder &builder, AllocOp op, bool onlyDynamic) {
+    SmallVector<Value> sizes;
+    auto dynamic = op.getDynamicSizes().begin();
+    for (int64_t extent : op.getType().getShape())
+      if (ShapedType::isDynamic(extent))
+        sizes.push_back(
+            arith::IndexCastOp::create(builder, op.getLoc(), builder.getI64Type(), *dynamic++));
+      else if (!onlyDynamic)
+        sizes.push_back(constant64(builder, op.getLoc(), extent));
+    return sizes;
+  }
+
+  void lowerPlaced(RuntimeCalls &runtime, AllocOp op, Bases &bases) {
+    OpBuilder builder(op);
     Location loc = op.getLoc();
-    Value context = contextOf(op);
-    auto load = [&](int32_t offset, Type type) -> Value {
-      Value address = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(),
-                                          context, ArrayRef<LLVM::GEPArg>{offset});
-      return LLVM::LoadOp::create(builder, loc, type, address);
-    };
-    Value base = load(abi::contextWorkspaceOffset, context.getType());
-    Value bytes = load(abi::contextWorkspaceBytesOffset, builder.getI64Type());
-    op.replaceAllUsesWith(makeMemref(builder, loc, op.getType(), base, bytes));
+    Value memory;
+    if (isOnStack(op)) {
+      memory = frameMemory(op);
+      // With the marks of their lives LLVM gives allocations that do not overlap the same memory.
+      for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+        if (isa<memref::DeallocOp>(user)) {
+          LLVM::LifetimeStartOp::create(builder, loc, memory);
+          OpBuilder atEnd(user);
+          LLVM::LifetimeEndOp::create(atEnd, user->getLoc(), memory);
+          user->erase();
+        }
+    } else {
+      auto function = op->getParentOfType<func::FuncOp>();
+      StringRef pool = Scope::parse(op.getScope())->pool;
+      Value &base = bases[pool];
+      if (!base)
+        base = isDispatch(function) ? scratchOf(runtime, function)
+               : pool.empty()       ? slabOf(function)
+                                    : poolOf(function, pool);
+      builder.setInsertionPoint(op); // taking scratch has split the block
+      memory = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                   constant64(builder, loc, *op.getOffset()),
+                                   LLVM::GEPNoWrapFlags::inbounds);
+    }
+    SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/true);
+    op.replaceAllUsesWith(
+        makeMemref(builder, loc, cast<MemRefType>(op.getResult().getType()), memory, sizes));
     op.erase();
   }
 
-  void lowerAllocation(RuntimeCalls &runtime, OpBuilder &builder, memref::AllocOp op) {
+  /// Memory in the frame of the function; loops do not make it grow.
+  Value frameMemory(AllocOp op) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
+    int64_t bytes = *op.getBytes();
+    return LLVM::AllocaOp::create(frame, op.getLoc(), LLVM::LLVMPointerType::get(&getContext()),
+                                  frame.getI8Type(),
+                                  constant64(frame, op.getLoc(), std::max<int64_t>(bytes, 1)),
+                                  unsigned(op.getFrameAlignment()));
+  }
+
+  /// Rounded up to the alignment that the plan of the function needs.
+  static Value alignBase(OpBuilder &builder, func::FuncOp function, Value base) {
+    auto alignment = function->getAttrOfType<IntegerAttr>(workspaceAlignmentAttr);
+    if (!alignment || alignment.getInt() <= abi::bufferAlignment)
+      return base;
+    Location loc = function.getLoc();
+    Type word = builder.getI64Type();
+    Value address = LLVM::PtrToIntOp::create(builder, loc, word, base);
+    Value negative = LLVM::SubOp::create(builder, loc, constant64(builder, loc, 0), address);
+    Value padding = LLVM::AndOp::create(builder, loc, negative,
+                                        constant64(builder, loc, alignment.getInt() - 1));
+    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, padding);
+  }
+
+  Value slabOf(func::FuncOp function) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    Value base = loadAt(builder, function.getLoc(), LLVM::LLVMPointerType::get(&getContext()),
+                        function.getArgument(0), abi::contextWorkspaceOffset);
+    return alignBase(builder, function, base);
+  }
+
+  Value poolOf(func::FuncOp function, StringRef name) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    Type pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto pools = getOperation()->getAttrOfType<ArrayAttr>(poolsAttr).getAsValueRange<StringAttr>();
+    auto index = std::distance(pools.begin(), llvm::find(pools, name));
+    Value array = loadAt(builder, function.getLoc(), pointer, function.getArgument(0),
+                         abi::contextPoolsOffset);
+    return loadAt(builder, function.getLoc(), pointer, array, int32_t(8 * index));
+  }
+
+  Value scratchOf(RuntimeCalls &runtime, func::FuncOp function) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    Location loc = function.getLoc();
+    int64_t bytes = function->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
+    Value memory =
+        LLVM::CallOp::create(builder, loc, runtime.scratch,
+                             ValueRange{function.getArgument(0), constant64(builder, loc, bytes)})
+            .getResult();
+    Value null = LLVM::ZeroOp::create(builder, loc, memory.getType());
+    auto failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, memory, null);
+    Operation *next = failed->getNextNode();
+    leaveIf(failed, next, [](OpBuilder &) {});
+    builder.setInsertionPoint(next);
+    return alignBase(builder, function, memory);
+  }
+
+  /// What has no place of its own comes from the allocator.
+  void lowerAllocation(RuntimeCalls &runtime, OpBuilder &builder, AllocOp op) {
     Location loc = op.getLoc();
-    MemRefType type = op.getType();
-    Value context = contextOf(op);
-    SmallVector<Value> sizes; // i64, all of them
-    auto dynamic = op.getDynamicSizes().begin();
-    for (int64_t extent : type.getShape())
-      sizes.push_back(
-          ShapedType::isDynamic(extent)
-              ? arith::IndexCastOp::create(builder, loc, builder.getI64Type(), *dynamic++)
-                    .getResult()
-              : constant64(builder, loc, extent));
     ++allocations;
-    int64_t bytesEach = elementBytes(type.getElementType());
-    Value memory;
-    if (op->hasAttr(scratchAttr)) {
-      Value bytes = constant64(builder, loc, bytesEach * type.getNumElements());
-      memory = LLVM::CallOp::create(builder, loc, runtime.scratch, ValueRange{context, bytes})
-                   .getResult();
-    } else {
-      Value array = stackArray(builder, op, builder.getI64Type(), sizes);
-      memory = LLVM::CallOp::create(builder, loc, runtime.allocate,
-                                    ValueRange{context, constant64(builder, loc, sizes.size()),
-                                               array, constant64(builder, loc, bytesEach)})
-                   .getResult();
-    }
-    SmallVector<Value> dynamicSizes;
-    for (auto [extent, size] : llvm::zip(type.getShape(), sizes))
-      if (ShapedType::isDynamic(extent))
-        dynamicSizes.push_back(size);
+    auto type = cast<MemRefType>(op.getResult().getType());
+    SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/false);
+    Value array = stackArray(builder, op, builder.getI64Type(), sizes);
+    Value memory = LLVM::CallOp::create(
+                       builder, loc, runtime.allocate,
+                       ValueRange{contextOf(op), constant64(builder, loc, sizes.size()), array,
+                                  constant64(builder, loc, elementBytes(type.getElementType()))})
+                       .getResult();
     Value null = LLVM::ZeroOp::create(builder, loc, memory.getType());
     Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, memory, null);
     leaveIf(failed, op, [](OpBuilder &) {});
     OpBuilder after(op);
+    SmallVector<Value> dynamicSizes;
+    for (auto [extent, size] : llvm::zip(type.getShape(), sizes))
+      if (ShapedType::isDynamic(extent))
+        dynamicSizes.push_back(size);
     op.replaceAllUsesWith(makeMemref(after, loc, type, memory, dynamicSizes));
     op.erase();
   }

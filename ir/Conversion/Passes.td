@@ -29,7 +29,7 @@ def PlimLowerChecks : Pass<"plim-lower-checks", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect", "::plim::ir::PlimDialect"];
   let statistics = [Statistic<"flags", "flags", "flags, one for each message of a function">];
 }
 

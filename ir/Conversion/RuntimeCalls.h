@@ -13,10 +13,11 @@ namespace plim::ir {
 namespace abi {
 inline constexpr int32_t contextStatusOffset = 8;
 inline constexpr int32_t contextWorkspaceOffset = 16;
-inline constexpr int32_t contextWorkspaceBytesOffset = 24;
 inline constexpr int32_t viewBytes = 24;
 inline constexpr int32_t viewSizesOffset = 8;
 inline constexpr int32_t viewStridesOffset = 16;
+inline constexpr int32_t contextPoolsOffset = 40;
+inline constexpr int64_t bufferAlignment = 64;
 } // namespace abi
 
 /// The runtime's symbols, declared in a module on first use.

@@ -59,7 +59,8 @@ void registerPipeline(StringRef name, StringRef description, BuildT build) {
 } // namespace
 
 void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {
-  // 1. Import.
+  // 1. Import. Annotations first: hardly any pass upstream keeps those of an allocation.
+  manager.addPass(createPlimImportAllocations());
   tosa::addTosaToLinalgPasses(manager, TosaToLinalgOptions(), TosaToLinalgNamedOptions(),
                               std::nullopt);
   OpPassManager &function = manager.nest<func::FuncOp>();
@@ -119,14 +120,19 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
   addCleanup(manager);
   manager.addPass(createPlimReleaseBuffers());
+  // A buffer lives no longer than it is used: the shorter, the more share the same memory.
+  manager.addNestedPass<func::FuncOp>(bufferization::createOptimizeAllocationLivenessPass());
 
   // 7., 8.
+  manager.addNestedPass<func::FuncOp>(memref::createExpandReallocPass());
+  manager.addPass(createPlimInferAccessors());
   PlimPlaceAllocationsOptions place;
   place.policy = options.policy;
   place.stackReserveBytes = options.stackReserveBytes;
   manager.addPass(createPlimPlaceAllocations(place));
-  if (options.policy != "heap")
-    manager.addPass(createPlimPlanMemory());
+  PlimPlanMemoryOptions plan;
+  plan.policy = options.policy;
+  manager.addPass(createPlimPlanMemory(plan));
   addCleanup(manager);
 
   // 9. The oracle runs in the order of the source.
@@ -145,7 +151,6 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   function.addPass(createConvertLinalgToLoopsPass());
   // Unrolled: the other way is through buffers on the stack, allocated inside loops.
   function.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
-  function.addPass(memref::createExpandReallocPass());
   function.addPass(memref::createExpandOpsPass());
   function.addPass(createForallToForLoopPass());
   function.addPass(createForallToParallelLoopPass());
@@ -153,6 +158,7 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   function.addPass(memref::createExpandStridedMetadataPass());
   function.addPass(createLowerAffinePass());
   addCleanup(manager);
+  manager.addPass(createPlimVerifyPlacement());
   manager.addPass(createSCFToControlFlowPass());
 
   // 11.

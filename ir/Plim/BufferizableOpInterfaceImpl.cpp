@@ -1,3 +1,5 @@
+// plim.alloc in one-shot bufferization becomes a buffer with the same constraints.
+//
 // plim.dispatch in one-shot bufferization: inputs are read, outputs are written in place, and read
 // only when the access says so. That is where access analysis pays first: a write-only destination
 // never forces a copy.
@@ -56,10 +58,39 @@ struct DispatchOpInterface
   }
 };
 
+/// As bufferization.alloc_tensor, with its constraints.
+struct AllocOpInterface : BufferizableOpInterface::ExternalModel<AllocOpInterface, AllocOp> {
+  bool bufferizesToAllocation(Operation *, Value) const { return true; }
+
+  bool resultBufferizesToMemoryWrite(Operation *, OpResult, const AnalysisState &) const {
+    return false; // uninitialised
+  }
+
+  FailureOr<BufferLikeType> getBufferType(Operation *op, Value, const BufferizationOptions &,
+                                          const BufferizationState &, SmallVector<Value> &) const {
+    auto type = cast<AllocOp>(op).getType();
+    return cast<BufferLikeType>(MemRefType::get(type.getShape(), type.getElementType()));
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &,
+                          BufferizationState &) const {
+    auto alloc = cast<AllocOp>(op);
+    if (!alloc.isOnTensor())
+      return success();
+    rewriter.setInsertionPoint(op);
+    auto type = MemRefType::get(alloc.getType().getShape(), alloc.getType().getElementType());
+    auto buffer =
+        AllocOp::create(rewriter, op->getLoc(), type, alloc.getDynamicSizes(), op->getAttrs());
+    replaceOpWithBufferizedValues(rewriter, op, buffer->getResults());
+    return success();
+  }
+};
+
 } // namespace
 
 void plim::ir::registerBufferizableOpInterface(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, PlimDialect *) {
+    AllocOp::attachInterface<AllocOpInterface>(*context);
     DispatchOp::attachInterface<DispatchOpInterface>(*context);
   });
 }

@@ -1,6 +1,10 @@
 #include "ir/Plim/Plim.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
@@ -143,4 +147,192 @@ LogicalResult ConcurrentOp::verify() {
   if (count < 2)
     return emitOpError("must hold at least two dispatches");
   return success();
+}
+
+std::optional<Scope> Scope::parse(StringRef text) {
+  if (text == "global")
+    return Scope{Global};
+  if (text == "local")
+    return Scope{Local};
+  if (text == "workgroup")
+    return Scope{Workgroup};
+  if (!text.consume_front("global.") || text.empty())
+    return std::nullopt;
+  if (text == "stack")
+    return Scope{Stack};
+  if (text == "workspace")
+    return Scope{Workspace};
+  return Scope{Pool, text};
+}
+
+namespace {
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+LogicalResult verifyNames(Attribute names, StringRef what, EmitError emitError) {
+  auto array = dyn_cast<ArrayAttr>(names);
+  if (!array)
+    return emitError() << "'" << what << "' must be a list of names";
+  llvm::SmallDenseSet<Attribute> seen;
+  for (Attribute name : array) {
+    if (!isa<StringAttr>(name) || cast<StringAttr>(name).empty())
+      return emitError() << "'" << what << "' must be a list of names";
+    if (!seen.insert(name).second)
+      return emitError() << "'" << what << "' names " << name << " twice";
+  }
+  return success();
+}
+
+LogicalResult verifyLimits(Attribute limits, StringRef what, EmitError emitError) {
+  auto dictionary = dyn_cast<DictionaryAttr>(limits);
+  if (!dictionary)
+    return emitError() << "'" << what << "' must be a dictionary";
+  for (NamedAttribute limit : dictionary) {
+    StringRef name = limit.getName();
+    auto number = dyn_cast<IntegerAttr>(limit.getValue());
+    if (name == "external_workspace_only") {
+      if (!isa<BoolAttr>(limit.getValue()))
+        return emitError() << "limit '" << name << "' must be true or false";
+    } else if (name == "max_stack_alloca_bytes" || name == "stack_budget_bytes") {
+      if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
+        return emitError() << "limit '" << name << "' must be an i64 that is not negative";
+    } else if (name == "workspace_alignment") {
+      if (!number || !number.getType().isInteger(64) || number.getInt() <= 0 ||
+          !llvm::isPowerOf2_64(number.getInt()))
+        return emitError() << "limit '" << name << "' must be an i64 that is a power of two";
+    } else {
+      return emitError() << "unknown limit '" << name << "'; known are max_stack_alloca_bytes, "
+                         << "stack_budget_bytes, external_workspace_only and workspace_alignment";
+    }
+  }
+  return success();
+}
+
+/// The constraints of an allocation, each if it is there.
+LogicalResult verifyConstraints(StringRef scope, Attribute pools, Attribute accessors,
+                                Attribute maxBytes, Attribute limits, EmitError emitError) {
+  std::optional<Scope> parsed = Scope::parse(scope);
+  if (!parsed)
+    return emitError() << "unknown scope '" << scope << "'; known are global, global.stack, "
+                       << "global.workspace, global.POOL, local and workgroup";
+  if (pools) {
+    if (failed(verifyNames(pools, "candidate_pools", emitError)))
+      return failure();
+    if (cast<ArrayAttr>(pools).empty())
+      return emitError() << "'candidate_pools' names no place";
+    if (parsed->kind != Scope::Global)
+      return emitError() << "scope '" << scope << "' names one place: 'candidate_pools' is for "
+                         << "scope 'global'";
+  }
+  if (accessors && failed(verifyNames(accessors, "accessors", emitError)))
+    return failure();
+  if (maxBytes) {
+    auto number = dyn_cast<IntegerAttr>(maxBytes);
+    if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
+      return emitError() << "'max_bytes' must be an i64 that is not negative";
+  }
+  return limits ? verifyLimits(limits, "limits", emitError) : success();
+}
+
+} // namespace
+
+LogicalResult PlimDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  auto emitError = [&] { return op->emitError(); };
+  StringRef name = attribute.getName();
+  if (name == engineLimitsAttr || name == limitsAttr) {
+    if (isa<ModuleOp>(op) || (isa<func::FuncOp>(op) && name == limitsAttr))
+      return verifyLimits(attribute.getValue(), name, emitError);
+    if (name == engineLimitsAttr)
+      return emitError() << "'" << name << "' belongs on the module";
+  }
+  if (name != scopeAttr && name != candidatePoolsAttr && name != accessorsAttr &&
+      name != maxBytesAttr && name != limitsAttr)
+    return success();
+  if (!isa<tensor::EmptyOp, bufferization::AllocTensorOp, memref::AllocOp, memref::AllocaOp>(op))
+    return emitError() << "'" << name << "' belongs on an allocation";
+  auto scope = op->getAttrOfType<StringAttr>(scopeAttr);
+  if (!scope && op->hasAttr(scopeAttr))
+    return emitError() << "'" << scopeAttr << "' must be a string";
+  return verifyConstraints(scope ? scope.getValue() : "global", op->getAttr(candidatePoolsAttr),
+                           op->getAttr(accessorsAttr), op->getAttr(maxBytesAttr),
+                           op->getAttr(limitsAttr), emitError);
+}
+
+LogicalResult AllocOp::verify() {
+  if (static_cast<int64_t>(getDynamicSizes().size()) !=
+      static_cast<int64_t>(getType().getNumDynamicDims()))
+    return emitOpError() << "has " << getDynamicSizes().size() << " sizes for "
+                         << getType().getNumDynamicDims() << " dynamic extents";
+  if (getAlignment() && !llvm::isPowerOf2_64(*getAlignment()))
+    return emitOpError() << "has alignment " << *getAlignment() << ", which is no power of two";
+  return verifyConstraints(getScope(), getCandidatePoolsAttr(), getAccessorsAttr(),
+                           getMaxBytesAttr(), getLimitsAttr(), [&] { return emitOpError(); });
+}
+
+void AllocOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (!isOnTensor())
+    effects.emplace_back(MemoryEffects::Allocate::get(), getOperation()->getOpResult(0));
+}
+
+SmallVector<OpFoldResult> AllocOp::getMixedSizes() {
+  Builder builder(getContext());
+  return mlir::getMixedValues(getType().getShape(), getDynamicSizes(), builder);
+}
+
+LogicalResult AllocOp::reifyResultShapes(OpBuilder &, ReifiedRankedShapedTypeDims &shapes) {
+  shapes.push_back(getMixedSizes());
+  return success();
+}
+
+bool AllocOp::isPinned() {
+  Scope scope = *Scope::parse(getScope());
+  return scope.kind == Scope::Workspace || scope.kind == Scope::Pool || getCandidatePoolsAttr();
+}
+
+int64_t AllocOp::getFrameAlignment() {
+  // A vector of the whole buffer, or a cache line, is the most that is accessed at once.
+  int64_t natural =
+      std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(*getBytes(), 1)), 1, 64);
+  return std::max<int64_t>(natural, getAlignment().value_or(1));
+}
+
+std::optional<Operation *> AllocOp::buildDealloc(OpBuilder &builder, Value alloc) {
+  return memref::DeallocOp::create(builder, alloc.getLoc(), alloc).getOperation();
+}
+
+std::optional<Value> AllocOp::buildClone(OpBuilder &builder, Value alloc) {
+  return bufferization::CloneOp::create(builder, alloc.getLoc(), alloc).getResult();
+}
+
+HoistingKind AllocOp::getHoistingKind() { return HoistingKind::Loop | HoistingKind::Block; }
+
+namespace {
+
+/// A slice of nothing is nothing: where only slices of an allocation are used, each is one of its own.
+/// Without this, a temporary that was tiled would keep the size of the whole.
+struct SliceOfAlloc : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
+                                PatternRewriter &rewriter) const override {
+    auto alloc = slice.getSource().getDefiningOp<AllocOp>();
+    if (!alloc || !llvm::all_of(alloc->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp>) ||
+        slice.getType().getRank() != alloc.getType().getRank())
+      return failure();
+    SmallVector<Value> sizes;
+    for (auto [extent, size] : llvm::zip(slice.getType().getShape(), slice.getMixedSizes()))
+      if (ShapedType::isDynamic(extent))
+        sizes.push_back(getValueOrCreateConstantIndexOp(rewriter, slice.getLoc(), size));
+    auto fresh =
+        AllocOp::create(rewriter, alloc.getLoc(), slice.getType(), sizes, alloc->getAttrs());
+    rewriter.replaceOp(slice, fresh);
+    return success();
+  }
+};
+
+} // namespace
+
+void AllocOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SliceOfAlloc>(context);
 }

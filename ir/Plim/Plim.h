@@ -5,6 +5,7 @@
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/AllocationOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -32,10 +33,16 @@ namespace plim::ir {
 inline constexpr llvm::StringLiteral dispatchFunctionAttr = "plim.dispatch_function";
 /// On a func.func: a function over scalars and memrefs with a raw entry pointer.
 inline constexpr llvm::StringLiteral kernelAttr = "plim.kernel";
-/// On an allocation: where it may live; after placement, where it lives.
+/// On an allocation of an upstream dialect: its constraints, as on plim.alloc.
 inline constexpr llvm::StringLiteral scopeAttr = "plim.scope";
-/// On an allocation: why it lives there.
-inline constexpr llvm::StringLiteral reasonAttr = "plim.reason";
+inline constexpr llvm::StringLiteral candidatePoolsAttr = "plim.candidate_pools";
+inline constexpr llvm::StringLiteral accessorsAttr = "plim.accessors";
+inline constexpr llvm::StringLiteral maxBytesAttr = "plim.max_bytes";
+/// On an allocation, a func.func or the module: stack limits stronger than the target's, by the names
+/// of the target's fields.
+inline constexpr llvm::StringLiteral limitsAttr = "plim.limits";
+/// On the module: the limits of the engine, weaker than those of the module.
+inline constexpr llvm::StringLiteral engineLimitsAttr = "plim.engine_limits";
 /// On a plim.dispatch: the name of the device that runs it.
 inline constexpr llvm::StringLiteral deviceAttr = "plim.device";
 /// On an argument of a dispatch function or kernel: its access.
@@ -47,19 +54,38 @@ inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";
 inline constexpr llvm::StringLiteral costAttr = "plim.cost";
 /// On a func.func: computes the workgroup count of the dispatch function it names.
 inline constexpr llvm::StringLiteral workgroupCountAttr = "plim.workgroup_count";
-/// On an allocation: from the worker's scratch, which the runtime resets.
-inline constexpr llvm::StringLiteral scratchAttr = "plim.scratch";
 /// On a buffer argument of a kernel: which of its dimensions follow as extents.
 inline constexpr llvm::StringLiteral extentsAttr = "plim.extents";
 /// On a buffer argument of a kernel: the dimensions whose strides follow behind the extents.
 inline constexpr llvm::StringLiteral stridesAttr = "plim.strides";
 /// On a buffer argument with a static shape: its size in bytes.
 inline constexpr llvm::StringLiteral bytesAttr = "plim.bytes";
-/// On a host function: the size of its slab.
+/// On a function that the runtime calls: what a call needs of the slab and of each pool.
 inline constexpr llvm::StringLiteral workspaceBytesAttr = "plim.workspace_bytes";
+inline constexpr llvm::StringLiteral workspaceAlignmentAttr = "plim.workspace_alignment";
+inline constexpr llvm::StringLiteral poolBytesAttr = "plim.pool_bytes";
+/// On the module: the pools that its functions use; generated code knows them by their position.
+inline constexpr llvm::StringLiteral poolsAttr = "plim.pools";
+/// On a function: the estimated stack of its frame and of its whole call tree, bytes.
+inline constexpr llvm::StringLiteral frameBytesAttr = "plim.frame_bytes";
+inline constexpr llvm::StringLiteral stackBytesAttr = "plim.stack_bytes";
+/// On a function: all its stack allocations together, whether or not they share memory.
+inline constexpr llvm::StringLiteral stackSumAttr = "plim.stack_sum";
+/// On a function: the stack budget that its call tree had to keep.
+inline constexpr llvm::StringLiteral stackBudgetAttr = "plim.stack_budget";
 
-inline constexpr llvm::StringLiteral scopeStack = "global.stack";
-inline constexpr llvm::StringLiteral scopeWorkspace = "global.workspace";
+/// Where an allocation may live, and after placement where it lives.
+struct Scope {
+  enum Kind { Global, Stack, Workspace, Pool, Local, Workgroup };
+  Kind kind = Global;
+  llvm::StringRef pool = {}; // of kind Pool
+
+  /// From "global", "global.stack", "global.workspace", "global.POOL", "local", "workgroup".
+  static std::optional<Scope> parse(llvm::StringRef text);
+};
+
+/// Accessor of an allocation that host functions outside of the module touch.
+inline constexpr llvm::StringLiteral externalAccessor = "external";
 
 /// Bytes of an element in memory as LLVM lays it out: i1 takes one, i24 four, index eight, a complex
 /// number twice its part, a vector the next power of two.

@@ -21,14 +21,15 @@ def Plim_Dialect : Dialect {
     |---|---|---|
     | `plim.dispatch_function` | `func.func` | this function is the body of dispatches |
     | `plim.kernel` | `func.func` | a function over scalars and memrefs, called through a raw pointer |
-    | `plim.scope` | allocations | where it may live; after placement, where it lives |
-    | `plim.reason` | allocations | why it lives there |
+    | `plim.scope`, `plim.candidate_pools`, `plim.accessors`, `plim.max_bytes` | allocations of upstream dialects | constraints, as on `plim.alloc` |
+    | `plim.limits` | allocations, `func.func`, the module | stack limits that differ from the target's |
     | `plim.device` | `plim.dispatch` | the device that runs it |
     | `plim.parallel_loops` | dispatch functions | loops of the root that workgroups may split |
     | `plim.cost` | dispatch functions | estimated scalar operations of a workgroup |
     | `plim.workspace_bytes` | host functions | size of the slab of a call |
     | `plim.access` | arguments of dispatch functions | what the dispatch does to the binding |
   }];
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }

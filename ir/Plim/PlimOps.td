@@ -2,10 +2,13 @@
 #define PLIM_OPS
 
 include "ir/Plim/PlimBase.td"
+include "mlir/Dialect/Bufferization/IR/AllocationOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Plim_Buffer : AnyTypeOf<[AnyRankedTensor, MemRefOf<[AnyType]>]>;
 
 class Plim_Op<string mnemonic, list<Trait> traits = []> : Op<Plim_Dialect, mnemonic, traits>;
 
@@ -99,20 +102,68 @@ def Plim_CheckOp : Plim_Op<"check", [NoMemoryEffect, SameOperandsAndResultType]>
   let hasFolder = 1;
 }
 
-def Plim_WorkspaceOp : Plim_Op<"workspace", [Pure]> {
-  let summary = "the slab of the running call";
+def Plim_AllocOp : Plim_Op<"alloc", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<AllocationOpInterface,
+                              ["buildDealloc", "buildClone", "getHoistingKind"]>]> {
+  let summary = "an allocation with constraints, and later with its place";
   let description = [{
-    The memory that the planner laid out: buffers with a planned place are `memref.view`s of it.
+    Uninitialised memory. On tensors it is `tensor.empty` with constraints, on memrefs
+    `memref.alloc` with constraints, released by `memref.dealloc`. It is an op of its own because
+    upstream drops the annotations of the ops that it rewrites.
+
+    Constraints, from the author (`plim-import-allocations`):
+
+    - `scope`: `global`, `global.stack`, `global.workspace`, `global.POOL`, `local`, `workgroup`;
+    - `candidate_pools`: where a `global` one may live instead, in order of preference: names of
+      memories of the target, `stack`, `workspace`;
+    - `accessors`: devices that touch it beside those that the IR shows, or `external`;
+    - `max_bytes`: a bound for a dynamic size, checked at run time;
+    - `alignment` in bytes;
+    - `limits`: what of the target's stack limits is different for this allocation.
+
+    `plim-infer-accessors` completes `accessors`. `plim-place-allocations` rewrites `scope` to the
+    place that it chose, one of `candidates`, and says how many `bytes` it takes at most, the
+    `reason`, and at which `level` it was decided. `plim-plan-memory` adds the `offset` in the slab
+    or pool of the call and the `lifetime`, in positions of the function; a planned allocation has
+    no `memref.dealloc`.
 
     ```mlir
-    %context = plim.context : !plim.context
-    %slab = plim.workspace %context : memref<?xi8>
-    %buffer = memref.view %slab[%c128][] : memref<?xi8> to memref<16x16xf32>
+    %t = plim.alloc(%n) {candidate_pools = ["sram", "dram"], max_bytes = 4096 : i64}
+         : tensor<?x4xf32>
+    %b = plim.alloc() {accessors = ["host"], bytes = 64 : i64, candidates = ["stack", "workspace"],
+         level = "target", offset = 128 : i64, reason = "...", scope = "global.workspace"}
+         : memref<16xf32>
     ```
   }];
-  let arguments = (ins Plim_ContextType:$context);
-  let results = (outs MemRefRankOf<[I8], [1]>:$slab);
-  let assemblyFormat = "$context attr-dict `:` type($slab)";
+  let arguments = (ins Variadic<Index>:$dynamicSizes,
+                       DefaultValuedAttr<StrAttr, "\"global\"">:$scope,
+                       OptionalAttr<StrArrayAttr>:$candidate_pools,
+                       OptionalAttr<StrArrayAttr>:$accessors,
+                       OptionalAttr<I64Attr>:$max_bytes,
+                       OptionalAttr<I64Attr>:$alignment,
+                       OptionalAttr<DictionaryAttr>:$limits,
+                       OptionalAttr<StrArrayAttr>:$candidates,
+                       OptionalAttr<I64Attr>:$bytes,
+                       OptionalAttr<StrAttr>:$reason,
+                       OptionalAttr<StrAttr>:$level,
+                       OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<DenseI64ArrayAttr>:$lifetime);
+  let results = (outs Plim_Buffer:$result);
+  let assemblyFormat = "`(` $dynamicSizes `)` attr-dict `:` type($result)";
+  let extraClassDeclaration = [{
+    ::mlir::ShapedType getType() { return ::mlir::cast<::mlir::ShapedType>(getResult().getType()); }
+    bool isOnTensor() { return ::mlir::isa<::mlir::TensorType>(getResult().getType()); }
+    /// The extents, static ones as attributes.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedSizes();
+    /// Has the author said where it may live, so that it must exist as a buffer of its own?
+    bool isPinned();
+    /// Its alignment in the frame of a function, bytes. Needs `bytes`.
+    int64_t getFrameAlignment();
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif

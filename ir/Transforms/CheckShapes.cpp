@@ -1,3 +1,4 @@
+#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
 
@@ -23,6 +24,7 @@ namespace plim::ir {
 } // namespace plim::ir
 
 using namespace mlir;
+using plim::ir::locationText;
 
 namespace {
 
@@ -32,16 +34,6 @@ struct Extent {
   unsigned dimension;
   int64_t size;
 };
-
-/// "file:line:column", or an empty string for an op without one.
-std::string locationText(Location loc) {
-  std::string text;
-  if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-            Twine(file.getColumn()) + ": ")
-               .str();
-  return text;
-}
 
 /// One element that an op reads or writes.
 struct ElementAccess {

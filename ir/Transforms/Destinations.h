@@ -1,6 +1,8 @@
 // What an op does to its destination.
 #pragma once
 
+#include "ir/Plim/Plim.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace plim::ir {
@@ -10,6 +12,16 @@ namespace plim::ir {
 /// that the map leaves out may have no iterations.
 inline bool readsDestination(mlir::linalg::LinalgOp op, mlir::OpOperand &init) {
   return op.payloadUsesValueFromOperand(&init) || !op.getMatchingIndexingMap(&init).isPermutation();
+}
+
+/// Has the author said where a result of the op is to live? Then it must exist as a buffer.
+inline bool hasPinnedResult(mlir::linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInits(), [](mlir::Value init) {
+    while (auto fill = init.getDefiningOp<mlir::linalg::FillOp>())
+      init = fill.getDpsInits()[0];
+    auto alloc = init.getDefiningOp<AllocOp>();
+    return alloc && alloc.isPinned();
+  });
 }
 
 } // namespace plim::ir

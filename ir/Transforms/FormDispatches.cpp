@@ -1,4 +1,5 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -60,10 +61,10 @@ StringRef kindOf(const Cluster &cluster) {
 
 /// Copied into each dispatch that uses it, instead of being bound: it costs nothing there.
 bool isCheap(Operation *op) {
-  if (isa<tensor::EmptyOp>(op))
+  if (isa<tensor::EmptyOp, AllocOp>(op))
     return true;
   if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() != nullptr;
+    return isa_and_nonnull<tensor::EmptyOp, AllocOp>(fill.getDpsInits()[0].getDefiningOp());
   Attribute value;
   if (!matchPattern(op, m_Constant(&value)))
     return false;
@@ -152,7 +153,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   }
 
   void tryFuse(Cluster &cluster, linalg::LinalgOp producer) {
-    if (isCheap(producer) || !producer.hasPureTensorSemantics() || producer->use_empty())
+    if (hasPinnedResult(producer) || isCheap(producer) || !producer.hasPureTensorSemantics() ||
+        producer->use_empty())
       return;
     if (!llvm::all_of(producer->getUsers(),
                       [&](Operation *user) { return cluster.ops.contains(user); }))
@@ -273,6 +275,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         func::FuncOp::create(moduleBuilder, loc, name, moduleBuilder.getFunctionType({}, {}));
     body.setPrivate();
     body->setAttr(dispatchFunctionAttr, builder.getUnitAttr());
+    if (Attribute limits = function->getAttr(limitsAttr))
+      body->setAttr(limitsAttr, limits);
     SmallVector<int64_t> parallelLoops;
     for (unsigned loop : cluster.tileable.set_bits())
       parallelLoops.push_back(loop);

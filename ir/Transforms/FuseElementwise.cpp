@@ -1,3 +1,4 @@
+#include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -29,7 +30,8 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
   static bool fusionPays(OpOperand &operand) {
     auto consumer = dyn_cast<linalg::LinalgOp>(operand.getOwner());
     auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
-    if (!consumer || !producer || consumer.getNumReductionLoops() > 0 ||
+    if (!consumer || !producer || plim::ir::hasPinnedResult(producer) ||
+        consumer.getNumReductionLoops() > 0 ||
         !consumer.getMatchingIndexingMap(&operand).isPermutation())
       return false;
     for (OpOperand &init : producer.getDpsInitsMutable())

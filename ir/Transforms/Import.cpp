@@ -99,7 +99,7 @@ LogicalResult checkConstantUses(memref::GetGlobalOp get, memref::GlobalOp global
 }
 
 LogicalResult checkOp(Operation *op, ModuleOp module) {
-  if (isa_and_nonnull<PlimDialect>(op->getDialect()))
+  if (isa_and_nonnull<PlimDialect>(op->getDialect()) && !isa<AllocOp>(op))
     return op->emitError() << "'" << op->getName()
                            << "' is formed by the engine and cannot stand in a source";
   for (StringRef name : {StringRef(dispatchFunctionAttr), StringRef(kernelAttr)})

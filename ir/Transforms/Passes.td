@@ -3,6 +3,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PlimImportAllocations : Pass<"plim-import-allocations", "::mlir::ModuleOp"> {
+  let summary = "Turn annotated allocations into plim.alloc";
+  let description = [{
+    `tensor.empty`, `bufferization.alloc_tensor` and `memref.alloc` with a constraint (`plim.scope`,
+    `plim.candidate_pools`, `plim.accessors`, `plim.max_bytes`, `plim.limits`) become `plim.alloc`,
+    so that no pass in between drops it. Runs first for that reason. A dynamic size with a
+    `max_bytes` is compared with it at run time.
+
+    ```mlir
+    %t = tensor.empty(%n) {plim.scope = "global.sram", plim.max_bytes = 1024 : i64} : tensor<?xf32>
+    // becomes
+    cf.assert %fits, "net.mlir:3:8: the allocation takes more than its max_bytes of 1024"
+    %t = plim.alloc(%n) {max_bytes = 1024 : i64, scope = "global.sram"} : tensor<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"imported", "imported", "allocations with constraints">];
+}
+
 def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
   let summary = "Check what comes in and bring it to the forms that the pipeline knows";
   let description = [{
@@ -198,48 +219,110 @@ def PlimReleaseBuffers : Pass<"plim-release-buffers", "::mlir::ModuleOp"> {
     Statistic<"cloned", "cloned", "results copied because the function could not hand them over">];
 }
 
+def PlimInferAccessors : Pass<"plim-infer-accessors", "::mlir::ModuleOp"> {
+  let summary = "Find out which devices touch each allocation";
+  let description = [{
+    All allocations become `plim.alloc`, which no canonicalisation rewrites; a `memref.alloca` gets
+    the scope `global.stack` and a release behind its last use, so that loops never grow the stack.
+    Then each allocation's `accessors` are the devices of the dispatches that use it, through views,
+    loops, calls and results; the host for what host functions and callers do; `external` where a
+    function outside of the module gets it; and those that the author named.
+
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    plim.dispatch @d outs(%a : memref<4xf32>) {plim.device = "cuda0"}
+    // becomes
+    %a = plim.alloc() {accessors = ["cuda0"]} : memref<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"allocations", "allocations", "allocations analysed">,
+    Statistic<"widened", "widened", "accessors that only the author knows">];
+}
+
 def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {
   let summary = "Decide where each allocation lives";
   let description = [{
-    Rewrites `plim.scope` of each allocation to the place chosen and says why in `plim.reason`.
-    Limits come from the first device of `dlti.target_system_spec`.
+    A place is legal when it is a candidate (of the scope and `candidate_pools`), every accessor can
+    reach it and the limits allow it. Of the legal ones the best is taken: `scope` becomes the place,
+    `reason` and `level` say why and who decided. No legal place is an error that names each
+    candidate and why it fell out.
 
-    In dispatch functions and kernels an allocation of at most `max_stack_alloca_bytes` goes on the
-    stack, hoisted to the entry block so that loops never grow it, as long as the sum stays within
-    `stack_budget_bytes`. A dynamic one counts with the constant bound of its extents, if they have
-    one. What does not fit comes, in a dispatch function, from the worker's scratch, hoisted too; an
-    unbounded allocation comes from the allocator and is released where its life ends. In host
-    functions all buffers go to the workspace.
+    - The *stack* takes what is bounded, does not outlive its block, is used by the host's threads
+      only, is within the limit for one allocation (which what the author put there is exempt from),
+      and within the budget of every call tree that the function is part of. Allocations whose lives
+      do not overlap share; those that gain most per byte come first.
+    - The *workspace* is the slab of the call for host functions, the worker's scratch for dispatch
+      functions, and the allocator for what has no bound or outlives its block.
+    - A *pool* is a memory of the target by name, as far as its capacity goes.
 
-    Policies: `auto` as above; `workspace` puts nothing on the stack; `heap` neither plans nor
-    stacks (bounded temporaries of a dispatch still come from scratch); `stack` ignores the single limit, not the budget; `fixed:N` uses N as the single limit.
+    In host functions the slab comes before the stack, elsewhere the stack before the workspace.
+    Limits come from the first device of `dlti.target_system_spec`, the module's
+    `plim.engine_limits` and `plim.limits`, the policy, and the `plim.limits` of the function and of
+    the allocation, the last one strongest.
+
+    Policies choose between the legal places of scope `global`: `auto` as above; `workspace` keeps off
+    the stack; `heap` too, and every buffer comes from the allocator; `stack` ignores the limit for
+    one allocation, not the budget; `fixed:N` uses N as that limit.
+
+    ```mlir
+    %a = plim.alloc() {accessors = ["host"]} : memref<16xf32>
+    // becomes
+    %a = plim.alloc() {accessors = ["host"], bytes = 64 : i64, candidates = ["stack", "workspace"],
+           level = "target", reason = "64 bytes are within the limit of 1024 for one stack allocation",
+           scope = "global.stack"} : memref<16xf32>
+    ```
   }];
-  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
   let options = [Option<"policy", "policy", "std::string", /*default=*/"\"auto\"",
                         "auto, stack, workspace, heap or fixed:N">,
-                 Option<"stackReserveBytes", "stack-reserve-bytes", "int64_t", /*default=*/"0",
-                        "bytes of the budget left to frames, 0 until frames were found too large">];
+                 Option<"stackReserveBytes", "stack-reserve", "int64_t", /*default=*/"0",
+                        "Part of the stack budget that code needs beside its allocations">];
   let statistics = [
     Statistic<"onStack", "stack", "allocations on the stack">,
-    Statistic<"inScratch", "scratch", "allocations in scratch">,
-    Statistic<"demoted", "missed", "allocations kept off the stack by a limit">];
+    Statistic<"inWorkspace", "workspace", "allocations in the workspace">,
+    Statistic<"inPools", "pools", "allocations in named pools">,
+    Statistic<"demoted", "missed", "allocations that did not get the best place">];
 }
 
 def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "Give host buffers with a known lifetime an offset in the slab";
+  let summary = "Give allocations with a known life an offset in their memory";
   let description = [{
-    A workspace allocation of static size with one release in the same block lives from the one to
-    the other. Such buffers become views of the call's slab at offsets that the planner chose; the
-    function's `plim.workspace_bytes` says how large the slab is. All others stay with the
-    allocator of the context, and so do all buffers of a function that another one calls: caller and
-    callee would share the slab.
+    An allocation of bounded size that does not outlive its block gets an offset that the planner
+    chose: in the call's slab or in a pool, or, in a dispatch function, in the worker's scratch. Its
+    release disappears. `plim.workspace_bytes`, `plim.workspace_alignment` and `plim.pool_bytes` of
+    the function say what a call needs, `plim.pools` of the module in which order the runtime
+    provides the pools. All others stay with the allocator of the context, and so do all of a
+    function that another one calls: caller and callee would share the slab. Policy `heap` plans
+    pools only.
+
+    ```mlir
+    %a = plim.alloc() {bytes = 64 : i64, scope = "global.workspace", ...} : memref<16xf32>
+    ...
+    memref.dealloc %a : memref<16xf32>
+    // becomes
+    %a = plim.alloc() {bytes = 64 : i64, scope = "global.workspace", offset = 128 : i64,
+                       lifetime = array<i64: 3, 9>, ...} : memref<16xf32>
+    ```
   }];
-  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
+  let options = [Option<"policy", "policy", "std::string", /*default=*/"\"auto\"",
+                        "The policy of the placement">];
   let statistics = [
-    Statistic<"planned", "planned", "buffers given an offset">,
-    Statistic<"missed", "missed", "buffers left to the allocator">];
+    Statistic<"planned", "planned", "allocations given an offset">,
+    Statistic<"missed", "missed", "allocations left to the allocator">];
+}
+
+def PlimVerifyPlacement : Pass<"plim-verify-placement", "::mlir::ModuleOp"> {
+  let summary = "Refuse IR in which a stage after placement escaped its constraints";
+  let description = [{
+    Every allocation must still be a `plim.alloc` in one of its candidate places; one on the stack
+    must be bounded and must not outlive its block; and no function may have more stack allocations
+    than placement gave it. A violation is a fault of the engine, and is reported before it can
+    become an overflow.
+  }];
+  let statistics = [Statistic<"verified", "verified", "allocations looked at">];
 }
 
 def PlimSchedule : Pass<"plim-schedule", "::mlir::ModuleOp"> {

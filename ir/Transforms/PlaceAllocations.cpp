@@ -1,15 +1,20 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Allocations.h"
 #include "ir/Transforms/Passes.h"
-#include "support/CheckedMath.h"
+#include "planner/Planner.h"
 #include "targets/dlti/Dlti.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include <map>
+#include <tuple>
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPLACEALLOCATIONS
@@ -18,230 +23,515 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
-using plim::checkedMul;
+using plim::targets::DeviceDescription;
+using plim::targets::MemoryDescription;
+using plim::targets::MemoryKind;
+using plim::targets::TargetDescription;
 
 namespace {
 
-/// The limits that a policy and a target come to.
-struct Limits {
-  int64_t single = 0;
-  int64_t budget = 0;
-  /// What the author may put on the stack, whatever the policy.
-  int64_t author = 0;
+/// A trip count, or a number of elements, that is not known.
+constexpr double assumedCount = 16;
+/// A buffer up to this size whose every access has constant indices ends in registers: mem2reg and
+/// vectorisation see to it.
+constexpr int64_t registerBytes = 2048;
+
+/// Why a place was chosen or rejected, and the level that decided.
+struct Reason {
+  std::string text;
+  std::string level = "analysis";
 };
 
-/// Most bytes that an allocation can take; none if an extent has no constant bound. Import has
-/// checked that static sizes do not overflow.
-std::optional<int64_t> boundBytes(memref::AllocOp allocation) {
-  MemRefType type = allocation.getType();
-  if (!type.getLayout().isIdentity())
-    return std::nullopt;
-  int64_t bytes = elementBytes(type.getElementType());
-  auto dynamic = allocation.getDynamicSizes().begin();
-  for (int64_t extent : type.getShape()) {
-    if (ShapedType::isDynamic(extent)) {
-      FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-          presburger::BoundType::UB, {*dynamic++, std::nullopt}, /*stopCondition=*/nullptr,
-          /*closedUB=*/true);
-      if (failed(bound))
-        return std::nullopt;
-      extent = std::max<int64_t>(*bound, 0);
-    }
-    std::optional<int64_t> larger = checkedMul(bytes, extent);
-    if (!larger)
-      return std::nullopt;
-    bytes = *larger;
+struct Allocation {
+  AllocOp op;
+  func::FuncOp function;
+  Scope scope;
+  Life life;
+  std::pair<int64_t, int64_t> live; // positions of the function
+  std::optional<int64_t> bytes;     // at most
+  bool inRegisters = false;
+  double gain = 0;  // estimated accesses per byte
+  size_t index = 0; // in the module
+};
+
+/// The stack of every function: what is live at each of its positions, and whom it calls.
+class StackModel {
+public:
+  explicit StackModel(ModuleOp module) {
+    for (auto function : module.getOps<func::FuncOp>())
+      frames.try_emplace(function.getSymNameAttr());
+    for (auto function : module.getOps<func::FuncOp>())
+      function.walk([&](Operation *op) {
+        StringAttr callee;
+        if (auto call = dyn_cast<func::CallOp>(op))
+          callee = call.getCalleeAttr().getAttr();
+        else if (auto dispatch = dyn_cast<DispatchOp>(op))
+          callee = dispatch.getFunctionAttr().getAttr();
+        auto it = callee ? frames.find(callee) : frames.end();
+        if (it == frames.end())
+          return;
+        it->second.callers.insert(function.getSymNameAttr());
+        frames.find(function.getSymNameAttr())->second.callees.insert(callee);
+      });
   }
-  return bytes;
+
+  /// The frame of its function if the allocation joined those that are there.
+  int64_t frameWith(Allocation &allocation) const {
+    const Frame &frame = frameOf(allocation.function);
+    int64_t most = 0;
+    for (int64_t at = allocation.live.first; at < allocation.live.second; ++at)
+      most = std::max(most, at < int64_t(frame.live.size()) ? frame.live[at] : 0);
+    return std::max(frame.bytes, most + rounded(allocation));
+  }
+
+  void add(Allocation &allocation) {
+    int64_t bytes = frameWith(allocation);
+    Frame &frame = frames.find(allocation.function.getSymNameAttr())->second;
+    frame.bytes = bytes;
+    if (int64_t(frame.live.size()) < allocation.live.second)
+      frame.live.resize(allocation.live.second);
+    for (int64_t at = allocation.live.first; at < allocation.live.second; ++at)
+      frame.live[at] += rounded(allocation);
+  }
+
+  int64_t frame(func::FuncOp function) const { return frameOf(function).bytes; }
+
+  /// The functions whose call tree `function` is part of, itself included.
+  llvm::SetVector<StringAttr> treesOf(func::FuncOp function) const {
+    llvm::SetVector<StringAttr> trees;
+    trees.insert(function.getSymNameAttr());
+    for (size_t i = 0; i < trees.size(); ++i)
+      trees.insert_range(frames.find(trees[i])->second.callers);
+    return trees;
+  }
+
+  /// The frame of `root` and its deepest chain of callees, if the frame of `changed` were `bytes`.
+  int64_t need(StringAttr root, StringAttr changed = {}, int64_t bytes = 0) const {
+    DenseMap<StringAttr, int64_t> known;
+    return need(root, changed, bytes, known);
+  }
+
+private:
+  struct Frame {
+    std::vector<int64_t> live; // bytes at each position
+    int64_t bytes = 0;
+    llvm::SetVector<StringAttr> callees, callers;
+  };
+
+  const Frame &frameOf(func::FuncOp function) const {
+    return frames.find(function.getSymNameAttr())->second;
+  }
+
+  static int64_t rounded(Allocation &allocation) {
+    if (allocation.inRegisters)
+      return 0;
+    return llvm::alignTo(*allocation.bytes, allocation.op.getFrameAlignment());
+  }
+
+  int64_t need(StringAttr name, StringAttr changed, int64_t bytes,
+               DenseMap<StringAttr, int64_t> &known) const {
+    // A cycle counts once here: recursion has no bound, and is refused where it is proved.
+    auto [it, isNew] = known.try_emplace(name, 0);
+    if (!isNew)
+      return it->second;
+    const Frame &frame = frames.find(name)->second;
+    int64_t deepest = 0;
+    for (StringAttr callee : frame.callees)
+      deepest = std::max(deepest, need(callee, changed, bytes, known));
+    return known[name] = deepest + (name == changed ? bytes : frame.bytes);
+  }
+
+  DenseMap<StringAttr, Frame> frames;
+};
+
+/// A pool, filled by the plan that will be made of it.
+struct PoolFill {
+  plim::planner::Problem problem;
+  int64_t peak = 0;
+};
+
+std::string join(ArrayAttr names) {
+  std::string text;
+  for (Attribute name : names)
+    text += (text.empty() ? "" : ", ") + cast<StringAttr>(name).getValue().str();
+  return text.empty() ? "nobody" : text;
 }
 
-/// Can the buffer outlive the block that allocates it, or be released under another name? Only one
-/// that cannot may be given the same memory each time.
-bool escapes(Operation *allocation) {
-  SmallVector<Value> names = {allocation->getResult(0)};
-  bool released = false;
-  while (!names.empty()) {
-    Value name = names.pop_back_val();
-    for (Operation *user : name.getUsers()) {
-      if (isa<memref::DeallocOp>(user)) {
-        if (name != allocation->getResult(0) || user->getBlock() != allocation->getBlock())
-          return true;
-        released = true;
-        continue;
-      }
-      // A callee cannot keep what its caller has on the stack, unless it hands it back.
-      if (isa<memref::AllocaOp>(allocation) && isa<CallOpInterface>(user) &&
-          llvm::none_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
-        continue;
-      if (user->hasTrait<OpTrait::IsTerminator>() ||
-          isa<CallOpInterface, LoopLikeOpInterface>(user))
-        return true;
-      for (Value result : user->getResults())
-        if (isa<BaseMemRefType>(result.getType())) {
-          // Views are followed; whatever else makes a buffer of a buffer may keep it.
-          if (!isa<ViewLikeOpInterface>(user))
-            return true;
-          names.push_back(result);
-        }
-    }
-  }
-  Block *entry = &allocation->getParentOfType<func::FuncOp>().front();
-  return !released && isa<memref::AllocOp>(allocation) && allocation->getBlock() != entry;
+bool isHostMemory(const MemoryDescription &memory) {
+  return memory.kind == MemoryKind::Host || memory.kind == MemoryKind::Pinned ||
+         memory.kind == MemoryKind::Unified;
 }
 
 struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocations> {
   using PlimPlaceAllocationsBase::PlimPlaceAllocationsBase;
 
   void runOnOperation() override {
-    FailureOr<plim::targets::TargetDescription> target =
-        plim::targets::dlti::fromDlti(getOperation());
-    if (failed(target))
+    FailureOr<TargetDescription> description = plim::targets::dlti::fromDlti(getOperation());
+    if (failed(description) || failed(checkPolicy(getOperation(), policy)))
       return signalPassFailure();
-    FailureOr<Limits> limits = limitsOf(target->devices[0]);
-    if (failed(limits))
+    target = &*description;
+    called = calledFunctions(getOperation());
+    StackModel model(getOperation());
+    stack = &model;
+
+    std::vector<Allocation> allocations;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      collect(function, allocations);
+    // Who has no choice comes first, then registers, then who gains most.
+    llvm::sort(allocations, [](const Allocation &a, const Allocation &b) {
+      auto rank = [](const Allocation &each) {
+        return std::tuple(each.scope.kind == Scope::Global, !each.inRegisters, -each.gain,
+                          each.index);
+      };
+      return rank(a) < rank(b);
+    });
+    bool ok = true;
+    for (Allocation &allocation : allocations)
+      ok &= succeeded(place(allocation));
+    if (!ok)
       return signalPassFailure();
+
+    Builder builder(&getContext());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      bool isDispatch = function->hasAttr(dispatchFunctionAttr);
-      if (!isDispatch && !function->hasAttr(kernelAttr)) {
-        placeInHost(function);
-        if (failed(placeOnStack(function, *limits, 0)))
-          return signalPassFailure();
-      } else if (failed(placeInKernel(function, *limits, isDispatch))) {
-        return signalPassFailure();
-      }
+      if (function.isDeclaration())
+        continue;
+      int64_t sum = 0;
+      function.walk([&](AllocOp alloc) {
+        if (Scope::parse(alloc.getScope())->kind == Scope::Stack)
+          sum += *alloc.getBytes();
+      });
+      auto set = [&](StringRef name, int64_t bytes) {
+        function->setAttr(name, builder.getI64IntegerAttr(bytes));
+      };
+      set(stackSumAttr, sum);
+      set(frameBytesAttr, model.frame(function));
+      set(stackBytesAttr, model.need(function.getSymNameAttr()));
+      Limits limits = limitsFor(function, host(), policy);
+      set(stackBudgetAttr, limits.noStack.empty() ? limits.budget.bytes : 0);
     }
   }
 
-  FailureOr<Limits> limitsOf(const plim::targets::DeviceDescription &device) {
-    Limits limits{device.maxStackAllocaBytes,
-                  std::max<int64_t>(device.stackBudgetBytes - stackReserveBytes, 0)};
-    StringRef name = policy;
-    if (name == "workspace" || name == "heap") {
-      limits = {};
-    } else if (name == "stack") {
-      limits.single = limits.budget;
-    } else if (name != "auto" && !(name.consume_front("fixed:") &&
-                                   !name.getAsInteger(10, limits.single) && limits.single >= 0)) {
-      getOperation().emitError() << "unknown allocation policy '" << policy
-                                 << "'; known are auto, stack, workspace, heap and fixed:N";
-      return failure();
-    }
-    // What the device cannot do is stronger than any policy.
-    if (device.externalWorkspaceOnly || !device.stackAddressable)
-      return Limits{};
-    limits.author = device.stackBudgetBytes;
-    return limits;
+private:
+  const DeviceDescription &host() const { return target->devices[0]; }
+
+  bool isDispatch(func::FuncOp function) const { return function->hasAttr(dispatchFunctionAttr); }
+  bool isHost(func::FuncOp function) const {
+    return !isDispatch(function) && !function->hasAttr(kernelAttr);
   }
 
-  void mark(Operation *allocation, StringRef scope, const Twine &reason) {
-    allocation->setAttr(scopeAttr, StringAttr::get(&getContext(), scope));
-    allocation->setAttr(reasonAttr, StringAttr::get(&getContext(), reason));
+  void collect(func::FuncOp function, std::vector<Allocation> &allocations) {
+    if (function.isDeclaration())
+      return;
+    Positions positions(function);
+    function.walk([&](AllocOp op) {
+      Allocation &allocation = allocations.emplace_back();
+      allocation.index = allocations.size();
+      allocation.op = op;
+      allocation.function = function;
+      allocation.scope = *Scope::parse(op.getScope());
+      // Without an analysis of its own IR belongs to the host.
+      if (!op.getAccessorsAttr())
+        op.setAccessorsAttr(Builder(&getContext()).getStrArrayAttr({host().name}));
+      allocation.life = lifeOf(op);
+      allocation.live = interval(op, allocation.life, positions);
+      allocation.bytes = boundBytes(op);
+      if (allocation.bytes) {
+        rateAccesses(allocation);
+        op.setBytes(*allocation.bytes);
+      }
+    });
   }
 
-  LogicalResult placeInKernel(func::FuncOp function, Limits limits, bool isDispatch) {
-    SmallVector<std::pair<memref::AllocOp, std::optional<int64_t>>> allocations;
-    function.walk([&](memref::AllocOp allocation) {
-      allocations.push_back({allocation, boundBytes(allocation)});
-    });
-    // Small ones first: they gain most from the stack.
-    llvm::sort(allocations, [](auto &a, auto &b) {
-      return a.second.value_or(INT64_MAX) < b.second.value_or(INT64_MAX);
-    });
-    int64_t used = 0;
-    for (auto [allocation, bytes] : allocations) {
-      if (!bytes || escapes(allocation)) {
-        mark(allocation, scopeWorkspace,
-             bytes ? "it may outlive the block that allocates it"
-                   : "its size has no bound that is known at load");
-        ++demoted;
-      } else if (*bytes > limits.single || used + *bytes > limits.budget) {
-        auto why = *bytes > limits.single
-                       ? (Twine(*bytes) + " bytes exceed the limit of " + Twine(limits.single) +
-                          " for one stack allocation")
-                             .str()
-                       : (Twine(*bytes) + " bytes do not fit: " + Twine(used) +
-                          " of the stack budget of " + Twine(limits.budget) + " are taken")
-                             .str();
-        ++demoted;
-        // What the author of a kernel allocates stays until its release, from the allocator.
-        if (isDispatch) {
-          OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
-          auto scratch = memref::AllocOp::create(builder, allocation.getLoc(), flatType(*bytes));
-          scratch->setAttr(scratchAttr, builder.getUnitAttr());
-          mark(scratch, scopeWorkspace, why);
-          replaceByView(allocation, scratch);
-          ++inScratch;
-        } else {
-          mark(allocation, scopeWorkspace, why);
-        }
-      } else {
-        used += *bytes;
-        OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
-        auto alloca = memref::AllocaOp::create(builder, allocation.getLoc(), flatType(*bytes),
-                                               builder.getI64IntegerAttr(std::max<int64_t>(
-                                                   64, allocation.getAlignment().value_or(0))));
-        mark(alloca, scopeStack,
-             Twine(*bytes) + " bytes are within the limit of " + Twine(limits.single) +
-                 " for one stack allocation");
-        replaceByView(allocation, alloca);
-        ++onStack;
+  /// How often each byte is used while the buffer lives, and whether it will be in memory at all.
+  static void rateAccesses(Allocation &allocation) {
+    double accesses = 0;
+    bool isConstant = allocation.op.getType().hasStaticShape() && *allocation.bytes > 0 &&
+                      *allocation.bytes <= registerBytes;
+    SmallVector<Value> names = {allocation.op.getResult()};
+    while (!names.empty()) {
+      for (Operation *user : names.pop_back_val().getUsers()) {
+        if (isa<memref::DeallocOp>(user))
+          continue;
+        for (Value result : user->getResults())
+          if (isa<BaseMemRefType>(result.getType()) && !isa<CallOpInterface>(user))
+            names.push_back(result);
+        double times = 1;
+        for (Operation *parent = user->getParentOp();
+             parent && parent != allocation.op->getParentOp(); parent = parent->getParentOp())
+          if (auto loop = dyn_cast<LoopLikeOpInterface>(parent))
+            times *= tripsOf(loop);
+        if (isa<linalg::LinalgOp, memref::CopyOp, DispatchOp>(user))
+          times *= double(*allocation.bytes);
+        accesses += times;
+        auto isIndex = [](Value value) {
+          return !value.getType().isIndex() || matchPattern(value, m_Constant());
+        };
+        isConstant &= isa<memref::LoadOp, memref::StoreOp, vector::TransferReadOp,
+                          vector::TransferWriteOp, vector::LoadOp, vector::StoreOp>(user) &&
+                      llvm::all_of(user->getOperands(), isIndex);
       }
     }
-    return placeOnStack(function, limits, used);
+    allocation.inRegisters = isConstant && accesses > 0;
+    allocation.gain = accesses / double(std::max<int64_t>(*allocation.bytes, 1));
   }
 
-  /// What the author wants on the stack, beside the `used` bytes that placement put there: hoisted,
-  /// so that a loop does not grow the stack, and within the budget.
-  LogicalResult placeOnStack(func::FuncOp function, Limits limits, int64_t used) {
-    bool overflow = false;
-    function.walk([&](memref::AllocaOp alloca) {
-      if (alloca->hasAttr(scopeAttr))
-        return;
-      int64_t bytes =
-          elementBytes(alloca.getType().getElementType()) * alloca.getType().getNumElements();
-      if (bytes > limits.author - used) {
-        alloca.emitError() << "allocates " << bytes << " bytes on the stack, where "
-                           << limits.author - used << " are left; use memref.alloc, which the "
-                           << "engine places";
-        overflow = true;
-        return;
+  static double tripsOf(LoopLikeOpInterface loop) {
+    auto lower = loop.getLoopLowerBounds(), upper = loop.getLoopUpperBounds(),
+         step = loop.getLoopSteps();
+    if (!lower || !upper || !step)
+      return assumedCount;
+    double trips = 1;
+    for (auto [l, u, s] : llvm::zip(*lower, *upper, *step)) {
+      std::optional<APInt> count =
+          constantTripCount(l, u, s, /*isSigned=*/true, scf::computeUbMinusLb);
+      trips *= count ? double(count->getSExtValue()) : assumedCount;
+    }
+    return trips;
+  }
+
+  /// The places to try, best first.
+  SmallVector<std::string> placesFor(Allocation &allocation) const {
+    switch (allocation.scope.kind) {
+    case Scope::Stack:
+    case Scope::Local:
+      return {"stack"};
+    case Scope::Workspace:
+    case Scope::Workgroup:
+      return {"workspace"};
+    case Scope::Pool:
+      return {allocation.scope.pool.str()};
+    case Scope::Global:
+      break;
+    }
+    SmallVector<std::string> places;
+    if (ArrayAttr pools = allocation.op.getCandidatePoolsAttr()) {
+      for (Attribute pool : pools)
+        places.push_back(cast<StringAttr>(pool).getValue().str());
+      return places;
+    }
+    places = {"stack", "workspace"};
+    // Between host buffers and their place in the slab stands nothing: the stack gains nothing there.
+    if (policy == "auto" && isHost(allocation.function) && isPlannable(allocation))
+      std::swap(places[0], places[1]);
+    for (const MemoryDescription &memory : target->memories)
+      if (memory.kind == MemoryKind::Pinned || memory.kind == MemoryKind::Unified ||
+          memory.kind == MemoryKind::Device)
+        places.push_back(memory.name);
+    return places;
+  }
+
+  /// Can it have a fixed place in memory that the call provides?
+  bool isPlannable(Allocation &allocation) const {
+    return allocation.bytes && !allocation.life.escapes() &&
+           !called.contains(allocation.function.getSymNameAttr());
+  }
+
+  LogicalResult place(Allocation &allocation) {
+    SmallVector<StringRef> legal;
+    std::string rejections;
+    std::optional<std::string> chosen;
+    std::optional<Reason> first; // why a better place was not taken
+    SmallVector<std::string> places = placesFor(allocation);
+    Reason reason;
+    for (const std::string &name : places) {
+      std::optional<Reason> why = reject(allocation, name);
+      if (!why) {
+        legal.push_back(name);
+        if (!chosen)
+          chosen = name;
+        continue;
       }
-      used += bytes;
-      mark(alloca, scopeStack, "requested by the author");
-      if (!escapes(alloca)) {
-        alloca->moveBefore(&function.front(), function.front().begin());
-      } else if (alloca->getBlock() != &function.front()) {
-        alloca.emitError()
-            << "allocates on the stack in a block that it may outlive; move it to the "
-               "beginning of the function";
-        overflow = true;
-      }
-    });
-    return failure(overflow);
+      rejections += "; " + name + ": " + why->text;
+      if (!chosen && !first)
+        first = why;
+    }
+    if (!chosen)
+      return allocation.op.emitError()
+             << "no place for this allocation"
+             << (allocation.bytes ? " of " + std::to_string(*allocation.bytes) + " bytes" : "")
+             << ", which is used by " << join(allocation.op.getAccessorsAttr()) << rejections;
+
+    Builder builder(&getContext());
+    AllocOp op = allocation.op;
+    reason = first ? *first : reasonFor(allocation, *chosen);
+    if (*chosen == "stack") {
+      stack->add(allocation);
+      ++onStack;
+    } else if (*chosen != "workspace") {
+      fill(allocation, *chosen, /*commit=*/true);
+      ++inPools;
+    } else {
+      ++inWorkspace;
+    }
+    demoted += first && *chosen != "stack";
+    op.setScope(allocation.scope.kind == Scope::Workgroup ? "workgroup" : "global." + *chosen);
+    op.setReason(reason.text);
+    op.setLevel(reason.level);
+    op.setCandidatesAttr(builder.getStrArrayAttr(legal));
+    op.removeCandidatePoolsAttr();
+    return success();
   }
 
-  MemRefType flatType(int64_t bytes) {
-    return MemRefType::get({std::max<int64_t>(bytes, 1)}, IntegerType::get(&getContext(), 8));
+  /// Why the best of all candidates was taken.
+  Reason reasonFor(Allocation &allocation, StringRef place) {
+    if (allocation.scope.kind != Scope::Global)
+      return {"the author asks for it", "allocation"};
+    if (allocation.op.getCandidatePoolsAttr())
+      return {"the author prefers it", "allocation"};
+    if (place != "stack")
+      return {"planned in the slab of the call, at no cost"};
+    if (allocation.inRegisters)
+      return {"every access has constant indices: it becomes registers"};
+    Limits limits = limitsFor(allocation.op, host(), policy);
+    Limit single = singleOf(limits);
+    return {std::to_string(*allocation.bytes) + " bytes are within the limit of " +
+                std::to_string(single.bytes) + " for one stack allocation",
+            single.level.str()};
   }
 
-  static void replaceByView(memref::AllocOp allocation, Value bytes) {
-    OpBuilder builder(allocation);
-    Value zero = arith::ConstantIndexOp::create(builder, allocation.getLoc(), 0);
-    Value view = memref::ViewOp::create(builder, allocation.getLoc(), allocation.getType(), bytes,
-                                        zero, allocation.getDynamicSizes());
-    for (Operation *user : llvm::make_early_inc_range(allocation->getUsers()))
-      if (isa<memref::DeallocOp>(user))
-        user->erase();
-    allocation.replaceAllUsesWith(view);
-    allocation.erase();
+  /// Why the allocation cannot or should not live in a place; nothing if it may.
+  std::optional<Reason> reject(Allocation &allocation, StringRef place) {
+    if (place == "stack")
+      return rejectStack(allocation);
+    if (place == "workspace")
+      return rejectWorkspace(allocation);
+    return rejectPool(allocation, place);
   }
 
-  void placeInHost(func::FuncOp function) {
-    StringRef why = policy == "heap"
-                        ? "policy heap: every buffer from the allocator"
-                        : "a host buffer outlives the frames of the threads that use it";
-    function.walk([&](memref::AllocOp allocation) { mark(allocation, scopeWorkspace, why); });
+  std::optional<Reason> rejectStack(Allocation &allocation) {
+    Limits limits = limitsFor(allocation.op, host(), policy);
+    if (!limits.noStack.empty())
+      return Reason{limits.noStack, limits.noStackLevel.str()};
+    for (StringRef accessor : allocation.op.getAccessorsAttr().getAsValueRange<StringAttr>()) {
+      if (accessor == externalAccessor)
+        return Reason{"functions outside of the module use it"};
+      if (accessor != host().name)
+        return Reason{("device '" + accessor + "' cannot reach the stack of a thread").str()};
+    }
+    if (allocation.life.carried)
+      return Reason{"it may outlive the block that allocates it"};
+    if (allocation.life.escapes())
+      return Reason{"it is allocated again and again, and never released"};
+    if (!allocation.bytes)
+      return Reason{"its size has no bound that is known at load"};
+    int64_t bytes = *allocation.bytes;
+    Limit single = singleOf(limits);
+    if (allocation.scope.kind == Scope::Global && bytes > single.bytes) {
+      if (policy == "workspace" || policy == "heap")
+        return Reason{"policy " + policy + " keeps allocations off the stack", "policy"};
+      return Reason{std::to_string(bytes) + " bytes exceed the limit of " +
+                        std::to_string(single.bytes) + " for one stack allocation",
+                    single.level.str()};
+    }
+    int64_t frame = stack->frameWith(allocation);
+    if (frame == stack->frame(allocation.function))
+      return std::nullopt;
+    // The budget of each call tree is that of its root, unless the allocation has its own.
+    for (StringAttr root : stack->treesOf(allocation.function)) {
+      auto function = getOperation().lookupSymbol<func::FuncOp>(root);
+      Limit budget = limits.budget;
+      if (budget.level != "allocation")
+        budget = limitsFor(function, host(), policy).budget;
+      budget.bytes = std::max<int64_t>(0, budget.bytes - stackReserveBytes);
+      int64_t before = stack->need(root);
+      int64_t after = stack->need(root, allocation.function.getSymNameAttr(), frame);
+      if (after > budget.bytes && after > before)
+        return Reason{std::to_string(bytes) + " bytes do not fit: " + std::to_string(before) +
+                          " of the stack budget of " + std::to_string(budget.bytes) +
+                          " are taken in @" + root.str(),
+                      budget.level.str()};
+    }
+    return std::nullopt;
   }
+
+  std::optional<Reason> rejectWorkspace(Allocation &allocation) {
+    // A target that tells of no memory has the one that its processors run in.
+    bool reachable = target->memories.empty() &&
+                     llvm::all_of(devicesOf(allocation), [&](const std::string &name) {
+                       return target->findDevice(name)->kind == plim::targets::DeviceKind::Cpu;
+                     });
+    for (const MemoryDescription &memory : target->memories)
+      reachable |= isHostMemory(memory) && unreachable(memory, allocation).empty();
+    if (!reachable)
+      return Reason{"no host memory is accessible by all of them", "target"};
+    if (allocation.op.getAlignment().value_or(1) > 64 && !isPlannable(allocation))
+      return Reason{"the allocator aligns to 64 bytes only"};
+    return std::nullopt;
+  }
+
+  std::optional<Reason> rejectPool(Allocation &allocation, StringRef name) {
+    const MemoryDescription *memory = target->findMemory(name.str());
+    if (!memory)
+      return Reason{"target '" + target->name + "' has no such memory", "target"};
+    if (std::string device = unreachable(*memory, allocation); !device.empty())
+      return Reason{"it is not accessible by '" + device + "'", "target"};
+    if (isDispatch(allocation.function))
+      return Reason{"each worker needs a temporary of its own"};
+    if (called.contains(allocation.function.getSymNameAttr()))
+      return Reason{"@" + allocation.function.getName().str() +
+                    " is called by other functions, which use the pool too"};
+    if (!allocation.bytes)
+      return Reason{"its size has no bound that is known at load; give one with plim.max_bytes"};
+    if (allocation.life.escapes())
+      return Reason{"it may outlive the block that allocates it"};
+    int64_t peak = fill(allocation, name, /*commit=*/false);
+    if (memory->bytes > 0 && peak > memory->bytes)
+      return Reason{"with this allocation it would need " + std::to_string(peak) + " of its " +
+                        std::to_string(memory->bytes) + " bytes, " +
+                        std::to_string(peak - memory->bytes) + " too many",
+                    "target"};
+    return std::nullopt;
+  }
+
+  SmallVector<std::string> devicesOf(Allocation &allocation) const {
+    SmallVector<std::string> devices = {host().name};
+    for (StringRef name : allocation.op.getAccessorsAttr().getAsValueRange<StringAttr>())
+      if (name != externalAccessor && name != host().name)
+        devices.push_back(name.str());
+    return devices;
+  }
+
+  /// The first device of those that touch the allocation that cannot reach the memory.
+  std::string unreachable(const MemoryDescription &memory, Allocation &allocation) const {
+    for (Attribute accessor : allocation.op.getAccessorsAttr()) {
+      StringRef name = cast<StringAttr>(accessor).getValue();
+      // Host functions reach what the host reaches.
+      std::string device = name == externalAccessor ? host().name : name.str();
+      if (!llvm::is_contained(memory.accessibleBy, device))
+        return device;
+    }
+    return "";
+  }
+
+  /// The peak of a pool with one more allocation.
+  int64_t fill(Allocation &allocation, StringRef pool, bool commit) {
+    PoolFill &now = pools[{allocation.function.getName().str(), pool.str()}];
+    PoolFill next = now;
+    next.problem.alignment =
+        std::max({next.problem.alignment, workspaceAlignment(getOperation(), host()),
+                  int64_t(allocation.op.getAlignment().value_or(1))});
+    // In program order, as it will be planned.
+    plim::planner::Buffer buffer{allocation.live.first, allocation.live.second, *allocation.bytes};
+    auto &buffers = next.problem.buffers;
+    buffers.insert(
+        llvm::partition_point(buffers, [&](auto &other) { return other.lower < buffer.lower; }),
+        buffer);
+    next.peak = plim::planner::planGreedy(next.problem).peak;
+    int64_t peak = next.peak;
+    if (commit)
+      now = std::move(next);
+    return peak;
+  }
+
+  /// No single allocation is larger than all of them.
+  static Limit singleOf(const Limits &limits) {
+    return limits.single.bytes < limits.budget.bytes ? limits.single : limits.budget;
+  }
+
+  const TargetDescription *target = nullptr;
+  StackModel *stack = nullptr;
+  llvm::DenseSet<StringAttr> called;
+  std::map<std::pair<std::string, std::string>, PoolFill> pools; // by function and name
 };
 
 } // namespace

@@ -1,8 +1,9 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Allocations.h"
 #include "ir/Transforms/Passes.h"
 #include "planner/Planner.h"
+#include "targets/dlti/Dlti.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -16,80 +17,91 @@ using namespace plim::ir;
 
 namespace {
 
-constexpr int64_t slabAlignment = 64;
+/// PLIM_BUFFER_ALIGNMENT.
+constexpr int64_t alignmentOfRuntime = 64;
 
 struct PlannedBuffer {
-  memref::AllocOp allocation;
-  memref::DeallocOp release;
+  AllocOp alloc;
+  Life life;
+};
+
+/// The buffers of a function that share one memory: the slab, the scratch of a worker, or a pool.
+struct Region {
+  SmallVector<PlannedBuffer> buffers;
+  plim::planner::Problem problem;
 };
 
 struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
+  using PlimPlanMemoryBase::PlimPlanMemoryBase;
+
   void runOnOperation() override {
-    llvm::DenseSet<StringAttr> called;
-    getOperation().walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
+    FailureOr<plim::targets::TargetDescription> target =
+        plim::targets::dlti::fromDlti(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    alignment = workspaceAlignment(getOperation(), target->devices[0]);
+    llvm::DenseSet<StringAttr> called = calledFunctions(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!called.contains(function.getSymNameAttr()) && !function->hasAttr(kernelAttr) &&
-          !function->hasAttr(dispatchFunctionAttr))
+      if (!function.isDeclaration() && !called.contains(function.getSymNameAttr()))
         plan(function);
+    if (!pools.empty())
+      getOperation()->setAttr(poolsAttr,
+                              Builder(&getContext()).getStrArrayAttr(pools.getArrayRef()));
   }
 
   void plan(func::FuncOp function) {
-    // Positions in program order; a loop body's buffers live within one iteration, so the order of
-    // the text is an order of lifetimes.
-    DenseMap<Operation *, int64_t> position;
-    function.walk<WalkOrder::PreOrder>(
-        [&](Operation *op) { position.try_emplace(op, position.size()); });
-
-    SmallVector<PlannedBuffer> buffers;
-    plim::planner::Problem problem;
-    problem.alignment = slabAlignment;
-    function.walk([&](memref::AllocOp allocation) {
-      memref::DeallocOp release = releaseOf(allocation);
-      MemRefType type = allocation.getType();
-      if (!release || !type.hasStaticShape()) {
+    Positions positions(function);
+    llvm::MapVector<StringRef, Region> regions; // by pool, "" is the slab or the scratch
+    function.walk([&](AllocOp alloc) {
+      Scope scope = *Scope::parse(alloc.getScope());
+      // The allocator aligns to cache lines only.
+      bool isPlanned = policy != "heap" || scope.kind == Scope::Pool ||
+                       int64_t(alloc.getAlignment().value_or(1)) > alignmentOfRuntime;
+      if (scope.kind == Scope::Stack || !isPlanned)
+        return;
+      Life life = lifeOf(alloc);
+      if (!alloc.getBytes() || life.escapes()) {
         ++missed;
         return;
       }
-      int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
-      buffers.push_back({allocation, release});
-      problem.buffers.push_back({position[allocation], position[release] + 1, bytes});
+      Region &region = regions[scope.pool];
+      auto [lower, upper] = interval(alloc, life, positions);
+      region.buffers.push_back({alloc, life});
+      region.problem.buffers.push_back({lower, upper, int64_t(*alloc.getBytes())});
+      region.problem.alignment = std::max(
+          {region.problem.alignment, alignment, int64_t(alloc.getAlignment().value_or(1))});
     });
-    if (buffers.empty())
-      return;
-    plim::planner::Plan plan = plim::planner::planGreedy(problem);
 
-    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
-    Value context = ContextOp::create(builder, function.getLoc(), ContextType::get(&getContext()));
-    auto slabType = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-    Value slab = WorkspaceOp::create(builder, function.getLoc(), slabType, context);
-    for (auto [buffer, offset] : llvm::zip(buffers, plan.offsets)) {
-      builder.setInsertionPoint(buffer.allocation);
-      Location loc = buffer.allocation.getLoc();
-      Value shift = arith::ConstantIndexOp::create(builder, loc, offset);
-      auto view = memref::ViewOp::create(builder, loc, buffer.allocation.getType(), slab, shift,
-                                         ValueRange());
-      for (StringRef name : {scopeAttr, reasonAttr})
-        if (Attribute value = buffer.allocation->getAttr(name))
-          view->setAttr(name, value);
-      buffer.release.erase();
-      buffer.allocation.replaceAllUsesWith(view.getResult());
-      buffer.allocation.erase();
-      ++planned;
-    }
-    function->setAttr(workspaceBytesAttr, builder.getI64IntegerAttr(plan.peak));
-  }
-
-  /// The one release of a buffer, if it stands in the block of the allocation.
-  static memref::DeallocOp releaseOf(memref::AllocOp allocation) {
-    memref::DeallocOp release;
-    for (Operation *user : allocation->getUsers())
-      if (auto dealloc = dyn_cast<memref::DeallocOp>(user)) {
-        if (release || dealloc->getBlock() != allocation->getBlock())
-          return {};
-        release = dealloc;
+    Builder builder(&getContext());
+    SmallVector<NamedAttribute> poolBytes;
+    for (auto &[pool, region] : regions) {
+      plim::planner::Plan plan = plim::planner::planGreedy(region.problem);
+      for (auto [buffer, times, offset] :
+           llvm::zip(region.buffers, region.problem.buffers, plan.offsets)) {
+        buffer.alloc.setOffset(offset);
+        buffer.alloc.setLifetime(ArrayRef<int64_t>{times.lower, times.upper});
+        if (buffer.life.release)
+          buffer.life.release.erase();
+        ++planned;
       }
-    return release;
+      if (pool.empty()) {
+        // The runtime aligns to cache lines; code rounds its base up to what is more.
+        int64_t bytes = plan.peak + region.problem.alignment - alignmentOfRuntime;
+        function->setAttr(workspaceBytesAttr, builder.getI64IntegerAttr(bytes));
+        function->setAttr(workspaceAlignmentAttr,
+                          builder.getI64IntegerAttr(region.problem.alignment));
+        continue;
+      }
+      pools.insert(pool);
+      poolBytes.push_back({pool, builder.getI64IntegerAttr(plan.peak)});
+    }
+    if (!poolBytes.empty())
+      function->setAttr(poolBytesAttr, builder.getDictionaryAttr(poolBytes));
   }
+
+private:
+  int64_t alignment = 64;
+  llvm::SetVector<StringRef> pools;
 };
 
 } // namespace

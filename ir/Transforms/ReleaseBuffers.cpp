@@ -58,7 +58,8 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
             break;
           buffer = view->getOperand(0);
         }
-        if (buffer.getDefiningOp<memref::AllocOp>() && returned.insert(buffer).second)
+        if (isa_and_nonnull<memref::AllocOp, AllocOp>(buffer.getDefiningOp()) &&
+            returned.insert(buffer).second)
           continue;
         OpBuilder builder(op);
         operand.set(bufferization::CloneOp::create(builder, op.getLoc(), operand.get()));

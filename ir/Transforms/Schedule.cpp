@@ -30,7 +30,7 @@ constexpr size_t lookahead = 64;
 /// Where a buffer comes from.
 struct Origin {
   enum class Kind {
-    Slab,       // bytes [begin, end) of it
+    Planned,    // bytes [begin, end) of the slab or of a pool
     Allocation, // or an earlier run of it, if the buffer has come round a loop
     Argument,   // of the function
     Global,
@@ -51,12 +51,7 @@ struct MemoryUse {
 /// Which memory the ops of a function share.
 class SharedMemory {
 public:
-  explicit SharedMemory(func::FuncOp function) : flow(function), dominance(function) {
-    function.walk([&](WorkspaceOp slab) {
-      for (Operation *user : slab->getUsers())
-        planned &= bytesOf(user).has_value();
-    });
-  }
+  explicit SharedMemory(func::FuncOp function) : flow(function), dominance(function) {}
 
   /// What `op` itself does; none if that is not known or more than a list of buffers.
   std::optional<SmallVector<MemoryUse>> usesOf(Operation *op) {
@@ -93,24 +88,14 @@ public:
   static bool writesVisibly(ArrayRef<MemoryUse> uses) {
     return llvm::any_of(uses, [](MemoryUse use) {
       return use.writes && llvm::any_of(*use.origins, [](const Origin &origin) {
-               return origin.kind != Origin::Kind::Slab && origin.kind != Origin::Kind::Allocation;
+               return origin.kind != Origin::Kind::Planned &&
+                      origin.kind != Origin::Kind::Allocation;
              });
     });
   }
 
 private:
   using Kind = Origin::Kind;
-
-  /// The part of the slab that a view at a constant offset shows.
-  static std::optional<std::pair<int64_t, int64_t>> bytesOf(Operation *op) {
-    auto view = dyn_cast<memref::ViewOp>(op);
-    APInt begin;
-    if (!view || !view.getType().hasStaticShape() ||
-        !matchPattern(view.getByteShift(), m_ConstantInt(&begin)))
-      return std::nullopt;
-    int64_t bytes = view.getType().getNumElements() * elementBytes(view.getType().getElementType());
-    return std::pair(begin.getSExtValue(), begin.getSExtValue() + bytes);
-  }
 
   /// All that a buffer may come from. Upstream's analysis follows views, branches and loops.
   const SmallVector<Origin> &originsOf(Value buffer) {
@@ -140,13 +125,10 @@ private:
         return std::nullopt;
       return Origin{Kind::Unknown, value, {}};
     }
-    if (isa<WorkspaceOp>(op))
-      return planned ? std::nullopt : std::optional(Origin{Kind::Slab, value, {}, 0, INT64_MAX});
-    if (auto view = dyn_cast<memref::ViewOp>(op))
-      if (planned && view.getSource().getDefiningOp<WorkspaceOp>()) {
-        auto [begin, end] = *bytesOf(view);
-        return Origin{Kind::Slab, value, {}, begin, end};
-      }
+    if (auto alloc = dyn_cast<AllocOp>(op); alloc && alloc.getOffset()) {
+      int64_t begin = *alloc.getOffset();
+      return Origin{Kind::Planned, value, {}, begin, begin + int64_t(*alloc.getBytes())};
+    }
     if (isa<ViewLikeOpInterface, RegionBranchOpInterface, arith::SelectOp>(op))
       return std::nullopt;
     if (isa<memref::GetGlobalOp>(op))
@@ -156,15 +138,19 @@ private:
     return Origin{Kind::Unknown, value, {}};
   }
 
+  static StringRef scopeOf(const Origin &origin) {
+    return origin.value.getDefiningOp<AllocOp>().getScope();
+  }
+
   bool mayAlias(const Origin &a, const Origin &b) const {
     if (a.kind > b.kind)
       return false; // asked the other way round
-    if (a.kind == Kind::Slab && b.kind == Kind::Slab)
-      return a.begin < b.end && b.begin < a.end;
+    if (a.kind == Kind::Planned && b.kind == Kind::Planned)
+      return scopeOf(a) == scopeOf(b) && a.begin < b.end && b.begin < a.end;
     if (isMadeAfter(a, b) || isMadeAfter(b, a))
       return false;
-    // Functions that others call have no slab, so their arguments are not in it.
-    if (a.kind == Kind::Slab || a.kind == Kind::Allocation)
+    // In functions that others call nothing is planned, so their arguments are not planned either.
+    if (a.kind == Kind::Planned || a.kind == Kind::Allocation)
       return a.value == b.value || b.kind == Kind::Unknown;
     if (a.kind == Kind::Global && b.kind == Kind::Global)
       return mayAlias(a.value.getDefiningOp<memref::GetGlobalOp>(),
@@ -190,7 +176,6 @@ private:
 
   BufferViewFlowAnalysis flow;
   DominanceInfo dominance;
-  bool planned = true; // all of the slab is seen through views at constant offsets
   DenseMap<Value, std::unique_ptr<SmallVector<Origin>>> known;
 };
 

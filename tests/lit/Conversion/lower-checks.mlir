@@ -3,8 +3,8 @@
 // One flag for each message, gathered in the loop and looked at before the function returns.
 // CHECK-LABEL: func.func @flags(
 //  CHECK-SAME: %[[N:.*]]: index, %[[A:.*]]: i1, %[[B:.*]]: i1)
-//   CHECK-DAG: %[[FIRST:.*]] = memref.alloca() : memref<i8>
-//   CHECK-DAG: %[[SECOND:.*]] = memref.alloca() : memref<i8>
+//   CHECK-DAG: %[[FIRST:.*]] = plim.alloc() {{.*}}scope = "global.stack"} : memref<i8>
+//   CHECK-DAG: %[[SECOND:.*]] = plim.alloc() {{.*}}scope = "global.stack"} : memref<i8>
 //   CHECK-DAG: memref.store %{{.*}}, %[[FIRST]][]
 //   CHECK-DAG: memref.store %{{.*}}, %[[SECOND]][]
 //       CHECK: scf.for

@@ -82,7 +82,7 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
 //       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
 //       CHECK: cf.cond_br %[[FAILED]]
 func.func @host(%a: memref<?xf32>, %s: f32) -> (memref<4xi16>, index) {
-  %o = memref.alloc() : memref<4xi16>
+  %o = plim.alloc() : memref<4xi16>
   plim.dispatch @d ins(%a, %s : memref<?xf32>, f32) outs(%o : memref<4xi16>)
   %i = arith.constant 3 : index
   return %o, %i : memref<4xi16>, index
@@ -151,33 +151,91 @@ func.func @asserts(%c: i1) -> (i32, i32) {
 
 // -----
 
-// The context and the slab come from the first argument.
+// Planned allocations lie at their offset in the slab of the context, or in a pool of it.
 // CHECK-LABEL: func.func private @plim.body.slab(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
-//   CHECK-NOT: plim.context :
-//   CHECK-NOT: plim.workspace
-//       CHECK: llvm.getelementptr %[[CONTEXT]][16]
-//       CHECK: llvm.load
-//       CHECK: llvm.getelementptr %[[CONTEXT]][24]
-//       CHECK: llvm.load
+//   CHECK-DAG: %[[POOLS_AT:.*]] = llvm.getelementptr %[[CONTEXT]][40]
+//   CHECK-DAG: %[[POOLS:.*]] = llvm.load %[[POOLS_AT]] : !llvm.ptr -> !llvm.ptr
+//   CHECK-DAG: %[[POOL_AT:.*]] = llvm.getelementptr %[[POOLS]][8]
+//   CHECK-DAG: %[[POOL:.*]] = llvm.load %[[POOL_AT]] : !llvm.ptr -> !llvm.ptr
+//   CHECK-DAG: %[[SLAB_AT:.*]] = llvm.getelementptr %[[CONTEXT]][16]
+//   CHECK-DAG: %[[SLAB:.*]] = llvm.load %[[SLAB_AT]] : !llvm.ptr -> !llvm.ptr
+//       CHECK: %[[O1:.*]] = llvm.mlir.constant(64 : i64)
+//       CHECK: llvm.getelementptr inbounds %[[SLAB]][%[[O1]]]
+//       CHECK: %[[O2:.*]] = llvm.mlir.constant(32 : i64)
+//       CHECK: llvm.getelementptr inbounds %[[POOL]][%[[O2]]]
+module attributes {plim.pools = ["dram", "sram"]} {
 func.func @slab(%o: memref<1xi8>) -> (i32, i32) {
   %context = plim.context : !plim.context
-  %slab = plim.workspace %context : memref<?xi8>
   %c0 = arith.constant 0 : index
-  %v = memref.load %slab[%c0] : memref<?xi8>
+  %a = plim.alloc() {scope = "global.workspace", bytes = 8 : i64, offset = 64 : i64} : memref<8xi8>
+  %b = plim.alloc() {scope = "global.sram", bytes = 8 : i64, offset = 32 : i64} : memref<8xi8>
+  %v = memref.load %a[%c0] : memref<8xi8>
+  memref.store %v, %b[%c0] : memref<8xi8>
   memref.store %v, %o[%c0] : memref<1xi8>
+  %i = arith.constant 3 : i32
+  return %i, %i : i32, i32
+}
+}
+
+// -----
+
+// A plan for more than a cache line rounds the base up.
+// CHECK-LABEL: func.func private @plim.body.aligned(
+//       CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint
+//       CHECK: %[[NEGATIVE:.*]] = llvm.sub %{{.*}}, %[[ADDRESS]]
+//       CHECK: %[[MASK:.*]] = llvm.mlir.constant(255 : i64)
+//       CHECK: %[[PADDING:.*]] = llvm.and %[[NEGATIVE]], %[[MASK]]
+//       CHECK: llvm.getelementptr %{{.*}}[%[[PADDING]]]
+func.func @aligned() -> (i32, i32) attributes {plim.workspace_alignment = 256 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant 3 : i8
+  %a = plim.alloc() {scope = "global.workspace", bytes = 8 : i64, offset = 0 : i64} : memref<8xi8>
+  memref.store %x, %a[%c0] : memref<8xi8>
   %i = arith.constant 3 : i32
   return %i, %i : i32, i32
 }
 
 // -----
 
-// Scratch, and a dynamic allocation with its release.
+// On the stack: memory of the frame, however deep the loop, with marks of its life. A kernel with
+// nothing else needs no context.
+// CHECK-LABEL: func.func @plim.raw.stack(
+//  CHECK-SAME: %{{[^:]*}}: index)
+//       CHECK: %[[A:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 16 : i64}
+//       CHECK: cf.br ^[[HEAD:.*]](
+//       CHECK: ^[[HEAD]](
+//       CHECK: llvm.intr.lifetime.start %[[A]]
+//       CHECK: llvm.intr.lifetime.end %[[A]]
+//       CHECK: cf.cond_br %{{.*}}, ^[[HEAD]](
+func.func @stack(%n: index) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant 3.0 : f32
+  cf.br ^head(%c0 : index)
+^head(%i: index):
+  %a = plim.alloc() {scope = "global.stack", bytes = 16 : i64} : memref<4xf32>
+  memref.store %x, %a[%c0] : memref<4xf32>
+  memref.dealloc %a : memref<4xf32>
+  %next = arith.addi %i, %c1 : index
+  %more = arith.cmpi slt, %next, %n : index
+  cf.cond_br %more, ^head(%next : index), ^done
+^done:
+  return
+}
+
+// -----
+
+// In a dispatch function planned allocations share one piece of scratch; an allocation without a plan
+// comes from the allocator.
 // CHECK-LABEL: func.func private @plim.body.memory(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[N:[^:]*]]: index
-//       CHECK: %[[SIXTEEN:.*]] = llvm.mlir.constant(16 : i64)
-//       CHECK: %[[SCRATCH:.*]] = llvm.call @plim_rt_scratch(%[[CONTEXT]], %[[SIXTEEN]])
+//       CHECK: %[[BYTES:.*]] = llvm.mlir.constant(80 : i64)
+//       CHECK: %[[SCRATCH:.*]] = llvm.call @plim_rt_scratch(%[[CONTEXT]], %[[BYTES]])
 //       CHECK: llvm.icmp "eq" %[[SCRATCH]]
+//   CHECK-NOT: plim_rt_scratch
+//       CHECK: llvm.getelementptr inbounds %[[SCRATCH]]
+//       CHECK: llvm.getelementptr inbounds %[[SCRATCH]]
 //       CHECK: %[[WORD:.*]] = arith.index_cast %[[N]] : index to i64
 //       CHECK: llvm.store %[[WORD]]
 //       CHECK: %[[RANK:.*]] = llvm.mlir.constant(2 : i64)
@@ -189,9 +247,10 @@ func.func private @memory_workgroups(%n: index) -> index
   return %n : index
 }
 func.func private @memory(%n: index, %begin: index, %end: index)
-    attributes {plim.dispatch_function} {
-  %t = memref.alloc() {plim.scratch} : memref<4xf32>
-  %u = memref.alloc(%n) : memref<?x3xf32>
+    attributes {plim.dispatch_function, plim.workspace_bytes = 80 : i64} {
+  %t = plim.alloc() {scope = "global.workspace", bytes = 16 : i64, offset = 0 : i64} : memref<4xf32>
+  %s = plim.alloc() {scope = "workgroup", bytes = 16 : i64, offset = 64 : i64} : memref<4xf32>
+  %u = plim.alloc(%n) {scope = "global.workspace"} : memref<?x3xf32>
   memref.dealloc %u : memref<?x3xf32>
   return
 }

@@ -4,15 +4,15 @@
 // RUN: plimsoll-opt %s -plim-load-pipeline=policy=auto \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,STACK,SLAB
 // RUN: plimsoll-opt %s -plim-load-pipeline=policy=stack \
-// RUN:   | FileCheck %s --check-prefixes=CHECK,STACK,SLAB
+// RUN:   | FileCheck %s --check-prefixes=CHECK,STACK,FRAME
 // RUN: plimsoll-opt %s -plim-load-pipeline=policy=fixed:256 \
-// RUN:   | FileCheck %s --check-prefixes=CHECK,STACK,SLAB
+// RUN:   | FileCheck %s --check-prefixes=CHECK,STACK,FRAME
 // RUN: plimsoll-opt %s -plim-load-pipeline=policy=fixed:255 \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,SCRATCH,SLAB
 // RUN: plimsoll-opt %s -plim-load-pipeline=policy=workspace \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,SCRATCH,SLAB
 // RUN: plimsoll-opt %s -plim-load-pipeline=policy=heap \
-// RUN:   | FileCheck %s --check-prefixes=CHECK,SCRATCH,HEAP
+// RUN:   | FileCheck %s --check-prefixes=CHECK,NONE,HEAP
 
 // RUN: not plimsoll-opt %s -plim-load-pipeline=policy=everywhere 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
@@ -29,18 +29,24 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //   STACK-NOT: llvm.call @plim_rt_scratch
 // SCRATCH-NOT: x i8 {alignment = 64 : i64}
 //     SCRATCH: llvm.call @plim_rt_scratch
-//   CHECK-NOT: llvm.call @plim_rt_allocate
+//   STACK-NOT: llvm.call @plim_rt_allocate
+// SCRATCH-NOT: llvm.call @plim_rt_allocate
+//    NONE-NOT: llvm.call @plim_rt_scratch
+//        NONE: llvm.call @plim_rt_allocate
 //       CHECK: llvm.return
 // CHECK-LABEL: llvm.func @plim.body.f(
 //   SLAB-SAME: plim.workspace_bytes = 256 : i64
+//       FRAME: llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
 // Under heap the temporary is allocated as well, and released; the result always is allocated.
 //        HEAP: llvm.call @plim_rt_allocate
 //       CHECK: llvm.call @plim_rt_dispatch
 //       CHECK: llvm.call @plim_rt_allocate
 //    SLAB-NOT: llvm.call @plim_rt_allocate
+//   FRAME-NOT: llvm.call @plim_rt_allocate
 //       CHECK: llvm.call @plim_rt_dispatch
 //        HEAP: llvm.call @plim_rt_release
 //    SLAB-NOT: llvm.call @plim_rt_release
+//   FRAME-NOT: llvm.call @plim_rt_release
 //       CHECK: llvm.return
 func.func @f(%a: tensor<8x8xf32>) -> tensor<8xf32> {
   %z = arith.constant 0.0 : f32

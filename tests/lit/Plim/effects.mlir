@@ -35,19 +35,34 @@ func.func @writes(%a: memref<4xf32>, %o: memref<4xf32>) {
   return
 }
 
-// The context and the slab are the same wherever they are asked for.
-// CHECK-LABEL: func.func @one_slab(
-//       CHECK: = plim.context
+// An allocation on tensors is a value without contents: repeated it is shared, unused it goes away.
+// On memrefs each is memory of its own.
+// CHECK-LABEL: func.func @allocations(
+//       CHECK: %[[T:.*]] = plim.alloc() {scope = "global.sram"} : tensor<4xf32>
+//   CHECK-NOT: tensor
+//       CHECK: %[[A:.*]] = plim.alloc() : memref<4xf32>
+//       CHECK: %[[B:.*]] = plim.alloc() : memref<4xf32>
+//   CHECK-NOT: plim.alloc
+//       CHECK: return %[[T]], %[[T]], %[[A]], %[[B]]
+func.func @allocations() -> (tensor<4xf32>, tensor<4xf32>, memref<4xf32>, memref<4xf32>) {
+  %t = plim.alloc() {scope = "global.sram"} : tensor<4xf32>
+  %u = plim.alloc() {scope = "global.sram"} : tensor<4xf32>
+  %unused = plim.alloc() {scope = "local"} : tensor<4xf32>
+  %a = plim.alloc() : memref<4xf32>
+  %b = plim.alloc() : memref<4xf32>
+  %dead = plim.alloc() : memref<4xf32>
+  return %t, %u, %a, %b : tensor<4xf32>, tensor<4xf32>, memref<4xf32>, memref<4xf32>
+}
+
+// The context is the same wherever it is asked for.
+// CHECK-LABEL: func.func @one_context(
+//       CHECK: %[[CONTEXT:.*]] = plim.context
 //   CHECK-NOT: = plim.context
-//       CHECK: %[[SLAB:.*]] = plim.workspace
-//   CHECK-NOT: plim.workspace
-//       CHECK: return %[[SLAB]], %[[SLAB]]
-func.func @one_slab() -> (memref<?xi8>, memref<?xi8>) {
+//       CHECK: return %[[CONTEXT]], %[[CONTEXT]]
+func.func @one_context() -> (!plim.context, !plim.context) {
   %context = plim.context : !plim.context
-  %slab = plim.workspace %context : memref<?xi8>
   %again = plim.context : !plim.context
-  %other = plim.workspace %again : memref<?xi8>
-  return %slab, %other : memref<?xi8>, memref<?xi8>
+  return %context, %again : !plim.context, !plim.context
 }
 
 // A check of what holds, or whose result nobody needs, is none; equal checks are one; none leaves a

@@ -112,10 +112,122 @@ func.func @unmarked(%o: memref<4xf32>) {
 
 // -----
 
-func.func @slab() {
-  %context = plim.context : !plim.context
-  // expected-error @below {{'plim.workspace' op result #0 must be}}
-  %slab = plim.workspace %context : memref<?xf32>
+func.func @sizes(%n: index) {
+  // expected-error @below {{'plim.alloc' op has 1 sizes for 2 dynamic extents}}
+  %a = plim.alloc(%n) : memref<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @scope() {
+  // expected-error @below {{unknown scope 'globl'; known are global, global.stack, global.workspace, global.POOL, local and workgroup}}
+  %a = plim.alloc() {scope = "globl"} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @alignment() {
+  // expected-error @below {{'plim.alloc' op has alignment 48, which is no power of two}}
+  %a = plim.alloc() {alignment = 48 : i64} : memref<4xf32>
+  return
+}
+
+// -----
+
+// Annotations of upstream allocations are checked as the constraints that they become.
+func.func @empty_pool() {
+  // expected-error @below {{unknown scope 'global.'}}
+  %a = memref.alloc() {plim.scope = "global."} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_string() {
+  // expected-error @below {{'plim.scope' must be a string}}
+  %a = tensor.empty() {plim.scope = 3 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @negative() {
+  // expected-error @below {{'max_bytes' must be an i64 that is not negative}}
+  %a = tensor.empty() {plim.max_bytes = -1 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_pools() {
+  // expected-error @below {{'candidate_pools' names no place}}
+  %a = bufferization.alloc_tensor() {plim.candidate_pools = []} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @twice() {
+  // expected-error @below {{'candidate_pools' names "sram" twice}}
+  %a = memref.alloc() {plim.candidate_pools = ["sram", "sram"]} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @conflict() {
+  // expected-error @below {{scope 'global.dram' names one place: 'candidate_pools' is for scope 'global'}}
+  %a = memref.alloc() {plim.scope = "global.dram", plim.candidate_pools = ["sram"]} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @accessors() {
+  // expected-error @below {{'accessors' must be a list of names}}
+  %a = memref.alloc() {plim.accessors = "host"} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @nothing_allocated(%x: f32) -> f32 {
+  // expected-error @below {{'plim.scope' belongs on an allocation}}
+  %a = arith.addf %x, %x {plim.scope = "global.stack"} : f32
+  return %a : f32
+}
+
+// -----
+
+func.func @limit() {
+  // expected-error @below {{unknown limit 'stack'; known are max_stack_alloca_bytes, stack_budget_bytes, external_workspace_only and workspace_alignment}}
+  %a = memref.alloc() {plim.limits = {stack = 3 : i64}} : memref<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{limit 'stack_budget_bytes' must be an i64 that is not negative}}
+func.func @budget() attributes {plim.limits = {stack_budget_bytes = -1 : i64}} {
+  return
+}
+
+// -----
+
+// expected-error @below {{limit 'workspace_alignment' must be an i64 that is a power of two}}
+module attributes {plim.limits = {workspace_alignment = 48 : i64}} {}
+
+// -----
+
+// expected-error @below {{limit 'external_workspace_only' must be true or false}}
+module attributes {plim.engine_limits = {external_workspace_only = 1 : i64}} {}
+
+// -----
+
+// expected-error @below {{'plim.engine_limits' belongs on the module}}
+func.func @engine() attributes {plim.engine_limits = {}} {
   return
 }
 

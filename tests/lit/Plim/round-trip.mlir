@@ -73,13 +73,19 @@ func.func @at_once(%a: memref<?x4xf32>, %s: f32, %o: memref<?xf32>, %p: memref<?
   return
 }
 
-// CHECK-LABEL: func.func @slab()
-//       CHECK: %[[CONTEXT:.*]] = plim.context : !plim.context
-//       CHECK: plim.workspace %[[CONTEXT]] : memref<?xi8>
-func.func @slab() -> memref<?xi8> {
-  %context = plim.context : !plim.context
-  %slab = plim.workspace %context : memref<?xi8>
-  return %slab : memref<?xi8>
+// CHECK-LABEL: func.func @allocations(
+//       CHECK: plim.alloc(%{{.*}}) {accessors = ["host"], alignment = 128 : i64, candidate_pools = ["sram", "dram"], limits = {stack_budget_bytes = 64 : i64}, max_bytes = 256 : i64} : tensor<?x4xf32>
+//       CHECK: plim.alloc() {bytes = 16 : i64, candidates = ["stack"], level = "target", lifetime = array<i64: 1, 2>, offset = 0 : i64, reason = "so", scope = "global.stack"} : memref<4xf32>
+//       CHECK: plim.alloc() : memref<f32>
+func.func @allocations(%n: index) -> tensor<?x4xf32> {
+  %t = plim.alloc(%n) {candidate_pools = ["sram", "dram"], accessors = ["host"],
+      max_bytes = 256 : i64, alignment = 128 : i64, limits = {stack_budget_bytes = 64 : i64}}
+      : tensor<?x4xf32>
+  %m = plim.alloc() {scope = "global.stack", candidates = ["stack"], bytes = 16 : i64,
+      reason = "so", level = "target", offset = 0 : i64, lifetime = array<i64: 1, 2>}
+      : memref<4xf32>
+  %o = plim.alloc() {scope = "global"} : memref<f32>
+  return %t : tensor<?x4xf32>
 }
 
 // CHECK-LABEL: func.func private @takes_context(!plim.context)

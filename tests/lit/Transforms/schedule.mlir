@@ -89,33 +89,32 @@ func.func @unknown_access(%x: memref<8xf32>) {
 // Offsets in the slab: [0, 32) and [64, 96) are apart, [16, 48) overlaps the first, and an empty
 // buffer overlaps nothing.
 // CHECK-LABEL: func.func @slab(
-//   CHECK-DAG: %[[A:.*]] = memref.view %{{.*}}[%c0]
-//   CHECK-DAG: %[[B:.*]] = memref.view %{{.*}}[%c64]
-//   CHECK-DAG: %[[NONE:.*]] = memref.view %{{.*}} to memref<0xf32>
+//   CHECK-DAG: %[[A:.*]] = plim.alloc() {bytes = 32 : i64, offset = 0 : i64
+//   CHECK-DAG: %[[B:.*]] = plim.alloc() {bytes = 32 : i64, offset = 64 : i64
+//   CHECK-DAG: %[[NONE:.*]] = plim.alloc() {{.*}} : memref<0xf32>
 //       CHECK: plim.concurrent {
 //  CHECK-NEXT:   plim.dispatch @one {{.*}}outs(%[[A]] :
 //  CHECK-NEXT:   plim.dispatch @one {{.*}}outs(%[[B]] :
 //  CHECK-NEXT:   plim.dispatch @one {{.*}}outs(%[[NONE]] :
 //  CHECK-NEXT: {{^ *\}$}}
-//  CHECK-NEXT: %[[REUSED:.*]] = memref.view %{{.*}}[%c16]
+//  CHECK-NEXT: %[[REUSED:.*]] = plim.alloc() {bytes = 32 : i64, offset = 16 : i64
 //  CHECK-NEXT: plim.dispatch @one {{.*}}outs(%[[REUSED]] :
 func.func private @one() attributes {plim.dispatch_function}
 func.func @slab(%x: memref<8xf32>) {
-  %c0 = arith.constant 0 : index
-  %c16 = arith.constant 16 : index
-  %c64 = arith.constant 64 : index
-  %context = plim.context : !plim.context
-  %slab = plim.workspace %context : memref<?xi8>
-  %a = memref.view %slab[%c0][] : memref<?xi8> to memref<8xf32>
+  %a = plim.alloc() {bytes = 32 : i64, offset = 0 : i64, scope = "global.workspace"}
+      : memref<8xf32>
   plim.dispatch @one ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
       {accesses = [#plim.access<readonly>, #plim.access<writeonly>]}
-  %reused = memref.view %slab[%c16][] : memref<?xi8> to memref<8xf32>
+  %reused = plim.alloc() {bytes = 32 : i64, offset = 16 : i64, scope = "global.workspace"}
+      : memref<8xf32>
   plim.dispatch @one ins(%x : memref<8xf32>) outs(%reused : memref<8xf32>)
       {accesses = [#plim.access<readonly>, #plim.access<writeonly>]}
-  %b = memref.view %slab[%c64][] : memref<?xi8> to memref<8xf32>
+  %b = plim.alloc() {bytes = 32 : i64, offset = 64 : i64, scope = "global.workspace"}
+      : memref<8xf32>
   plim.dispatch @one ins(%x : memref<8xf32>) outs(%b : memref<8xf32>)
       {accesses = [#plim.access<readonly>, #plim.access<writeonly>]}
-  %none = memref.view %slab[%c0][] : memref<?xi8> to memref<0xf32>
+  %none = plim.alloc() {bytes = 0 : i64, offset = 0 : i64, scope = "global.workspace"}
+      : memref<0xf32>
   plim.dispatch @one ins(%x : memref<8xf32>) outs(%none : memref<0xf32>)
       {accesses = [#plim.access<readonly>, #plim.access<writeonly>]}
   return
@@ -123,21 +122,24 @@ func.func @slab(%x: memref<8xf32>) {
 
 // -----
 
-// A view at an offset that is not known may be anywhere in the slab.
-// CHECK-LABEL: func.func @slab_unknown(
-//   CHECK-NOT: plim.concurrent
-//       CHECK: return
+// A pool is another memory than the slab, and than another pool.
+// CHECK-LABEL: func.func @pools(
+//       CHECK: plim.concurrent {
+//  CHECK-NEXT:   plim.dispatch
+//  CHECK-NEXT:   plim.dispatch
+//  CHECK-NEXT:   plim.dispatch
+//  CHECK-NEXT: {{^ *\}$}}
+//       CHECK: plim.dispatch @one {{.*}} : memref<4xf32>)
 func.func private @one() attributes {plim.dispatch_function}
-func.func @slab_unknown(%x: memref<8xf32>, %n: index) {
-  %c0 = arith.constant 0 : index
-  %context = plim.context : !plim.context
-  %slab = plim.workspace %context : memref<?xi8>
-  %a = memref.view %slab[%c0][] : memref<?xi8> to memref<8xf32>
-  %b = memref.view %slab[%n][] : memref<?xi8> to memref<8xf32>
+func.func @pools(%x: memref<8xf32>) {
+  %a = plim.alloc() {bytes = 32 : i64, offset = 0 : i64, scope = "global.workspace"} : memref<8xf32>
+  %b = plim.alloc() {bytes = 32 : i64, offset = 0 : i64, scope = "global.sram"} : memref<8xf32>
+  %c = plim.alloc() {bytes = 32 : i64, offset = 0 : i64, scope = "global.tcm"} : memref<8xf32>
+  %d = plim.alloc() {bytes = 16 : i64, offset = 16 : i64, scope = "global.sram"} : memref<4xf32>
   plim.dispatch @one ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
-      {accesses = [#plim.access<readonly>, #plim.access<writeonly>]}
   plim.dispatch @one ins(%x : memref<8xf32>) outs(%b : memref<8xf32>)
-      {accesses = [#plim.access<readonly>, #plim.access<writeonly>]}
+  plim.dispatch @one ins(%x : memref<8xf32>) outs(%c : memref<8xf32>)
+  plim.dispatch @one ins(%x : memref<8xf32>) outs(%d : memref<4xf32>)
   return
 }
 

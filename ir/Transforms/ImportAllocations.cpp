@@ -1,0 +1,120 @@
+#include "ir/Plim/Locations.h"
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Passes.h"
+#include "support/CheckedMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMIMPORTALLOCATIONS
+#include "ir/Transforms/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+constexpr StringLiteral constraintAttrs[] = {scopeAttr, candidatePoolsAttr, accessorsAttr,
+                                             maxBytesAttr, limitsAttr};
+
+struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAllocations> {
+  void runOnOperation() override {
+    SmallVector<Operation *> annotated;
+    getOperation().walk([&](Operation *op) {
+      if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, memref::AllocOp>(op) &&
+          llvm::any_of(constraintAttrs, [&](StringRef name) { return op->hasAttr(name); }))
+        annotated.push_back(op);
+    });
+    bool ok = true;
+    for (Operation *op : annotated)
+      ok &= succeeded(import(op));
+    if (!ok)
+      signalPassFailure();
+  }
+
+  LogicalResult import(Operation *op) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    auto type = cast<ShapedType>(op->getResult(0).getType());
+    SmallVector<Value> sizes;
+    Value copied;
+    if (auto alloc = dyn_cast<bufferization::AllocTensorOp>(op)) {
+      copied = alloc.getCopy();
+      sizes = llvm::to_vector(alloc.getDynamicSizes());
+      for (int64_t i = 0; copied && i < type.getRank(); ++i)
+        if (type.isDynamicDim(i))
+          sizes.push_back(tensor::DimOp::create(builder, loc, copied, i));
+    } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      if (!alloc.getType().getLayout().isIdentity() || alloc.getType().getMemorySpace())
+        return op->emitError() << "allocates " << type << "; an allocation must be dense, "
+                               << "row-major, in the default memory space";
+      sizes = llvm::to_vector(alloc.getDynamicSizes());
+    } else {
+      sizes = llvm::to_vector(op->getOperands());
+    }
+    auto alloc = AllocOp::create(builder, loc, type, sizes);
+    if (auto scope = op->getAttrOfType<StringAttr>(scopeAttr))
+      alloc.setScopeAttr(scope);
+    alloc.setCandidatePoolsAttr(op->getAttrOfType<ArrayAttr>(candidatePoolsAttr));
+    alloc.setAccessorsAttr(op->getAttrOfType<ArrayAttr>(accessorsAttr));
+    alloc.setMaxBytesAttr(op->getAttrOfType<IntegerAttr>(maxBytesAttr));
+    alloc.setLimitsAttr(op->getAttrOfType<DictionaryAttr>(limitsAttr));
+    if (auto original = dyn_cast<memref::AllocOp>(op))
+      alloc.setAlignmentAttr(original.getAlignmentAttr());
+    if (failed(checkMaxBytes(alloc)))
+      return failure();
+    Value result = alloc.getResult();
+    if (copied)
+      result = linalg::CopyOp::create(builder, loc, copied, result).getResult(0);
+    op->replaceAllUsesWith(ValueRange(result));
+    op->erase();
+    ++imported;
+    return success();
+  }
+
+  /// A dynamic size must keep the bound that its author promised; a static one must not exceed it.
+  LogicalResult checkMaxBytes(AllocOp alloc) {
+    if (!alloc.getMaxBytes())
+      return success();
+    ShapedType type = alloc.getType();
+    int64_t most = *alloc.getMaxBytes(), each = elementBytes(type.getElementType());
+    for (int64_t extent : type.getShape())
+      if (!ShapedType::isDynamic(extent))
+        each = plim::checkedMul(each, extent).value_or(INT64_MAX);
+    if (type.hasStaticShape() && each > most)
+      return alloc.emitError() << "takes " << each << " bytes, more than its max_bytes of " << most;
+    if (type.hasStaticShape() || each == 0)
+      return success();
+    // floor(floor(room / a) / b) >= 1 just when a * b <= room, so nothing can overflow.
+    OpBuilder builder(alloc);
+    Location loc = alloc.getLoc();
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(builder, loc, value);
+    };
+    Value zero = constant(0), one = constant(1), room = constant(most / each);
+    Value empty = arith::ConstantIntOp::create(builder, loc, 0, 1);
+    for (Value size : alloc.getDynamicSizes()) {
+      using P = arith::CmpIPredicate;
+      Value none = arith::CmpIOp::create(builder, loc, P::eq, size, zero);
+      empty = arith::OrIOp::create(builder, loc, empty, none);
+      // A negative size is caught where the memory is taken; as unsigned it is too large here.
+      Value divisor = arith::SelectOp::create(builder, loc, none, one, size);
+      room = arith::DivUIOp::create(builder, loc, room, divisor);
+    }
+    Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, room, one);
+    fits = arith::OrIOp::create(builder, loc, fits, empty);
+    cf::AssertOp::create(builder, loc, fits,
+                         locationText(loc) + "the allocation takes more than its max_bytes of " +
+                             std::to_string(most));
+    return success();
+  }
+};
+
+} // namespace
