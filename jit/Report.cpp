@@ -30,10 +30,24 @@ std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
+llvm::json::Array namesOf(ArrayAttr names) {
+  llvm::json::Array array;
+  for (Attribute name : names ? names.getValue() : ArrayRef<Attribute>())
+    array.push_back(textOf(name));
+  return array;
+}
+
+llvm::json::Object bytesOf(DictionaryAttr pools) {
+  llvm::json::Object object;
+  for (NamedAttribute pool : pools ? pools.getValue() : ArrayRef<NamedAttribute>())
+    object[pool.getName().str()] = cast<IntegerAttr>(pool.getValue()).getInt();
+  return object;
+}
+
 } // namespace
 
 llvm::json::Object makeReport(ModuleOp module) {
-  llvm::json::Array functions, allocations;
+  llvm::json::Array functions, scratch, allocations;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(ir::dispatchFunctionAttr)) {
       llvm::json::Array dispatches;
@@ -54,17 +68,33 @@ llvm::json::Object makeReport(ModuleOp module) {
           {"name", function.getName().str()},
           {"kind", function->hasAttr(ir::kernelAttr) ? "kernel" : "tensor program"},
           {"workspace_bytes", bytes ? bytes.getInt() : 0},
+          {"pool_bytes", bytesOf(function->getAttrOfType<DictionaryAttr>(ir::poolBytesAttr))},
           {"dispatches", std::move(dispatches)}});
     }
+    auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
+    if (bytes && function->hasAttr(ir::dispatchFunctionAttr))
+      scratch.push_back(
+          llvm::json::Object{{"name", function.getName().str()}, {"bytes", bytes.getInt()}});
     function.walk([&](ir::AllocOp alloc) {
-      allocations.push_back(llvm::json::Object{{"function", function.getName().str()},
-                                               {"location", textOf(alloc.getLoc())},
-                                               {"type", textOf(alloc.getType())},
-                                               {"scope", alloc.getScope().str()},
-                                               {"reason", alloc.getReason().value_or("").str()}});
+      llvm::json::Object entry{{"function", function.getName().str()},
+                               {"location", textOf(alloc.getLoc())},
+                               {"type", textOf(alloc.getType())},
+                               {"scope", alloc.getScope().str()},
+                               {"reason", alloc.getReason().value_or("").str()},
+                               {"level", alloc.getLevel().value_or("").str()},
+                               {"accessors", namesOf(alloc.getAccessorsAttr())},
+                               {"candidates", namesOf(alloc.getCandidatesAttr())}};
+      if (auto bytes = alloc.getBytes())
+        entry["bytes"] = int64_t(*bytes);
+      if (auto offset = alloc.getOffset())
+        entry["offset"] = int64_t(*offset);
+      if (auto lifetime = alloc.getLifetime())
+        entry["lifetime"] = llvm::json::Array{(*lifetime)[0], (*lifetime)[1]};
+      allocations.push_back(std::move(entry));
     });
   }
   return llvm::json::Object{{"functions", std::move(functions)},
+                            {"scratch", std::move(scratch)},
                             {"allocations", std::move(allocations)}};
 }
 

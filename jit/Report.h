@@ -9,9 +9,14 @@ namespace plim::jit {
 /// Dispatches with the access of each binding, and allocations with their place and reason. `module`
 /// stands after the buffer pipeline.
 ///
-///   {"functions": [{"name", "workspace_bytes", "dispatches": [{"name", "location", "device",
-///     "bindings": [{"type", "access"}]}]}],
-///    "allocations": [{"function", "location", "type", "scope", "reason"}]}
+///   {"functions": [{"name", "workspace_bytes", "pool_bytes": {POOL: bytes}, "dispatches": [{"name",
+///     "location", "device", "bindings": [{"type", "access"}]}]}],
+///    "scratch": [{"name", "bytes"}],
+///    "allocations": [{"function", "location", "type", "scope", "reason", "level", "accessors",
+///     "candidates", "bytes", "offset", "lifetime": [from, to]}]}
+///
+/// `scratch` is what one worker needs while it runs a dispatch. `bytes` is absent where there is no bound, `offset` and `lifetime` (positions in the function)
+/// where nothing is planned.
 llvm::json::Object makeReport(mlir::ModuleOp module);
 
 } // namespace plim::jit

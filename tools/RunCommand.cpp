@@ -178,12 +178,25 @@ void forEach(const llvm::json::Object &object, llvm::StringRef key, VisitT visit
       visit(*value.getAsObject());
 }
 
+/// "a, b", or "nobody".
+std::string names(const llvm::json::Object &object, llvm::StringRef key) {
+  std::string list;
+  if (const llvm::json::Array *array = object.getArray(key))
+    for (const llvm::json::Value &name : *array)
+      list += (list.empty() ? "" : ", ") + name.getAsString().value_or("").str();
+  return list.empty() ? "nobody" : list;
+}
+
 /// The report for people: what runs, what it touches, where everything lives and why.
 void printReport(const llvm::json::Object &report, std::ostream &out) {
   forEach(report, "functions", [&](const llvm::json::Object &function) {
     out << "function @" << text(function, "name") << ", " << text(function, "kind") << "\n";
     if (int64_t bytes = function.getInteger("workspace_bytes").value_or(0))
       out << "  workspace: " << bytes << " bytes a call\n";
+    if (const llvm::json::Object *pools = function.getObject("pool_bytes"))
+      for (const auto &[pool, bytes] : *pools)
+        out << "  pool " << pool.str() << ": " << bytes.getAsInteger().value_or(0)
+            << " bytes a call\n";
     forEach(function, "dispatches", [&](const llvm::json::Object &dispatch) {
       out << "  dispatch @" << text(dispatch, "name") << " on " << text(dispatch, "device")
           << ", from " << text(dispatch, "location") << "\n";
@@ -197,7 +210,18 @@ void printReport(const llvm::json::Object &report, std::ostream &out) {
   forEach(report, "allocations", [&](const llvm::json::Object &allocation) {
     out << (first ? "allocations\n" : "") << "  " << text(allocation, "type") << " in @"
         << text(allocation, "function") << ", from " << text(allocation, "location") << "\n    "
-        << text(allocation, "scope") << ": " << text(allocation, "reason") << "\n";
+        << text(allocation, "scope");
+    if (auto offset = allocation.getInteger("offset"))
+      out << " at " << *offset;
+    out << ": " << text(allocation, "reason") << " (" << text(allocation, "level") << ")\n    ";
+    if (auto bytes = allocation.getInteger("bytes"))
+      out << *bytes << " bytes";
+    else
+      out << "no bound";
+    if (const llvm::json::Array *life = allocation.getArray("lifetime"))
+      out << ", live from " << *(*life)[0].getAsInteger() << " to " << *(*life)[1].getAsInteger();
+    out << ", used by " << names(allocation, "accessors") << ", could be in "
+        << names(allocation, "candidates") << "\n";
     first = false;
   });
   const llvm::json::Object *stack = report.getObject("stack");
@@ -217,6 +241,43 @@ void printReport(const llvm::json::Object &report, std::ostream &out) {
   });
 }
 
+/// What every policy would have cost, proven: the same module lowered with each.
+Status printPolicies(Engine &engine, const std::string &source, const ExplainOptions &options,
+                     std::ostream &out) {
+  out << "policies, in bytes\n  " << std::left << std::setw(12) << "" << std::right << std::setw(12)
+      << "stack" << std::setw(12) << "workspace" << std::setw(12) << "scratch" << std::setw(12)
+      << "allocator" << "\n";
+  for (const char *policy : {"auto", "stack", "workspace", "heap", "fixed:1024"}) {
+    LoadOptions load;
+    load.policy = policy;
+    PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
+                          engine.compile(source, options.module.file, load));
+    llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact.report);
+    if (!report)
+      return internalError("malformed report: " + llvm::toString(report.takeError()));
+    const llvm::json::Object &object = *report->getAsObject();
+    int64_t stack = 0, workspace = 0, scratch = 0, calls = 0;
+    forEach(*object.getObject("stack"), "functions", [&](const llvm::json::Object &function) {
+      stack = std::max(stack, function.getInteger("proven").value_or(0));
+    });
+    forEach(object, "functions", [&](const llvm::json::Object &function) {
+      workspace = std::max(workspace, function.getInteger("workspace_bytes").value_or(0));
+    });
+    forEach(object, "allocations", [&](const llvm::json::Object &allocation) {
+      bool isPlaced =
+          allocation.getInteger("offset") || text(allocation, "scope") == "global.stack";
+      calls += !isPlaced;
+    });
+    forEach(object, "scratch", [&](const llvm::json::Object &dispatch) {
+      scratch = std::max(scratch, dispatch.getInteger("bytes").value_or(0));
+    });
+    out << "  " << std::left << std::setw(12) << policy << std::right << std::setw(12) << stack
+        << std::setw(12) << workspace << std::setw(12) << scratch << std::setw(6) << calls
+        << " calls\n";
+  }
+  return okStatus();
+}
+
 Status explain(const ExplainOptions &options, std::ostream &out) {
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
   PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
@@ -229,7 +290,7 @@ Status explain(const ExplainOptions &options, std::ostream &out) {
     return internalError("malformed report: " + llvm::toString(report.takeError()));
   if (!options.json) {
     printReport(*report->getAsObject(), out);
-    return okStatus();
+    return printPolicies(*engine, source, options, out);
   }
   std::string pretty;
   llvm::raw_string_ostream(pretty) << llvm::formatv("{0:2}", *report) << "\n";

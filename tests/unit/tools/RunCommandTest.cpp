@@ -224,7 +224,8 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch @"),
-                    HasSubstr("allocations\n"), HasSubstr("\nstack\n  @")));
+                    HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "), HasSubstr("\nstack\n  @"),
+                    HasSubstr("\npolicies, in bytes\n"), HasSubstr("\n  fixed:1024 ")));
   options.json = true;
   outcome = explain(options);
   EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\"")));
