@@ -102,8 +102,14 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
     writer.list(*types, [&](const ValueType &type) { writeType(writer, type); });
   writer.integer(function.isKernel);
   writer.integer(function.rawTakesContext);
-  for (int64_t bytes : {function.workspaceBytes, function.stackBytes, function.workerStackBytes})
+  for (int64_t bytes : {function.workspaceBytes, function.scratchBytes, function.stackBytes,
+                        function.workerStackBytes})
     writer.integer(static_cast<uint64_t>(bytes));
+  writer.list(function.pools, [&](const PoolNeed &need) {
+    writer.integer(static_cast<uint64_t>(need.bytes));
+    writer.integer(static_cast<uint64_t>(need.alignment));
+  });
+  writer.text(function.unplanned);
 }
 
 FunctionSignature readSignature(Reader &reader) {
@@ -113,9 +119,14 @@ FunctionSignature readSignature(Reader &reader) {
     reader.list(*types, [&] { return readType(reader); });
   function.isKernel = reader.integer() != 0;
   function.rawTakesContext = reader.integer() != 0;
-  for (int64_t *bytes :
-       {&function.workspaceBytes, &function.stackBytes, &function.workerStackBytes})
+  for (int64_t *bytes : {&function.workspaceBytes, &function.scratchBytes, &function.stackBytes,
+                         &function.workerStackBytes})
     *bytes = static_cast<int64_t>(reader.integer());
+  reader.list(function.pools, [&] {
+    int64_t bytes = static_cast<int64_t>(reader.integer());
+    return PoolNeed{bytes, static_cast<int64_t>(reader.integer())};
+  });
+  function.unplanned = reader.text();
   return function;
 }
 
@@ -177,7 +188,8 @@ std::string serialize(const Artifact &artifact) {
   writer.text(artifact.source);
   writer.text(artifact.triple);
   writer.text(artifact.policy);
-  for (const std::vector<std::string> *texts : {&artifact.requiredFeatures, &artifact.objects})
+  for (const std::vector<std::string> *texts :
+       {&artifact.requiredFeatures, &artifact.objects, &artifact.pools})
     writer.list(*texts, [&](const std::string &text) { writer.text(text); });
   writer.list(artifact.functions,
               [&](const FunctionSignature &function) { writeSignature(writer, function); });
@@ -209,7 +221,8 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
   artifact.source = reader.text();
   artifact.triple = reader.text();
   artifact.policy = reader.text();
-  for (std::vector<std::string> *texts : {&artifact.requiredFeatures, &artifact.objects})
+  for (std::vector<std::string> *texts :
+       {&artifact.requiredFeatures, &artifact.objects, &artifact.pools})
     reader.list(*texts, [&] { return reader.text(); });
   reader.list(artifact.functions, [&] { return readSignature(reader); });
   reader.list(artifact.symbols, [&] { return readSymbol(reader); });
@@ -219,6 +232,9 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
   artifact.report = reader.text();
   if (!reader.atEnd())
     return dataLossError("the artifact is malformed");
+  for (const FunctionSignature &function : artifact.functions)
+    if (function.pools.size() != artifact.pools.size())
+      return dataLossError("the artifact's pools of '" + function.name + "' do not match");
   for (const DataSymbol &symbol : artifact.symbols) {
     int64_t size = static_cast<int64_t>(artifact.data.size());
     if (symbol.bytes < 0 || symbol.offset < -1 ||

@@ -32,6 +32,13 @@ struct ValueType {
 /// "3xf32", "?x4xi8", "index", "?x4xf32 with strides [?, 1]".
 std::string toString(const ValueType &type);
 
+/// What a call needs of a pool. The pool is not used if it is 0 bytes.
+struct PoolNeed {
+  int64_t bytes = 0;
+  int64_t alignment = 64; // of the pool's base
+  bool operator==(const PoolNeed &) const = default;
+};
+
 /// A public function of the module.
 struct FunctionSignature {
   std::string name;
@@ -45,6 +52,10 @@ struct FunctionSignature {
   /// first is for one turn and PLIM_RECURSION_STACK; deeper ones fail when the stack is used up.
   int64_t stackBytes = 0;
   int64_t workerStackBytes = 0;
+  int64_t scratchBytes = 0;    // of one thread that runs its dispatches
+  std::vector<PoolNeed> pools; // one for each of Artifact::pools
+  /// Why a call takes memory from the allocator beside that of its results; empty: it does not.
+  std::string unplanned;
 };
 
 enum class DataKind : uint32_t {
@@ -76,6 +87,7 @@ struct Artifact {
   std::string policy;                        // the allocation policy it was compiled for
   std::vector<std::string> requiredFeatures; // ISA features that the code uses, without '+'
   std::vector<std::string> objects;          // relocatable ELF
+  std::vector<std::string> pools;            // in the order of plim_context::pools
   std::vector<FunctionSignature> functions;
   std::vector<DataSymbol> symbols;
   std::string data; // contents of constants and variables, each aligned to 64
@@ -85,7 +97,7 @@ struct Artifact {
 };
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 3;
+inline constexpr uint32_t artifactVersion = 4;
 
 /// Bytes with magic, versions (format, ABI, LLVM) and a checksum over everything.
 std::string serialize(const Artifact &artifact);

@@ -5,6 +5,7 @@
 #include "ir/Pipelines/Load.h"
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Allocations.h"
 #include "jit/ModuleSplitter.h"
 #include "jit/ObjectEmitter.h"
 #include "jit/Report.h"
@@ -40,6 +41,15 @@ constexpr int64_t dataAlignment = 64;
 /// Contents of constants that an artifact carries.
 constexpr int64_t maxDataBytes = int64_t(4) << 30;
 
+/// "file:line:column: ", if the location has one.
+std::string locationOf(Location loc) {
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()) + ": ")
+        .str();
+  return "";
+}
+
 /// Keeps the first error, with its location in front.
 class FirstError {
 public:
@@ -55,14 +65,6 @@ public:
   }
 
 private:
-  static std::string locationOf(Location loc) {
-    if (auto file = loc->findInstanceOf<FileLineColLoc>())
-      return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-              Twine(file.getColumn()) + ": ")
-          .str();
-    return "";
-  }
-
   std::string message;
   ScopedDiagnosticHandler handler;
 };
@@ -99,15 +101,75 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
   return signatures;
 }
 
+/// A function and all that it calls or dispatches.
+llvm::SetVector<func::FuncOp> callTreeOf(ModuleOp module, func::FuncOp root) {
+  llvm::SetVector<func::FuncOp> tree;
+  tree.insert(root);
+  for (size_t i = 0; i < tree.size(); ++i) {
+    func::FuncOp caller = tree[i];
+    caller.walk([&](Operation *op) {
+      StringRef callee;
+      if (auto call = dyn_cast<func::CallOp>(op))
+        callee = call.getCallee();
+      else if (auto dispatch = dyn_cast<ir::DispatchOp>(op))
+        callee = dispatch.getFunction();
+      else
+        return;
+      if (auto function = module.lookupSymbol<func::FuncOp>(callee))
+        tree.insert(function);
+    });
+  }
+  return tree;
+}
+
+/// Why the allocator serves an allocation that is no result of `root`; empty if it does not.
+std::string unplannedReason(ir::AllocOp alloc, func::FuncOp root, StringRef policy) {
+  if (alloc.getOffset() || ir::Scope::parse(alloc.getScope())->kind == ir::Scope::Stack)
+    return "";
+  ir::Life life = ir::lifeOf(alloc);
+  if (life.returned && alloc->getParentOfType<func::FuncOp>() == root)
+    return "";
+  std::string reason = policy == "heap" ? "policy heap takes every buffer from the allocator"
+                       : !alloc.getBytes()
+                           ? "the size of a buffer has no bound that is known at load"
+                       : life.escapes() ? "a buffer may outlive the block that allocates it"
+                                        : "a buffer belongs to a function that others call";
+  return locationOf(alloc.getLoc()) + reason;
+}
+
 /// What the pipeline found out about the functions, read off before they are lowered.
-void completeSignatures(ModuleOp module, std::vector<FunctionSignature> &signatures) {
-  for (FunctionSignature &signature : signatures) {
+void completeSignatures(ModuleOp module, Artifact &artifact) {
+  if (auto pools = module->getAttrOfType<ArrayAttr>(ir::poolsAttr))
+    for (StringRef pool : pools.getAsValueRange<StringAttr>())
+      artifact.pools.push_back(pool.str());
+  for (FunctionSignature &signature : artifact.functions) {
+    signature.pools.resize(artifact.pools.size());
     auto function = module.lookupSymbol<func::FuncOp>(signature.name);
     if (!function)
       continue;
     signature.isKernel = function->hasAttr(ir::kernelAttr);
     if (auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr))
       signature.workspaceBytes = bytes.getInt();
+    auto poolBytes = function->getAttrOfType<DictionaryAttr>(ir::poolBytesAttr);
+    auto needOf = [&](StringRef pool) -> PoolNeed & {
+      return signature.pools[size_t(llvm::find(artifact.pools, pool) - artifact.pools.begin())];
+    };
+    for (NamedAttribute pool : poolBytes ? poolBytes.getValue() : ArrayRef<NamedAttribute>())
+      needOf(pool.getName()).bytes = cast<IntegerAttr>(pool.getValue()).getInt();
+    for (func::FuncOp callee : callTreeOf(module, function)) {
+      auto scratch = callee->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
+      if (callee->hasAttr(ir::dispatchFunctionAttr) && scratch)
+        signature.scratchBytes = std::max({signature.scratchBytes, scratch.getInt(), int64_t(1)});
+      callee.walk([&](ir::AllocOp alloc) {
+        ir::Scope scope = *ir::Scope::parse(alloc.getScope());
+        if (scope.kind == ir::Scope::Pool && alloc.getOffset()) {
+          int64_t &alignment = needOf(scope.pool).alignment;
+          alignment = std::max(alignment, int64_t(alloc.getAlignment().value_or(1)));
+        }
+        if (signature.unplanned.empty())
+          signature.unplanned = unplannedReason(alloc, function, artifact.policy);
+      });
+    }
   }
 }
 
@@ -245,7 +307,7 @@ private:
     };
     if (failed(runStage(ir::buildTensorPipeline)) || failed(runStage(ir::buildBufferPipeline)))
       return errors.status("lowering");
-    completeSignatures(*module, artifact.functions);
+    completeSignatures(*module, artifact);
     attempt.report = makeReport(*module);
     collectStack(*module, attempt);
     if (failed(runStage(ir::buildLoweringPipeline)))

@@ -11,6 +11,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <iomanip>
@@ -70,6 +71,27 @@ Status readParameters(const RunOptions &options, const PoolPtr &pool, Parameters
   return okStatus();
 }
 
+/// Memory for the pools of the command line, owned by `memories`.
+Status makePools(const RunOptions &options, const PoolPtr &pool,
+                 std::vector<runtime::Buffer> &memories, Pools &pools) {
+  for (const std::string &text : options.pools) {
+    size_t equals = text.find('=');
+    std::string_view digits = std::string_view(text).substr(std::min(equals + 1, text.size()));
+    int64_t bytes = -1;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+    if (equals == std::string::npos || error != std::errc() ||
+        end != digits.data() + digits.size() || bytes < 0)
+      return invalidArgumentError("pool '" + text + "' must be NAME=BYTES");
+    StatusOr<runtime::Buffer> memory =
+        runtime::Buffer::allocate(pool, runtime::ElementType::I8, std::span(&bytes, 1));
+    if (!memory.ok())
+      return memory.status().withContext("pool '" + text + "'");
+    pools[text.substr(0, equals)] = {memory->mutableData(), static_cast<size_t>(bytes)};
+    memories.push_back(std::move(*memory));
+  }
+  return okStatus();
+}
+
 /// The text of a tensor of rank 0 is that of a scalar: the signature tells which is meant.
 Status adaptScalars(const jit::FunctionSignature &signature, const PoolPtr &pool,
                     std::vector<Value> &inputs) {
@@ -123,6 +145,8 @@ Status run(const RunOptions &options, std::ostream &out, std::ostream &err) {
   LoadOptions load;
   load.oracle = options.module.oracle;
   PLIM_RETURN_IF_ERROR(readParameters(options, pool, load.parameters));
+  std::vector<runtime::Buffer> pools; // must outlive the module
+  PLIM_RETURN_IF_ERROR(makePools(options, pool, pools, load.pools));
   std::string assembly;
   if (!options.assembly.empty())
     load.assembly = &assembly;

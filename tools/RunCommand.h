@@ -28,6 +28,7 @@ struct RunOptions {
   std::vector<std::string> outputs;        // @FILE.npy or FILE.npy, one per result, in order
   std::vector<std::string> parameters;     // NAME=VALUE, mostly NAME=@FILE.npy
   std::vector<std::string> parameterFiles; // .safetensors
+  std::vector<std::string> pools;          // NAME=BYTES
   int64_t repeat = 1;
   bool timing = false;  // loading and calling times, on standard error
   std::string assembly; // "" none, "-" standard output, else a file

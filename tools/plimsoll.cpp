@@ -50,6 +50,7 @@ int main(int argc, char **argv) {
       ->allow_extra_args(false);
   runCommand->add_option("--param", run.parameters, "bind a parameter: NAME=@FILE.npy")
       ->allow_extra_args(false);
+  runCommand->add_option("--pool", run.pools, "give a memory pool: NAME=BYTES");
   runCommand->add_option("--params", run.parameterFiles, "bind all tensors of FILE.safetensors")
       ->allow_extra_args(false);
   runCommand->add_option("--repeat", run.repeat, "call this often")->check(CLI::PositiveNumber);

@@ -5,19 +5,22 @@
 #include "engine/runtime/StackBounds.h"
 
 #include <algorithm>
+#include <cstring>
 #include <thread>
+#include <utility>
 
 namespace plim::runtime {
 namespace {
 
 constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code); }
 
-plim_context makeContext(void *slab, size_t slabBytes) {
+plim_context makeContext(void *slab, size_t slabBytes, void *const *pools) {
   plim_context context{};
   context.magic = PLIM_ABI_MAGIC;
   context.version = PLIM_ABI_VERSION;
   context.workspace = slab;
   context.workspace_bytes = slab ? slabBytes : 0;
+  context.pools = pools;
   return context;
 }
 
@@ -30,12 +33,33 @@ CallFrame::CallFrame(CallContext &call, const plim_context &context) : abi(conte
 CallFrame::~CallFrame() {
   if (arena)
     owner.executor().scratchCache().giveBack(arena);
+  if (area)
+    owner.giveBackArea(area);
+}
+
+void *CallFrame::scratchOfCaller(size_t bytes) {
+  constexpr size_t alignment = PLIM_BUFFER_ALIGNMENT;
+  size_t capacity = owner.memory.scratchBytes;
+  if (!area)
+    area = owner.takeArea();
+  if (!area || bytes > capacity)
+    return nullptr;
+  bytes = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (bytes > capacity - areaUsed)
+    return nullptr;
+  return area + std::exchange(areaUsed, areaUsed + bytes);
 }
 
 void *CallFrame::scratch(int64_t bytes) {
-  if (!arena && bytes >= 0)
-    arena = owner.executor().scratchCache().take();
-  void *memory = arena && bytes >= 0 ? arena->allocate(static_cast<size_t>(bytes)) : nullptr;
+  void *memory = nullptr;
+  if (bytes >= 0 && owner.memory.ownWorkspace) {
+    memory = scratchOfCaller(static_cast<size_t>(bytes));
+  } else if (bytes >= 0) {
+    if (!arena)
+      arena = owner.executor().scratchCache().take();
+    if (arena)
+      memory = arena->allocate(static_cast<size_t>(bytes));
+  }
   if (!memory) {
     StatusCode code = bytes < 0 ? StatusCode::InvalidArgument : StatusCode::ResourceExhausted;
     owner.latch(codeOf(code), "no scratch memory of " + std::to_string(bytes) + " bytes");
@@ -44,17 +68,40 @@ void *CallFrame::scratch(int64_t bytes) {
   return memory;
 }
 
-CallContext::CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces)
-    : exec(executor), pool(pool), workspaces(workspaces), slab(workspaces.take()),
-      hostFrame(*this, makeContext(slab, workspaces.slabBytes())), owned{&owned, &owned} {
-  if (!slab && workspaces.slabBytes() != 0)
+CallContext::CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces,
+                         const CallMemory &memory)
+    : exec(executor), pool(pool), workspaces(workspaces), memory(memory),
+      slab(memory.ownWorkspace ? memory.workspace : workspaces.take()),
+      owned{&owned, &owned},
+      hostFrame(*this,
+                makeContext(slab, memory.ownWorkspace ? memory.slabBytes : workspaces.slabBytes(),
+                            memory.pools)) {
+  if (!slab && !memory.ownWorkspace && workspaces.slabBytes() != 0)
     latch(codeOf(StatusCode::ResourceExhausted),
           "no memory for a workspace of " + std::to_string(workspaces.slabBytes()) + " bytes");
 }
 
 CallContext::~CallContext() {
   releaseAll();
-  workspaces.giveBack(slab);
+  if (!memory.ownWorkspace)
+    workspaces.giveBack(slab);
+}
+
+std::byte *CallContext::takeArea() {
+  LockGuard lock(mutex);
+  if (std::byte *area = freeAreas) {
+    std::memcpy(&freeAreas, area, sizeof freeAreas);
+    return area;
+  }
+  if (areasBegun == memory.scratchCount)
+    return nullptr;
+  return memory.workspace + memory.slabBytes + areasBegun++ * memory.scratchBytes;
+}
+
+void CallContext::giveBackArea(std::byte *area) {
+  LockGuard lock(mutex);
+  std::memcpy(area, &freeAreas, sizeof freeAreas);
+  freeAreas = area;
 }
 
 void CallContext::runHere(plim_function_entry entry, const plim_view *arguments,

@@ -26,6 +26,7 @@
 #include "support/Status.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -39,6 +40,20 @@ class Executor;
 struct StackDemand {
   int64_t bytes = 0;      // on the thread that runs host code
   bool workersFit = true; // false: a dispatch needs more than a worker has
+};
+
+/// What the caller of a function lends to one call. Borrowed for that time, aligned to
+/// PLIM_BUFFER_ALIGNMENT.
+struct CallMemory {
+  void *const *pools = nullptr; // plim_context::pools
+  /// With `ownWorkspace` the call takes neither slab nor scratch of the engine's: the slab is here,
+  /// and behind it are `scratchCount` areas of `scratchBytes` for the frames that run dispatches.
+  /// Both sizes are multiples of PLIM_BUFFER_ALIGNMENT.
+  bool ownWorkspace = false;
+  std::byte *workspace = nullptr;
+  size_t slabBytes = 0;
+  size_t scratchBytes = 0;
+  size_t scratchCount = 0;
 };
 
 /// What plim_context::call points at. Used by one thread at a time.
@@ -56,23 +71,34 @@ public:
 
   /// Memory valid until the frame ends or is reset to an earlier mark; latches when there is none.
   void *scratch(int64_t bytes);
-  ScratchArena::Mark scratchMark() const { return arena ? arena->mark() : ScratchArena::Mark(); }
+  ScratchArena::Mark scratchMark() const {
+    return arena ? arena->mark() : ScratchArena::Mark{nullptr, areaUsed};
+  }
   void resetScratch(ScratchArena::Mark mark) {
+    if (area)
+      areaUsed = mark.used;
     if (arena)
       arena->reset(mark);
   }
 
 private:
+  void *scratchOfCaller(size_t bytes);
+
   plim_context abi;
   CallContext &owner;
-  ScratchArena *arena = nullptr; // borrowed from the executor's cache at the first use
+  // One of both, borrowed at the first use from the executor's cache or from the caller's memory.
+  ScratchArena *arena = nullptr;
+  std::byte *area = nullptr;
+  size_t areaUsed = 0;
 };
 
 class CallContext {
 public:
-  /// Takes a slab from `workspaces`. All three are borrowed and must outlive the call. When no slab
-  /// can be had the call has failed already: run() returns ResourceExhausted without running.
-  CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces);
+  /// Takes a slab from `workspaces` unless `memory` has one. All are borrowed and must outlive the
+  /// call. When no slab can be had the call has failed already: run() returns ResourceExhausted
+  /// without running.
+  CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces,
+              const CallMemory &memory = {});
   /// Gives back everything that is still owned.
   ~CallContext();
   CallContext(const CallContext &) = delete;
@@ -114,15 +140,20 @@ public:
   bool hasStackForRecursion() const;
 
 private:
+  friend class CallFrame;
+
   void runHere(plim_function_entry entry, const plim_view *arguments, const plim_view *results);
+  /// An area of scratch of the caller's memory; null when all are in use.
+  std::byte *takeArea();
+  void giveBackArea(std::byte *area);
   void releaseAll();
   void unlink(BlockLink *link) PLIM_REQUIRES(mutex);
 
   Executor &exec;
   MemoryPool &pool;
   WorkspaceCache &workspaces;
+  const CallMemory memory;
   void *const slab;
-  CallFrame hostFrame;
   StackDemand demand;
 
   // The winner of firstCode writes the message, then sets messageReady: readers wait for that.
@@ -131,7 +162,11 @@ private:
   std::string message;
 
   Mutex mutex;
-  BlockLink owned PLIM_GUARDED_BY(mutex); // sentinel of a ring
+  BlockLink owned PLIM_GUARDED_BY(mutex);                // sentinel of a ring
+  std::byte *freeAreas PLIM_GUARDED_BY(mutex) = nullptr; // each begins with the address of the next
+  size_t areasBegun PLIM_GUARDED_BY(mutex) = 0;          // areas behind these were never in use
+
+  CallFrame hostFrame; // last: it ends by giving back scratch
 };
 
 } // namespace plim::runtime

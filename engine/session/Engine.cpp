@@ -107,6 +107,51 @@ size_t editDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// "; did you mean 'x'?" with the nearest of `names`, if there are any.
+template <typename NamesT> std::string suggestion(std::string_view name, const NamesT &names) {
+  const std::string *nearest = nullptr;
+  for (const std::string &each : names)
+    if (!nearest || editDistance(name, each) < editDistance(name, *nearest))
+      nearest = &each;
+  return nearest ? "; did you mean '" + *nearest + "'?" : "";
+}
+
+bool isAligned(const void *memory, int64_t alignment) {
+  return reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(alignment) == 0;
+}
+
+bool overlap(const HostMemory &a, const HostMemory &b) {
+  auto beginOf = [](const HostMemory &memory) { return reinterpret_cast<uintptr_t>(memory.data); };
+  return a.bytes != 0 && b.bytes != 0 && beginOf(a) < beginOf(b) + b.bytes &&
+         beginOf(b) < beginOf(a) + a.bytes;
+}
+
+/// Are these pools of the module, in memory that may hold one?
+Status checkPools(const Pools &pools, const jit::Artifact &artifact) {
+  for (const auto &[name, memory] : pools) {
+    if (std::find(artifact.pools.begin(), artifact.pools.end(), name) == artifact.pools.end())
+      return invalidArgumentError("the module has no pool '" + name + "'" +
+                                  suggestion(name, artifact.pools));
+    if (!memory.data)
+      return invalidArgumentError("the memory of pool '" + name + "' is null");
+    if (!isAligned(memory.data, PLIM_BUFFER_ALIGNMENT))
+      return invalidArgumentError("the memory of pool '" + name + "' is not aligned to " +
+                                  std::to_string(PLIM_BUFFER_ALIGNMENT) + " bytes");
+  }
+  return okStatus();
+}
+
+Status tooSmall(const std::string &what, size_t given, size_t needed, const std::string &function) {
+  return resourceExhaustedError(what + " has " + std::to_string(given) + " bytes, but '" +
+                                function + "' needs " + std::to_string(needed) + ": " +
+                                std::to_string(needed - given) + " are missing");
+}
+
+size_t roundUp(int64_t bytes) {
+  constexpr size_t alignment = PLIM_BUFFER_ALIGNMENT;
+  return (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
+}
+
 } // namespace
 
 struct Engine::State {
@@ -126,11 +171,12 @@ struct Module::State {
   std::shared_ptr<Engine> engine;
   jit::Artifact artifact; // its objects and data are dropped after linking
   Parameters parameters;
+  Pools pools; // bound at load
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   std::unique_ptr<runtime::WorkspaceCache> workspaces;
   LoadStatistics statistics;
-  /// Held by calls of a module that writes its globals.
+  /// Held by calls that write globals of the module or use pools bound at load.
   std::mutex stateMutex;
 };
 
@@ -202,7 +248,7 @@ std::string Engine::cacheKey(std::string_view source, std::string_view sourceNam
   hasher.updateField(options.policy.empty() ? state->options.policy : options.policy);
   hasher.updateInteger(options.oracle);
   hasher.updateField(buildIdentity());
-  // Only what changes the artifact: not memories, which no pass looks at yet.
+  // Only what changes the artifact.
   const targets::DeviceDescription &device = state->target.devices[0];
   hasher.updateField(device.triple).updateField(device.cpu).updateField(device.tuneCpu);
   for (const targets::DeviceDescription &each : state->target.devices)
@@ -210,8 +256,17 @@ std::string Engine::cacheKey(std::string_view source, std::string_view sourceNam
   for (const std::string &feature : device.features)
     hasher.updateField(feature);
   for (int64_t value : {device.vectorBits, device.maxStackAllocaBytes, device.stackBudgetBytes,
-                        int64_t(device.externalWorkspaceOnly), int64_t(device.stackAddressable)})
+                        device.workspaceAlignment, int64_t(device.externalWorkspaceOnly),
+                        int64_t(device.stackAddressable)})
     hasher.updateInteger(static_cast<uint64_t>(value));
+  for (const targets::MemoryDescription &memory : state->target.memories) {
+    hasher.updateField(memory.name);
+    hasher.updateInteger(static_cast<uint64_t>(memory.kind));
+    hasher.updateInteger(static_cast<uint64_t>(memory.bytes));
+    hasher.updateInteger(memory.accessibleBy.size());
+    for (const std::string &user : memory.accessibleBy)
+      hasher.updateField(user);
+  }
   return hasher.digest().hex();
 }
 
@@ -235,7 +290,7 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::str
   }
   auto linkStart = std::chrono::steady_clock::now();
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
-                        link(std::move(*artifact), options.parameters));
+                        link(std::move(*artifact), options.parameters, options.pools));
   statistics.linkSeconds = secondsSince(linkStart);
   statistics.totalSeconds = secondsSince(start);
   module->state->statistics = statistics;
@@ -259,8 +314,8 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
   return load(source, path, options);
 }
 
-StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
-                                               const Parameters &parameters) {
+StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Parameters &parameters,
+                                               const Pools &pools) {
   const targets::DeviceDescription &host = state->host.devices[0];
   if (architectureOf(artifact.triple) != architectureOf(host.triple))
     return failedPreconditionError("the code of " + artifact.source + " is for '" +
@@ -290,11 +345,13 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact,
           return s.kind == DataKind::Parameter && s.name == name;
         }))
       return invalidArgumentError("the module has no parameter '" + name + "'");
+  PLIM_RETURN_IF_ERROR(checkPools(pools, artifact));
 
   std::shared_ptr<Module> module(new Module());
   Module::State &moduleState = *module->state;
   moduleState.engine = shared_from_this();
   moduleState.parameters = parameters;
+  moduleState.pools = pools;
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
   int64_t slab = 0;
   for (const FunctionSignature &function : artifact.functions)
@@ -327,18 +384,14 @@ const std::string &Module::report() const { return state->artifact.report; }
 const LoadStatistics &Module::statistics() const { return state->statistics; }
 
 StatusOr<Function> Module::lookup(std::string_view name) const {
-  const FunctionSignature *nearest = nullptr;
+  std::vector<std::string> names;
   for (const FunctionSignature &function : state->artifact.functions) {
     if (function.name == name)
       return Function(shared_from_this(), &function, state->linked->entry(name));
-    if (!nearest || editDistance(name, function.name) < editDistance(name, nearest->name))
-      nearest = &function;
+    names.push_back(function.name);
   }
-  std::string message =
-      "no public function '" + std::string(name) + "' in " + state->artifact.source;
-  if (nearest)
-    message += "; did you mean '" + nearest->name + "'?";
-  return notFoundError(message);
+  return notFoundError("no public function '" + std::string(name) + "' in " +
+                       state->artifact.source + suggestion(name, names));
 }
 
 // Function
@@ -386,7 +439,86 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
   return okStatus();
 }
 
-Status Function::callInto(std::span<const Value> arguments, std::span<Value> results) const {
+runtime::CallMemory Function::workspaceLayout() const {
+  size_t threads = static_cast<size_t>(module->state->engine->state->executor->threads());
+  runtime::CallMemory layout;
+  layout.slabBytes = roundUp(description->workspaceBytes);
+  layout.scratchBytes = roundUp(description->scratchBytes);
+  // With workers, host code keeps what it ran dispatches with while all of them run others.
+  layout.scratchCount = threads == 1 ? 1 : threads + 1;
+  return layout;
+}
+
+StatusOr<WorkspaceRequirement> Function::workspaceRequirement() const {
+  if (!description->unplanned.empty())
+    return failedPreconditionError(
+        "'" + description->name +
+        "' cannot do with a workspace of the caller's: " + description->unplanned);
+  runtime::CallMemory layout = workspaceLayout();
+  size_t bytes;
+  if (__builtin_mul_overflow(layout.scratchBytes, layout.scratchCount, &bytes) ||
+      __builtin_add_overflow(bytes, layout.slabBytes, &bytes))
+    return resourceExhaustedError("the workspace of '" + description->name +
+                                  "' is too large for the address space");
+  return WorkspaceRequirement{bytes, PLIM_BUFFER_ALIGNMENT};
+}
+
+Status Function::bindPools(const CallOptions &options, std::span<HostMemory> memories,
+                           bool &isShared) const {
+  const Module::State &state = *module->state;
+  PLIM_RETURN_IF_ERROR(checkPools(options.pools, state.artifact));
+  for (size_t i = 0; i < memories.size(); ++i) {
+    const std::string &name = state.artifact.pools[i];
+    const jit::PoolNeed &need = description->pools[i];
+    memories[i] = {};
+    if (need.bytes == 0)
+      continue;
+    auto own = options.pools.find(name), loaded = state.pools.find(name);
+    if (own == options.pools.end() && loaded == state.pools.end())
+      return failedPreconditionError("'" + description->name + "' needs pool '" + name + "' with " +
+                                     std::to_string(need.bytes) +
+                                     " bytes, which is bound neither at load nor at the call");
+    isShared |= own == options.pools.end();
+    const HostMemory &memory = own != options.pools.end() ? own->second : loaded->second;
+    size_t bytes = static_cast<size_t>(need.bytes);
+    if (memory.bytes < bytes)
+      return tooSmall("pool '" + name + "'", memory.bytes, bytes, description->name);
+    if (!isAligned(memory.data, need.alignment))
+      return invalidArgumentError("the memory of pool '" + name + "' is not aligned to " +
+                                  std::to_string(need.alignment) + " bytes, as '" +
+                                  description->name + "' needs it");
+    memories[i] = {memory.data, bytes};
+    for (size_t j = 0; j < i; ++j)
+      if (overlap(memories[i], memories[j]))
+        return invalidArgumentError("pools '" + state.artifact.pools[j] + "' and '" + name +
+                                    "' overlap");
+  }
+  return okStatus();
+}
+
+Status Function::bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
+                               runtime::CallMemory &memory) const {
+  PLIM_ASSIGN_OR_RETURN(WorkspaceRequirement need, workspaceRequirement());
+  if (options.workspace->bytes < need.bytes)
+    return tooSmall("the workspace", options.workspace->bytes, need.bytes, description->name);
+  if (!isAligned(options.workspace->data, PLIM_BUFFER_ALIGNMENT))
+    return invalidArgumentError("the workspace is not aligned to " +
+                                std::to_string(need.alignment) + " bytes");
+  if (!options.workspace->data && need.bytes != 0)
+    return invalidArgumentError("the workspace is null");
+  HostMemory used = {options.workspace->data, need.bytes};
+  for (size_t i = 0; i < pools.size(); ++i)
+    if (overlap(pools[i], used))
+      return invalidArgumentError("pool '" + module->state->artifact.pools[i] +
+                                  "' and the workspace overlap");
+  memory = workspaceLayout();
+  memory.ownWorkspace = true;
+  memory.workspace = static_cast<std::byte *>(options.workspace->data);
+  return okStatus();
+}
+
+Status Function::callInto(std::span<const Value> arguments, std::span<Value> results,
+                          const CallOptions &options) const {
   PLIM_RETURN_IF_ERROR(checkArguments(arguments));
   if (results.size() != description->results.size())
     return invalidArgumentError("'" + description->name + "' has " +
@@ -418,10 +550,22 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     extentCount += description->results[i].shape.size();
   }
 
+  size_t poolCount = moduleState.artifact.pools.size();
+  SmallArray<HostMemory, 8> pools(poolCount);
+  SmallArray<void *, 8> poolBases(poolCount);
+  bool isExclusive = moduleState.artifact.mutatesState;
+  PLIM_RETURN_IF_ERROR(bindPools(options, {pools.data(), poolCount}, isExclusive));
+  runtime::CallMemory memory;
+  if (options.workspace)
+    PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
+  for (size_t i = 0; i < poolCount; ++i)
+    poolBases[i] = pools[i].data;
+  memory.pools = poolCount == 0 ? nullptr : poolBases.data();
+
   std::unique_lock<std::mutex> lock;
-  if (moduleState.artifact.mutatesState)
+  if (isExclusive)
     lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
-  runtime::CallContext call(*engine.executor, *moduleState.pool, *moduleState.workspaces);
+  runtime::CallContext call(*engine.executor, *moduleState.pool, *moduleState.workspaces, memory);
   PLIM_RETURN_IF_ERROR(call.run(entry, argumentViews.data(), resultViews.data(),
                                 {description->stackBytes, workersFit}));
   lock = {};
@@ -450,9 +594,10 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   return okStatus();
 }
 
-StatusOr<std::vector<Value>> Function::call(std::span<const Value> arguments) const {
+StatusOr<std::vector<Value>> Function::call(std::span<const Value> arguments,
+                                            const CallOptions &options) const {
   std::vector<Value> results(description->results.size());
-  PLIM_RETURN_IF_ERROR(callInto(arguments, results));
+  PLIM_RETURN_IF_ERROR(callInto(arguments, results, options));
   return results;
 }
 

@@ -25,12 +25,17 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace plim {
+
+namespace runtime {
+struct CallMemory;
+}
 
 class Engine;
 class Module;
@@ -57,6 +62,16 @@ struct EngineOptions {
 /// Parameters by name. A buffer is shared, not copied: it must not be written while the module lives.
 using Parameters = std::map<std::string, runtime::Buffer>;
 
+/// Memory of the host's, borrowed.
+struct HostMemory {
+  void *data = nullptr;
+  size_t bytes = 0;
+};
+
+/// Memories for the pools that a module uses, by the name that the target gives them. Aligned to
+/// PLIM_BUFFER_ALIGNMENT, or to what an allocation in the pool asks for.
+using Pools = std::map<std::string, HostMemory>;
+
 struct LoadOptions {
   /// Empty: the engine's.
   std::string policy;
@@ -64,8 +79,25 @@ struct LoadOptions {
   /// tiling, no vectorisation, every buffer from the heap.
   bool oracle = false;
   Parameters parameters;
+  /// Pools of all calls, which must outlive the module. Calls that use one of them run one after the
+  /// other.
+  Pools pools;
   /// If not null, receives the assembly; the cache is then not read.
   std::string *assembly = nullptr;
+};
+
+/// What the caller lends to one call. Calls that run at once must not share any of it.
+struct CallOptions {
+  /// Stronger than those bound at load.
+  Pools pools;
+  /// Memory for all that is planned, as large as Function::workspaceRequirement() says. With it only
+  /// results take memory of the engine's.
+  std::optional<HostMemory> workspace;
+};
+
+struct WorkspaceRequirement {
+  size_t bytes = 0;
+  size_t alignment = PLIM_BUFFER_ALIGNMENT;
 };
 
 /// What a load did.
@@ -87,12 +119,22 @@ public:
   /// inside the function comes back with its location. Blocks until the call is over.
   /// It runs on the calling thread if that has `signature().stackBytes` left, otherwise on a thread
   /// of the engine; ResourceExhausted if none can have so much. Needs 16 KiB on the calling thread.
-  StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments) const;
+  /// Memory in `options` that does not fit is an error before anything runs: FailedPrecondition for
+  /// a pool that nobody bound, or for a workspace where the function can have none;
+  /// ResourceExhausted, with what is missing, for one that is too small; InvalidArgument for a pool
+  /// that the module does not have, a wrong alignment, or memory that is given twice.
+  StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments,
+                                             const CallOptions &options = {}) const;
 
   /// The same into `results`, one for each of the signature, whose old contents are dropped. In
   /// steady state it takes no memory from the system. On failure `results` are untouched.
-  Status callInto(std::span<const runtime::Value> arguments,
-                  std::span<runtime::Value> results) const;
+  Status callInto(std::span<const runtime::Value> arguments, std::span<runtime::Value> results,
+                  const CallOptions &options = {}) const;
+
+  /// What CallOptions::workspace must have for any call of this function: the slab, and the scratch
+  /// of every thread that may run a part of it. FailedPrecondition, with the reason, if the function
+  /// takes memory from the allocator for other than its results. Constant while the engine lives.
+  StatusOr<WorkspaceRequirement> workspaceRequirement() const;
 
   /// The raw pointer of a kernel, null for other functions. It has C's calling convention; its
   /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
@@ -107,6 +149,12 @@ private:
   Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description,
            plim_function_entry entry);
   Status checkArguments(std::span<const runtime::Value> arguments) const;
+  /// Room for slab and scratch, without asking whether that is all that a call takes.
+  runtime::CallMemory workspaceLayout() const;
+  Status bindPools(const CallOptions &options, std::span<HostMemory> memories,
+                   bool &isShared) const;
+  Status bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
+                       runtime::CallMemory &memory) const;
 
   std::shared_ptr<const Module> module;
   const jit::FunctionSignature *description;
@@ -149,7 +197,7 @@ public:
 
   /// Compiles `source` (MLIR text or bytecode), or takes it from the cache, and links it. A located
   /// message for a source that is not accepted; FailedPrecondition for a parameter that is missing,
-  /// InvalidArgument for one that does not fit or that the module does not have.
+  /// InvalidArgument for one, or a pool, that does not fit or that the module does not have.
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
                                          const LoadOptions &options = {});
   /// The same for a file, with the errors of readSource.
@@ -164,7 +212,8 @@ public:
                                   const LoadOptions &options, jit::CompileTimes *times = nullptr);
   /// Links what compile() made, here or in another process. FailedPrecondition for code of another
   /// architecture or with an ISA feature that this machine does not have.
-  StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, const Parameters &parameters);
+  StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, const Parameters &parameters,
+                                         const Pools &pools = {});
 
 private:
   friend class Function;

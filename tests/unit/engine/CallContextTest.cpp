@@ -226,6 +226,64 @@ TEST(CallContext, BadScratchLatches) {
   EXPECT_EQ(call.status().code(), StatusCode::ResourceExhausted);
 }
 
+/// Fails unless its scratch is in [bindings[0], bindings[1]) and its own.
+plim_code lentScratch(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
+                      int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    auto *scratch = static_cast<int64_t *>(plim_rt_scratch(context, 512));
+    if (!scratch)
+      return context->status;
+    if (scratch < bindings[0] || scratch + 64 > bindings[1])
+      return plim_rt_fail(context, invalidArgument, "scratch is not in the workspace");
+    for (int j = 0; j < 64; ++j)
+      scratch[j] = i;
+    std::this_thread::yield();
+    for (int j = 0; j < 64; ++j)
+      if (scratch[j] != i)
+        return plim_rt_fail(context, invalidArgument, "scratch was overwritten");
+  }
+  return 0;
+}
+
+TEST(CallContext, LentWorkspacesHoldSlabAndScratch) {
+  for (int threads : {1, 4}) {
+    RuntimeParts parts(threads, 1000);
+    CallMemory memory;
+    memory.ownWorkspace = true;
+    memory.slabBytes = 128;
+    memory.scratchBytes = 512;
+    memory.scratchCount = static_cast<size_t>(parts.executor.threads()) + 1;
+    size_t bytes = memory.slabBytes + memory.scratchBytes * memory.scratchCount;
+    void *block = parts.pool->allocate(bytes);
+    memory.workspace = static_cast<std::byte *>(block);
+    void *const pools[] = {&memory};
+    memory.pools = pools;
+    uint64_t before = parts.pool->statistics().allocations;
+    {
+      CallContext call(parts.executor, *parts.pool, parts.workspaces, memory);
+      EXPECT_EQ(call.context()->workspace, block);
+      EXPECT_EQ(call.context()->workspace_bytes, 128u);
+      EXPECT_EQ(call.context()->pools, pools);
+      void *bindings[] = {memory.workspace + memory.slabBytes, memory.workspace + bytes};
+      // A range has one scratch of this size: each runs one workgroup.
+      constexpr plim_dispatch inlineDispatch = {lentScratch, firstScalar, "inline", cheap};
+      constexpr plim_dispatch parallelDispatch = {lentScratch, firstScalar, "parallel",
+                                                  Executor::pieceOperations};
+      int64_t one = 1, many = 200;
+      for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(plim_rt_dispatch(call.context(), &inlineDispatch, bindings, &one), 0)
+            << call.status().toString();
+        ASSERT_EQ(plim_rt_dispatch(call.context(), &parallelDispatch, bindings, &many), 0)
+            << call.status().toString();
+      }
+      EXPECT_EQ(plim_rt_scratch(call.context(), 513), nullptr);
+      EXPECT_EQ(call.status().code(), StatusCode::ResourceExhausted);
+    }
+    EXPECT_EQ(parts.pool->statistics().allocations, before);
+    parts.pool->release(block);
+  }
+}
+
 TEST(RuntimeSymbols, AreTheWholeAbi) {
   std::map<std::string, void *> table;
   for (const RuntimeSymbol &symbol : runtimeSymbols())

@@ -27,6 +27,7 @@ TEST(Artifact, EveryFieldComesBack) {
   EXPECT_EQ(out->triple, in.triple);
   EXPECT_EQ(out->requiredFeatures, in.requiredFeatures);
   EXPECT_EQ(out->objects, in.objects);
+  EXPECT_EQ(out->pools, in.pools);
   ASSERT_EQ(out->functions.size(), in.functions.size());
   for (size_t i = 0; i < in.functions.size(); ++i) {
     const FunctionSignature &a = in.functions[i], &b = out->functions[i];
@@ -36,6 +37,9 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.isKernel, b.isKernel);
     EXPECT_EQ(a.rawTakesContext, b.rawTakesContext);
     EXPECT_EQ(a.workspaceBytes, b.workspaceBytes);
+    EXPECT_EQ(a.scratchBytes, b.scratchBytes);
+    EXPECT_EQ(a.pools, b.pools);
+    EXPECT_EQ(a.unplanned, b.unplanned);
     EXPECT_EQ(a.stackBytes, b.stackBytes);
     EXPECT_EQ(a.workerStackBytes, b.workerStackBytes);
   }

@@ -19,12 +19,17 @@ inline Artifact sampleArtifact() {
   main.arguments = {{"f32", true, true, {-1, 4}, {dynamicStride, 1}}, {"i1", false, false, {}, {}}};
   main.results = {{"bf16", true, false, {}, {}}, {"index", false, false, {}, {}}};
   main.workspaceBytes = 4096;
+  main.scratchBytes = 192;
+  main.pools = {{64, 64}, {0, 64}};
   main.stackBytes = 20480;
   main.workerStackBytes = 16384;
   FunctionSignature kernel;
   kernel.name = "kernel \"quoted\"";
   kernel.isKernel = true;
   kernel.rawTakesContext = true;
+  kernel.pools = {{0, 64}, {4096, 256}};
+  kernel.unplanned = "in.mlir:1:2: it has no bound";
+  artifact.pools = {"sram", "dram"};
   artifact.functions = {main, kernel};
   artifact.symbols = {{"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0},
                       {"state", DataKind::Variable, {"i64", true, false, {1}, {}}, 8, 64},

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <initializer_list>
 #include <numeric>
 #include <string>
@@ -95,5 +97,29 @@ inline std::vector<Value> callOk(const Function &function, const std::vector<Val
 inline Status callStatus(const Function &function, const std::vector<Value> &arguments) {
   return function.call(arguments).status();
 }
+
+/// For an artifact cache.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::string pattern = ::testing::TempDir() + "plim.engine.XXXXXX";
+    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+    name = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(name, error);
+  }
+  const std::string &path() const { return name; }
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto &entry : std::filesystem::directory_iterator(name))
+      found.push_back(entry.path());
+    return found;
+  }
+
+private:
+  std::string name;
+};
 
 } // namespace plim::testing

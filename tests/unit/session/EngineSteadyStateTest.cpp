@@ -13,11 +13,12 @@ namespace {
 using namespace testing;
 
 /// malloc calls of `calls` calls, results replaced each time.
-int64_t allocationsOf(const Function &function, const std::vector<Value> &arguments, int calls) {
+int64_t allocationsOf(const Function &function, const std::vector<Value> &arguments, int calls,
+                      const CallOptions &options = {}) {
   std::vector<Value> results(function.signature().results.size());
   int64_t before = allocationCount.load();
   for (int i = 0; i < calls; ++i) {
-    Status status = function.callInto(arguments, results);
+    Status status = function.callInto(arguments, results, options);
     if (!status.ok())
       ADD_FAILURE() << status.toString();
   }
@@ -112,6 +113,45 @@ func.func @two(%a: !t, %b: !t, %c: !t) -> (!t, !t) {
     }
     EXPECT_LE(allocationsOf(two, arguments, 500), threads == 1 ? 0 : 2);
   }
+}
+
+/// A kernel with temporaries in its dispatch, in the slab and in a pool.
+constexpr const char *kernelSource = R"(
+func.func @kernel(%x: memref<64x64xf32>, %y: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() {plim.scope = "global.sram"} : memref<64x64xf32>
+  %b = memref.alloc() {plim.scope = "global.workspace"} : memref<64x64xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<64x64xf32>)
+  linalg.matmul ins(%x, %x : memref<64x64xf32>, memref<64x64xf32>) outs(%a : memref<64x64xf32>)
+  linalg.fill ins(%zero : f32) outs(%b : memref<64x64xf32>)
+  linalg.matmul ins(%a, %x : memref<64x64xf32>, memref<64x64xf32>) outs(%b : memref<64x64xf32>)
+  memref.copy %b, %y : memref<64x64xf32> to memref<64x64xf32>
+  memref.dealloc %a : memref<64x64xf32>
+  memref.dealloc %b : memref<64x64xf32>
+  return
+})";
+
+TEST_F(EngineSteadyState, LentPoolsAndWorkspacesAllocateNothing) {
+  std::shared_ptr<Engine> engine =
+      makeEngine({.targetOverrides =
+                      {R"(memories=[{"name": "sram", "kind": "host", "accessible_by": ["host"]}])"},
+                  .threads = 1});
+  Function kernel = lookup(load(*engine, kernelSource), "kernel");
+  std::vector<Value> arguments = {smallIntegers({64, 64}), smallIntegers({64, 64})};
+  alignas(64) static std::byte memory[64 * 64 * 4];
+  StatusOr<WorkspaceRequirement> need = kernel.workspaceRequirement();
+  ASSERT_TRUE(need.ok()) << need.status().toString();
+  EXPECT_GE(need->bytes, sizeof memory);
+  auto pool = std::make_shared<runtime::MemoryPool>();
+  void *workspace = pool->allocate(need->bytes);
+  CallOptions options = {.pools = {{"sram", {memory, sizeof memory}}},
+                         .workspace = HostMemory{workspace, need->bytes}};
+  // From the first call on: nothing is to be warmed up.
+  EXPECT_EQ(allocationsOf(kernel, arguments, 100, options), 0);
+  options.workspace = std::nullopt;
+  allocationsOf(kernel, arguments, 5, options);
+  EXPECT_EQ(allocationsOf(kernel, arguments, 100, options), 0);
+  pool->release(workspace);
 }
 
 } // namespace

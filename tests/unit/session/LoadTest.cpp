@@ -50,29 +50,6 @@ std::vector<float> expectedTemporaries() {
   return expected;
 }
 
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    std::string pattern = ::testing::TempDir() + "plim.engine.XXXXXX";
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    name = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(name, error);
-  }
-  const std::string &path() const { return name; }
-  std::vector<std::filesystem::path> files() const {
-    std::vector<std::filesystem::path> found;
-    for (const auto &entry : std::filesystem::directory_iterator(name))
-      found.push_back(entry.path());
-    return found;
-  }
-
-private:
-  std::string name;
-};
-
 /// Collects what an engine logs.
 struct LogLines {
   Logger logger() {

@@ -216,6 +216,32 @@ TEST_F(RunCommandTest, AFailureInsideTheFunctionIsLocated) {
   expectFailure(options, StartsWith("error: " + module.path() + ":10:8: "));
 }
 
+TEST_F(RunCommandTest, GivesPools) {
+  RunOptions options = optionsFor(R"(
+func.func @main(%x: memref<4xf32>) {
+  %a = memref.alloc() {plim.scope = "global.sram"} : memref<4xf32>
+  linalg.add ins(%x, %x : memref<4xf32>, memref<4xf32>) outs(%a : memref<4xf32>)
+  memref.copy %a, %x : memref<4xf32> to memref<4xf32>
+  memref.dealloc %a : memref<4xf32>
+  return
+})");
+  options.module.overrides = {
+      R"(memories=[{"name": "sram", "kind": "host", "accessible_by": ["host"]}])"};
+  options.inputs = {"4xf32=1 2 3 4"};
+  options.pools = {"sram=16"};
+  Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("2, 4, 6, 8"));
+  options.pools = {"sram=15"};
+  expectFailure(options, HasSubstr(": 1 are missing"));
+  options.pools = {"dram=15"};
+  expectFailure(options, HasSubstr("no pool 'dram'"));
+  for (const char *bad : {"sram", "sram=", "sram=x", "sram=-1", "sram=4k"}) {
+    options.pools = {bad};
+    expectFailure(options, HasSubstr("must be NAME=BYTES"));
+  }
+}
+
 TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   module.write(testing::temporariesSource);
   ExplainOptions options;

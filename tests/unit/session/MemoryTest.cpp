@@ -1,0 +1,288 @@
+// Memory that the host lends: pools at load and per call, workspaces per call.
+#include "tests/unit/session/EngineFixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+namespace plim {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+/// Two products whose operands lie where the attributes say. Results are exact.
+std::string productsSource(const char *first, const char *second) {
+  return std::string(R"(
+!t = tensor<64x64xf32>
+func.func @main(%a: !t, %b: !t) -> !t {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() )") +
+         first + R"( : !t
+  %z = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
+  %p = linalg.matmul ins(%a, %b : !t, !t) outs(%z : !t) -> !t
+  %f = tensor.empty() )" +
+         second + R"( : !t
+  %y = linalg.fill ins(%zero : f32) outs(%f : !t) -> !t
+  %q = linalg.matmul ins(%p, %a : !t, !t) outs(%y : !t) -> !t
+  %g = tensor.empty() : !t
+  %w = linalg.fill ins(%zero : f32) outs(%g : !t) -> !t
+  %r = linalg.matmul ins(%q, %p : !t, !t) outs(%w : !t) -> !t
+  return %r : !t
+}
+)";
+}
+
+constexpr size_t productBytes = 64 * 64 * 4;
+
+std::string pooledSource() {
+  return productsSource(R"({plim.scope = "global.sram"})",
+                        R"({plim.candidate_pools = ["dram", "sram"]})");
+}
+
+std::vector<Value> products() { return {smallIntegers({64, 64}), smallIntegers({64, 64})}; }
+
+/// Aligned memory filled with a pattern.
+class Block {
+public:
+  explicit Block(size_t bytes, size_t alignment = 64)
+      : size(bytes), memory(static_cast<std::byte *>(
+                         std::aligned_alloc(alignment, (bytes / alignment + 2) * alignment))) {
+    std::memset(memory.get(), 0xa5, bytes);
+  }
+  HostMemory whole() const { return {memory.get(), size}; }
+  HostMemory part(size_t offset, size_t bytes) const { return {memory.get() + offset, bytes}; }
+  bool untouched() const {
+    return std::all_of(memory.get(), memory.get() + size,
+                       [](std::byte each) { return each == std::byte(0xa5); });
+  }
+
+private:
+  struct Free {
+    void operator()(std::byte *block) const { std::free(block); }
+  };
+  size_t size;
+  std::unique_ptr<std::byte, Free> memory;
+};
+
+class PoolTest : public ::testing::Test {
+protected:
+  static std::shared_ptr<Engine> poolEngine(int threads = 2, std::string cacheFolder = "") {
+    return makeEngine({.targetOverrides = {R"(memories=[
+             {"name": "dram", "kind": "host", "accessible_by": ["host"]},
+             {"name": "sram", "kind": "host", "bytes": 65536, "accessible_by": ["host"]}])"},
+                       .threads = threads,
+                       .cacheFolder = std::move(cacheFolder)});
+  }
+
+  static Status statusOf(const Function &function, const CallOptions &options) {
+    return function.call(products(), options).status();
+  }
+  static std::vector<float> resultOf(const Function &function, const CallOptions &options = {}) {
+    StatusOr<std::vector<Value>> results = function.call(products(), options);
+    EXPECT_TRUE(results.ok()) << results.status().toString();
+    return results.ok() ? elements<float>(results->at(0)) : std::vector<float>();
+  }
+
+  std::shared_ptr<Engine> engine = poolEngine();
+  Block sram{productBytes}, dram{productBytes};
+};
+
+void expectStatus(const Status &status, StatusCode code, const char *text) {
+  EXPECT_EQ(status.code(), code) << status.toString();
+  EXPECT_THAT(std::string(status.message()), HasSubstr(text));
+}
+
+TEST_F(PoolTest, BoundAtLoadOrAtTheCallTheResultIsThatWithoutPools) {
+  std::vector<float> expected = resultOf(lookup(load(*engine, productsSource("", "")), "main"));
+  Function plain = lookup(load(*engine, productsSource("", ""), {.oracle = true}), "main");
+  EXPECT_EQ(resultOf(plain), expected);
+
+  Function loaded = lookup(
+      load(*engine, pooledSource(), {.pools = {{"sram", sram.whole()}, {"dram", dram.whole()}}}),
+      "main");
+  ASSERT_EQ(loaded.signature().pools.size(), 2u);
+  EXPECT_EQ(resultOf(loaded), expected);
+  EXPECT_FALSE(sram.untouched());
+  EXPECT_FALSE(dram.untouched());
+
+  Block otherSram(productBytes), otherDram(productBytes);
+  Function perCall = lookup(load(*engine, pooledSource()), "main");
+  EXPECT_EQ(
+      resultOf(perCall, {.pools = {{"sram", otherSram.whole()}, {"dram", otherDram.whole()}}}),
+      expected);
+  EXPECT_FALSE(otherSram.untouched());
+  EXPECT_FALSE(otherDram.untouched());
+}
+
+TEST_F(PoolTest, OneOfTheCallIsStrongerThanOneOfTheLoad) {
+  std::shared_ptr<Module> module =
+      load(*engine, pooledSource(), {.pools = {{"sram", sram.whole()}, {"dram", dram.whole()}}});
+  Function main = lookup(module, "main");
+  Block other(productBytes);
+  resultOf(main, {.pools = {{"sram", other.whole()}}});
+  EXPECT_TRUE(sram.untouched());
+  EXPECT_FALSE(other.untouched());
+  EXPECT_FALSE(dram.untouched());
+}
+
+TEST_F(PoolTest, CallsOnPoolsOfTheLoadExcludeEachOther) {
+  Function main = lookup(
+      load(*engine, pooledSource(), {.pools = {{"sram", sram.whole()}, {"dram", dram.whole()}}}),
+      "main");
+  std::vector<float> expected = resultOf(main);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(resultOf(main), expected);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_F(PoolTest, WhatDoesNotFitIsSaidBeforeAnythingRuns) {
+  Function main = lookup(load(*engine, pooledSource()), "main");
+  const HostMemory good = sram.whole();
+  expectStatus(statusOf(main, {.pools = {{"dram", dram.whole()}}}), StatusCode::FailedPrecondition,
+               "'main' needs pool 'sram' with 16384 bytes, which is bound neither at load nor at "
+               "the call");
+  expectStatus(statusOf(main, {.pools = {{"dram", dram.whole()}, {"sram", sram.part(0, 16000)}}}),
+               StatusCode::ResourceExhausted,
+               "pool 'sram' has 16000 bytes, but 'main' needs 16384: 384 are missing");
+  expectStatus(
+      statusOf(main, {.pools = {{"dram", dram.whole()}, {"sram", sram.part(4, productBytes)}}}),
+      StatusCode::InvalidArgument, "the memory of pool 'sram' is not aligned to 64 bytes");
+  expectStatus(statusOf(main, {.pools = {{"dram", dram.whole()}, {"sram", {nullptr, 1 << 20}}}}),
+               StatusCode::InvalidArgument, "the memory of pool 'sram' is null");
+  expectStatus(statusOf(main, {.pools = {{"dram", good}, {"sram", good}}}),
+               StatusCode::InvalidArgument, "overlap");
+  expectStatus(statusOf(main, {.pools = {{"scram", good}}}), StatusCode::InvalidArgument,
+               "the module has no pool 'scram'; did you mean 'sram'?");
+  expectStatus(engine->load(pooledSource(), "in.mlir", {.pools = {{"dran", good}}}).status(),
+               StatusCode::InvalidArgument, "the module has no pool 'dran'; did you mean 'dram'?");
+  expectStatus(
+      engine->load(productsSource("", ""), "in.mlir", {.pools = {{"sram", good}}}).status(),
+      StatusCode::InvalidArgument, "the module has no pool 'sram'");
+  EXPECT_TRUE(sram.untouched());
+  EXPECT_TRUE(dram.untouched());
+}
+
+TEST_F(PoolTest, AnAllocationMayAskForMoreAlignment) {
+  std::shared_ptr<Module> module = load(*engine, R"(
+func.func @kernel(%x: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc() {alignment = 4096 : i64, plim.scope = "global.sram"} : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  %v = memref.load %a[%c0] : memref<4xf32>
+  %w = arith.addf %v, %v : f32
+  memref.store %w, %x[%c0] : memref<4xf32>
+  memref.dealloc %a : memref<4xf32>
+  return
+})");
+  Function kernel = lookup(module, "kernel");
+  EXPECT_EQ(kernel.rawPointer(), nullptr);
+  Buffer x = makeBuffer<float>({4}, {3, 1, 1, 1});
+  std::vector<Value> arguments = {x};
+  Block pages(8192, 4096);
+  expectStatus(kernel.call(arguments, {.pools = {{"sram", pages.part(64, 4096)}}}).status(),
+               StatusCode::InvalidArgument, "is not aligned to 4096 bytes, as 'kernel' needs it");
+  EXPECT_EQ(elements<float>(x)[0], 3);
+  EXPECT_TRUE(kernel.call(arguments, {.pools = {{"sram", pages.part(0, 16)}}}).ok());
+  EXPECT_EQ(elements<float>(x)[0], 6);
+}
+
+TEST_F(PoolTest, OtherMemoriesAreAnotherArtifact) {
+  TemporaryFolder folder;
+  load(*poolEngine(1, folder.path()), pooledSource());
+  // The same module where sram is too small for it.
+  std::shared_ptr<Engine> other = makeEngine({.targetOverrides = {R"(memories=[
+             {"name": "sram", "kind": "host", "bytes": 64, "accessible_by": ["host"]}])"},
+                                              .cacheFolder = folder.path()});
+  EXPECT_EQ(other->load(pooledSource(), "in.mlir").status().code(), StatusCode::InvalidArgument);
+}
+
+class WorkspaceTest : public ::testing::TestWithParam<int> {
+protected:
+  std::shared_ptr<Engine> engine = makeEngine({.threads = GetParam()});
+};
+
+TEST_P(WorkspaceTest, OfTheCallerGivesTheSameResults) {
+  Function main = lookup(load(*engine, productsSource("", "")), "main");
+  StatusOr<WorkspaceRequirement> need = main.workspaceRequirement();
+  ASSERT_TRUE(need.ok()) << need.status().toString();
+  EXPECT_GE(need->bytes, 2 * productBytes);
+  EXPECT_EQ(need->alignment, 64u);
+  Block workspace(need->bytes + 64);
+  std::vector<Value> expected = callOk(main, products());
+  StatusOr<std::vector<Value>> results =
+      main.call(products(), {.workspace = workspace.part(0, need->bytes)});
+  ASSERT_TRUE(results.ok()) << results.status().toString();
+  EXPECT_EQ(elements<float>(results->at(0)), elements<float>(expected.at(0)));
+  EXPECT_FALSE(workspace.untouched());
+  auto *end = static_cast<std::byte *>(workspace.whole().data) + need->bytes;
+  EXPECT_TRUE(std::all_of(end, end + 64, [](std::byte b) { return b == std::byte(0xa5); }));
+}
+
+TEST_P(WorkspaceTest, WhatDoesNotFitIsSaidBeforeAnythingRuns) {
+  Function main = lookup(load(*engine, productsSource("", "")), "main");
+  size_t bytes = main.workspaceRequirement()->bytes;
+  Block workspace(bytes + 64);
+  auto statusWith = [&](HostMemory memory) {
+    return main.call(products(), {.workspace = memory}).status();
+  };
+  expectStatus(statusWith(workspace.part(0, bytes - 1)), StatusCode::ResourceExhausted,
+               ": 1 are missing");
+  expectStatus(statusWith({}), StatusCode::ResourceExhausted, "the workspace has 0 bytes");
+  expectStatus(statusWith(workspace.part(8, bytes)), StatusCode::InvalidArgument, "not aligned");
+  expectStatus(statusWith({nullptr, bytes}), StatusCode::InvalidArgument, "the workspace is null");
+  EXPECT_TRUE(workspace.untouched());
+}
+
+TEST_P(WorkspaceTest, UnboundedTemporariesHaveNone) {
+  Function main = lookup(load(*engine, R"(
+!t = tensor<?x?xf32>
+func.func @main(%a: !t, %b: !t) -> !t {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : !t
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n, %n) : !t
+  %z = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
+  %p = linalg.matmul ins(%a, %b : !t, !t) outs(%z : !t) -> !t
+  %q = linalg.matmul ins(%p, %b : !t, !t) outs(%z : !t) -> !t
+  return %q : !t
+})"),
+                         "main");
+  StatusOr<WorkspaceRequirement> need = main.workspaceRequirement();
+  ASSERT_FALSE(need.ok());
+  expectStatus(need.status(), StatusCode::FailedPrecondition,
+               "the size of a buffer has no bound that is known at load");
+  EXPECT_THAT(std::string(need.status().message()), HasSubstr("in.mlir:"));
+  Block workspace(1 << 20);
+  expectStatus(main.call(products(), {.workspace = workspace.whole()}).status(),
+               StatusCode::FailedPrecondition, "has no bound");
+  EXPECT_TRUE(workspace.untouched());
+  EXPECT_EQ(shapeOf(callOk(main, products()).at(0)), (std::vector<int64_t>{64, 64}));
+
+  Function heap = lookup(load(*engine, productsSource("", ""), {.policy = "heap"}), "main");
+  expectStatus(heap.workspaceRequirement().status(), StatusCode::FailedPrecondition, "policy heap");
+}
+
+TEST_P(WorkspaceTest, AFunctionWithoutTemporariesNeedsNothing) {
+  Function saxpy = lookup(load(*engine, saxpySource), "saxpy");
+  ASSERT_TRUE(saxpy.workspaceRequirement().ok());
+  EXPECT_EQ(saxpy.workspaceRequirement()->bytes, 0u);
+  Buffer y = makeBuffer<float>({2}, {1, 2});
+  std::vector<Value> arguments = {scalarF32(2), makeBuffer<float>({2}, {10, 20}), y};
+  EXPECT_TRUE(saxpy.call(arguments, {.workspace = HostMemory{}}).ok());
+  EXPECT_EQ(elements<float>(y), (std::vector<float>{21, 42}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, WorkspaceTest, ::testing::Values(1, 2));
+
+} // namespace
+} // namespace plim
