@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -240,7 +241,7 @@ LogicalResult PlimDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   auto emitError = [&] { return op->emitError(); };
   StringRef name = attribute.getName();
   if (name == engineLimitsAttr || name == limitsAttr) {
-    if (isa<ModuleOp>(op) || (isa<func::FuncOp>(op) && name == limitsAttr))
+    if (isa<ModuleOp>(op) || (isa<FunctionOpInterface>(op) && name == limitsAttr))
       return verifyLimits(attribute.getValue(), name, emitError);
     if (name == engineLimitsAttr)
       return emitError() << "'" << name << "' belongs on the module";

@@ -242,6 +242,20 @@ func.func @main(%x: memref<4xf32>) {
   }
 }
 
+TEST_F(RunCommandTest, ASizeBeyondItsBoundIsLocated) {
+  RunOptions options =
+      optionsFor("func.func @fill(%n: index, %x: f32) -> tensor<?xf32> {\n"
+                 "  %e = tensor.empty(%n) {plim.max_bytes = 64 : i64} : tensor<?xf32>\n"
+                 "  %r = linalg.fill ins(%x : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>\n"
+                 "  return %r : tensor<?xf32>\n"
+                 "}\n");
+  options.inputs = {"index=17", "f32=2"};
+  expectFailure(options, StartsWith("error: " + module.path() +
+                                    ":2:8: the allocation takes more than its max_bytes of 64"));
+  options.inputs = {"index=16", "f32=2"};
+  EXPECT_EQ(run(options).status, 0);
+}
+
 TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   module.write(testing::temporariesSource);
   ExplainOptions options;
@@ -250,8 +264,9 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch @"),
-                    HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "), HasSubstr("\nstack\n  @"),
-                    HasSubstr("\npolicies, in bytes\n"), HasSubstr("\n  fixed:1024 ")));
+                    HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "),
+                    HasSubstr("\nstack\n  @"), HasSubstr("\npolicies, in bytes\n"),
+                    HasSubstr("\n  fixed:1024 ")));
   options.json = true;
   outcome = explain(options);
   EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\"")));
