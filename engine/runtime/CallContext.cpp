@@ -68,23 +68,22 @@ void *CallFrame::scratch(int64_t bytes) {
   return memory;
 }
 
-CallContext::CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces,
+CallContext::CallContext(Executor &executor, MemoryPool &pool, MemoryPool &slabs,
                          const CallMemory &memory)
-    : exec(executor), pool(pool), workspaces(workspaces), memory(memory),
-      slab(memory.ownWorkspace ? memory.workspace : workspaces.take()),
-      owned{&owned, &owned},
-      hostFrame(*this,
-                makeContext(slab, memory.ownWorkspace ? memory.slabBytes : workspaces.slabBytes(),
-                            memory.pools)) {
-  if (!slab && !memory.ownWorkspace && workspaces.slabBytes() != 0)
+    : exec(executor), pool(pool), slabs(slabs), memory(memory),
+      slab(memory.ownWorkspace     ? memory.workspace
+           : memory.slabBytes != 0 ? slabs.allocate(memory.slabBytes)
+                                   : nullptr),
+      owned{&owned, &owned}, hostFrame(*this, makeContext(slab, memory.slabBytes, memory.pools)) {
+  if (!slab && memory.slabBytes != 0)
     latch(codeOf(StatusCode::ResourceExhausted),
-          "no memory for a workspace of " + std::to_string(workspaces.slabBytes()) + " bytes");
+          "no memory for a workspace of " + std::to_string(memory.slabBytes) + " bytes");
 }
 
 CallContext::~CallContext() {
   releaseAll();
   if (!memory.ownWorkspace)
-    workspaces.giveBack(slab);
+    slabs.release(slab);
 }
 
 std::byte *CallContext::takeArea() {

@@ -5,7 +5,7 @@
 // every block taken with plim_rt_allocate that is not yet released or detached. Whatever way a call
 // ends, the destructor gives all of that back: a failing call leaks nothing.
 //
-//   CallContext call(executor, pool, workspaces);
+//   CallContext call(executor, pool, slabs, memory);
 //   Status status = call.run(entry, arguments, results);
 //   ... if ok: call.detach(result.data) for each result, then Buffer::adopt
 //
@@ -22,7 +22,6 @@
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Mutex.h"
 #include "engine/runtime/ScratchArena.h"
-#include "engine/runtime/WorkspaceCache.h"
 #include "support/Status.h"
 
 #include <atomic>
@@ -42,16 +41,16 @@ struct StackDemand {
   bool workersFit = true; // false: a dispatch needs more than a worker has
 };
 
-/// What the caller of a function lends to one call. Borrowed for that time, aligned to
-/// PLIM_BUFFER_ALIGNMENT.
+/// What a call needs of planned memory, and what the caller of the function lends it. Borrowed for
+/// that time, aligned to PLIM_BUFFER_ALIGNMENT.
 struct CallMemory {
+  size_t slabBytes = 0;         // 0 when nothing is planned (policy `heap`)
   void *const *pools = nullptr; // plim_context::pools
   /// With `ownWorkspace` the call takes neither slab nor scratch of the engine's: the slab is here,
   /// and behind it are `scratchCount` areas of `scratchBytes` for the frames that run dispatches.
   /// Both sizes are multiples of PLIM_BUFFER_ALIGNMENT.
   bool ownWorkspace = false;
   std::byte *workspace = nullptr;
-  size_t slabBytes = 0;
   size_t scratchBytes = 0;
   size_t scratchCount = 0;
 };
@@ -94,11 +93,10 @@ private:
 
 class CallContext {
 public:
-  /// Takes a slab from `workspaces` unless `memory` has one. All are borrowed and must outlive the
-  /// call. When no slab can be had the call has failed already: run() returns ResourceExhausted
-  /// without running.
-  CallContext(Executor &executor, MemoryPool &pool, WorkspaceCache &workspaces,
-              const CallMemory &memory = {});
+  /// Takes a slab, with arbitrary contents, from `slabs` unless `memory` has one, and blocks from
+  /// `pool`. All are borrowed and must outlive the call. When no slab can be had the call has failed
+  /// already: run() returns ResourceExhausted without running.
+  CallContext(Executor &executor, MemoryPool &pool, MemoryPool &slabs, const CallMemory &memory);
   /// Gives back everything that is still owned.
   ~CallContext();
   CallContext(const CallContext &) = delete;
@@ -151,7 +149,7 @@ private:
 
   Executor &exec;
   MemoryPool &pool;
-  WorkspaceCache &workspaces;
+  MemoryPool &slabs;
   const CallMemory memory;
   void *const slab;
   StackDemand demand;

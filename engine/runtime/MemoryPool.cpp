@@ -6,6 +6,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdlib>
+#include <utility>
 
 namespace plim::runtime {
 namespace {
@@ -42,7 +43,7 @@ struct alignas(PLIM_BUFFER_ALIGNMENT) MemoryPool::Header {
   void *payload() { return this + 1; }
 };
 
-MemoryPool::MemoryPool(MemoryPoolOptions options) : options(options) {
+MemoryPool::MemoryPool(MemoryPoolOptions options) : options(std::move(options)) {
   static_assert(sizeof(Header) == granule && offsetof(Header, link) == 0);
   assert(sizeClassOf(maxBlockBytes) < classCount);
 }
@@ -127,6 +128,17 @@ BlockLink *MemoryPool::linkOf(void *block) { return &Header::of(block)->link; }
 
 void *MemoryPool::blockOf(BlockLink *link) { return Header::of(link)->payload(); }
 
+void *MemoryPool::takeFromSystem(size_t bytes) {
+  const Allocator &allocator = options.allocator;
+  if (!allocator.allocate)
+    return options.reuse ? allocateBlock(bytes) : std::aligned_alloc(granule, bytes);
+  void *memory = allocator.allocate(allocator.user, bytes, granule, options.memory.c_str());
+  if (reinterpret_cast<uintptr_t>(memory) % granule == 0)
+    return memory;
+  allocator.release(allocator.user, memory, bytes);
+  return nullptr;
+}
+
 void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
   uint64_t system = systemBytes.fetch_add(capacity, std::memory_order_relaxed) + capacity;
   bool overLimit = options.maxSystemBytes != 0 && system > options.maxSystemBytes;
@@ -135,15 +147,12 @@ void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
     overLimit = systemBytes.load(std::memory_order_relaxed) > options.maxSystemBytes;
   }
   size_t bytes = sizeof(Header) + capacity;
-  auto take = [&] {
-    return options.reuse ? allocateBlock(bytes) : std::aligned_alloc(granule, bytes);
-  };
   void *memory = nullptr;
   if (!overLimit) {
-    memory = take();
+    memory = takeFromSystem(bytes);
     if (!memory) {
       trim();
-      memory = take();
+      memory = takeFromSystem(bytes);
     }
   }
   if (!memory) {
@@ -159,8 +168,12 @@ void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
 }
 
 void MemoryPool::releaseToSystem(Header *header) {
-  systemBytes.fetch_sub(header->capacity, std::memory_order_relaxed);
-  std::free(header);
+  size_t capacity = header->capacity;
+  if (options.allocator.allocate)
+    options.allocator.release(options.allocator.user, header, sizeof(Header) + capacity);
+  else
+    std::free(header);
+  systemBytes.fetch_sub(capacity, std::memory_order_relaxed);
 }
 
 void MemoryPool::evict(SizeClass &from, size_t keepBytes) {

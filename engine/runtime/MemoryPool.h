@@ -22,8 +22,21 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace plim::runtime {
+
+/// Takes the place of the system's allocator. Called from any thread, several at once; `user` must
+/// outlive the pool and, as they keep it alive, all buffers.
+struct Allocator {
+  void *user = nullptr;
+  /// At least `bytes` bytes of the memory that the target calls `memory` ("" if it does not say),
+  /// aligned to `alignment`, uninitialised; null if there is none. Null: the system's allocator.
+  void *(*allocate)(void *user, size_t bytes, size_t alignment,
+                    const char *memory) noexcept = nullptr;
+  /// Takes back what allocate() gave for `bytes`.
+  void (*release)(void *user, void *pointer, size_t bytes) noexcept = nullptr;
+};
 
 struct MemoryPoolOptions {
   /// Free blocks kept for reuse, in bytes of payload.
@@ -32,6 +45,9 @@ struct MemoryPoolOptions {
   size_t maxSystemBytes = 0;
   /// False: every allocation and release goes to malloc and free, the baseline of policy `heap`.
   bool reuse = true;
+  Allocator allocator = {};
+  /// The name for `allocator`.
+  std::string memory = {};
 };
 
 /// A snapshot; under concurrent use the fields need not be of one instant. Bytes of payload,
@@ -87,6 +103,7 @@ private:
     uint64_t hits PLIM_GUARDED_BY(mutex) = 0;
   };
 
+  void *takeFromSystem(size_t bytes);
   void *allocateFromSystem(size_t capacity, uint64_t sizeClass);
   void releaseToSystem(Header *header);
   void evict(SizeClass &from, size_t keepBytes);

@@ -4,7 +4,6 @@
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/RuntimeSymbols.h"
-#include "engine/runtime/WorkspaceCache.h"
 #include "engine/session/SmallArray.h"
 #include "jit/ArtifactCache.h"
 #include "jit/Session.h"
@@ -18,6 +17,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <sys/stat.h>
@@ -160,6 +160,8 @@ struct Engine::State {
   /// What this machine really is; `target` may be another one, or have been overridden.
   targets::TargetDescription host;
   std::shared_ptr<runtime::MemoryPool> pool;
+  /// Of workspaces. Keeps what calls ran with at once, whatever its size: see ~Module.
+  std::unique_ptr<runtime::MemoryPool> slabs;
   /// Of modules with policy heap: one malloc for each buffer.
   std::shared_ptr<runtime::MemoryPool> heap;
   std::unique_ptr<runtime::Executor> executor;
@@ -174,7 +176,6 @@ struct Module::State {
   Pools pools; // bound at load
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
-  std::unique_ptr<runtime::WorkspaceCache> workspaces;
   LoadStatistics statistics;
   /// Held by calls that write globals of the module or use pools bound at load.
   std::mutex stateMutex;
@@ -199,8 +200,18 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   }
   for (const Status &warning : warnings)
     options.logger.log(LogLevel::Warning, warning.toString());
-  state.pool = std::make_shared<runtime::MemoryPool>();
-  state.heap = std::make_shared<runtime::MemoryPool>(runtime::MemoryPoolOptions{.reuse = false});
+  if (!options.allocator.allocate != !options.allocator.release)
+    return invalidArgumentError("an allocator needs both allocate and release");
+  runtime::MemoryPoolOptions pool;
+  pool.allocator = options.allocator;
+  for (const targets::MemoryDescription &memory : state.target.memories)
+    if (memory.kind == targets::MemoryKind::Host && pool.memory.empty())
+      pool.memory = memory.name;
+  state.pool = std::make_shared<runtime::MemoryPool>(pool);
+  pool.maxKeptBytes = std::numeric_limits<size_t>::max();
+  state.slabs = std::make_unique<runtime::MemoryPool>(pool);
+  pool.reuse = false;
+  state.heap = std::make_shared<runtime::MemoryPool>(pool);
   // The target knows of quotas that oneTBB does not.
   int threads = options.threads > 0 ? options.threads
                                     : static_cast<int>(state.target.devices[0].hardwareThreads);
@@ -226,6 +237,25 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
 const targets::TargetDescription &Engine::target() const { return state->target; }
 const EngineOptions &Engine::options() const { return state->options; }
 int Engine::threads() const { return state->executor->threads(); }
+
+runtime::MemoryPoolStatistics Engine::memoryStatistics() const {
+  runtime::MemoryPoolStatistics sum;
+  for (const runtime::MemoryPool *pool :
+       {state->pool.get(), state->slabs.get(), state->heap.get()}) {
+    runtime::MemoryPoolStatistics each = pool->statistics();
+    sum.liveBytes += each.liveBytes;
+    sum.peakBytes += each.peakBytes;
+    sum.keptBytes += each.keptBytes;
+    sum.allocations += each.allocations;
+    sum.poolHits += each.poolHits;
+  }
+  return sum;
+}
+
+void Engine::trimMemory() {
+  state->slabs->trim();
+  state->pool->trim();
+}
 
 StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_view sourceName,
                                         const LoadOptions &options, jit::CompileTimes *times) {
@@ -353,9 +383,6 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   moduleState.parameters = parameters;
   moduleState.pools = pools;
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
-  int64_t slab = 0;
-  for (const FunctionSignature &function : artifact.functions)
-    slab = std::max(slab, function.workspaceBytes);
   for (const jit::StackProof &proof : artifact.stack)
     if (proof.proven > proof.budget)
       state->options.logger.log(LogLevel::Warning, "'", proof.function, "' of ", artifact.source,
@@ -363,8 +390,6 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
                                 " bytes of stack, more than the budget of ", proof.budget,
                                 "; calls run where a stack has them");
   moduleState.pool = artifact.policy == "heap" ? state->heap : state->pool;
-  moduleState.workspaces =
-      std::make_unique<runtime::WorkspaceCache>(state->pool, static_cast<size_t>(slab));
   artifact.objects.clear();
   artifact.data.clear();
   artifact.data.shrink_to_fit();
@@ -375,7 +400,11 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
 // Module
 
 Module::Module() : state(std::make_unique<State>()) {}
-Module::~Module() = default;
+Module::~Module() {
+  // The slabs may have been this module's alone.
+  if (state->engine)
+    state->engine->state->slabs->trim(runtime::MemoryPoolOptions().maxKeptBytes);
+}
 
 const std::vector<FunctionSignature> &Module::functions() const {
   return state->artifact.functions;
@@ -556,6 +585,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   bool isExclusive = moduleState.artifact.mutatesState;
   PLIM_RETURN_IF_ERROR(bindPools(options, {pools.data(), poolCount}, isExclusive));
   runtime::CallMemory memory;
+  memory.slabBytes = static_cast<size_t>(description->workspaceBytes);
   if (options.workspace)
     PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
   for (size_t i = 0; i < poolCount; ++i)
@@ -565,7 +595,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   std::unique_lock<std::mutex> lock;
   if (isExclusive)
     lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
-  runtime::CallContext call(*engine.executor, *moduleState.pool, *moduleState.workspaces, memory);
+  runtime::CallContext call(*engine.executor, *moduleState.pool, *engine.slabs, memory);
   PLIM_RETURN_IF_ERROR(call.run(entry, argumentViews.data(), resultViews.data(),
                                 {description->stackBytes, workersFit}));
   lock = {};

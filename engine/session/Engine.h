@@ -16,6 +16,7 @@
 #pragma once
 
 #include "engine/abi/plim_abi.h"
+#include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Value.h"
 #include "jit/Artifact.h"
 #include "jit/Compiler.h"
@@ -57,6 +58,8 @@ struct EngineOptions {
   bool debugger = false;
   bool perfMap = false;
   Logger logger;
+  /// Where buffers, workspaces and scratch come from; by default the system.
+  runtime::Allocator allocator;
 };
 
 /// Parameters by name. A buffer is shared, not copied: it must not be written while the module lives.
@@ -195,6 +198,12 @@ public:
   const EngineOptions &options() const;
   int threads() const;
 
+  /// Buffers, workspaces and scratch of all calls together. `peakBytes` adds up the peaks of each
+  /// kind: calls never held more at once. Scratch that waits for the next call is live.
+  runtime::MemoryPoolStatistics memoryStatistics() const;
+  /// Gives all memory that waits for reuse back to the system; the next calls take it anew.
+  void trimMemory();
+
   /// Compiles `source` (MLIR text or bytecode), or takes it from the cache, and links it. A located
   /// message for a source that is not accepted; FailedPrecondition for a parameter that is missing,
   /// InvalidArgument for one, or a pool, that does not fit or that the module does not have.
@@ -217,6 +226,7 @@ public:
 
 private:
   friend class Function;
+  friend class Module;
   Engine();
   std::string cacheKey(std::string_view source, std::string_view sourceName,
                        const LoadOptions &options) const;

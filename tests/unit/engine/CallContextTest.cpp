@@ -260,7 +260,7 @@ TEST(CallContext, LentWorkspacesHoldSlabAndScratch) {
     memory.pools = pools;
     uint64_t before = parts.pool->statistics().allocations;
     {
-      CallContext call(parts.executor, *parts.pool, parts.workspaces, memory);
+      CallContext call(parts.executor, *parts.pool, *parts.pool, memory);
       EXPECT_EQ(call.context()->workspace, block);
       EXPECT_EQ(call.context()->workspace_bytes, 128u);
       EXPECT_EQ(call.context()->pools, pools);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <random>
@@ -118,6 +119,62 @@ TEST(MemoryPool, WithoutReuseNothingIsKept) {
   }
   EXPECT_EQ(pool.statistics().poolHits, 0u);
   EXPECT_EQ(pool.statistics().allocations, 4u);
+}
+
+/// An allocator of the host that keeps account.
+struct Account {
+  Allocator allocator() {
+    return {this,
+            [](void *user, size_t bytes, size_t alignment, const char *memory) noexcept -> void * {
+              auto &account = *static_cast<Account *>(user);
+              EXPECT_EQ(alignment, size_t{PLIM_BUFFER_ALIGNMENT});
+              EXPECT_STREQ(memory, "dram");
+              if (account.fails)
+                return nullptr;
+              account.bytes += bytes;
+              return static_cast<std::byte *>(std::aligned_alloc(alignment, bytes + alignment)) +
+                     account.shift;
+            },
+            [](void *user, void *pointer, size_t bytes) noexcept {
+              auto &account = *static_cast<Account *>(user);
+              account.bytes -= bytes;
+              std::free(static_cast<std::byte *>(pointer) - account.shift);
+            }};
+  }
+  size_t bytes = 0;
+  size_t shift = 0;
+  bool fails = false;
+};
+
+TEST(MemoryPool, AnAllocatorOfTheHostTakesThePlaceOfTheSystems) {
+  for (bool reuse : {true, false}) {
+    Account account;
+    {
+      MemoryPool pool({.reuse = reuse, .allocator = account.allocator(), .memory = "dram"});
+      void *block = pool.allocate(5000);
+      ASSERT_NE(block, nullptr);
+      EXPECT_GE(account.bytes, 5000u);
+      std::memset(block, 1, 5000);
+      pool.release(block);
+      EXPECT_EQ(account.bytes != 0, reuse);
+      account.fails = true;
+      // What is kept is given up to make room.
+      EXPECT_EQ(pool.allocate(1 << 20), nullptr);
+      EXPECT_EQ(account.bytes, 0u);
+      EXPECT_EQ(pool.statistics().liveBytes, 0u);
+      account.fails = false;
+      pool.release(pool.allocate(1 << 20));
+    }
+    EXPECT_EQ(account.bytes, 0u);
+  }
+}
+
+TEST(MemoryPool, MisalignedMemoryOfAnAllocatorGoesBack) {
+  Account account;
+  account.shift = 8;
+  MemoryPool pool({.allocator = account.allocator(), .memory = "dram"});
+  EXPECT_EQ(pool.allocate(100), nullptr);
+  EXPECT_EQ(account.bytes, 0u);
 }
 
 TEST(MemoryPool, ManyThreadsNeverShareABlock) {

@@ -4,7 +4,6 @@
 #include "engine/runtime/CallContext.h"
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/MemoryPool.h"
-#include "engine/runtime/WorkspaceCache.h"
 
 #include <memory>
 
@@ -12,17 +11,19 @@ namespace plim::runtime {
 
 struct RuntimeParts {
   explicit RuntimeParts(int threads, size_t slabBytes = 0, MemoryPoolOptions options = {})
-      : pool(std::make_shared<MemoryPool>(options)), executor(pool, {.threads = threads}),
-        workspaces(pool, slabBytes) {}
+      : pool(std::make_shared<MemoryPool>(options)), executor(pool, {.threads = threads}) {
+    memory.slabBytes = slabBytes;
+  }
 
   std::shared_ptr<MemoryPool> pool;
   Executor executor;
-  WorkspaceCache workspaces;
+  CallMemory memory;
 };
 
 /// A call of `parts`.
 struct Call : CallContext {
-  explicit Call(RuntimeParts &parts) : CallContext(parts.executor, *parts.pool, parts.workspaces) {}
+  explicit Call(RuntimeParts &parts)
+      : CallContext(parts.executor, *parts.pool, *parts.pool, parts.memory) {}
 };
 
 /// The first scalar is the number of workgroups.

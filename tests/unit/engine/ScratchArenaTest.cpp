@@ -1,6 +1,5 @@
 #include "engine/runtime/ScratchArena.h"
 
-#include "engine/runtime/WorkspaceCache.h"
 #include "tests/unit/engine/Random.h"
 
 #include <gtest/gtest.h>
@@ -92,34 +91,6 @@ TEST(ScratchCache, LendsDistinctArenasAndTheLastOneFirst) {
   EXPECT_EQ(again, a);
   EXPECT_EQ(again->allocate(10), piece);
   cache.giveBack(again);
-}
-
-TEST(WorkspaceCache, LendsAndKeepsUpToABound) {
-  auto pool = std::make_shared<MemoryPool>();
-  {
-    WorkspaceCache cache(pool, 10000, 2);
-    EXPECT_EQ(cache.slabBytes(), 10000u);
-    std::set<void *> out;
-    for (int i = 0; i < 3; ++i)
-      out.insert(cache.take());
-    EXPECT_EQ(out.size(), 3u);
-    EXPECT_EQ(out.count(nullptr), 0u);
-    for (void *slab : out)
-      cache.giveBack(slab);
-    EXPECT_EQ(pool->statistics().keptBytes * 2, pool->statistics().liveBytes);
-    cache.giveBack(cache.take());
-    EXPECT_EQ(pool->statistics().allocations, 3u);
-  }
-  EXPECT_EQ(pool->statistics().liveBytes, 0u);
-}
-
-TEST(WorkspaceCache, NoSlabWithoutPlanOrMemory) {
-  auto pool = std::make_shared<MemoryPool>(MemoryPoolOptions{.maxSystemBytes = 100});
-  WorkspaceCache none(pool, 0);
-  EXPECT_EQ(none.take(), nullptr);
-  none.giveBack(nullptr);
-  WorkspaceCache tooLarge(pool, 1000);
-  EXPECT_EQ(tooLarge.take(), nullptr);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -280,6 +281,72 @@ TEST_P(WorkspaceTest, AFunctionWithoutTemporariesNeedsNothing) {
   std::vector<Value> arguments = {scalarF32(2), makeBuffer<float>({2}, {10, 20}), y};
   EXPECT_TRUE(saxpy.call(arguments, {.workspace = HostMemory{}}).ok());
   EXPECT_EQ(elements<float>(y), (std::vector<float>{21, 42}));
+}
+
+/// An allocator of the host that keeps account, and fails when told to.
+struct Account {
+  runtime::Allocator allocator() {
+    return {this,
+            [](void *user, size_t bytes, size_t alignment, const char *) noexcept -> void * {
+              auto &account = *static_cast<Account *>(user);
+              if (account.fails)
+                return nullptr;
+              account.bytes += bytes;
+              return std::aligned_alloc(alignment, bytes);
+            },
+            [](void *user, void *pointer, size_t bytes) noexcept {
+              static_cast<Account *>(user)->bytes -= bytes;
+              std::free(pointer);
+            }};
+  }
+  std::atomic<size_t> bytes{0};
+  std::atomic<bool> fails{false};
+};
+
+TEST(EngineMemory, ComesFromTheAllocatorOfTheHost) {
+  for (const char *policy : {"auto", "heap"}) {
+    Account account;
+    {
+      std::shared_ptr<Engine> engine =
+          makeEngine({.policy = policy, .allocator = account.allocator()});
+      Function main = lookup(load(*engine, productsSource("", "")), "main");
+      EXPECT_EQ(account.bytes, 0u);
+      account.fails = true;
+      expectStatus(main.call(products()).status(), StatusCode::ResourceExhausted, "no memory for");
+      account.fails = false;
+      std::vector<Value> results = callOk(main, products());
+      EXPECT_GE(account.bytes, productBytes);
+      EXPECT_LE(engine->memoryStatistics().liveBytes, account.bytes);
+    }
+    EXPECT_EQ(account.bytes, 0u);
+  }
+  Account account;
+  runtime::Allocator half = account.allocator();
+  half.release = nullptr;
+  expectStatus(Engine::create({.allocator = half}).status(), StatusCode::InvalidArgument,
+               "both allocate and release");
+}
+
+TEST(EngineMemory, IsCountedSharedAndTrimmed) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
+  Function first = lookup(load(*engine, productsSource("", "")), "main");
+  Function second = lookup(load(*engine, productsSource("", "")), "main");
+  EXPECT_EQ(engine->memoryStatistics().allocations, 0u);
+  std::vector<Value> results = callOk(first, products());
+  runtime::MemoryPoolStatistics before = engine->memoryStatistics();
+  EXPECT_GE(before.liveBytes, productBytes);
+  EXPECT_GE(before.peakBytes, 3 * productBytes);
+  EXPECT_GE(before.keptBytes, 2 * productBytes);
+  results.clear();
+  // The slab and the result of one module serve another.
+  results = callOk(second, products());
+  runtime::MemoryPoolStatistics after = engine->memoryStatistics();
+  EXPECT_GT(after.poolHits, before.poolHits);
+  EXPECT_EQ(after.allocations - after.poolHits, before.allocations - before.poolHits);
+  EXPECT_EQ(after.peakBytes, before.peakBytes);
+  engine->trimMemory();
+  EXPECT_EQ(engine->memoryStatistics().keptBytes, 0u);
+  EXPECT_EQ(elements<float>(results.at(0)), elements<float>(callOk(first, products()).at(0)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, WorkspaceTest, ::testing::Values(1, 2));

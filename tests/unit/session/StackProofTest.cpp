@@ -39,10 +39,8 @@ public:
     for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
       symbols.push_back({symbol.name, symbol.address});
     session = *jit::Session::create(symbols);
-    int64_t slab = 0;
     for (const jit::FunctionSignature &function : artifact.functions)
-      slab = std::max(slab, function.workspaceBytes);
-    workspaces = std::make_unique<runtime::WorkspaceCache>(pool, static_cast<size_t>(slab));
+      memory.slabBytes = std::max(memory.slabBytes, static_cast<size_t>(function.workspaceBytes));
     StatusOr<std::unique_ptr<jit::LinkedModule>> linked = session->link(artifact, {});
     if (linked.ok())
       module = std::move(*linked);
@@ -80,7 +78,7 @@ public:
     size_t depth = 0;
     PaintedStack stack(stackBytes);
     stack.run([&] {
-      runtime::CallContext call(executor, *pool, *workspaces);
+      runtime::CallContext call(executor, *pool, *pool, memory);
       plim_context *context = call.context();
       const plim_view *in = views.data(), *out = results.data();
       depth = stack.depthOf([=] { entry(context, in, out); });
@@ -99,7 +97,7 @@ public:
 
 private:
   std::shared_ptr<jit::Session> session;
-  std::unique_ptr<runtime::WorkspaceCache> workspaces;
+  runtime::CallMemory memory;
   std::unique_ptr<jit::LinkedModule> module;
 };
 
