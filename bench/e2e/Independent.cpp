@@ -8,6 +8,7 @@
 
 #include "bench/e2e/Modules.h"
 #include "bench/harness/Contest.h"
+#include "bench/harness/Main.h"
 #include "bench/harness/Workload.h"
 
 using namespace plim;
@@ -92,12 +93,4 @@ void registerAll() {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv))
-    return 2;
-  registerAll();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char **argv) { return plim::bench::runBenchmarks(argc, argv, registerAll); }
