@@ -47,6 +47,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     module.walk([&](DispatchOp dispatch) { singles.push_back(dispatch); });
     for (DispatchOp dispatch : singles)
       lowerDispatch(runtime, dispatch);
+    module.walk([&](func::CallOp call) { calls[call.getCalleeAttr().getAttr()].push_back(call); });
     // Last, since it changes the signatures that dispatches refer to.
     // Counts refer to their dispatch function by a name that its own entry changes.
     (void)std::partition(functions.begin(), functions.end(), [](func::FuncOp function) {
@@ -436,7 +437,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     for (unsigned i : {3, 4})
       arguments.push_back(
           arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry.getArgument(i)));
-    func::CallOp::create(builder, loc, function, arguments);
+    callFrom(builder, loc, function, arguments);
     LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
     barePointers(function);
     makePrivate(function);
@@ -460,7 +461,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       Value value = loadAt(builder, loc, word, entry.getArgument(0), 8 * scalars++);
       arguments.push_back(fromWord(builder, loc, type, value));
     }
-    Value count = func::CallOp::create(builder, loc, function, arguments).getResult(0);
+    Value count = callFrom(builder, loc, function, arguments).getResult(0);
     LLVM::ReturnOp::create(builder, loc,
                            arith::IndexCastOp::create(builder, loc, word, count).getResult());
     makePrivate(function);
@@ -518,7 +519,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
             arguments.push_back(
                 arith::IndexCastOp::create(builder, loc, types[i++], load(field, position)));
     }
-    auto call = func::CallOp::create(builder, loc, function, arguments);
+    auto call = callFrom(builder, loc, function, arguments);
     for (auto [index, result] : llvm::enumerate(call.getResults())) {
       int32_t at = abi::viewBytes * int32_t(index);
       auto memref = dyn_cast<MemRefType>(result.getType());
@@ -545,10 +546,19 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     }
   }
 
+  func::CallOp callFrom(OpBuilder &builder, Location loc, func::FuncOp function,
+                        ValueRange arguments) {
+    auto call = func::CallOp::create(builder, loc, function, arguments);
+    calls[function.getSymNameAttr()].push_back(call);
+    return call;
+  }
+
   void rename(func::FuncOp function, StringRef name) {
-    (void)SymbolTable::replaceAllSymbolUses(function, StringAttr::get(&getContext(), name),
-                                            getOperation());
+    SmallVector<func::CallOp> callers = std::move(calls[function.getSymNameAttr()]);
+    for (func::CallOp call : callers)
+      call.setCallee(name);
     function.setSymName(name);
+    calls[function.getSymNameAttr()] = std::move(callers);
   }
 
   /// Out of the way of symbols of the C library: a user's function may be called `exp`.
@@ -597,11 +607,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     function.setFunctionType(
         builder.getFunctionType(entry.getArgumentTypes(), function.getResultTypes()));
     // Calls of the function pass the pointer inside the memref.
-    SymbolTable::UseRange uses = *SymbolTable::getSymbolUses(function, getOperation());
-    for (SymbolTable::SymbolUse use : uses) {
-      auto call = dyn_cast<func::CallOp>(use.getUser());
-      if (!call)
-        continue;
+    for (func::CallOp call : calls[function.getSymNameAttr()]) {
       builder.setInsertionPoint(call);
       for (OpOperand &operand : call->getOpOperands())
         if (isa<MemRefType>(operand.get().getType()) &&
@@ -609,6 +615,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
           operand.set(pointerOf(builder, call.getLoc(), operand.get()));
     }
   }
+
+  /// Who calls a function. (A search of the whole module for each would be quadratic.)
+  DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
 };
 
 } // namespace
