@@ -94,7 +94,8 @@ struct CallOptions {
   /// Stronger than those bound at load.
   Pools pools;
   /// Memory for all that is planned, as large as Function::workspaceRequirement() says. With it only
-  /// results take memory of the engine's.
+  /// results take memory of the engine's, and the first call of a thread, which asks the system for
+  /// the bounds of its stack.
   std::optional<HostMemory> workspace;
 };
 
