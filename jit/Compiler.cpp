@@ -246,8 +246,11 @@ public:
     int64_t reserve = reserveFor(first);
     if (reserve == 0)
       return finish(std::move(first), 1, 0);
-    PLIM_ASSIGN_OR_RETURN(Attempt second, lower(source, name, reserve));
-    return finish(std::move(second), 2, reserve);
+    // What the author wants on the stack may not fit beside the reserve: the first one is correct too.
+    StatusOr<Attempt> second = lower(source, name, reserve);
+    if (!second.ok())
+      return finish(std::move(first), 1, 0);
+    return finish(std::move(*second), 2, reserve);
   }
 
 private:

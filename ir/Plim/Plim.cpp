@@ -170,6 +170,10 @@ namespace {
 
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
+bool isAlignment(int64_t bytes) {
+  return bytes > 0 && bytes <= (int64_t(1) << 30) && llvm::isPowerOf2_64(bytes);
+}
+
 LogicalResult verifyNames(Attribute names, StringRef what, EmitError emitError) {
   auto array = dyn_cast<ArrayAttr>(names);
   if (!array)
@@ -198,9 +202,8 @@ LogicalResult verifyLimits(Attribute limits, StringRef what, EmitError emitError
       if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
         return emitError() << "limit '" << name << "' must be an i64 that is not negative";
     } else if (name == "workspace_alignment") {
-      if (!number || !number.getType().isInteger(64) || number.getInt() <= 0 ||
-          !llvm::isPowerOf2_64(number.getInt()))
-        return emitError() << "limit '" << name << "' must be an i64 that is a power of two";
+      if (!number || !number.getType().isInteger(64) || !isAlignment(number.getInt()))
+        return emitError() << "limit '" << name << "' must be an i64, a power of two up to 2^30";
     } else {
       return emitError() << "unknown limit '" << name << "'; known are max_stack_alloca_bytes, "
                          << "stack_budget_bytes, external_workspace_only and workspace_alignment";
@@ -264,8 +267,9 @@ LogicalResult AllocOp::verify() {
       static_cast<int64_t>(getType().getNumDynamicDims()))
     return emitOpError() << "has " << getDynamicSizes().size() << " sizes for "
                          << getType().getNumDynamicDims() << " dynamic extents";
-  if (getAlignment() && !llvm::isPowerOf2_64(*getAlignment()))
-    return emitOpError() << "has alignment " << *getAlignment() << ", which is no power of two";
+  if (getAlignment() && !isAlignment(*getAlignment()))
+    return emitOpError() << "has alignment " << int64_t(*getAlignment())
+                         << ", which is no power of two up to 2^30";
   return verifyConstraints(getScope(), getCandidatePoolsAttr(), getAccessorsAttr(),
                            getMaxBytesAttr(), getLimitsAttr(), [&] { return emitOpError(); });
 }

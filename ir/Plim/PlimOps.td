@@ -123,7 +123,8 @@ def Plim_AllocOp : Plim_Op<"alloc", [
     - `alignment` in bytes;
     - `limits`: what of the target's stack limits is different for this allocation.
 
-    `plim-infer-accessors` completes `accessors`. `plim-place-allocations` rewrites `scope` to the
+    `plim-infer-accessors` completes `accessors`, and marks as `automatic` what ends with the frame of
+    its function: a `memref.alloca` that is carried around. `plim-place-allocations` rewrites `scope` to the
     place that it chose, one of `candidates`, and says how many `bytes` it takes at most, the
     `reason`, and at which `level` it was decided. `plim-plan-memory` adds the `offset` in the slab
     or pool of the call and the `lifetime`, in positions of the function; a planned allocation has
@@ -144,6 +145,7 @@ def Plim_AllocOp : Plim_Op<"alloc", [
                        OptionalAttr<I64Attr>:$max_bytes,
                        OptionalAttr<I64Attr>:$alignment,
                        OptionalAttr<DictionaryAttr>:$limits,
+                       UnitAttr:$automatic,
                        OptionalAttr<StrArrayAttr>:$candidates,
                        OptionalAttr<I64Attr>:$bytes,
                        OptionalAttr<StrAttr>:$reason,

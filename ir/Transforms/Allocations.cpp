@@ -54,6 +54,9 @@ Life lifeOf(Operation *allocation) {
   if (life.carried)
     life.release = {};
   life.inEntry = home == &allocation->getParentOfType<func::FuncOp>().front();
+  // It ends with the frame, wherever it is carried in between.
+  if (auto alloc = dyn_cast<AllocOp>(allocation); alloc && alloc.getAutomatic() && life.inEntry)
+    life.carried = life.returned;
   return life;
 }
 
@@ -62,8 +65,12 @@ std::pair<int64_t, int64_t> interval(AllocOp alloc, const Life &life, const Posi
 }
 
 std::optional<int64_t> boundBytes(AllocOp alloc) {
+  // A bound beyond any memory is none, and sums of bounds never overflow.
+  constexpr int64_t largest = int64_t(1) << 46;
   ShapedType type = alloc.getType();
   std::optional<int64_t> most = alloc.getMaxBytes();
+  if (most && *most > largest)
+    most.reset();
   int64_t bytes = elementBytes(type.getElementType());
   auto dynamic = alloc.getDynamicSizes().begin();
   for (int64_t extent : type.getShape()) {
@@ -76,7 +83,7 @@ std::optional<int64_t> boundBytes(AllocOp alloc) {
       extent = std::max<int64_t>(*bound, 0);
     }
     std::optional<int64_t> larger = checkedMul(bytes, extent);
-    if (!larger)
+    if (!larger || *larger > largest)
       return most;
     bytes = *larger;
   }

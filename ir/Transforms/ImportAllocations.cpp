@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMIMPORTALLOCATIONS
@@ -27,16 +28,44 @@ constexpr StringLiteral constraintAttrs[] = {scopeAttr, candidatePoolsAttr, acce
 struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAllocations> {
   void runOnOperation() override {
     SmallVector<Operation *> annotated;
+    bool ok = true;
     getOperation().walk([&](Operation *op) {
+      ok &= succeeded(checkSource(op));
       if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, memref::AllocOp>(op) &&
           llvm::any_of(constraintAttrs, [&](StringRef name) { return op->hasAttr(name); }))
         annotated.push_back(op);
     });
-    bool ok = true;
+    if (!ok)
+      return signalPassFailure();
     for (Operation *op : annotated)
       ok &= succeeded(import(op));
     if (!ok)
       signalPassFailure();
+  }
+
+  /// Later stages believe what the engine says of an op: a source must not say it.
+  static LogicalResult checkSource(Operation *op) {
+    if (isa_and_nonnull<PlimDialect>(op->getDialect()))
+      return op->emitError() << "'" << op->getName()
+                             << "' is formed by the engine and cannot stand in a source";
+    auto check = [&](DictionaryAttr attributes) -> LogicalResult {
+      for (NamedAttribute attribute : attributes) {
+        StringRef name = attribute.getName();
+        if (name.starts_with("plim.") && !llvm::is_contained(constraintAttrs, name) &&
+            name != deviceAttr && name != engineLimitsAttr)
+          return op->emitError() << "attribute '" << name
+                                 << "' is set by the engine and cannot stand in a source";
+      }
+      return success();
+    };
+    if (failed(check(op->getDiscardableAttrDictionary())))
+      return failure();
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (DictionaryAttr attributes = function.getArgAttrDict(i))
+          if (failed(check(attributes)))
+            return failure();
+    return success();
   }
 
   LogicalResult import(Operation *op) {

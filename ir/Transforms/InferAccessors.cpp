@@ -192,6 +192,7 @@ struct InferAccessors : plim::ir::impl::PlimInferAccessorsBase<InferAccessors> {
                               "grow with each; use memref.alloc");
     Block &entry = author->getParentOfType<func::FuncOp>().front();
     alloc->moveBefore(&entry, entry.begin());
+    alloc.setAutomatic(true);
     return success();
   }
 };

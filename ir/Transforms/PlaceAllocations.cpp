@@ -448,7 +448,8 @@ private:
     // A target that tells of no memory has the one that its processors run in.
     bool reachable = target->memories.empty() &&
                      llvm::all_of(devicesOf(allocation), [&](const std::string &name) {
-                       return target->findDevice(name)->kind == plim::targets::DeviceKind::Cpu;
+                       const DeviceDescription *device = target->findDevice(name);
+                       return device && device->kind == plim::targets::DeviceKind::Cpu;
                      });
     for (const MemoryDescription &memory : target->memories)
       reachable |= isHostMemory(memory) && unreachable(memory, allocation).empty();

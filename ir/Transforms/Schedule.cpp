@@ -138,15 +138,16 @@ private:
     return Origin{Kind::Unknown, value, {}};
   }
 
-  static StringRef scopeOf(const Origin &origin) {
-    return origin.value.getDefiningOp<AllocOp>().getScope();
+  /// The memory that the offsets count in; the slab, whatever the scope says, has no name.
+  static StringRef poolOf(const Origin &origin) {
+    return Scope::parse(origin.value.getDefiningOp<AllocOp>().getScope())->pool;
   }
 
   bool mayAlias(const Origin &a, const Origin &b) const {
     if (a.kind > b.kind)
       return false; // asked the other way round
     if (a.kind == Kind::Planned && b.kind == Kind::Planned)
-      return scopeOf(a) == scopeOf(b) && a.begin < b.end && b.begin < a.end;
+      return poolOf(a) == poolOf(b) && a.begin < b.end && b.begin < a.end;
     if (isMadeAfter(a, b) || isMadeAfter(b, a))
       return false;
     // In functions that others call nothing is planned, so their arguments are not planned either.

@@ -129,7 +129,7 @@ func.func @scope() {
 // -----
 
 func.func @alignment() {
-  // expected-error @below {{'plim.alloc' op has alignment 48, which is no power of two}}
+  // expected-error @below {{'plim.alloc' op has alignment 48, which is no power of two up to 2^30}}
   %a = plim.alloc() {alignment = 48 : i64} : memref<4xf32>
   return
 }
@@ -216,7 +216,7 @@ func.func @budget() attributes {plim.limits = {stack_budget_bytes = -1 : i64}} {
 
 // -----
 
-// expected-error @below {{limit 'workspace_alignment' must be an i64 that is a power of two}}
+// expected-error @below {{limit 'workspace_alignment' must be an i64, a power of two up to 2^30}}
 module attributes {plim.limits = {workspace_alignment = 48 : i64}} {}
 
 // -----

@@ -1,4 +1,4 @@
-// RUN: plimsoll-opt %s -plim-import-allocations -verify-diagnostics
+// RUN: plimsoll-opt %s -plim-import-allocations -split-input-file -verify-diagnostics
 
 func.func @too_large() -> tensor<4xf32> {
   // expected-error @below {{takes 16 bytes, more than its max_bytes of 15}}
@@ -10,3 +10,25 @@ func.func @strided() {
   %a = memref.alloc() {plim.scope = "local"} : memref<4x4xf32, strided<[8, 1]>>
   return
 }
+
+// -----
+
+// What later stages believe, a source must not say.
+func.func @alloc() {
+  // expected-error @below {{'plim.alloc' is formed by the engine and cannot stand in a source}}
+  %a = plim.alloc() {bytes = 4 : i64} : memref<4xf32>
+  return
+}
+// expected-error @below {{attribute 'plim.workspace_bytes' is set by the engine and cannot stand in a source}}
+func.func @slab() attributes {plim.workspace_bytes = -5 : i64} {
+  return
+}
+// expected-error @below {{attribute 'plim.bytes' is set by the engine and cannot stand in a source}}
+func.func @argument(%x: memref<4xf32> {plim.bytes = 400 : i64}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'plim.pools' is set by the engine and cannot stand in a source}}
+module attributes {plim.pools = [1 : i64]} {}
