@@ -76,9 +76,9 @@ struct DataSymbol {
 /// without the frames of the runtime.
 struct StackProof {
   std::string function;
-  int64_t estimated = -1; // what placement counted on; -1: it did not say
-  int64_t proven = 0;     // bound from the frames that the code generator laid out
-  int64_t budget = 0;     // of the device that runs it
+  int64_t estimated = 0; // what placement counted on
+  int64_t proven = 0;    // bound from the frames that the code generator laid out
+  int64_t budget = 0;    // that its call tree had to keep
 };
 
 struct Artifact {

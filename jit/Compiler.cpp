@@ -235,6 +235,26 @@ Status collectData(ModuleOp module, Artifact &artifact) {
   return okStatus();
 }
 
+/// Adds `name=value` assignments to an attribute of the module; the dialect verifies what they say.
+Status attachLimits(ModuleOp module, StringRef attribute, ArrayRef<std::string> limits) {
+  Builder builder(module.getContext());
+  NamedAttrList list(module->getAttrOfType<DictionaryAttr>(attribute));
+  for (StringRef limit : limits) {
+    auto [name, value] = limit.split('=');
+    int64_t number = 0;
+    if (value == "true" || value == "false")
+      list.set(name, builder.getBoolAttr(value == "true"));
+    else if (!name.empty() && !value.getAsInteger(10, number))
+      list.set(name, builder.getI64IntegerAttr(number));
+    else
+      return invalidArgumentError("limit '" + limit.str() +
+                                  "' must be NAME=BYTES, or true or false");
+  }
+  if (!list.empty())
+    module->setAttr(attribute, list.getDictionary(module.getContext()));
+  return okStatus();
+}
+
 class Compilation {
 public:
   Compilation(const targets::TargetDescription &target, const CompileOptions &options,
@@ -293,6 +313,10 @@ private:
     if (artifact.functions.empty())
       return invalidArgumentError((name + ": the module has no public function").str());
     targets::dlti::attachTarget(*module, target);
+    PLIM_RETURN_IF_ERROR(attachLimits(*module, ir::engineLimitsAttr, options.engineLimits));
+    PLIM_RETURN_IF_ERROR(attachLimits(*module, ir::limitsAttr, options.loadLimits));
+    if (failed(verify(*module)))
+      return errors.status("limits");
 
     ir::PipelineOptions pipeline;
     pipeline.policy = artifact.policy;
@@ -401,11 +425,10 @@ private:
     llvm::json::Array functions;
     for (auto [proof, total] : llvm::zip(attempt.artifact.stack, attempt.totals)) {
       llvm::json::Object entry{{"name", proof.function},
+                               {"estimated", proof.estimated},
                                {"proven", proof.proven},
                                {"budget", proof.budget},
                                {"call", total}};
-      if (proof.estimated >= 0)
-        entry["estimated"] = proof.estimated;
       functions.push_back(std::move(entry));
     }
     attempt.report["stack"] = llvm::json::Object{

@@ -21,6 +21,10 @@ using ParallelFor = std::function<void(size_t count, const std::function<void(si
 struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
   std::string policy = "auto";
+  /// `name=value`, stronger than the target's: max_stack_alloca_bytes, stack_budget_bytes,
+  /// workspace_alignment (bytes), external_workspace_only (true or false). Those of the load are
+  /// stronger than the engine's, and than what the source says of its module.
+  std::vector<std::string> engineLimits, loadLimits;
   /// The plain lowering that every optimisation is compared with.
   bool oracle = false;
   /// How per-dispatch code generation is run; sequentially when empty.

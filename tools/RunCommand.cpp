@@ -38,6 +38,7 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options) {
   EngineOptions engine;
   engine.target = options.target;
   engine.targetOverrides = options.overrides;
+  engine.limits = options.limits;
   engine.policy = options.policy;
   engine.threads = options.threads;
   if (options.cache || !options.cacheFolder.empty())
@@ -258,10 +259,9 @@ void printReport(const llvm::json::Object &report, std::ostream &out) {
   out << "\n";
   forEach(*stack, "functions", [&](const llvm::json::Object &function) {
     auto bytes = [&](llvm::StringRef key) { return function.getInteger(key).value_or(0); };
-    out << "  @" << text(function, "name") << ": " << bytes("proven") << " bytes";
-    if (auto estimated = function.getInteger("estimated"))
-      out << " (" << *estimated << " estimated)";
-    out << " of " << bytes("budget") << "; " << bytes("call") << " with the runtime's frames\n";
+    out << "  @" << text(function, "name") << ": " << bytes("proven") << " bytes ("
+        << bytes("estimated") << " estimated) of " << bytes("budget") << "; " << bytes("call")
+        << " with the runtime's frames\n";
   });
 }
 

@@ -14,6 +14,7 @@ struct ModuleOptions {
   std::string file;
   std::string target = "host-cpu";
   std::vector<std::string> overrides; // path=value, in order
+  std::vector<std::string> limits;    // name=value, in order
   std::string policy = "auto";
   int threads = 0;
   bool oracle = false;

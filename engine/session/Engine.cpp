@@ -261,6 +261,8 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
                                         const LoadOptions &options, jit::CompileTimes *times) {
   jit::CompileOptions compileOptions;
   compileOptions.policy = options.policy.empty() ? state->options.policy : options.policy;
+  compileOptions.engineLimits = state->options.limits;
+  compileOptions.loadLimits = options.limits;
   compileOptions.oracle = options.oracle;
   compileOptions.assembly = options.assembly;
   compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
@@ -276,13 +278,21 @@ std::string Engine::cacheKey(std::string_view source, std::string_view sourceNam
   // Locations in messages and reports carry the name.
   hasher.updateField(source).updateField(sourceName);
   hasher.updateField(options.policy.empty() ? state->options.policy : options.policy);
+  const std::vector<std::string> &engineLimits = state->options.limits;
+  for (const std::vector<std::string> *limits : {&engineLimits, &options.limits}) {
+    hasher.updateInteger(limits->size());
+    for (const std::string &limit : *limits)
+      hasher.updateField(limit);
+  }
   hasher.updateInteger(options.oracle);
   hasher.updateField(buildIdentity());
   // Only what changes the artifact.
   const targets::DeviceDescription &device = state->target.devices[0];
   hasher.updateField(device.triple).updateField(device.cpu).updateField(device.tuneCpu);
-  for (const targets::DeviceDescription &each : state->target.devices)
+  for (const targets::DeviceDescription &each : state->target.devices) {
     hasher.updateField(each.name);
+    hasher.updateInteger(static_cast<uint64_t>(each.kind));
+  }
   for (const std::string &feature : device.features)
     hasher.updateField(feature);
   for (int64_t value : {device.vectorBits, device.maxStackAllocaBytes, device.stackBudgetBytes,

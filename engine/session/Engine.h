@@ -51,6 +51,8 @@ struct EngineOptions {
   int threads = 0;
   /// Allocation policy of modules that do not choose their own: auto, stack, workspace, heap, fixed:N.
   std::string policy = "auto";
+  /// Stack limits as `name=value`, stronger than the target's; see jit::CompileOptions.
+  std::vector<std::string> limits;
   /// Folder of the artifact cache; empty: no cache. jit::ArtifactCache::defaultFolder() is usual.
   std::string cacheFolder;
   int64_t cacheBytes = int64_t(1) << 30;
@@ -78,6 +80,8 @@ using Pools = std::map<std::string, HostMemory>;
 struct LoadOptions {
   /// Empty: the engine's.
   std::string policy;
+  /// Stronger than the engine's; weaker than what the source says of a function or an allocation.
+  std::vector<std::string> limits;
   /// The plain lowering that every optimisation is compared with: one dispatch per operation, no
   /// tiling, no vectorisation, every buffer from the heap.
   bool oracle = false;

@@ -188,7 +188,7 @@ LogicalResult verifyNames(Attribute names, StringRef what, EmitError emitError) 
   return success();
 }
 
-LogicalResult verifyLimits(Attribute limits, StringRef what, EmitError emitError) {
+LogicalResult verifyLimits(Attribute limits, StringRef what, bool onModule, EmitError emitError) {
   auto dictionary = dyn_cast<DictionaryAttr>(limits);
   if (!dictionary)
     return emitError() << "'" << what << "' must be a dictionary";
@@ -202,6 +202,8 @@ LogicalResult verifyLimits(Attribute limits, StringRef what, EmitError emitError
       if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
         return emitError() << "limit '" << name << "' must be an i64 that is not negative";
     } else if (name == "workspace_alignment") {
+      if (!onModule)
+        return emitError() << "limit 'workspace_alignment' holds for a module";
       if (!number || !number.getType().isInteger(64) || !isAlignment(number.getInt()))
         return emitError() << "limit '" << name << "' must be an i64, a power of two up to 2^30";
     } else {
@@ -235,7 +237,7 @@ LogicalResult verifyConstraints(StringRef scope, Attribute pools, Attribute acce
     if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
       return emitError() << "'max_bytes' must be an i64 that is not negative";
   }
-  return limits ? verifyLimits(limits, "limits", emitError) : success();
+  return limits ? verifyLimits(limits, "limits", /*onModule=*/false, emitError) : success();
 }
 
 } // namespace
@@ -245,7 +247,7 @@ LogicalResult PlimDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   StringRef name = attribute.getName();
   if (name == engineLimitsAttr || name == limitsAttr) {
     if (isa<ModuleOp>(op) || (isa<FunctionOpInterface>(op) && name == limitsAttr))
-      return verifyLimits(attribute.getValue(), name, emitError);
+      return verifyLimits(attribute.getValue(), name, isa<ModuleOp>(op), emitError);
     if (name == engineLimitsAttr)
       return emitError() << "'" << name << "' belongs on the module";
   }

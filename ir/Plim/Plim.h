@@ -66,8 +66,7 @@ inline constexpr llvm::StringLiteral workspaceAlignmentAttr = "plim.workspace_al
 inline constexpr llvm::StringLiteral poolBytesAttr = "plim.pool_bytes";
 /// On the module: the pools that its functions use; generated code knows them by their position.
 inline constexpr llvm::StringLiteral poolsAttr = "plim.pools";
-/// On a function: the estimated stack of its frame and of its whole call tree, bytes.
-inline constexpr llvm::StringLiteral frameBytesAttr = "plim.frame_bytes";
+/// On a function: the estimated stack of its whole call tree, bytes.
 inline constexpr llvm::StringLiteral stackBytesAttr = "plim.stack_bytes";
 /// On a function: all its stack allocations together, whether or not they share memory.
 inline constexpr llvm::StringLiteral stackSumAttr = "plim.stack_sum";

@@ -26,7 +26,12 @@ def Plim_Dialect : Dialect {
     | `plim.device` | `plim.dispatch` | the device that runs it |
     | `plim.parallel_loops` | dispatch functions | loops of the root that workgroups may split |
     | `plim.cost` | dispatch functions | estimated scalar operations of a workgroup |
-    | `plim.workspace_bytes` | host functions | size of the slab of a call |
+    | `plim.engine_limits` | the module | limits of the engine, weaker than `plim.limits` |
+    | `plim.stack_bytes`, `plim.stack_budget` | functions | estimated stack of the call tree, and what it had to keep |
+    | `plim.stack_sum` | functions | all stack allocations together, for the verifier of placement |
+    | `plim.workspace_bytes`, `plim.workspace_alignment` | functions | the slab of a call, or the scratch of a worker |
+    | `plim.pool_bytes` | functions | what a call needs of each pool |
+    | `plim.pools` | the module | the pools in the order of the context |
     | `plim.access` | arguments of dispatch functions | what the dispatch does to the binding |
   }];
   let hasOperationAttrVerify = 1;

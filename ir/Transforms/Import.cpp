@@ -99,13 +99,6 @@ LogicalResult checkConstantUses(memref::GetGlobalOp get, memref::GlobalOp global
 }
 
 LogicalResult checkOp(Operation *op, ModuleOp module) {
-  if (isa_and_nonnull<PlimDialect>(op->getDialect()) && !isa<AllocOp>(op))
-    return op->emitError() << "'" << op->getName()
-                           << "' is formed by the engine and cannot stand in a source";
-  for (StringRef name : {StringRef(dispatchFunctionAttr), StringRef(kernelAttr)})
-    if (op->hasAttr(name))
-      return op->emitError() << "attribute '" << name
-                             << "' is set by the engine and cannot stand in a source";
   if (isa<func::CallIndirectOp>(op))
     return op->emitError() << "calls a function that only a run knows; such a call has no bounded "
                               "stack";

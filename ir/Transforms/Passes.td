@@ -8,8 +8,9 @@ def PlimImportAllocations : Pass<"plim-import-allocations", "::mlir::ModuleOp"> 
   let description = [{
     `tensor.empty`, `bufferization.alloc_tensor` and `memref.alloc` with a constraint (`plim.scope`,
     `plim.candidate_pools`, `plim.accessors`, `plim.max_bytes`, `plim.limits`) become `plim.alloc`,
-    so that no pass in between drops it. Runs first for that reason. A dynamic size with a
-    `max_bytes` is compared with it at run time.
+    so that no pass in between drops it. Runs first for that reason, and refuses what only the engine
+    may say: ops of the dialect and its other attributes, which later stages believe. A dynamic size
+    with a `max_bytes` is compared with it at run time.
 
     ```mlir
     %t = tensor.empty(%n) {plim.scope = "global.sram", plim.max_bytes = 1024 : i64} : tensor<?xf32>

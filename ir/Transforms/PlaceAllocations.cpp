@@ -204,7 +204,6 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
         function->setAttr(name, builder.getI64IntegerAttr(bytes));
       };
       set(stackSumAttr, sum);
-      set(frameBytesAttr, model.frame(function));
       set(stackBytesAttr, model.need(function.getSymNameAttr()));
       Limits limits = limitsFor(function, host(), policy);
       set(stackBudgetAttr, limits.noStack.empty() ? limits.budget.bytes : 0);

@@ -221,6 +221,13 @@ module attributes {plim.limits = {workspace_alignment = 48 : i64}} {}
 
 // -----
 
+// expected-error @below {{limit 'workspace_alignment' holds for a module}}
+func.func @alignment_of_one() attributes {plim.limits = {workspace_alignment = 128 : i64}} {
+  return
+}
+
+// -----
+
 // expected-error @below {{limit 'external_workspace_only' must be true or false}}
 module attributes {plim.engine_limits = {external_workspace_only = 1 : i64}} {}
 

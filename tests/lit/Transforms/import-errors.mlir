@@ -265,41 +265,6 @@ memref.global "private" constant @empty : memref<4xf32>
 
 // -----
 
-// What the engine forms or marks by itself.
-func.func @dispatches(%a: tensor<f32>) -> tensor<f32> {
-  // expected-error @below {{'plim.dispatch' is formed by the engine and cannot stand in a source}}
-  %r = plim.dispatch @d ins(%a : tensor<f32>) outs(%a : tensor<f32>) -> tensor<f32>
-  return %r : tensor<f32>
-}
-func.func private @d(%a: tensor<f32>, %o: tensor<f32>) -> tensor<f32>
-    attributes {plim.dispatch_function} {
-  return %a : tensor<f32>
-}
-
-// -----
-
-func.func @context() {
-  // expected-error @below {{'plim.context' is formed by the engine and cannot stand in a source}}
-  %c = plim.context : !plim.context
-  return
-}
-
-// -----
-
-// expected-error @below {{attribute 'plim.kernel' is set by the engine and cannot stand in a source}}
-func.func @kernel() attributes {plim.kernel} {
-  return
-}
-
-// -----
-
-// expected-error @below {{attribute 'plim.dispatch_function' is set by the engine and cannot stand in a source}}
-func.func @dispatch() attributes {plim.dispatch_function} {
-  return
-}
-
-// -----
-
 func.func @strided_allocation() {
   // expected-error @below {{allocates 'memref<4x4xf32, strided<[8, 1]>>'; an allocation must be dense, row-major, in the default memory space}}
   %a = memref.alloca() : memref<4x4xf32, strided<[8, 1]>>

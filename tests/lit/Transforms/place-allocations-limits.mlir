@@ -58,9 +58,9 @@ func.func @not_here() attributes {plim.kernel, plim.limits = {external_workspace
 // The budget is that of the whole call tree: a host function, its callees, the deepest of its
 // dispatches.
 // CHECK-LABEL: func.func private @leaf(
-//  CHECK-SAME: plim.frame_bytes = 1024 : i64, {{.*}}plim.stack_bytes = 1024 : i64
+//  CHECK-SAME: plim.stack_bytes = 1024 : i64
 // CHECK-LABEL: func.func @root(
-//  CHECK-SAME: plim.frame_bytes = 512 : i64, {{.*}}plim.stack_bytes = 1536 : i64
+//  CHECK-SAME: plim.stack_bytes = 1536 : i64
 //       CHECK: scope = "global.stack"} : memref<128xf32>
 //       CHECK: level = "target", reason = "512 bytes do not fit: 1536 of the stack budget of 1600 are taken in @root", scope = "global.workspace"}
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<

@@ -15,11 +15,10 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 
 // What the limits let onto the stack, those that gain most per byte first; each says why.
 // CHECK-LABEL: func.func private @dispatch(
-//   AUTO-SAME: plim.frame_bytes = 1088 : i64
 //   AUTO-SAME: plim.stack_budget = 1536 : i64, plim.stack_bytes = 1088 : i64
-//  STACK-SAME: plim.frame_bytes = 1152 : i64
-//  FIXED-SAME: plim.frame_bytes = 64 : i64
-//   NONE-SAME: plim.frame_bytes = 0 : i64
+//  STACK-SAME: plim.stack_bytes = 1152 : i64
+//  FIXED-SAME: plim.stack_bytes = 64 : i64
+//   NONE-SAME: plim.stack_bytes = 0 : i64
 //       CHECK: scf.for
 //        AUTO: plim.alloc() {{.*}}candidates = ["stack", "workspace"], level = "target", reason = "64 bytes are within the limit of 1024 for one stack allocation", scope = "global.stack"} : memref<16xf32>
 //       FIXED: plim.alloc() {{.*}}level = "policy", reason = "64 bytes are within the limit of 100 {{.*}}", scope = "global.stack"} : memref<16xf32>
@@ -62,7 +61,7 @@ func.func private @bounded(%i: index) attributes {plim.dispatch_function} {
 
 // Lives that do not overlap share the frame; a loop does not make it grow.
 // CHECK-LABEL: func.func @in_turn(
-//   AUTO-SAME: plim.frame_bytes = 1024 : i64
+//   AUTO-SAME: plim.stack_bytes = 1024 : i64
 //   AUTO-SAME: plim.stack_sum = 2048 : i64
 //        AUTO: scope = "global.stack"
 //        AUTO: scope = "global.stack"
@@ -80,7 +79,7 @@ func.func @in_turn(%n: index) attributes {plim.kernel} {
 
 // Constant indices only: it becomes registers and takes nothing of the budget.
 // CHECK-LABEL: func.func @registers(
-//   AUTO-SAME: plim.frame_bytes = 0 : i64
+//   AUTO-SAME: plim.stack_bytes = 0 : i64
 //        AUTO: reason = "every access has constant indices: it becomes registers", scope = "global.stack"
 func.func @registers(%x: f32) -> f32 attributes {plim.kernel} {
   %c0 = arith.constant 0 : index

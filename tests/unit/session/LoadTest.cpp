@@ -349,5 +349,29 @@ TEST(EngineCache, IsNotUsedUnlessAskedFor) {
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
+// The load is stronger than the engine, and an artifact in the cache is of its own limits.
+TEST(LoadLimits, AreStrongerThanTheEngines) {
+  constexpr std::string_view source = R"(
+func.func @f(%x: memref<64xf32>, %i: index) {
+  %a = memref.alloc() : memref<64xf32>
+  memref.copy %x, %a : memref<64xf32> to memref<64xf32>
+  %v = memref.load %a[%i] : memref<64xf32>
+  memref.store %v, %x[%i] : memref<64xf32>
+  memref.dealloc %a : memref<64xf32>
+  return
+})";
+  TemporaryFolder folder;
+  std::shared_ptr<Engine> engine =
+      makeEngine({.limits = {"max_stack_alloca_bytes=8"}, .cacheFolder = folder.path()});
+  using Limits = std::vector<std::string>;
+  for (const auto &[limits, level] :
+       {std::pair(Limits(), "engine"), std::pair(Limits{"max_stack_alloca_bytes=300"}, "load"),
+        std::pair(Limits(), "engine")}) {
+    std::shared_ptr<Module> module = load(*engine, source, {.limits = limits});
+    ASSERT_TRUE(module);
+    EXPECT_THAT(module->report(), HasSubstr("\"level\":\"" + std::string(level) + "\""));
+  }
+}
+
 } // namespace
 } // namespace plim

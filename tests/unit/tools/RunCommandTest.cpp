@@ -242,6 +242,34 @@ func.func @main(%x: memref<4xf32>) {
   }
 }
 
+TEST_F(RunCommandTest, ExplainTellsWhoSetALimit) {
+  module.write("func.func @f(%x: memref<64xf32>, %i: index) {\n"
+               "  %a = memref.alloc() : memref<64xf32>\n"
+               "  memref.copy %x, %a : memref<64xf32> to memref<64xf32>\n"
+               "  %v = memref.load %a[%i] : memref<64xf32>\n"
+               "  memref.store %v, %x[%i] : memref<64xf32>\n"
+               "  memref.dealloc %a : memref<64xf32>\n"
+               "  return\n"
+               "}\n");
+  ExplainOptions options;
+  options.module.file = module.path();
+  options.module.limits = {"max_stack_alloca_bytes=8", "max_stack_alloca_bytes=255"};
+  Outcome outcome = explain(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("256 bytes exceed the limit of 255 for one stack allocation "
+                                     "(engine)"));
+  for (auto [limit, message] : {std::pair("stack=3", "unknown limit 'stack'"),
+                                {"stack_budget_bytes=-1", "not negative"},
+                                {"stack_budget_bytes", "must be NAME=BYTES"},
+                                {"=3", "must be NAME=BYTES"},
+                                {"external_workspace_only=1", "must be true or false"}}) {
+    options.module.limits = {limit};
+    outcome = explain(options);
+    EXPECT_EQ(outcome.status, 1) << limit;
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("error: "), HasSubstr(message)));
+  }
+}
+
 TEST_F(RunCommandTest, ASizeBeyondItsBoundIsLocated) {
   RunOptions options =
       optionsFor("func.func @fill(%n: index, %x: f32) -> tensor<?xf32> {\n"
