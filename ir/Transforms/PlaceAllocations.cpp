@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -507,16 +508,21 @@ private:
   int64_t fill(Allocation &allocation, StringRef pool, bool commit) {
     PoolFill &now = pools[{allocation.function.getName().str(), pool.str()}];
     PoolFill next = now;
-    next.problem.alignment =
-        std::max({next.problem.alignment, workspaceAlignment(getOperation(), host()),
-                  int64_t(allocation.op.getAlignment().value_or(1))});
+    int64_t &alignment = next.problem.pools[0].alignment;
+    alignment = std::max({alignment, workspaceAlignment(getOperation(), host()),
+                          int64_t(allocation.op.getAlignment().value_or(1))});
     // In program order, as it will be planned.
-    plim::planner::Buffer buffer{allocation.live.first, allocation.live.second, *allocation.bytes};
+    plim::planner::Buffer buffer;
+    buffer.lifetime = {{allocation.live.first, allocation.live.second}};
+    buffer.bytes = *allocation.bytes;
     auto &buffers = next.problem.buffers;
     buffers.insert(
-        llvm::partition_point(buffers, [&](auto &other) { return other.lower < buffer.lower; }),
+        llvm::partition_point(
+            buffers, [&](auto &other) { return other.lifetime[0].lower < allocation.live.first; }),
         buffer);
-    next.peak = plim::planner::planGreedy(next.problem).peak;
+    plim::planner::Plan plan = plim::planner::planGreedy(next.problem);
+    // Sizes that add up to more than there are addresses are no plan.
+    next.peak = plan.isFound() ? plan.peaks[0] : std::numeric_limits<int64_t>::max();
     int64_t peak = next.peak;
     if (commit)
       now = std::move(next);

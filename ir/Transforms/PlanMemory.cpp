@@ -42,14 +42,15 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
     alignment = workspaceAlignment(getOperation(), target->devices[0]);
     llvm::DenseSet<StringAttr> called = calledFunctions(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isDeclaration() && !called.contains(function.getSymNameAttr()))
-        plan(function);
+      if (!function.isDeclaration() && !called.contains(function.getSymNameAttr()) &&
+          failed(plan(function)))
+        return signalPassFailure();
     if (!pools.empty())
       getOperation()->setAttr(poolsAttr,
                               Builder(&getContext()).getStrArrayAttr(pools.getArrayRef()));
   }
 
-  void plan(func::FuncOp function) {
+  LogicalResult plan(func::FuncOp function) {
     Positions positions(function);
     llvm::MapVector<StringRef, Region> regions; // by pool, "" is the slab or the scratch
     function.walk([&](AllocOp alloc) {
@@ -67,36 +68,42 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
       Region &region = regions[scope.pool];
       auto [lower, upper] = interval(alloc, life, positions);
       region.buffers.push_back({alloc, life});
-      region.problem.buffers.push_back({lower, upper, int64_t(*alloc.getBytes())});
-      region.problem.alignment = std::max(
-          {region.problem.alignment, alignment, int64_t(alloc.getAlignment().value_or(1))});
+      plim::planner::Buffer &buffer = region.problem.buffers.emplace_back();
+      buffer.lifetime = {{lower, upper}};
+      buffer.bytes = int64_t(*alloc.getBytes());
+      int64_t &needed = region.problem.pools[0].alignment;
+      needed = std::max({needed, alignment, int64_t(alloc.getAlignment().value_or(1))});
     });
 
     Builder builder(&getContext());
     SmallVector<NamedAttribute> poolBytes;
     for (auto &[pool, region] : regions) {
       plim::planner::Plan plan = plim::planner::planGreedy(region.problem);
+      if (!plan.isFound())
+        return function.emitError() << "its buffers have no plan: " << plan.message;
       for (auto [buffer, times, offset] :
            llvm::zip(region.buffers, region.problem.buffers, plan.offsets)) {
         buffer.alloc.setOffset(offset);
-        buffer.alloc.setLifetime(ArrayRef<int64_t>{times.lower, times.upper});
+        buffer.alloc.setLifetime(
+            ArrayRef<int64_t>{times.lifetime[0].lower, times.lifetime[0].upper});
         if (buffer.life.release)
           buffer.life.release.erase();
         ++planned;
       }
       if (pool.empty()) {
         // The runtime aligns to cache lines; code rounds its base up to what is more.
-        int64_t bytes = plan.peak + region.problem.alignment - alignmentOfRuntime;
+        int64_t slabAlignment = region.problem.pools[0].alignment;
+        int64_t bytes = plan.peaks[0] + slabAlignment - alignmentOfRuntime;
         function->setAttr(workspaceBytesAttr, builder.getI64IntegerAttr(bytes));
-        function->setAttr(workspaceAlignmentAttr,
-                          builder.getI64IntegerAttr(region.problem.alignment));
+        function->setAttr(workspaceAlignmentAttr, builder.getI64IntegerAttr(slabAlignment));
         continue;
       }
       pools.insert(pool);
-      poolBytes.push_back({pool, builder.getI64IntegerAttr(plan.peak)});
+      poolBytes.push_back({pool, builder.getI64IntegerAttr(plan.peaks[0])});
     }
     if (!poolBytes.empty())
       function->setAttr(poolBytesAttr, builder.getDictionaryAttr(poolBytes));
+    return success();
   }
 
 private:
