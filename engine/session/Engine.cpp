@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <mutex>
@@ -342,6 +343,9 @@ StatusOr<std::string> Engine::readSource(const std::string &path) {
   if (!file)
     return Status(errno == EACCES ? StatusCode::PermissionDenied : StatusCode::NotFound,
                   "cannot read '" + path + "': " + std::strerror(errno));
+  // A folder opens like a file, but reading it throws.
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+    return unavailableError("cannot read '" + path + "': " + std::strerror(EISDIR));
   std::string contents{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad())
     return unavailableError("cannot read '" + path + "': " + std::strerror(errno));
