@@ -1,10 +1,13 @@
 // plimsoll: the command line. Arguments in, one of the commands called; nothing else.
+#include "tools/PlanCommand.h"
 #include "tools/RunCommand.h"
 #include "tools/TargetsCommand.h"
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <iostream>
+#include <limits>
 
 namespace {
 
@@ -23,6 +26,25 @@ void addModuleOptions(CLI::App &command, plim::tools::ModuleOptions &options) {
   command.add_flag("--oracle", options.oracle, "the plain lowering, without any optimisation");
   command.add_flag("--cache", options.cache, "keep compiled code in the user's cache folder");
   command.add_option("--cache-dir", options.cacheFolder, "another folder for --cache");
+}
+
+CLI::App *addPlanCommand(CLI::App &app, plim::tools::PlanOptions &options) {
+  const CLI::Range notNegative(int64_t(0), std::numeric_limits<int64_t>::max());
+  CLI::App *command = app.add_subcommand("plan", "the static memory planner on its own");
+  command->add_option("file", options.file, "buffers, in CSV: id,lower,upper,size")->required();
+  CLI::Option *capacity =
+      command->add_option("--capacity", options.capacity, "most bytes that a plan may have")
+          ->check(notNegative);
+  command
+      ->add_option("--pool", options.pools,
+                   "instead, a pool, best first: NAME[=[BYTES][:ALIGNMENT[:WEIGHT]]]")
+      ->allow_extra_args(false)
+      ->excludes(capacity);
+  command->add_option("--budget", options.nodes, "placements to try")->check(notNegative);
+  command->add_option("--threads", options.threads, "threads that search, 0 for all")
+      ->check(CLI::Range(0, 1024));
+  command->add_option("--output,-o", options.output, "write the solution to FILE.csv");
+  return command;
 }
 
 } // namespace
@@ -66,6 +88,9 @@ int main(int argc, char **argv) {
   addModuleOptions(*explainCommand, explain.module);
   explainCommand->add_flag("--json", explain.json, "for programs");
 
+  plim::tools::PlanOptions plan;
+  CLI::App *planCommand = addPlanCommand(app, plan);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -75,5 +100,7 @@ int main(int argc, char **argv) {
     return plim::tools::runTargetsCommand(targets, std::cout, std::cerr);
   if (*runCommand)
     return plim::tools::runRunCommand(run, std::cout, std::cerr);
+  if (*planCommand)
+    return plim::tools::runPlanCommand(plan, std::cout, std::cerr);
   return plim::tools::runExplainCommand(explain, std::cout, std::cerr);
 }

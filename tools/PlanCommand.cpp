@@ -1,0 +1,161 @@
+#include "tools/PlanCommand.h"
+
+#include "engine/session/Engine.h"
+#include "planner/Csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <iomanip>
+#include <numeric>
+#include <ostream>
+#include <thread>
+
+namespace plim::tools {
+
+namespace {
+
+using namespace planner;
+
+int fail(std::ostream &err, std::string_view message) {
+  err << "error: " << message << "\n";
+  return 1;
+}
+
+bool parseNumber(std::string_view text, int64_t &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Adds the pool NAME[=[BYTES][:ALIGNMENT[:WEIGHT]]]. What is wrong with it, or nothing.
+std::string addPool(const std::string &text, Problem &problem) {
+  std::string fault = "pool '" + text + "' must be NAME[=[BYTES][:ALIGNMENT[:WEIGHT]]]";
+  size_t equals = std::min(text.find('='), text.size());
+  Pool pool;
+  pool.name = text.substr(0, equals);
+  if (pool.name.empty())
+    return fault;
+  for (const Pool &other : problem.pools)
+    if (other.name == pool.name)
+      return "pool '" + pool.name + "' is given twice";
+  size_t at = equals + 1;
+  for (int part = 0; at <= text.size() && equals < text.size(); ++part) {
+    size_t end = std::min(text.find(':', at), text.size());
+    std::string_view number = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    if (part == 0 && number.empty())
+      continue;
+    int64_t value = 0;
+    if (part > 2 || !parseNumber(number, value))
+      return fault;
+    if (part == 0)
+      pool.capacity = value;
+    else if (part == 1)
+      pool.alignment = value;
+    else
+      pool.weight = value;
+    if (part == 2)
+      problem.objective = Objective::WeightedPeaks;
+  }
+  problem.pools.push_back(std::move(pool));
+  return "";
+}
+
+int64_t sum(const std::vector<int64_t> &values) {
+  return std::accumulate(values.begin(), values.end(), int64_t(0));
+}
+
+const char *nameOf(planner::Status status) {
+  switch (status) {
+  case planner::Status::Optimal:
+    return "optimal";
+  case planner::Status::Feasible:
+    return "feasible";
+  case planner::Status::Unknown:
+    return "unknown";
+  case planner::Status::Infeasible:
+    return "infeasible";
+  case planner::Status::Invalid:
+    return "invalid";
+  }
+}
+
+void printPlan(const Problem &problem, const Plan &plan, std::ostream &out) {
+  for (size_t i = 0; problem.pools.size() > 1 && i < problem.pools.size(); ++i) {
+    const Pool &pool = problem.pools[i];
+    out << "pool " << pool.name << ": peak " << plan.peaks[i];
+    if (pool.capacity)
+      out << " of " << *pool.capacity;
+    out << ", lower bound " << plan.lowerBounds[i] << ", "
+        << std::count(plan.pools.begin(), plan.pools.end(), uint32_t(i)) << " buffers\n";
+  }
+  int64_t peak = sum(plan.peaks), bound = sum(plan.lowerBounds), gap = peak - bound;
+  double percent = bound > 0 ? 100 * double(gap) / double(bound) : 0;
+  out << "peak: " << peak << "\nlower bound: " << bound << "\ngap: " << gap << " (" << std::fixed
+      << std::setprecision(2) << percent << "%)\n";
+}
+
+void printSearch(const Plan &plan, double milliseconds, std::ostream &out) {
+  out << "status: " << nameOf(plan.status) << "\nnodes: " << plan.nodes << "\ntime: " << std::fixed
+      << std::setprecision(2) << milliseconds << " ms\n";
+}
+
+/// Why there is none.
+void printFailure(const Problem &problem, const Plan &plan, std::ostream &out) {
+  out << "missing bytes: " << plan.missingBytes << "\n";
+  if (plan.subset.empty())
+    return;
+  out << "no plan holds all of:";
+  for (uint32_t buffer : plan.subset)
+    out << " " << problem.buffers[buffer].name;
+  out << "\n";
+}
+
+} // namespace
+
+int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &err) {
+  Problem problem;
+  problem.pools[0].capacity = options.capacity;
+  if (!options.pools.empty())
+    problem.pools.clear();
+  for (const std::string &text : options.pools)
+    if (std::string fault = addPool(text, problem); !fault.empty()) {
+      fail(err, fault);
+      return 2;
+    }
+  StatusOr<std::string> text = Engine::readSource(options.file);
+  if (!text.ok())
+    return fail(err, text.status().message());
+  if (std::optional<CsvFault> fault = readCsv(*text, problem))
+    return fail(err, options.file + ":" + std::to_string(fault->line) + ":" +
+                         std::to_string(fault->column) + ": " + fault->message);
+
+  Options search;
+  search.nodes = uint64_t(options.nodes);
+  search.threads =
+      options.threads > 0 ? unsigned(options.threads) : std::thread::hardware_concurrency();
+  auto start = std::chrono::steady_clock::now();
+  Plan plan = solve(problem, search);
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+
+  if (plan.status == planner::Status::Invalid)
+    return fail(err, options.file + ": " + plan.message);
+  out << "buffers: " << problem.buffers.size() << "\n";
+  if (!plan.isFound()) {
+    printSearch(plan, time.count(), out);
+    printFailure(problem, plan, out);
+    return fail(err, options.file + ": " + plan.message);
+  }
+  // The planner's own word is not enough for what others will write to.
+  if (std::string fault = verify(problem, plan); !fault.empty())
+    return fail(err, options.file + ": the planner is wrong: " + fault);
+  printPlan(problem, plan, out);
+  printSearch(plan, time.count(), out);
+  if (!options.output.empty() &&
+      !(std::ofstream(options.output, std::ios::binary) << writeCsv(*text, problem, plan)).flush())
+    return fail(err, "cannot write '" + options.output + "'");
+  return 0;
+}
+
+} // namespace plim::tools

@@ -1,0 +1,29 @@
+// `plimsoll plan`: the static memory planner on its own, for problems in files of planner/Csv.h.
+//
+// Must not know how a plan is found: only the planner's entry point.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plim::tools {
+
+struct PlanOptions {
+  std::string file;
+  std::optional<int64_t> capacity; // bytes of the one pool, if none are named
+  /// NAME[=[BYTES][:ALIGNMENT[:WEIGHT]]], best first. Without BYTES there is no limit. With a weight
+  /// anywhere the plan is that of the least weighted sum of peaks.
+  std::vector<std::string> pools;
+  int64_t nodes = 1'000'000; // placements to try
+  int threads = 0;           // that search; 0 for all
+  std::string output;        // the solution; empty: none
+};
+
+/// The report goes to `out`, one diagnostic to `err`. 0, 1 if there is no plan or after another
+/// error, 2 if a pool's text is wrong.
+int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &err);
+
+} // namespace plim::tools
