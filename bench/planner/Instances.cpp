@@ -1,0 +1,133 @@
+#include "bench/planner/Instances.h"
+
+#include "bench/harness/Workload.h"
+#include "planner/Csv.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <random>
+
+namespace plim::bench {
+
+namespace {
+
+using planner::Buffer;
+using planner::Problem;
+
+/// Distributions of the standard library differ between libraries; these do not.
+class Draw {
+public:
+  explicit Draw(int seed) : random(uint64_t(seed)) {}
+  int64_t operator()(int64_t low, int64_t high) {
+    return low + int64_t(random() % uint64_t(high - low + 1));
+  }
+  double unit() { return double(random() >> 11) / double(uint64_t(1) << 53); }
+
+private:
+  std::mt19937_64 random;
+};
+
+void add(Problem &problem, int64_t lower, int64_t upper, int64_t bytes) {
+  Buffer &buffer = problem.buffers.emplace_back();
+  buffer.lifetime = {{lower, upper}};
+  buffer.bytes = bytes;
+}
+
+} // namespace
+
+Problem layers(int count) {
+  Draw draw(count);
+  Problem problem;
+  problem.pools[0].alignment = 64;
+  constexpr int64_t shapes[] = {49, 100, 196, 256, 784, 1000};
+  for (int i = 0; i < count; ++i) {
+    int64_t duration = draw(1, 10) == 1 ? draw(10, 10 + count / 4) : draw(2, 6);
+    int64_t bytes = shapes[draw(0, 5)] * (int64_t(64) << draw(0, 6));
+    // Every third step has a second buffer beside the first: branches, scratch.
+    add(problem, i - i % 3, i - i % 3 + duration, bytes);
+  }
+  return problem;
+}
+
+Problem cuts(int count) {
+  struct Piece {
+    int64_t lower, upper, low, high;
+    double area() const { return double(upper - lower) * double(high - low); }
+  };
+  Draw draw(count);
+  auto isSmaller = [](const Piece &a, const Piece &b) { return a.area() < b.area(); };
+  std::vector<Piece> pieces = {{0, int64_t(8) * count, 0, int64_t(1) << 20}}; // a heap by area
+  while (int(pieces.size()) < count) {
+    std::pop_heap(pieces.begin(), pieces.end(), isSmaller);
+    Piece piece = pieces.back(), rest = piece;
+    pieces.pop_back();
+    int64_t duration = piece.upper - piece.lower, bytes = piece.high - piece.low;
+    bool cutsTime = duration > 1 && (bytes < 2 || draw(0, 1));
+    auto cut = [&](int64_t length) {
+      return std::clamp<int64_t>(int64_t(double(length) * (0.2 + 0.6 * draw.unit())), 1,
+                                 length - 1);
+    };
+    if (cutsTime)
+      piece.upper = rest.lower = piece.lower + cut(duration);
+    else
+      piece.high = rest.low = piece.low + cut(bytes);
+    for (const Piece &part : {piece, rest}) {
+      pieces.push_back(part);
+      std::push_heap(pieces.begin(), pieces.end(), isSmaller);
+    }
+  }
+  Problem problem;
+  std::sort(pieces.begin(), pieces.end(), [](const Piece &a, const Piece &b) {
+    return std::pair(a.lower, a.low) < std::pair(b.lower, b.low);
+  });
+  for (const Piece &piece : pieces)
+    add(problem, piece.lower, piece.upper, piece.high - piece.low);
+  return problem;
+}
+
+Problem scatter(int count, double share) {
+  Draw draw(count);
+  Problem problem;
+  problem.pools[0].alignment = 64;
+  int64_t end = int64_t(10) * count;
+  for (int i = 0; i < count; ++i) {
+    int64_t duration = std::max<int64_t>(1, int64_t(double(end) * share * 2 * draw.unit()));
+    int64_t lower = draw(0, end - 1);
+    add(problem, lower, std::min(lower + duration, end),
+        64 * int64_t(std::pow(1000.0, draw.unit())));
+  }
+  return problem;
+}
+
+std::vector<Instance> readFolder(const std::string &folder) {
+  std::vector<Instance> instances;
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".csv")
+      continue;
+    Instance &instance = instances.emplace_back();
+    instance.name = entry.path().stem();
+    auto fault = planner::readCsv(orFail(Engine::readSource(entry.path())), instance.problem);
+    if (fault)
+      fail(entry.path().string() + ":" + std::to_string(fault->line) + ": " + fault->message);
+  }
+  std::sort(instances.begin(), instances.end(),
+            [](const Instance &a, const Instance &b) { return a.name < b.name; });
+  return instances;
+}
+
+int64_t countPairs(const Problem &problem) {
+  std::vector<int64_t> uppers;
+  for (const Buffer &buffer : problem.buffers)
+    uppers.push_back(buffer.lifetime[0].upper);
+  std::sort(uppers.begin(), uppers.end());
+  // All pairs, less those of which one has ended when the other begins.
+  int64_t count = int64_t(problem.buffers.size()), pairs = count * (count - 1) / 2;
+  for (const Buffer &buffer : problem.buffers)
+    pairs -=
+        std::upper_bound(uppers.begin(), uppers.end(), buffer.lifetime[0].lower) - uppers.begin();
+  return pairs;
+}
+
+} // namespace plim::bench
