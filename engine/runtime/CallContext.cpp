@@ -209,12 +209,14 @@ void CallContext::unlink(BlockLink *link) {
 }
 
 void CallContext::releaseAll() {
-  LockGuard lock(mutex);
-  while (owned.next != &owned) {
-    BlockLink *link = owned.next;
-    unlink(link);
-    pool.release(MemoryPool::blockOf(link));
+  BlockLink *next;
+  {
+    LockGuard lock(mutex);
+    next = owned.next;
+    owned = {&owned, &owned};
   }
+  while (next != &owned)
+    pool.release(MemoryPool::blockOf(std::exchange(next, next->next)));
 }
 
 } // namespace plim::runtime
