@@ -14,12 +14,17 @@ inline bool readsDestination(mlir::linalg::LinalgOp op, mlir::OpOperand &init) {
   return op.payloadUsesValueFromOperand(&init) || !op.getMatchingIndexingMap(&init).isPermutation();
 }
 
+/// The allocation with its author's constraints that a destination is, filled or not; or null.
+inline AllocOp constrainedAllocation(mlir::Value init) {
+  while (auto fill = init.getDefiningOp<mlir::linalg::FillOp>())
+    init = fill.getDpsInits()[0];
+  return init.getDefiningOp<AllocOp>();
+}
+
 /// Has the author said where a result of the op is to live? Then it must exist as a buffer.
 inline bool hasPinnedResult(mlir::linalg::LinalgOp op) {
   return llvm::any_of(op.getDpsInits(), [](mlir::Value init) {
-    while (auto fill = init.getDefiningOp<mlir::linalg::FillOp>())
-      init = fill.getDpsInits()[0];
-    auto alloc = init.getDefiningOp<AllocOp>();
+    AllocOp alloc = constrainedAllocation(init);
     return alloc && alloc.isPinned();
   });
 }

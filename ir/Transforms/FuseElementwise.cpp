@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMFUSEELEMENTWISE
@@ -23,8 +24,19 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
       ++(pays ? fused : missed);
       return pays;
     });
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    // The patterns also turn destinations that are not read into `tensor.empty`, and with them what
+    // the author says of an allocation: they must not see the op.
+    SmallVector<Operation *> roots;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (llvm::none_of(op.getDpsInits(), plim::ir::constrainedAllocation))
+        roots.push_back(op);
+    });
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    if (failed(applyOpPatternsGreedily(roots, std::move(patterns), config)))
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 
   static bool fusionPays(OpOperand &operand) {
@@ -37,7 +49,9 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     for (OpOperand &init : producer.getDpsInitsMutable())
       if (producer.payloadUsesValueFromOperand(&init))
         return false;
-    return producer->hasOneUse();
+    // A producer that was fused away stays until all is done, without uses.
+    return llvm::count_if(producer->getUses(),
+                          [](OpOperand &use) { return !isOpTriviallyDead(use.getOwner()); }) == 1;
   }
 };
 

@@ -98,7 +98,8 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
     Upstream's fusion patterns, restricted to where they neither repeat work nor change results: the
     consumer is elementwise and reads every element of the producer once, the producer does not read
     its destination and has no other user. (Without that, upstream re-applies a producer that
-    updates its destination, and evaluates one that feeds a contraction once per product.)
+    updates its destination, and evaluates one that feeds a contraction once per product.) An op whose
+    destination is a `plim.alloc` stays, with that destination, as it is.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
   let statistics = [Statistic<"fused", "fused", "producers fused">,

@@ -213,3 +213,32 @@ func.func @two_users(%a: tensor<8xf32>, %c: tensor<8xf32>) -> (tensor<8xf32>, te
   } -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// What an author says of a destination stays, whether or not the op reads it.
+#id = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func @constrained(
+//       CHECK: %[[P:.*]] = plim.alloc() {scope = "global.sram"}
+//       CHECK: linalg.generic {{.*}} outs(%[[P]] : tensor<4xf32>)
+//       CHECK: %[[Q:.*]] = plim.alloc() {max_bytes = 64 : i64}
+//       CHECK: %[[F:.*]] = linalg.fill {{.*}} outs(%[[Q]] : tensor<4xf32>)
+//       CHECK: linalg.generic {{.*}} outs(%[[F]] : tensor<4xf32>)
+func.func @constrained(%a: tensor<4xf32>, %zero: f32) -> tensor<4xf32> {
+  %p = plim.alloc() {scope = "global.sram"} : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%p : tensor<4xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  %q = plim.alloc() {max_bytes = 64 : i64} : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%q : tensor<4xf32>) -> tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%0 : tensor<4xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
