@@ -1,5 +1,6 @@
 #include "targets/Resolve.h"
 
+#include "targets/Calibration.h"
 #include "targets/cuda/Cuda.h"
 #include "targets/host/Host.h"
 #include "targets/internal/File.h"
@@ -8,14 +9,24 @@
 namespace plim::targets {
 namespace {
 
-StatusOr<TargetDescription> queryAll(std::vector<Status> *warnings) {
+void keepWarning(std::vector<Status> *warnings, const Status &status, std::string_view context) {
+  if (!status.ok() && warnings)
+    warnings->push_back(status.withContext(context));
+}
+
+StatusOr<TargetDescription> queryCpu(std::vector<Status> *warnings) {
   PLIM_ASSIGN_OR_RETURN(TargetDescription target, queryHost());
-  auto keep = [&](const Status &status, std::string_view what) {
-    if (!status.ok() && warnings)
-      warnings->push_back(status.withContext(what));
-  };
-  keep(queryCuda(target), "CUDA devices are left out");
-  keep(queryVulkan(target), "Vulkan devices are left out");
+  StatusOr<std::optional<Calibration>> calibration = readCalibration(calibrationPath());
+  keepWarning(warnings, calibration.status(), "the calibration is left out");
+  if (calibration.ok() && *calibration)
+    applyCalibration(**calibration, target.devices[0]);
+  return target;
+}
+
+StatusOr<TargetDescription> queryAll(std::vector<Status> *warnings) {
+  PLIM_ASSIGN_OR_RETURN(TargetDescription target, queryCpu(warnings));
+  keepWarning(warnings, queryCuda(target), "CUDA devices are left out");
+  keepWarning(warnings, queryVulkan(target), "Vulkan devices are left out");
   return target;
 }
 
@@ -32,8 +43,8 @@ StatusOr<Registry> makeRegistry(std::vector<Status> *warnings) {
   Registry registry;
   PLIM_RETURN_IF_ERROR(registry.addProbe("host", "this machine and its accelerators",
                                          [warnings] { return queryAll(warnings); }));
-  PLIM_RETURN_IF_ERROR(
-      registry.addProbe("host-cpu", "this machine without its accelerators", queryHost));
+  PLIM_RETURN_IF_ERROR(registry.addProbe("host-cpu", "this machine without its accelerators",
+                                         [warnings] { return queryCpu(warnings); }));
   PLIM_RETURN_IF_ERROR(registry.addBuiltinTags());
   return registry;
 }

@@ -37,6 +37,7 @@ struct alignas(PLIM_BUFFER_ALIGNMENT) MemoryPool::Header {
   BlockLink link;
   size_t capacity;
   uint64_t sizeClass;
+  void *system; // what goes back to the system
 
   static Header *of(void *block) { return static_cast<Header *>(block) - 1; }
   static Header *of(BlockLink *link) { return reinterpret_cast<Header *>(link); }
@@ -128,15 +129,27 @@ BlockLink *MemoryPool::linkOf(void *block) { return &Header::of(block)->link; }
 
 void *MemoryPool::blockOf(BlockLink *link) { return Header::of(link)->payload(); }
 
-void *MemoryPool::takeFromSystem(size_t bytes) {
+MemoryPool::Header *MemoryPool::takeFromSystem(size_t bytes) {
   const Allocator &allocator = options.allocator;
-  if (!allocator.allocate)
-    return options.reuse ? allocateBlock(bytes) : std::aligned_alloc(granule, bytes);
-  void *memory = allocator.allocate(allocator.user, bytes, granule, options.memory.c_str());
-  if (reinterpret_cast<uintptr_t>(memory) % granule == 0)
-    return memory;
-  allocator.release(allocator.user, memory, bytes);
-  return nullptr;
+  void *memory;
+  if (allocator.allocate) {
+    memory = allocator.allocate(allocator.user, bytes, granule, options.memory.c_str());
+    if (reinterpret_cast<uintptr_t>(memory) % granule != 0) {
+      allocator.release(allocator.user, memory, bytes);
+      return nullptr;
+    }
+  } else if (options.reuse) {
+    memory = allocateBlock(bytes);
+  } else {
+    memory = std::malloc(bytes + granule);
+  }
+  if (!memory)
+    return nullptr;
+  // Plain malloc, aligned by hand, is several times faster than its aligned variants in glibc.
+  auto aligned = (reinterpret_cast<uintptr_t>(memory) + granule - 1) / granule * granule;
+  auto *header = reinterpret_cast<Header *>(aligned);
+  header->system = memory;
+  return header;
 }
 
 void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
@@ -147,21 +160,20 @@ void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
     overLimit = systemBytes.load(std::memory_order_relaxed) > options.maxSystemBytes;
   }
   size_t bytes = sizeof(Header) + capacity;
-  void *memory = nullptr;
+  Header *header = nullptr;
   if (!overLimit) {
-    memory = takeFromSystem(bytes);
-    if (!memory) {
+    header = takeFromSystem(bytes);
+    if (!header) {
       trim();
-      memory = takeFromSystem(bytes);
+      header = takeFromSystem(bytes);
     }
   }
-  if (!memory) {
+  if (!header) {
     systemBytes.fetch_sub(capacity, std::memory_order_relaxed);
     return nullptr;
   }
   systemAllocations.fetch_add(1, std::memory_order_relaxed);
   notePeak();
-  auto *header = static_cast<Header *>(memory);
   header->capacity = capacity;
   header->sizeClass = sizeClass;
   return header->payload();
@@ -170,9 +182,9 @@ void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
 void MemoryPool::releaseToSystem(Header *header) {
   size_t capacity = header->capacity;
   if (options.allocator.allocate)
-    options.allocator.release(options.allocator.user, header, sizeof(Header) + capacity);
+    options.allocator.release(options.allocator.user, header->system, sizeof(Header) + capacity);
   else
-    std::free(header);
+    std::free(header->system);
   systemBytes.fetch_sub(capacity, std::memory_order_relaxed);
 }
 

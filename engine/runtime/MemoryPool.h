@@ -103,7 +103,7 @@ private:
     uint64_t hits PLIM_GUARDED_BY(mutex) = 0;
   };
 
-  void *takeFromSystem(size_t bytes);
+  Header *takeFromSystem(size_t bytes);
   void *allocateFromSystem(size_t capacity, uint64_t sizeClass);
   void releaseToSystem(Header *header);
   void evict(SizeClass &from, size_t keepBytes);

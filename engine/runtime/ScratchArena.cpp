@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace plim::runtime {
 namespace {
@@ -52,12 +53,14 @@ void *ScratchArena::allocate(size_t bytes) {
   return static_cast<std::byte *>(MemoryPool::blockOf(chunk)) + used;
 }
 
-ScratchCache::~ScratchCache() {
-  while (ScratchArena *arena = free) {
-    free = arena->nextFree;
-    delete arena;
-  }
+size_t ScratchArena::heldBytes() const {
+  size_t bytes = 0;
+  for (BlockLink *chunk = first; chunk; chunk = chunk->next)
+    bytes += capacityOf(chunk);
+  return bytes;
 }
+
+ScratchCache::~ScratchCache() { trim(); }
 
 ScratchArena *ScratchCache::take() {
   {
@@ -68,6 +71,24 @@ ScratchArena *ScratchCache::take() {
     }
   }
   return new (std::nothrow) ScratchArena(pool);
+}
+
+size_t ScratchCache::keptBytes() const {
+  LockGuard lock(mutex);
+  size_t bytes = 0;
+  for (ScratchArena *arena = free; arena; arena = arena->nextFree)
+    bytes += arena->heldBytes();
+  return bytes;
+}
+
+void ScratchCache::trim() {
+  ScratchArena *arena;
+  {
+    LockGuard lock(mutex);
+    arena = std::exchange(free, nullptr);
+  }
+  while (arena)
+    delete std::exchange(arena, arena->nextFree);
 }
 
 void ScratchCache::giveBack(ScratchArena *arena) {

@@ -37,6 +37,8 @@ public:
   Mark mark() const { return position; }
   /// Frees all that was allocated since `mark`, keeping the chunks.
   void reset(Mark mark) { position = mark; }
+  /// The chunks together.
+  size_t heldBytes() const;
 
 private:
   friend class ScratchCache;
@@ -60,9 +62,14 @@ public:
   ScratchArena *take();
   void giveBack(ScratchArena *arena);
 
+  /// What the arenas hold that wait for the next range.
+  size_t keptBytes() const;
+  /// Gives them back to the pool.
+  void trim();
+
 private:
   MemoryPool &pool;
-  Mutex mutex;
+  mutable Mutex mutex;
   ScratchArena *free PLIM_GUARDED_BY(mutex) = nullptr;
 };
 

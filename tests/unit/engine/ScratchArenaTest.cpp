@@ -93,5 +93,25 @@ TEST(ScratchCache, LendsDistinctArenasAndTheLastOneFirst) {
   cache.giveBack(again);
 }
 
+TEST(ScratchCache, TellsAndGivesBackWhatWaits) {
+  MemoryPool pool;
+  ScratchCache cache(pool);
+  ScratchArena *lent = cache.take();
+  ScratchArena *waiting = cache.take();
+  ASSERT_NE(lent->allocate(1000), nullptr);
+  ASSERT_NE(waiting->allocate(1 << 20), nullptr);
+  EXPECT_EQ(cache.keptBytes(), 0u);
+  uint64_t live = pool.statistics().liveBytes;
+  cache.giveBack(waiting);
+  size_t kept = cache.keptBytes();
+  EXPECT_GE(kept, size_t{1} << 20);
+  EXPECT_LT(kept, live);
+  cache.trim();
+  EXPECT_EQ(cache.keptBytes(), 0u);
+  EXPECT_EQ(pool.statistics().liveBytes, live - kept);
+  cache.giveBack(lent);
+  EXPECT_EQ(cache.keptBytes(), live - kept);
+}
+
 } // namespace
 } // namespace plim::runtime

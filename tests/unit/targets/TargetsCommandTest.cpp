@@ -1,15 +1,21 @@
 #include "tools/TargetsCommand.h"
 
+#include "targets/Calibration.h"
 #include "targets/TargetDescription.h"
+#include "tools/Calibrate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <sstream>
+#include <unistd.h>
 
 namespace plim::tools {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 struct Output {
@@ -27,6 +33,40 @@ void expectNarrow(const std::string &text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST(TargetsCommand, TheStackPaysUpToTheFirstSizeWhereItDoesNot) {
+  EXPECT_EQ(chooseMaxStackAlloca({}), 0);
+  EXPECT_EQ(chooseMaxStackAlloca({{64, 1, 1, 1.0}, {128, 1, 2, 2.0}}), 0);
+  EXPECT_EQ(chooseMaxStackAlloca(
+                {{64, 1, 2, 2.0}, {128, 1, 1, 1.01}, {256, 1, 1, 1.0}, {512, 1, 2, 2.0}}),
+            128);
+  EXPECT_EQ(chooseMaxStackAlloca({{64, 1, 2, 2.0}, {128, 1, 1, 1.5}}), 128);
+}
+
+TEST(TargetsCommand, CalibratesForTheUser) {
+  const char *before = std::getenv("XDG_CONFIG_HOME");
+  std::string restored = before ? before : "";
+  std::string folder = testing::TempDir() + "calibrate" + std::to_string(getpid());
+  setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+  TargetsOptions options;
+  options.calibrate = true;
+  Output output = run(options);
+  EXPECT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.out, AllOf(HasSubstr("workspace by stack\n"), HasSubstr("\n     64 B  "),
+                                HasSubstr("\nthe largest single stack allocation is "),
+                                HasSubstr(folder + "/plimsoll/calibration.json")));
+  StatusOr<std::optional<targets::Calibration>> kept =
+      targets::readCalibration(targets::calibrationPath());
+  ASSERT_TRUE(kept.ok() && *kept);
+  Output json = run({.target = "host-cpu", .json = true});
+  EXPECT_THAT(json.out, HasSubstr("\"max_stack_alloca_bytes\": " +
+                                  std::to_string((*kept)->maxStackAllocaBytes)));
+  std::filesystem::remove_all(folder);
+  if (before)
+    setenv("XDG_CONFIG_HOME", restored.c_str(), 1);
+  else
+    unsetenv("XDG_CONFIG_HOME");
 }
 
 TEST(TargetsCommand, ReportsThisMachine) {

@@ -1,0 +1,80 @@
+#include "targets/Calibration.h"
+
+#include "targets/internal/File.h"
+#include "targets/internal/Json.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace plim::targets {
+
+namespace fs = std::filesystem;
+
+std::string calibrationPath() {
+  constexpr const char *name = "/plimsoll/calibration.json";
+  if (const char *base = std::getenv("XDG_CONFIG_HOME"); base && *base)
+    return std::string(base) + name;
+  if (const char *home = std::getenv("HOME"); home && *home)
+    return std::string(home) + "/.config" + name;
+  return "";
+}
+
+StatusOr<std::optional<Calibration>> readCalibration(const std::string &path) {
+  std::error_code ignored;
+  if (path.empty() || !fs::exists(path, ignored))
+    return std::optional<Calibration>();
+  PLIM_ASSIGN_OR_RETURN(std::string text, internal::readFile(path));
+  StatusOr<internal::Json> json = internal::parseJson(text);
+  if (!json.ok())
+    return json.status().withContext(path);
+  auto malformed = [&](const std::string &what) {
+    return invalidArgumentError(path + ": " + what);
+  };
+  if (!json->is_object())
+    return malformed("must be an object");
+  Calibration calibration;
+  for (const auto &[key, value] : json->items()) {
+    if (key == "machine" && value.is_string())
+      calibration.machine = value.get<std::string>();
+    else if (key == "max_stack_alloca_bytes" && value.is_number_integer() &&
+             value.get<int64_t>() >= 0)
+      calibration.maxStackAllocaBytes = value.get<int64_t>();
+    else
+      return malformed("unknown or malformed '" + key + "'");
+  }
+  if (json->size() != 2)
+    return malformed("must have 'machine' and 'max_stack_alloca_bytes'");
+  return std::optional(std::move(calibration));
+}
+
+Status writeCalibration(const std::string &path, const Calibration &calibration) {
+  internal::Json json = {{"machine", calibration.machine},
+                         {"max_stack_alloca_bytes", calibration.maxStackAllocaBytes}};
+  // A reader sees the old file or the new one.
+  std::string draft = path + "." + std::to_string(getpid());
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  if (!error) {
+    std::ofstream file(draft);
+    file << json.dump(2, ' ', false, internal::Json::error_handler_t::replace) << "\n";
+    if (!file.flush())
+      error = std::make_error_code(std::errc::io_error);
+  }
+  if (!error)
+    fs::rename(draft, path, error);
+  if (!error)
+    return okStatus();
+  std::error_code ignored;
+  fs::remove(draft, ignored);
+  return unavailableError("cannot write '" + path + "': " + error.message());
+}
+
+void applyCalibration(const Calibration &calibration, DeviceDescription &host) {
+  if (calibration.machine == host.description)
+    host.maxStackAllocaBytes = std::min(calibration.maxStackAllocaBytes, host.stackBudgetBytes);
+}
+
+} // namespace plim::targets
