@@ -136,6 +136,7 @@ void writeSymbol(Writer &writer, const DataSymbol &symbol) {
   writeType(writer, symbol.type);
   writer.integer(static_cast<uint64_t>(symbol.bytes));
   writer.integer(static_cast<uint64_t>(symbol.offset));
+  writer.text(symbol.pool);
 }
 
 DataSymbol readSymbol(Reader &reader) {
@@ -145,6 +146,7 @@ DataSymbol readSymbol(Reader &reader) {
   symbol.type = readType(reader);
   symbol.bytes = static_cast<int64_t>(reader.integer());
   symbol.offset = static_cast<int64_t>(reader.integer());
+  symbol.pool = reader.text();
   return symbol;
 }
 
@@ -237,7 +239,7 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
       return dataLossError("the artifact's pools of '" + function.name + "' do not match");
   for (const DataSymbol &symbol : artifact.symbols) {
     int64_t size = static_cast<int64_t>(artifact.data.size());
-    if (symbol.bytes < 0 || symbol.offset < -1 ||
+    if (symbol.bytes < 0 || symbol.offset < -1 || (!symbol.pool.empty() && symbol.offset < 0) ||
         (symbol.offset >= 0 && (symbol.offset > size || symbol.bytes > size - symbol.offset)))
       return dataLossError("the artifact's data of '" + symbol.name + "' is out of range");
   }

@@ -70,6 +70,7 @@ struct DataSymbol {
   ValueType type;
   int64_t bytes = 0;
   int64_t offset = -1; // of the contents in Artifact::data; -1: none
+  std::string pool;    // of a constant, that its author put there; empty: anywhere
 };
 
 /// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,
@@ -97,7 +98,7 @@ struct Artifact {
 };
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 4;
+inline constexpr uint32_t artifactVersion = 5;
 
 /// Bytes with magic, versions (format, ABI, LLVM) and a checksum over everything.
 std::string serialize(const Artifact &artifact);

@@ -230,6 +230,8 @@ Status collectData(ModuleOp module, Artifact &artifact) {
         return unimplementedError("constant '" + symbol.name + "' is neither dense nor a resource");
       }
     }
+    if (auto pool = entry.getAs<StringAttr>("pool"))
+      symbol.pool = pool.str();
     artifact.symbols.push_back(std::move(symbol));
   }
   return okStatus();
@@ -433,6 +435,20 @@ private:
     }
     attempt.report["stack"] = llvm::json::Object{
         {"lowerings", lowerings}, {"reserve", reserve}, {"functions", std::move(functions)}};
+    int64_t constants = 0, variables = 0, parameters = 0;
+    std::map<std::string, int64_t> pools;
+    for (const DataSymbol &symbol : attempt.artifact.symbols)
+      (!symbol.pool.empty()                 ? pools[symbol.pool]
+       : symbol.kind == DataKind::Constant  ? constants
+       : symbol.kind == DataKind::Parameter ? parameters
+                                            : variables) += symbol.bytes;
+    llvm::json::Object pinned;
+    for (const auto &[pool, bytes] : pools)
+      pinned[pool] = bytes;
+    attempt.report["data"] = llvm::json::Object{{"constants", constants},
+                                                {"constants_in_pools", std::move(pinned)},
+                                                {"parameters", parameters},
+                                                {"variables", variables}};
     attempt.artifact.report =
         llvm::formatv("{0}", llvm::json::Value(std::move(attempt.report))).str();
     return std::move(attempt.artifact);

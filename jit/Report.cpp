@@ -51,17 +51,20 @@ llvm::json::Object makeReport(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(ir::dispatchFunctionAttr)) {
       llvm::json::Array dispatches;
+      llvm::DenseMap<Operation *, int64_t> groups; // of dispatches that run at once
       function.walk([&](ir::DispatchOp dispatch) {
         llvm::json::Array bindings;
         for (OpOperand *binding : dispatch.getBindings())
           bindings.push_back(
               llvm::json::Object{{"type", textOf(binding->get().getType())},
                                  {"access", ir::stringifyAccess(dispatch.getAccess(*binding))}});
-        dispatches.push_back(
-            llvm::json::Object{{"name", dispatch.getFunction().str()},
-                               {"location", textOf(dispatch.getLoc())},
-                               {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
-                               {"bindings", std::move(bindings)}});
+        llvm::json::Object entry{{"name", dispatch.getFunction().str()},
+                                 {"location", textOf(dispatch.getLoc())},
+                                 {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
+                                 {"bindings", std::move(bindings)}};
+        if (isa<ir::ConcurrentOp>(dispatch->getParentOp()))
+          entry["group"] = groups.try_emplace(dispatch->getParentOp(), groups.size()).first->second;
+        dispatches.push_back(std::move(entry));
       });
       auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
       functions.push_back(llvm::json::Object{

@@ -164,20 +164,23 @@ StatusOr<std::shared_ptr<Session>> Session::create(std::span<const HostSymbol> s
   return session;
 }
 
-StatusOr<std::unique_ptr<LinkedModule>>
-Session::link(const Artifact &artifact, std::span<const ParameterBinding> parameters) {
+StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
+                                                      std::span<const DataBinding> bindings) {
   auto state = std::make_unique<LinkedModule::State>();
   state->session = self.lock();
   ExecutionSession &execution = *impl->execution;
 
   // Data first: code refers to it by absolute address.
   constexpr size_t alignment = 64;
+  auto isBound = [](const DataSymbol &symbol) {
+    return symbol.kind == DataKind::Parameter || !symbol.pool.empty();
+  };
   size_t constantBytes = 0, variableBytes = 0;
   std::vector<size_t> offsets;
   for (const DataSymbol &symbol : artifact.symbols) {
     size_t &total = symbol.kind == DataKind::Constant ? constantBytes : variableBytes;
     offsets.push_back(total);
-    if (symbol.kind != DataKind::Parameter)
+    if (!isBound(symbol))
       total += (static_cast<size_t>(std::max<int64_t>(symbol.bytes, 1)) + alignment - 1) /
                alignment * alignment;
   }
@@ -186,13 +189,13 @@ Session::link(const Artifact &artifact, std::span<const ParameterBinding> parame
   SymbolMap data;
   for (auto [symbol, offset] : zip(artifact.symbols, offsets)) {
     const void *address = nullptr;
-    if (symbol.kind == DataKind::Parameter) {
-      for (const ParameterBinding &binding : parameters)
+    if (isBound(symbol)) {
+      for (const DataBinding &binding : bindings)
         if (binding.first == symbol.name)
           address = binding.second;
       if (!address)
-        return failedPreconditionError("parameter '" + symbol.name + "' of " + artifact.source +
-                                       " is not bound");
+        return failedPreconditionError((symbol.pool.empty() ? "parameter '" : "constant '") +
+                                       symbol.name + "' of " + artifact.source + " is not bound");
     } else {
       DataPages &pages = symbol.kind == DataKind::Constant ? state->constants : state->variables;
       char *target = pages.data() + offset;

@@ -32,8 +32,8 @@ struct SessionOptions {
   bool perfMap = false;
 };
 
-/// The memory that a parameter of a module is bound to; it must outlive the module.
-using ParameterBinding = std::pair<std::string, const void *>;
+/// The memory that a parameter, or a constant in a pool, is bound to; it must outlive the module.
+using DataBinding = std::pair<std::string, const void *>;
 
 /// Code and data of one artifact in memory. Immutable but for the module's variables.
 class LinkedModule {
@@ -63,12 +63,12 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Links all of `artifact`. Every parameter it names must be bound, with memory of the size and
-  /// alignment of its type: the caller has checked them. FailedPrecondition for an unbound one,
+  /// Links all of `artifact`. Every parameter it names, and every constant with a pool, must be bound,
+  /// with memory of the size and alignment of its type: the caller has checked them. FailedPrecondition for an unbound one,
   /// Internal when the objects do not link, ResourceExhausted without memory.
   /// The module keeps the session alive.
   StatusOr<std::unique_ptr<LinkedModule>> link(const Artifact &artifact,
-                                               std::span<const ParameterBinding> parameters);
+                                               std::span<const DataBinding> bindings);
 
 private:
   friend class LinkedModule;

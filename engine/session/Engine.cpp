@@ -148,12 +148,68 @@ Status tooSmall(const std::string &what, size_t given, size_t needed, const std:
                                 std::to_string(needed - given) + " are missing");
 }
 
+runtime::MemoryPoolStatistics sumOf(runtime::MemoryPoolStatistics a,
+                                    const runtime::MemoryPoolStatistics &b) {
+  a.liveBytes += b.liveBytes;
+  a.peakBytes += b.peakBytes;
+  a.keptBytes += b.keptBytes;
+  a.allocations += b.allocations;
+  a.poolHits += b.poolHits;
+  return a;
+}
+
 size_t roundUp(int64_t bytes) {
   constexpr size_t alignment = PLIM_BUFFER_ALIGNMENT;
   return (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
 }
 
+/// Copies the constants that live in pools to the ends of those, which become as much smaller, and
+/// binds their symbols to where they are. `taken` receives those ends.
+Status pinConstants(const jit::Artifact &artifact, Pools &pools, std::vector<HostMemory> &taken,
+                    std::vector<jit::DataBinding> &bindings) {
+  std::map<std::string, size_t> needs;
+  for (const DataSymbol &symbol : artifact.symbols)
+    if (!symbol.pool.empty())
+      needs[symbol.pool] += roundUp(symbol.bytes);
+  std::map<std::string, std::byte *> next;
+  for (const auto &[name, need] : needs) {
+    auto pool = pools.find(name);
+    if (pool == pools.end())
+      return failedPreconditionError("pool '" + name + "' holds " + std::to_string(need) +
+                                     " bytes of constants of " + artifact.source +
+                                     ": bind it when the module is loaded");
+    constexpr size_t alignment = PLIM_BUFFER_ALIGNMENT;
+    HostMemory &memory = pool->second;
+    size_t have = memory.bytes / alignment * alignment;
+    if (have < need)
+      return resourceExhaustedError("pool '" + name + "' has " + std::to_string(memory.bytes) +
+                                    " bytes, but the constants of " + artifact.source +
+                                    " there need " + std::to_string(need) + ": " +
+                                    std::to_string(need - have) + " are missing");
+    memory.bytes = have - need;
+    next[name] = static_cast<std::byte *>(memory.data) + memory.bytes;
+    for (const HostMemory &other : taken)
+      if (overlap(other, {next[name], need}))
+        return invalidArgumentError("pool '" + name +
+                                    "' overlaps another one that holds constants");
+    taken.push_back({next[name], need});
+  }
+  for (const DataSymbol &symbol : artifact.symbols) {
+    if (symbol.pool.empty())
+      continue;
+    std::byte *&address = next[symbol.pool];
+    std::memcpy(address, artifact.data.data() + symbol.offset, static_cast<size_t>(symbol.bytes));
+    bindings.emplace_back(symbol.name, address);
+    address += roundUp(symbol.bytes);
+  }
+  return okStatus();
+}
+
 } // namespace
+
+runtime::MemoryPoolStatistics EngineMemoryStatistics::total() const {
+  return sumOf(sumOf(buffers, workspaces), scratch);
+}
 
 struct Engine::State {
   EngineOptions options;
@@ -163,6 +219,8 @@ struct Engine::State {
   std::shared_ptr<runtime::MemoryPool> pool;
   /// Of workspaces. Keeps what calls ran with at once, whatever its size: see ~Module.
   std::unique_ptr<runtime::MemoryPool> slabs;
+  /// Of scratch; kept by the executor's cache.
+  std::shared_ptr<runtime::MemoryPool> scratch;
   /// Of modules with policy heap: one malloc for each buffer.
   std::shared_ptr<runtime::MemoryPool> heap;
   std::unique_ptr<runtime::Executor> executor;
@@ -174,7 +232,8 @@ struct Module::State {
   std::shared_ptr<Engine> engine;
   jit::Artifact artifact; // its objects and data are dropped after linking
   Parameters parameters;
-  Pools pools; // bound at load
+  Pools pools;                       // bound at load, without what constants take of them
+  std::vector<HostMemory> constants; // in the pools
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   LoadStatistics statistics;
@@ -211,13 +270,14 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   state.pool = std::make_shared<runtime::MemoryPool>(pool);
   pool.maxKeptBytes = std::numeric_limits<size_t>::max();
   state.slabs = std::make_unique<runtime::MemoryPool>(pool);
+  state.scratch = std::make_shared<runtime::MemoryPool>(pool);
   pool.reuse = false;
   state.heap = std::make_shared<runtime::MemoryPool>(pool);
   // The target knows of quotas that oneTBB does not.
   int threads = options.threads > 0 ? options.threads
                                     : static_cast<int>(state.target.devices[0].hardwareThreads);
-  state.executor =
-      std::make_unique<runtime::Executor>(state.pool, runtime::ExecutorOptions{.threads = threads});
+  state.executor = std::make_unique<runtime::Executor>(
+      state.scratch, runtime::ExecutorOptions{.threads = threads});
   std::vector<jit::HostSymbol> symbols;
   for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
     symbols.push_back({symbol.name, symbol.address});
@@ -239,23 +299,21 @@ const targets::TargetDescription &Engine::target() const { return state->target;
 const EngineOptions &Engine::options() const { return state->options; }
 int Engine::threads() const { return state->executor->threads(); }
 
-runtime::MemoryPoolStatistics Engine::memoryStatistics() const {
-  runtime::MemoryPoolStatistics sum;
-  for (const runtime::MemoryPool *pool :
-       {state->pool.get(), state->slabs.get(), state->heap.get()}) {
-    runtime::MemoryPoolStatistics each = pool->statistics();
-    sum.liveBytes += each.liveBytes;
-    sum.peakBytes += each.peakBytes;
-    sum.keptBytes += each.keptBytes;
-    sum.allocations += each.allocations;
-    sum.poolHits += each.poolHits;
-  }
-  return sum;
+EngineMemoryStatistics Engine::memoryStatistics() const {
+  EngineMemoryStatistics result = {sumOf(state->pool->statistics(), state->heap->statistics()),
+                                   state->slabs->statistics(), state->scratch->statistics()};
+  // Arenas that wait hold their chunks.
+  uint64_t kept =
+      std::min<uint64_t>(state->executor->scratchCache().keptBytes(), result.scratch.liveBytes);
+  result.scratch.liveBytes -= kept;
+  result.scratch.keptBytes += kept;
+  return result;
 }
 
 void Engine::trimMemory() {
-  state->slabs->trim();
-  state->pool->trim();
+  state->executor->scratchCache().trim();
+  for (runtime::MemoryPool *pool : {state->pool.get(), state->slabs.get(), state->scratch.get()})
+    pool->trim();
 }
 
 StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_view sourceName,
@@ -369,7 +427,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     if (!host.hasFeature(feature))
       return failedPreconditionError("the code of " + artifact.source + " needs '" + feature +
                                      "', which this machine does not have");
-  std::vector<jit::ParameterBinding> bindings;
+  std::vector<jit::DataBinding> bindings;
   for (const DataSymbol &symbol : artifact.symbols) {
     if (symbol.kind != DataKind::Parameter)
       continue;
@@ -396,6 +454,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   moduleState.engine = shared_from_this();
   moduleState.parameters = parameters;
   moduleState.pools = pools;
+  PLIM_RETURN_IF_ERROR(pinConstants(artifact, moduleState.pools, moduleState.constants, bindings));
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
   for (const jit::StackProof &proof : artifact.stack)
     if (proof.proven > proof.budget)
@@ -531,6 +590,9 @@ Status Function::bindPools(const CallOptions &options, std::span<HostMemory> mem
                                   std::to_string(need.alignment) + " bytes, as '" +
                                   description->name + "' needs it");
     memories[i] = {memory.data, bytes};
+    for (const HostMemory &constants : state.constants)
+      if (overlap(memories[i], constants))
+        return invalidArgumentError("pool '" + name + "' overlaps the constants of the module");
     for (size_t j = 0; j < i; ++j)
       if (overlap(memories[i], memories[j]))
         return invalidArgumentError("pools '" + state.artifact.pools[j] + "' and '" + name +
@@ -550,6 +612,9 @@ Status Function::bindWorkspace(const CallOptions &options, std::span<const HostM
   if (!options.workspace->data && need.bytes != 0)
     return invalidArgumentError("the workspace is null");
   HostMemory used = {options.workspace->data, need.bytes};
+  for (const HostMemory &constants : module->state->constants)
+    if (overlap(constants, used))
+      return invalidArgumentError("the workspace overlaps the constants of the module");
   for (size_t i = 0; i < pools.size(); ++i)
     if (overlap(pools[i], used))
       return invalidArgumentError("pool '" + module->state->artifact.pools[i] +

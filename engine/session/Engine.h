@@ -87,7 +87,8 @@ struct LoadOptions {
   bool oracle = false;
   Parameters parameters;
   /// Pools of all calls, which must outlive the module. Calls that use one of them run one after the
-  /// other.
+  /// other. Constants that the source puts in a pool take its end, which then belongs to this module
+  /// alone, calls the rest.
   Pools pools;
   /// If not null, receives the assembly; the cache is then not read.
   std::string *assembly = nullptr;
@@ -114,6 +115,16 @@ struct LoadStatistics {
   jit::CompileTimes compile; // zero when from the cache
   double linkSeconds = 0;
   double totalSeconds = 0;
+};
+
+/// Memory of all calls, by what it is for.
+struct EngineMemoryStatistics {
+  runtime::MemoryPoolStatistics buffers;    // results, and buffers that have no plan
+  runtime::MemoryPoolStatistics workspaces; // the slabs of calls
+  runtime::MemoryPoolStatistics scratch;    // of the dispatches that run
+
+  /// `peakBytes` adds up the peaks: calls never held more at once.
+  runtime::MemoryPoolStatistics total() const;
 };
 
 /// A public function of a module; a light handle.
@@ -203,15 +214,14 @@ public:
   const EngineOptions &options() const;
   int threads() const;
 
-  /// Buffers, workspaces and scratch of all calls together. `peakBytes` adds up the peaks of each
-  /// kind: calls never held more at once. Scratch that waits for the next call is live.
-  runtime::MemoryPoolStatistics memoryStatistics() const;
+  EngineMemoryStatistics memoryStatistics() const;
   /// Gives all memory that waits for reuse back to the system; the next calls take it anew.
   void trimMemory();
 
   /// Compiles `source` (MLIR text or bytecode), or takes it from the cache, and links it. A located
-  /// message for a source that is not accepted; FailedPrecondition for a parameter that is missing,
-  /// InvalidArgument for one, or a pool, that does not fit or that the module does not have.
+  /// message for a source that is not accepted; FailedPrecondition for a parameter that is missing, or
+  /// a pool that constants live in; InvalidArgument for one that does not fit or that the module does
+  /// not have; ResourceExhausted for a pool too small for its constants.
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
                                          const LoadOptions &options = {});
   /// The same for a file, with the errors of readSource.

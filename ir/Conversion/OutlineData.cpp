@@ -1,4 +1,5 @@
 #include "ir/Conversion/Passes.h"
+#include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -29,6 +30,10 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
           builder.getNamedAttr("type", TypeAttr::get(global.getType()))};
       if (isa_and_nonnull<ElementsAttr>(value))
         entry.push_back(builder.getNamedAttr("value", value));
+      if (auto scope = global->getAttrOfType<StringAttr>(plim::ir::scopeAttr))
+        entry.push_back(builder.getNamedAttr(
+            "pool", builder.getStringAttr(plim::ir::Scope::parse(scope.getValue())->pool)));
+      global->removeAttr(plim::ir::scopeAttr);
       data.push_back(builder.getDictionaryAttr(entry));
       global.removeInitialValueAttr();
       global.setConstant(false);

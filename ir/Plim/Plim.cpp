@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -242,6 +243,28 @@ LogicalResult verifyConstraints(StringRef scope, Attribute pools, Attribute acce
 
 } // namespace
 
+namespace {
+
+/// A constant may live in a pool: it is copied there when the module is loaded.
+LogicalResult verifyConstantScope(Operation *op, Attribute scope) {
+  auto text = dyn_cast<StringAttr>(scope);
+  std::optional<Scope> parsed = text ? Scope::parse(text.getValue()) : std::nullopt;
+  if (!parsed || (parsed->kind != Scope::Global && parsed->kind != Scope::Pool))
+    return op->emitError() << "scope " << scope << " is not for a constant; known are \"global\" "
+                           << "and \"global.POOL\"";
+  auto memory = dyn_cast<memref::GlobalOp>(op);
+  auto program = dyn_cast<ml_program::GlobalOp>(op);
+  bool isConstant =
+      memory ? memory.getConstant() && isa_and_nonnull<ElementsAttr>(memory.getInitialValueAttr())
+             : !program.getIsMutable() && isa_and_nonnull<ElementsAttr>(program.getValueAttr());
+  if (!isConstant)
+    return op->emitError() << "only a constant has a scope; parameters stay where the host "
+                           << "application has them, variables with the module";
+  return success();
+}
+
+} // namespace
+
 LogicalResult PlimDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   auto emitError = [&] { return op->emitError(); };
   StringRef name = attribute.getName();
@@ -254,6 +277,8 @@ LogicalResult PlimDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (name != scopeAttr && name != candidatePoolsAttr && name != accessorsAttr &&
       name != maxBytesAttr && name != limitsAttr)
     return success();
+  if (isa<memref::GlobalOp, ml_program::GlobalOp>(op) && name == scopeAttr)
+    return verifyConstantScope(op, attribute.getValue());
   if (!isa<tensor::EmptyOp, bufferization::AllocTensorOp, memref::AllocOp, memref::AllocaOp>(op))
     return emitError() << "'" << name << "' belongs on an allocation";
   auto scope = op->getAttrOfType<StringAttr>(scopeAttr);

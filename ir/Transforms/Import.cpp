@@ -243,12 +243,17 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
 
   auto memrefType = MemRefType::get(type.getShape(), type.getElementType());
   bool isConstant = !global.getIsMutable();
+  // One with a place of its own must not be folded into others.
+  Attribute scope = global->getAttr(scopeAttr);
+  bool isFoldable = isConstant && !isExtern && !scope;
   Attribute memrefInitial;
   if (!isExtern)
     memrefInitial = initial ? initial : UnitAttr::get(builder.getContext());
   auto converted =
       memref::GlobalOp::create(builder, global.getLoc(), name, builder.getStringAttr("private"),
                                memrefType, memrefInitial, isConstant, /*alignment=*/IntegerAttr());
+  if (scope)
+    converted->setAttr(scopeAttr, scope);
   symbols.remove(global);
   global.erase();
   symbols.insert(converted);
@@ -258,7 +263,7 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
     Location loc = user->getLoc();
     if (isa<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(user)) {
       Value loaded;
-      if (isConstant && !isExtern) {
+      if (isFoldable) {
         loaded = arith::ConstantOp::create(builder, loc, type, cast<TypedAttr>(initial));
       } else {
         Value buffer = memref::GetGlobalOp::create(builder, loc, memrefType, name);
@@ -282,7 +287,7 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
       return user->emitError() << "uses global '" << name << "' in an unsupported way";
     }
   }
-  if (isConstant && !isExtern)
+  if (isFoldable)
     converted.erase();
   return success();
 }

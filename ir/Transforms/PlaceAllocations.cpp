@@ -37,6 +37,9 @@ constexpr double assumedCount = 16;
 /// vectorisation see to it.
 constexpr int64_t registerBytes = 2048;
 
+/// Of every constant, as the engine lays them out.
+constexpr int64_t constantAlignment = 64;
+
 /// Why a place was chosen or rejected, and the level that decided.
 struct Reason {
   std::string text;
@@ -172,6 +175,8 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
       return signalPassFailure();
     target = &*description;
     called = calledFunctions(getOperation());
+    if (failed(placeConstants()))
+      return signalPassFailure();
     StackModel model(getOperation());
     stack = &model;
 
@@ -212,6 +217,33 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
   }
 
 private:
+  /// Constants that their author put in a pool: the host must reach it, and it must hold them all.
+  LogicalResult placeConstants() {
+    for (auto global : getOperation().getOps<memref::GlobalOp>()) {
+      auto scope = global->getAttrOfType<StringAttr>(scopeAttr);
+      StringRef name = scope ? Scope::parse(scope.getValue())->pool : "";
+      if (name.empty())
+        continue;
+      const MemoryDescription *memory = target->findMemory(name.str());
+      auto refuse = [&]() -> InFlightDiagnostic {
+        return global.emitError() << "constant '" << global.getSymName() << "' cannot be in pool '"
+                                  << name << "': ";
+      };
+      if (!memory)
+        return refuse() << "target '" << target->name << "' has no such memory";
+      if (!llvm::is_contained(memory->accessibleBy, host().name))
+        return refuse() << "it is not accessible by '" << host().name << "'";
+      MemRefType type = global.getType();
+      int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
+      int64_t &taken = constantBytes[name.str()];
+      taken += llvm::alignTo(bytes, constantAlignment);
+      if (memory->bytes > 0 && taken > memory->bytes)
+        return refuse() << "with it the constants there take " << taken << " of its "
+                        << memory->bytes << " bytes, " << taken - memory->bytes << " too many";
+    }
+    return success();
+  }
+
   const DeviceDescription &host() const { return target->devices[0]; }
 
   bool isDispatch(func::FuncOp function) const { return function->hasAttr(dispatchFunctionAttr); }
@@ -475,7 +507,7 @@ private:
       return Reason{"its size has no bound that is known at load; give one with plim.max_bytes"};
     if (allocation.life.escapes())
       return Reason{"it may outlive the block that allocates it"};
-    int64_t peak = fill(allocation, name, /*commit=*/false);
+    int64_t peak = fill(allocation, name, /*commit=*/false) + constantBytes[name.str()];
     if (memory->bytes > 0 && peak > memory->bytes)
       return Reason{"with this allocation it would need " + std::to_string(peak) + " of its " +
                         std::to_string(memory->bytes) + " bytes, " +
@@ -538,6 +570,7 @@ private:
   StackModel *stack = nullptr;
   llvm::DenseSet<StringAttr> called;
   std::map<std::pair<std::string, std::string>, PoolFill> pools; // by function and name
+  std::map<std::string, int64_t> constantBytes;                  // by pool
 };
 
 } // namespace

@@ -40,6 +40,10 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
     if (failed(target))
       return signalPassFailure();
     alignment = workspaceAlignment(getOperation(), target->devices[0]);
+    for (auto global : getOperation().getOps<memref::GlobalOp>())
+      if (auto scope = global->getAttrOfType<StringAttr>(scopeAttr))
+        if (StringRef pool = Scope::parse(scope.getValue())->pool; !pool.empty())
+          pools.insert(pool);
     llvm::DenseSet<StringAttr> called = calledFunctions(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isDeclaration() && !called.contains(function.getSymNameAttr()) &&

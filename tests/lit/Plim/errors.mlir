@@ -312,3 +312,28 @@ func.func @empty() {
   }
   return
 }
+
+// -----
+
+// expected-error @below {{scope "global.stack" is not for a constant; known are "global" and "global.POOL"}}
+memref.global "private" constant @t : memref<2xf32> = dense<1.0> {plim.scope = "global.stack"}
+
+// -----
+
+// expected-error @below {{scope 3 : i64 is not for a constant}}
+memref.global "private" constant @t : memref<2xf32> = dense<1.0> {plim.scope = 3 : i64}
+
+// -----
+
+// expected-error @below {{only a constant has a scope; parameters stay where the host application has them}}
+memref.global "private" @t : memref<2xf32> = dense<1.0> {plim.scope = "global.sram"}
+
+// -----
+
+// expected-error @below {{only a constant has a scope}}
+ml_program.global private @w(#ml_program.extern<tensor<2xf32>>) : tensor<2xf32> {plim.scope = "global.sram"}
+
+// -----
+
+// expected-error @below {{only a constant has a scope}}
+ml_program.global private mutable @w(dense<1.0> : tensor<2xf32>) : tensor<2xf32> {plim.scope = "global"}

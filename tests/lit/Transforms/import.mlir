@@ -201,3 +201,14 @@ func.func @load_parameter() -> tensor<2xf32> {
 func.func @largest(%a: tensor<70368744177664xi8>) {
   return
 }
+
+// A constant with a place of its own stays one buffer.
+//       CHECK: memref.global "private" constant @pinned : memref<2xf32> = dense<3.000000e+00> {plim.scope = "global.flash"}
+// CHECK-LABEL: func.func @load_pinned(
+//       CHECK: memref.get_global @pinned
+//   CHECK-NOT: arith.constant dense
+ml_program.global private @pinned(dense<3.0> : tensor<2xf32>) : tensor<2xf32> {plim.scope = "global.flash"}
+func.func @load_pinned() -> tensor<2xf32> {
+  %p = ml_program.global_load_const @pinned : tensor<2xf32>
+  return %p : tensor<2xf32>
+}

@@ -120,3 +120,52 @@ module {
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "host" = #dlti.target_device_spec<"plim.depth" = 3 : i64>>} {
 }
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu">,
+    "gpu" = #dlti.target_device_spec<"plim.kind" = "cuda">,
+    "plim.memories" = #dlti.target_device_spec<
+       "flash" = #dlti.map<"kind" = "host", "bytes" = 128 : i64, "accessible_by" = ["host"]>,
+       "vram" = #dlti.map<"kind" = "device", "accessible_by" = ["gpu"]>>>} {
+// expected-error @below {{constant 'a' cannot be in pool 'tcm': target '' has no such memory}}
+memref.global "private" constant @a : memref<2xf32> = dense<1.0> {plim.scope = "global.tcm"}
+}
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu">,
+    "gpu" = #dlti.target_device_spec<"plim.kind" = "cuda">,
+    "plim.memories" = #dlti.target_device_spec<
+       "vram" = #dlti.map<"kind" = "device", "accessible_by" = ["gpu"]>>>} {
+// expected-error @below {{constant 'a' cannot be in pool 'vram': it is not accessible by 'host'}}
+memref.global "private" constant @a : memref<2xf32> = dense<1.0> {plim.scope = "global.vram"}
+}
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu">,
+    "plim.memories" = #dlti.target_device_spec<
+       "flash" = #dlti.map<"kind" = "host", "bytes" = 128 : i64, "accessible_by" = ["host"]>>>} {
+memref.global "private" constant @a : memref<17xf32> = dense<1.0> {plim.scope = "global.flash"}
+memref.global "private" constant @b : memref<0xf32> = dense<> {plim.scope = "global.flash"}
+// expected-error @below {{constant 'c' cannot be in pool 'flash': with it the constants there take 192 of its 128 bytes, 64 too many}}
+memref.global "private" constant @c : memref<1xi8> = dense<1> {plim.scope = "global.flash"}
+}
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu">,
+    "plim.memories" = #dlti.target_device_spec<
+       "flash" = #dlti.map<"kind" = "host", "bytes" = 128 : i64, "accessible_by" = ["host"]>>>} {
+memref.global "private" constant @a : memref<17xf32> = dense<1.0> {plim.scope = "global.flash"}
+func.func @full() {
+  // expected-error @below {{flash: with this allocation it would need 132 of its 128 bytes, 4 too many}}
+  %a = plim.alloc() {scope = "global.flash"} : memref<1xf32>
+  return
+}
+}

@@ -51,6 +51,7 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.type, b.type);
     EXPECT_EQ(a.bytes, b.bytes);
     EXPECT_EQ(a.offset, b.offset);
+    EXPECT_EQ(a.pool, b.pool);
   }
   EXPECT_EQ(out->data, in.data);
   ASSERT_EQ(out->stack.size(), in.stack.size());

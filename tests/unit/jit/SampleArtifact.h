@@ -31,10 +31,11 @@ inline Artifact sampleArtifact() {
   kernel.unplanned = "in.mlir:1:2: it has no bound";
   artifact.pools = {"sram", "dram"};
   artifact.functions = {main, kernel};
-  artifact.symbols = {{"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0},
-                      {"state", DataKind::Variable, {"i64", true, false, {1}, {}}, 8, 64},
-                      {"zeroed", DataKind::Variable, {"i64", true, false, {1000}, {}}, 8000, -1},
-                      {"weights", DataKind::Parameter, {"f32", true, false, {3, 2}, {}}, 24, -1}};
+  artifact.symbols = {
+      {"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0, "flash"},
+      {"state", DataKind::Variable, {"i64", true, false, {1}, {}}, 8, 64, ""},
+      {"zeroed", DataKind::Variable, {"i64", true, false, {1000}, {}}, 8000, -1, ""},
+      {"weights", DataKind::Parameter, {"f32", true, false, {3, 2}, {}}, 24, -1, ""}};
   artifact.data = std::string(72, '\1');
   artifact.stack = {{"main", 512, 640, 1 << 20}, {"main_matmul_0", -1, 96, 1 << 20}};
   artifact.mutatesState = true;

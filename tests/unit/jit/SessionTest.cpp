@@ -155,9 +155,9 @@ TEST(Session, AParameterMustBeBound) {
   EXPECT_EQ(module.status().code(), StatusCode::FailedPrecondition);
   EXPECT_THAT(std::string(module.status().message()), HasSubstr("parameter 'w'"));
   alignas(64) float w[4] = {};
-  ParameterBinding other[] = {{"v", w}};
+  DataBinding other[] = {{"v", w}};
   EXPECT_FALSE(session->link(artifact, other).ok());
-  ParameterBinding bound[] = {{"w", w}};
+  DataBinding bound[] = {{"w", w}};
   EXPECT_TRUE(session->link(artifact, bound).ok());
 }
 
@@ -229,7 +229,7 @@ TEST(Session, ThreeHundredLoadsLeaveNoMemoryBehind) {
   Artifact artifact = compiled(testing::stateSource);
   // Large, so that a module that stays is noticed.
   artifact.symbols.push_back(
-      {"ballast", DataKind::Variable, {"i8", true, false, {1 << 20}, {}}, 1 << 20, 0});
+      {"ballast", DataKind::Variable, {"i8", true, false, {1 << 20}, {}}, 1 << 20, 0, ""});
   artifact.data.resize(1 << 20);
   auto cycle = [&](int count) {
     for (int i = 0; i < count; ++i)

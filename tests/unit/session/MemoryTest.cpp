@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -129,6 +130,99 @@ TEST_F(PoolTest, OneOfTheCallIsStrongerThanOneOfTheLoad) {
   EXPECT_TRUE(sram.untouched());
   EXPECT_FALSE(other.untouched());
   EXPECT_FALSE(dram.untouched());
+}
+
+/// x + w - x * w + t, with both constants in `sram`, w as a tensor and t as a table of a kernel's, and
+/// with a temporary that may be there too.
+constexpr const char *constantsSource = R"(
+ml_program.global private @w(dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>) : tensor<4xf32>
+    {plim.scope = "global.sram"}
+memref.global "private" constant @t : memref<2x2xf32> = dense<[[10.0, 20.0], [30.0, 40.0]]>
+    {plim.scope = "global.sram"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %w = ml_program.global_load_const @w : tensor<4xf32>
+  %e = tensor.empty() {plim.scope = "global.sram"} : tensor<4xf32>
+  %p = linalg.mul ins(%x, %w : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = arith.addf %x, %w : tensor<4xf32>
+  %d = arith.subf %s, %p : tensor<4xf32>
+  return %d : tensor<4xf32>
+}
+func.func @pick(%i: index, %j: index) -> f32 {
+  %t = memref.get_global @t : memref<2x2xf32>
+  %v = memref.load %t[%i, %j] : memref<2x2xf32>
+  return %v : f32
+}
+)";
+
+Scalar index(uint64_t value) { return {ElementType::Index, value}; }
+
+float floatOf(const Value &value) {
+  return std::bit_cast<float>(static_cast<uint32_t>(std::get<Scalar>(value).bits));
+}
+
+TEST_F(PoolTest, ConstantsTakeTheEndOfAPool) {
+  Block block(64 + 2 * 64);
+  LoadOptions pinned{.pools = {{"sram", block.whole()}}};
+  for (const char *policy : {"auto", "heap"}) {
+    pinned.policy = policy;
+    std::shared_ptr<Module> module = load(*engine, constantsSource, pinned);
+    Function main = lookup(module, "main"), pick = lookup(module, "pick");
+    std::vector<Value> x = {smallIntegers({4})};
+    std::vector<float> in = elements<float>(x[0]), expected;
+    for (size_t i = 0; i < 4; ++i) {
+      float w = static_cast<float>(i) + 1;
+      expected.push_back(in[i] + w - in[i] * w);
+    }
+    EXPECT_EQ(elements<float>(callOk(main, x).at(0)), expected);
+    EXPECT_EQ(floatOf(callOk(pick, {index(1), index(0)}).at(0)), 30);
+    // They are where the pool ends, w first, and what is there is what the code reads.
+    auto *end = reinterpret_cast<float *>(static_cast<std::byte *>(block.whole().data) + 64);
+    EXPECT_EQ(end[3] + end[16 + 3], 4 + 40);
+    end[16 + 2] = 31;
+    EXPECT_EQ(floatOf(callOk(pick, {index(1), index(0)}).at(0)), 31);
+    // The rest is for calls; another pool of a call's leaves the constants where they are.
+    Block other(64);
+    StatusOr<std::vector<Value>> again = main.call(x, {.pools = {{"sram", other.whole()}}});
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(elements<float>(again->at(0)), expected);
+    expectStatus(main.call(x, {.pools = {{"sram", block.part(64, 64)}}}).status(),
+                 StatusCode::InvalidArgument, "overlaps the constants of the module");
+  }
+  EXPECT_EQ(elements<float>(callOk(lookup(load(*engine, constantsSource,
+                                               {.oracle = true, .pools = pinned.pools}),
+                                          "main"),
+                                   {smallIntegers({4})})
+                                .at(0))
+                .size(),
+            4u);
+}
+
+TEST_F(PoolTest, ConstantsNeedTheirPoolAtLoad) {
+  auto statusWith = [&](const Pools &pools) {
+    return engine->load(constantsSource, "in.mlir", {.pools = pools}).status();
+  };
+  expectStatus(statusWith({}), StatusCode::FailedPrecondition,
+               "pool 'sram' holds 128 bytes of constants of in.mlir: bind it when the module is");
+  Block block(256);
+  expectStatus(statusWith({{"sram", block.part(0, 127)}}), StatusCode::ResourceExhausted,
+               "the constants of in.mlir there need 128: 64 are missing");
+  EXPECT_TRUE(block.untouched());
+  // Room for the constants alone: the call misses the rest.
+  Function main =
+      lookup(load(*engine, constantsSource, {.pools = {{"sram", block.part(0, 128)}}}), "main");
+  std::vector<Value> x = {smallIntegers({4})};
+  expectStatus(main.call(x).status(), StatusCode::ResourceExhausted, "are missing");
+}
+
+TEST_F(PoolTest, ConstantsInPoolsComeOutOfTheCache) {
+  testing::TemporaryFolder folder;
+  Block block(192);
+  for (bool fromCache : {false, true}) {
+    std::shared_ptr<Module> module =
+        load(*poolEngine(1, folder.path()), constantsSource, {.pools = {{"sram", block.whole()}}});
+    EXPECT_EQ(module->statistics().fromCache, fromCache);
+    EXPECT_EQ(floatOf(callOk(lookup(module, "pick"), {index(0), index(1)}).at(0)), 20);
+  }
 }
 
 TEST_F(PoolTest, CallsOnPoolsOfTheLoadExcludeEachOther) {
@@ -316,7 +410,7 @@ TEST(EngineMemory, ComesFromTheAllocatorOfTheHost) {
       account.fails = false;
       std::vector<Value> results = callOk(main, products());
       EXPECT_GE(account.bytes, productBytes);
-      EXPECT_LE(engine->memoryStatistics().liveBytes, account.bytes);
+      EXPECT_LE(engine->memoryStatistics().total().liveBytes, account.bytes);
     }
     EXPECT_EQ(account.bytes, 0u);
   }
@@ -331,21 +425,21 @@ TEST(EngineMemory, IsCountedSharedAndTrimmed) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
   Function first = lookup(load(*engine, productsSource("", "")), "main");
   Function second = lookup(load(*engine, productsSource("", "")), "main");
-  EXPECT_EQ(engine->memoryStatistics().allocations, 0u);
+  EXPECT_EQ(engine->memoryStatistics().total().allocations, 0u);
   std::vector<Value> results = callOk(first, products());
-  runtime::MemoryPoolStatistics before = engine->memoryStatistics();
+  runtime::MemoryPoolStatistics before = engine->memoryStatistics().total();
   EXPECT_GE(before.liveBytes, productBytes);
   EXPECT_GE(before.peakBytes, 3 * productBytes);
   EXPECT_GE(before.keptBytes, 2 * productBytes);
   results.clear();
   // The slab and the result of one module serve another.
   results = callOk(second, products());
-  runtime::MemoryPoolStatistics after = engine->memoryStatistics();
+  runtime::MemoryPoolStatistics after = engine->memoryStatistics().total();
   EXPECT_GT(after.poolHits, before.poolHits);
   EXPECT_EQ(after.allocations - after.poolHits, before.allocations - before.poolHits);
   EXPECT_EQ(after.peakBytes, before.peakBytes);
   engine->trimMemory();
-  EXPECT_EQ(engine->memoryStatistics().keptBytes, 0u);
+  EXPECT_EQ(engine->memoryStatistics().total().keptBytes, 0u);
   EXPECT_EQ(elements<float>(results.at(0)), elements<float>(callOk(first, products()).at(0)));
 }
 
