@@ -1,13 +1,14 @@
 #include "tools/TargetsCommand.h"
 
+#include "targets/Calibration.h"
 #include "targets/Resolve.h"
+#include "tools/Calibrate.h"
+#include "tools/Text.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <ostream>
 
 namespace plim::tools {
@@ -15,25 +16,8 @@ namespace {
 
 using namespace targets;
 
-constexpr size_t labelColumn = 2;
 constexpr size_t textColumn = 18;
 constexpr size_t lineEnd = 96;
-
-std::string formatNumber(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
-
-/// "64 KiB", "6.96 GiB".
-std::string formatBytes(int64_t bytes) {
-  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit)
-    value /= 1024;
-  return formatNumber(value) + " " + units[unit];
-}
 
 /// "1 core", "2 cores".
 std::string count(int64_t number, const std::string &noun) {
@@ -47,15 +31,11 @@ std::string join(const std::vector<std::string> &parts, std::string_view separat
   return text;
 }
 
-void pad(std::string &line, size_t column) {
-  line.append(line.size() < column ? column - line.size() : 1, ' ');
-}
-
 /// A label and its text, folded between words; nothing for an empty text.
 void row(std::ostream &out, std::string_view label, std::string_view text) {
   if (text.empty())
     return;
-  std::string line(labelColumn, ' ');
+  std::string line(tableIndent, ' ');
   line += label;
   pad(line, textColumn);
   bool first = true;
@@ -163,27 +143,6 @@ void reportDevice(std::ostream &out, const DeviceDescription &device) {
   out << "\n";
 }
 
-/// Rows of cells, padded to the widest of each column; the last column is not.
-void reportTable(std::ostream &out, const std::vector<std::vector<std::string>> &table) {
-  std::vector<size_t> widths;
-  for (const std::vector<std::string> &cells : table) {
-    widths.resize(std::max(widths.size(), cells.size()));
-    for (size_t i = 0; i < cells.size(); ++i)
-      widths[i] = std::max(widths[i], cells[i].size());
-  }
-  for (const std::vector<std::string> &cells : table) {
-    std::string line(labelColumn, ' ');
-    size_t column = labelColumn;
-    for (size_t i = 0; i < cells.size(); ++i) {
-      line += cells[i];
-      column += widths[i] + 2;
-      if (i + 1 < cells.size())
-        pad(line, column);
-    }
-    out << line << "\n";
-  }
-}
-
 void reportMemories(std::ostream &out, const std::vector<MemoryDescription> &memories) {
   if (memories.empty())
     return;
@@ -198,7 +157,7 @@ void reportMemories(std::ostream &out, const std::vector<MemoryDescription> &mem
                      known(memory.latencyNs), users});
   }
   out << "memories\n";
-  reportTable(out, table);
+  writeTable(out, table);
 }
 
 void reportTags(std::ostream &out, const std::vector<TagInfo> &tags) {
@@ -239,11 +198,35 @@ int listTags(bool json, std::ostream &out, std::ostream &err) {
   return 0;
 }
 
+Status calibrate(std::ostream &out) {
+  std::string path = calibrationPath();
+  if (path.empty())
+    return failedPreconditionError("no folder to keep the calibration in: set XDG_CONFIG_HOME or "
+                                   "HOME");
+  PLIM_ASSIGN_OR_RETURN(TargetDescription host, resolveTarget("host-cpu", {}));
+  PLIM_ASSIGN_OR_RETURN(std::vector<ScratchTimes> times, measureScratch());
+  std::vector<std::vector<std::string>> rows = {
+      {"scratch", "on the stack, us", "in the workspace, us", "workspace by stack"}};
+  for (const ScratchTimes &each : times)
+    rows.push_back({formatBytes(each.bytes), formatNumber(each.stackSeconds * 1e6),
+                    formatNumber(each.workspaceSeconds * 1e6), formatNumber(each.ratio)});
+  writeTable(out, rows);
+  Calibration calibration{host.devices[0].description, chooseMaxStackAlloca(times)};
+  PLIM_RETURN_IF_ERROR(writeCalibration(path, calibration));
+  out << "the largest single stack allocation is " << formatBytes(calibration.maxStackAllocaBytes)
+      << ", kept in " << path << "\n";
+  return okStatus();
+}
+
 } // namespace
 
 int runTargetsCommand(const TargetsOptions &options, std::ostream &out, std::ostream &err) {
   if (options.tags)
     return listTags(options.json, out, err);
+  if (options.calibrate) {
+    Status status = calibrate(out);
+    return status.ok() ? 0 : fail(status, err);
+  }
 
   std::vector<Status> warnings;
   StatusOr<TargetDescription> target = resolveTarget(options.target, options.overrides, &warnings);

@@ -15,6 +15,7 @@ struct TargetsOptions {
   std::vector<std::string> overrides = {}; // path=value, in order
   bool json = false;                       // JSON that can be read back as a target
   bool tags = false;                       // list the tags instead
+  bool calibrate = false;                  // measure, and keep the result for this user, instead
 };
 
 /// Writes the report to `out` and diagnostics to `err`, one line each. 0, or 1 after an error; a

@@ -1,32 +1,15 @@
 // plimsoll: the command line. Arguments in, one of the commands called; nothing else.
+#include "tools/CommandLine.h"
+#include "tools/ExplainCommand.h"
 #include "tools/PlanCommand.h"
 #include "tools/RunCommand.h"
 #include "tools/TargetsCommand.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <iostream>
 #include <limits>
 
 namespace {
-
-constexpr int wrongCommandLine = 2;
-
-void addModuleOptions(CLI::App &command, plim::tools::ModuleOptions &options) {
-  command.add_option("file", options.file, "MLIR module, text or bytecode")->required();
-  command.add_option("--target", options.target, "tag, 'host', or a target in a .json file");
-  command.add_option("--set", options.overrides, "override a field of the target: PATH=VALUE");
-  command.add_option("--limit", options.limits,
-                     "a stack limit, stronger than the target's: NAME=VALUE");
-  command.add_option("--policy", options.policy,
-                     "allocation policy: auto, stack, workspace, heap or fixed:N");
-  command.add_option("--threads", options.threads, "threads at once, 0 for all")
-      ->check(CLI::Range(0, 1024));
-  command.add_flag("--oracle", options.oracle, "the plain lowering, without any optimisation");
-  command.add_flag("--cache", options.cache, "keep compiled code in the user's cache folder");
-  command.add_option("--cache-dir", options.cacheFolder, "another folder for --cache");
-}
 
 CLI::App *addPlanCommand(CLI::App &app, plim::tools::PlanOptions &options) {
   const CLI::Range notNegative(int64_t(0), std::numeric_limits<int64_t>::max());
@@ -61,21 +44,14 @@ int main(int argc, char **argv) {
   targetsCommand->add_option("--set", targets.overrides, "override a field: PATH=VALUE");
   targetsCommand->add_flag("--json", targets.json, "print JSON that can be read back as a target");
   targetsCommand->add_flag("--tags", targets.tags, "list the known tags");
+  targetsCommand->add_flag("--calibrate", targets.calibrate,
+                           "measure where the stack stops paying, and keep it for this machine");
 
   plim::tools::RunOptions run;
   CLI::App *runCommand = app.add_subcommand("run", "load a module and call a function");
-  addModuleOptions(*runCommand, run.module);
-  runCommand->add_option("--function,-f", run.function, "public function to call");
-  runCommand
-      ->add_option("--input,-i", run.inputs,
-                   "argument: 2x3xf32=1,2,3,4,5,6 | 2x3xf32=0.5 | f32=3 | @in.npy | 2x3xf32=rnd:42")
-      ->allow_extra_args(false);
+  plim::tools::addModuleOptions(*runCommand, run.module);
+  plim::tools::addCallOptions(*runCommand, run.call);
   runCommand->add_option("--output,-o", run.outputs, "write the next result to FILE.npy")
-      ->allow_extra_args(false);
-  runCommand->add_option("--param", run.parameters, "bind a parameter: NAME=@FILE.npy")
-      ->allow_extra_args(false);
-  runCommand->add_option("--pool", run.pools, "give a memory pool: NAME=BYTES");
-  runCommand->add_option("--params", run.parameterFiles, "bind all tensors of FILE.safetensors")
       ->allow_extra_args(false);
   runCommand->add_option("--repeat", run.repeat, "call this often")->check(CLI::PositiveNumber);
   runCommand->add_flag("--timing", run.timing, "say where the time went, on standard error");
@@ -85,7 +61,7 @@ int main(int argc, char **argv) {
   plim::tools::ExplainOptions explain;
   CLI::App *explainCommand =
       app.add_subcommand("explain", "every placement and access, with the reason");
-  addModuleOptions(*explainCommand, explain.module);
+  plim::tools::addModuleOptions(*explainCommand, explain.module);
   explainCommand->add_flag("--json", explain.json, "for programs");
 
   plim::tools::PlanOptions plan;
@@ -94,7 +70,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : wrongCommandLine;
+    return app.exit(error) == 0 ? 0 : plim::tools::wrongCommandLine;
   }
   if (*targetsCommand)
     return plim::tools::runTargetsCommand(targets, std::cout, std::cerr);

@@ -1,5 +1,7 @@
 #include "tools/RunCommand.h"
 
+#include "tools/ExplainCommand.h"
+
 #include "tests/unit/jit/Sources.h"
 #include "tests/unit/tools/TemporaryFile.h"
 
@@ -57,7 +59,7 @@ protected:
 
 TEST_F(RunCommandTest, PrintsResults) {
   RunOptions options = optionsFor(testing::matmulSource);
-  options.inputs = {"2x3xf32=1 2 3 4 5 6", "3x1xf32=1"};
+  options.call.inputs = {"2x3xf32=1 2 3 4 5 6", "3x1xf32=1"};
   Outcome outcome = run(options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "result[0]: 2x1xf32=[[6], [15]]\n");
@@ -66,17 +68,17 @@ TEST_F(RunCommandTest, PrintsResults) {
 
 TEST_F(RunCommandTest, PrintsWhatAKernelLeavesInItsBuffers) {
   RunOptions options = optionsFor(testing::saxpySource);
-  options.inputs = {"f32=2", "2xf32=1 2", "2xf32=10 20"};
+  options.call.inputs = {"f32=2", "2xf32=1 2", "2xf32=10 20"};
   EXPECT_EQ(run(options).out, "arg[1]: 2xf32=[1, 2]\narg[2]: 2xf32=[12, 24]\n");
   options = optionsFor(testing::sumSource);
-  options.inputs = {"2xf64=1 2.5"};
+  options.call.inputs = {"2xf64=1 2.5"};
   EXPECT_EQ(run(options).out, "arg[0]: 2xf64=[1, 2.5]\nresult[0]: f64=3.5\n");
 }
 
 TEST_F(RunCommandTest, ATextOfRankZeroMayMeanATensor) {
   RunOptions options = optionsFor("func.func @main(%x: tensor<f32>, %k: f32) -> (tensor<f32>, f32) "
                                   "{\n  return %x, %k : tensor<f32>, f32\n}\n");
-  options.inputs = {"f32=3", "f32=4"};
+  options.call.inputs = {"f32=3", "f32=4"};
   Outcome outcome = run(options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("result[0]: "), HasSubstr("result[1]: f32=4")));
@@ -84,7 +86,7 @@ TEST_F(RunCommandTest, ATextOfRankZeroMayMeanATensor) {
 
 TEST_F(RunCommandTest, OracleThreadsPolicyAndOverridesChangeNoResult) {
   RunOptions options = optionsFor(testing::temporariesSource);
-  options.inputs = {"8x16xf32=0.5", "16x16xf32=0.25"};
+  options.call.inputs = {"8x16xf32=0.5", "16x16xf32=0.25"};
   std::string expected = run(options).out;
   EXPECT_THAT(expected, StartsWith("result[0]: 8x16xf32=[[34, 34"));
   RunOptions other = options;
@@ -102,36 +104,36 @@ TEST_F(RunCommandTest, WritesOutputsAndReadsThemAgain) {
   TemporaryFile product;
   std::string npy = product.path() + ".npy";
   RunOptions options = optionsFor(testing::matmulSource);
-  options.inputs = {"2x2xf32=1 2 3 4", "2x2xf32=0 1 1 0"};
+  options.call.inputs = {"2x2xf32=1 2 3 4", "2x2xf32=0 1 1 0"};
   options.outputs = {"@" + npy};
   ASSERT_EQ(run(options).status, 0);
   options.outputs.clear();
-  options.inputs[0] = "@" + npy;
+  options.call.inputs[0] = "@" + npy;
   EXPECT_EQ(run(options).out, "result[0]: 2x2xf32=[[1, 2], [3, 4]]\n");
   std::filesystem::remove(npy);
 }
 
 TEST_F(RunCommandTest, BindsParameters) {
   RunOptions options = optionsFor(testing::parameterSource);
-  options.inputs = {"4xf32=1 2 3 4"};
-  options.parameters = {"w=4xf32=10 20 30 40"};
+  options.call.inputs = {"4xf32=1 2 3 4"};
+  options.call.parameters = {"w=4xf32=10 20 30 40"};
   EXPECT_EQ(run(options).out, "result[0]: 4xf32=[11, 22, 33, 44]\n");
-  options.parameters = {};
+  options.call.parameters = {};
   expectFailure(options, HasSubstr("parameter 'w' of type 4xf32 is not bound"));
-  options.parameters = {"w"};
+  options.call.parameters = {"w"};
   expectFailure(options, HasSubstr("must be NAME=VALUE"));
-  options.parameters = {"w=f32=1"};
+  options.call.parameters = {"w=f32=1"};
   expectFailure(options, HasSubstr("parameter 'w' must be a tensor"));
-  options.parameters = {"w=4xf33=1"};
+  options.call.parameters = {"w=4xf33=1"};
   expectFailure(options, HasSubstr("parameter 'w'"));
-  options.parameters = {};
-  options.parameterFiles = {"/no/such.safetensors"};
+  options.call.parameters = {};
+  options.call.parameterFiles = {"/no/such.safetensors"};
   expectFailure(options, HasSubstr("/no/such.safetensors"));
 }
 
 TEST_F(RunCommandTest, TimingGoesToStandardError) {
   RunOptions options = optionsFor(testing::sumSource);
-  options.inputs = {"2xf64=1 2"};
+  options.call.inputs = {"2xf64=1 2"};
   options.repeat = 5;
   options.timing = true;
   Outcome outcome = run(options);
@@ -141,7 +143,7 @@ TEST_F(RunCommandTest, TimingGoesToStandardError) {
 
 TEST_F(RunCommandTest, WritesAssembly) {
   RunOptions options = optionsFor(testing::sumSource);
-  options.inputs = {"2xf64=1 2"};
+  options.call.inputs = {"2xf64=1 2"};
   options.assembly = "-";
   EXPECT_THAT(run(options).out, HasSubstr("plim.raw.sum"));
   TemporaryFile file;
@@ -155,7 +157,7 @@ TEST_F(RunCommandTest, WritesAssembly) {
 TEST_F(RunCommandTest, CachesInTheGivenFolder) {
   std::string folder = module.path() + ".cache";
   RunOptions options = optionsFor(testing::sumSource);
-  options.inputs = {"2xf64=1 2"};
+  options.call.inputs = {"2xf64=1 2"};
   options.module.cache = true;
   options.module.cacheFolder = folder;
   options.timing = true;
@@ -167,23 +169,23 @@ TEST_F(RunCommandTest, CachesInTheGivenFolder) {
 TEST_F(RunCommandTest, ChoosesTheFunction) {
   std::string two = std::string(testing::sumSource) + testing::saxpySource;
   RunOptions options = optionsFor(two);
-  options.inputs = {"2xf64=1 2"};
+  options.call.inputs = {"2xf64=1 2"};
   expectFailure(options, HasSubstr("has 2 public functions: choose one with --function"));
-  options.function = "sum";
+  options.call.function = "sum";
   EXPECT_EQ(run(options).status, 0);
-  options.function = "sun";
+  options.call.function = "sun";
   expectFailure(options, AllOf(HasSubstr("no public function 'sun'"), HasSubstr("'sum'")));
 }
 
 TEST_F(RunCommandTest, SaysWhatIsWrong) {
   RunOptions options = optionsFor(testing::sumSource);
-  options.inputs = {"2xf64=1 2 3"};
+  options.call.inputs = {"2xf64=1 2 3"};
   expectFailure(options, HasSubstr("input #0"));
-  options.inputs = {"2xf64=1 2", "f32=1"};
+  options.call.inputs = {"2xf64=1 2", "f32=1"};
   expectFailure(options, HasSubstr("'sum' takes 1 arguments, got 2"));
-  options.inputs = {"2xf32=1 2"};
+  options.call.inputs = {"2xf32=1 2"};
   expectFailure(options, HasSubstr("argument #0 of 'sum' is 2xf32, expected ?xf64"));
-  options.inputs = {"2xf64=1 2"};
+  options.call.inputs = {"2xf64=1 2"};
   options.module.policy = "fastest";
   expectFailure(options, HasSubstr("'fastest'"));
   options.module.policy = "auto";
@@ -201,7 +203,7 @@ TEST_F(RunCommandTest, SaysWhatIsWrong) {
 
 TEST_F(RunCommandTest, OutputsMustHaveResults) {
   RunOptions options = optionsFor(testing::sumSource);
-  options.inputs = {"2xf64=1 2"};
+  options.call.inputs = {"2xf64=1 2"};
   options.outputs = {"/tmp/a.npy", "/tmp/b.npy"};
   Outcome outcome = run(options);
   EXPECT_EQ(outcome.status, 1);
@@ -212,7 +214,7 @@ TEST_F(RunCommandTest, OutputsMustHaveResults) {
 
 TEST_F(RunCommandTest, AFailureInsideTheFunctionIsLocated) {
   RunOptions options = optionsFor(testing::matmulSource);
-  options.inputs = {"2x3xf32=1", "4x5xf32=1"};
+  options.call.inputs = {"2x3xf32=1", "4x5xf32=1"};
   expectFailure(options, StartsWith("error: " + module.path() + ":10:8: "));
 }
 
@@ -227,17 +229,17 @@ func.func @main(%x: memref<4xf32>) {
 })");
   options.module.overrides = {
       R"(memories=[{"name": "sram", "kind": "host", "accessible_by": ["host"]}])"};
-  options.inputs = {"4xf32=1 2 3 4"};
-  options.pools = {"sram=16"};
+  options.call.inputs = {"4xf32=1 2 3 4"};
+  options.call.pools = {"sram=16"};
   Outcome outcome = run(options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("2, 4, 6, 8"));
-  options.pools = {"sram=15"};
+  options.call.pools = {"sram=15"};
   expectFailure(options, HasSubstr(": 1 are missing"));
-  options.pools = {"dram=15"};
+  options.call.pools = {"dram=15"};
   expectFailure(options, HasSubstr("no pool 'dram'"));
   for (const char *bad : {"sram", "sram=", "sram=x", "sram=-1", "sram=4k"}) {
-    options.pools = {bad};
+    options.call.pools = {bad};
     expectFailure(options, HasSubstr("must be NAME=BYTES"));
   }
 }
@@ -277,10 +279,10 @@ TEST_F(RunCommandTest, ASizeBeyondItsBoundIsLocated) {
                  "  %r = linalg.fill ins(%x : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>\n"
                  "  return %r : tensor<?xf32>\n"
                  "}\n");
-  options.inputs = {"index=17", "f32=2"};
+  options.call.inputs = {"index=17", "f32=2"};
   expectFailure(options, StartsWith("error: " + module.path() +
                                     ":2:8: the allocation takes more than its max_bytes of 64"));
-  options.inputs = {"index=16", "f32=2"};
+  options.call.inputs = {"index=16", "f32=2"};
   EXPECT_EQ(run(options).status, 0);
 }
 
@@ -293,11 +295,12 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   EXPECT_THAT(outcome.out,
               AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch @"),
                     HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "),
-                    HasSubstr("\nstack\n  @"), HasSubstr("\npolicies, in bytes\n"),
+                    HasSubstr("\nstack, in bytes\n  function "), HasSubstr("\ndata, in bytes\n"),
                     HasSubstr("\n  fixed:1024 ")));
   options.json = true;
   outcome = explain(options);
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\"")));
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\""), HasSubstr("\"allocator_buffers\""),
+                    HasSubstr("\"constants\"")));
 }
 
 TEST_F(RunCommandTest, ExplainNeedsNoParameters) {

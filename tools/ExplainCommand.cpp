@@ -1,0 +1,253 @@
+#include "tools/ExplainCommand.h"
+
+#include "tools/Text.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+namespace plim::tools {
+namespace {
+
+using llvm::json::Array;
+using llvm::json::Object;
+
+std::string text(const Object &object, llvm::StringRef key) {
+  return object.getString(key).value_or("").str();
+}
+
+int64_t number(const Object &object, llvm::StringRef key) {
+  return object.getInteger(key).value_or(0);
+}
+
+template <typename VisitT> void forEach(const Object &object, llvm::StringRef key, VisitT visit) {
+  if (const Array *array = object.getArray(key))
+    for (const llvm::json::Value &value : *array)
+      visit(*value.getAsObject());
+}
+
+template <typename NamesT> std::string join(const NamesT &names) {
+  std::string list;
+  for (const auto &name : names)
+    list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+/// "a, b", or "nobody".
+std::string names(const Object &object, llvm::StringRef key) {
+  std::vector<std::string> list;
+  if (const Array *array = object.getArray(key))
+    for (const llvm::json::Value &name : *array)
+      list.push_back(name.getAsString().value_or("").str());
+  return list.empty() ? "nobody" : join(list);
+}
+
+void printFunction(const Object &function, std::ostream &out) {
+  out << "function @" << text(function, "name") << ", " << text(function, "kind") << "\n";
+  std::map<int64_t, std::vector<std::string>> groups;
+  forEach(function, "dispatches", [&](const Object &dispatch) {
+    if (auto group = dispatch.getInteger("group"))
+      groups[*group].push_back("@" + text(dispatch, "name"));
+  });
+  forEach(function, "dispatches", [&](const Object &dispatch) {
+    std::string name = "@" + text(dispatch, "name");
+    out << "  dispatch " << name << " on " << text(dispatch, "device") << ", from "
+        << text(dispatch, "location");
+    if (auto group = dispatch.getInteger("group")) {
+      std::vector<std::string> others = groups[*group];
+      std::erase(others, name);
+      out << ", at once with " << join(others);
+    }
+    out << "\n";
+    forEach(dispatch, "bindings", [&](const Object &binding) {
+      std::string line = "    " + text(binding, "access");
+      pad(line, 15);
+      out << line << text(binding, "type") << "\n";
+    });
+  });
+}
+
+void printAllocation(const Object &allocation, std::ostream &out) {
+  out << "  " << text(allocation, "type") << " in @" << text(allocation, "function") << ", from "
+      << text(allocation, "location") << "\n    " << text(allocation, "scope");
+  if (auto offset = allocation.getInteger("offset"))
+    out << " at " << *offset;
+  out << ": " << text(allocation, "reason") << " (" << text(allocation, "level") << ")\n    ";
+  if (auto bytes = allocation.getInteger("bytes"))
+    out << *bytes << " bytes";
+  else
+    out << "no bound";
+  if (const Array *life = allocation.getArray("lifetime"))
+    out << ", live from " << *(*life)[0].getAsInteger() << " to " << *(*life)[1].getAsInteger();
+  out << ", used by " << names(allocation, "accessors") << ", could be in "
+      << names(allocation, "candidates") << "\n";
+}
+
+void printStack(const Object &stack, std::ostream &out) {
+  out << "stack, in bytes";
+  if (number(stack, "lowerings") > 1)
+    out << "; lowered again with " << number(stack, "reserve") << " left to frames";
+  out << "\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"function", "estimated", "proven", "with runtime", "budget"}};
+  forEach(stack, "functions", [&](const Object &function) {
+    std::vector<std::string> row = {"@" + text(function, "name")};
+    for (const char *key : {"estimated", "proven", "call", "budget"})
+      row.push_back(std::to_string(number(function, key)));
+    rows.push_back(std::move(row));
+  });
+  writeTable(out, rows);
+}
+
+/// What a module takes: the most of any function, constants and parameters of all.
+struct Cost {
+  int64_t stack = 0;     // proven
+  int64_t workspace = 0; // of a call
+  int64_t scratch = 0;   // of a thread
+  std::map<std::string, int64_t> pools;
+  int64_t allocatorBuffers = 0; // allocations without a place that was planned
+};
+
+Cost costOf(const Object &report) {
+  Cost cost;
+  if (const Object *stack = report.getObject("stack"))
+    forEach(*stack, "functions", [&](const Object &function) {
+      cost.stack = std::max(cost.stack, number(function, "proven"));
+    });
+  forEach(report, "functions", [&](const Object &function) {
+    cost.workspace = std::max(cost.workspace, number(function, "workspace_bytes"));
+    if (const Object *pools = function.getObject("pool_bytes"))
+      for (const auto &[pool, bytes] : *pools) {
+        int64_t &most = cost.pools[pool.str()];
+        most = std::max(most, bytes.getAsInteger().value_or(0));
+      }
+  });
+  forEach(report, "allocations", [&](const Object &allocation) {
+    cost.allocatorBuffers +=
+        !allocation.getInteger("offset") && text(allocation, "scope") != "global.stack";
+  });
+  forEach(report, "scratch", [&](const Object &dispatch) {
+    cost.scratch = std::max(cost.scratch, number(dispatch, "bytes"));
+  });
+  return cost;
+}
+
+Object toJson(const std::string &policy, const Cost &cost) {
+  Object pools;
+  for (const auto &[pool, bytes] : cost.pools)
+    pools[pool] = bytes;
+  return Object{{"policy", policy},
+                {"stack_bytes", cost.stack},
+                {"workspace_bytes", cost.workspace},
+                {"scratch_bytes", cost.scratch},
+                {"pool_bytes", std::move(pools)},
+                {"allocator_buffers", cost.allocatorBuffers}};
+}
+
+void printData(const Object &data, std::ostream &out) {
+  out << "data, in bytes\n";
+  std::vector<std::vector<std::string>> rows = {{"constants", "parameters", "variables"}, {}};
+  for (const std::string &kind : rows[0])
+    rows[1].push_back(std::to_string(number(data, kind)));
+  if (const Object *pools = data.getObject("constants_in_pools"))
+    for (const auto &[pool, bytes] : *pools) {
+      rows[0].push_back("constants in " + pool.str());
+      rows[1].push_back(std::to_string(bytes.getAsInteger().value_or(0)));
+    }
+  writeTable(out, rows);
+}
+
+void printCosts(const std::vector<std::pair<std::string, Cost>> &costs, std::ostream &out) {
+  std::map<std::string, int64_t> pools;
+  for (const auto &[policy, cost] : costs)
+    pools.insert(cost.pools.begin(), cost.pools.end());
+  out << "policies: bytes at most of a call; scratch of a thread\n";
+  std::vector<std::vector<std::string>> rows = {{"policy", "stack", "workspace", "scratch"}};
+  for (const auto &[pool, bytes] : pools)
+    rows[0].push_back(pool);
+  rows[0].push_back("buffers from the allocator");
+  for (const auto &[policy, cost] : costs) {
+    std::vector<std::string> row = {policy, std::to_string(cost.stack),
+                                    std::to_string(cost.workspace), std::to_string(cost.scratch)};
+    for (const auto &[pool, bytes] : pools) {
+      auto it = cost.pools.find(pool);
+      row.push_back(std::to_string(it == cost.pools.end() ? 0 : it->second));
+    }
+    row.push_back(std::to_string(cost.allocatorBuffers));
+    rows.push_back(std::move(row));
+  }
+  writeTable(out, rows);
+}
+
+void print(const Object &report, const std::vector<std::pair<std::string, Cost>> &costs,
+           std::ostream &out) {
+  forEach(report, "functions", [&](const Object &function) { printFunction(function, out); });
+  bool first = true;
+  forEach(report, "allocations", [&](const Object &allocation) {
+    if (std::exchange(first, false))
+      out << "allocations\n";
+    printAllocation(allocation, out);
+  });
+  if (const Object *stack = report.getObject("stack"))
+    printStack(*stack, out);
+  if (const Object *data = report.getObject("data"))
+    printData(*data, out);
+  printCosts(costs, out);
+}
+
+StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
+                                      const ExplainOptions &options, const std::string &policy) {
+  LoadOptions load;
+  load.oracle = options.module.oracle;
+  load.policy = policy;
+  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine.compile(source, options.module.file, load));
+  llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact.report);
+  if (!report)
+    return internalError("malformed report: " + llvm::toString(report.takeError()));
+  return std::move(*report);
+}
+
+Status explain(const ExplainOptions &options, std::ostream &out) {
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
+  PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
+  PLIM_ASSIGN_OR_RETURN(llvm::json::Value report,
+                        reportFor(*engine, source, options, options.module.policy));
+  Object &object = *report.getAsObject();
+  // What every policy would have cost, proven: the same module lowered with each.
+  std::vector<std::pair<std::string, Cost>> costs = {{options.module.policy, costOf(object)}};
+  if (!options.module.oracle)
+    for (const char *policy : {"auto", "stack", "workspace", "heap", "fixed:1024"}) {
+      if (policy == options.module.policy)
+        continue;
+      PLIM_ASSIGN_OR_RETURN(llvm::json::Value other, reportFor(*engine, source, options, policy));
+      costs.emplace_back(policy, costOf(*other.getAsObject()));
+    }
+  if (!options.json) {
+    print(object, costs, out);
+    return okStatus();
+  }
+  Array policies;
+  for (const auto &[policy, cost] : costs)
+    policies.push_back(toJson(policy, cost));
+  object["policies"] = std::move(policies);
+  std::string pretty;
+  llvm::raw_string_ostream(pretty) << llvm::formatv("{0:2}", report) << "\n";
+  out << pretty;
+  return okStatus();
+}
+
+} // namespace
+
+int runExplainCommand(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
+  Status status = explain(options, out);
+  if (status.ok())
+    return 0;
+  err << "error: " << status.message() << "\n";
+  return 1;
+}
+
+} // namespace plim::tools

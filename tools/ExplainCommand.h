@@ -1,0 +1,21 @@
+// `plimsoll explain`: what the engine decided for a module, and why.
+//
+// Owns the readable report. Must not know how decisions are made: it reads the JSON that the compiler
+// leaves. Nothing is linked: parameters need no memory, and the target need not be this machine.
+#pragma once
+
+#include "tools/ModuleCall.h"
+
+#include <iosfwd>
+
+namespace plim::tools {
+
+struct ExplainOptions {
+  ModuleOptions module;
+  bool json = false;
+};
+
+/// Exit status: 0, or 1 after one diagnostic on `err`.
+int runExplainCommand(const ExplainOptions &options, std::ostream &out, std::ostream &err);
+
+} // namespace plim::tools

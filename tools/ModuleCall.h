@@ -1,0 +1,48 @@
+// What a command line says of a module and of a call of it, made ready for the engine.
+//
+// Shared by the programs that load a module and call one function. Must not know what is done with
+// the results. Errors name the option's text.
+#pragma once
+
+#include "engine/session/Engine.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plim::tools {
+
+struct ModuleOptions {
+  std::string file;
+  std::string target = "host-cpu";
+  std::vector<std::string> overrides; // path=value, in order
+  std::vector<std::string> limits;    // name=value, in order
+  std::string policy = "auto";
+  int threads = 0;
+  bool oracle = false;
+  bool cache = false;
+  std::string cacheFolder; // empty: the default one
+};
+
+struct CallText {
+  std::string function;                    // empty: the only public one
+  std::vector<std::string> inputs;         // texts of tools/io/ValueText.h, @FILE.npy
+  std::vector<std::string> parameters;     // NAME=VALUE, mostly NAME=@FILE.npy
+  std::vector<std::string> parameterFiles; // .safetensors
+  std::vector<std::string> pools;          // NAME=BYTES
+};
+
+using PoolPtr = std::shared_ptr<runtime::MemoryPool>;
+
+StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options);
+StatusOr<std::vector<runtime::Value>> readInputs(const CallText &call, const PoolPtr &pool);
+StatusOr<Parameters> readParameters(const CallText &call, const PoolPtr &pool);
+/// Memory for the pools, which `memories` comes to own.
+StatusOr<Pools> makePools(const CallText &call, const PoolPtr &pool,
+                          std::vector<runtime::Buffer> &memories);
+StatusOr<Function> chooseFunction(const Module &module, const CallText &call);
+/// The text of a tensor of rank 0 is that of a scalar: the signature tells which is meant.
+Status adaptScalars(const jit::FunctionSignature &signature, const PoolPtr &pool,
+                    std::vector<runtime::Value> &inputs);
+
+} // namespace plim::tools
