@@ -1,11 +1,7 @@
 #include "bench/planner/Instances.h"
 
-#include "bench/harness/Workload.h"
-#include "planner/Csv.h"
-
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <random>
 
 namespace plim::bench {
@@ -98,23 +94,6 @@ Problem scatter(int count, double share) {
         64 * int64_t(std::pow(1000.0, draw.unit())));
   }
   return problem;
-}
-
-std::vector<Instance> readFolder(const std::string &folder) {
-  std::vector<Instance> instances;
-  std::error_code ignored;
-  for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() != ".csv")
-      continue;
-    Instance &instance = instances.emplace_back();
-    instance.name = entry.path().stem();
-    auto fault = planner::readCsv(orFail(Engine::readSource(entry.path())), instance.problem);
-    if (fault)
-      fail(entry.path().string() + ":" + std::to_string(fault->line) + ": " + fault->message);
-  }
-  std::sort(instances.begin(), instances.end(),
-            [](const Instance &a, const Instance &b) { return a.name < b.name; });
-  return instances;
 }
 
 int64_t countPairs(const Problem &problem) {

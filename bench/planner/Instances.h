@@ -1,17 +1,11 @@
-// Problems to plan: families that are made here, and the public ones where they are at hand.
+// Problems to plan, in families. Standard library only: tests use them too.
 #pragma once
 
 #include "planner/Planner.h"
 
-#include <string>
-#include <vector>
+#include <cstdint>
 
 namespace plim::bench {
-
-struct Instance {
-  std::string name;
-  planner::Problem problem;
-};
 
 /// The same in every run: plans are compared over time. One pool, one interval a buffer.
 ///
@@ -23,9 +17,6 @@ planner::Problem layers(int count);
 planner::Problem cuts(int count);
 /// Uniform starts, durations around `share` of all time, sizes over three orders of magnitude.
 planner::Problem scatter(int count, double share);
-
-/// The problems in the .csv files of a folder, by name; none if there is no folder.
-std::vector<Instance> readFolder(const std::string &folder);
 
 /// Pairs of buffers that are live at the same time.
 int64_t countPairs(const planner::Problem &problem);

@@ -1,7 +1,7 @@
 // The memory problems that the engine's own passes make of modules.
 #pragma once
 
-#include "bench/planner/Instances.h"
+#include "planner/Planner.h"
 
 #include <string>
 #include <string_view>

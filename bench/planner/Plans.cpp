@@ -8,8 +8,8 @@
 //   MODULES/modules     all the problems of the modules together
 //
 // Instances: the .csv files of ../shared/data/planner, if that folder is there, families made by
-// Instances.cpp, and what the engine's passes make of modules: of hourglasses made here, and of all in
-// tests/conformance. "pass" is what they take in the engine. To be run at the root of the checkout.
+// Instances.cpp, and what the engine's passes make of modules: of hourglasses made here, of
+// examples/digits and of all in tests/conformance. "pass" is what they take in the engine. To be run at the root of the checkout.
 //
 // Counters: "peak" in bytes, "bound", what no plan is below as far as known, "over" their quotient,
 // "nodes" placements tried, "MB" the most memory that the process had so far. A plan that the verifier
@@ -21,6 +21,7 @@
 #include "bench/planner/Heuristics.h"
 #include "bench/planner/Instances.h"
 #include "bench/planner/ModuleProblems.h"
+#include "planner/Csv.h"
 
 #include <algorithm>
 #include <chrono>
@@ -38,6 +39,11 @@ using planner::Plan;
 using planner::Problem;
 
 namespace {
+
+struct Instance {
+  std::string name;
+  Problem problem;
+};
 
 using Clock = std::chrono::steady_clock;
 using Solver = std::function<Plan(const Problem &)>;
@@ -184,6 +190,24 @@ void planLarge(benchmark::State &state, int count, double share, double seconds)
   state.counters["nodes"] = double(plan.nodes);
 }
 
+/// The problems in the .csv files of a folder, by name; none if there is no folder.
+std::vector<Instance> readFolder(const std::string &folder) {
+  std::vector<Instance> instances;
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".csv")
+      continue;
+    Instance &instance = instances.emplace_back();
+    instance.name = entry.path().stem();
+    auto fault = planner::readCsv(orFail(Engine::readSource(entry.path())), instance.problem);
+    if (fault)
+      fail(entry.path().string() + ":" + std::to_string(fault->line) + ": " + fault->message);
+  }
+  std::sort(instances.begin(), instances.end(),
+            [](const Instance &a, const Instance &b) { return a.name < b.name; });
+  return instances;
+}
+
 std::vector<ModuleProblem> problemsOfFolder(const std::filesystem::path &folder) {
   std::vector<ModuleProblem> problems;
   std::error_code ignored;
@@ -232,6 +256,9 @@ void registerAll() {
     addModules("hourglass." + std::to_string(count), [=] {
       return problemsOf(hourglassModule(count), "hourglass." + std::to_string(count));
     });
+  addModules("digits", [] {
+    return problemsOf(orFail(Engine::readSource("examples/digits/digits.mlir")), "digits");
+  });
   addModules("conformance", [] { return problemsOfFolder("tests/conformance"); });
 }
 
