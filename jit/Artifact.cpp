@@ -110,6 +110,14 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
     writer.integer(static_cast<uint64_t>(need.alignment));
   });
   writer.text(function.unplanned);
+  writer.text(function.plan.function);
+  writer.integer(static_cast<uint64_t>(function.plan.extentCount));
+  writer.integer(static_cast<uint64_t>(function.plan.alignment));
+  writer.list(function.plan.buffers, [&](const PlannedBuffer &buffer) {
+    for (int64_t value : {buffer.lower, buffer.upper, buffer.bytes})
+      writer.integer(static_cast<uint64_t>(value));
+    writer.list(buffer.extents, [&](uint32_t position) { writer.integer(position); });
+  });
 }
 
 FunctionSignature readSignature(Reader &reader) {
@@ -127,6 +135,16 @@ FunctionSignature readSignature(Reader &reader) {
     return PoolNeed{bytes, static_cast<int64_t>(reader.integer())};
   });
   function.unplanned = reader.text();
+  function.plan.function = reader.text();
+  function.plan.extentCount = static_cast<int64_t>(reader.integer());
+  function.plan.alignment = static_cast<int64_t>(reader.integer());
+  reader.list(function.plan.buffers, [&] {
+    PlannedBuffer buffer;
+    for (int64_t *value : {&buffer.lower, &buffer.upper, &buffer.bytes})
+      *value = static_cast<int64_t>(reader.integer());
+    reader.list(buffer.extents, [&] { return static_cast<uint32_t>(reader.integer()); });
+    return buffer;
+  });
   return function;
 }
 
@@ -234,6 +252,11 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
   artifact.report = reader.text();
   if (!reader.atEnd())
     return dataLossError("the artifact is malformed");
+  for (const FunctionSignature &function : artifact.functions)
+    for (const PlannedBuffer &buffer : function.plan.buffers)
+      for (uint32_t position : buffer.extents)
+        if (position >= static_cast<uint64_t>(function.plan.extentCount))
+          return dataLossError("the artifact's plan of '" + function.name + "' is malformed");
   for (const FunctionSignature &function : artifact.functions)
     if (function.pools.size() != artifact.pools.size())
       return dataLossError("the artifact's pools of '" + function.name + "' do not match");

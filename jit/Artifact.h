@@ -39,6 +39,25 @@ struct PoolNeed {
   bool operator==(const PoolNeed &) const = default;
 };
 
+/// A buffer of the slab whose offset the call chooses.
+struct PlannedBuffer {
+  int64_t lower = 0, upper = 0;  // when it is live, half-open, in positions of the function
+  int64_t bytes = 0;             // to be multiplied with the extents
+  std::vector<uint32_t> extents; // positions among those of the plan
+  bool operator==(const PlannedBuffer &) const = default;
+};
+
+/// The slab of a function whose buffers have sizes that only a call knows.
+struct CallPlan {
+  /// The entry that yields the extents, index scalars, from the arguments; it cannot fail. Empty: all
+  /// was planned at load.
+  std::string function;
+  int64_t extentCount = 0;
+  int64_t alignment = 64;             // of the slab and of each offset
+  std::vector<PlannedBuffer> buffers; // by slot
+  bool operator==(const CallPlan &) const = default;
+};
+
 /// A public function of the module.
 struct FunctionSignature {
   std::string name;
@@ -52,6 +71,7 @@ struct FunctionSignature {
   /// first is for one turn and PLIM_RECURSION_STACK; deeper ones fail when the stack is used up.
   int64_t stackBytes = 0;
   int64_t workerStackBytes = 0;
+  CallPlan plan;               // of the slab, instead of workspaceBytes
   int64_t scratchBytes = 0;    // of one thread that runs its dispatches
   std::vector<PoolNeed> pools; // one for each of Artifact::pools
   /// Why a call takes memory from the allocator beside that of its results; empty: it does not.

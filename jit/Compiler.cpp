@@ -124,7 +124,7 @@ llvm::SetVector<func::FuncOp> callTreeOf(ModuleOp module, func::FuncOp root) {
 
 /// Why the allocator serves an allocation that is no result of `root`; empty if it does not.
 std::string unplannedReason(ir::AllocOp alloc, func::FuncOp root, StringRef policy) {
-  if (alloc.getOffset() || ir::Scope::parse(alloc.getScope())->kind == ir::Scope::Stack)
+  if (alloc.isPlanned() || ir::Scope::parse(alloc.getScope())->kind == ir::Scope::Stack)
     return "";
   ir::Life life = ir::lifeOf(alloc);
   if (life.returned && alloc->getParentOfType<func::FuncOp>() == root)
@@ -135,6 +135,28 @@ std::string unplannedReason(ir::AllocOp alloc, func::FuncOp root, StringRef poli
                        : life.escapes() ? "a buffer may outlive the block that allocates it"
                                         : "a buffer belongs to a function that others call";
   return locationOf(alloc.getLoc()) + reason;
+}
+
+CallPlan callPlanOf(func::FuncOp function) {
+  CallPlan plan;
+  auto attribute = function->getAttrOfType<DictionaryAttr>(ir::callPlanAttr);
+  if (!attribute)
+    return plan;
+  auto extents = cast<FlatSymbolRefAttr>(attribute.get("function"));
+  plan.function = extents.getValue().str();
+  plan.extentCount =
+      SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, extents).getNumResults();
+  plan.alignment = function->getAttrOfType<IntegerAttr>(ir::workspaceAlignmentAttr).getInt();
+  for (auto each : cast<ArrayAttr>(attribute.get("buffers")).getAsRange<DictionaryAttr>()) {
+    PlannedBuffer &buffer = plan.buffers.emplace_back();
+    ArrayRef<int64_t> life = each.getAs<DenseI64ArrayAttr>("lifetime").asArrayRef();
+    buffer.lower = life[0];
+    buffer.upper = life[1];
+    buffer.bytes = each.getAs<IntegerAttr>("bytes").getInt();
+    for (int64_t position : each.getAs<DenseI64ArrayAttr>("extents").asArrayRef())
+      buffer.extents.push_back(static_cast<uint32_t>(position));
+  }
+  return plan;
 }
 
 /// What the pipeline found out about the functions, read off before they are lowered.
@@ -150,6 +172,7 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
     signature.isKernel = function->hasAttr(ir::kernelAttr);
     if (auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr))
       signature.workspaceBytes = bytes.getInt();
+    signature.plan = callPlanOf(function);
     auto poolBytes = function->getAttrOfType<DictionaryAttr>(ir::poolBytesAttr);
     auto needOf = [&](StringRef pool) -> PoolNeed & {
       return signature.pools[size_t(llvm::find(artifact.pools, pool) - artifact.pools.begin())];
@@ -375,7 +398,8 @@ private:
   /// The functions that a proof is for, with what is on the stack for each by placement.
   void collectStack(ModuleOp module, Attempt &attempt) {
     for (auto function : module.getOps<func::FuncOp>()) {
-      if (!function.isPublic() && !function->hasAttr(ir::dispatchFunctionAttr))
+      if ((!function.isPublic() && !function->hasAttr(ir::dispatchFunctionAttr)) ||
+          function->hasAttr(ir::extentsFunctionAttr))
         continue;
       StackProof proof;
       proof.function = function.getName().str();

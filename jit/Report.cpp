@@ -49,6 +49,8 @@ llvm::json::Object bytesOf(DictionaryAttr pools) {
 llvm::json::Object makeReport(ModuleOp module) {
   llvm::json::Array functions, scratch, allocations;
   for (auto function : module.getOps<func::FuncOp>()) {
+    if (function->hasAttr(ir::extentsFunctionAttr))
+      continue;
     if (!function->hasAttr(ir::dispatchFunctionAttr)) {
       llvm::json::Array dispatches;
       llvm::DenseMap<Operation *, int64_t> groups; // of dispatches that run at once
@@ -91,6 +93,8 @@ llvm::json::Object makeReport(ModuleOp module) {
         entry["bytes"] = int64_t(*bytes);
       if (auto offset = alloc.getOffset())
         entry["offset"] = int64_t(*offset);
+      if (auto slot = alloc.getSlot())
+        entry["slot"] = int64_t(*slot);
       if (auto lifetime = alloc.getLifetime())
         entry["lifetime"] = llvm::json::Array{(*lifetime)[0], (*lifetime)[1]};
       allocations.push_back(std::move(entry));

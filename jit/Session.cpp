@@ -226,6 +226,8 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
   SymbolLookupSet lookup;
   for (const FunctionSignature &function : artifact.functions) {
     lookup.add(execution.intern("plim.entry." + function.name));
+    if (!function.plan.function.empty())
+      lookup.add(execution.intern("plim.entry." + function.plan.function));
     if (function.isKernel)
       lookup.add(execution.intern("plim.raw." + function.name));
   }
@@ -237,6 +239,9 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
       return found->lookup(execution.intern(name)).getAddress().toPtr<void *>();
     };
     module->state->entries[function.name] = address("plim.entry." + function.name);
+    if (!function.plan.function.empty())
+      module->state->entries[function.plan.function] =
+          address("plim.entry." + function.plan.function);
     if (function.isKernel)
       module->state->raws[function.name] = address("plim.raw." + function.name);
   }

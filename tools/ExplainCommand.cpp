@@ -76,6 +76,8 @@ void printAllocation(const Object &allocation, std::ostream &out) {
       << text(allocation, "location") << "\n    " << text(allocation, "scope");
   if (auto offset = allocation.getInteger("offset"))
     out << " at " << *offset;
+  else if (allocation.getInteger("slot"))
+    out << ", planned at the call";
   out << ": " << text(allocation, "reason") << " (" << text(allocation, "level") << ")\n    ";
   if (auto bytes = allocation.getInteger("bytes"))
     out << *bytes << " bytes";
@@ -127,8 +129,8 @@ Cost costOf(const Object &report) {
       }
   });
   forEach(report, "allocations", [&](const Object &allocation) {
-    cost.allocatorBuffers +=
-        !allocation.getInteger("offset") && text(allocation, "scope") != "global.stack";
+    cost.allocatorBuffers += !allocation.getInteger("offset") && !allocation.getInteger("slot") &&
+                             text(allocation, "scope") != "global.stack";
   });
   forEach(report, "scratch", [&](const Object &dispatch) {
     cost.scratch = std::max(cost.scratch, number(dispatch, "bytes"));

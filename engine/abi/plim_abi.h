@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 5u
+#define PLIM_ABI_VERSION 6u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -46,6 +46,9 @@ typedef int32_t plim_code;
  *       32  call                the runtime's own state of the call; opaque to generated code
  *       40  pools               base of each pool that the module names, in the artifact's order;
  *                               null where it names none
+ *       48  offsets             where in the workspace each buffer lies that the call has planned, by
+ *                               its slot; negative for one whose extents have no memory. Null where
+ *                               all offsets were known at load
  */
 typedef struct plim_context {
   uint32_t magic;
@@ -56,11 +59,13 @@ typedef struct plim_context {
   uint64_t workspace_bytes;
   void *call;
   void *const *pools;
+  const int64_t *offsets;
 } plim_context;
 PLIM_STATIC_ASSERT(offsetof(plim_context, status) == 8, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, workspace) == 16, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, pools) == 40, "mirrored by ir/Conversion");
-PLIM_STATIC_ASSERT(sizeof(plim_context) == 48, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(offsetof(plim_context, offsets) == 48, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_context) == 56, "mirrored by ir/Conversion");
 
 /* One argument or result of a function.
  *

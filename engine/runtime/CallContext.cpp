@@ -14,13 +14,14 @@ namespace {
 
 constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code); }
 
-plim_context makeContext(void *slab, size_t slabBytes, void *const *pools) {
+plim_context makeContext(void *slab, const CallMemory &memory) {
   plim_context context{};
   context.magic = PLIM_ABI_MAGIC;
   context.version = PLIM_ABI_VERSION;
   context.workspace = slab;
-  context.workspace_bytes = slab ? slabBytes : 0;
-  context.pools = pools;
+  context.workspace_bytes = slab ? memory.slabBytes : 0;
+  context.pools = memory.pools;
+  context.offsets = memory.offsets;
   return context;
 }
 
@@ -74,7 +75,7 @@ CallContext::CallContext(Executor &executor, MemoryPool &pool, MemoryPool &slabs
       slab(memory.ownWorkspace     ? memory.workspace
            : memory.slabBytes != 0 ? slabs.allocate(memory.slabBytes)
                                    : nullptr),
-      owned{&owned, &owned}, hostFrame(*this, makeContext(slab, memory.slabBytes, memory.pools)) {
+      owned{&owned, &owned}, hostFrame(*this, makeContext(slab, memory)) {
   if (!slab && memory.slabBytes != 0)
     latch(codeOf(StatusCode::ResourceExhausted),
           "no memory for a workspace of " + std::to_string(memory.slabBytes) + " bytes");

@@ -44,8 +44,9 @@ struct StackDemand {
 /// What a call needs of planned memory, and what the caller of the function lends it. Borrowed for
 /// that time, aligned to PLIM_BUFFER_ALIGNMENT.
 struct CallMemory {
-  size_t slabBytes = 0;         // 0 when nothing is planned (policy `heap`)
-  void *const *pools = nullptr; // plim_context::pools
+  size_t slabBytes = 0;             // 0 when nothing is planned (policy `heap`)
+  void *const *pools = nullptr;     // plim_context::pools
+  const int64_t *offsets = nullptr; // plim_context::offsets
   /// With `ownWorkspace` the call takes neither slab nor scratch of the engine's: the slab is here,
   /// and behind it are `scratchCount` areas of `scratchBytes` for the frames that run dispatches.
   /// Both sizes are multiples of PLIM_BUFFER_ALIGNMENT.

@@ -4,6 +4,7 @@
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/RuntimeSymbols.h"
+#include "engine/session/CallPlanner.h"
 #include "engine/session/SmallArray.h"
 #include "jit/ArtifactCache.h"
 #include "jit/Session.h"
@@ -148,6 +149,19 @@ Status tooSmall(const std::string &what, size_t given, size_t needed, const std:
                                 std::to_string(needed - given) + " are missing");
 }
 
+/// Views of the arguments; those of scalars point into `arguments`.
+void makeViews(std::span<const Value> arguments, plim_view *views) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (const auto *scalar = std::get_if<Scalar>(&arguments[i])) {
+      views[i] = {const_cast<uint64_t *>(&scalar->bits), nullptr, nullptr};
+    } else {
+      const Buffer &buffer = std::get<Buffer>(arguments[i]);
+      views[i] = {const_cast<void *>(buffer.data()), const_cast<int64_t *>(buffer.shape().data()),
+                  buffer.strides().data()};
+    }
+  }
+}
+
 runtime::MemoryPoolStatistics sumOf(runtime::MemoryPoolStatistics a,
                                     const runtime::MemoryPoolStatistics &b) {
   a.liveBytes += b.liveBytes;
@@ -237,6 +251,8 @@ struct Module::State {
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   LoadStatistics statistics;
+  /// Of the functions whose temporaries have sizes that only a call knows.
+  std::map<const FunctionSignature *, std::unique_ptr<CallPlanner>> planners;
   /// Held by calls that write globals of the module or use pools bound at load.
   std::mutex stateMutex;
 };
@@ -467,6 +483,9 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   artifact.data.clear();
   artifact.data.shrink_to_fit();
   moduleState.artifact = std::move(artifact);
+  for (const FunctionSignature &function : moduleState.artifact.functions)
+    if (!function.plan.buffers.empty())
+      moduleState.planners[&function] = std::make_unique<CallPlanner>(function);
   return module;
 }
 
@@ -489,7 +508,7 @@ StatusOr<Function> Module::lookup(std::string_view name) const {
   std::vector<std::string> names;
   for (const FunctionSignature &function : state->artifact.functions) {
     if (function.name == name)
-      return Function(shared_from_this(), &function, state->linked->entry(name));
+      return Function(shared_from_this(), &function);
     names.push_back(function.name);
   }
   return notFoundError("no public function '" + std::string(name) + "' in " +
@@ -498,9 +517,13 @@ StatusOr<Function> Module::lookup(std::string_view name) const {
 
 // Function
 
-Function::Function(std::shared_ptr<const Module> module, const FunctionSignature *description,
-                   plim_function_entry entry)
-    : module(std::move(module)), description(description), entry(entry) {
+Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature *description)
+    : module(std::move(owner)), description(description),
+      entry(module->state->linked->entry(description->name)) {
+  if (auto it = module->state->planners.find(description); it != module->state->planners.end()) {
+    planner = it->second.get();
+    extentsEntry = module->state->linked->entry(description->plan.function);
+  }
   const runtime::Executor &executor = *this->module->state->engine->state->executor;
   workersFit = description->workerStackBytes <= executor.workerStackBytes();
   // Import admits only the types of the list.
@@ -541,10 +564,10 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
   return okStatus();
 }
 
-runtime::CallMemory Function::workspaceLayout() const {
+runtime::CallMemory Function::workspaceLayout(size_t slabBytes) const {
   size_t threads = static_cast<size_t>(module->state->engine->state->executor->threads());
   runtime::CallMemory layout;
-  layout.slabBytes = roundUp(description->workspaceBytes);
+  layout.slabBytes = roundUp(static_cast<int64_t>(slabBytes));
   layout.scratchBytes = roundUp(description->scratchBytes);
   // With workers, host code keeps what it ran dispatches with while all of them run others.
   layout.scratchCount = threads == 1 ? 1 : threads + 1;
@@ -552,11 +575,43 @@ runtime::CallMemory Function::workspaceLayout() const {
 }
 
 StatusOr<WorkspaceRequirement> Function::workspaceRequirement() const {
+  if (planner)
+    return failedPreconditionError("the workspace of '" + description->name +
+                                   "' depends on the extents of its arguments: ask with them");
+  return workspaceRequirement(static_cast<size_t>(description->workspaceBytes));
+}
+
+StatusOr<WorkspaceRequirement>
+Function::workspaceRequirement(std::span<const Value> arguments) const {
+  PLIM_RETURN_IF_ERROR(checkArguments(arguments));
+  SmallArray<plim_view, 16> views(arguments.size());
+  makeViews(arguments, views.data());
+  SmallArray<int64_t, 32> offsets(description->plan.buffers.size());
+  PLIM_ASSIGN_OR_RETURN(size_t slabBytes,
+                        planSlab(views.data(), {offsets.data(), description->plan.buffers.size()}));
+  return workspaceRequirement(slabBytes);
+}
+
+StatusOr<size_t> Function::planSlab(const plim_view *arguments, std::span<int64_t> offsets) const {
+  if (!planner)
+    return static_cast<size_t>(description->workspaceBytes);
+  auto count = static_cast<size_t>(description->plan.extentCount);
+  SmallArray<int64_t, 16> extents(count);
+  SmallArray<plim_view, 16> views(count);
+  for (size_t i = 0; i < count; ++i)
+    views[i] = {&extents[i], nullptr, nullptr};
+  // Nothing in it can fail.
+  plim_context context{};
+  extentsEntry(&context, arguments, views.data());
+  return planner->place({extents.data(), count}, offsets);
+}
+
+StatusOr<WorkspaceRequirement> Function::workspaceRequirement(size_t slabBytes) const {
   if (!description->unplanned.empty())
     return failedPreconditionError(
         "'" + description->name +
         "' cannot do with a workspace of the caller's: " + description->unplanned);
-  runtime::CallMemory layout = workspaceLayout();
+  runtime::CallMemory layout = workspaceLayout(slabBytes);
   size_t bytes;
   if (__builtin_mul_overflow(layout.scratchBytes, layout.scratchCount, &bytes) ||
       __builtin_add_overflow(bytes, layout.slabBytes, &bytes))
@@ -603,7 +658,7 @@ Status Function::bindPools(const CallOptions &options, std::span<HostMemory> mem
 
 Status Function::bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
                                runtime::CallMemory &memory) const {
-  PLIM_ASSIGN_OR_RETURN(WorkspaceRequirement need, workspaceRequirement());
+  PLIM_ASSIGN_OR_RETURN(WorkspaceRequirement need, workspaceRequirement(memory.slabBytes));
   if (options.workspace->bytes < need.bytes)
     return tooSmall("the workspace", options.workspace->bytes, need.bytes, description->name);
   if (!isAligned(options.workspace->data, PLIM_BUFFER_ALIGNMENT))
@@ -619,7 +674,9 @@ Status Function::bindWorkspace(const CallOptions &options, std::span<const HostM
     if (overlap(pools[i], used))
       return invalidArgumentError("pool '" + module->state->artifact.pools[i] +
                                   "' and the workspace overlap");
-  memory = workspaceLayout();
+  const int64_t *offsets = memory.offsets;
+  memory = workspaceLayout(memory.slabBytes);
+  memory.offsets = offsets;
   memory.ownWorkspace = true;
   memory.workspace = static_cast<std::byte *>(options.workspace->data);
   return okStatus();
@@ -638,15 +695,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   // Views point into these arrays; scalars are passed by address.
   SmallArray<plim_view, 16> argumentViews(arguments.size()), resultViews(results.size());
   SmallArray<uint64_t, 16> scalars(results.size());
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (const auto *scalar = std::get_if<Scalar>(&arguments[i])) {
-      argumentViews[i] = {const_cast<uint64_t *>(&scalar->bits), nullptr, nullptr};
-    } else {
-      const Buffer &buffer = std::get<Buffer>(arguments[i]);
-      argumentViews[i] = {const_cast<void *>(buffer.data()),
-                          const_cast<int64_t *>(buffer.shape().data()), buffer.strides().data()};
-    }
-  }
+  makeViews(arguments, argumentViews.data());
   size_t extentCount = 0;
   for (const ValueType &type : description->results)
     extentCount += type.shape.size();
@@ -664,7 +713,11 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   bool isExclusive = moduleState.artifact.mutatesState;
   PLIM_RETURN_IF_ERROR(bindPools(options, {pools.data(), poolCount}, isExclusive));
   runtime::CallMemory memory;
-  memory.slabBytes = static_cast<size_t>(description->workspaceBytes);
+  size_t slotCount = description->plan.buffers.size();
+  SmallArray<int64_t, 32> offsets(slotCount);
+  PLIM_ASSIGN_OR_RETURN(memory.slabBytes,
+                        planSlab(argumentViews.data(), {offsets.data(), slotCount}));
+  memory.offsets = slotCount == 0 ? nullptr : offsets.data();
   if (options.workspace)
     PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
   for (size_t i = 0; i < poolCount; ++i)

@@ -38,6 +38,7 @@ namespace runtime {
 struct CallMemory;
 }
 
+class CallPlanner;
 class Engine;
 class Module;
 
@@ -152,8 +153,13 @@ public:
 
   /// What CallOptions::workspace must have for any call of this function: the slab, and the scratch
   /// of every thread that may run a part of it. FailedPrecondition, with the reason, if the function
-  /// takes memory from the allocator for other than its results. Constant while the engine lives.
+  /// takes memory from the allocator for other than its results, or if its temporaries are as large as
+  /// its arguments make them. Constant while the engine lives.
   StatusOr<WorkspaceRequirement> workspaceRequirement() const;
+  /// The same for a call with these arguments, whose extents alone count; also the errors of call()
+  /// for arguments that do not fit.
+  StatusOr<WorkspaceRequirement>
+  workspaceRequirement(std::span<const runtime::Value> arguments) const;
 
   /// The raw pointer of a kernel, null for other functions. It has C's calling convention; its
   /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
@@ -165,19 +171,23 @@ public:
 
 private:
   friend class Module;
-  Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description,
-           plim_function_entry entry);
+  Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description);
   Status checkArguments(std::span<const runtime::Value> arguments) const;
+  StatusOr<WorkspaceRequirement> workspaceRequirement(size_t slabBytes) const;
   /// Room for slab and scratch, without asking whether that is all that a call takes.
-  runtime::CallMemory workspaceLayout() const;
+  runtime::CallMemory workspaceLayout(size_t slabBytes) const;
   Status bindPools(const CallOptions &options, std::span<HostMemory> memories,
                    bool &isShared) const;
   Status bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
                        runtime::CallMemory &memory) const;
+  /// The bytes of the slab; fills in the offsets where the call has to plan it.
+  StatusOr<size_t> planSlab(const plim_view *arguments, std::span<int64_t> offsets) const;
 
   std::shared_ptr<const Module> module;
   const jit::FunctionSignature *description;
   plim_function_entry entry;
+  CallPlanner *planner = nullptr; // of the module; null if all was planned at load
+  plim_function_entry extentsEntry = nullptr;
   std::vector<runtime::ElementType> argumentTypes, resultTypes;
   bool workersFit; // every dispatch fits on the stack of a worker
 };

@@ -152,7 +152,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {
     SmallVector<AllocOp> placed;
     function.walk([&](AllocOp alloc) {
-      if (isOnStack(alloc) || alloc.getOffset())
+      if (isOnStack(alloc) || alloc.isPlanned())
         placed.push_back(alloc);
     });
     Bases bases;
@@ -245,14 +245,44 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
                : pool.empty()       ? slabOf(function)
                                     : poolOf(function, pool);
       builder.setInsertionPoint(op); // taking scratch has split the block
-      memory = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
-                                   constant64(builder, loc, *op.getOffset()),
+      Value offset = op.getOffset() ? constant64(builder, loc, *op.getOffset())
+                                    : offsetOfCall(runtime, builder, op);
+      memory = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, offset,
                                    LLVM::GEPNoWrapFlags::inbounds);
     }
     SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/true);
     op.replaceAllUsesWith(
         makeMemref(builder, loc, cast<MemRefType>(op.getResult().getType()), memory, sizes));
     op.erase();
+  }
+
+  /// What the call's plan says; negative where the extents have no memory, and then the allocator
+  /// says why.
+  Value offsetOfCall(RuntimeCalls &runtime, OpBuilder &builder, AllocOp op) {
+    Location loc = op.getLoc();
+    Value context = contextOf(op);
+    Value offsets = loadAt(builder, loc, LLVM::LLVMPointerType::get(&getContext()), context,
+                           abi::contextOffsetsOffset);
+    Value offset = loadAt(builder, loc, builder.getI64Type(), offsets, int32_t(8 * *op.getSlot()));
+    if (op.getDynamicSizes().empty() || op.getBytes())
+      return offset;
+    SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/false);
+    Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, offset,
+                                        constant64(builder, loc, 0));
+    leaveIf(failed, op, [&](OpBuilder &failure) { allocate(runtime, failure, op, sizes); });
+    builder.setInsertionPoint(op);
+    return offset;
+  }
+
+  /// Calls the allocator for `op`, where `builder` stands.
+  Value allocate(RuntimeCalls &runtime, OpBuilder &builder, AllocOp op, ValueRange sizes) {
+    Location loc = op.getLoc();
+    Value array = stackArray(builder, op, builder.getI64Type(), sizes);
+    return LLVM::CallOp::create(
+               builder, loc, runtime.allocate,
+               ValueRange{contextOf(op), constant64(builder, loc, sizes.size()), array,
+                          constant64(builder, loc, elementBytes(op.getType().getElementType()))})
+        .getResult();
   }
 
   /// Memory in the frame of the function; loops do not make it grow.
@@ -319,12 +349,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     ++allocations;
     auto type = cast<MemRefType>(op.getResult().getType());
     SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/false);
-    Value array = stackArray(builder, op, builder.getI64Type(), sizes);
-    Value memory = LLVM::CallOp::create(
-                       builder, loc, runtime.allocate,
-                       ValueRange{contextOf(op), constant64(builder, loc, sizes.size()), array,
-                                  constant64(builder, loc, elementBytes(type.getElementType()))})
-                       .getResult();
+    Value memory = allocate(runtime, builder, op, sizes);
     Value null = LLVM::ZeroOp::create(builder, loc, memory.getType());
     Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, memory, null);
     leaveIf(failed, op, [](OpBuilder &) {});

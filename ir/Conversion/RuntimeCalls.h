@@ -17,6 +17,7 @@ inline constexpr int32_t viewBytes = 24;
 inline constexpr int32_t viewSizesOffset = 8;
 inline constexpr int32_t viewStridesOffset = 16;
 inline constexpr int32_t contextPoolsOffset = 40;
+inline constexpr int32_t contextOffsetsOffset = 48;
 inline constexpr int64_t bufferAlignment = 64;
 } // namespace abi
 

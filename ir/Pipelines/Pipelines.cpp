@@ -123,8 +123,13 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   // A buffer lives no longer than it is used: the shorter, the more share the same memory.
   manager.addNestedPass<func::FuncOp>(bufferization::createOptimizeAllocationLivenessPass());
 
-  // 7., 8.
+  // 7. Before anything has a place: buffers that live at the same time get different ones. The oracle
+  // runs in the order of the source.
   manager.addNestedPass<func::FuncOp>(memref::createExpandReallocPass());
+  if (!options.oracle)
+    manager.addPass(createPlimSchedule());
+
+  // 8., 9.
   manager.addPass(createPlimInferAccessors());
   PlimPlaceAllocationsOptions place;
   place.policy = options.policy;
@@ -134,10 +139,6 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   plan.policy = options.policy;
   manager.addPass(createPlimPlanMemory(plan));
   addCleanup(manager);
-
-  // 9. The oracle runs in the order of the source.
-  if (!options.oracle)
-    manager.addPass(createPlimSchedule());
 }
 
 void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {

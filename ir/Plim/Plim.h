@@ -64,6 +64,13 @@ inline constexpr llvm::StringLiteral bytesAttr = "plim.bytes";
 inline constexpr llvm::StringLiteral workspaceBytesAttr = "plim.workspace_bytes";
 inline constexpr llvm::StringLiteral workspaceAlignmentAttr = "plim.workspace_alignment";
 inline constexpr llvm::StringLiteral poolBytesAttr = "plim.pool_bytes";
+/// On a function: the buffers of its slab, in the order of their slots, whose sizes only a call knows.
+/// A dictionary: `function` yields the extents that they depend on, from the arguments; `buffers`
+/// is a list of dictionaries with `lifetime`, `bytes`, and the positions of the `extents` that
+/// `bytes` is multiplied by.
+inline constexpr llvm::StringLiteral callPlanAttr = "plim.call_plan";
+/// On a function: it yields the extents of another one's call plan.
+inline constexpr llvm::StringLiteral extentsFunctionAttr = "plim.extents_function";
 /// On the module: the pools that its functions use; generated code knows them by their position.
 inline constexpr llvm::StringLiteral poolsAttr = "plim.pools";
 /// On a function: the estimated stack of its whole call tree, bytes.

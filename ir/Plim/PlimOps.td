@@ -128,7 +128,8 @@ def Plim_AllocOp : Plim_Op<"alloc", [
     place that it chose, one of `candidates`, and says how many `bytes` it takes at most, the
     `reason`, and at which `level` it was decided. `plim-plan-memory` adds the `offset` in the slab
     or pool of the call and the `lifetime`, in positions of the function; a planned allocation has
-    no `memref.dealloc`.
+    no `memref.dealloc`. Where only the call knows the sizes it adds the `slot`: which of the offsets
+    that the call is given is that of the allocation.
 
     ```mlir
     %t = plim.alloc(%n) {candidate_pools = ["sram", "dram"], max_bytes = 4096 : i64}
@@ -151,6 +152,7 @@ def Plim_AllocOp : Plim_Op<"alloc", [
                        OptionalAttr<StrAttr>:$reason,
                        OptionalAttr<StrAttr>:$level,
                        OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<I64Attr>:$slot,
                        OptionalAttr<DenseI64ArrayAttr>:$lifetime);
   let results = (outs Plim_Buffer:$result);
   let assemblyFormat = "`(` $dynamicSizes `)` attr-dict `:` type($result)";
@@ -161,6 +163,8 @@ def Plim_AllocOp : Plim_Op<"alloc", [
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedSizes();
     /// Has the author said where it may live, so that it must exist as a buffer of its own?
     bool isPinned();
+    /// Has it a place in the slab or in a pool?
+    bool isPlanned() { return getOffset() || getSlot(); }
     /// Its alignment in the frame of a function, bytes. Needs `bytes`.
     int64_t getFrameAlignment();
   }];

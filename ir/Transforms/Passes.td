@@ -299,6 +299,10 @@ def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
     function that another one calls: caller and callee would share the slab. Policy `heap` plans
     pools only.
 
+    Where a public function has allocations of the slab whose sizes follow from its arguments, through
+    ops that are pure and cannot fail, the whole slab is planned at the call: each gets a `slot`,
+    `plim.call_plan` describes them all, and a new function yields the extents.
+
     ```mlir
     %a = plim.alloc() {bytes = 64 : i64, scope = "global.workspace", ...} : memref<16xf32>
     ...
@@ -313,6 +317,7 @@ def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
                         "The policy of the placement">];
   let statistics = [
     Statistic<"planned", "planned", "allocations given an offset">,
+    Statistic<"late", "late", "allocations planned at the call">,
     Statistic<"missed", "missed", "allocations left to the allocator">];
 }
 
@@ -332,8 +337,7 @@ def PlimSchedule : Pass<"plim-schedule", "::mlir::ModuleOp"> {
   let description = [{
     Two dispatches of a block depend on each other when they share memory and one of them writes it.
     What they share follows from their accesses and from where their buffers come from, through
-    views, branches and loops: buffers with offsets in the slab overlap or do not, so a reuse of an
-    offset is a dependence; two allocations are distinct, and so are they and everything that was
+    views, branches and loops: two allocations are distinct, and so are they and everything that was
     there before; arguments may alias each other and globals.
 
     A dispatch joins an earlier one when it depends neither on that one nor on anything between that

@@ -2,10 +2,12 @@
 #include "ir/Transforms/Allocations.h"
 #include "ir/Transforms/Passes.h"
 #include "planner/Planner.h"
+#include "support/CheckedMath.h"
 #include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPLANMEMORY
@@ -31,6 +33,72 @@ struct Region {
   plim::planner::Problem problem;
 };
 
+/// A function under construction that computes, from the arguments of another one, the extents that
+/// the sizes of its buffers are products of.
+class ExtentsFunction {
+public:
+  /// For `of`; named after it, whatever else there is.
+  ExtentsFunction(func::FuncOp of, SymbolTable &symbols) : of(of), builder(of.getContext()) {
+    builder.setInsertionPointAfter(of);
+    function = func::FuncOp::create(builder, of.getLoc(), (of.getName() + ".extents").str(),
+                                    builder.getFunctionType(of.getArgumentTypes(), {}));
+    symbols.insert(function);
+    Block *body = function.addEntryBlock();
+    copies.map(of.getArguments(), body->getArguments());
+    builder.setInsertionPointToStart(body);
+  }
+
+  /// Which results of the function, to be multiplied, are the dynamic extents of the allocation. None
+  /// if one of them does not follow from the arguments, or if computing it could fail.
+  std::optional<SmallVector<int64_t>> extentsOf(AllocOp alloc) {
+    SmallVector<int64_t> positions;
+    for (Value extent : alloc.getDynamicSizes()) {
+      llvm::SetVector<Operation *> slice;
+      if (!collect(extent, slice))
+        return std::nullopt;
+      for (Operation *op : slice)
+        if (!copies.contains(op->getResult(0)))
+          builder.clone(*op, copies);
+      Value copy = copies.lookup(extent);
+      auto known = llvm::find(results, copy);
+      positions.push_back(known - results.begin());
+      if (known == results.end())
+        results.push_back(copy);
+    }
+    return positions;
+  }
+
+  func::FuncOp finish() {
+    func::ReturnOp::create(builder, of.getLoc(), results);
+    function.setFunctionType(
+        builder.getFunctionType(of.getArgumentTypes(), ValueRange(results).getTypes()));
+    function->setAttr(extentsFunctionAttr, builder.getUnitAttr());
+    return function;
+  }
+
+  void drop(SymbolTable &symbols) { symbols.erase(function); }
+
+private:
+  /// The ops that `value` takes, each behind those it needs.
+  bool collect(Value value, llvm::SetVector<Operation *> &slice) const {
+    if (copies.contains(value))
+      return true;
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumRegions() != 0 || op->getNumResults() != 1 || !isPure(op))
+      return false;
+    for (Value operand : op->getOperands())
+      if (!collect(operand, slice))
+        return false;
+    slice.insert(op);
+    return true;
+  }
+
+  func::FuncOp of, function;
+  OpBuilder builder;
+  IRMapping copies;
+  SmallVector<Value> results;
+};
+
 struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
   using PlimPlanMemoryBase::PlimPlanMemoryBase;
 
@@ -45,18 +113,20 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
         if (StringRef pool = Scope::parse(scope.getValue())->pool; !pool.empty())
           pools.insert(pool);
     llvm::DenseSet<StringAttr> called = calledFunctions(getOperation());
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    SymbolTable symbols(getOperation());
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (!function.isDeclaration() && !called.contains(function.getSymNameAttr()) &&
-          failed(plan(function)))
+          failed(plan(function, symbols)))
         return signalPassFailure();
     if (!pools.empty())
       getOperation()->setAttr(poolsAttr,
                               Builder(&getContext()).getStrArrayAttr(pools.getArrayRef()));
   }
 
-  LogicalResult plan(func::FuncOp function) {
+  LogicalResult plan(func::FuncOp function, SymbolTable &symbols) {
     Positions positions(function);
     llvm::MapVector<StringRef, Region> regions; // by pool, "" is the slab or the scratch
+    bool isLate = false;                        // some size of the slab is known at the call only
     function.walk([&](AllocOp alloc) {
       Scope scope = *Scope::parse(alloc.getScope());
       // The allocator aligns to cache lines only.
@@ -65,16 +135,18 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
       if (scope.kind == Scope::Stack || !isPlanned)
         return;
       Life life = lifeOf(alloc);
-      if (!alloc.getBytes() || life.escapes()) {
+      bool mayBeLate = isProgram(function) && scope.pool.empty();
+      if (life.escapes() || (!alloc.getBytes() && !mayBeLate)) {
         ++missed;
         return;
       }
+      isLate |= !alloc.getBytes();
       Region &region = regions[scope.pool];
       auto [lower, upper] = interval(alloc, life, positions);
       region.buffers.push_back({alloc, life});
       plim::planner::Buffer &buffer = region.problem.buffers.emplace_back();
       buffer.lifetime = {{lower, upper}};
-      buffer.bytes = int64_t(*alloc.getBytes());
+      buffer.bytes = int64_t(alloc.getBytes().value_or(0));
       int64_t &needed = region.problem.pools[0].alignment;
       needed = std::max({needed, alignment, int64_t(alloc.getAlignment().value_or(1))});
     });
@@ -82,16 +154,17 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
     Builder builder(&getContext());
     SmallVector<NamedAttribute> poolBytes;
     for (auto &[pool, region] : regions) {
-      plim::planner::Plan plan = plim::planner::planGreedy(region.problem);
+      if (pool.empty() && isLate && planLate(function, region, symbols))
+        continue;
+      plim::planner::Options search;
+      search.nodes = searchNodes;
+      plim::planner::Plan plan = plim::planner::solve(region.problem, search);
       if (!plan.isFound())
         return function.emitError() << "its buffers have no plan: " << plan.message;
       for (auto [buffer, times, offset] :
            llvm::zip(region.buffers, region.problem.buffers, plan.offsets)) {
         buffer.alloc.setOffset(offset);
-        buffer.alloc.setLifetime(
-            ArrayRef<int64_t>{times.lifetime[0].lower, times.lifetime[0].upper});
-        if (buffer.life.release)
-          buffer.life.release.erase();
+        setLife(buffer, times);
         ++planned;
       }
       if (pool.empty()) {
@@ -111,6 +184,77 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
   }
 
 private:
+  static bool isProgram(func::FuncOp function) {
+    return function.isPublic() && !function->hasAttr(kernelAttr) &&
+           !function->hasAttr(dispatchFunctionAttr);
+  }
+
+  /// From now on it lives for the call, in memory that it shares.
+  static void setLife(PlannedBuffer &buffer, const plim::planner::Buffer &times) {
+    buffer.alloc.setLifetime(ArrayRef<int64_t>{times.lifetime[0].lower, times.lifetime[0].upper});
+    if (buffer.life.release)
+      buffer.life.release.erase();
+  }
+
+  /// Leaves the offsets of the slab to the call. False, with the allocations that no plan can have
+  /// taken out of the region, if it can be planned now after all.
+  bool planLate(func::FuncOp function, Region &region, SymbolTable &symbols) {
+    Builder builder(&getContext());
+    ExtentsFunction extents(function, symbols);
+    Region kept;
+    kept.problem.pools = region.problem.pools;
+    SmallVector<Attribute> buffers;
+    bool isLate = false;
+    for (auto [buffer, times] : llvm::zip(region.buffers, region.problem.buffers)) {
+      int64_t bytes = times.bytes;
+      SmallVector<int64_t> factors;
+      if (!buffer.alloc.getBytes()) {
+        ShapedType type = buffer.alloc.getType();
+        std::optional<int64_t> each = elementBytes(type.getElementType());
+        for (int64_t extent : type.getShape())
+          if (each && !ShapedType::isDynamic(extent))
+            each = plim::checkedMul(*each, extent);
+        std::optional<SmallVector<int64_t>> positions = extents.extentsOf(buffer.alloc);
+        if (!each || !positions) {
+          ++missed;
+          continue;
+        }
+        bytes = *each;
+        factors = *positions;
+        isLate = true;
+      }
+      kept.buffers.push_back(buffer);
+      kept.problem.buffers.push_back(times);
+      buffers.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
+           builder.getNamedAttr("extents", builder.getDenseI64ArrayAttr(factors)),
+           builder.getNamedAttr(
+               "lifetime",
+               builder.getDenseI64ArrayAttr({times.lifetime[0].lower, times.lifetime[0].upper}))}));
+    }
+    region = std::move(kept);
+    if (!isLate) {
+      extents.drop(symbols);
+      return false;
+    }
+    for (auto [slot, buffer, times] : llvm::enumerate(region.buffers, region.problem.buffers)) {
+      buffer.alloc.setSlot(slot);
+      setLife(buffer, times);
+      ++late;
+    }
+    function->setAttr(
+        callPlanAttr,
+        builder.getDictionaryAttr(
+            {builder.getNamedAttr("buffers", builder.getArrayAttr(buffers)),
+             builder.getNamedAttr("function", FlatSymbolRefAttr::get(extents.finish()))}));
+    function->setAttr(workspaceAlignmentAttr,
+                      builder.getI64IntegerAttr(region.problem.pools[0].alignment));
+    return true;
+  }
+
+  /// Of the planner: milliseconds.
+  static constexpr uint64_t searchNodes = 20000;
+
   int64_t alignment = 64;
   llvm::SetVector<StringRef> pools;
 };

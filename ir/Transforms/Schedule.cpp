@@ -30,7 +30,6 @@ constexpr size_t lookahead = 64;
 /// Where a buffer comes from.
 struct Origin {
   enum class Kind {
-    Planned,    // bytes [begin, end) of the slab or of a pool
     Allocation, // or an earlier run of it, if the buffer has come round a loop
     Argument,   // of the function
     Global,
@@ -39,7 +38,6 @@ struct Origin {
   Kind kind;
   Value value;  // what yields the memory
   Value buffer; // the buffer itself, without views: known since it was defined
-  int64_t begin = 0, end = 0;
 };
 
 /// What an op does to one buffer.
@@ -88,8 +86,7 @@ public:
   static bool writesVisibly(ArrayRef<MemoryUse> uses) {
     return llvm::any_of(uses, [](MemoryUse use) {
       return use.writes && llvm::any_of(*use.origins, [](const Origin &origin) {
-               return origin.kind != Origin::Kind::Planned &&
-                      origin.kind != Origin::Kind::Allocation;
+               return origin.kind != Origin::Kind::Allocation;
              });
     });
   }
@@ -125,10 +122,6 @@ private:
         return std::nullopt;
       return Origin{Kind::Unknown, value, {}};
     }
-    if (auto alloc = dyn_cast<AllocOp>(op); alloc && alloc.getOffset()) {
-      int64_t begin = *alloc.getOffset();
-      return Origin{Kind::Planned, value, {}, begin, begin + int64_t(*alloc.getBytes())};
-    }
     if (isa<ViewLikeOpInterface, RegionBranchOpInterface, arith::SelectOp>(op))
       return std::nullopt;
     if (isa<memref::GetGlobalOp>(op))
@@ -138,20 +131,12 @@ private:
     return Origin{Kind::Unknown, value, {}};
   }
 
-  /// The memory that the offsets count in; the slab, whatever the scope says, has no name.
-  static StringRef poolOf(const Origin &origin) {
-    return Scope::parse(origin.value.getDefiningOp<AllocOp>().getScope())->pool;
-  }
-
   bool mayAlias(const Origin &a, const Origin &b) const {
     if (a.kind > b.kind)
       return false; // asked the other way round
-    if (a.kind == Kind::Planned && b.kind == Kind::Planned)
-      return poolOf(a) == poolOf(b) && a.begin < b.end && b.begin < a.end;
     if (isMadeAfter(a, b) || isMadeAfter(b, a))
       return false;
-    // In functions that others call nothing is planned, so their arguments are not planned either.
-    if (a.kind == Kind::Planned || a.kind == Kind::Allocation)
+    if (a.kind == Kind::Allocation)
       return a.value == b.value || b.kind == Kind::Unknown;
     if (a.kind == Kind::Global && b.kind == Kind::Global)
       return mayAlias(a.value.getDefiningOp<memref::GetGlobalOp>(),
@@ -224,7 +209,7 @@ struct Schedule : plim::ir::impl::PlimScheduleBase<Schedule> {
     for (Operation *op = first->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>();
          op = op->getNextNode()) {
       std::optional<SmallVector<MemoryUse>> uses = memory.usesOf(op);
-      if (!uses || (!uses->empty() && ++seen > lookahead))
+      if (!uses || (!uses->empty() && !isa<memref::DeallocOp>(op) && ++seen > lookahead))
         break;
       bool waits =
           memory.conflict(*uses, ahead) || llvm::any_of(op->getOperands(), [&](Value operand) {

@@ -201,3 +201,96 @@ func.func @in_pools() {
   return
 }
 }
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu">>} {
+
+func.func private @d() attributes {plim.dispatch_function}
+
+// Buffers of dispatches that may run at the same time are apart.
+// CHECK-LABEL: func.func @at_once(
+//       CHECK: plim.alloc() {{.*}}offset = [[FIRST:0|64]] : i64
+//   CHECK-NOT: offset = [[FIRST]] : i64
+//       CHECK: return
+func.func @at_once() {
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  plim.concurrent {
+    plim.dispatch @d outs(%a : memref<4xf32>)
+    plim.dispatch @d outs(%b : memref<4xf32>)
+  }
+  memref.dealloc %a : memref<4xf32>
+  memref.dealloc %b : memref<4xf32>
+  return
+}
+
+// Sizes that follow from the arguments: the call plans the whole slab. One that comes from data stays
+// with the allocator.
+// CHECK-LABEL: func.func @late(
+//  CHECK-SAME: plim.call_plan = {buffers = [
+//  CHECK-SAME:   {bytes = 32 : i64, extents = array<i64: 0>, lifetime = array<i64: {{[0-9]+}}, {{[0-9]+}}>}
+//  CHECK-SAME:   {bytes = 4 : i64, extents = array<i64: 0, 1>, lifetime = array<i64: {{[0-9]+}}, {{[0-9]+}}>}
+//  CHECK-SAME:   {bytes = 16 : i64, extents = array<i64>, lifetime = array<i64: {{[0-9]+}}, {{[0-9]+}}>}
+//  CHECK-SAME: function = @late.extents_0}
+//   CHECK-NOT: plim.workspace_bytes
+//       CHECK: plim.alloc(%{{.*}}) {{.*}}slot = 0 : i64} : memref<?x8xf32>
+//       CHECK: plim.alloc(%{{.*}}) {{.*}}slot = 1 : i64} : memref<?x?xf32>
+//       CHECK: plim.alloc() {{.*}}slot = 2 : i64} : memref<4xf32>
+//       CHECK: plim.alloc(%{{.*}})
+//   CHECK-NOT: slot
+//       CHECK: memref.dealloc
+//   CHECK-NOT: memref.dealloc
+//       CHECK: return
+// CHECK-LABEL: func.func @late.extents_0(
+//  CHECK-SAME: %[[X:.*]]: memref<?xf32>, %[[I:.*]]: memref<1xindex>, %[[N:.*]]: index) -> (index, index)
+//  CHECK-SAME: attributes {plim.extents_function}
+//   CHECK-DAG: %[[D:.*]] = memref.dim %[[X]]
+//   CHECK-DAG: %[[TWICE:.*]] = arith.addi %[[N]], %[[N]]
+//   CHECK-NOT: memref.load
+//       CHECK: return %[[D]], %[[TWICE]]
+func.func private @late.extents()
+func.func @late(%x: memref<?xf32>, %i: memref<1xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %d = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc(%d) : memref<?x8xf32>
+  plim.dispatch @d outs(%a : memref<?x8xf32>)
+  memref.dealloc %a : memref<?x8xf32>
+  %twice = arith.addi %n, %n : index
+  %b = memref.alloc(%d, %twice) : memref<?x?xf32>
+  plim.dispatch @d outs(%b : memref<?x?xf32>)
+  memref.dealloc %b : memref<?x?xf32>
+  %s = memref.alloc() : memref<4xf32>
+  plim.dispatch @d outs(%s : memref<4xf32>)
+  memref.dealloc %s : memref<4xf32>
+  %loaded = memref.load %i[%c0] : memref<1xindex>
+  %c = memref.alloc(%loaded) : memref<?xf32>
+  plim.dispatch @d outs(%c : memref<?xf32>)
+  memref.dealloc %c : memref<?xf32>
+  return
+}
+
+// A kernel and a size that comes from data alone: nothing is left to the call.
+// CHECK-LABEL: func.func @kernel(
+//   CHECK-NOT: plim.call_plan
+// CHECK-LABEL: func.func @data(
+//   CHECK-NOT: plim.call_plan
+//       CHECK: offset = 0 : i64
+//   CHECK-NOT: .extents
+func.func @kernel(%n: index) attributes {plim.kernel} {
+  %a = memref.alloc(%n) : memref<?xf32>
+  memref.dealloc %a : memref<?xf32>
+  return
+}
+func.func @data(%i: memref<1xindex>) {
+  %c0 = arith.constant 0 : index
+  %loaded = memref.load %i[%c0] : memref<1xindex>
+  %a = memref.alloc(%loaded) : memref<?xf32>
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc() : memref<4xf32>
+  plim.dispatch @d outs(%b : memref<4xf32>)
+  memref.dealloc %b : memref<4xf32>
+  return
+}
+}

@@ -338,13 +338,16 @@ TEST_P(WorkspaceTest, WhatDoesNotFitIsSaidBeforeAnythingRuns) {
   EXPECT_TRUE(workspace.untouched());
 }
 
-TEST_P(WorkspaceTest, UnboundedTemporariesHaveNone) {
+TEST_P(WorkspaceTest, TemporariesWhoseSizesComeFromDataHaveNone) {
   Function main = lookup(load(*engine, R"(
 !t = tensor<?x?xf32>
 func.func @main(%a: !t, %b: !t) -> !t {
   %c0 = arith.constant 0 : index
-  %n = tensor.dim %a, %c0 : !t
+  %rows = tensor.dim %a, %c0 : !t
+  %first = tensor.extract %a[%c0, %c0] : !t
   %zero = arith.constant 0.0 : f32
+  %nan = arith.cmpf uno, %first, %zero : f32
+  %n = arith.select %nan, %c0, %rows : index
   %e = tensor.empty(%n, %n) : !t
   %z = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
   %p = linalg.matmul ins(%a, %b : !t, !t) outs(%z : !t) -> !t

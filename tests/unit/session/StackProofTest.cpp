@@ -3,6 +3,7 @@
 #include "engine/runtime/CallContext.h"
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/RuntimeSymbols.h"
+#include "engine/session/CallPlanner.h"
 #include "jit/Session.h"
 #include "jit/StackUse.h"
 #include "tests/unit/engine/PaintedStack.h"
@@ -75,6 +76,21 @@ public:
       results.push_back({&scalars[i], extents.back().data(), nullptr});
     }
     plim_function_entry entry = module->entry(name);
+    runtime::CallMemory memory = this->memory;
+    std::vector<int64_t> offsets(function.plan.buffers.size());
+    if (!offsets.empty()) {
+      std::vector<int64_t> needed(static_cast<size_t>(function.plan.extentCount));
+      std::vector<plim_view> out;
+      for (int64_t &extent : needed)
+        out.push_back({&extent, nullptr, nullptr});
+      plim_context context{};
+      module->entry(function.plan.function)(&context, views.data(), out.data());
+      StatusOr<size_t> bytes = CallPlanner(function).place(needed, offsets);
+      if (!bytes.ok())
+        return 0;
+      memory.slabBytes = *bytes;
+      memory.offsets = offsets.data();
+    }
     size_t depth = 0;
     PaintedStack stack(stackBytes);
     stack.run([&] {
