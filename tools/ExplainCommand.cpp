@@ -7,8 +7,11 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <ostream>
+#include <tuple>
+#include <utility>
 
 namespace plim::tools {
 namespace {
@@ -105,6 +108,100 @@ void printStack(const Object &stack, std::ostream &out) {
   writeTable(out, rows);
 }
 
+/// The buffers of one function that were planned at load into one memory.
+struct MemoryMap {
+  struct Buffer {
+    int64_t offset, bytes, lower, upper;
+    std::string label;
+  };
+  std::string name; // "slab of @main", "pool sram of @main"
+  std::vector<Buffer> buffers;
+  int64_t peak = 0;
+  int64_t lowerBound = 0;     // the most bytes that are live at once
+  int64_t fullest = 0;        // a time when they are
+  int64_t begin = 0, end = 0; // of all lives
+
+  bool isAtFullest(const Buffer &buffer) const {
+    return buffer.lower <= fullest && fullest < buffer.upper;
+  }
+};
+
+std::vector<MemoryMap> memoryMapsOf(const Object &report) {
+  std::map<std::string, MemoryMap> maps;
+  forEach(report, "allocations", [&](const Object &allocation) {
+    const Array *life = allocation.getArray("lifetime");
+    auto offset = allocation.getInteger("offset");
+    if (!life || !offset)
+      return;
+    std::string place = text(allocation, "scope");
+    place = place.starts_with("global.") ? place.substr(7) : place;
+    place = place == "workspace" || place == "workgroup" ? "memory" : "pool " + place;
+    std::string name = place + " of @" + text(allocation, "function");
+    MemoryMap &map = maps[name];
+    map.name = name;
+    map.buffers.push_back({*offset, number(allocation, "bytes"), *(*life)[0].getAsInteger(),
+                           *(*life)[1].getAsInteger(),
+                           text(allocation, "type") + ", from " + text(allocation, "location")});
+  });
+  std::vector<MemoryMap> list;
+  for (auto &[name, map] : maps) {
+    std::sort(map.buffers.begin(), map.buffers.end(), [](const auto &a, const auto &b) {
+      return std::tuple(a.offset, a.lower) < std::tuple(b.offset, b.lower);
+    });
+    map.begin = std::numeric_limits<int64_t>::max();
+    for (const MemoryMap::Buffer &buffer : map.buffers) {
+      map.peak = std::max(map.peak, buffer.offset + buffer.bytes);
+      map.begin = std::min(map.begin, buffer.lower);
+      map.end = std::max(map.end, buffer.upper);
+      // Memory is fullest where some life begins.
+      int64_t live = 0;
+      for (const MemoryMap::Buffer &other : map.buffers)
+        if (other.lower <= buffer.lower && buffer.lower < other.upper)
+          live += other.bytes;
+      if (live > map.lowerBound) {
+        map.lowerBound = live;
+        map.fullest = buffer.lower;
+      }
+    }
+    list.push_back(std::move(map));
+  }
+  return list;
+}
+
+/// A line for each buffer, lowest first: its place, its life as a bar, and whether it is one of those
+/// that make the memory as large as it is.
+void printMap(const MemoryMap &map, std::ostream &out) {
+  constexpr int64_t width = 32;
+  out << map.name << ": " << map.peak << " bytes; " << map.lowerBound
+      << " are live at once, those with a *\n";
+  std::vector<std::vector<std::string>> rows = {{"offset", "bytes", "life", ""}};
+  int64_t length = std::max<int64_t>(map.end - map.begin, 1);
+  auto column = [&](int64_t position) {
+    return static_cast<size_t>((position - map.begin) * width / length);
+  };
+  for (const MemoryMap::Buffer &buffer : map.buffers) {
+    std::string bar(width, '.');
+    size_t from = std::min<size_t>(column(buffer.lower), width - 1);
+    size_t to = std::max(column(buffer.upper), from + 1);
+    bar.replace(from, to - from, to - from, '=');
+    rows.push_back({std::to_string(buffer.offset), std::to_string(buffer.bytes), bar,
+                    (map.isAtFullest(buffer) ? "* " : "  ") + buffer.label});
+  }
+  writeTable(out, rows);
+}
+
+Object toJson(const MemoryMap &map) {
+  Array fullest;
+  for (const MemoryMap::Buffer &buffer : map.buffers)
+    if (map.isAtFullest(buffer))
+      fullest.push_back(buffer.label);
+  return Object{{"name", map.name},
+                {"peak_bytes", map.peak},
+                {"lower_bound_bytes", map.lowerBound},
+                {"fullest_position", map.fullest},
+                {"live_at_fullest", std::move(fullest)}};
+}
+
 /// What a module takes: the most of any function, constants and parameters of all.
 struct Cost {
   int64_t stack = 0;     // proven
@@ -194,6 +291,8 @@ void print(const Object &report, const std::vector<std::pair<std::string, Cost>>
       out << "allocations\n";
     printAllocation(allocation, out);
   });
+  for (const MemoryMap &map : memoryMapsOf(report))
+    printMap(map, out);
   if (const Object *stack = report.getObject("stack"))
     printStack(*stack, out);
   if (const Object *data = report.getObject("data"))
@@ -236,6 +335,10 @@ Status explain(const ExplainOptions &options, std::ostream &out) {
   for (const auto &[policy, cost] : costs)
     policies.push_back(toJson(policy, cost));
   object["policies"] = std::move(policies);
+  Array maps;
+  for (const MemoryMap &map : memoryMapsOf(object))
+    maps.push_back(toJson(map));
+  object["memories"] = std::move(maps);
   std::string pretty;
   llvm::raw_string_ostream(pretty) << llvm::formatv("{0:2}", report) << "\n";
   out << pretty;

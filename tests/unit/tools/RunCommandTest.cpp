@@ -296,11 +296,13 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
               AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch @"),
                     HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "),
                     HasSubstr("\nstack, in bytes\n  function "), HasSubstr("\ndata, in bytes\n"),
+                    HasSubstr("\nmemory of @main: 1024 bytes; 1024 are live at once"),
                     HasSubstr("\n  fixed:1024 ")));
   options.json = true;
   outcome = explain(options);
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\""), HasSubstr("\"allocator_buffers\""),
-                    HasSubstr("\"constants\"")));
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\""),
+                                 HasSubstr("\"allocator_buffers\""), HasSubstr("\"constants\""),
+                                 HasSubstr("\"lower_bound_bytes\": 1024")));
 }
 
 TEST_F(RunCommandTest, ExplainNeedsNoParameters) {
