@@ -156,6 +156,4 @@ Plan planGreedy(const Problem &problem) {
   return planOf(problem, model, placeBestFit(problem, model, orderBySize(model)));
 }
 
-Plan solve(const Problem &problem, const Options &) { return planGreedy(problem); }
-
 } // namespace plim::planner

@@ -434,9 +434,18 @@ private:
         uint32_t a = pinned[i], b = pinned[j];
         if (!model.collide(a, pin(a), b, pin(b)))
           continue;
+        auto offsetOf = [&](uint32_t buffer) {
+          const Item &item = model.items[model.itemOf[buffer]];
+          uint32_t m = item.members.first;
+          while (model.members[m].buffer != buffer)
+            ++m;
+          return *item.pin + model.members[m].delta;
+        };
         bool mayBeInPlace =
             std::any_of(model.pairs.begin(), model.pairs.end(), [&](const Model::Pair &pair) {
-              return std::minmax(pair.a, pair.b) == std::minmax(a, b);
+              auto [one, other] = problem.inPlace[pair.index];
+              return std::minmax(pair.a, pair.b) == std::minmax(a, b) &&
+                     offsetOf(one) == offsetOf(other);
             });
         if (!mayBeInPlace)
           return name(model.members[model.items[a].members.first].buffer) + " and " +

@@ -89,11 +89,11 @@ struct Plan {
   /// Of the pools, in their order. A peak is the end of the highest buffer. A bound is what the
   /// buffers that the plan has in the pool need at least, wherever in it they are.
   std::vector<int64_t> peaks, lowerBounds;
-  /// For Infeasible: buffers that have no plan together, but have one without any one of them.
-  /// Irreducible as far as the budget reached.
+  /// For Infeasible: buffers that have no plan together, but have one without any one of them; rigid
+  /// groups count as one. Irreducible as far as the budget reached.
   std::vector<uint32_t> subset;
   /// For Infeasible and Unknown: by how many bytes capacities would have to grow for the best plan
-  /// that was found without them.
+  /// that was found without them; 0 if pins collide whatever the capacities are.
   int64_t missingBytes = 0;
   /// Placements tried, the measure of the budget.
   uint64_t nodes = 0;
@@ -104,7 +104,7 @@ struct Plan {
 struct Options {
   /// Placements to try beyond the classical heuristics. The plan depends on the problem, this number
   /// and the warm start only.
-  uint64_t nodes = 1'000'000;
+  uint64_t nodes = 100'000;
   /// Threads that search, the caller's among them. Changes the time, not the plan.
   unsigned threads = 1;
   /// A plan of a similar problem (the same buffers, of which some may have changed), to start from.

@@ -1,0 +1,51 @@
+// What one pool has to hold: boxes of sections and bytes. Internal to planner/.
+#pragma once
+
+#include "planner/Model.h"
+
+namespace plim::planner {
+
+/// An item of a pool. Its parts are its pieces, at most one in each section: what lies between two
+/// pieces of one section is lost to others here.
+struct Box {
+  Range parts;
+  Stride stride;
+  int64_t extent = 0;
+  int64_t pin = -1; // none
+  uint32_t item = 0;
+
+  int64_t lowest() const { return pin >= 0 ? pin : stride.atLeast(0); }
+};
+
+struct Packing {
+  std::vector<Box> boxes;
+  std::vector<Piece> parts; // by box, ascending
+  uint32_t numSections = 0; // renumbered: the maximal sets of these boxes only
+  /// All offsets that are needed are multiples of it: what is between is lost.
+  int64_t unit = 1;
+  /// All peaks that are needed are multiples of it.
+  int64_t step = 1;
+  /// Some best solution has the boxes of every section in the order of their offsets, as the search
+  /// assumes. False if parts do not begin at the offset of their box.
+  bool isExact = true;
+  int64_t lowerBound = 0; // of any peak
+
+  Range partsOf(uint32_t box) const { return boxes[box].parts; }
+};
+
+Packing packingOf(const Model &model, const std::vector<uint32_t> &items, uint32_t pool);
+
+/// End of the highest box.
+int64_t peakOf(const Packing &packing, const std::vector<int64_t> &offsets);
+
+/// The orders in which classical heuristics place.
+enum class Order { Size, Conflicts, Area, Duration, Start };
+std::vector<uint32_t> orderBy(const Packing &packing, Order order);
+
+enum class Fit { First, Best };
+/// Places the boxes one after the other, pinned ones before, each into the first or the smallest gap
+/// that holds it. O(n^2). Empty if pinned boxes collide.
+std::vector<int64_t> placeInOrder(const Packing &packing, const std::vector<uint32_t> &order,
+                                  Fit fit);
+
+} // namespace plim::planner

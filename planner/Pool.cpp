@@ -1,0 +1,196 @@
+#include "planner/Pool.h"
+
+#include "planner/Pairs.h"
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <thread>
+
+namespace plim::planner {
+
+namespace {
+
+using Choice = Strategy::Choice;
+using First = Strategy::First;
+
+/// Each of them solves instances that the others do not; the ones before solve most.
+constexpr Strategy strategies[] = {
+    {Choice::FewestOptions, First::Area},   {Choice::Failures, First::Size},
+    {Choice::Lowest, First::Size},          {Choice::FewestOptions, First::Width},
+    {Choice::Failures, First::LoadArea},    {Choice::Lowest, First::LoadSize},
+    {Choice::LeastSlack, First::LoadWidth}, {Choice::Failures, First::LoadSize},
+    {Choice::FewestLowest, First::Area},    {Choice::LeastSlack, First::Size},
+    {Choice::Lowest, First::LoadArea},      {Choice::Failures, First::Width},
+    {Choice::FewestLowest, First::Size},    {Choice::FewestOptions, First::LoadArea},
+};
+
+struct Task {
+  int64_t capacity = 0;
+  Strategy strategy;
+  bool isOfPairs = false;
+  uint64_t nodes = 0;
+  Attempt attempt;
+};
+
+class Portfolio {
+public:
+  Portfolio(const Model &model, const Packing &packing, int64_t capacity, PoolPlan &best,
+            Budget &budget)
+      : model(model), packing(packing), capacity(capacity), best(best), budget(budget) {
+    uint64_t sections = 0;
+    for (const Piece &part : packing.parts)
+      sections += part.last - part.first;
+    uint64_t boxes = packing.boxes.size();
+    dive = boxes * (1 + sections / 2 / sectionsPerNode);
+  }
+
+  void run() {
+    for (uint64_t round = 0; !isDone() && dive <= budget.nodes && !budget.isOver(); ++round) {
+      form(round);
+      work();
+      merge();
+    }
+  }
+
+private:
+  bool isDone() const {
+    return best.lowerBound > capacity || (!best.offsets.empty() && best.peak <= best.lowerBound);
+  }
+
+  /// One task asks for the bound, which is nearly always the hardest to miss by accident and the
+  /// easiest to refute; one for something between it and what is known.
+  void form(uint64_t round) {
+    constexpr size_t count = std::size(strategies);
+    uint64_t cycle = round / count;
+    uint64_t nodes = (2 * dive + 200) << std::min<uint64_t>(cycle, 12);
+    int64_t most = capacity;
+    if (!best.offsets.empty() && best.peak <= capacity)
+      most = best.peak - 1;
+    constexpr int parts[] = {4, 6, 2, 7, 1, 5, 3};
+    int64_t room = most - best.lowerBound;
+    int64_t between = best.lowerBound + room / 8 * parts[shift % std::size(parts)] +
+                      room % 8 * parts[shift % std::size(parts)] / 8;
+    tasks.assign(2, {});
+    // What was refused so often is not asked for as often any more.
+    tasks[0].capacity =
+        cycle < 2 || round % 4 == 0 ? best.lowerBound : (best.lowerBound + between) / 2;
+    tasks[1].capacity = between;
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].strategy = strategies[(round + i * 5) % count];
+      tasks[i].strategy.noise = cycle == 0 ? 0 : round * tasks.size() + i + 1;
+      tasks[i].nodes = std::min(nodes, budget.nodes / tasks.size());
+    }
+    // Shapes that interlock are searched in the way that can prove something, too.
+    if (!packing.isExact) {
+      tasks[0].isOfPairs = true;
+      tasks[0].capacity = most;
+    }
+    if (room <= 0)
+      tasks.resize(1);
+  }
+
+  /// Runs the tasks. Nothing after the first that meets the bound counts, whoever ran it.
+  void work() {
+    std::atomic<size_t> next = 0, winner = tasks.size();
+    std::vector<std::atomic<bool>> stops(tasks.size());
+    auto run = [&] {
+      for (size_t i; (i = next++) < tasks.size();) {
+        if (i > winner)
+          continue;
+        Task &task = tasks[i];
+        const std::atomic<bool> &stop = i == 0 ? budget.stop : stops[i];
+        task.attempt = task.isOfPairs
+                           ? searchPairs(model, packing, task.capacity, task.nodes, stop)
+                           : search(packing, task.capacity, task.strategy, task.nodes, stop);
+        if (task.attempt.outcome == Outcome::Found &&
+            peakOf(packing, task.attempt.offsets) <= best.lowerBound) {
+          size_t seen = winner;
+          while (i < seen && !winner.compare_exchange_weak(seen, i))
+            ;
+          for (size_t j = i + 1; j < tasks.size(); ++j)
+            stops[j] = true;
+        }
+      }
+    };
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < std::min<size_t>(budget.threads, tasks.size()); ++i) {
+      try {
+        threads.emplace_back(run);
+      } catch (const std::system_error &) {
+        break; // the caller does it all
+      }
+    }
+    run();
+    for (std::thread &thread : threads)
+      thread.join();
+    if (winner < tasks.size())
+      tasks.resize(winner + 1);
+  }
+
+  void merge() {
+    bool found = false;
+    for (Task &task : tasks) {
+      budget.nodes -= std::min(budget.nodes, task.attempt.nodes);
+      budget.spent += task.attempt.nodes;
+      if (task.attempt.outcome == Outcome::Found) {
+        int64_t peak = peakOf(packing, task.attempt.offsets);
+        if (best.offsets.empty() || peak < best.peak) {
+          best.peak = peak;
+          best.offsets = std::move(task.attempt.offsets);
+          found = true;
+        }
+      } else if (task.attempt.outcome == Outcome::Exhausted &&
+                 (packing.isExact || task.isOfPairs)) {
+        int64_t step = packing.isExact ? packing.step : 1;
+        int64_t least = (task.capacity / step + 1) * step;
+        best.lowerBound = std::max(best.lowerBound, least);
+      }
+    }
+    shift = found ? 0 : shift + 1;
+  }
+
+  const Model &model;
+  const Packing &packing;
+  const int64_t capacity;
+  PoolPlan &best;
+  Budget &budget;
+  uint64_t dive = 0; // nodes that one packing costs
+  size_t shift = 0;  // rounds without success
+  std::vector<Task> tasks;
+};
+
+} // namespace
+
+PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
+                  const std::vector<int64_t> &start, bool searches, Budget &budget) {
+  PoolPlan best;
+  best.lowerBound = packing.lowerBound;
+  auto offer = [&](std::vector<int64_t> offsets) {
+    int64_t peak = peakOf(packing, offsets);
+    if (offsets.size() == packing.boxes.size() && (best.offsets.empty() || peak < best.peak)) {
+      best.peak = peak;
+      best.offsets = std::move(offsets);
+    }
+    return !best.offsets.empty() && best.peak <= best.lowerBound;
+  };
+  if (packing.boxes.empty()) // `offsets` says nothing then
+    return best;
+  if (!start.empty() && offer(start))
+    return best;
+  std::vector<int64_t> bySize = placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best);
+  if (bySize.empty()) { // pins collide, whatever the capacity
+    if (best.offsets.empty())
+      best.lowerBound = std::numeric_limits<int64_t>::max();
+    return best;
+  }
+  if (offer(std::move(bySize)) || !searches)
+    return best;
+  for (Order order : {Order::Size, Order::Area, Order::Conflicts, Order::Duration, Order::Start})
+    if (offer(placeInOrder(packing, orderBy(packing, order), Fit::First)))
+      return best;
+  Portfolio(model, packing, capacity, best, budget).run();
+  return best;
+}
+
+} // namespace plim::planner

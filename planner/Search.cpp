@@ -1,0 +1,488 @@
+#include "planner/Search.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace plim::planner {
+
+namespace {
+
+constexpr int64_t none = std::numeric_limits<int64_t>::max();
+constexpr uint32_t nobody = ~0u;
+/// Deeper than this only chains of decisions get that leave gaps.
+constexpr uint32_t maxDepth = 20000;
+
+class Searcher {
+public:
+  Searcher(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t limit,
+           const std::atomic<bool> &stop)
+      : packing(packing), capacity(capacity), strategy(strategy), limit(limit), stop(stop),
+        sumCapacity((capacity + packing.unit - 1) / packing.unit * packing.unit),
+        low(packing.boxes.size()), support(packing.boxes.size()), position(packing.boxes.size()),
+        needed(packing.numSections, 0), sections(packing.numSections),
+        failures(packing.numSections, 1), crossing(packing.numSections + 1, 0) {
+    for (uint32_t i = 0; i < packing.boxes.size(); ++i) {
+      low[i] = packing.boxes[i].lowest();
+      if (packing.boxes[i].parts.size() > 0)
+        live.push_back(i);
+      forSections(i, [&](uint32_t s, const Piece &part) { needed[s] += rounded(part); });
+    }
+    rankBoxes();
+    for (uint32_t i = 0; i < live.size(); ++i)
+      position[live[i]] = i;
+  }
+
+  Attempt run() {
+    Attempt attempt;
+    bool fits = true;
+    for (uint32_t i = 0; i < packing.boxes.size(); ++i)
+      fits &= low[i] + packing.boxes[i].extent <= capacity || packing.boxes[i].extent == 0;
+    bool found = fits && place(0, uint32_t(live.size()), 0);
+    attempt.nodes = nodes;
+    attempt.outcome = found ? Outcome::Found : halted ? Outcome::Stopped : Outcome::Exhausted;
+    if (found)
+      attempt.offsets = low;
+    return attempt;
+  }
+
+private:
+  /// What the boxes that are not yet placed say of a section.
+  struct Section {
+    int64_t floor = none;   // of the lowest of them
+    int64_t top = none;     // least end of one of them
+    int64_t nextTop = none; // of another one
+    uint32_t topOf = nobody;
+    int64_t floorIfLeft = none; // if none of those on the floor is placed on it
+    uint32_t options = 0;       // boxes that could be placed on the floor
+    bool isReady = true;        // nothing else could get below those
+  };
+  struct Change {
+    uint32_t box;
+    int64_t low; // before; -1: was not placed
+  };
+
+  template <typename Function> void forSections(uint32_t box, Function function) const {
+    for (uint32_t i = packing.boxes[box].parts.first; i < packing.boxes[box].parts.last; ++i)
+      for (uint32_t s = packing.parts[i].first; s < packing.parts[i].last; ++s)
+        function(s, packing.parts[i]);
+  }
+
+  int64_t rounded(const Piece &part) const {
+    int64_t bytes = part.high - part.low;
+    return packing.unit == 1 ? bytes : (bytes + packing.unit - 1) / packing.unit * packing.unit;
+  }
+
+  void rankBoxes() {
+    using First = Strategy::First;
+    std::vector<std::tuple<double, double, double, uint32_t>> keys;
+    for (uint32_t i : live) {
+      double width = 0, load = 0, size = double(packing.boxes[i].extent);
+      forSections(i, [&](uint32_t s, const Piece &) {
+        ++width;
+        load = std::max(load, double(needed[s]));
+      });
+      switch (strategy.first) {
+      case First::Area:
+        keys.push_back({-width * size, 0, 0, i});
+        break;
+      case First::Width:
+        keys.push_back({-width, -size, 0, i});
+        break;
+      case First::Size:
+        keys.push_back({-size, -width, 0, i});
+        break;
+      case First::LoadArea:
+        keys.push_back({-load, -width * size, 0, i});
+        break;
+      case First::LoadWidth:
+        keys.push_back({-load, -width, -size, i});
+        break;
+      case First::LoadSize:
+        keys.push_back({-load, -size, 0, i});
+        break;
+      }
+    }
+    std::sort(keys.begin(), keys.end());
+    if (strategy.noise) {
+      uint64_t state = strategy.noise * 0x9E3779B97F4A7C15u;
+      for (size_t i = 0; i < keys.size(); ++i) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        std::get<0>(keys[i]) =
+            double(i) + 0.2 * double(keys.size()) * double(state >> 11) * 0x1p-53;
+      }
+      std::sort(keys.begin(), keys.end());
+    }
+    rank.resize(packing.boxes.size());
+    for (uint32_t i = 0; i < keys.size(); ++i)
+      rank[std::get<3>(keys[i])] = i;
+  }
+
+  void moveTo(uint32_t box, uint32_t where) {
+    uint32_t other = live[where];
+    std::swap(live[where], live[position[box]]);
+    std::swap(position[other], position[box]);
+  }
+
+  void raise(uint32_t box, int64_t to) {
+    trail.push_back({box, low[box]});
+    low[box] = to;
+  }
+
+  /// Places a box of live[begin, end) where it is, below all others that it meets, as live[begin].
+  void put(uint32_t box, uint32_t begin, uint32_t end) {
+    moveTo(box, begin);
+    trail.push_back({box, -1});
+    const Box &placed = packing.boxes[box];
+    forSections(box, [&](uint32_t s, const Piece &part) { needed[s] -= rounded(part); });
+    for (uint32_t k = begin + 1; k < end; ++k) {
+      uint32_t other = live[k];
+      int64_t floor = low[other];
+      Range parts = packing.boxes[other].parts;
+      for (uint32_t i = placed.parts.first; i < placed.parts.last; ++i)
+        for (uint32_t j = parts.first; j < parts.last; ++j) {
+          const Piece &p = packing.parts[i], &q = packing.parts[j];
+          if (p.first < q.last && q.first < p.last)
+            floor = std::max(floor, low[box] + p.high - q.low);
+        }
+      if (floor > low[other])
+        raise(other, packing.boxes[other].stride.atLeast(floor));
+    }
+  }
+
+  bool undo(size_t mark) {
+    while (trail.size() > mark) {
+      Change change = trail.back();
+      trail.pop_back();
+      if (change.low >= 0)
+        low[change.box] = change.low;
+      else
+        forSections(change.box, [&](uint32_t s, const Piece &part) { needed[s] += rounded(part); });
+    }
+    return false;
+  }
+
+  /// Fills in `sections` for live[begin, end), which are in [first, last). False if they cannot fit.
+  bool look(uint32_t begin, uint32_t end, uint32_t &first, uint32_t &last) {
+    first = packing.numSections;
+    last = 0;
+    for (uint32_t k = begin; k < end; ++k) {
+      Range parts = packing.boxes[live[k]].parts;
+      first = std::min(first, packing.parts[parts.first].first);
+      last = std::max(last, packing.parts[parts.last - 1].last);
+    }
+    std::fill(sections.begin() + first, sections.begin() + last, Section());
+    std::fill(crossing.begin() + first, crossing.begin() + last + 1, 0);
+    effort = 0;
+    for (uint32_t k = begin; k < end; ++k) {
+      uint32_t box = live[k];
+      const Box &what = packing.boxes[box];
+      if (low[box] + what.extent > capacity || (what.pin >= 0 && low[box] > what.pin))
+        return false;
+      ++crossing[packing.parts[what.parts.first].first + 1];
+      --crossing[packing.parts[what.parts.last - 1].last];
+      for (uint32_t i = what.parts.first; i < what.parts.last; ++i) {
+        const Piece &part = packing.parts[i];
+        int64_t floor = low[box] + part.low, top = low[box] + part.high;
+        effort += part.last - part.first;
+        for (uint32_t s = part.first; s < part.last; ++s) {
+          Section &section = sections[s];
+          section.floor = std::min(section.floor, floor);
+          if (top < section.top) {
+            section.nextTop = section.top;
+            section.top = top;
+            section.topOf = box;
+          } else {
+            section.nextTop = std::min(section.nextTop, top);
+          }
+        }
+      }
+    }
+    for (uint32_t s = first; s < last; ++s)
+      if (sections[s].floor != none && sections[s].floor + needed[s] > sumCapacity) {
+        ++failures[s];
+        return false;
+      }
+    return true;
+  }
+
+  enum class Finding { Open, Raised, Dead };
+
+  /// What could be on the floors, and how high they are if nothing is. Or raises boxes that cannot
+  /// be where they are.
+  Finding count(uint32_t begin, uint32_t end) {
+    bool isRaised = false;
+    for (uint32_t k = begin; k < end; ++k) {
+      uint32_t box = live[k];
+      const Box &what = packing.boxes[box];
+      // A box that does not rest on what is placed rests on another.
+      int64_t rest = none, most = 0;
+      for (uint32_t i = what.parts.first; i < what.parts.last; ++i) {
+        const Piece &part = packing.parts[i];
+        for (uint32_t s = part.first; s < part.last; ++s) {
+          const Section &section = sections[s];
+          int64_t top = section.topOf == box ? section.nextTop : section.top;
+          if (top != none)
+            rest = std::min(rest, top - part.low);
+          most = std::max(most, needed[s] + part.low);
+        }
+      }
+      bool isReady = rest > low[box];
+      // Where nothing gets below it, all others would be above it.
+      if (isReady && low[box] + most > sumCapacity) {
+        if (rest == none || what.pin >= 0)
+          return Finding::Dead;
+        raise(box, what.stride.atLeast(rest));
+        isRaised = true;
+      }
+      if (isRaised)
+        continue;
+      support[box] =
+          rest == none || what.pin >= 0 ? none : what.stride.atLeast(std::max<int64_t>(rest, 0));
+      forSections(box, [&](uint32_t s, const Piece &part) {
+        Section &section = sections[s];
+        if (low[box] + part.low != section.floor) {
+          section.floorIfLeft = std::min(section.floorIfLeft, low[box] + part.low);
+          return;
+        }
+        ++section.options;
+        section.isReady &= isReady;
+        int64_t left = support[box] == none ? none : support[box] + part.low;
+        // One that is pinned to the floor cannot be left out, and one that nothing supports neither.
+        if (left == none)
+          section.floorIfLeft = -1;
+        else if (section.floorIfLeft >= 0)
+          section.floorIfLeft = std::min(section.floorIfLeft, left);
+      });
+    }
+    return isRaised ? Finding::Raised : Finding::Open;
+  }
+
+  bool canLeave(uint32_t s) const {
+    return sections[s].floorIfLeft >= 0 && sections[s].floorIfLeft != none &&
+           sections[s].floorIfLeft + needed[s] <= sumCapacity;
+  }
+
+  /// The section to branch on; nobody if one has no option left.
+  uint32_t choose(uint32_t first, uint32_t last) const {
+    uint32_t best = nobody;
+    std::tuple<double, int64_t> least;
+    for (uint32_t s = first; s < last; ++s) {
+      const Section &section = sections[s];
+      if (section.floor == none || !section.isReady)
+        continue;
+      uint32_t options = section.options + canLeave(s);
+      if (options == 1)
+        return s;
+      int64_t slack = sumCapacity - section.floor - needed[s];
+      std::tuple<double, int64_t> key;
+      switch (strategy.choice) {
+      case Strategy::Choice::FewestOptions:
+        key = {options, slack};
+        break;
+      case Strategy::Choice::Failures:
+        key = {double(options) / failures[s], 0};
+        break;
+      case Strategy::Choice::LeastSlack:
+        key = {double(slack), options};
+        break;
+      case Strategy::Choice::Lowest:
+        key = {double(section.floor), options};
+        break;
+      case Strategy::Choice::FewestLowest:
+        key = {options, section.floor};
+        break;
+      }
+      if (best == nobody || key < least) {
+        best = s;
+        least = key;
+      }
+    }
+    return best;
+  }
+
+  /// Parts of live[begin, end) that share no section are placed apart: where one has no place, no
+  /// other place of the others helps it.
+  bool placeApart(uint32_t begin, uint32_t end, uint32_t first, uint32_t last, uint32_t depth,
+                  bool &isApart) {
+    int across = 0;
+    uint32_t count = 1;
+    for (uint32_t s = first + 1; s < last; ++s) {
+      across += crossing[s];
+      count += across == 0;
+    }
+    isApart = count > 1;
+    if (!isApart)
+      return false;
+    std::vector<uint32_t> componentOf(last - first);
+    std::vector<std::tuple<int64_t, uint32_t, uint32_t>> bySlack(count); // slack, component, boxes
+    uint32_t component = 0;
+    across = 0;
+    std::get<0>(bySlack[0]) = none;
+    for (uint32_t s = first; s < last; ++s) {
+      if (s > first && (across += crossing[s]) == 0) {
+        ++component;
+        bySlack[component] = {none, component, 0};
+      }
+      componentOf[s - first] = component;
+      if (sections[s].floor != none)
+        std::get<0>(bySlack[component]) =
+            std::min(std::get<0>(bySlack[component]), sumCapacity - sections[s].floor - needed[s]);
+    }
+    auto of = [&](uint32_t box) {
+      return componentOf[packing.parts[packing.boxes[box].parts.first].first - first];
+    };
+    for (uint32_t k = begin; k < end; ++k)
+      ++std::get<2>(bySlack[of(live[k])]);
+    std::sort(bySlack.begin(), bySlack.end());
+    std::vector<uint32_t> turn(count);
+    for (uint32_t i = 0; i < count; ++i)
+      turn[std::get<1>(bySlack[i])] = i;
+    std::sort(live.begin() + begin, live.begin() + end, [&](uint32_t a, uint32_t b) {
+      return std::pair(turn[of(a)], a) < std::pair(turn[of(b)], b);
+    });
+    for (uint32_t k = begin; k < end; ++k)
+      position[live[k]] = k;
+    for (auto [slack, which, boxes] : bySlack) {
+      if (!place(begin, begin + boxes, depth + 1))
+        return false;
+      begin += boxes;
+    }
+    return true;
+  }
+
+  bool isSame(uint32_t a, uint32_t b) const {
+    const Box &x = packing.boxes[a], &y = packing.boxes[b];
+    if (x.extent != y.extent || x.pin != y.pin || x.stride.modulus != y.stride.modulus ||
+        x.stride.residue != y.stride.residue || x.parts.size() != y.parts.size())
+      return false;
+    for (uint32_t i = 0; i < x.parts.size(); ++i) {
+      const Piece &p = packing.parts[x.parts.first + i], &q = packing.parts[y.parts.first + i];
+      if (std::tie(p.first, p.last, p.low, p.high) != std::tie(q.first, q.last, q.low, q.high))
+        return false;
+    }
+    return true;
+  }
+
+  bool isHalted() {
+    if (nodes >= limit || (nodes % 64 == 0 && stop.load(std::memory_order_relaxed)))
+      halted = true;
+    return halted;
+  }
+
+  /// Places live[begin, end), none of which may be below its `low`. Undoes what it did if it fails.
+  bool place(uint32_t begin, uint32_t end, uint32_t depth) {
+    size_t mark = trail.size();
+    uint32_t floorOf;
+    for (;;) {
+      if (begin == end)
+        return true;
+      if (depth > maxDepth)
+        halted = true;
+      if (halted || isHalted())
+        return undo(mark);
+      nodes += 1 + effort / sectionsPerNode;
+      uint32_t first, last;
+      if (!look(begin, end, first, last))
+        return undo(mark);
+      bool isApart;
+      if (placeApart(begin, end, first, last, depth, isApart))
+        return true;
+      if (isApart)
+        return undo(mark);
+      Finding finding = count(begin, end);
+      if (finding == Finding::Dead)
+        return undo(mark);
+      if (finding == Finding::Raised)
+        continue;
+      floorOf = choose(first, last);
+      // Shapes that interlock may leave nothing to decide on: given up, nothing is proved.
+      if (floorOf == nobody) {
+        halted |= !packing.isExact;
+        return undo(mark);
+      }
+      if (sections[floorOf].options + canLeave(floorOf) > 1)
+        break;
+      // Only one option: no need to come back here.
+      for (uint32_t k = begin; k < end; ++k)
+        if (isOn(live[k], floorOf)) {
+          put(live[k], begin++, end);
+          break;
+        }
+    }
+
+    bool mayLeave = canLeave(floorOf);
+    size_t firstOption = options.size();
+    for (uint32_t k = begin; k < end; ++k)
+      if (isOn(live[k], floorOf))
+        options.push_back({live[k], support[live[k]]});
+    size_t lastOption = options.size();
+    std::sort(options.begin() + firstOption, options.end(),
+              [&](const Option &a, const Option &b) { return rank[a.box] < rank[b.box]; });
+    bool found = false;
+    for (size_t i = firstOption; i < lastOption && !found && !halted; ++i) {
+      uint32_t box = options[i].box;
+      bool isRepeated = false;
+      for (size_t j = firstOption; j < i; ++j)
+        isRepeated |= isSame(options[j].box, box);
+      if (isRepeated)
+        continue;
+      size_t before = trail.size();
+      put(box, begin, end);
+      found = place(begin + 1, end, depth + 1);
+      if (!found)
+        undo(before);
+    }
+    if (!found && mayLeave && !halted) {
+      for (size_t i = firstOption; i < lastOption; ++i)
+        raise(options[i].box, options[i].support);
+      found = place(begin, end, depth + 1);
+    }
+    options.resize(firstOption);
+    return found ? true : undo(mark);
+  }
+
+  bool isOn(uint32_t box, uint32_t s) const {
+    Range parts = packing.boxes[box].parts;
+    for (uint32_t i = parts.first; i < parts.last; ++i)
+      if (packing.parts[i].first <= s && s < packing.parts[i].last)
+        return low[box] + packing.parts[i].low == sections[s].floor;
+    return false;
+  }
+
+  struct Option {
+    uint32_t box;
+    int64_t support;
+  };
+
+  const Packing &packing;
+  const int64_t capacity;
+  const Strategy strategy;
+  const uint64_t limit;
+  const std::atomic<bool> &stop;
+  const int64_t sumCapacity;      // rounded up, as sums of boxes are
+  std::vector<int64_t> low;       // of boxes: least offset, the offset once placed
+  std::vector<int64_t> support;   // of boxes: least offset on another that is not placed
+  std::vector<uint32_t> position; // of boxes in `live`
+  std::vector<uint32_t> live;     // the boxes; those of a call are a range
+  std::vector<uint32_t> rank;
+  std::vector<int64_t> needed; // by section: sum of what is not placed
+  std::vector<Section> sections;
+  std::vector<uint32_t> failures;
+  std::vector<int> crossing; // steps of the number of boxes across the border before a section
+  std::vector<Change> trail;
+  std::vector<Option> options;
+  uint64_t nodes = 0;
+  uint64_t effort = 0; // sections that the last node looked at
+  bool halted = false;
+};
+
+} // namespace
+
+Attempt search(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t nodes,
+               const std::atomic<bool> &stop) {
+  return Searcher(packing, capacity, strategy, nodes, stop).run();
+}
+
+} // namespace plim::planner

@@ -1,0 +1,499 @@
+#include "planner/Greedy.h"
+#include "planner/InPlace.h"
+#include "planner/Pool.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace plim::planner {
+
+namespace {
+
+constexpr int64_t unlimited = std::numeric_limits<int64_t>::max() / 2;
+
+/// What a plan costs, less is better: bytes missing, what the objective says, the sum of peaks.
+using Cost = std::tuple<double, double, double>;
+
+/// Where everything is, by pool.
+struct State {
+  struct InPool {
+    std::vector<uint32_t> items;
+    std::vector<int64_t> offsets; // of those
+    int64_t peak = 0;
+    int64_t lowerBound = 0;
+  };
+  std::vector<InPool> pools;
+  double preference = 0; // sum of the candidates' costs
+};
+
+class Solver {
+public:
+  Solver(const Problem &problem, const Options &options, bool explains)
+      : problem(problem), options(options), explains(explains) {
+    budget.nodes = options.nodes;
+    budget.threads = std::max(1u, options.threads);
+    budget.shouldStop = &options.stop;
+  }
+
+  Plan run() {
+    Model model;
+    best.message = build(problem, {}, model);
+    if (!best.message.empty())
+      return best;
+    best.status = Status::Unknown;
+    bool areAll = false;
+    std::vector<std::vector<uint32_t>> choices = {{}};
+    if (options.nodes > 0)
+      choices = inPlaceChoices(problem, model, areAll);
+    isProved = areAll || model.pairs.empty();
+    bound = unlimited;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      Model variant;
+      if (!build(problem, choices[i], variant).empty())
+        continue;
+      // Each gets its share of what is left.
+      uint64_t later = budget.nodes - budget.nodes / (choices.size() - i);
+      budget.nodes -= later;
+      planVariant(variant);
+      budget.nodes += later;
+    }
+    return conclude(model);
+  }
+
+private:
+  int64_t capacityOf(uint32_t pool) const {
+    return problem.pools[pool].capacity.value_or(unlimited);
+  }
+
+  /// Plans with a fixed choice of pairs in place.
+  void planVariant(const Model &model) {
+    Placement greedy = placeBestFit(problem, model, orderBySize(model));
+    offer(model, greedy);
+    State state = stateOf(model, greedy);
+    if (options.warmStart)
+      startWarm(model, state);
+    if (options.nodes == 0) {
+      isProved = false;
+      return;
+    }
+    if (problem.pools.size() > 1 && enumerate(model))
+      return;
+    if (problem.pools.size() > 1) {
+      isProved = false;
+      improve(model, state);
+    }
+    for (uint32_t pool = 0; pool < state.pools.size(); ++pool) {
+      plan(model, state, pool, capacityOf(pool));
+      if (problem.pools.size() == 1)
+        bound = std::min(bound, state.pools[0].lowerBound);
+      // What is missing is told from the lowest peak.
+      if (state.pools[pool].peak > capacityOf(pool) && explains)
+        plan(model, state, pool, unlimited);
+    }
+    offer(model, state);
+  }
+
+  /// Searches for a lower peak of the pool, or at least for one within the capacity.
+  void plan(const Model &model, State &state, uint32_t pool, int64_t capacity) {
+    State::InPool &in = state.pools[pool];
+    Packing packing = packingOf(model, in.items, pool);
+    PoolPlan plan = planPool(model, packing, capacity, in.offsets, true, budget);
+    in.lowerBound = plan.lowerBound;
+    if (!plan.offsets.empty()) {
+      in.offsets = std::move(plan.offsets);
+      in.peak = plan.peak;
+    }
+  }
+
+  State stateOf(const Model &model, const Placement &placement) const {
+    State state;
+    state.pools.resize(problem.pools.size());
+    for (uint32_t i = 0; i < model.items.size(); ++i)
+      add(model, state, i, placement.pools[i], placement.offsets[i]);
+    for (State::InPool &in : state.pools)
+      if (arePinsApart(model, in))
+        in.peak = peakIn(model, in);
+      else
+        in.offsets.clear();
+    return state;
+  }
+
+  void add(const Model &model, State &state, uint32_t item, uint32_t pool, int64_t offset) const {
+    state.pools[pool].items.push_back(item);
+    state.pools[pool].offsets.push_back(offset);
+    state.preference += costIn(model, item, pool);
+  }
+
+  static double costIn(const Model &model, uint32_t item, uint32_t pool) {
+    for (uint32_t c = model.items[item].candidates.first; c < model.items[item].candidates.last;
+         ++c)
+      if (model.candidates[c].pool == pool)
+        return model.candidates[c].cost;
+    return 0;
+  }
+
+  static bool arePinsApart(const Model &model, const State::InPool &in) {
+    std::vector<uint32_t> pinned;
+    for (uint32_t i = 0; i < in.items.size(); ++i)
+      if (model.items[in.items[i]].pin)
+        pinned.push_back(i);
+    for (size_t a = 0; a < pinned.size(); ++a)
+      for (size_t b = 0; b < a; ++b)
+        if (model.collide(in.items[pinned[a]], in.offsets[pinned[a]], in.items[pinned[b]],
+                          in.offsets[pinned[b]]))
+          return false;
+    return true;
+  }
+
+  static int64_t peakIn(const Model &model, const State::InPool &in) {
+    int64_t peak = 0;
+    for (size_t i = 0; i < in.offsets.size(); ++i)
+      if (model.items[in.items[i]].extent > 0)
+        peak = std::max(peak, in.offsets[i] + model.items[in.items[i]].extent);
+    return peak;
+  }
+
+  /// A pool that holds what cannot be together counts as one that lacks everything.
+  Cost costOf(const State &state) const {
+    double missing = 0, weighted = 0, peaks = 0;
+    for (uint32_t pool = 0; pool < state.pools.size(); ++pool) {
+      const State::InPool &in = state.pools[pool];
+      if (in.offsets.size() != in.items.size())
+        missing += double(unlimited); // pins collide
+      missing += double(std::max<int64_t>(0, in.peak - capacityOf(pool)));
+      weighted += double(in.peak) * double(problem.pools[pool].weight);
+      peaks += double(in.peak);
+    }
+    return {missing, problem.objective == Objective::WeightedPeaks ? weighted : state.preference,
+            peaks};
+  }
+
+  void offer(const Model &model, const Placement &placement) {
+    offer(model, stateOf(model, placement));
+  }
+
+  void offer(const Model &model, const State &state) {
+    Cost cost = costOf(state);
+    if (hasBest && cost >= bestCost)
+      return;
+    hasBest = true;
+    bestCost = cost;
+    best.peaks.clear();
+    best.lowerBounds.clear();
+    best.offsets.assign(problem.buffers.size(), 0);
+    best.pools.assign(problem.buffers.size(), 0);
+    best.missingBytes = 0;
+    for (uint32_t pool = 0; pool < state.pools.size(); ++pool) {
+      const State::InPool &in = state.pools[pool];
+      best.peaks.push_back(in.peak);
+      best.lowerBounds.push_back(lowerBound(model, in.items));
+      best.missingBytes += std::max<int64_t>(0, in.peak - capacityOf(pool));
+      for (size_t i = 0; i < in.offsets.size(); ++i) {
+        const Item &item = model.items[in.items[i]];
+        for (uint32_t m = item.members.first; m < item.members.last; ++m) {
+          best.offsets[model.members[m].buffer] = in.offsets[i] + model.members[m].delta;
+          best.pools[model.members[m].buffer] = pool;
+        }
+      }
+    }
+  }
+
+  /// Places in the order of an earlier plan, in its pools: where little changed, little moves.
+  void startWarm(const Model &model, State &state) {
+    const Plan &earlier = *options.warmStart;
+    if (earlier.offsets.size() != problem.buffers.size() ||
+        earlier.pools.size() != problem.buffers.size())
+      return;
+    State warm;
+    warm.pools.resize(problem.pools.size());
+    for (uint32_t i = 0; i < model.items.size(); ++i) {
+      const Item &item = model.items[i];
+      uint32_t first = model.members[item.members.first].buffer;
+      uint32_t pool = model.candidates[item.candidates.first].pool;
+      for (uint32_t c = item.candidates.first; c < item.candidates.last; ++c)
+        if (model.candidates[c].pool == earlier.pools[first])
+          pool = earlier.pools[first];
+      add(model, warm, i, pool, earlier.offsets[first] - model.members[item.members.first].delta);
+    }
+    for (uint32_t pool = 0; pool < warm.pools.size(); ++pool) {
+      State::InPool &in = warm.pools[pool];
+      Packing packing = packingOf(model, in.items, pool);
+      std::vector<uint32_t> order(in.items.size());
+      std::iota(order.begin(), order.end(), 0u);
+      std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        return std::tuple(!model.items[in.items[a]].pin, in.offsets[a], a) <
+               std::tuple(!model.items[in.items[b]].pin, in.offsets[b], b);
+      });
+      in.offsets = placeInOrder(packing, order, Fit::First);
+      in.peak = peakOf(packing, in.offsets);
+    }
+    offer(model, warm);
+    if (costOf(warm) < costOf(state))
+      state = std::move(warm);
+  }
+
+  /// Moves single items between pools as long as that makes the plan better.
+  void improve(const Model &model, State &state) {
+    bool moved = true;
+    while (moved && !budget.isOver()) {
+      moved = false;
+      std::vector<std::pair<double, uint32_t>> order;
+      for (uint32_t pool = 0; pool < state.pools.size(); ++pool)
+        for (uint32_t item : state.pools[pool].items)
+          order.push_back({-double(model.items[item].bytes), item});
+      std::sort(order.begin(), order.end());
+      for (auto [size, item] : order) {
+        uint32_t from = 0;
+        for (uint32_t pool = 0; pool < state.pools.size(); ++pool)
+          if (std::count(state.pools[pool].items.begin(), state.pools[pool].items.end(), item))
+            from = pool;
+        Range candidates = model.items[item].candidates;
+        for (uint32_t c = candidates.first; c < candidates.last; ++c) {
+          uint32_t to = model.candidates[c].pool;
+          if (to == from || budget.isOver())
+            continue;
+          if (tryMove(model, state, item, from, to)) {
+            from = to;
+            moved = true;
+          }
+        }
+      }
+    }
+  }
+
+  bool tryMove(const Model &model, State &state, uint32_t item, uint32_t from, uint32_t to) {
+    double preference = state.preference - costIn(model, item, from) + costIn(model, item, to);
+    bool mustGain = problem.objective == Objective::PreferredPools;
+    if (mustGain && std::get<0>(costOf(state)) == 0 && preference > state.preference)
+      return false;
+    State next = state;
+    next.preference = preference;
+    State::InPool &source = next.pools[from], &target = next.pools[to];
+    size_t at = std::find(source.items.begin(), source.items.end(), item) - source.items.begin();
+    source.items.erase(source.items.begin() + at);
+    if (!source.offsets.empty())
+      source.offsets.erase(source.offsets.begin() + at);
+    source.peak = peakIn(model, source);
+    target.items.push_back(item);
+    Packing packing = packingOf(model, target.items, to);
+    spend(target.items.size());
+    if (packing.lowerBound > capacityOf(to) && target.peak <= capacityOf(to))
+      return false;
+    for (uint32_t pool : {from, to}) {
+      State::InPool &in = next.pools[pool];
+      if (pool == to)
+        in.offsets.clear();
+      Packing its = packingOf(model, in.items, pool);
+      uint64_t later = budget.nodes - std::min<uint64_t>(budget.nodes, 8 * in.items.size() + 64);
+      budget.nodes -= later;
+      PoolPlan plan = planPool(model, its, capacityOf(pool), in.offsets, true, budget);
+      budget.nodes += later;
+      in.offsets = std::move(plan.offsets);
+      in.peak = plan.peak;
+    }
+    if (costOf(next) >= costOf(state))
+      return false;
+    state = std::move(next);
+    return true;
+  }
+
+  void spend(uint64_t nodes) {
+    nodes = std::min(nodes, budget.nodes);
+    budget.nodes -= nodes;
+    budget.spent += nodes;
+  }
+
+  /// Tries all assignments to pools, if there are few. Returns whether it did.
+  bool enumerate(const Model &model) {
+    double count = 1;
+    for (const Item &item : model.items)
+      count *= item.candidates.size();
+    if (count > 4096)
+      return false;
+    State state;
+    state.pools.resize(problem.pools.size());
+    assign(model, state, 0);
+    return true;
+  }
+
+  void assign(const Model &model, State &state, uint32_t item) {
+    if (budget.isOver()) {
+      isProved = false;
+      return;
+    }
+    spend(1);
+    // No completion is better than the bounds of what is there.
+    double weighted = 0, peaks = 0;
+    std::vector<Packing> packings(state.pools.size());
+    bool hasRoom = true;
+    for (uint32_t pool = 0; pool < state.pools.size(); ++pool) {
+      packings[pool] = packingOf(model, state.pools[pool].items, pool);
+      int64_t least = packings[pool].lowerBound;
+      hasRoom &= least <= capacityOf(pool);
+      weighted += double(least) * double(problem.pools[pool].weight);
+      peaks += double(least);
+    }
+    Cost least = {0, problem.objective == Objective::WeightedPeaks ? weighted : state.preference,
+                  peaks};
+    if (hasBest && least >= bestCost)
+      return;
+    if (!hasRoom && std::get<0>(bestCost) == 0)
+      return;
+    if (!hasRoom && item < model.items.size() && !explains)
+      return;
+    if (item < model.items.size()) {
+      Range candidates = model.items[item].candidates;
+      for (uint32_t c = candidates.first; c < candidates.last; ++c) {
+        State::InPool &in = state.pools[model.candidates[c].pool];
+        in.items.push_back(item);
+        state.preference += model.candidates[c].cost;
+        assign(model, state, item + 1);
+        state.preference -= model.candidates[c].cost;
+        in.items.pop_back();
+      }
+      return;
+    }
+    State full = state;
+    bool isBest = true, isOut = false;
+    for (uint32_t pool = 0; pool < full.pools.size(); ++pool) {
+      State::InPool &in = full.pools[pool];
+      PoolPlan plan = planPool(model, packings[pool], capacityOf(pool), {}, true, budget);
+      isOut |= plan.lowerBound > capacityOf(pool);
+      isBest &= in.items.empty() ||
+                (packings[pool].isExact && !plan.offsets.empty() && plan.peak <= plan.lowerBound);
+      in.offsets = std::move(plan.offsets);
+      in.peak = plan.peak;
+    }
+    isProved &= isBest || isOut;
+    offer(model, full);
+  }
+
+  Plan conclude(const Model &model) {
+    best.nodes = budget.spent;
+    bool isFound = std::get<0>(bestCost) == 0;
+    if (problem.pools.size() == 1 && bound < unlimited && isProved)
+      for (int64_t &each : best.lowerBounds)
+        each = std::max(each, bound);
+    if (isFound) {
+      for (size_t pool = 0; pool < best.peaks.size(); ++pool)
+        best.lowerBounds[pool] = std::min(best.lowerBounds[pool], best.peaks[pool]);
+      bool meetsBounds = best.peaks == best.lowerBounds;
+      bool isBest = problem.pools.size() == 1 ? meetsBounds : isProved;
+      best.status = isBest || problem.buffers.empty() ? Status::Optimal : Status::Feasible;
+      return best;
+    }
+    best.offsets.clear();
+    best.pools.clear();
+    best.status = isProved && (problem.pools.size() > 1 || bound > capacityOf(0))
+                      ? Status::Infeasible
+                      : Status::Unknown;
+    if (best.status == Status::Infeasible && explains)
+      best.subset = irreducible(model);
+    std::string missing = std::to_string(best.missingBytes) + " bytes are missing";
+    if (best.subset.empty()) {
+      best.message = "no plan was found: " + missing;
+    } else {
+      best.message = "there is no plan: " + missing + ", and " +
+                     std::to_string(best.subset.size()) + " buffers cannot be together: ";
+      constexpr size_t shown = 8;
+      for (size_t i = 0; i < std::min(shown, best.subset.size()); ++i)
+        best.message += (i ? ", " : "") + nameOf(problem, best.subset[i]);
+      best.message += best.subset.size() > shown ? " and others" : "";
+    }
+    return best;
+  }
+
+  /// Leaves out rigid groups as long as what is left has no plan.
+  std::vector<uint32_t> irreducible(const Model &model) const {
+    std::vector<uint32_t> items(model.items.size());
+    std::iota(items.begin(), items.end(), 0u);
+    if (problem.pools.size() == 1) {
+      // Most often what is live at the fullest time is enough.
+      Packing packing = packingOf(model, items, 0);
+      std::vector<int64_t> steps(packing.numSections + 1, 0);
+      for (const Piece &part : packing.parts) {
+        steps[part.first] += part.high - part.low;
+        steps[part.last] -= part.high - part.low;
+      }
+      std::partial_sum(steps.begin(), steps.end(), steps.begin());
+      uint32_t fullest = uint32_t(std::max_element(steps.begin(), steps.end()) - steps.begin());
+      std::vector<uint32_t> there;
+      for (const Box &box : packing.boxes)
+        for (uint32_t i = box.parts.first; i < box.parts.last; ++i)
+          if (packing.parts[i].first <= fullest && fullest < packing.parts[i].last)
+            there.push_back(box.item);
+      if (isImpossible(model, there))
+        items = there;
+    }
+    // The least are most likely not needed.
+    std::sort(items.begin(), items.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(model.items[a].bytes, a) < std::pair(model.items[b].bytes, b);
+    });
+    for (size_t i = 0; i < items.size();) {
+      std::vector<uint32_t> others = items;
+      others.erase(others.begin() + i);
+      if (isImpossible(model, others))
+        items = std::move(others);
+      else
+        ++i;
+    }
+    std::vector<uint32_t> subset = buffersOf(model, items);
+    std::sort(subset.begin(), subset.end());
+    return subset;
+  }
+
+  static std::vector<uint32_t> buffersOf(const Model &model, const std::vector<uint32_t> &items) {
+    std::vector<uint32_t> buffers;
+    for (uint32_t item : items)
+      for (uint32_t m = model.items[item].members.first; m < model.items[item].members.last; ++m)
+        buffers.push_back(model.members[m].buffer);
+    return buffers;
+  }
+
+  bool isImpossible(const Model &model, const std::vector<uint32_t> &items) const {
+    constexpr uint64_t mostNodes = 20'000;
+    std::vector<uint32_t> buffers = buffersOf(model, items);
+    std::vector<uint32_t> indexOf(problem.buffers.size(), ~0u);
+    Problem part;
+    part.pools = problem.pools;
+    part.objective = problem.objective;
+    for (uint32_t buffer : buffers) {
+      indexOf[buffer] = uint32_t(part.buffers.size());
+      part.buffers.push_back(problem.buffers[buffer]);
+    }
+    for (Buffer &buffer : part.buffers)
+      if (buffer.base)
+        buffer.base = indexOf[*buffer.base];
+    auto copy = [&](auto &from, auto &to) {
+      for (auto [a, b] : from)
+        if (indexOf[a] != ~0u && indexOf[b] != ~0u)
+          to.push_back({indexOf[a], indexOf[b]});
+    };
+    copy(problem.conflicts, part.conflicts);
+    copy(problem.inPlace, part.inPlace);
+    Options less;
+    less.nodes = std::min(options.nodes, mostNodes);
+    Status status = Solver(part, less, false).run().status;
+    return status == Status::Infeasible || status == Status::Invalid;
+  }
+
+  const Problem &problem;
+  const Options &options;
+  const bool explains;
+  Budget budget;
+  Plan best;
+  bool hasBest = false;
+  Cost bestCost;
+  bool isProved = true;
+  int64_t bound = 0; // of a single pool, over all choices of pairs
+};
+
+} // namespace
+
+Plan solve(const Problem &problem, const Options &options) {
+  return Solver(problem, options, true).run();
+}
+
+} // namespace plim::planner
