@@ -397,7 +397,10 @@ private:
       }
       item.pieces.last = uint32_t(model.pieces.size());
       for (uint32_t m = item.members.first; m < item.members.last; ++m) {
-        int64_t bytes = problem.buffers[model.members[m].buffer].bytes;
+        const Buffer &buffer = problem.buffers[model.members[m].buffer];
+        for (Interval live : buffer.lifetime)
+          item.duration += double(live.upper) - double(live.lower);
+        int64_t bytes = buffer.bytes;
         if (bytes > 0)
           item.extent = std::max(item.extent, model.members[m].delta + bytes);
       }

@@ -45,8 +45,9 @@ struct Candidate {
 /// lowest member.
 struct Item {
   Range pieces, members, candidates;
-  int64_t extent = 0; // end of the highest piece
-  int64_t bytes = 0;  // of its pieces where they are highest
+  int64_t extent = 0;  // end of the highest piece
+  int64_t bytes = 0;   // of its pieces where they are highest
+  double duration = 0; // of the lifetimes of its members
   std::optional<int64_t> pin;
 };
 

@@ -114,6 +114,7 @@ Packing packingOf(const Model &model, const std::vector<uint32_t> &items, uint32
     Box box;
     box.item = index;
     box.extent = item.extent;
+    box.duration = item.duration;
     box.pin = item.pin.value_or(-1);
     for (uint32_t c = item.candidates.first; c < item.candidates.last; ++c)
       if (model.candidates[c].pool == pool)
@@ -168,10 +169,9 @@ std::vector<uint32_t> orderBy(const Packing &packing, Order order) {
   }
   for (uint32_t i = 0; i < count; ++i) {
     const Box &box = packing.boxes[i];
-    double duration = 0, conflicts = 0, start = 0;
+    double duration = box.duration, conflicts = 0, start = 0;
     for (uint32_t p = box.parts.first; p < box.parts.last; ++p) {
       const Piece &part = packing.parts[p];
-      duration += part.last - part.first;
       if (order == Order::Conflicts)
         conflicts += double(starts[part.last - 1]) - double(ends[part.first]);
       if (p == box.parts.first)
@@ -194,7 +194,7 @@ std::vector<uint32_t> orderBy(const Packing &packing, Order order) {
       first = -start;
       break;
     }
-    keys[i] = {box.pin < 0, -first, -size, i};
+    keys[i] = {box.pin < 0, -first, order == Order::Start ? -size : 0, i};
   }
   std::sort(keys.begin(), keys.end());
   std::vector<uint32_t> result(count);

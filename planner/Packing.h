@@ -13,6 +13,7 @@ struct Box {
   int64_t extent = 0;
   int64_t pin = -1; // none
   uint32_t item = 0;
+  double duration = 0; // of its lifetime, in positions of the schedule
 
   int64_t lowest() const { return pin >= 0 ? pin : stride.atLeast(0); }
 };
