@@ -1,0 +1,146 @@
+// Problems as they are met: families of many sizes, and the public benchmark where it is at hand.
+#include "bench/planner/Instances.h"
+#include "bench/planner/Heuristics.h"
+#include "planner/Csv.h"
+
+#include "tests/unit/engine/Random.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace plim::planner {
+namespace {
+
+Options budget(uint64_t nodes, unsigned threads = 1) {
+  Options options;
+  options.nodes = nodes;
+  options.threads = threads;
+  return options;
+}
+
+/// Sound, and no higher than what any of the classical rules gives.
+void expectGood(const Problem &problem, const Plan &plan) {
+  ASSERT_EQ(verify(problem, plan), "");
+  for (bench::Rule rule : bench::rules) {
+    Plan classical = bench::planByRule(problem, rule);
+    ASSERT_EQ(verify(problem, classical), "") << bench::nameOf(rule);
+    EXPECT_LE(plan.peaks[0], classical.peaks[0]) << bench::nameOf(rule);
+    EXPECT_LE(plan.lowerBounds[0], classical.peaks[0]) << bench::nameOf(rule);
+  }
+}
+
+TEST(PlannerInstances, NoneIsWorseThanByTheClassicalRules) {
+  for (int count : {1, 2, 7, 60, 100, 250, 500})
+    for (auto *family : {bench::layers, bench::cuts}) {
+      SCOPED_TRACE(count);
+      Problem problem = family(count);
+      expectGood(problem, solve(problem, budget(1)));
+    }
+  for (double share : {0.01, 0.05, 0.2, 0.7}) {
+    Problem problem = bench::scatter(300, share);
+    expectGood(problem, solve(problem, budget(1)));
+  }
+}
+
+TEST(PlannerInstances, RandomOnesAreNotEither) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(plim::testing::testSeed());
+  for (int i = 0; i < 200 && !::testing::Test::HasFailure(); ++i) {
+    Problem problem = bench::scatter(int(1 + random() % 80), double(1 + random() % 90) / 100);
+    for (Buffer &buffer : problem.buffers)
+      buffer.alignment = int64_t(1) << random() % 9;
+    problem.pools[0].alignment = 1;
+    expectGood(problem, solve(problem, budget(1 + random() % 2000)));
+  }
+}
+
+TEST(PlannerInstances, MoreBudgetIsNeverWorseAndThreadsChangeNothing) {
+  for (const Problem &problem : {bench::cuts(60), bench::scatter(150, 0.2), bench::layers(200)}) {
+    int64_t before = INT64_MAX;
+    for (uint64_t nodes : {0, 100, 3000, 20'000}) {
+      Plan plan = solve(problem, budget(nodes));
+      ASSERT_EQ(verify(problem, plan), "");
+      EXPECT_LE(plan.peaks[0], before);
+      before = plan.peaks[0];
+      for (unsigned threads : {2u, 3u}) {
+        Plan other = solve(problem, budget(nodes, threads));
+        EXPECT_EQ(other.offsets, plan.offsets);
+        EXPECT_EQ(other.nodes, plan.nodes);
+        EXPECT_EQ(other.status, plan.status);
+      }
+    }
+  }
+}
+
+TEST(PlannerInstances, PlansAreMadeAgainFromOlderOnes) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(plim::testing::testSeed());
+  for (int i = 0; i < 30 && !::testing::Test::HasFailure(); ++i) {
+    Problem problem = i % 2 ? bench::layers(60 + i) : bench::cuts(60 + i);
+    Plan before = solve(problem, budget(1000));
+    for (int changes = 0; changes < 4; ++changes) {
+      Buffer &buffer = problem.buffers[random() % problem.buffers.size()];
+      buffer.bytes = int64_t(random() % uint64_t(2 * buffer.bytes + 1));
+    }
+    Options options = budget(0);
+    options.warmStart = &before;
+    Plan after = solve(problem, options);
+    ASSERT_EQ(verify(problem, after), "");
+    EXPECT_LE(after.peaks[0], planGreedy(problem).peaks[0]);
+  }
+}
+
+TEST(PlannerInstances, AStopEndsTheSearchWithAPlan) {
+  Problem problem = bench::cuts(200);
+  Options options = budget(UINT64_MAX);
+  int asked = 0;
+  options.stop = [&] { return ++asked > 10; };
+  Plan plan = solve(problem, options);
+  EXPECT_TRUE(asked > 10 || plan.status == Status::Optimal);
+  expectGood(problem, plan);
+}
+
+/// The public benchmark. It is no part of the checkout.
+const std::filesystem::path publicFolder = PLIM_SOURCE_FOLDER "/../shared/data/planner";
+
+TEST(PlannerInstances, PublicOnes) {
+  if (!std::filesystem::exists(publicFolder))
+    GTEST_SKIP() << "there is no " << publicFolder;
+  struct Known {
+    const char *name;
+    size_t buffers;
+    int64_t bound; // most bytes live at once
+    int64_t best;  // peak that is known to be possible
+  };
+  constexpr Known instances[] = {
+      {"example.12", 5, 12, 12},
+      {"A.1048576", 154, 1048576, 1048576},
+      {"B.1048576", 170, 1048576, 1048576},
+      {"C.1048576", 203, 1039360, 1039360},
+      {"D.1048576", 213, 986112, 1031168},
+      {"E.1048576", 215, 1048576, 1048576},
+      {"J.1048576", 409, 989184, 1036288},
+  };
+  for (const Known &known : instances) {
+    SCOPED_TRACE(known.name);
+    std::ifstream stream(publicFolder / (std::string(known.name) + ".csv"), std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(stream), {});
+    Problem problem;
+    EXPECT_FALSE(readCsv(text, problem));
+    EXPECT_EQ(problem.buffers.size(), known.buffers);
+    Plan plan = solve(problem, budget(20'000));
+    expectGood(problem, plan);
+    EXPECT_GE(plan.lowerBounds[0], known.bound);
+    EXPECT_LE(plan.lowerBounds[0], known.best);
+    // The solution pins everything, and is as good.
+    Problem pinned;
+    EXPECT_FALSE(readCsv(writeCsv(text, problem, plan), pinned));
+    EXPECT_EQ(solve(pinned).peaks, plan.peaks);
+  }
+}
+
+} // namespace
+} // namespace plim::planner
