@@ -1,6 +1,7 @@
 #include "planner/Pool.h"
 
 #include "planner/Pairs.h"
+#include "planner/Skyline.h"
 
 #include <algorithm>
 #include <limits>
@@ -23,6 +24,14 @@ constexpr Strategy strategies[] = {
     {Choice::FewestLowest, First::Area},    {Choice::LeastSlack, First::Size},
     {Choice::Lowest, First::LoadArea},      {Choice::Failures, First::Width},
     {Choice::FewestLowest, First::Size},    {Choice::FewestOptions, First::LoadArea},
+};
+
+/// Each is best for some families of instances.
+constexpr SkylineWeights skylines[] = {
+    {.size = 0.2, .duration = 0.2, .load = 52, .touch = 1.15, .level = 1.7},
+    {.size = 1, .duration = 2, .load = 18, .touch = 2.9, .level = 2},
+    {.size = 0.35, .duration = 0.25, .load = 19, .touch = 1.25, .level = 2.9},
+    {.size = 0.05, .duration = 1.15, .load = 22, .touch = 2.8, .level = 7},
 };
 
 struct Task {
@@ -178,6 +187,15 @@ PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
     return best;
   if (!start.empty() && offer(start))
     return best;
+  for (const SkylineWeights &weights : skylines)
+    if (searches && !budget.isOver() && offer(placeOnSkyline(packing, weights)))
+      return best;
+  // The rules look at all pairs.
+  if (packing.boxes.size() > manyItems && !best.offsets.empty()) {
+    if (searches)
+      Portfolio(model, packing, capacity, best, budget).run();
+    return best;
+  }
   std::vector<int64_t> bySize = placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best);
   if (bySize.empty()) { // pins collide, whatever the capacity
     if (best.offsets.empty())

@@ -1,6 +1,7 @@
 #include "planner/Greedy.h"
 #include "planner/InPlace.h"
 #include "planner/Pool.h"
+#include "planner/Skyline.h"
 
 #include <algorithm>
 #include <limits>
@@ -69,9 +70,8 @@ private:
 
   /// Plans with a fixed choice of pairs in place.
   void planVariant(const Model &model) {
-    Placement greedy = placeBestFit(problem, model, orderBySize(model));
-    offer(model, greedy);
-    State state = stateOf(model, greedy);
+    State state = startOf(model);
+    offer(model, state);
     if (options.warmStart)
       startWarm(model, state);
     if (options.nodes == 0) {
@@ -93,6 +93,20 @@ private:
         plan(model, state, pool, unlimited);
     }
     offer(model, state);
+  }
+
+  /// Best fit by size, but for too many items.
+  State startOf(const Model &model) const {
+    if (model.items.size() > manyItems && problem.pools.size() == 1) {
+      std::vector<uint32_t> items(model.items.size());
+      std::iota(items.begin(), items.end(), 0u);
+      Placement placement;
+      placement.offsets = placeOnSkyline(packingOf(model, items, 0), {});
+      placement.pools.assign(items.size(), 0);
+      if (!placement.offsets.empty())
+        return stateOf(model, placement);
+    }
+    return stateOf(model, placeBestFit(problem, model, orderBySize(model)));
   }
 
   /// Searches for a lower peak of the pool, or at least for one within the capacity.
@@ -168,10 +182,6 @@ private:
     }
     return {missing, problem.objective == Objective::WeightedPeaks ? weighted : state.preference,
             peaks};
-  }
-
-  void offer(const Model &model, const Placement &placement) {
-    offer(model, stateOf(model, placement));
   }
 
   void offer(const Model &model, const State &state) {

@@ -93,6 +93,18 @@ TEST(PlannerInstances, PlansAreMadeAgainFromOlderOnes) {
   }
 }
 
+TEST(PlannerInstances, ManyBuffersNeedNoPairs) {
+  Problem problem = bench::scatter(6000, 0.03);
+  problem.buffers[17].alignment = 4096;
+  Plan plan = solve(problem, budget(0));
+  ASSERT_EQ(verify(problem, plan), "");
+  EXPECT_LE(double(plan.peaks[0]), 1.1 * double(plan.lowerBounds[0]));
+  // What is pinned or has holes takes the slower way.
+  problem.buffers[100].offset = 64;
+  problem.buffers[200].lifetime.push_back({70'000, 70'001});
+  ASSERT_EQ(verify(problem, solve(problem, budget(0))), "");
+}
+
 TEST(PlannerInstances, AStopEndsTheSearchWithAPlan) {
   Problem problem = bench::cuts(200);
   Options options = budget(UINT64_MAX);

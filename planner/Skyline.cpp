@@ -1,0 +1,238 @@
+#include "planner/Skyline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <queue>
+
+namespace plim::planner {
+
+namespace {
+
+/// Adds to ranges and tells the most of ranges, in O(log n).
+class RangeMaximum {
+public:
+  explicit RangeMaximum(const std::vector<int64_t> &values) {
+    while (width < values.size())
+      width *= 2;
+    most.assign(2 * width, 0);
+    added.assign(2 * width, 0);
+    std::copy(values.begin(), values.end(), most.begin() + width);
+    for (uint32_t i = width - 1; i > 0; --i)
+      most[i] = std::max(most[2 * i], most[2 * i + 1]);
+  }
+  void add(uint32_t first, uint32_t last, int64_t value) { add(1, 0, width, first, last, value); }
+  int64_t in(uint32_t first, uint32_t last) const { return in(1, 0, width, first, last); }
+
+private:
+  void add(uint32_t node, uint32_t low, uint32_t high, uint32_t first, uint32_t last,
+           int64_t value) {
+    if (last <= low || high <= first)
+      return;
+    if (first <= low && high <= last) {
+      most[node] += value;
+      added[node] += value;
+      return;
+    }
+    uint32_t middle = low + (high - low) / 2;
+    add(2 * node, low, middle, first, last, value);
+    add(2 * node + 1, middle, high, first, last, value);
+    most[node] = std::max(most[2 * node], most[2 * node + 1]) + added[node];
+  }
+  int64_t in(uint32_t node, uint32_t low, uint32_t high, uint32_t first, uint32_t last) const {
+    if (last <= low || high <= first)
+      return 0;
+    if (first <= low && high <= last)
+      return most[node];
+    uint32_t middle = low + (high - low) / 2;
+    return std::max(in(2 * node, low, middle, first, last),
+                    in(2 * node + 1, middle, high, first, last)) +
+           added[node];
+  }
+
+  uint32_t width = 1;
+  std::vector<int64_t> most, added;
+};
+
+std::vector<int64_t> loadsOf(const Packing &packing) {
+  std::vector<int64_t> loads(packing.numSections + 1, 0);
+  for (const Piece &part : packing.parts) {
+    loads[part.first] += part.high - part.low;
+    loads[part.last] -= part.high - part.low;
+  }
+  std::partial_sum(loads.begin(), loads.end(), loads.begin());
+  return loads;
+}
+
+class Skyline {
+public:
+  Skyline(const Packing &packing, const SkylineWeights &weights)
+      : packing(packing), weights(weights), needs(loadsOf(packing)) {
+    most = double(std::max<int64_t>(1, needs.in(0, packing.numSections)));
+    offsets.assign(packing.boxes.size(), 0);
+    for (uint32_t i = 0; i < packing.boxes.size(); ++i) {
+      const Box &box = packing.boxes[i];
+      offsets[i] = box.lowest();
+      if (box.parts.size() == 0)
+        continue;
+      byStart.push_back(i);
+      const Piece &part = partOf(i);
+      worth.push_back(std::pow(double(box.extent), weights.size) *
+                      std::pow(double(part.last - part.first), weights.duration));
+    }
+    std::vector<uint32_t> order(byStart.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(partOf(byStart[a]).first, a) < std::pair(partOf(byStart[b]).first, b);
+    });
+    std::vector<uint32_t> boxes;
+    std::vector<double> worths;
+    firstFrom.assign(packing.numSections + 1, 0);
+    for (uint32_t i : order) {
+      boxes.push_back(byStart[i]);
+      worths.push_back(worth[i]);
+      ++firstFrom[partOf(byStart[i]).first + 1];
+    }
+    byStart = std::move(boxes);
+    worth = std::move(worths);
+    std::partial_sum(firstFrom.begin(), firstFrom.end(), firstFrom.begin());
+    next.resize(byStart.size() + 1);
+    std::iota(next.begin(), next.end(), 0u);
+  }
+
+  std::vector<int64_t> run() {
+    open({0, packing.numSections, 0});
+    for (size_t left = byStart.size(); left > 0;) {
+      auto [height, first] = lowest.top();
+      lowest.pop();
+      auto it = gaps.find(first);
+      if (it == gaps.end() || it->second.height != height)
+        continue; // has changed since
+      uint32_t chosen = choose(it);
+      if (chosen == none) {
+        giveUp(it);
+        continue;
+      }
+      place(it, chosen);
+      --left;
+    }
+    return std::move(offsets);
+  }
+
+private:
+  struct Gap {
+    uint32_t first, last; // sections
+    int64_t height;
+  };
+  using Gaps = std::map<uint32_t, Gap>; // by first section
+  static constexpr uint32_t none = ~0u;
+
+  const Piece &partOf(uint32_t box) const { return packing.parts[packing.boxes[box].parts.first]; }
+
+  /// The first that is not placed, from this one on.
+  uint32_t find(uint32_t i) {
+    while (next[i] != i) {
+      next[i] = next[next[i]];
+      i = next[i];
+    }
+    return i;
+  }
+
+  void open(Gap gap) {
+    if (gap.first == gap.last)
+      return;
+    gaps[gap.first] = gap;
+    lowest.push({gap.height, gap.first});
+  }
+
+  uint32_t choose(Gaps::iterator it) {
+    Gap gap = it->second;
+    int64_t left = it == gaps.begin() ? -1 : std::prev(it)->second.height;
+    int64_t right = std::next(it) == gaps.end() ? -1 : std::next(it)->second.height;
+    double highest = double(needs.in(gap.first, gap.last));
+    double bonus = weights.touch * weights.touch * weights.level;
+    double limit = bonus * std::exp(weights.load * (highest / most - 1)), best = -1;
+    uint32_t chosen = none, end = firstFrom[gap.last];
+    for (uint32_t i = find(firstFrom[gap.first]); i < end; i = find(i + 1)) {
+      const Piece &part = partOf(byStart[i]);
+      if (part.last > gap.last || worth[i] * limit <= best)
+        continue;
+      double value = worth[i];
+      int64_t top = packing.boxes[byStart[i]].stride.atLeast(gap.height) + part.high;
+      bool atLeft = part.first == gap.first, atRight = part.last == gap.last;
+      if (atLeft)
+        value *= weights.touch;
+      if (atRight)
+        value *= weights.touch;
+      if ((atLeft && top == left) || (atRight && top == right))
+        value *= weights.level;
+      value *= std::exp(weights.load * (double(needs.in(part.first, part.last)) / most - 1));
+      if (value > best) {
+        best = value;
+        chosen = i;
+      }
+    }
+    return chosen;
+  }
+
+  void place(Gaps::iterator it, uint32_t chosen) {
+    Gap gap = it->second;
+    uint32_t box = byStart[chosen];
+    const Piece &part = partOf(box);
+    offsets[box] = packing.boxes[box].stride.atLeast(gap.height);
+    if (offsets[box] > gap.height)
+      needs.add(part.first, part.last, offsets[box] - gap.height);
+    next[chosen] = chosen + 1;
+    gaps.erase(it);
+    open({gap.first, part.first, gap.height});
+    open({part.first, part.last, offsets[box] + part.high});
+    open({part.last, gap.last, gap.height});
+  }
+
+  /// There is a higher neighbour: a gap of all sections holds any box.
+  void giveUp(Gaps::iterator it) {
+    Gap gap = it->second;
+    auto right = std::next(it);
+    int64_t height = right == gaps.end() ? std::prev(it)->second.height : right->second.height;
+    if (it != gaps.begin())
+      height = std::min(height, std::prev(it)->second.height);
+    needs.add(gap.first, gap.last, height - gap.height);
+    gap.height = height;
+    if (right != gaps.end() && right->second.height == height) {
+      gap.last = right->second.last;
+      gaps.erase(right);
+    }
+    if (it != gaps.begin() && std::prev(it)->second.height == height) {
+      gap.first = std::prev(it)->second.first;
+      gaps.erase(std::prev(it));
+    }
+    gaps.erase(it);
+    open(gap);
+  }
+
+  const Packing &packing;
+  const SkylineWeights &weights;
+  RangeMaximum needs; // by section: what is placed, given up, or still to be placed
+  double most = 1;    // of them at the beginning
+  std::vector<int64_t> offsets;
+  std::vector<uint32_t> byStart, firstFrom, next; // boxes; by section; by position in byStart
+  std::vector<double> worth;                      // by position
+  Gaps gaps;
+  std::priority_queue<std::pair<int64_t, uint32_t>, std::vector<std::pair<int64_t, uint32_t>>,
+                      std::greater<>>
+      lowest;
+};
+
+} // namespace
+
+std::vector<int64_t> placeOnSkyline(const Packing &packing, const SkylineWeights &weights) {
+  for (const Box &box : packing.boxes)
+    if (box.pin >= 0 || box.parts.size() > 1 ||
+        (box.parts.size() == 1 && packing.parts[box.parts.first].low != 0))
+      return {};
+  return Skyline(packing, weights).run();
+}
+
+} // namespace plim::planner
