@@ -1,6 +1,7 @@
 #include "planner/Greedy.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -33,8 +34,12 @@ public:
         continue;
       placement.pools[index] = candidate.pool;
       placement.offsets[index] = fits || offset >= 0 ? offset : *item.pin;
+      auto lower = [&](uint32_t a, uint32_t b) {
+        return placement.offsets[a] < placement.offsets[b];
+      };
+      std::vector<uint32_t> &there = placed[candidate.pool];
       if (item.pieces.size() > 0)
-        placed[candidate.pool].push_back(index);
+        there.insert(std::upper_bound(there.begin(), there.end(), index, lower), index);
       return;
     }
   }
@@ -62,8 +67,9 @@ private:
           return -1;
       return *item.pin;
     }
-    std::sort(forbidden.begin(), forbidden.end(),
-              [](const Forbidden &a, const Forbidden &b) { return a.low < b.low; });
+    auto lower = [](const Forbidden &a, const Forbidden &b) { return a.low < b.low; };
+    if (!std::is_sorted(forbidden.begin(), forbidden.end(), lower))
+      std::sort(forbidden.begin(), forbidden.end(), lower);
     int64_t best = -1, leastSlack = std::numeric_limits<int64_t>::max();
     int64_t at = candidate.stride.atLeast(0);
     for (Forbidden range : forbidden) {
@@ -80,7 +86,7 @@ private:
 
   const Problem &problem;
   const Model &model;
-  std::vector<std::vector<uint32_t>> placed; // by pool
+  std::vector<std::vector<uint32_t>> placed; // by pool, lowest first
   std::vector<Forbidden> forbidden;
 };
 
@@ -153,7 +159,9 @@ Plan planGreedy(const Problem &problem) {
   plan.message = build(problem, {}, model);
   if (!plan.message.empty())
     return plan;
-  return planOf(problem, model, placeBestFit(problem, model, orderBySize(model)));
+  plan = planOf(problem, model, placeBestFit(problem, model, orderBySize(model)));
+  assert(!plan.isFound() || verify(problem, plan).empty());
+  return plan;
 }
 
 } // namespace plim::planner

@@ -17,13 +17,13 @@ using First = Strategy::First;
 
 /// Each of them solves instances that the others do not; the ones before solve most.
 constexpr Strategy strategies[] = {
-    {Choice::FewestOptions, First::Area},   {Choice::Failures, First::Size},
-    {Choice::Lowest, First::Size},          {Choice::FewestOptions, First::Width},
-    {Choice::Failures, First::LoadArea},    {Choice::Lowest, First::LoadSize},
-    {Choice::LeastSlack, First::LoadWidth}, {Choice::Failures, First::LoadSize},
-    {Choice::FewestLowest, First::Area},    {Choice::LeastSlack, First::Size},
-    {Choice::Lowest, First::LoadArea},      {Choice::Failures, First::Width},
-    {Choice::FewestLowest, First::Size},    {Choice::FewestOptions, First::LoadArea},
+    {Choice::FewestOptions, First::Width},    {Choice::FewestOptions, First::Size},
+    {Choice::FewestLowest, First::Area},      {Choice::Lowest, First::Size},
+    {Choice::FewestLowest, First::Size},      {Choice::FewestOptions, First::Area},
+    {Choice::FewestOptions, First::LoadSize}, {Choice::Failures, First::LoadSize},
+    {Choice::FewestLowest, First::LoadArea},  {Choice::LeastSlack, First::LoadWidth},
+    {Choice::FewestLowest, First::LoadSize},  {Choice::Failures, First::LoadArea},
+    {Choice::Lowest, First::LoadWidth},       {Choice::Failures, First::Size},
 };
 
 /// Each is best for some families of instances.
@@ -72,7 +72,7 @@ private:
   void form(uint64_t round) {
     constexpr size_t count = std::size(strategies);
     uint64_t cycle = round / count;
-    uint64_t nodes = (2 * dive + 200) << std::min<uint64_t>(cycle, 12);
+    uint64_t nodes = (2 * dive + 200) << std::min<uint64_t>(2 * cycle, 4);
     int64_t most = capacity;
     if (!best.offsets.empty() && best.peak <= capacity)
       most = best.peak - 1;

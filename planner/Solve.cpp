@@ -4,6 +4,7 @@
 #include "planner/Skyline.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -503,7 +504,9 @@ private:
 } // namespace
 
 Plan solve(const Problem &problem, const Options &options) {
-  return Solver(problem, options, true).run();
+  Plan plan = Solver(problem, options, true).run();
+  assert(!plan.isFound() || verify(problem, plan).empty());
+  return plan;
 }
 
 } // namespace plim::planner
