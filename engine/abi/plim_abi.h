@@ -151,6 +151,11 @@ plim_code plim_rt_dispatch_group(plim_context *context, int64_t count, const pli
 void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes,
                        int64_t element_bytes);
 
+/* The same for the result at position `index` of the public function that the call is of: where the
+ * caller gave a buffer for it, that one. Null, too, if its extents are others than these. */
+void *plim_rt_allocate_result(plim_context *context, int64_t index, int64_t rank,
+                              const int64_t *sizes, int64_t element_bytes);
+
 /* Gives memory of plim_rt_allocate back; null is ignored. */
 void plim_rt_release(plim_context *context, void *memory);
 

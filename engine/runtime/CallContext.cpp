@@ -27,6 +27,18 @@ plim_context makeContext(void *slab, const CallMemory &memory) {
 
 } // namespace
 
+std::string outputMismatch(int64_t index, int64_t rank, const int64_t *given,
+                           const int64_t *needed) {
+  auto text = [&](const int64_t *sizes) {
+    std::string shape;
+    for (int64_t i = 0; i < rank; ++i)
+      shape += (i == 0 ? "" : "x") + std::to_string(sizes[i]);
+    return shape;
+  };
+  return "result #" + std::to_string(index) + " has the extents " + text(needed) +
+         ", the buffer given for it " + text(given);
+}
+
 CallFrame::CallFrame(CallContext &call, const plim_context &context) : abi(context), owner(call) {
   abi.call = this;
 }
@@ -181,6 +193,17 @@ void *CallContext::allocate(int64_t rank, const int64_t *sizes, int64_t elementB
   owned.next->prev = link;
   owned.next = link;
   return block;
+}
+
+void *CallContext::allocateResult(int64_t index, int64_t rank, const int64_t *sizes,
+                                  int64_t elementBytes) {
+  if (!memory.outputs || !memory.outputs[index].data)
+    return allocate(rank, sizes, elementBytes);
+  const plim_view &output = memory.outputs[index];
+  if (std::equal(sizes, sizes + rank, output.sizes))
+    return output.data;
+  latch(codeOf(StatusCode::InvalidArgument), outputMismatch(index, rank, output.sizes, sizes));
+  return nullptr;
 }
 
 void CallContext::release(void *block) {

@@ -47,6 +47,9 @@ struct CallMemory {
   size_t slabBytes = 0;             // 0 when nothing is planned (policy `heap`)
   void *const *pools = nullptr;     // plim_context::pools
   const int64_t *offsets = nullptr; // plim_context::offsets
+  /// Buffers of the caller's for the results, with their extents; null, or `data` is null, for what
+  /// the call has to allocate.
+  const plim_view *outputs = nullptr;
   /// With `ownWorkspace` the call takes neither slab nor scratch of the engine's: the slab is here,
   /// and behind it are `scratchCount` areas of `scratchBytes` for the frames that run dispatches.
   /// Both sizes are multiples of PLIM_BUFFER_ALIGNMENT.
@@ -55,6 +58,10 @@ struct CallMemory {
   size_t scratchBytes = 0;
   size_t scratchCount = 0;
 };
+
+/// What is wrong when the caller's buffer for a result has other extents than the result.
+std::string outputMismatch(int64_t index, int64_t rank, const int64_t *given,
+                           const int64_t *needed);
 
 /// What plim_context::call points at. Used by one thread at a time.
 class CallFrame {
@@ -125,6 +132,9 @@ public:
 
   /// plim_rt_allocate: a block owned by the call; null after latching the reason.
   void *allocate(int64_t rank, const int64_t *sizes, int64_t elementBytes);
+  /// plim_rt_allocate_result: the caller's buffer for that result if there is one and its extents are
+  /// these, which the call does not own; otherwise allocate().
+  void *allocateResult(int64_t index, int64_t rank, const int64_t *sizes, int64_t elementBytes);
   /// plim_rt_release: gives a block of allocate() back; null is ignored.
   void release(void *block);
   /// Passes a block of allocate() to the caller, who returns it to the pool. False, and nothing

@@ -32,6 +32,15 @@ void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes
   return block;
 }
 
+void *plim_rt_allocate_result(plim_context *context, int64_t index, int64_t rank,
+                              const int64_t *sizes, int64_t elementBytes) {
+  plim::runtime::CallContext &call = CallFrame::of(context).call();
+  void *block = call.allocateResult(index, rank, sizes, elementBytes);
+  if (!block)
+    context->status = call.failed();
+  return block;
+}
+
 void plim_rt_release(plim_context *context, void *memory) {
   CallFrame::of(context).call().release(memory);
 }
@@ -69,10 +78,11 @@ template <typename Function> RuntimeSymbol symbol(const char *name, Function *fu
 } // namespace
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
-  static const std::array<RuntimeSymbol, 7> table = {
+  static const std::array<RuntimeSymbol, 8> table = {
       symbol("plim_rt_dispatch", &plim_rt_dispatch),
       symbol("plim_rt_dispatch_group", &plim_rt_dispatch_group),
       symbol("plim_rt_allocate", &plim_rt_allocate),
+      symbol("plim_rt_allocate_result", &plim_rt_allocate_result),
       symbol("plim_rt_release", &plim_rt_release),
       symbol("plim_rt_scratch", &plim_rt_scratch),
       symbol("plim_rt_recurse", &plim_rt_recurse),

@@ -149,6 +149,19 @@ Status tooSmall(const std::string &what, size_t given, size_t needed, const std:
                                 std::to_string(needed - given) + " are missing");
 }
 
+/// Where the elements of a buffer lie.
+HostMemory memoryOf(const Buffer &buffer) {
+  if (buffer.elementCount() == 0)
+    return {};
+  int64_t each = elementBytes(buffer.type()), before = 0, after = each;
+  for (size_t i = 0; i < buffer.shape().size(); ++i) {
+    int64_t reach = (buffer.shape()[i] - 1) * buffer.strides()[i] * each;
+    (reach < 0 ? before : after) += reach;
+  }
+  auto *first = static_cast<std::byte *>(const_cast<void *>(buffer.data()));
+  return {first + before, static_cast<size_t>(after - before)};
+}
+
 /// Views of the arguments; those of scalars point into `arguments`.
 void makeViews(std::span<const Value> arguments, plim_view *views) {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -656,6 +669,51 @@ Status Function::bindPools(const CallOptions &options, std::span<HostMemory> mem
   return okStatus();
 }
 
+Status Function::bindOutputs(const CallOptions &options, std::span<const Value> arguments,
+                             std::span<const HostMemory> pools, std::span<plim_view> views) const {
+  std::span<const Buffer> outputs = options.outputs;
+  if (outputs.size() != views.size())
+    return invalidArgumentError("'" + description->name + "' has " + std::to_string(views.size()) +
+                                " results, got buffers for " + std::to_string(outputs.size()));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    views[i] = {nullptr, nullptr, nullptr};
+    const Buffer &buffer = outputs[i];
+    if (!buffer)
+      continue;
+    auto refuse = [&](const std::string &why) {
+      return invalidArgumentError("the buffer given for result #" + std::to_string(i) + " of '" +
+                                  description->name + "' " + why);
+    };
+    const ValueType &type = description->results[i];
+    if (!type.isShaped || buffer.type() != resultTypes[i] || !buffer.isDense() ||
+        !shapeFits(type, buffer.shape()))
+      return refuse("is " + typeName(buffer) + ", expected " + toString(type) +
+                    (buffer.isDense() ? "" : ", dense"));
+    if (buffer.readOnly())
+      return refuse("is read-only");
+    HostMemory memory = memoryOf(buffer);
+    for (size_t j = 0; j < arguments.size(); ++j)
+      if (const auto *argument = std::get_if<Buffer>(&arguments[j]);
+          argument && overlap(memory, memoryOf(*argument)))
+        return refuse("overlaps argument #" + std::to_string(j));
+    for (size_t j = 0; j < i; ++j)
+      if (outputs[j] && overlap(memory, memoryOf(outputs[j])))
+        return refuse("overlaps that for result #" + std::to_string(j));
+    for (const HostMemory &pool : pools)
+      if (overlap(memory, pool))
+        return refuse("overlaps a pool");
+    for (const HostMemory &constants : module->state->constants)
+      if (overlap(memory, constants))
+        return refuse("overlaps the constants of the module");
+    if (options.workspace && overlap(memory, *options.workspace))
+      return refuse("overlaps the workspace");
+    // An empty tensor of the host's may have no address.
+    views[i] = {memory.bytes == 0 ? nullptr : memory.data,
+                const_cast<int64_t *>(buffer.shape().data()), nullptr};
+  }
+  return okStatus();
+}
+
 Status Function::bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
                                runtime::CallMemory &memory) const {
   PLIM_ASSIGN_OR_RETURN(WorkspaceRequirement need, workspaceRequirement(memory.slabBytes));
@@ -720,6 +778,12 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   memory.offsets = slotCount == 0 ? nullptr : offsets.data();
   if (options.workspace)
     PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
+  SmallArray<plim_view, 16> outputs(results.size());
+  if (!options.outputs.empty()) {
+    PLIM_RETURN_IF_ERROR(bindOutputs(options, arguments, {pools.data(), poolCount},
+                                     {outputs.data(), results.size()}));
+    memory.outputs = outputs.data();
+  }
   for (size_t i = 0; i < poolCount; ++i)
     poolBases[i] = pools[i].data;
   memory.pools = poolCount == 0 ? nullptr : poolBases.data();
@@ -740,6 +804,11 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
       continue;
     }
     void *data = resultViews[i].data;
+    bool isGiven = memory.outputs && options.outputs[i];
+    if (isGiven && data == outputs[i].data) {
+      fresh[i] = options.outputs[i];
+      continue;
+    }
     if (!call.detach(data))
       return internalError("result #" + std::to_string(i) + " of '" + description->name +
                            "' is no memory of the call");
@@ -750,6 +819,16 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
       return buffer.status();
     }
     fresh[i] = std::move(*buffer);
+    if (!isGiven)
+      continue;
+    // What is carried around before it is returned has memory of its own.
+    const Buffer &result = std::get<Buffer>(fresh[i]), &output = options.outputs[i];
+    if (!std::ranges::equal(result.shape(), output.shape()))
+      return invalidArgumentError(
+          runtime::outputMismatch(static_cast<int64_t>(i), static_cast<int64_t>(type.shape.size()),
+                                  output.shape().data(), result.shape().data()));
+    std::memcpy(output.mutableData(), result.data(), result.bytes());
+    fresh[i] = output;
   }
   for (size_t i = 0; i < results.size(); ++i)
     results[i] = std::move(fresh[i]);

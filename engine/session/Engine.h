@@ -99,6 +99,10 @@ struct LoadOptions {
 struct CallOptions {
   /// Stronger than those bound at load.
   Pools pools;
+  /// Buffers to write the results into, one for each of the signature, an empty handle where the call
+  /// shall make one; or none at all. Dense, writable, of the result's type and extents, and apart from
+  /// all arguments and from each other. What a failed call leaves in them is not defined.
+  std::span<const runtime::Buffer> outputs = {};
   /// Memory for all that is planned, as large as Function::workspaceRequirement() says. With it only
   /// results take memory of the engine's, and the first call of a thread, which asks the system for
   /// the bounds of its stack.
@@ -142,7 +146,8 @@ public:
   /// Memory in `options` that does not fit is an error before anything runs: FailedPrecondition for
   /// a pool that nobody bound, or for a workspace where the function can have none;
   /// ResourceExhausted, with what is missing, for one that is too small; InvalidArgument for a pool
-  /// that the module does not have, a wrong alignment, or memory that is given twice.
+  /// that the module does not have, a wrong alignment, memory that is given twice, or an output that
+  /// does not fit. (Extents that only the call finds out are an error inside it.)
   StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments,
                                              const CallOptions &options = {}) const;
 
@@ -180,6 +185,9 @@ private:
                    bool &isShared) const;
   Status bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
                        runtime::CallMemory &memory) const;
+  /// Checks them and fills in their views.
+  Status bindOutputs(const CallOptions &options, std::span<const runtime::Value> arguments,
+                     std::span<const HostMemory> pools, std::span<plim_view> views) const;
   /// The bytes of the slab; fills in the offsets where the call has to plan it.
   StatusOr<size_t> planSlab(const plim_view *arguments, std::span<int64_t> offsets) const;
 

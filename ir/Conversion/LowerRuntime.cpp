@@ -150,6 +150,13 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   }
 
   void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {
+    results.clear();
+    // What other functions call too does not know whose result it makes.
+    if (function.isPublic() && SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+      for (auto terminator : function.getOps<func::ReturnOp>())
+        for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
+          if (auto alloc = value.getDefiningOp<AllocOp>())
+            results.try_emplace(alloc, index);
     SmallVector<AllocOp> placed;
     function.walk([&](AllocOp alloc) {
       if (isOnStack(alloc) || alloc.isPlanned())
@@ -278,10 +285,15 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   Value allocate(RuntimeCalls &runtime, OpBuilder &builder, AllocOp op, ValueRange sizes) {
     Location loc = op.getLoc();
     Value array = stackArray(builder, op, builder.getI64Type(), sizes);
-    return LLVM::CallOp::create(
-               builder, loc, runtime.allocate,
-               ValueRange{contextOf(op), constant64(builder, loc, sizes.size()), array,
-                          constant64(builder, loc, elementBytes(op.getType().getElementType()))})
+    SmallVector<Value> operands = {contextOf(op)};
+    auto result = results.find(op);
+    if (result != results.end())
+      operands.push_back(constant64(builder, loc, result->second));
+    operands.append({constant64(builder, loc, sizes.size()), array,
+                     constant64(builder, loc, elementBytes(op.getType().getElementType()))});
+    return LLVM::CallOp::create(builder, loc,
+                                result != results.end() ? runtime.allocateResult : runtime.allocate,
+                                operands)
         .getResult();
   }
 
@@ -641,6 +653,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     }
   }
 
+  /// The allocations of the function being lowered that it returns, and as which result.
+  DenseMap<Operation *, int64_t> results;
   /// Who calls a function. (A search of the whole module for each would be quadratic.)
   DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
 };

@@ -17,6 +17,8 @@ RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.get
   dispatch = declare("plim_rt_dispatch", code, {pointer, pointer, pointer, pointer});
   dispatchGroup = declare("plim_rt_dispatch_group", code, {pointer, word, pointer});
   allocate = declare("plim_rt_allocate", pointer, {pointer, word, pointer, word});
+  allocateResult =
+      declare("plim_rt_allocate_result", pointer, {pointer, word, word, pointer, word});
   release = declare("plim_rt_release", none, {pointer, pointer});
   scratch = declare("plim_rt_scratch", pointer, {pointer, word});
   recurse = declare("plim_rt_recurse", code, {pointer, pointer});

@@ -26,7 +26,8 @@ class RuntimeCalls {
 public:
   explicit RuntimeCalls(mlir::ModuleOp module);
 
-  mlir::LLVM::LLVMFuncOp dispatch, dispatchGroup, allocate, release, scratch, recurse, fail;
+  mlir::LLVM::LLVMFuncOp dispatch, dispatchGroup, allocate, allocateResult, release, scratch,
+      recurse, fail;
 
   /// The address of a NUL-terminated constant string.
   mlir::Value string(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef text);
