@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMDECOUPLECONSTANTWRITES
@@ -18,40 +19,49 @@ namespace {
 struct DecoupleConstantWrites
     : plim::ir::impl::PlimDecoupleConstantWritesBase<DecoupleConstantWrites> {
   void runOnOperation() override {
-    getOperation().walk([&](linalg::LinalgOp op) {
-      if (!op.hasPureTensorSemantics())
-        return;
-      for (OpOperand &init : op.getDpsInitsMutable()) {
-        DenseElementsAttr value;
-        if (matchPattern(init.get(), m_Constant(&value)))
-          decouple(op, init, value);
-      }
+    SmallVector<OpOperand *> writes;
+    getOperation().walk([&](arith::ConstantOp constant) {
+      if (isa<RankedTensorType>(constant.getType()))
+        for (OpOperand &use : constant->getUses())
+          if (isDestination(use))
+            writes.push_back(&use);
     });
-    getOperation().walk([&](tensor::InsertSliceOp op) {
-      DenseElementsAttr value;
-      if (matchPattern(op.getDest(), m_Constant(&value)))
-        decouple(op, op.getDestMutable(), value);
-    });
+    for (OpOperand *write : writes)
+      decouple(*write);
   }
 
-  void decouple(Operation *op, OpOperand &init, DenseElementsAttr value) {
+  /// Does bufferization give the result of the op the memory of the operand, if it may?
+  static bool isDestination(OpOperand &operand) {
+    Operation *op = operand.getOwner();
+    if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+      return llvm::is_contained(
+          llvm::map_range(loop.getInitsMutable(), [](OpOperand &init) { return &init; }),
+          &operand);
+    auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op);
+    return destinationStyle && destinationStyle.isDpsInit(&operand);
+  }
+
+  void decouple(OpOperand &write) {
+    Operation *op = write.getOwner();
+    auto constant = write.get().getDefiningOp<arith::ConstantOp>();
     OpBuilder builder(op);
     Location loc = op->getLoc();
-    auto type = cast<RankedTensorType>(init.get().getType());
+    auto type = cast<RankedTensorType>(write.get().getType());
     Value destination =
         tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (!linalgOp || plim::ir::readsDestination(linalgOp, init)) {
+    if (!linalgOp || plim::ir::readsDestination(linalgOp, write)) {
+      auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
       // A complex number is no attribute that a constant could take.
-      if (value.isSplat() && !isa<ComplexType>(type.getElementType())) {
+      if (value && value.isSplat() && !isa<ComplexType>(type.getElementType())) {
         Value scalar = arith::ConstantOp::create(builder, loc, value.getSplatValue<TypedAttr>());
         destination = linalg::FillOp::create(builder, loc, scalar, destination).getResult(0);
       } else {
-        destination = linalg::CopyOp::create(builder, loc, init.get(), destination).getResult(0);
+        destination = linalg::CopyOp::create(builder, loc, write.get(), destination).getResult(0);
         ++copied;
       }
     }
-    init.set(destination);
+    write.set(destination);
     ++decoupled;
   }
 };

@@ -109,9 +109,10 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
 def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {
   let summary = "Give ops whose destination is a constant a destination of their own";
   let description = [{
-    Bufferization copies a constant that is used as a destination. Where the op does not read its
-    destination the constant becomes `tensor.empty`; a splat becomes a fill, which fuses into the
-    dispatch; any other constant stays a read-only input of a copy.
+    Bufferization copies a constant that is used as a destination: of any op in destination-passing
+    style, or as what a loop starts from. Where the op does not read its destination the constant
+    becomes `tensor.empty`; a splat becomes a fill, which fuses into the dispatch; any other constant,
+    a resource too, stays a read-only input of a copy.
 
     ```mlir
     %c = arith.constant dense<0.0> : tensor<4x4xf32>

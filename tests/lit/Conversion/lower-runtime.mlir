@@ -72,7 +72,8 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
 //       CHECK: llvm.return
 // CHECK-LABEL: func.func private @plim.body.host(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: memref<?xf32>, %[[S:[^:]*]]: f32)
-//       CHECK: %[[MEMORY:.*]] = llvm.call @plim_rt_allocate(%[[CONTEXT]],
+//       CHECK: %[[FIRST:.*]] = llvm.mlir.constant(0 : i64)
+//       CHECK: %[[MEMORY:.*]] = llvm.call @plim_rt_allocate_result(%[[CONTEXT]], %[[FIRST]],
 //       CHECK: %[[NULL:.*]] = llvm.icmp "eq" %[[MEMORY]]
 //       CHECK: cf.cond_br %[[NULL]], ^[[NO_MEMORY:.*]], ^[[GO_ON:bb[0-9]+]]
 //       CHECK: ^[[GO_ON]]:

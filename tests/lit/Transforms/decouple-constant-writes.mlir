@@ -110,3 +110,48 @@ func.func @input(%o: tensor<4xf32>) -> tensor<4xf32> {
   %r = linalg.exp ins(%c : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// What a loop starts from, and what one element is put into, are written too.
+// CHECK-LABEL: func.func @carried(
+//       CHECK: %[[F:.*]] = linalg.fill
+//       CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[F]])
+//       CHECK: %[[G:.*]] = linalg.fill
+//       CHECK: scf.forall {{.*}} shared_outs(%{{.*}} = %[[G]])
+//       CHECK: %[[H:.*]] = linalg.copy
+//       CHECK: tensor.insert %{{.*}} into %[[H]]
+func.func @carried(%n: index, %x: tensor<4xf32>, %v: f32)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %table = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %a = scf.for %i = %c0 to %n step %c1 iter_args(%y = %zero) -> tensor<4xf32> {
+    %s = arith.addf %y, %x : tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  }
+  %b = scf.forall (%i) in (4) shared_outs(%o = %zero) -> tensor<4xf32> {
+    %s = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
+    }
+  }
+  %c = tensor.insert %v into %table[%n] : tensor<4xf32>
+  return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A resource that is the start of a reduction is read, not copied behind the dispatch's back.
+// CHECK-LABEL: func.func @resource(
+//       CHECK: %[[C:.*]] = arith.constant dense_resource<table> : tensor<3xi32>
+//       CHECK: %[[COPY:.*]] = linalg.copy ins(%[[C]] : tensor<3xi32>)
+//       CHECK: linalg.reduce {{.*}} outs(%[[COPY]] : tensor<3xi32>)
+func.func @resource(%a: tensor<3x5xi32>) -> tensor<3xi32> {
+  %c = arith.constant dense_resource<table> : tensor<3xi32>
+  %r = linalg.reduce {arith.addi} ins(%a : tensor<3x5xi32>) outs(%c : tensor<3xi32>)
+      dimensions = [1]
+  return %r : tensor<3xi32>
+}
+{-# dialect_resources: { builtin: { table: "0x04000000010000000200000003000000" } } #-}
