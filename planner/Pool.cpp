@@ -18,13 +18,16 @@ using First = Strategy::First;
 /// Each of them solves instances that the others do not; the ones before solve most.
 constexpr Strategy strategies[] = {
     {Choice::FewestOptions, First::Width},    {Choice::FewestOptions, First::Size},
-    {Choice::FewestLowest, First::Area},      {Choice::Lowest, First::Size},
-    {Choice::FewestLowest, First::Size},      {Choice::FewestOptions, First::Area},
-    {Choice::FewestOptions, First::LoadSize}, {Choice::Failures, First::LoadSize},
-    {Choice::FewestLowest, First::LoadArea},  {Choice::LeastSlack, First::LoadWidth},
-    {Choice::FewestLowest, First::LoadSize},  {Choice::Failures, First::LoadArea},
-    {Choice::Lowest, First::LoadWidth},       {Choice::Failures, First::Size},
+    {Choice::FewestLowest, First::Area},      {Choice::FewestLowest, First::Size},
+    {Choice::FewestOptions, First::Area},     {Choice::Failures, First::LoadSize},
+    {Choice::FewestOptions, First::LoadSize}, {Choice::Failures, First::Area},
+    {Choice::FewestLowest, First::LoadArea},  {Choice::FewestLowest, First::LoadSize},
+    {Choice::Failures, First::LoadArea},      {Choice::Lowest, First::Size},
+    {Choice::LeastSlack, First::LoadWidth},   {Choice::Lowest, First::LoadWidth},
 };
+/// The last ones solve at once or not at all: they are tried without perturbation only.
+constexpr size_t numPersistent = 11;
+static_assert(numPersistent % 2 == 1, "every strategy gets its turn at both lengths");
 
 /// Each is best for some families of instances.
 constexpr SkylineWeights skylines[] = {
@@ -68,28 +71,31 @@ private:
   }
 
   /// One task asks for the bound, which is nearly always the hardest to miss by accident and the
-  /// easiest to refute; one for something between it and what is known.
+  /// easiest to refute; one for something between it and what is known, nearer and nearer to that
+  /// as long as it is not found. The first cycle is short; then long attempts and middling ones take
+  /// turns, as either kind finds what the other does not. As long as the bound has not been refused
+  /// often, it gets most of the nodes.
   void form(uint64_t round) {
-    constexpr size_t count = std::size(strategies);
-    uint64_t cycle = round / count;
-    uint64_t nodes = (2 * dive + 200) << std::min<uint64_t>(2 * cycle, 4);
+    bool isFirst = round < std::size(strategies);
+    size_t count = isFirst ? std::size(strategies) : numPersistent;
+    uint64_t nodes = (2 * dive + 200) * (isFirst ? 1 : round % 2 ? 4 : 16);
     int64_t most = capacity;
     if (!best.offsets.empty() && best.peak <= capacity)
       most = best.peak - 1;
-    constexpr int parts[] = {4, 6, 2, 7, 1, 5, 3};
     int64_t room = most - best.lowerBound;
-    int64_t between = best.lowerBound + room / 8 * parts[shift % std::size(parts)] +
-                      room % 8 * parts[shift % std::size(parts)] / 8;
+    auto between = [&](size_t turn) { return most - (room >> (1 + turn % 3)); };
     tasks.assign(2, {});
     // What was refused so often is not asked for as often any more.
-    tasks[0].capacity =
-        cycle < 2 || round % 4 == 0 ? best.lowerBound : (best.lowerBound + between) / 2;
-    tasks[1].capacity = between;
+    bool asksForBound = round < std::size(strategies) + 3 * numPersistent || round % 4 == 0;
+    tasks[0].capacity = asksForBound ? best.lowerBound : between(shift + 1);
+    tasks[1].capacity = between(shift);
     for (size_t i = 0; i < tasks.size(); ++i) {
       tasks[i].strategy = strategies[(round + i * 5) % count];
-      tasks[i].strategy.noise = cycle == 0 ? 0 : round * tasks.size() + i + 1;
+      tasks[i].strategy.noise = isFirst ? 0 : round * tasks.size() + i + 1;
       tasks[i].nodes = std::min(nodes, budget.nodes / tasks.size());
     }
+    if (asksForBound && !isFirst)
+      tasks[1].nodes /= 4;
     // Shapes that interlock are searched in the way that can prove something, too.
     if (!packing.isExact) {
       tasks[0].isOfPairs = true;
