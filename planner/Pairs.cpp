@@ -12,8 +12,8 @@ namespace {
 class PairSearcher {
 public:
   PairSearcher(const Model &model, const Packing &packing, int64_t capacity, uint64_t limit,
-               const std::atomic<bool> &stop)
-      : model(model), packing(packing), capacity(capacity), limit(limit), stop(stop),
+               const std::function<bool()> &isStopped)
+      : model(model), packing(packing), capacity(capacity), limit(limit), isStopped(isStopped),
         above(packing.boxes.size()) {
     for (const Box &box : packing.boxes)
       offsets.push_back(box.lowest());
@@ -93,7 +93,7 @@ private:
   }
 
   bool decide() {
-    if (nodes >= limit || stop.load(std::memory_order_relaxed))
+    if (nodes >= limit || isStopped())
       halted = true;
     if (halted)
       return false;
@@ -133,7 +133,7 @@ private:
   const Packing &packing;
   const int64_t capacity;
   const uint64_t limit;
-  const std::atomic<bool> &stop;
+  const std::function<bool()> &isStopped;
   std::vector<int64_t> offsets;
   std::vector<Pair> pairs;
   std::vector<std::vector<Edge>> above; // decided, by the box below
@@ -146,12 +146,12 @@ private:
 } // namespace
 
 Attempt searchPairs(const Model &model, const Packing &packing, int64_t capacity, uint64_t nodes,
-                    const std::atomic<bool> &stop) {
+                    const std::function<bool()> &isStopped) {
   // Small: the number of pairs is what it costs to look, and decisions nest.
   constexpr size_t mostBoxes = 64;
   if (packing.boxes.size() > mostBoxes)
     return {};
-  return PairSearcher(model, packing, capacity, nodes, stop).run();
+  return PairSearcher(model, packing, capacity, nodes, isStopped).run();
 }
 
 } // namespace plim::planner

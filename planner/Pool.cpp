@@ -114,10 +114,10 @@ private:
         if (i > winner)
           continue;
         Task &task = tasks[i];
-        const std::atomic<bool> &stop = i == 0 ? budget.stop : stops[i];
+        auto isStopped = [&, i] { return stops[i] || budget.isStopped(); };
         task.attempt = task.isOfPairs
-                           ? searchPairs(model, packing, task.capacity, task.nodes, stop)
-                           : search(packing, task.capacity, task.strategy, task.nodes, stop);
+                           ? searchPairs(model, packing, task.capacity, task.nodes, isStopped)
+                           : search(packing, task.capacity, task.strategy, task.nodes, isStopped);
         if (task.attempt.outcome == Outcome::Found &&
             peakOf(packing, task.attempt.offsets) <= best.lowerBound) {
           size_t seen = winner;
@@ -194,7 +194,8 @@ PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
   if (!start.empty() && offer(start))
     return best;
   for (const SkylineWeights &weights : skylines)
-    if (searches && !budget.isOver() && offer(placeOnSkyline(packing, weights)))
+    if (searches && !budget.isOver() &&
+        offer(placeOnSkyline(packing, weights, [&] { return budget.isStopped(); })))
       return best;
   // The rules look at all pairs.
   if (packing.boxes.size() > manyItems && !best.offsets.empty()) {
@@ -211,7 +212,7 @@ PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
   if (offer(std::move(bySize)) || !searches)
     return best;
   for (Order order : {Order::Size, Order::Area, Order::Conflicts, Order::Duration, Order::Start})
-    if (offer(placeInOrder(packing, orderBy(packing, order), Fit::First)))
+    if (!budget.isStopped() && offer(placeInOrder(packing, orderBy(packing, order), Fit::First)))
       return best;
   Portfolio(model, packing, capacity, best, budget).run();
   return best;

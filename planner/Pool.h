@@ -4,6 +4,7 @@
 #include "planner/Packing.h"
 
 #include <atomic>
+#include <mutex>
 
 namespace plim::planner {
 
@@ -14,13 +15,18 @@ struct Budget {
   unsigned threads = 1;
   const std::function<bool()> *shouldStop = nullptr;
   std::atomic<bool> stop = false;
+  std::mutex asking;
 
-  /// Asks whether to stop; by the caller's thread only.
-  bool isOver() {
-    if (!stop && shouldStop && *shouldStop && (*shouldStop)())
-      stop = true;
-    return stop || nodes == 0;
+  /// Asks whether to stop. By any thread, but only one asks at a time.
+  bool isStopped() {
+    if (!stop && shouldStop && *shouldStop) {
+      std::unique_lock<std::mutex> lock(asking, std::try_to_lock);
+      if (lock && !stop && (*shouldStop)())
+        stop = true;
+    }
+    return stop;
   }
+  bool isOver() { return isStopped() || nodes == 0; }
 };
 
 struct PoolPlan {

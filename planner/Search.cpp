@@ -17,8 +17,9 @@ constexpr uint32_t maxDepth = 20000;
 class Searcher {
 public:
   Searcher(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t limit,
-           const std::atomic<bool> &stop)
-      : packing(packing), capacity(capacity), strategy(strategy), limit(limit), stop(stop),
+           const std::function<bool()> &isStopped)
+      : packing(packing), capacity(capacity), strategy(strategy), limit(limit),
+        isStopped(isStopped),
         sumCapacity((capacity + packing.unit - 1) / packing.unit * packing.unit),
         low(packing.boxes.size()), support(packing.boxes.size()), position(packing.boxes.size()),
         needed(packing.numSections, 0), sections(packing.numSections),
@@ -366,8 +367,12 @@ private:
   }
 
   bool isHalted() {
-    if (nodes >= limit || (nodes % 64 == 0 && stop.load(std::memory_order_relaxed)))
+    if (nodes >= limit)
       halted = true;
+    if (nodes >= nextQuestion) {
+      nextQuestion = nodes + 64;
+      halted |= isStopped();
+    }
     return halted;
   }
 
@@ -460,7 +465,7 @@ private:
   const int64_t capacity;
   const Strategy strategy;
   const uint64_t limit;
-  const std::atomic<bool> &stop;
+  const std::function<bool()> &isStopped;
   const int64_t sumCapacity;      // rounded up, as sums of boxes are
   std::vector<int64_t> low;       // of boxes: least offset, the offset once placed
   std::vector<int64_t> support;   // of boxes: least offset on another that is not placed
@@ -473,7 +478,7 @@ private:
   std::vector<int> crossing; // steps of the number of boxes across the border before a section
   std::vector<Change> trail;
   std::vector<Option> options;
-  uint64_t nodes = 0;
+  uint64_t nodes = 0, nextQuestion = 64;
   uint64_t effort = 0; // sections that the last node looked at
   bool halted = false;
 };
@@ -481,8 +486,8 @@ private:
 } // namespace
 
 Attempt search(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t nodes,
-               const std::atomic<bool> &stop) {
-  return Searcher(packing, capacity, strategy, nodes, stop).run();
+               const std::function<bool()> &isStopped) {
+  return Searcher(packing, capacity, strategy, nodes, isStopped).run();
 }
 
 } // namespace plim::planner

@@ -3,7 +3,7 @@
 
 #include "planner/Packing.h"
 
-#include <atomic>
+#include <functional>
 
 namespace plim::planner {
 
@@ -36,8 +36,9 @@ struct Attempt {
 };
 
 /// Looks for a packing whose peak is at most `capacity`, with at most `nodes` decisions. If
-/// Packing::isExact, Exhausted proves that there is none. `stop` is polled.
+/// Packing::isExact, Exhausted proves that there is none. `isStopped` is
+/// asked between nodes.
 Attempt search(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t nodes,
-               const std::atomic<bool> &stop);
+               const std::function<bool()> &isStopped);
 
 } // namespace plim::planner

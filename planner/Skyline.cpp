@@ -102,9 +102,11 @@ public:
     std::iota(next.begin(), next.end(), 0u);
   }
 
-  std::vector<int64_t> run() {
+  std::vector<int64_t> run(const std::function<bool()> &isStopped) {
     open({0, packing.numSections, 0});
-    for (size_t left = byStart.size(); left > 0;) {
+    for (size_t left = byStart.size(), steps = 1; left > 0; ++steps) {
+      if (steps % 64 == 0 && isStopped())
+        return {};
       auto [height, first] = lowest.top();
       lowest.pop();
       auto it = gaps.find(first);
@@ -227,12 +229,13 @@ private:
 
 } // namespace
 
-std::vector<int64_t> placeOnSkyline(const Packing &packing, const SkylineWeights &weights) {
+std::vector<int64_t> placeOnSkyline(const Packing &packing, const SkylineWeights &weights,
+                                    const std::function<bool()> &isStopped) {
   for (const Box &box : packing.boxes)
     if (box.pin >= 0 || box.parts.size() > 1 ||
         (box.parts.size() == 1 && packing.parts[box.parts.first].low != 0))
       return {};
-  return Skyline(packing, weights).run();
+  return Skyline(packing, weights).run(isStopped);
 }
 
 } // namespace plim::planner

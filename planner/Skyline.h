@@ -3,6 +3,8 @@
 
 #include "planner/Packing.h"
 
+#include <functional>
+
 namespace plim::planner {
 
 /// More than that are too many for what looks at all pairs.
@@ -18,10 +20,12 @@ struct SkylineWeights {
 /// Takes the lowest gap of the skyline again and again, and puts the best of the boxes that fit between
 /// its sides there; if there is none, the gap is given up to the height of its lower side. What is
 /// given up is remembered: where it comes to most, boxes are placed first. O(n log n) gaps, each of
-/// which looks at the boxes that begin in it. Empty if a box is pinned, has holes or steps.
+/// which looks at the boxes that begin in it. Empty if a box is pinned, has holes or steps,
+/// or once `isStopped`, asked between gaps.
 ///
 /// E. K. Burke, G. Kendall, G. Whitwell, "A New Placement Heuristic for the Orthogonal Stock-Cutting
 /// Problem", 2004, is the same for boxes that may move sideways.
-std::vector<int64_t> placeOnSkyline(const Packing &packing, const SkylineWeights &weights);
+std::vector<int64_t> placeOnSkyline(const Packing &packing, const SkylineWeights &weights,
+                                    const std::function<bool()> &isStopped);
 
 } // namespace plim::planner

@@ -102,7 +102,7 @@ private:
       std::vector<uint32_t> items(model.items.size());
       std::iota(items.begin(), items.end(), 0u);
       Placement placement;
-      placement.offsets = placeOnSkyline(packingOf(model, items, 0), {});
+      placement.offsets = placeOnSkyline(packingOf(model, items, 0), {}, [] { return false; });
       placement.pools.assign(items.size(), 0);
       if (!placement.offsets.empty())
         return stateOf(model, placement);

@@ -115,6 +115,19 @@ TEST(PlannerInstances, AStopEndsTheSearchWithAPlan) {
   expectGood(problem, plan);
 }
 
+TEST(PlannerInstances, AStopIsHeededWithinAPassOverManyBuffers) {
+  Problem problem = bench::scatter(6000, 0.03);
+  Options options = budget(UINT64_MAX, 2);
+  int asked = 0, last = 1;
+  options.stop = [&] { return ++asked >= last; };
+  // Once it has said so, it is not asked again.
+  for (last = 1; last < 100; last *= 3) {
+    asked = 0;
+    ASSERT_EQ(verify(problem, solve(problem, options)), "");
+    EXPECT_EQ(asked, last);
+  }
+}
+
 /// The public benchmark. It is no part of the checkout.
 const std::filesystem::path publicFolder = PLIM_SOURCE_FOLDER "/../shared/data/planner";
 
