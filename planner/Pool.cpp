@@ -175,6 +175,15 @@ private:
   std::vector<Task> tasks;
 };
 
+/// Whatever the capacity is.
+bool doPinsCollide(const Model &model, const Packing &packing) {
+  for (const Box &a : packing.boxes)
+    for (const Box &b : packing.boxes)
+      if (&a < &b && a.pin >= 0 && b.pin >= 0 && model.collide(a.item, a.pin, b.item, b.pin))
+        return true;
+  return false;
+}
+
 } // namespace
 
 PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
@@ -204,9 +213,12 @@ PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
     return best;
   }
   std::vector<int64_t> bySize = placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best);
-  if (bySize.empty()) { // pins collide, whatever the capacity
-    if (best.offsets.empty())
+  if (bySize.empty()) {
+    // Parts that collide prove nothing: they may be larger than their pieces.
+    if (doPinsCollide(model, packing))
       best.lowerBound = std::numeric_limits<int64_t>::max();
+    else if (searches)
+      Portfolio(model, packing, capacity, best, budget).run();
     return best;
   }
   if (offer(std::move(bySize)) || !searches)

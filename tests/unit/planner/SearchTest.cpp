@@ -99,6 +99,32 @@ TEST(PlannerSearch, StopsWhenItIsTold) {
   EXPECT_EQ(verify(problem, plan), "");
 }
 
+TEST(PlannerSearch, WhatIsPinnedBetweenMembersOfAGroupDoesNotCollide) {
+  Problem problem;
+  problem.objective = Objective::WeightedPeaks;
+  problem.pools.resize(2);
+  problem.pools[0].capacity = 15;
+  problem.pools[0].alignment = 4;
+  auto add = [&](int64_t bytes, std::vector<Interval> lifetime) -> Buffer & {
+    Buffer &buffer = problem.buffers.emplace_back();
+    buffer.bytes = bytes;
+    buffer.lifetime = std::move(lifetime);
+    return buffer;
+  };
+  add(6, {});
+  add(5, {{3, 5}}).offset = 1;
+  problem.pools[0].accessors = ~uint64_t(2);
+  problem.buffers.back().accessors = 2;
+  add(3, {{2, 4}, {5, 7}}).offset = 7;
+  Buffer &member = add(2, {{3, 6}});
+  member.base = 1;
+  member.delta = 12;
+  add(4, {{3, 4}, {5, 7}});
+  Plan plan = solve(problem);
+  EXPECT_EQ(verify(problem, plan), "");
+  EXPECT_EQ(plan.peaks[0] + plan.peaks[1], 19);
+}
+
 TEST(PlannerSearch, WhatHasNoPlanIsShownBySomeBuffers) {
   Problem problem;
   problem.pools[0].name = "sram";
