@@ -71,10 +71,16 @@ private:
 
   /// Plans with a fixed choice of pairs in place.
   void planVariant(const Model &model) {
+    State warm;
+    bool isWarm = options.warmStart && startWarm(model, warm);
+    // Nothing is better then, and most often little has changed.
+    if (isWarm && problem.pools.size() == 1 && problem.inPlace.empty() &&
+        std::get<0>(bestCost) == 0 && best.peaks == best.lowerBounds)
+      return;
     State state = startOf(model);
     offer(model, state);
-    if (options.warmStart)
-      startWarm(model, state);
+    if (isWarm && costOf(warm) < costOf(state))
+      state = std::move(warm);
     if (options.nodes == 0) {
       isProved = false;
       return;
@@ -211,13 +217,13 @@ private:
     }
   }
 
-  /// Places in the order of an earlier plan, in its pools: where little changed, little moves.
-  void startWarm(const Model &model, State &state) {
+  /// Places in the order of an earlier plan, in its pools: where little changed, little moves. False
+  /// if it is not one of these buffers.
+  bool startWarm(const Model &model, State &warm) {
     const Plan &earlier = *options.warmStart;
     if (earlier.offsets.size() != problem.buffers.size() ||
         earlier.pools.size() != problem.buffers.size())
-      return;
-    State warm;
+      return false;
     warm.pools.resize(problem.pools.size());
     for (uint32_t i = 0; i < model.items.size(); ++i) {
       const Item &item = model.items[i];
@@ -241,8 +247,7 @@ private:
       in.peak = peakOf(packing, in.offsets);
     }
     offer(model, warm);
-    if (costOf(warm) < costOf(state))
-      state = std::move(warm);
+    return true;
   }
 
   /// Moves single items between pools as long as that makes the plan better.
