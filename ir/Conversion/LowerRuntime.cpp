@@ -254,13 +254,37 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       builder.setInsertionPoint(op); // taking scratch has split the block
       Value offset = op.getOffset() ? constant64(builder, loc, *op.getOffset())
                                     : offsetOfCall(runtime, builder, op);
-      memory = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, offset,
-                                   LLVM::GEPNoWrapFlags::inbounds);
+      auto address = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                         offset, LLVM::GEPNoWrapFlags::inbounds);
+      markPlace(op, pool, base, address);
+      memory = address;
     }
     SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/true);
     op.replaceAllUsesWith(
         makeMemref(builder, loc, cast<MemRefType>(op.getResult().getType()), memory, sizes));
     op.erase();
+  }
+
+  /// For plim-annotate-aliases. An offset of zero is folded, so the base stands for all at it.
+  static void markPlace(AllocOp op, StringRef pool, Value base, LLVM::GEPOp address) {
+    Builder builder(op.getContext());
+    Operation *marked = address;
+    int64_t end = int64_t(op.getBytes().value_or(0));
+    if (op.getOffset() == 0) {
+      marked = base.getDefiningOp();
+      if (auto before = marked->getAttrOfType<DictionaryAttr>(placeAttr))
+        end = std::max(end, before.getAs<DenseI64ArrayAttr>("bytes")[1]);
+    }
+    SmallVector<NamedAttribute> place = {
+        builder.getNamedAttr("memory", builder.getStringAttr(pool))};
+    if (op.getOffset())
+      place.push_back(builder.getNamedAttr(
+          "bytes", builder.getDenseI64ArrayAttr(
+                       {int64_t(*op.getOffset()), int64_t(*op.getOffset()) + end})));
+    if (op.getLifetime())
+      place.push_back(
+          builder.getNamedAttr("lifetime", builder.getDenseI64ArrayAttr(*op.getLifetime())));
+    marked->setAttr(placeAttr, builder.getDictionaryAttr(place));
   }
 
   /// What the call's plan says; negative where the extents have no memory, and then the allocator

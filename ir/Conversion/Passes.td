@@ -88,4 +88,26 @@ def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
     Statistic<"booleans", "booleans", "loads and stores of booleans that became bytes">];
 }
 
+def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {
+  let summary = "Tell LLVM which planned buffers have no byte in common";
+  let description = [{
+    All of them are derived from one pointer, the base of the slab, of scratch or of a pool, and LLVM
+    would have to take their accesses for accesses to the same memory: loops from one buffer to the
+    next did not vectorise and ran at a fifth of their speed on the stack. Each buffer gets an alias
+    scope; an access is apart from those scopes whose bytes are never the same. Buffers that take the
+    same bytes at different times are not apart. In a kernel, accesses to the arguments are apart from
+    all of them. Pointers are followed through descriptors; one that comes through a block stays
+    without. `plim-lower-runtime` marks the buffers with `plim.place`.
+
+    ```mlir
+    %a = llvm.getelementptr %base[128] {plim.place = {bytes = array<i64: 128, 192>, memory = ""}}
+    %v = llvm.load %a : !llvm.ptr -> f32
+    // becomes
+    %v = llvm.load %a {alias_scopes = [#a], noalias_scopes = [#b, #c]} : !llvm.ptr -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [Statistic<"annotated", "annotated", "accesses with scopes">];
+}
+
 #endif

@@ -167,6 +167,8 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   manager.addPass(createConvertMathToFuncs());
   manager.addPass(createPlimLowerToLLVM());
   manager.addPass(createReconcileUnrealizedCastsPass());
+  // Before the clean-up folds an offset of zero, which is a buffer too.
+  manager.addPass(createPlimAnnotateAliases());
   addCleanup(manager);
 }
 

@@ -1,0 +1,117 @@
+#include "ir/Conversion/Passes.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMANNOTATEALIASES
+#include "ir/Conversion/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// What a pointer is derived from: a planned buffer, or an argument of the function.
+struct Root {
+  Operation *place = nullptr;
+  BlockArgument argument;
+};
+
+Root rootOf(Value value, ArrayRef<int64_t> position = {}) {
+  SmallVector<int64_t> at(position);
+  while (true) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return {nullptr, argument.getOwner()->isEntryBlock() ? argument : BlockArgument()};
+    Operation *op = value.getDefiningOp();
+    if (op->hasAttr(placeAttr))
+      return {op, {}};
+    if (auto gep = dyn_cast<LLVM::GEPOp>(op)) {
+      value = gep.getBase();
+    } else if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op)) {
+      at.insert(at.begin(), extract.getPosition().begin(), extract.getPosition().end());
+      value = extract.getContainer();
+    } else if (auto insert = dyn_cast<LLVM::InsertValueOp>(op)) {
+      ArrayRef<int64_t> into = insert.getPosition();
+      if (ArrayRef<int64_t>(at).take_front(into.size()) == into) {
+        at.erase(at.begin(), at.begin() + static_cast<ptrdiff_t>(into.size()));
+        value = insert.getValue();
+      } else {
+        value = insert.getContainer();
+      }
+    } else {
+      return {};
+    }
+  }
+}
+
+/// Can the two have no byte in common, whenever they are accessed? Buffers that share memory at
+/// different times can.
+bool areApart(DictionaryAttr a, DictionaryAttr b) {
+  if (a.get("memory") != b.get("memory"))
+    return true;
+  auto interval = [](DictionaryAttr place, StringRef name) {
+    auto ends = place.getAs<DenseI64ArrayAttr>(name);
+    return ends ? std::pair(ends[0], ends[1]) : std::pair<int64_t, int64_t>(0, INT64_MAX);
+  };
+  auto overlap = [](std::pair<int64_t, int64_t> x, std::pair<int64_t, int64_t> y) {
+    return x.first < y.second && y.first < x.second;
+  };
+  // Where the offsets are the call's, what lives at the same time is apart.
+  if (!a.contains("bytes") || !b.contains("bytes"))
+    return overlap(interval(a, "lifetime"), interval(b, "lifetime"));
+  return !overlap(interval(a, "bytes"), interval(b, "bytes"));
+}
+
+struct AnnotateAliases : plim::ir::impl::PlimAnnotateAliasesBase<AnnotateAliases> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      annotate(function);
+  }
+
+  void annotate(LLVM::LLVMFuncOp function) {
+    llvm::MapVector<Operation *, LLVM::AliasScopeAttr> scopes;
+    function.walk([&](Operation *op) {
+      if (op->hasAttr(placeAttr))
+        scopes.try_emplace(op);
+    });
+    if (scopes.empty() || scopes.size() > maxPlaces)
+      return;
+    auto domain = LLVM::AliasScopeDomainAttr::get(
+        &getContext(), StringAttr::get(&getContext(), function.getName()));
+    for (auto &[op, scope] : scopes)
+      scope = LLVM::AliasScopeAttr::get(domain);
+    // What a caller passes to a kernel is none of the engine's memory.
+    bool isKernel = function.getName().starts_with(rawPrefix);
+    function.walk([&](LLVM::AliasAnalysisOpInterface access) {
+      SmallVector<Attribute> in, apart;
+      SmallVector<Value> pointers = access.getAccessedOperands();
+      if (pointers.size() != 1)
+        return;
+      Root root = rootOf(pointers[0]);
+      if (!root.place && !(isKernel && root.argument))
+        return;
+      auto place =
+          root.place ? root.place->getAttrOfType<DictionaryAttr>(placeAttr) : DictionaryAttr();
+      if (root.place)
+        in.push_back(scopes.lookup(root.place));
+      for (auto &[op, scope] : scopes)
+        if (op != root.place &&
+            (!place || areApart(place, op->getAttrOfType<DictionaryAttr>(placeAttr))))
+          apart.push_back(scope);
+      if (!in.empty())
+        access.setAliasScopes(ArrayAttr::get(&getContext(), in));
+      if (!apart.empty())
+        access.setNoAliasScopes(ArrayAttr::get(&getContext(), apart));
+      ++annotated;
+    });
+    for (auto &[op, scope] : scopes)
+      op->removeAttr(placeAttr);
+  }
+
+  /// Lists of scopes are as long as there are places; a function with more has other worries.
+  static constexpr size_t maxPlaces = 64;
+};
+
+} // namespace
