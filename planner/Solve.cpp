@@ -198,14 +198,12 @@ private:
     hasBest = true;
     bestCost = cost;
     best.peaks.clear();
-    best.lowerBounds.clear();
     best.offsets.assign(problem.buffers.size(), 0);
     best.pools.assign(problem.buffers.size(), 0);
     best.missingBytes = 0;
     for (uint32_t pool = 0; pool < state.pools.size(); ++pool) {
       const State::InPool &in = state.pools[pool];
       best.peaks.push_back(in.peak);
-      best.lowerBounds.push_back(lowerBound(model, in.items));
       best.missingBytes += std::max<int64_t>(0, in.peak - capacityOf(pool));
       for (size_t i = 0; i < in.offsets.size(); ++i) {
         const Item &item = model.items[in.items[i]];
@@ -389,6 +387,14 @@ private:
   Plan conclude(const Model &model) {
     best.nodes = budget.spent;
     bool isFound = std::get<0>(bestCost) == 0;
+    // Of the buffers as they are: a plan with some in place bounds no plan without.
+    std::vector<std::vector<uint32_t>> itemsIn(problem.pools.size());
+    if (hasBest)
+      for (uint32_t item = 0; item < model.items.size(); ++item)
+        itemsIn[best.pools[model.members[model.items[item].members.first].buffer]].push_back(item);
+    best.lowerBounds.clear();
+    for (const std::vector<uint32_t> &items : itemsIn)
+      best.lowerBounds.push_back(lowerBound(model, items));
     if (problem.pools.size() == 1 && bound < unlimited && isProved)
       for (int64_t &each : best.lowerBounds)
         each = std::max(each, bound);
