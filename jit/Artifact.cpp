@@ -96,6 +96,18 @@ ValueType readType(Reader &reader) {
   return type;
 }
 
+bool isValid(const CallPlan &plan) {
+  bool hasAlignment = plan.alignment >= 64 && (plan.alignment & (plan.alignment - 1)) == 0;
+  bool ok = hasAlignment && plan.extentCount >= 0 && plan.extentCount <= (1 << 20) &&
+            plan.function.empty() == plan.buffers.empty();
+  for (const PlannedBuffer &buffer : plan.buffers) {
+    ok &= buffer.lower <= buffer.upper && buffer.bytes >= 0;
+    for (uint32_t position : buffer.extents)
+      ok &= static_cast<int64_t>(position) < plan.extentCount;
+  }
+  return ok;
+}
+
 void writeSignature(Writer &writer, const FunctionSignature &function) {
   writer.text(function.name);
   for (const std::vector<ValueType> *types : {&function.arguments, &function.results})
@@ -253,10 +265,8 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
   if (!reader.atEnd())
     return dataLossError("the artifact is malformed");
   for (const FunctionSignature &function : artifact.functions)
-    for (const PlannedBuffer &buffer : function.plan.buffers)
-      for (uint32_t position : buffer.extents)
-        if (position >= static_cast<uint64_t>(function.plan.extentCount))
-          return dataLossError("the artifact's plan of '" + function.name + "' is malformed");
+    if (!isValid(function.plan))
+      return dataLossError("the artifact's plan of '" + function.name + "' is malformed");
   for (const FunctionSignature &function : artifact.functions)
     if (function.pools.size() != artifact.pools.size())
       return dataLossError("the artifact's pools of '" + function.name + "' do not match");

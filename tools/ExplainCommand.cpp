@@ -114,7 +114,7 @@ struct MemoryMap {
     int64_t offset, bytes, lower, upper;
     std::string label;
   };
-  std::string name; // "slab of @main", "pool sram of @main"
+  std::string name; // "memory of @main", "pool sram of @main"
   std::vector<Buffer> buffers;
   int64_t peak = 0;
   int64_t lowerBound = 0;     // the most bytes that are live at once

@@ -3,6 +3,7 @@
 #include "bench/harness/Contest.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -53,20 +54,27 @@ makeInputs(const Workload &workload, const jit::FunctionSignature &signature, co
 
 // Results
 
+template <typename T> bool isClose(T a, T b) {
+  return std::fabs(a - b) <= T(1e-3) * (1 + std::fabs(b)) || a == b || (a != a && b != b);
+}
+
 template <typename T> bool areClose(const Buffer &have, const Buffer &want) {
   auto elements = [](const Buffer &buffer) {
     return std::span(static_cast<const T *>(buffer.data()),
                      static_cast<size_t>(buffer.elementCount()));
   };
-  return std::ranges::equal(elements(have), elements(want), [](T a, T b) {
-    return std::fabs(a - b) <= T(1e-3) * (1 + std::fabs(b)) || a == b || (a != a && b != b);
-  });
+  return std::ranges::equal(elements(have), elements(want), isClose<T>);
 }
 
 Status compare(const Value &have, const Value &want, const std::string &what) {
   const auto *buffer = std::get_if<Buffer>(&have);
   if (!buffer) {
-    bool isEqual = std::get<runtime::Scalar>(have).bits == std::get<runtime::Scalar>(want).bits;
+    auto a = std::get<runtime::Scalar>(have), b = std::get<runtime::Scalar>(want);
+    bool isEqual = a.type == ElementType::F32 ? isClose(std::bit_cast<float>(uint32_t(a.bits)),
+                                                        std::bit_cast<float>(uint32_t(b.bits)))
+                   : a.type == ElementType::F64
+                       ? isClose(std::bit_cast<double>(a.bits), std::bit_cast<double>(b.bits))
+                       : a.bits == b.bits;
     return isEqual ? okStatus() : internalError(what + " is not the oracle's");
   }
   const Buffer &reference = std::get<Buffer>(want);

@@ -48,7 +48,7 @@ struct Lap {
 
 /// Loads the function once for each policy, compares what it returns and what it leaves in its
 /// arguments with the oracle, and then makes rounds in which every policy has a burst of calls; who
-/// begins changes from round to round. Memrefs that the function writes are not restored between calls.
+/// begins changes from round to round. Memrefs that the function writes are not restored in between.
 /// Arguments that the call does not give are drawn at random; a scalar or a dynamic extent must be
 /// given. Errors: those of the load and of the calls, or Internal for a result that differs.
 StatusOr<std::vector<Lap>> race(const Workload &workload, const RaceOptions &options);

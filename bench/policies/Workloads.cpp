@@ -12,8 +12,8 @@ std::string replaceAll(std::string text, const std::string &name, const std::str
   return text;
 }
 
-/// Of each row: a chain of temporaries of 300 elements (1200 bytes), each read backwards, so that none can be kept
-/// in registers from one loop to the next.
+/// Of each row: a chain of temporaries of 300 elements (1200 bytes), each read backwards, so that
+/// none can be kept in registers from one loop to the next.
 std::string smallTemporaries(int count) {
   std::string body, release;
   std::string last = "%row";

@@ -47,8 +47,8 @@ typedef int32_t plim_code;
  *       40  pools               base of each pool that the module names, in the artifact's order;
  *                               null where it names none
  *       48  offsets             where in the workspace each buffer lies that the call has planned, by
- *                               its slot; negative for one whose extents have no memory. Null where
- *                               all offsets were known at load
+ *                               its slot; negative for one that plim_rt_allocate has to serve. Null
+ *                               where all offsets were known at load
  */
 typedef struct plim_context {
   uint32_t magic;

@@ -88,7 +88,11 @@ CallContext::CallContext(Executor &executor, MemoryPool &pool, MemoryPool &slabs
            : memory.slabBytes != 0 ? slabs.allocate(memory.slabBytes)
                                    : nullptr),
       owned{&owned, &owned}, hostFrame(*this, makeContext(slab, memory)) {
-  if (!slab && memory.slabBytes != 0)
+  if (slab || memory.slabBytes == 0)
+    return;
+  if (memory.offsets)
+    std::fill_n(memory.offsets, memory.offsetCount, -1);
+  else
     latch(codeOf(StatusCode::ResourceExhausted),
           "no memory for a workspace of " + std::to_string(memory.slabBytes) + " bytes");
 }

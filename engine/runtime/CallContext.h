@@ -44,9 +44,12 @@ struct StackDemand {
 /// What a call needs of planned memory, and what the caller of the function lends it. Borrowed for
 /// that time, aligned to PLIM_BUFFER_ALIGNMENT.
 struct CallMemory {
-  size_t slabBytes = 0;             // 0 when nothing is planned (policy `heap`)
-  void *const *pools = nullptr;     // plim_context::pools
-  const int64_t *offsets = nullptr; // plim_context::offsets
+  size_t slabBytes = 0;         // 0 when nothing is planned (policy `heap`)
+  void *const *pools = nullptr; // plim_context::pools
+  /// plim_context::offsets. Without memory for the slab they become negative: code then asks for each
+  /// buffer when it comes to it.
+  int64_t *offsets = nullptr;
+  size_t offsetCount = 0;
   /// Buffers of the caller's for the results, with their extents; null, or `data` is null, for what
   /// the call has to allocate.
   const plim_view *outputs = nullptr;

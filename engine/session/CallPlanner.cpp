@@ -12,36 +12,39 @@ namespace {
 /// No allocation is larger; more is an error at the allocation itself.
 constexpr int64_t maxBufferBytes = int64_t(1) << 47;
 
-/// The search of the planner: about a millisecond, at the first call with these sizes.
+/// The planner's search, where it ends soon; the classical rules alone where there are many buffers.
 constexpr uint64_t searchNodes = 2000;
+constexpr size_t searchedBuffers = 64;
 
 } // namespace
 
-StatusOr<size_t> CallPlanner::place(std::span<const int64_t> extents, std::span<int64_t> offsets) {
-  auto take = [&](const Placement &placement) {
-    std::copy(placement.offsets.begin(), placement.offsets.end(), offsets.begin());
-    return placement.bytes;
-  };
-  {
-    runtime::LockGuard lock(mutex);
-    for (auto it = kept.begin(); it != kept.end(); ++it)
-      if (std::equal(extents.begin(), extents.end(), it->extents.begin())) {
-        kept.splice(kept.begin(), kept, it);
-        return take(*it);
-      }
-  }
-  PLIM_ASSIGN_OR_RETURN(Placement placement, plan(extents));
-  size_t bytes = take(placement);
-  std::list<Placement> fresh, dropped;
-  fresh.push_back(std::move(placement));
-  runtime::LockGuard lock(mutex);
-  kept.splice(kept.begin(), fresh);
+std::optional<size_t> CallPlanner::find(std::span<const int64_t> extents,
+                                        std::span<int64_t> offsets) {
+  std::lock_guard lock(mutex);
+  for (auto it = kept.begin(); it != kept.end(); ++it)
+    if (std::equal(extents.begin(), extents.end(), it->extents.begin())) {
+      kept.splice(kept.begin(), kept, it);
+      std::copy(it->offsets.begin(), it->offsets.end(), offsets.begin());
+      return it->bytes;
+    }
+  return std::nullopt;
+}
+
+StatusOr<size_t> CallPlanner::plan(std::span<const int64_t> extents, std::span<int64_t> offsets) {
+  PLIM_ASSIGN_OR_RETURN(Placement placement, place(extents));
+  std::copy(placement.offsets.begin(), placement.offsets.end(), offsets.begin());
+  size_t bytes = placement.bytes;
+  std::lock_guard lock(mutex);
+  for (const Placement &each : kept)
+    if (each.extents == placement.extents)
+      return bytes; // another thread was first, with the same plan
+  kept.push_front(std::move(placement));
   if (kept.size() > maxKept)
-    dropped.splice(dropped.begin(), kept, std::prev(kept.end()));
+    kept.pop_back();
   return bytes;
 }
 
-StatusOr<CallPlanner::Placement> CallPlanner::plan(std::span<const int64_t> extents) const {
+StatusOr<CallPlanner::Placement> CallPlanner::place(std::span<const int64_t> extents) const {
   const jit::CallPlan &callPlan = function.plan;
   planner::Problem problem;
   problem.pools[0].alignment = callPlan.alignment;
@@ -58,7 +61,7 @@ StatusOr<CallPlanner::Placement> CallPlanner::plan(std::span<const int64_t> exte
     buffer.bytes = hasMemory.back() ? *bytes : 0;
   }
   planner::Options search;
-  search.nodes = searchNodes;
+  search.nodes = problem.buffers.size() <= searchedBuffers ? searchNodes : 0;
   planner::Plan plan = planner::solve(problem, search);
   if (!plan.isFound())
     return resourceExhaustedError("the buffers of '" + function.name +

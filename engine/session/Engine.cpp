@@ -4,6 +4,7 @@
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/RuntimeSymbols.h"
+#include "engine/runtime/StackBounds.h"
 #include "engine/session/CallPlanner.h"
 #include "engine/session/SmallArray.h"
 #include "jit/ArtifactCache.h"
@@ -190,10 +191,10 @@ size_t roundUp(int64_t bytes) {
   return (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
 }
 
-/// Copies the constants that live in pools to the ends of those, which become as much smaller, and
-/// binds their symbols to where they are. `taken` receives those ends.
-Status pinConstants(const jit::Artifact &artifact, Pools &pools, std::vector<HostMemory> &taken,
-                    std::vector<jit::DataBinding> &bindings) {
+/// Gives the constants that live in pools the ends of those, which become as much smaller, and binds
+/// their symbols to where they will be. `taken` receives those ends.
+Status reserveConstants(const jit::Artifact &artifact, Pools &pools, std::vector<HostMemory> &taken,
+                        std::vector<jit::DataBinding> &bindings) {
   std::map<std::string, size_t> needs;
   for (const DataSymbol &symbol : artifact.symbols)
     if (!symbol.pool.empty())
@@ -207,13 +208,12 @@ Status pinConstants(const jit::Artifact &artifact, Pools &pools, std::vector<Hos
                                      ": bind it when the module is loaded");
     constexpr size_t alignment = PLIM_BUFFER_ALIGNMENT;
     HostMemory &memory = pool->second;
-    size_t have = memory.bytes / alignment * alignment;
-    if (have < need)
+    if (memory.bytes < need)
       return resourceExhaustedError("pool '" + name + "' has " + std::to_string(memory.bytes) +
                                     " bytes, but the constants of " + artifact.source +
                                     " there need " + std::to_string(need) + ": " +
-                                    std::to_string(need - have) + " are missing");
-    memory.bytes = have - need;
+                                    std::to_string(need - memory.bytes) + " are missing");
+    memory.bytes = (memory.bytes - need) / alignment * alignment;
     next[name] = static_cast<std::byte *>(memory.data) + memory.bytes;
     for (const HostMemory &other : taken)
       if (overlap(other, {next[name], need}))
@@ -225,11 +225,19 @@ Status pinConstants(const jit::Artifact &artifact, Pools &pools, std::vector<Hos
     if (symbol.pool.empty())
       continue;
     std::byte *&address = next[symbol.pool];
-    std::memcpy(address, artifact.data.data() + symbol.offset, static_cast<size_t>(symbol.bytes));
     bindings.emplace_back(symbol.name, address);
     address += roundUp(symbol.bytes);
   }
   return okStatus();
+}
+
+void copyConstants(const jit::Artifact &artifact, const std::vector<jit::DataBinding> &bindings) {
+  for (const DataSymbol &symbol : artifact.symbols)
+    if (!symbol.pool.empty())
+      for (const auto &[name, address] : bindings)
+        if (name == symbol.name)
+          std::memcpy(const_cast<void *>(address), artifact.data.data() + symbol.offset,
+                      static_cast<size_t>(symbol.bytes));
 }
 
 } // namespace
@@ -253,6 +261,27 @@ struct Engine::State {
   std::unique_ptr<runtime::Executor> executor;
   std::shared_ptr<jit::Session> session;
   std::optional<jit::ArtifactCache> cache;
+
+  /// Notes that constants of a module are in these memories, which no other module's may be.
+  Status claim(const std::vector<HostMemory> &memories) {
+    std::lock_guard lock(claimsMutex);
+    for (const HostMemory &memory : memories)
+      for (const HostMemory &other : claims)
+        if (overlap(memory, other))
+          return invalidArgumentError("a pool holds the constants of another module: give this one "
+                                      "other memory");
+    claims.insert(claims.end(), memories.begin(), memories.end());
+    return okStatus();
+  }
+  void release(const std::vector<HostMemory> &memories) {
+    std::lock_guard lock(claimsMutex);
+    for (const HostMemory &memory : memories)
+      std::erase_if(claims, [&](const HostMemory &other) { return other.data == memory.data; });
+  }
+
+private:
+  std::mutex claimsMutex;
+  std::vector<HostMemory> claims;
 };
 
 struct Module::State {
@@ -261,6 +290,7 @@ struct Module::State {
   Parameters parameters;
   Pools pools;                       // bound at load, without what constants take of them
   std::vector<HostMemory> constants; // in the pools
+  bool claimed = false;              // with the engine
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   LoadStatistics statistics;
@@ -483,8 +513,12 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   moduleState.engine = shared_from_this();
   moduleState.parameters = parameters;
   moduleState.pools = pools;
-  PLIM_RETURN_IF_ERROR(pinConstants(artifact, moduleState.pools, moduleState.constants, bindings));
+  PLIM_RETURN_IF_ERROR(
+      reserveConstants(artifact, moduleState.pools, moduleState.constants, bindings));
+  PLIM_RETURN_IF_ERROR(state->claim(moduleState.constants));
+  moduleState.claimed = true;
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
+  copyConstants(artifact, bindings);
   for (const jit::StackProof &proof : artifact.stack)
     if (proof.proven > proof.budget)
       state->options.logger.log(LogLevel::Warning, "'", proof.function, "' of ", artifact.source,
@@ -506,6 +540,8 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
 
 Module::Module() : state(std::make_unique<State>()) {}
 Module::~Module() {
+  if (state->claimed)
+    state->engine->state->release(state->constants);
   // The slabs may have been this module's alone.
   if (state->engine)
     state->engine->state->slabs->trim(runtime::MemoryPoolOptions().maxKeptBytes);
@@ -613,10 +649,26 @@ StatusOr<size_t> Function::planSlab(const plim_view *arguments, std::span<int64_
   SmallArray<plim_view, 16> views(count);
   for (size_t i = 0; i < count; ++i)
     views[i] = {&extents[i], nullptr, nullptr};
-  // Nothing in it can fail.
+  // Integers alone, none of which can trap.
   plim_context context{};
   extentsEntry(&context, arguments, views.data());
-  return planner->place({extents.data(), count}, offsets);
+  std::span<const int64_t> needed = {extents.data(), count};
+  if (std::optional<size_t> bytes = planner->find(needed, offsets))
+    return *bytes;
+
+  // New sizes. The search wants more stack than a call without it.
+  constexpr int64_t plannerStackBytes = 512 << 10;
+  Engine::State &engine = *module->state->engine->state;
+  StatusOr<size_t> bytes = internalError("not planned");
+  auto job = [&] { bytes = planner->plan(needed, offsets); };
+  if (runtime::StackBounds::left() >= plannerStackBytes)
+    job();
+  else
+    PLIM_RETURN_IF_ERROR(engine.executor->callThreads().run(plannerStackBytes, job));
+  // Slabs of all sizes that ever were would add up.
+  if (bytes.ok())
+    engine.slabs->trim(std::max(runtime::MemoryPoolOptions().maxKeptBytes, 2 * *bytes));
+  return bytes;
 }
 
 StatusOr<WorkspaceRequirement> Function::workspaceRequirement(size_t slabBytes) const {
@@ -696,6 +748,9 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
       if (const auto *argument = std::get_if<Buffer>(&arguments[j]);
           argument && overlap(memory, memoryOf(*argument)))
         return refuse("overlaps argument #" + std::to_string(j));
+    for (const auto &[name, parameter] : module->state->parameters)
+      if (overlap(memory, memoryOf(parameter)))
+        return refuse("overlaps parameter '" + name + "'");
     for (size_t j = 0; j < i; ++j)
       if (outputs[j] && overlap(memory, memoryOf(outputs[j])))
         return refuse("overlaps that for result #" + std::to_string(j));
@@ -732,9 +787,11 @@ Status Function::bindWorkspace(const CallOptions &options, std::span<const HostM
     if (overlap(pools[i], used))
       return invalidArgumentError("pool '" + module->state->artifact.pools[i] +
                                   "' and the workspace overlap");
-  const int64_t *offsets = memory.offsets;
+  int64_t *offsets = memory.offsets;
+  size_t offsetCount = memory.offsetCount;
   memory = workspaceLayout(memory.slabBytes);
   memory.offsets = offsets;
+  memory.offsetCount = offsetCount;
   memory.ownWorkspace = true;
   memory.workspace = static_cast<std::byte *>(options.workspace->data);
   return okStatus();
@@ -776,6 +833,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   PLIM_ASSIGN_OR_RETURN(memory.slabBytes,
                         planSlab(argumentViews.data(), {offsets.data(), slotCount}));
   memory.offsets = slotCount == 0 ? nullptr : offsets.data();
+  memory.offsetCount = slotCount;
   if (options.workspace)
     PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
   SmallArray<plim_view, 16> outputs(results.size());
@@ -827,7 +885,8 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
       return invalidArgumentError(
           runtime::outputMismatch(static_cast<int64_t>(i), static_cast<int64_t>(type.shape.size()),
                                   output.shape().data(), result.shape().data()));
-    std::memcpy(output.mutableData(), result.data(), result.bytes());
+    if (result.bytes() != 0)
+      std::memcpy(output.mutableData(), result.data(), result.bytes());
     fresh[i] = output;
   }
   for (size_t i = 0; i < results.size(); ++i)

@@ -46,22 +46,11 @@ Root rootOf(Value value, ArrayRef<int64_t> position = {}) {
   }
 }
 
-/// Can the two have no byte in common, whenever they are accessed? Buffers that share memory at
-/// different times can.
+/// Have the two no byte in common? Buffers that share memory at different times have.
 bool areApart(DictionaryAttr a, DictionaryAttr b) {
-  if (a.get("memory") != b.get("memory"))
-    return true;
-  auto interval = [](DictionaryAttr place, StringRef name) {
-    auto ends = place.getAs<DenseI64ArrayAttr>(name);
-    return ends ? std::pair(ends[0], ends[1]) : std::pair<int64_t, int64_t>(0, INT64_MAX);
-  };
-  auto overlap = [](std::pair<int64_t, int64_t> x, std::pair<int64_t, int64_t> y) {
-    return x.first < y.second && y.first < x.second;
-  };
-  // Where the offsets are the call's, what lives at the same time is apart.
-  if (!a.contains("bytes") || !b.contains("bytes"))
-    return overlap(interval(a, "lifetime"), interval(b, "lifetime"));
-  return !overlap(interval(a, "bytes"), interval(b, "bytes"));
+  auto bytesOf = [](DictionaryAttr place) { return place.getAs<DenseI64ArrayAttr>("bytes"); };
+  return a.get("memory") != b.get("memory") || bytesOf(a)[1] <= bytesOf(b)[0] ||
+         bytesOf(b)[1] <= bytesOf(a)[0];
 }
 
 struct AnnotateAliases : plim::ir::impl::PlimAnnotateAliasesBase<AnnotateAliases> {

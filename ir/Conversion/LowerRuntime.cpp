@@ -35,6 +35,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       if (!function->hasAttr(workgroupCountAttr) && needsContext(function))
         addContext(function);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    module.walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
     for (func::FuncOp function : recursiveFunctions(module))
       guardRecursion(runtime, function);
     for (func::FuncOp function : functions)
@@ -151,12 +152,12 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
 
   void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {
     results.clear();
+    auto returns = llvm::to_vector(function.getOps<func::ReturnOp>());
     // What other functions call too does not know whose result it makes.
-    if (function.isPublic() && SymbolTable::symbolKnownUseEmpty(function, getOperation()))
-      for (auto terminator : function.getOps<func::ReturnOp>())
-        for (auto [index, value] : llvm::enumerate(terminator.getOperands()))
-          if (auto alloc = value.getDefiningOp<AllocOp>())
-            results.try_emplace(alloc, index);
+    if (function.isPublic() && returns.size() == 1 && !called.contains(function.getSymNameAttr()))
+      for (auto [index, value] : llvm::enumerate(returns[0].getOperands()))
+        if (auto alloc = value.getDefiningOp<AllocOp>())
+          results.try_emplace(alloc, index);
     SmallVector<AllocOp> placed;
     function.walk([&](AllocOp alloc) {
       if (isOnStack(alloc) || alloc.isPlanned())
@@ -252,12 +253,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
                : pool.empty()       ? slabOf(function)
                                     : poolOf(function, pool);
       builder.setInsertionPoint(op); // taking scratch has split the block
-      Value offset = op.getOffset() ? constant64(builder, loc, *op.getOffset())
-                                    : offsetOfCall(runtime, builder, op);
-      auto address = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
-                                         offset, LLVM::GEPNoWrapFlags::inbounds);
-      markPlace(op, pool, base, address);
-      memory = address;
+      memory =
+          op.getSlot() ? placeOfCall(runtime, op, base) : placeInMemory(builder, op, pool, base);
+      builder.setInsertionPoint(op);
     }
     SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/true);
     op.replaceAllUsesWith(
@@ -265,44 +263,48 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     op.erase();
   }
 
-  /// For plim-annotate-aliases. An offset of zero is folded, so the base stands for all at it.
-  static void markPlace(AllocOp op, StringRef pool, Value base, LLVM::GEPOp address) {
-    Builder builder(op.getContext());
-    Operation *marked = address;
-    int64_t end = int64_t(op.getBytes().value_or(0));
-    if (op.getOffset() == 0) {
-      marked = base.getDefiningOp();
-      if (auto before = marked->getAttrOfType<DictionaryAttr>(placeAttr))
-        end = std::max(end, before.getAs<DenseI64ArrayAttr>("bytes")[1]);
-    }
-    SmallVector<NamedAttribute> place = {
-        builder.getNamedAttr("memory", builder.getStringAttr(pool))};
-    if (op.getOffset())
-      place.push_back(builder.getNamedAttr(
-          "bytes", builder.getDenseI64ArrayAttr(
-                       {int64_t(*op.getOffset()), int64_t(*op.getOffset()) + end})));
-    if (op.getLifetime())
-      place.push_back(
-          builder.getNamedAttr("lifetime", builder.getDenseI64ArrayAttr(*op.getLifetime())));
-    marked->setAttr(placeAttr, builder.getDictionaryAttr(place));
+  /// At its offset, and marked for plim-annotate-aliases. An offset of zero is folded, so the base
+  /// stands for all at it.
+  static Value placeInMemory(OpBuilder &builder, AllocOp op, StringRef pool, Value base) {
+    int64_t begin = *op.getOffset(), end = begin + int64_t(*op.getBytes());
+    auto address = LLVM::GEPOp::create(builder, op.getLoc(), base.getType(), builder.getI8Type(),
+                                       base, constant64(builder, op.getLoc(), begin),
+                                       LLVM::GEPNoWrapFlags::inbounds);
+    Operation *marked = begin == 0 ? base.getDefiningOp() : address;
+    if (auto before = marked->getAttrOfType<DictionaryAttr>(placeAttr))
+      end = std::max(end, before.getAs<DenseI64ArrayAttr>("bytes")[1]);
+    marked->setAttr(placeAttr,
+                    builder.getDictionaryAttr(
+                        {builder.getNamedAttr("bytes", builder.getDenseI64ArrayAttr({begin, end})),
+                         builder.getNamedAttr("memory", builder.getStringAttr(pool))}));
+    return address;
   }
 
-  /// What the call's plan says; negative where the extents have no memory, and then the allocator
-  /// says why.
-  Value offsetOfCall(RuntimeCalls &runtime, OpBuilder &builder, AllocOp op) {
+  /// Where the call's plan has it; if it has no place there, memory of the allocator until the call
+  /// ends, or a failure that says why there is none.
+  Value placeOfCall(RuntimeCalls &runtime, AllocOp op, Value base) {
+    OpBuilder builder(op);
     Location loc = op.getLoc();
-    Value context = contextOf(op);
-    Value offsets = loadAt(builder, loc, LLVM::LLVMPointerType::get(&getContext()), context,
-                           abi::contextOffsetsOffset);
+    Value offsets = loadAt(builder, loc, base.getType(), contextOf(op), abi::contextOffsetsOffset);
     Value offset = loadAt(builder, loc, builder.getI64Type(), offsets, int32_t(8 * *op.getSlot()));
-    if (op.getDynamicSizes().empty() || op.getBytes())
-      return offset;
     SmallVector<Value> sizes = extentsOf(builder, op, /*onlyDynamic=*/false);
-    Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, offset,
-                                        constant64(builder, loc, 0));
-    leaveIf(failed, op, [&](OpBuilder &failure) { allocate(runtime, failure, op, sizes); });
-    builder.setInsertionPoint(op);
-    return offset;
+    Value isMissing = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, offset,
+                                           constant64(builder, loc, 0));
+    Value planned = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                        offset, LLVM::GEPNoWrapFlags::inbounds);
+    Block *before = op->getBlock(), *after = before->splitBlock(op), *otherwise = new Block();
+    otherwise->insertBefore(after);
+    Value memory = after->addArgument(base.getType(), loc);
+    builder.setInsertionPointToEnd(before);
+    cf::CondBranchOp::create(builder, loc, isMissing, otherwise, ValueRange(), after,
+                             ValueRange(planned));
+    builder.setInsertionPointToEnd(otherwise);
+    Value allocated = allocate(runtime, builder, op, sizes);
+    Value null = LLVM::ZeroOp::create(builder, loc, allocated.getType());
+    Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, allocated, null);
+    auto join = cf::BranchOp::create(builder, loc, after, ValueRange(allocated));
+    leaveIf(failed, join, [](OpBuilder &) {});
+    return memory;
   }
 
   /// Calls the allocator for `op`, where `builder` stands.
@@ -677,6 +679,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     }
   }
 
+  /// The functions that others call.
+  llvm::DenseSet<StringAttr> called;
   /// The allocations of the function being lowered that it returns, and as which result.
   DenseMap<Operation *, int64_t> results;
   /// Who calls a function. (A search of the whole module for each would be quadratic.)

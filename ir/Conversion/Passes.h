@@ -46,10 +46,10 @@ inline constexpr llvm::StringLiteral countPrefix = "plim.count.";
 inline constexpr llvm::StringLiteral dataPrefix = "plim.data.";
 /// On the module: an array of dictionaries {name, kind = constant | variable | parameter, type,
 /// value}, one for each global whose memory the linker provides.
-/// On the address of a planned buffer, or on the base for those at offset zero: a dictionary of its `memory` ("" is the slab or scratch, else a
-/// pool), `bytes` [begin, end) if they are known, and `lifetime` in positions of the function.
-inline constexpr llvm::StringLiteral placeAttr = "plim.place";
 inline constexpr llvm::StringLiteral dataAttr = "plim.data";
+/// On the address of a planned buffer, or on the base for those at offset zero: its `memory` ("" is the
+/// slab or scratch, else a pool) and its `bytes` [begin, end) there.
+inline constexpr llvm::StringLiteral placeAttr = "plim.place";
 /// On a kernel: its raw pointer takes the context first.
 inline constexpr llvm::StringLiteral needsContextAttr = "plim.needs_context";
 

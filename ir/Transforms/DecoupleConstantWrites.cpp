@@ -35,8 +35,7 @@ struct DecoupleConstantWrites
     Operation *op = operand.getOwner();
     if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
       return llvm::is_contained(
-          llvm::map_range(loop.getInitsMutable(), [](OpOperand &init) { return &init; }),
-          &operand);
+          llvm::map_range(loop.getInitsMutable(), [](OpOperand &init) { return &init; }), &operand);
     auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op);
     return destinationStyle && destinationStyle.isDpsInit(&operand);
   }

@@ -300,9 +300,9 @@ def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
     function that another one calls: caller and callee would share the slab. Policy `heap` plans
     pools only.
 
-    Where a public function has allocations of the slab whose sizes follow from its arguments, through
-    ops that are pure and cannot fail, the whole slab is planned at the call: each gets a `slot`,
-    `plim.call_plan` describes them all, and a new function yields the extents.
+    Where a public function has allocations of the slab, in no branch, whose sizes follow from its
+    arguments through integer arithmetic that cannot trap, the whole slab is planned at the call: each
+    gets a `slot`, `plim.call_plan` describes them all, and a new function yields the extents.
 
     ```mlir
     %a = plim.alloc() {bytes = 64 : i64, scope = "global.workspace", ...} : memref<16xf32>

@@ -2,6 +2,7 @@
 #include "ir/Transforms/Allocations.h"
 #include "ir/Transforms/Passes.h"
 #include "planner/Planner.h"
+#include "support/CheckedMath.h"
 #include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -236,6 +237,7 @@ private:
       MemRefType type = global.getType();
       int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
       int64_t &taken = constantBytes[name.str()];
+      // No type is larger than 2^46 bytes, no module has so many of those.
       taken += llvm::alignTo(bytes, constantAlignment);
       if (memory->bytes > 0 && taken > memory->bytes)
         return refuse() << "with it the constants there take " << taken << " of its "
@@ -507,11 +509,16 @@ private:
       return Reason{"its size has no bound that is known at load; give one with plim.max_bytes"};
     if (allocation.life.escapes())
       return Reason{"it may outlive the block that allocates it"};
-    int64_t peak = fill(allocation, name, /*commit=*/false) + constantBytes[name.str()];
-    if (memory->bytes > 0 && peak > memory->bytes)
-      return Reason{"with this allocation it would need " + std::to_string(peak) + " of its " +
-                        std::to_string(memory->bytes) + " bytes, " +
-                        std::to_string(peak - memory->bytes) + " too many",
+    int64_t peak = fill(allocation, name, /*commit=*/false);
+    if (memory->bytes == 0)
+      return std::nullopt;
+    // What constants have taken is within the pool.
+    int64_t taken = constantBytes[name.str()], room = memory->bytes - taken;
+    if (peak > room)
+      return Reason{"with this allocation it would need " +
+                        std::to_string(plim::checkedAdd(peak, taken).value_or(peak)) + " of its " +
+                        std::to_string(memory->bytes) + " bytes, " + std::to_string(peak - room) +
+                        " too many",
                     "target"};
     return std::nullopt;
   }

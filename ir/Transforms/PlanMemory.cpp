@@ -5,9 +5,12 @@
 #include "support/CheckedMath.h"
 #include "targets/dlti/Dlti.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPLANMEMORY
@@ -79,12 +82,45 @@ public:
   void drop(SymbolTable &symbols) { symbols.erase(function); }
 
 private:
+  /// No quotient by what only a run knows: lowered, it would be a division that traps.
+  static bool dividesByConstants(AffineMap map) {
+    bool ok = true;
+    map.walkExprs([&](AffineExpr expr) {
+      if (expr.getKind() != AffineExprKind::FloorDiv && expr.getKind() != AffineExprKind::CeilDiv &&
+          expr.getKind() != AffineExprKind::Mod)
+        return;
+      auto divisor = dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(expr).getRHS());
+      ok &= divisor && divisor.getValue() > 0;
+    });
+    return ok;
+  }
+
+  /// May the op run ahead of all checks and branches, under whatever floating-point environment?
+  static bool mayRunAhead(Operation *op) {
+    auto isInteger = [](Type type) { return type.isIntOrIndex(); };
+    if (!llvm::all_of(op->getResultTypes(), isInteger))
+      return false;
+    if (auto dim = dyn_cast<memref::DimOp>(op)) {
+      std::optional<int64_t> index = dim.getConstantIndex();
+      auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+      return index && type && *index >= 0 && *index < type.getRank();
+    }
+    if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+      return dividesByConstants(apply.getAffineMap());
+    if (auto min = dyn_cast<affine::AffineMinOp>(op))
+      return dividesByConstants(min.getAffineMap());
+    if (auto max = dyn_cast<affine::AffineMaxOp>(op))
+      return dividesByConstants(max.getAffineMap());
+    return isa<arith::ArithDialect>(op->getDialect()) &&
+           llvm::all_of(op->getOperandTypes(), isInteger) && isPure(op);
+  }
+
   /// The ops that `value` takes, each behind those it needs.
   bool collect(Value value, llvm::SetVector<Operation *> &slice) const {
     if (copies.contains(value))
       return true;
     Operation *op = value.getDefiningOp();
-    if (!op || op->getNumRegions() != 0 || op->getNumResults() != 1 || !isPure(op))
+    if (!op || op->getNumRegions() != 0 || op->getNumResults() != 1 || !mayRunAhead(op))
       return false;
     for (Value operand : op->getOperands())
       if (!collect(operand, slice))
@@ -135,7 +171,7 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
       if (scope.kind == Scope::Stack || !isPlanned)
         return;
       Life life = lifeOf(alloc);
-      bool mayBeLate = isProgram(function) && scope.pool.empty();
+      bool mayBeLate = isProgram(function) && scope.pool.empty() && !isInBranch(alloc);
       if (life.escapes() || (!alloc.getBytes() && !mayBeLate)) {
         ++missed;
         return;
@@ -187,6 +223,14 @@ private:
   static bool isProgram(func::FuncOp function) {
     return function.isPublic() && !function->hasAttr(kernelAttr) &&
            !function->hasAttr(dispatchFunctionAttr);
+  }
+
+  /// The slab is taken whole: it should not hold what may never be needed.
+  static bool isInBranch(AllocOp alloc) {
+    for (Operation *op = alloc->getParentOp(); !isa<func::FuncOp>(op); op = op->getParentOp())
+      if (!isa<LoopLikeOpInterface>(op))
+        return true;
+    return false;
   }
 
   /// From now on it lives for the call, in memory that it shares.
@@ -252,7 +296,7 @@ private:
     return true;
   }
 
-  /// Of the planner: milliseconds.
+  /// Of the planner's search: at most a fraction of a second, where there are hundreds of buffers.
   static constexpr uint64_t searchNodes = 20000;
 
   int64_t alignment = 64;

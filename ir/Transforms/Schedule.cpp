@@ -191,6 +191,12 @@ struct Schedule : plim::ir::impl::PlimScheduleBase<Schedule> {
     }
   }
 
+  static bool isInPool(Operation *op) {
+    auto alloc = dyn_cast<AllocOp>(op);
+    return alloc &&
+           (alloc.getCandidatePoolsAttr() || Scope::parse(alloc.getScope())->kind == Scope::Pool);
+  }
+
   static bool isOnBuffers(DispatchOp dispatch) { return dispatch.getNumResults() == 0; }
 
   /// An op that may move ahead of the group, or a dispatch that joins it.
@@ -222,6 +228,8 @@ struct Schedule : plim::ir::impl::PlimScheduleBase<Schedule> {
       }
       auto dispatch = dyn_cast<DispatchOp>(op);
       bool joins = !waits && dispatch && isOnBuffers(dispatch);
+      // A pool may have room for one buffer after the other only.
+      waits |= isInPool(op);
       if (waits || joins) {
         fixed.insert(op);
         llvm::append_range(ahead, *uses);

@@ -37,6 +37,7 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.isKernel, b.isKernel);
     EXPECT_EQ(a.rawTakesContext, b.rawTakesContext);
     EXPECT_EQ(a.workspaceBytes, b.workspaceBytes);
+    EXPECT_EQ(a.plan, b.plan);
     EXPECT_EQ(a.scratchBytes, b.scratchBytes);
     EXPECT_EQ(a.pools, b.pools);
     EXPECT_EQ(a.unplanned, b.unplanned);

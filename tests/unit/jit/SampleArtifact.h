@@ -20,6 +20,7 @@ inline Artifact sampleArtifact() {
   main.results = {{"bf16", true, false, {}, {}}, {"index", false, false, {}, {}}};
   main.workspaceBytes = 4096;
   main.scratchBytes = 192;
+  main.plan = {"main.extents", 2, 128, {{0, 4, 16, {1, 0}}, {2, 6, 64, {}}}};
   main.pools = {{64, 64}, {0, 64}};
   main.stackBytes = 20480;
   main.workerStackBytes = 16384;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace plim {
@@ -126,13 +127,22 @@ func.func @always(%n: index, %x: tensor<f32>) -> f32 {
   %y = tensor.extract %f[%c0] : tensor<?xf32>
   return %y : f32
 }
-func.func @sometimes(%n: index, %x: tensor<f32>) -> f32 {
+func.func @checked(%n: index, %x: tensor<f32>) -> f32 {
   %c0 = arith.constant 0 : index
-  %c5 = arith.constant 5 : index
-  %less = arith.subi %n, %c5 : index
-  %large = arith.cmpi sgt, %less, %c0 : index
-  %r = scf.if %large -> f32 {
-    %e = tensor.empty(%less, %less) : tensor<?x?xf32>
+  %limit = arith.constant 1000 : index
+  %small = arith.cmpi sle, %n, %limit : index
+  cf.assert %small, "n is too large"
+  %e = tensor.empty(%n, %n) : tensor<?x?xf32>
+  %f = linalg.broadcast ins(%x : tensor<f32>) outs(%e : tensor<?x?xf32>) dimensions = [0, 1]
+  %y = tensor.extract %f[%c0, %c0] : tensor<?x?xf32>
+  return %y : f32
+}
+func.func @branch(%n: index, %x: tensor<f32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %limit = arith.constant 1000 : index
+  %small = arith.cmpi sle, %n, %limit : index
+  %r = scf.if %small -> f32 {
+    %e = tensor.empty(%n, %n) : tensor<?x?xf32>
     %f = linalg.broadcast ins(%x : tensor<f32>) outs(%e : tensor<?x?xf32>) dimensions = [0, 1]
     %y = tensor.extract %f[%c0, %c0] : tensor<?x?xf32>
     scf.yield %y : f32
@@ -141,6 +151,18 @@ func.func @sometimes(%n: index, %x: tensor<f32>) -> f32 {
     scf.yield %y : f32
   }
   return %r : f32
+}
+// Quotients and floating-point numbers: not ahead of the call.
+func.func @quotient(%n: index, %x: tensor<f32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %positive = arith.cmpi sgt, %n, %c0 : index
+  cf.assert %positive, "n must be positive"
+  %c100 = arith.constant 100 : index
+  %m = affine.apply affine_map<()[s0, s1] -> (s0 ceildiv s1)>()[%c100, %n]
+  %e = tensor.empty(%m) : tensor<?xf32>
+  %f = linalg.broadcast ins(%x : tensor<f32>) outs(%e : tensor<?xf32>) dimensions = [0]
+  %y = tensor.extract %f[%c0] : tensor<?xf32>
+  return %y : f32
 }
 )";
 
@@ -151,20 +173,26 @@ TEST_P(CallPlanTest, ExtentsWithoutMemoryFailWhereTheyAreUsed) {
                                     smallIntegers({})};
     return callStatus(lookup(module, function), arguments);
   };
-  for (const char *function : {"always", "sometimes"})
-    ASSERT_FALSE(lookup(module, function).signature().plan.buffers.empty()) << function;
+  auto isLate = [&](const char *function) {
+    return !lookup(module, function).signature().plan.buffers.empty();
+  };
+  EXPECT_TRUE(isLate("always"));
+  EXPECT_TRUE(isLate("checked"));
+  EXPECT_FALSE(isLate("branch"));
+  EXPECT_FALSE(isLate("quotient"));
   EXPECT_TRUE(statusOf("always", 3).ok());
   expectStatus(statusOf("always", -1), StatusCode::InvalidArgument, "-1");
   expectStatus(statusOf("always", INT64_MIN), StatusCode::InvalidArgument, "negative");
   EXPECT_FALSE(statusOf("always", INT64_MAX / 2).ok());
-  EXPECT_FALSE(statusOf("always", int64_t(1) << 46).ok());
-  EXPECT_TRUE(statusOf("sometimes", 7).ok());
-  EXPECT_TRUE(statusOf("sometimes", -7).ok());
-  EXPECT_TRUE(statusOf("sometimes", INT64_MIN + 5).ok());
-  EXPECT_FALSE(statusOf("sometimes", int64_t(1) << 40).ok());
-  EXPECT_TRUE(statusOf("sometimes", 7).ok());
-  // Each has memory, together they have none.
-  EXPECT_EQ(engine->memoryStatistics().workspaces.liveBytes, 0u);
+  expectStatus(statusOf("always", int64_t(1) << 44), StatusCode::ResourceExhausted, "no memory");
+  EXPECT_TRUE(statusOf("checked", 7).ok());
+  for (int64_t n : {int64_t(1001), int64_t(4000000), INT64_MAX})
+    expectStatus(statusOf("checked", n), StatusCode::FailedPrecondition, "n is too large");
+  for (int64_t n : {int64_t(7), int64_t(4000000), INT64_MAX})
+    EXPECT_TRUE(statusOf("branch", n).ok());
+  EXPECT_TRUE(statusOf("quotient", 7).ok());
+  expectStatus(statusOf("quotient", 0), StatusCode::FailedPrecondition, "n must be positive");
+  EXPECT_EQ(engine->memoryStatistics().total().liveBytes, 0u);
 }
 
 TEST_P(CallPlanTest, AWorkspaceOfTheCallersIsAskedForWithTheArguments) {
@@ -233,7 +261,7 @@ TEST(CallPlanner, IsDeterministicAndFillsTheSlab) {
   function.plan.buffers = {{0, 4, 4, {0}}, {2, 6, 4, {1, 1}}, {6, 8, 4, {0, 1}}, {0, 8, 12, {}}};
   CallPlanner planner(function);
   std::vector<int64_t> offsets(4), sizes = {400, 400, 4000, 12};
-  StatusOr<size_t> bytes = planner.place(std::vector<int64_t>{100, 10}, offsets);
+  StatusOr<size_t> bytes = planner.plan(std::vector<int64_t>{100, 10}, offsets);
   ASSERT_TRUE(bytes.ok());
   // No more than the largest and, at the next multiple of the alignment, what lives with it.
   EXPECT_LE(*bytes, 4096u + 12 + 256 - 64);
@@ -246,16 +274,16 @@ TEST(CallPlanner, IsDeterministicAndFillsTheSlab) {
     EXPECT_LE(offsets[i] + sizes[i] + 256 - 64, static_cast<int64_t>(*bytes));
   }
   std::vector<int64_t> again(4);
-  ASSERT_TRUE(planner.place(std::vector<int64_t>{100, 10}, again).ok());
+  ASSERT_TRUE(planner.plan(std::vector<int64_t>{100, 10}, again).ok());
   EXPECT_EQ(again, offsets);
-  EXPECT_TRUE(planner.place(std::vector<int64_t>{-1, 10}, again).ok());
+  EXPECT_TRUE(planner.plan(std::vector<int64_t>{-1, 10}, again).ok());
   EXPECT_EQ(again[0], -1);
   EXPECT_GE(again[1], 0);
   EXPECT_EQ(again[2], -1);
-  EXPECT_TRUE(planner.place(std::vector<int64_t>{0, 0}, again).ok());
-  EXPECT_TRUE(planner.place(std::vector<int64_t>{int64_t(1) << 45, 1}, again).ok());
+  EXPECT_TRUE(planner.plan(std::vector<int64_t>{0, 0}, again).ok());
+  EXPECT_TRUE(planner.plan(std::vector<int64_t>{int64_t(1) << 45, 1}, again).ok());
   EXPECT_GE(again[0], 0);
-  EXPECT_TRUE(planner.place(std::vector<int64_t>{int64_t(1) << 46, 1}, again).ok());
+  EXPECT_TRUE(planner.plan(std::vector<int64_t>{int64_t(1) << 46, 1}, again).ok());
   EXPECT_EQ(again[0], -1);
 }
 

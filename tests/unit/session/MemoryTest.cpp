@@ -197,6 +197,19 @@ TEST_F(PoolTest, ConstantsTakeTheEndOfAPool) {
             4u);
 }
 
+TEST_F(PoolTest, ConstantsOfTwoModulesDoNotShareMemory) {
+  Block block(256);
+  LoadOptions options{.pools = {{"sram", block.whole()}}};
+  std::shared_ptr<Module> first = load(*engine, constantsSource, options);
+  expectStatus(engine->load(constantsSource, "in.mlir", options).status(),
+               StatusCode::InvalidArgument, "holds the constants of another module");
+  EXPECT_EQ(floatOf(callOk(lookup(first, "pick"), {index(1), index(1)}).at(0)), 40);
+  LoadOptions other{.pools = {{"sram", block.part(0, 128)}}};
+  EXPECT_TRUE(engine->load(constantsSource, "in.mlir", other).ok());
+  first.reset();
+  EXPECT_TRUE(engine->load(constantsSource, "in.mlir", options).ok());
+}
+
 TEST_F(PoolTest, ConstantsNeedTheirPoolAtLoad) {
   auto statusWith = [&](const Pools &pools) {
     return engine->load(constantsSource, "in.mlir", {.pools = pools}).status();
@@ -205,7 +218,7 @@ TEST_F(PoolTest, ConstantsNeedTheirPoolAtLoad) {
                "pool 'sram' holds 128 bytes of constants of in.mlir: bind it when the module is");
   Block block(256);
   expectStatus(statusWith({{"sram", block.part(0, 127)}}), StatusCode::ResourceExhausted,
-               "the constants of in.mlir there need 128: 64 are missing");
+               "the constants of in.mlir there need 128: 1 are missing");
   EXPECT_TRUE(block.untouched());
   // Room for the constants alone: the call misses the rest.
   Function main =

@@ -143,6 +143,13 @@ TEST_P(OutputTest, ThatDoNotFitAreRefused) {
   std::vector<Buffer> apart = {wrap(12, false)};
   EXPECT_TRUE(function("inner").call(std::vector<Value>{wrap(0, true)}, {.outputs = apart}).ok());
 
+  Parameters parameters = {{"w", smallIntegers({4})}};
+  std::shared_ptr<Module> bound = load(*engine, parameterSource, {.parameters = parameters});
+  std::vector<Buffer> parameter = {parameters.at("w")};
+  Status status =
+      lookup(bound, "main").call(std::vector<Value>{zeros({4})}, {.outputs = parameter}).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("overlaps parameter 'w'"));
+
   std::shared_ptr<Module> strided = load(*engine, R"(
 func.func @first(%x: memref<3x4xf32, strided<[?, ?], offset: ?>>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index

@@ -85,7 +85,7 @@ public:
         out.push_back({&extent, nullptr, nullptr});
       plim_context context{};
       module->entry(function.plan.function)(&context, views.data(), out.data());
-      StatusOr<size_t> bytes = CallPlanner(function).place(needed, offsets);
+      StatusOr<size_t> bytes = CallPlanner(function).plan(needed, offsets);
       if (!bytes.ok())
         return 0;
       memory.slabBytes = *bytes;
