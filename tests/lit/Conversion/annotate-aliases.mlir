@@ -1,0 +1,35 @@
+// RUN: plimsoll-opt %s -plim-annotate-aliases | FileCheck %s
+
+// Bytes [0, 64), [64, 128) and [32, 64) of the slab, and [0, 8) of a pool. The base stands for what
+// lies at offset zero; views are followed, through descriptors too. An argument of a kernel is none of
+// these memories; what is loaded from memory may be anything.
+// CHECK-LABEL: llvm.func @plim.raw.kernel(
+//       CHECK: llvm.store %{{.*}} {alias_scopes = [#alias_scope], noalias_scopes = [#alias_scope1, #alias_scope3]}
+//       CHECK: llvm.store %{{.*}} {alias_scopes = [#alias_scope1], noalias_scopes = [#alias_scope, #alias_scope2, #alias_scope3]}
+//       CHECK: llvm.store %{{.*}} {alias_scopes = [#alias_scope2], noalias_scopes = [#alias_scope1, #alias_scope3]}
+//       CHECK: llvm.store %{{.*}} {alias_scopes = [#alias_scope3], noalias_scopes = [#alias_scope, #alias_scope1, #alias_scope2]}
+//       CHECK: llvm.store %{{.*}} {noalias_scopes = [#alias_scope, #alias_scope1, #alias_scope2, #alias_scope3]}
+//       CHECK: llvm.store %{{.*}}, %[[UNKNOWN:[^ ]*]] : f32, !llvm.ptr
+//   CHECK-NOT: plim.place
+llvm.func @plim.raw.kernel(%context: !llvm.ptr, %argument: !llvm.ptr, %v: f32, %i: i64) {
+  %slab = llvm.load %context {plim.place = {bytes = array<i64: 0, 64>, memory = ""}} : !llvm.ptr -> !llvm.ptr
+  %b = llvm.getelementptr inbounds %slab[64] {plim.place = {bytes = array<i64: 64, 128>, memory = ""}} : (!llvm.ptr) -> !llvm.ptr, i8
+  %c = llvm.getelementptr inbounds %slab[32] {plim.place = {bytes = array<i64: 32, 64>, memory = ""}} : (!llvm.ptr) -> !llvm.ptr, i8
+  %pool = llvm.load %context {plim.place = {bytes = array<i64: 0, 8>, memory = "sram"}} : !llvm.ptr -> !llvm.ptr
+  %ai = llvm.getelementptr %slab[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  llvm.store %v, %ai : f32, !llvm.ptr
+  %empty = llvm.mlir.poison : !llvm.struct<(ptr, struct<(i64, ptr)>)>
+  %whole = llvm.insertvalue %b, %empty[0] : !llvm.struct<(ptr, struct<(i64, ptr)>)>
+  %more = llvm.insertvalue %b, %whole[1, 1] : !llvm.struct<(ptr, struct<(i64, ptr)>)>
+  %rest = llvm.insertvalue %i, %more[1, 0] : !llvm.struct<(ptr, struct<(i64, ptr)>)>
+  %inner = llvm.extractvalue %rest[1] : !llvm.struct<(ptr, struct<(i64, ptr)>)>
+  %back = llvm.extractvalue %inner[1] : !llvm.struct<(i64, ptr)>
+  %bi = llvm.getelementptr %back[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  llvm.store %v, %bi : f32, !llvm.ptr
+  llvm.store %v, %c : f32, !llvm.ptr
+  llvm.store %v, %pool : f32, !llvm.ptr
+  llvm.store %v, %argument : f32, !llvm.ptr
+  %unknown = llvm.load %argument : !llvm.ptr -> !llvm.ptr
+  llvm.store %v, %unknown : f32, !llvm.ptr
+  llvm.return
+}
