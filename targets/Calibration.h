@@ -17,7 +17,7 @@ namespace plim::targets {
 struct Calibration {
   /// DeviceDescription::description of the host it was measured on.
   std::string machine;
-  /// Up to here a buffer on the stack is faster than one in the workspace.
+  /// Up to here a buffer on the stack is not slower than one in the workspace.
   int64_t maxStackAllocaBytes = 0;
 };
 

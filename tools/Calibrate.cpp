@@ -10,8 +10,8 @@ namespace plim::tools {
 
 namespace {
 
-/// Less is noise.
-constexpr double worthwhile = 1.005;
+/// What is less than this is more than noise.
+constexpr double slower = 0.995;
 
 double median(std::vector<double> values) {
   auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -124,7 +124,7 @@ StatusOr<std::vector<ScratchTimes>> measureScratch() {
 int64_t chooseMaxStackAlloca(const std::vector<ScratchTimes> &times) {
   int64_t bytes = 0;
   for (const ScratchTimes &each : times) {
-    if (each.ratio < worthwhile)
+    if (each.ratio < slower)
       break;
     bytes = each.bytes;
   }

@@ -26,7 +26,7 @@ struct ScratchTimes {
 /// From 64 B up to a half of the stack budget of this machine, each size twice the one before.
 StatusOr<std::vector<ScratchTimes>> measureScratch();
 
-/// The largest size up to which the stack is faster at every size; 0 if it never is.
+/// The largest size up to which the stack is at no size slower than the workspace; 0 if it always is.
 int64_t chooseMaxStackAlloca(const std::vector<ScratchTimes> &times);
 
 } // namespace plim::tools

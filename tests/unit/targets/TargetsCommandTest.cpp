@@ -37,9 +37,9 @@ void expectNarrow(const std::string &text) {
 
 TEST(TargetsCommand, TheStackPaysUpToTheFirstSizeWhereItDoesNot) {
   EXPECT_EQ(chooseMaxStackAlloca({}), 0);
-  EXPECT_EQ(chooseMaxStackAlloca({{64, 1, 1, 1.0}, {128, 1, 2, 2.0}}), 0);
+  EXPECT_EQ(chooseMaxStackAlloca({{64, 2, 1, 0.5}, {128, 1, 2, 2.0}}), 0);
   EXPECT_EQ(chooseMaxStackAlloca(
-                {{64, 1, 2, 2.0}, {128, 1, 1, 1.01}, {256, 1, 1, 1.0}, {512, 1, 2, 2.0}}),
+                {{64, 1, 2, 2.0}, {128, 1, 1, 1.01}, {256, 1, 1, 0.99}, {512, 1, 2, 2.0}}),
             128);
   EXPECT_EQ(chooseMaxStackAlloca({{64, 1, 2, 2.0}, {128, 1, 1, 1.5}}), 128);
 }
