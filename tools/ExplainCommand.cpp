@@ -205,8 +205,9 @@ Object toJson(const MemoryMap &map) {
 /// What a module takes: the most of any function, constants and parameters of all.
 struct Cost {
   int64_t stack = 0;     // proven
-  int64_t workspace = 0; // of a call
-  int64_t scratch = 0;   // of a thread
+  int64_t workspace = 0; // of a call, as far as that is known at load
+  bool isPlannedAtCall = false;
+  int64_t scratch = 0; // of a thread
   std::map<std::string, int64_t> pools;
   int64_t allocatorBuffers = 0; // allocations without a place that was planned
 };
@@ -226,6 +227,7 @@ Cost costOf(const Object &report) {
       }
   });
   forEach(report, "allocations", [&](const Object &allocation) {
+    cost.isPlannedAtCall |= allocation.getInteger("slot").has_value();
     cost.allocatorBuffers += !allocation.getInteger("offset") && !allocation.getInteger("slot") &&
                              text(allocation, "scope") != "global.stack";
   });
@@ -242,6 +244,7 @@ Object toJson(const std::string &policy, const Cost &cost) {
   return Object{{"policy", policy},
                 {"stack_bytes", cost.stack},
                 {"workspace_bytes", cost.workspace},
+                {"planned_at_call", cost.isPlannedAtCall},
                 {"scratch_bytes", cost.scratch},
                 {"pool_bytes", std::move(pools)},
                 {"allocator_buffers", cost.allocatorBuffers}};
@@ -270,8 +273,11 @@ void printCosts(const std::vector<std::pair<std::string, Cost>> &costs, std::ost
     rows[0].push_back(pool);
   rows[0].push_back("buffers from the allocator");
   for (const auto &[policy, cost] : costs) {
-    std::vector<std::string> row = {policy, std::to_string(cost.stack),
-                                    std::to_string(cost.workspace), std::to_string(cost.scratch)};
+    std::string workspace = std::to_string(cost.workspace);
+    if (cost.isPlannedAtCall)
+      workspace = cost.workspace == 0 ? "at the call" : workspace + " and at the call";
+    std::vector<std::string> row = {policy, std::to_string(cost.stack), workspace,
+                                    std::to_string(cost.scratch)};
     for (const auto &[pool, bytes] : pools) {
       auto it = cost.pools.find(pool);
       row.push_back(std::to_string(it == cost.pools.end() ? 0 : it->second));

@@ -40,12 +40,20 @@ int main(int argc, char **argv) {
   plim::tools::TargetsOptions targets;
   CLI::App *targetsCommand =
       app.add_subcommand("targets", "what this machine and its devices can do");
-  targetsCommand->add_option("target", targets.target, "tag, 'host', or a target in a .json file");
-  targetsCommand->add_option("--set", targets.overrides, "override a field: PATH=VALUE");
-  targetsCommand->add_flag("--json", targets.json, "print JSON that can be read back as a target");
-  targetsCommand->add_flag("--tags", targets.tags, "list the known tags");
-  targetsCommand->add_flag("--calibrate", targets.calibrate,
-                           "measure where the stack stops paying, and keep it for this machine");
+  CLI::Option *target = targetsCommand->add_option("target", targets.target,
+                                                   "tag, 'host', or a target in a .json file");
+  CLI::Option *set =
+      targetsCommand->add_option("--set", targets.overrides, "override a field: PATH=VALUE");
+  CLI::Option *json = targetsCommand->add_flag("--json", targets.json,
+                                               "print JSON that can be read back as a target");
+  CLI::Option *tags = targetsCommand->add_flag("--tags", targets.tags, "list the known tags");
+  targetsCommand
+      ->add_flag("--calibrate", targets.calibrate,
+                 "measure where the stack stops paying, and keep it for this machine")
+      ->excludes(target)
+      ->excludes(set)
+      ->excludes(json)
+      ->excludes(tags);
 
   plim::tools::RunOptions run;
   CLI::App *runCommand = app.add_subcommand("run", "load a module and call a function");

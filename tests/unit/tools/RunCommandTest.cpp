@@ -305,6 +305,25 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
                                  HasSubstr("\"lower_bound_bytes\": 1024")));
 }
 
+TEST_F(RunCommandTest, ExplainSaysWhatTheCallPlans) {
+  module.write("func.func @main(%a: tensor<?x4xf32>, %b: tensor<4x4xf32>) -> tensor<?x4xf32> {\n"
+               "  %c0 = arith.constant 0 : index\n"
+               "  %n = tensor.dim %a, %c0 : tensor<?x4xf32>\n"
+               "  %e = tensor.empty(%n) : tensor<?x4xf32>\n"
+               "  %p = linalg.matmul ins(%a, %b : tensor<?x4xf32>, tensor<4x4xf32>)\n"
+               "      outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>\n"
+               "  %q = linalg.matmul ins(%p, %b : tensor<?x4xf32>, tensor<4x4xf32>)\n"
+               "      outs(%a : tensor<?x4xf32>) -> tensor<?x4xf32>\n"
+               "  return %q : tensor<?x4xf32>\n"
+               "}\n");
+  ExplainOptions options;
+  options.module.file = module.path();
+  Outcome outcome = explain(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("global.workspace, planned at the call: "),
+                                 HasSubstr("  at the call")));
+}
+
 TEST_F(RunCommandTest, ExplainNeedsNoParameters) {
   module.write(testing::parameterSource);
   ExplainOptions options;
