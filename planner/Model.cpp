@@ -468,6 +468,17 @@ private:
 
 } // namespace
 
+std::vector<uint32_t> cutsOf(const std::vector<Piece> &pieces) {
+  std::vector<uint32_t> cuts;
+  for (const Piece &piece : pieces) {
+    cuts.push_back(piece.first);
+    cuts.push_back(piece.last);
+  }
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
 void Model::loadsOf(uint32_t index, const std::function<void(Load)> &add) const {
   const Item &item = items[index];
   auto first = pieces.begin() + item.pieces.first, last = pieces.begin() + item.pieces.last;
@@ -476,14 +487,8 @@ void Model::loadsOf(uint32_t index, const std::function<void(Load)> &add) const 
       add({first->first, first->last, first->high - first->low});
     return;
   }
-  std::vector<uint32_t> cuts;
-  for (auto it = first; it != last; ++it) {
-    cuts.push_back(it->first);
-    cuts.push_back(it->last);
-  }
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   std::vector<Piece> byOffset(first, last);
+  std::vector<uint32_t> cuts = cutsOf(byOffset);
   std::sort(byOffset.begin(), byOffset.end(),
             [](const Piece &a, const Piece &b) { return a.low < b.low; });
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {

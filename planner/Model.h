@@ -86,6 +86,9 @@ struct Model {
 /// Returns why the problem makes no sense, or nothing.
 std::string build(const Problem &problem, const std::vector<uint32_t> &fused, Model &model);
 
+/// The sections where one of the pieces begins or ends, ascending.
+std::vector<uint32_t> cutsOf(const std::vector<Piece> &pieces);
+
 /// Most bytes live at once among `items`: no pool that holds them all has a lower peak. O(pieces +
 /// sections).
 int64_t lowerBound(const Model &model, const std::vector<uint32_t> &items);

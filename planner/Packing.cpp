@@ -22,14 +22,8 @@ bool appendParts(const Model &model, const Item &item, std::vector<Piece> &parts
     parts.insert(parts.end(), first, last);
     return true;
   }
-  std::vector<uint32_t> cuts;
-  for (auto it = first; it != last; ++it) {
-    cuts.push_back(it->first);
-    cuts.push_back(it->last);
-  }
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   std::vector<Piece> byOffset(first, last);
+  std::vector<uint32_t> cuts = cutsOf(byOffset);
   std::sort(byOffset.begin(), byOffset.end(),
             [](const Piece &a, const Piece &b) { return a.low < b.low; });
   size_t begin = parts.size();

@@ -141,13 +141,15 @@ private:
 
 class Runner {
 public:
+  /// No policy: the oracle.
   static StatusOr<Runner> create(const Workload &workload, const std::string &policy, int threads,
                                  const Parameters &parameters, const PoolPtr &pool) {
     tools::ModuleOptions options;
-    options.policy = policy;
     options.threads = threads;
     PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, tools::makeEngine(options));
     LoadOptions load;
+    load.policy = policy;
+    load.oracle = policy.empty();
     load.parameters = parameters;
     std::vector<Buffer> memories;
     PLIM_ASSIGN_OR_RETURN(load.pools, tools::makePools(workload.call, pool, memories));
@@ -236,33 +238,23 @@ StatusOr<std::vector<Lap>> race(const Workload &workload, const RaceOptions &opt
   auto pool = std::make_shared<runtime::MemoryPool>();
   PLIM_ASSIGN_OR_RETURN(Parameters parameters, tools::readParameters(workload.call, pool));
 
-  tools::ModuleOptions oracleOptions;
-  oracleOptions.threads = 1;
-  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> oracle, tools::makeEngine(oracleOptions));
-  LoadOptions load;
-  load.oracle = true;
-  load.parameters = parameters;
-  std::vector<Buffer> memories;
-  PLIM_ASSIGN_OR_RETURN(load.pools, tools::makePools(workload.call, pool, memories));
-  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> plain,
-                        oracle->load(workload.source, workload.name, load));
-  PLIM_ASSIGN_OR_RETURN(Function function, tools::chooseFunction(*plain, workload.call));
-  PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs,
-                        makeInputs(workload, function.signature(), pool));
-  PLIM_ASSIGN_OR_RETURN(std::vector<Value> wantResults, function.call(inputs));
+  PLIM_ASSIGN_OR_RETURN(Runner oracle, Runner::create(workload, "", 1, parameters, pool));
+  const jit::FunctionSignature &signature = oracle.function.signature();
+  PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, makeInputs(workload, signature, pool));
+  PLIM_RETURN_IF_ERROR(oracle.call(inputs));
 
   std::vector<Runner> runners;
   for (const std::string &policy : options.policies) {
     StatusOr<Runner> runner = Runner::create(workload, policy, options.threads, parameters, pool);
     if (!runner.ok())
       return runner.status().withContext("policy " + policy);
-    if (Status status = check(*runner, workload, inputs, wantResults, pool); !status.ok())
+    if (Status status = check(*runner, workload, inputs, oracle.results, pool); !status.ok())
       return status.withContext("policy " + policy);
     runners.push_back(std::move(*runner));
   }
 
   // One set of arguments for all: where they lie in memory must not favour anyone.
-  PLIM_ASSIGN_OR_RETURN(inputs, makeInputs(workload, function.signature(), pool));
+  PLIM_ASSIGN_OR_RETURN(inputs, makeInputs(workload, signature, pool));
   double slowest = 0;
   for (Runner &runner : runners) {
     Status status;

@@ -19,8 +19,8 @@ struct Root {
   BlockArgument argument;
 };
 
-Root rootOf(Value value, ArrayRef<int64_t> position = {}) {
-  SmallVector<int64_t> at(position);
+Root rootOf(Value value) {
+  SmallVector<int64_t> at; // of the pointer, in the descriptor that `value` is
   while (true) {
     if (auto argument = dyn_cast<BlockArgument>(value))
       return {nullptr, argument.getOwner()->isEntryBlock() ? argument : BlockArgument()};

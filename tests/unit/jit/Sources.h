@@ -72,6 +72,24 @@ func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>) -> tensor<8x16xf32>
 }
 )";
 
+/// Products of temporaries whose sizes a call decides.
+inline constexpr const char *dynamicProductsSource = R"(
+!t = tensor<?x?xf32>
+func.func @main(%a: !t, %b: !t) -> !t {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %a, %c0 : !t
+  %m = tensor.dim %b, %c1 : !t
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n, %m) : !t
+  %z = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
+  %p = linalg.matmul ins(%a, %b : !t, !t) outs(%z : !t) -> !t
+  %q = linalg.matmul ins(%p, %b : !t, !t) outs(%z : !t) -> !t
+  %r = linalg.matmul ins(%q, %b : !t, !t) outs(%z : !t) -> !t
+  return %r : !t
+}
+)";
+
 /// x + @w, where @w is bound at load.
 inline constexpr const char *parameterSource = R"(
 ml_program.global private @w(#ml_program.extern<tensor<4xf32>>) : tensor<4xf32>

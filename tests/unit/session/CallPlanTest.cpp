@@ -196,19 +196,7 @@ TEST_P(CallPlanTest, ExtentsWithoutMemoryFailWhereTheyAreUsed) {
 }
 
 TEST_P(CallPlanTest, AWorkspaceOfTheCallersIsAskedForWithTheArguments) {
-  Function main = lookup(load(*engine, R"(
-!t = tensor<?x?xf32>
-func.func @main(%a: !t, %b: !t) -> !t {
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %a, %c0 : !t
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty(%n, %n) : !t
-  %z = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
-  %p = linalg.matmul ins(%a, %b : !t, !t) outs(%z : !t) -> !t
-  %q = linalg.matmul ins(%p, %b : !t, !t) outs(%z : !t) -> !t
-  return %q : !t
-})"),
-                         "main");
+  Function main = lookup(load(*engine, dynamicProductsSource), "main");
   expectStatus(main.workspaceRequirement().status(), StatusCode::FailedPrecondition,
                "depends on the extents of its arguments");
   std::vector<Value> small = squares(16, 16), large = squares(40, 40);

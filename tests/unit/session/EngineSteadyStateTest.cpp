@@ -36,29 +36,11 @@ protected:
 class EngineSteadyStatePolicy : public EngineSteadyState,
                                 public ::testing::WithParamInterface<const char *> {};
 
-/// Products of temporaries whose sizes a call decides.
-constexpr const char *lateSource = R"(
-!t = tensor<?x?xf32>
-func.func @main(%a: !t, %b: !t) -> !t {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %n = tensor.dim %a, %c0 : !t
-  %m = tensor.dim %b, %c1 : !t
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty(%n, %m) : !t
-  %z = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
-  %p = linalg.matmul ins(%a, %b : !t, !t) outs(%z : !t) -> !t
-  %q = linalg.matmul ins(%p, %b : !t, !t) outs(%z : !t) -> !t
-  %r = linalg.matmul ins(%q, %b : !t, !t) outs(%z : !t) -> !t
-  return %r : !t
-}
-)";
-
 TEST_P(EngineSteadyStatePolicy, OneThreadAllocatesNothing) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 1, .policy = GetParam()});
   std::shared_ptr<Module> temporaries = load(*engine, temporariesSource);
   std::shared_ptr<Module> matmul = load(*engine, matmulSource);
-  std::shared_ptr<Module> late = load(*engine, lateSource);
+  std::shared_ptr<Module> late = load(*engine, dynamicProductsSource);
   EXPECT_GT(allocationCount.load(), 0) << "the counter does not count";
   for (auto &[function, arguments] : std::vector<std::pair<Function, std::vector<Value>>>{
            {lookup(temporaries, "main"), {smallIntegers({8, 16}), smallIntegers({16, 16})}},

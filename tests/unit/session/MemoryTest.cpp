@@ -210,6 +210,25 @@ TEST_F(PoolTest, ConstantsOfTwoModulesDoNotShareMemory) {
   EXPECT_TRUE(engine->load(constantsSource, "in.mlir", options).ok());
 }
 
+TEST_F(PoolTest, ConstantsOfNoBytesClaimNothing) {
+  Block block(128);
+  std::shared_ptr<Module> first =
+      load(*engine, constantsSource, {.pools = {{"sram", block.whole()}}});
+  constexpr const char *emptySource = R"(
+ml_program.global private @t(dense<> : tensor<0xf32>) : tensor<0xf32> {plim.scope = "global.sram"}
+func.func @empty() -> tensor<0xf32> {
+  %t = ml_program.global_load_const @t : tensor<0xf32>
+  return %t : tensor<0xf32>
+}
+)";
+  // Its end is where the others begin.
+  StatusOr<std::shared_ptr<Module>> empty =
+      engine->load(emptySource, "in.mlir", {.pools = {{"sram", block.part(0, 0)}}});
+  EXPECT_TRUE(empty.ok()) << empty.status().toString();
+  empty = internalError("gone");
+  EXPECT_FALSE(engine->load(constantsSource, "in.mlir", {.pools = {{"sram", block.whole()}}}).ok());
+}
+
 TEST_F(PoolTest, ConstantsNeedTheirPoolAtLoad) {
   auto statusWith = [&](const Pools &pools) {
     return engine->load(constantsSource, "in.mlir", {.pools = pools}).status();

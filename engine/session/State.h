@@ -1,0 +1,99 @@
+// What Engine, Module and Function share behind the facade: their states, and checks of what the host
+// application hands over. For engine/session alone.
+#pragma once
+
+#include "engine/abi/plim_abi.h"
+#include "engine/runtime/Executor.h"
+#include "engine/session/CallPlanner.h"
+#include "engine/session/Engine.h"
+#include "jit/ArtifactCache.h"
+#include "jit/Session.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plim {
+
+namespace session {
+
+/// "3x4xf32", with the strides if it is not dense; of a scalar its type.
+std::string typeName(const runtime::Value &value);
+
+bool shapeFits(const jit::ValueType &type, std::span<const int64_t> shape);
+bool stridesFit(const jit::ValueType &type, const runtime::Buffer &buffer);
+/// ", expected 3x4xf32": what a buffer that does not fit should have been.
+std::string expected(const jit::ValueType &type, const runtime::Buffer *buffer);
+
+bool isAligned(const void *memory, int64_t alignment);
+bool overlap(const HostMemory &a, const HostMemory &b);
+/// Up to the next multiple of PLIM_BUFFER_ALIGNMENT.
+size_t roundUp(int64_t bytes);
+
+/// "; did you mean 'x'?" with the nearest of `names`, if there are any.
+std::string suggestion(std::string_view name, std::span<const std::string> names);
+
+/// Are these pools of the module, in memory that may hold one?
+Status checkPools(const Pools &pools, const jit::Artifact &artifact);
+
+} // namespace session
+
+struct Engine::State {
+  EngineOptions options;
+  targets::TargetDescription target;
+  /// What this machine really is; `target` may be another one, or have been overridden.
+  targets::TargetDescription host;
+  std::shared_ptr<runtime::MemoryPool> pool;
+  /// Of workspaces. Keeps what calls ran with at once, whatever its size: see ~Module.
+  std::unique_ptr<runtime::MemoryPool> slabs;
+  /// Of scratch; kept by the executor's cache.
+  std::shared_ptr<runtime::MemoryPool> scratch;
+  /// Of modules with policy heap: one malloc for each buffer.
+  std::shared_ptr<runtime::MemoryPool> heap;
+  std::unique_ptr<runtime::Executor> executor;
+  std::shared_ptr<jit::Session> session;
+  std::optional<jit::ArtifactCache> cache;
+
+  /// Notes that constants of a module are in these memories, which no other module's may be.
+  Status claim(const std::vector<HostMemory> &memories) {
+    std::lock_guard lock(claimsMutex);
+    for (const HostMemory &memory : memories)
+      for (const HostMemory &other : claims)
+        if (session::overlap(memory, other))
+          return invalidArgumentError("a pool holds the constants of another module: give this one "
+                                      "other memory");
+    claims.insert(claims.end(), memories.begin(), memories.end());
+    return okStatus();
+  }
+  void release(const std::vector<HostMemory> &memories) {
+    std::lock_guard lock(claimsMutex);
+    for (const HostMemory &memory : memories)
+      std::erase_if(claims, [&](const HostMemory &other) { return other.data == memory.data; });
+  }
+
+private:
+  std::mutex claimsMutex;
+  std::vector<HostMemory> claims;
+};
+
+struct Module::State {
+  std::shared_ptr<Engine> engine;
+  jit::Artifact artifact; // its objects and data are dropped after linking
+  Parameters parameters;
+  Pools pools;                       // bound at load, without what constants take of them
+  std::vector<HostMemory> constants; // in the pools, claimed from the engine
+  std::unique_ptr<jit::LinkedModule> linked;
+  std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
+  LoadStatistics statistics;
+  /// Of the functions whose temporaries have sizes that only a call knows.
+  std::map<const jit::FunctionSignature *, std::unique_ptr<CallPlanner>> planners;
+  /// Held by calls that write globals of the module or use pools bound at load.
+  std::mutex stateMutex;
+};
+
+} // namespace plim
