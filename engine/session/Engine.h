@@ -101,11 +101,12 @@ struct CallOptions {
   Pools pools;
   /// Buffers to write the results into, one for each of the signature, an empty handle where the call
   /// shall make one; or none at all. Dense, writable, of the result's type and extents, and apart from
-  /// all arguments and from each other. What a failed call leaves in them is not defined.
+  /// all arguments, parameters, pools and each other. What a failed call leaves in them is not
+  /// defined.
   std::span<const runtime::Buffer> outputs = {};
   /// Memory for all that is planned, as large as Function::workspaceRequirement() says. With it only
-  /// results take memory of the engine's, and the first call of a thread, which asks the system for
-  /// the bounds of its stack.
+  /// these take memory of the engine's or the system's: results without an output, the first call of
+  /// a thread, which asks for the bounds of its stack, and the first one of sizes that have to be planned.
   std::optional<HostMemory> workspace;
 };
 
