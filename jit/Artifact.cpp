@@ -5,6 +5,7 @@
 
 #include "llvm/Config/llvm-config.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -166,6 +167,7 @@ void writeSymbol(Writer &writer, const DataSymbol &symbol) {
   writeType(writer, symbol.type);
   writer.integer(static_cast<uint64_t>(symbol.bytes));
   writer.integer(static_cast<uint64_t>(symbol.offset));
+  writer.integer(static_cast<uint64_t>(symbol.block));
   writer.text(symbol.pool);
 }
 
@@ -176,6 +178,7 @@ DataSymbol readSymbol(Reader &reader) {
   symbol.type = readType(reader);
   symbol.bytes = static_cast<int64_t>(reader.integer());
   symbol.offset = static_cast<int64_t>(reader.integer());
+  symbol.block = static_cast<int64_t>(reader.integer());
   symbol.pool = reader.text();
   return symbol;
 }
@@ -214,9 +217,17 @@ std::string toString(const ValueType &type) {
   return text + (type.strides.empty() ? "" : "]");
 }
 
-std::string serialize(const Artifact &artifact) {
+std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol) {
+  if (symbol.block >= 0)
+    return artifact.blocks[static_cast<size_t>(symbol.block)].contents.bytes;
+  if (symbol.offset < 0)
+    return std::nullopt;
+  return std::string_view(artifact.data)
+      .substr(static_cast<size_t>(symbol.offset), static_cast<size_t>(symbol.bytes));
+}
+
+bool serialize(const Artifact &artifact, const std::function<bool(std::string_view)> &write) {
   Writer writer;
-  writeHeader(writer);
   writer.text(artifact.source);
   writer.text(artifact.triple);
   writer.text(artifact.policy);
@@ -230,25 +241,116 @@ std::string serialize(const Artifact &artifact) {
   writer.list(artifact.stack, [&](const StackProof &proof) { writeProof(writer, proof); });
   writer.integer(artifact.mutatesState);
   writer.text(artifact.report);
-  Digest digest = hashBytes(writer.bytes);
-  writer.bytes.append(reinterpret_cast<const char *>(digest.bytes.data()), Digest::byteCount);
-  return std::move(writer.bytes);
-}
+  const auto page = static_cast<uint64_t>(blockThreshold());
+  writer.integer(page);
+  writer.list(artifact.blocks, [&](const DataBlock &block) {
+    for (uint64_t value : {uint64_t(block.contents.bytes.size()), block.hash.low, block.hash.high})
+      writer.integer(value);
+  });
 
-StatusOr<Artifact> deserialize(std::string_view bytes) {
   Writer header;
   writeHeader(header);
-  if (bytes.substr(0, header.bytes.size()) != header.bytes)
+  header.integer(writer.bytes.size());
+  Digest digest = Hasher().update(header.bytes).update(writer.bytes).digest();
+  std::string_view stored(reinterpret_cast<const char *>(digest.bytes.data()), Digest::byteCount);
+  if (!write(header.bytes) || !write(writer.bytes) || !write(stored))
+    return false;
+  uint64_t end = header.bytes.size() + writer.bytes.size() + Digest::byteCount;
+  for (const DataBlock &block : artifact.blocks) {
+    if (!write(std::string((page - end % page) % page, '\0')) || !write(block.contents.bytes))
+      return false;
+    end = block.contents.bytes.size(); // from the beginning of a page
+  }
+  return true;
+}
+
+std::string serialize(const Artifact &artifact) {
+  std::string bytes;
+  serialize(artifact, [&](std::string_view piece) {
+    bytes.append(piece);
+    return true;
+  });
+  return bytes;
+}
+
+namespace {
+
+class MemorySource : public ArtifactSource {
+public:
+  explicit MemorySource(std::string_view bytes) : bytes(bytes) {}
+  uint64_t size() const override { return bytes.size(); }
+  bool read(uint64_t offset, std::span<char> out) const override {
+    return bytes.copy(out.data(), out.size(), offset) == out.size();
+  }
+  std::optional<SharedBytes> share(uint64_t offset, uint64_t count) const override {
+    return makePages(count, [&](char *pages) { bytes.copy(pages, count, offset); });
+  }
+
+private:
+  std::string_view bytes;
+};
+
+/// Adds the block at `offset`, whose bytes are those of `expected`.
+Status readBlock(const ArtifactSource &source, uint64_t offset, uint64_t bytes,
+                 ContentHash expected, std::vector<DataBlock> &blocks) {
+  ContentHasher hasher;
+  std::string piece;
+  for (uint64_t done = 0; done < bytes; done += piece.size()) {
+    piece.resize(std::min<uint64_t>(ContentHasher::pieceBytes, bytes - done));
+    if (!source.read(offset + done, piece))
+      return dataLossError("the artifact cannot be read");
+    hasher.update(piece);
+  }
+  if (hasher.result() != expected)
+    return dataLossError("the hash of one of the artifact's constants does not match");
+  std::optional<SharedBytes> contents = source.share(offset, bytes);
+  if (!contents)
+    return resourceExhaustedError("no memory for the constants of an artifact");
+  blocks.push_back({std::move(*contents), expected});
+  return okStatus();
+}
+
+bool isValid(const DataSymbol &symbol, const Artifact &artifact) {
+  auto count = static_cast<int64_t>(artifact.blocks.size());
+  auto size = static_cast<int64_t>(artifact.data.size());
+  if (symbol.bytes < 0 || symbol.offset < -1 || symbol.block < -1 || symbol.block >= count)
+    return false;
+  if (symbol.block >= 0) {
+    const DataBlock &block = artifact.blocks[static_cast<size_t>(symbol.block)];
+    return symbol.offset < 0 && symbol.bytes == static_cast<int64_t>(block.contents.bytes.size());
+  }
+  if (symbol.offset < 0)
+    return symbol.pool.empty();
+  return symbol.offset <= size && symbol.bytes <= size - symbol.offset;
+}
+
+} // namespace
+
+StatusOr<Artifact> deserialize(const ArtifactSource &source) {
+  Writer expected;
+  writeHeader(expected);
+  const size_t headerBytes = expected.bytes.size() + 8;
+  std::string bytes(std::min<uint64_t>(headerBytes, source.size()), '\0');
+  if (!source.read(0, bytes))
+    return dataLossError("the artifact cannot be read");
+  if (!bytes.starts_with(expected.bytes))
     return dataLossError("not an artifact of this version");
-  if (bytes.size() < header.bytes.size() + Digest::byteCount)
+  if (source.size() < headerBytes + Digest::byteCount)
     return dataLossError("the artifact is truncated");
-  std::string_view stored = bytes.substr(bytes.size() - Digest::byteCount);
-  bytes.remove_suffix(Digest::byteCount);
-  Digest digest = hashBytes(bytes);
+  Reader sizes(std::string_view(bytes).substr(expected.bytes.size()));
+  const uint64_t metadataBytes = sizes.integer();
+  if (metadataBytes > source.size() - headerBytes - Digest::byteCount)
+    return dataLossError("the artifact is truncated");
+  const uint64_t dataBegin = headerBytes + metadataBytes + Digest::byteCount;
+  bytes.resize(dataBegin);
+  if (!source.read(headerBytes, std::span(bytes).subspan(headerBytes)))
+    return dataLossError("the artifact cannot be read");
+  std::string_view stored = std::string_view(bytes).substr(headerBytes + metadataBytes);
+  Digest digest = hashBytes(std::string_view(bytes).substr(0, headerBytes + metadataBytes));
   if (std::memcmp(stored.data(), digest.bytes.data(), Digest::byteCount) != 0)
     return dataLossError("the artifact's checksum does not match");
 
-  Reader reader(bytes.substr(header.bytes.size()));
+  Reader reader(std::string_view(bytes).substr(headerBytes, metadataBytes));
   Artifact artifact;
   artifact.source = reader.text();
   artifact.triple = reader.text();
@@ -262,21 +364,46 @@ StatusOr<Artifact> deserialize(std::string_view bytes) {
   reader.list(artifact.stack, [&] { return readProof(reader); });
   artifact.mutatesState = reader.integer() != 0;
   artifact.report = reader.text();
-  if (!reader.atEnd())
+  struct BlockEntry {
+    uint64_t bytes;
+    ContentHash hash;
+  };
+  std::vector<BlockEntry> entries;
+  const uint64_t page = reader.integer();
+  reader.list(entries, [&] {
+    BlockEntry entry;
+    for (uint64_t *value : {&entry.bytes, &entry.hash.low, &entry.hash.high})
+      *value = reader.integer();
+    return entry;
+  });
+  if (!reader.atEnd() || page == 0 || page % uint64_t(dataAlignment) != 0 ||
+      page > (uint64_t(1) << 30))
     return dataLossError("the artifact is malformed");
+  uint64_t end = dataBegin;
+  for (const BlockEntry &entry : entries) {
+    uint64_t begin = end + (page - end % page) % page;
+    if (begin > source.size() || entry.bytes > source.size() - begin || entry.bytes == 0)
+      return dataLossError("the artifact is truncated");
+    std::string padding(begin - end, '\0');
+    if (!source.read(end, padding) || padding.find_first_not_of('\0') != std::string::npos)
+      return dataLossError("the artifact is malformed");
+    PLIM_RETURN_IF_ERROR(readBlock(source, begin, entry.bytes, entry.hash, artifact.blocks));
+    end = begin + entry.bytes;
+  }
+  if (end != source.size())
+    return dataLossError("bytes behind the end of the artifact");
   for (const FunctionSignature &function : artifact.functions)
     if (!isValid(function.plan))
       return dataLossError("the artifact's plan of '" + function.name + "' is malformed");
   for (const FunctionSignature &function : artifact.functions)
     if (function.pools.size() != artifact.pools.size())
       return dataLossError("the artifact's pools of '" + function.name + "' do not match");
-  for (const DataSymbol &symbol : artifact.symbols) {
-    int64_t size = static_cast<int64_t>(artifact.data.size());
-    if (symbol.bytes < 0 || symbol.offset < -1 || (!symbol.pool.empty() && symbol.offset < 0) ||
-        (symbol.offset >= 0 && (symbol.offset > size || symbol.bytes > size - symbol.offset)))
+  for (const DataSymbol &symbol : artifact.symbols)
+    if (!isValid(symbol, artifact))
       return dataLossError("the artifact's data of '" + symbol.name + "' is out of range");
-  }
   return artifact;
 }
+
+StatusOr<Artifact> deserialize(std::string_view bytes) { return deserialize(MemorySource(bytes)); }
 
 } // namespace plim::jit

@@ -2,13 +2,18 @@
 //
 // compile() makes one, the cache stores one, link() runs one. It is a plain value without any LLVM or
 // MLIR in it: relocatable objects, signatures, constants, parameters by name, the ISA it needs, and
-// the report of what was decided. Immutable once made; share it const.
+// the report of what was decided. Immutable once made; share it const. Copies share the large
+// constants.
 #pragma once
 
+#include "jit/DataBlock.h"
 #include "support/Status.h"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,8 +94,11 @@ struct DataSymbol {
   DataKind kind = DataKind::Constant;
   ValueType type;
   int64_t bytes = 0;
-  int64_t offset = -1; // of the contents in Artifact::data; -1: none
-  std::string pool;    // of a constant, that its author put there; empty: anywhere
+  /// Where the contents are: in Artifact::data from `offset` on, or all of Artifact::blocks[block]; -1:
+  /// not there. Symbols with the same contents have the same place.
+  int64_t offset = -1;
+  int64_t block = -1;
+  std::string pool; // of a constant, that its author put there; empty: anywhere
 };
 
 /// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,
@@ -111,20 +119,51 @@ struct Artifact {
   std::vector<std::string> pools;            // in the order of plim_context::pools
   std::vector<FunctionSignature> functions;
   std::vector<DataSymbol> symbols;
-  std::string data; // contents of constants and variables, each aligned to 64
+  std::string data; // small contents of constants and variables, each aligned to dataAlignment
+  std::vector<DataBlock> blocks; // large ones
   std::vector<StackProof> stack;
   bool mutatesState = false; // some function writes a variable: calls exclude each other
   std::string report;        // JSON: what was decided and why
 };
 
-/// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 5;
+/// The contents of a constant, or what a variable begins with; nothing for all zeros and parameters.
+std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
-/// Bytes with magic, versions (format, ABI, LLVM) and a checksum over everything.
+/// The format's version; part of every serialised artifact and of every cache key.
+inline constexpr uint32_t artifactVersion = 6;
+
+// A serialised artifact:
+//
+//   magic, versions of format, ABI and LLVM
+//   size of the metadata
+//   metadata: every field, small contents, and size and hash of each block
+//   digest of all that stands above
+//   the blocks, each at the next multiple of a page: where a file is mapped they are used in place
+
+/// Hands the bytes to `write` in order, in pieces, blocks from where they lie, until it returns false.
+/// Returns whether all were taken.
+bool serialize(const Artifact &artifact, const std::function<bool(std::string_view)> &write);
+/// The same in one piece.
 std::string serialize(const Artifact &artifact);
 
+/// Where the bytes of a serialised artifact are.
+class ArtifactSource {
+public:
+  virtual ~ArtifactSource() = default;
+  virtual uint64_t size() const = 0;
+  /// Fills `out` from `offset`, which lies within. False if they cannot be read.
+  virtual bool read(uint64_t offset, std::span<char> out) const = 0;
+  /// The bytes for as long as somebody wants them, aligned if `offset` is a multiple of a page.
+  virtual std::optional<SharedBytes> share(uint64_t offset, uint64_t bytes) const = 0;
+};
+
 /// The inverse. DataLoss for anything that serialize() of this very version did not write: too
-/// short, another version, a wrong checksum, counts beyond the end.
+/// short, another version, a wrong digest or hash, counts beyond the end. ResourceExhausted without
+/// memory for the blocks. Every byte is checked, those of blocks as well: a constant that was damaged
+/// is a wrong answer that nobody sees, and to read it costs no more than its first use would. They are
+/// read, not touched where they are mapped, so that only what is used takes memory of the process.
+StatusOr<Artifact> deserialize(const ArtifactSource &source);
+/// The same from memory, of which nothing is kept.
 StatusOr<Artifact> deserialize(std::string_view bytes);
 
 } // namespace plim::jit

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <span>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -40,25 +41,38 @@ private:
   int descriptor;
 };
 
-/// The whole of a regular file of ours; read, not mapped, since a mapped file may shrink.
-std::optional<std::string> readFile(const std::string &path) {
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat status;
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_uid != geteuid())
-    return std::nullopt;
-  std::string bytes(static_cast<size_t>(status.st_size), '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    ssize_t count = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+bool readAll(int descriptor, uint64_t offset, std::span<char> out) {
+  while (!out.empty()) {
+    ssize_t count = ::pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
-      return std::nullopt;
-    done += static_cast<size_t>(count);
+      return false;
+    offset += static_cast<uint64_t>(count);
+    out = out.subspan(static_cast<size_t>(count));
   }
-  return bytes;
+  return true;
 }
+
+/// The artifact at the beginning of a file.
+class FileSource : public ArtifactSource {
+public:
+  FileSource(const File &file, uint64_t bytes) : file(file), bytes(bytes) {}
+  uint64_t size() const override { return bytes; }
+  bool read(uint64_t offset, std::span<char> out) const override {
+    return readAll(file.get(), offset, out);
+  }
+  std::optional<SharedBytes> share(uint64_t offset, uint64_t count) const override {
+    if (!mapping && !(mapping = mapFile(file.get(), bytes)))
+      return std::nullopt;
+    return SharedBytes{mapping->owner, mapping->bytes.substr(offset, count)};
+  }
+
+private:
+  const File &file;
+  uint64_t bytes;
+  mutable std::optional<SharedBytes> mapping; // once a block wants it
+};
 
 bool writeAll(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -72,9 +86,10 @@ bool writeAll(int descriptor, std::string_view bytes) {
   return true;
 }
 
-std::string lengthPrefix(std::string_view key) {
+/// What stands behind the artifact: the key and its length.
+std::string trailer(std::string_view key) {
   uint64_t size = key.size();
-  return std::string(reinterpret_cast<const char *>(&size), sizeof size);
+  return std::string(key) + std::string(reinterpret_cast<const char *>(&size), sizeof size);
 }
 
 } // namespace
@@ -109,15 +124,18 @@ std::string ArtifactCache::pathOf(std::string_view key) const {
 
 std::optional<Artifact> ArtifactCache::load(std::string_view key) const {
   std::string path = pathOf(key);
-  std::optional<std::string> bytes = readFile(path);
-  if (!bytes)
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status;
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_uid != geteuid())
     return std::nullopt;
-  std::string_view rest = *bytes;
-  std::string prefix = lengthPrefix(key);
-  if (rest.substr(0, prefix.size()) != prefix || rest.substr(prefix.size(), key.size()) != key)
+  const std::string expected = trailer(key);
+  std::string stored(expected.size(), '\0');
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (size < stored.size() || !readAll(file.get(), size - stored.size(), stored) ||
+      stored != expected)
     return std::nullopt;
-  rest.remove_prefix(prefix.size() + key.size());
-  StatusOr<Artifact> artifact = deserialize(rest);
+  StatusOr<Artifact> artifact = deserialize(FileSource(file, size - stored.size()));
   if (!artifact.ok())
     return std::nullopt;
   // Used now: pruning looks at this.
@@ -141,8 +159,8 @@ Status ArtifactCache::store(std::string_view key, const Artifact &artifact) cons
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file)
       return fail("create");
-    if (!writeAll(file.get(), lengthPrefix(key)) || !writeAll(file.get(), key) ||
-        !writeAll(file.get(), serialize(artifact)))
+    auto write = [&](std::string_view bytes) { return writeAll(file.get(), bytes); };
+    if (!serialize(artifact, write) || !write(trailer(key)))
       return fail("write");
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0)

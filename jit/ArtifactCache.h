@@ -1,9 +1,10 @@
 // ArtifactCache: compiled artifacts on disk, shared between processes.
 //
-// One file per entry, named by the digest of its key. A file holds the whole key again and an
-// artifact with its checksum; what does not match in either is ignored and written anew. Entries are
+// One file per entry, named by the digest of its key. A file holds an artifact with its checksums and
+// the whole key again; what does not match in either is ignored and written anew. Entries are
 // written to a file of a unique name and renamed, so that a reader sees all of an entry or none,
-// whoever else writes or dies meanwhile. They are not synced: what a power failure leaves behind
+// whoever else writes or dies meanwhile. Large constants are used where they lie in the file, which is
+// mapped: an entry is never written in place, and one that goes lives on until it is unmapped. They are not synced: what a power failure leaves behind
 // fails its checksum, and a sync costs more than most compilations. Reading marks an entry as used; when the folder grows
 // beyond its bound the longest unused entries go.
 //
@@ -31,7 +32,7 @@ public:
   /// cannot be created.
   static StatusOr<ArtifactCache> open(std::string folder, int64_t maxBytes);
 
-  /// The artifact stored under `key`, if there is a sound one.
+  /// The artifact stored under `key`, if there is a sound one. Its blocks are mapped.
   std::optional<Artifact> load(std::string_view key) const;
 
   /// Stores an artifact. A failure (no space, read-only) leaves no trace and costs only the entry.

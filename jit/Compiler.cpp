@@ -6,6 +6,7 @@
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Allocations.h"
+#include "jit/ConstantTable.h"
 #include "jit/ModuleSplitter.h"
 #include "jit/ObjectEmitter.h"
 #include "jit/Report.h"
@@ -28,7 +29,9 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <chrono>
+#include <map>
 #include <optional>
+#include <set>
 
 using namespace mlir;
 
@@ -37,7 +40,6 @@ namespace plim::jit {
 namespace {
 
 constexpr unsigned compileStackBytes = 64u << 20;
-constexpr int64_t dataAlignment = 64;
 /// Contents of constants that an artifact carries.
 constexpr int64_t maxDataBytes = int64_t(4) << 30;
 
@@ -196,28 +198,135 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
   }
 }
 
-/// Elements as they lie in memory: dense, integers of odd width in the next power of two bytes.
-void appendElements(DenseElementsAttr elements, int64_t bytes, std::string &data) {
-  size_t start = data.size();
-  Type type = elements.getElementType();
-  if (auto integer = dyn_cast<IntegerType>(type);
-      integer && integer.getWidth() != 8u * ir::elementBytes(type)) {
-    for (const APInt &value : elements.getValues<APInt>())
-      for (int64_t i = 0; i < ir::elementBytes(type); ++i)
-        data.push_back(static_cast<char>(value.getZExtValue() >> (8 * i)));
-    return;
-  }
-  ArrayRef<char> raw = elements.getRawData();
-  data.append(raw.begin(), raw.end());
-  if (elements.isSplat())
-    for (size_t done = raw.size(); done > 0 && done < size_t(bytes);) {
-      size_t piece = std::min(done, size_t(bytes) - done);
-      data.append(data, start, piece);
-      done += piece;
+/// Contents of a constant as they lie in memory: dense, integers of odd width in the next power of two
+/// bytes.
+class Contents {
+public:
+  /// Of a `value` of `bytes` bytes. Fails for elements without a layout.
+  static StatusOr<Contents> create(Attribute value, int64_t bytes, StringRef name) {
+    Contents contents(static_cast<size_t>(bytes));
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+      AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+      if (!blob || blob->getData().size() != contents.bytes)
+        return invalidArgumentError("resource '" + resource.getRawHandle().getKey().str() +
+                                    "' does not have the size of its type");
+      contents.raw = StringRef(blob->getData().data(), blob->getData().size());
+      return contents;
     }
-}
+    auto elements = dyn_cast<DenseElementsAttr>(value);
+    if (!elements)
+      return unimplementedError("constant '" + name.str() + "' is neither dense nor a resource");
+    Type type = elements.getElementType();
+    if (auto integer = dyn_cast<IntegerType>(type);
+        integer && integer.getWidth() != 8u * ir::elementBytes(type)) {
+      for (const APInt &element : elements.getValues<APInt>()) {
+        for (int64_t i = 0; i < ir::elementBytes(type); ++i)
+          contents.widened.push_back(static_cast<char>(element.getZExtValue() >> (8 * i)));
+        if (elements.isSplat())
+          break;
+      }
+    } else {
+      contents.raw = StringRef(elements.getRawData().data(), elements.getRawData().size());
+    }
+    size_t have = contents.unit().size();
+    bool isRepeated = elements.isSplat() && have != 0 && contents.bytes % have == 0;
+    if (have != contents.bytes && !isRepeated)
+      return unimplementedError("constant '" + name.str() +
+                                "' has elements of a type that cannot be laid out");
+    return contents;
+  }
 
-Status collectData(ModuleOp module, Artifact &artifact) {
+  /// All bytes, if they lie somewhere already; valid while the attribute is.
+  std::optional<StringRef> view() const {
+    return unit().size() == bytes ? std::optional(unit()) : std::nullopt;
+  }
+  /// Writes all of them.
+  void write(char *out) const {
+    size_t done = std::min(unit().size(), bytes);
+    std::copy_n(unit().data(), done, out);
+    // Fresh pages are zero, and not touched they take no memory.
+    for (; done < bytes && !isZero(); done += std::min(done, bytes - done))
+      std::copy_n(out, std::min(done, bytes - done), out + done);
+  }
+  size_t size() const { return bytes; }
+
+private:
+  explicit Contents(size_t bytes) : bytes(bytes) {}
+  /// What is repeated: one element of a splat, otherwise everything.
+  StringRef unit() const { return widened.empty() ? raw : StringRef(widened); }
+  bool isZero() const { return unit().find_first_not_of('\0') == StringRef::npos; }
+
+  size_t bytes;
+  StringRef raw;
+  std::string widened;
+};
+
+/// Gives contents a place in the artifact; equal ones get the same.
+class DataCollector {
+public:
+  DataCollector(Artifact &artifact, ConstantTable &table) : artifact(artifact), table(table) {}
+
+  Status place(const Contents &contents, DataSymbol &symbol) {
+    if (symbol.bytes > maxDataBytes - stored)
+      return resourceExhaustedError("the constants of the module take more than " +
+                                    std::to_string(maxDataBytes) +
+                                    " bytes; bind large ones as parameters");
+    return symbol.bytes < blockThreshold() ? placeSmall(contents, symbol)
+                                           : placeBlock(contents, symbol);
+  }
+
+private:
+  Status placeSmall(const Contents &contents, DataSymbol &symbol) {
+    std::string bytes(contents.size(), '\0');
+    contents.write(bytes.data());
+    auto [it, isNew] = offsets.try_emplace(std::move(bytes), -1);
+    if (isNew) {
+      artifact.data.resize(llvm::alignTo(artifact.data.size(), dataAlignment));
+      it->second = static_cast<int64_t>(artifact.data.size());
+      artifact.data += it->first;
+      stored += symbol.bytes;
+    }
+    symbol.offset = it->second;
+    return okStatus();
+  }
+
+  Status placeBlock(const Contents &contents, DataSymbol &symbol) {
+    std::optional<DataBlock> block;
+    std::optional<ContentHash> hash;
+    // What lies in memory already gets pages only if it is new.
+    if (std::optional<StringRef> view = contents.view()) {
+      hash = hashContents(*view);
+      block = table.find(*view, *hash);
+    }
+    if (!block) {
+      std::optional<SharedBytes> pages =
+          makePages(contents.size(), [&](char *out) { contents.write(out); });
+      if (!pages)
+        return resourceExhaustedError("no memory for constant '" + symbol.name + "'");
+      if (!hash)
+        hash = hashContents(pages->bytes);
+      block = table.share({std::move(*pages), *hash});
+    }
+    const char *begin = block->contents.bytes.data();
+    auto it = llvm::find_if(artifact.blocks, [&](const DataBlock &other) {
+      return other.contents.bytes.data() == begin;
+    });
+    symbol.block = it - artifact.blocks.begin();
+    if (it == artifact.blocks.end()) {
+      artifact.blocks.push_back(std::move(*block));
+      stored += symbol.bytes;
+    }
+    return okStatus();
+  }
+
+  Artifact &artifact;
+  ConstantTable &table;
+  std::map<std::string, int64_t> offsets; // of small contents in Artifact::data
+  int64_t stored = 0;                     // bytes, each content once
+};
+
+Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table) {
+  DataCollector collector(artifact, table);
   auto entries = module->getAttrOfType<ArrayAttr>(ir::dataAttr);
   for (Attribute attribute : entries ? entries.getValue() : ArrayRef<Attribute>()) {
     auto entry = cast<DictionaryAttr>(attribute);
@@ -231,27 +340,8 @@ Status collectData(ModuleOp module, Artifact &artifact) {
     symbol.type = valueTypeOf(type);
     symbol.bytes = type.getNumElements() * ir::elementBytes(type.getElementType());
     if (Attribute value = entry.get("value")) {
-      if (symbol.bytes > maxDataBytes - static_cast<int64_t>(artifact.data.size()))
-        return resourceExhaustedError("the constants of the module take more than " +
-                                      std::to_string(maxDataBytes) +
-                                      " bytes; bind large ones as parameters");
-      artifact.data.resize(llvm::alignTo(artifact.data.size(), dataAlignment));
-      symbol.offset = static_cast<int64_t>(artifact.data.size());
-      if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-        appendElements(dense, symbol.bytes, artifact.data);
-        if (static_cast<int64_t>(artifact.data.size()) != symbol.offset + symbol.bytes)
-          return unimplementedError("constant '" + symbol.name +
-                                    "' has elements of a type that "
-                                    "cannot be laid out");
-      } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
-        AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-        if (!blob || blob->getData().size() != size_t(symbol.bytes))
-          return invalidArgumentError("resource '" + resource.getRawHandle().getKey().str() +
-                                      "' does not have the size of its type");
-        artifact.data.append(blob->getData().begin(), blob->getData().end());
-      } else {
-        return unimplementedError("constant '" + symbol.name + "' is neither dense nor a resource");
-      }
+      PLIM_ASSIGN_OR_RETURN(Contents contents, Contents::create(value, symbol.bytes, symbol.name));
+      PLIM_RETURN_IF_ERROR(collector.place(contents, symbol));
     }
     if (auto pool = entry.getAs<StringAttr>("pool"))
       symbol.pool = pool.str();
@@ -364,7 +454,7 @@ private:
     collectStack(*module, attempt);
     if (failed(runStage(ir::buildLoweringPipeline)))
       return errors.status("lowering");
-    PLIM_RETURN_IF_ERROR(collectData(*module, artifact));
+    PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants));
     for (const DataSymbol &symbol : artifact.symbols)
       artifact.mutatesState |= symbol.kind == DataKind::Variable;
     for (FunctionSignature &function : artifact.functions)
@@ -459,23 +549,38 @@ private:
     }
     attempt.report["stack"] = llvm::json::Object{
         {"lowerings", lowerings}, {"reserve", reserve}, {"functions", std::move(functions)}};
-    int64_t constants = 0, variables = 0, parameters = 0;
-    std::map<std::string, int64_t> pools;
-    for (const DataSymbol &symbol : attempt.artifact.symbols)
-      (!symbol.pool.empty()                 ? pools[symbol.pool]
-       : symbol.kind == DataKind::Constant  ? constants
-       : symbol.kind == DataKind::Parameter ? parameters
-                                            : variables) += symbol.bytes;
-    llvm::json::Object pinned;
-    for (const auto &[pool, bytes] : pools)
-      pinned[pool] = bytes;
-    attempt.report["data"] = llvm::json::Object{{"constants", constants},
-                                                {"constants_in_pools", std::move(pinned)},
-                                                {"parameters", parameters},
-                                                {"variables", variables}};
+    attempt.report["data"] = dataReport(attempt.artifact);
     attempt.artifact.report =
         llvm::formatv("{0}", llvm::json::Value(std::move(attempt.report))).str();
     return std::move(attempt.artifact);
+  }
+
+  /// Bytes by what they are for; constants with equal contents count once.
+  static llvm::json::Object dataReport(const Artifact &artifact) {
+    int64_t constants = 0, variables = 0, parameters = 0, duplicates = 0, duplicateBytes = 0;
+    std::map<std::string, int64_t> pools;
+    std::set<std::pair<int64_t, int64_t>> places;
+    for (const DataSymbol &symbol : artifact.symbols) {
+      if (!symbol.pool.empty()) {
+        pools[symbol.pool] += symbol.bytes;
+      } else if (symbol.kind != DataKind::Constant) {
+        (symbol.kind == DataKind::Parameter ? parameters : variables) += symbol.bytes;
+      } else if (places.emplace(symbol.offset, symbol.block).second) {
+        constants += symbol.bytes;
+      } else {
+        ++duplicates;
+        duplicateBytes += symbol.bytes;
+      }
+    }
+    llvm::json::Object pinned;
+    for (const auto &[pool, bytes] : pools)
+      pinned[pool] = bytes;
+    return llvm::json::Object{{"constants", constants},
+                              {"constants_in_pools", std::move(pinned)},
+                              {"duplicate_constants", duplicates},
+                              {"duplicate_constant_bytes", duplicateBytes},
+                              {"parameters", parameters},
+                              {"variables", variables}};
   }
 
   Status emitAll(std::vector<ObjectEmitter> &emitters) {
@@ -494,6 +599,7 @@ private:
   const targets::TargetDescription &target;
   const CompileOptions &options;
   CompileTimes &times;
+  ConstantTable constants; // a second lowering takes those of the first
 };
 
 } // namespace

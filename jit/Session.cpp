@@ -1,5 +1,6 @@
 #include "jit/Session.h"
 
+#include "jit/ConstantTable.h"
 #include "jit/MathSymbols.h"
 #include "jit/PerfMap.h"
 
@@ -12,7 +13,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <atomic>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ Status toStatus(Error error, StringRef what) {
   return internalError((what + ": " + message).str());
 }
 
-/// Pages for constants or variables, filled once.
+/// Pages for small constants, or for variables, filled once.
 class DataPages {
 public:
   DataPages() = default;
@@ -97,6 +97,7 @@ struct Session::Impl {
   std::unique_ptr<ObjectLinkingLayer> linker;
   JITDylib *host = nullptr;
   std::atomic<uint64_t> nextModule{0};
+  ConstantTable constants; // the large ones of all modules
   /// What ORC reported last: a failed lookup names only the symbols, not why they are missing.
   std::mutex lookupMutex, reasonMutex;
   std::string reason;
@@ -125,6 +126,8 @@ struct LinkedModule::State {
   std::shared_ptr<Session> session;
   JITDylibSP dylib;
   DataPages constants, variables;
+  std::vector<SharedBytes> blocks;
+  int64_t sharedBytes = 0;
   std::map<std::string, void *, std::less<>> entries, raws;
 };
 
@@ -171,16 +174,39 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
   ExecutionSession &execution = *impl->execution;
 
   // Data first: code refers to it by absolute address.
-  constexpr size_t alignment = 64;
+  constexpr auto alignment = static_cast<size_t>(dataAlignment);
   auto isBound = [](const DataSymbol &symbol) {
     return symbol.kind == DataKind::Parameter || !symbol.pool.empty();
   };
+  auto isBlock = [](const DataSymbol &symbol) {
+    return symbol.kind == DataKind::Constant && symbol.block >= 0;
+  };
+  // What no symbol uses as it lies there goes with the artifact: what only variables begin with, or
+  // what a pool gets a copy of.
+  std::vector<const char *> blocks(artifact.blocks.size());
+  for (const DataSymbol &symbol : artifact.symbols) {
+    if (!isBlock(symbol) || isBound(symbol) || blocks[static_cast<size_t>(symbol.block)])
+      continue;
+    const DataBlock &block = artifact.blocks[static_cast<size_t>(symbol.block)];
+    SharedBytes contents = impl->constants.share(block).contents;
+    if (contents.bytes.data() != block.contents.bytes.data())
+      state->sharedBytes += symbol.bytes;
+    blocks[static_cast<size_t>(symbol.block)] = contents.bytes.data();
+    state->blocks.push_back(std::move(contents));
+  }
   size_t constantBytes = 0, variableBytes = 0;
   std::vector<size_t> offsets;
+  // Small constants by their place in the artifact; one without bytes begins where the next does.
+  std::map<std::pair<int64_t, int64_t>, size_t> placed;
   for (const DataSymbol &symbol : artifact.symbols) {
-    size_t &total = symbol.kind == DataKind::Constant ? constantBytes : variableBytes;
+    bool isConstant = symbol.kind == DataKind::Constant;
+    size_t &total = isConstant ? constantBytes : variableBytes;
     offsets.push_back(total);
-    if (!isBound(symbol))
+    if (isBound(symbol) || isBlock(symbol))
+      continue;
+    if (isConstant && symbol.offset >= 0)
+      offsets.back() = placed.try_emplace({symbol.offset, symbol.bytes}, total).first->second;
+    if (offsets.back() == total)
       total += (static_cast<size_t>(std::max<int64_t>(symbol.bytes, 1)) + alignment - 1) /
                alignment * alignment;
   }
@@ -196,12 +222,13 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
       if (!address)
         return failedPreconditionError((symbol.pool.empty() ? "parameter '" : "constant '") +
                                        symbol.name + "' of " + artifact.source + " is not bound");
+    } else if (isBlock(symbol)) {
+      address = blocks[static_cast<size_t>(symbol.block)];
     } else {
       DataPages &pages = symbol.kind == DataKind::Constant ? state->constants : state->variables;
       char *target = pages.data() + offset;
-      if (symbol.offset >= 0)
-        std::memcpy(target, artifact.data.data() + symbol.offset,
-                    static_cast<size_t>(symbol.bytes));
+      if (std::optional<std::string_view> contents = contentsOf(artifact, symbol))
+        contents->copy(target, contents->size());
       address = target;
     }
     data[execution.intern("plim.data." + symbol.name)] = {ExecutorAddr::fromPtr(address),
@@ -259,6 +286,8 @@ plim_function_entry LinkedModule::entry(std::string_view function) const {
   auto it = state->entries.find(function);
   return it == state->entries.end() ? nullptr : reinterpret_cast<plim_function_entry>(it->second);
 }
+
+int64_t LinkedModule::sharedConstantBytes() const { return state->sharedBytes; }
 
 void *LinkedModule::raw(std::string_view function) const {
   auto it = state->raws.find(function);

@@ -35,7 +35,9 @@ struct SessionOptions {
 /// The memory that a parameter, or a constant in a pool, is bound to; it must outlive the module.
 using DataBinding = std::pair<std::string, const void *>;
 
-/// Code and data of one artifact in memory. Immutable but for the module's variables.
+/// Code and data of one artifact in memory. Immutable but for the module's variables; constants lie in
+/// pages that cannot be written. Blocks of the artifact (DataBlock.h) are used where they lie, or where
+/// another module of the session has the same bytes.
 class LinkedModule {
 public:
   ~LinkedModule();
@@ -46,6 +48,8 @@ public:
   plim_function_entry entry(std::string_view function) const;
   /// The raw pointer of a kernel; null if there is none.
   void *raw(std::string_view function) const;
+  /// Bytes of large constants that were in memory already, for other modules of the session.
+  int64_t sharedConstantBytes() const;
 
 private:
   friend class Session;

@@ -255,6 +255,10 @@ void printData(const Object &data, std::ostream &out) {
   std::vector<std::vector<std::string>> rows = {{"constants", "parameters", "variables"}, {}};
   for (const std::string &kind : rows[0])
     rows[1].push_back(std::to_string(number(data, kind)));
+  if (int64_t count = number(data, "duplicate_constants"); count > 0) {
+    rows[0].push_back("saved by " + std::to_string(count) + " shared");
+    rows[1].push_back(std::to_string(number(data, "duplicate_constant_bytes")));
+  }
   if (const Object *pools = data.getObject("constants_in_pools"))
     for (const auto &[pool, bytes] : *pools) {
       rows[0].push_back("constants in " + pool.str());

@@ -256,6 +256,7 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::str
   auto linkStart = std::chrono::steady_clock::now();
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
                         link(std::move(*artifact), options.parameters, options.pools));
+  statistics.sharedConstantBytes = module->state->linked->sharedConstantBytes();
   statistics.linkSeconds = secondsSince(linkStart);
   statistics.totalSeconds = secondsSince(start);
   module->state->statistics = statistics;
@@ -329,7 +330,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     bindings.emplace_back(symbol->name, address);
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
   for (const auto &[symbol, address] : pinned)
-    std::memcpy(address, artifact.data.data() + symbol->offset, static_cast<size_t>(symbol->bytes));
+    std::memcpy(address, contentsOf(artifact, *symbol)->data(), static_cast<size_t>(symbol->bytes));
   for (const jit::StackProof &proof : artifact.stack)
     if (proof.proven > proof.budget)
       state->options.logger.log(LogLevel::Warning, "'", proof.function, "' of ", artifact.source,
@@ -340,6 +341,8 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   artifact.objects.clear();
   artifact.data.clear();
   artifact.data.shrink_to_fit();
+  // The linked module has those that it uses.
+  artifact.blocks.clear();
   moduleState.artifact = std::move(artifact);
   for (const FunctionSignature &function : moduleState.artifact.functions)
     if (!function.plan.buffers.empty())

@@ -10,6 +10,10 @@
 //   std::vector<Value> arguments = {...};
 //   StatusOr<std::vector<Value>> results = function->call(arguments);
 //
+// Constants are in memory once. Those of a page and more that have the same bytes are shared by all
+// modules of an engine, lie in pages that nobody can write, and go with the last of the modules. What
+// comes from the artifact cache is used where it lies in the mapped file.
+//
 // Threads: every method of every class here may be called from any thread at any time; calls of one
 // function run concurrently, each with memory of its own. The exception is a module that writes its
 // globals: its calls run one after the other.
@@ -118,6 +122,8 @@ struct WorkspaceRequirement {
 /// What a load did.
 struct LoadStatistics {
   bool fromCache = false;
+  /// Of the module's constants, bytes that were in memory already, for other modules of the engine.
+  int64_t sharedConstantBytes = 0;
   jit::CompileTimes compile; // zero when from the cache
   double linkSeconds = 0;
   double totalSeconds = 0;

@@ -6,16 +6,34 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 namespace plim::jit {
 namespace {
 
 StatusCode codeOf(std::string_view bytes) { return deserialize(bytes).status().code(); }
 
-/// `bytes` of an artifact whose body was changed, with a checksum that matches again.
-std::string withChecksum(std::string bytes) {
-  bytes.resize(bytes.size() - Digest::byteCount);
-  Digest digest = hashBytes(bytes);
-  bytes.append(reinterpret_cast<const char *>(digest.bytes.data()), Digest::byteCount);
+uint64_t integerAt(const std::string &bytes, size_t offset) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+/// Where the metadata begin; their size stands before.
+size_t metadataOffset(const std::string &bytes) {
+  constexpr size_t versions = 3 * 8; // magic, format, ABI
+  return versions + 8 + integerAt(bytes, versions) + 8;
+}
+
+/// Where they end and their digest stands.
+size_t digestOffset(const std::string &bytes) {
+  return metadataOffset(bytes) + integerAt(bytes, metadataOffset(bytes) - 8);
+}
+
+/// `bytes` of an artifact whose metadata, which end at `end`, were changed, with a digest that matches.
+std::string withChecksum(std::string bytes, size_t end) {
+  Digest digest = hashBytes(std::string_view(bytes).substr(0, end));
+  std::memcpy(bytes.data() + end, digest.bytes.data(), Digest::byteCount);
   return bytes;
 }
 
@@ -52,7 +70,16 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.type, b.type);
     EXPECT_EQ(a.bytes, b.bytes);
     EXPECT_EQ(a.offset, b.offset);
+    EXPECT_EQ(a.block, b.block);
     EXPECT_EQ(a.pool, b.pool);
+    EXPECT_EQ(contentsOf(in, a), contentsOf(*out, b));
+  }
+  ASSERT_EQ(out->blocks.size(), in.blocks.size());
+  for (size_t i = 0; i < in.blocks.size(); ++i) {
+    EXPECT_EQ(out->blocks[i].hash, in.blocks[i].hash);
+    EXPECT_EQ(out->blocks[i].contents.bytes, in.blocks[i].contents.bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(out->blocks[i].contents.bytes.data()) % dataAlignment,
+              0u);
   }
   EXPECT_EQ(out->data, in.data);
   ASSERT_EQ(out->stack.size(), in.stack.size());
@@ -92,9 +119,19 @@ TEST(Artifact, AnythingBehindTheEndIsDataLoss) {
   std::string bytes = serialize(sampleArtifact());
   EXPECT_EQ(codeOf(bytes + '\0'), StatusCode::DataLoss);
   EXPECT_EQ(codeOf(bytes + bytes), StatusCode::DataLoss);
-  // The same with a good checksum.
-  bytes.insert(bytes.size() - Digest::byteCount, "12345678");
-  EXPECT_EQ(codeOf(withChecksum(bytes)), StatusCode::DataLoss);
+  // The same behind the metadata, with a good checksum.
+  Artifact artifact = sampleArtifact();
+  artifact.symbols.clear();
+  artifact.blocks.clear();
+  bytes = serialize(artifact);
+  size_t end = digestOffset(bytes);
+  ASSERT_EQ(end + Digest::byteCount, bytes.size());
+  ASSERT_EQ(codeOf(withChecksum(bytes, end)), StatusCode::Ok);
+  bytes.insert(end, "12345678");
+  uint64_t size = end - metadataOffset(bytes) + 8;
+  std::memcpy(bytes.data() + metadataOffset(bytes) - 8, &size, sizeof size);
+  ASSERT_EQ(digestOffset(bytes), end + 8);
+  EXPECT_EQ(codeOf(withChecksum(bytes, end + 8)), StatusCode::DataLoss);
 }
 
 TEST(Artifact, FlippedBitsAreDataLoss) {
@@ -113,22 +150,21 @@ TEST(Artifact, FlippedBitsUnderAGoodChecksumDoNotCrash) {
   PLIM_TRACE_SEED();
   std::mt19937_64 random(testing::testSeed());
   const std::string bytes = serialize(sampleArtifact());
-  size_t body = bytes.size() - Digest::byteCount;
+  size_t body = digestOffset(bytes);
   for (int i = 0; i < 2000; ++i) {
     std::string bad = bytes;
     for (uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
       size_t bit = random() % (body * 8);
       bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     }
-    StatusOr<Artifact> artifact = deserialize(withChecksum(bad));
+    StatusOr<Artifact> artifact = deserialize(withChecksum(bad, body));
     if (!artifact.ok()) {
       ASSERT_EQ(artifact.status().code(), StatusCode::DataLoss);
       continue;
     }
     for (const DataSymbol &symbol : artifact->symbols)
-      if (symbol.offset >= 0)
-        ASSERT_LE(static_cast<uint64_t>(symbol.offset) + static_cast<uint64_t>(symbol.bytes),
-                  artifact->data.size());
+      if (std::optional<std::string_view> contents = contentsOf(*artifact, symbol))
+        ASSERT_EQ(static_cast<uint64_t>(symbol.bytes), contents->size());
   }
 }
 
@@ -147,6 +183,36 @@ TEST(Artifact, ContentsBeyondTheDataAreDataLoss) {
     EXPECT_EQ(out.status().code(), StatusCode::DataLoss);
     EXPECT_NE(out.status().message().find("'table'"), std::string_view::npos);
   }
+}
+
+TEST(Artifact, BlocksThatDoNotFitTheirSymbolsAreDataLoss) {
+  auto status = [](auto change) {
+    Artifact artifact = sampleArtifact();
+    change(artifact);
+    return deserialize(serialize(artifact)).status();
+  };
+  for (auto [bytes, block] :
+       {std::pair<int64_t, int64_t>{5000, 2}, {5000, -2}, {5001, 1}, {8, 0}}) {
+    Status bad = status([&](Artifact &artifact) {
+      artifact.symbols[1].bytes = bytes;
+      artifact.symbols[1].block = block;
+    });
+    EXPECT_EQ(bad.code(), StatusCode::DataLoss) << bytes << " in block " << block;
+    EXPECT_NE(bad.message().find("'large'"), std::string_view::npos);
+  }
+  EXPECT_EQ(status([](Artifact &artifact) { artifact.symbols[1].offset = 0; }).code(),
+            StatusCode::DataLoss);
+  Status hash = status([](Artifact &artifact) { artifact.blocks[1].hash.high ^= 1; });
+  EXPECT_EQ(hash.code(), StatusCode::DataLoss);
+  EXPECT_NE(hash.message().find("hash"), std::string_view::npos);
+  EXPECT_TRUE(status([](Artifact &) {}).ok());
+}
+
+TEST(Artifact, BlocksAreReadOnlyPages) {
+  StatusOr<Artifact> artifact = deserialize(serialize(sampleArtifact()));
+  ASSERT_TRUE(artifact.ok());
+  char *byte = const_cast<char *>(artifact->blocks[1].contents.bytes.data());
+  EXPECT_DEATH(*byte = 1, "");
 }
 
 TEST(Artifact, RandomBytesAreDataLoss) {
