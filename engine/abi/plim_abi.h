@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 6u
+#define PLIM_ABI_VERSION 7u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -41,6 +41,7 @@ typedef int32_t plim_code;
  *   offset  field
  *        0  magic, version      for debuggers; artifacts carry the version and are checked when read
  *        8  status              first failure of the call; 0 while all is well
+ *       12  flags               what is known of this call: PLIM_CALL_...
  *       16  workspace           base of the call's slab: every planned buffer lies in it
  *       24  workspace_bytes
  *       32  call                the runtime's own state of the call; opaque to generated code
@@ -54,7 +55,7 @@ typedef struct plim_context {
   uint32_t magic;
   uint32_t version;
   plim_code status;
-  uint32_t reserved;
+  uint32_t flags;
   void *workspace;
   uint64_t workspace_bytes;
   void *call;
@@ -62,10 +63,14 @@ typedef struct plim_context {
   const int64_t *offsets;
 } plim_context;
 PLIM_STATIC_ASSERT(offsetof(plim_context, status) == 8, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(offsetof(plim_context, flags) == 12, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, workspace) == 16, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, pools) == 40, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, offsets) == 48, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(sizeof(plim_context) == 56, "mirrored by ir/Conversion");
+
+/* No two memrefs among the arguments have a byte in common. */
+#define PLIM_CALL_APART 1u
 
 /* One argument or result of a function.
  *

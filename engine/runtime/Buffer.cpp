@@ -40,6 +40,7 @@ StatusOr<Buffer> Buffer::create(const std::shared_ptr<MemoryPool> &pool, void *d
   state->type = type;
   state->rank = shape.size();
   state->elements = bytes / elementBytes(type);
+  state->bytes = static_cast<size_t>(bytes);
   state->data = data;
   state->pool = pool;
   if (!shape.empty())

@@ -79,7 +79,7 @@ public:
   bool isDense() const { return state->dense; }
   int64_t elementCount() const { return state->elements; }
   /// Of all elements; the size of the memory if the buffer is dense.
-  size_t bytes() const { return static_cast<size_t>(state->elements * elementBytes(state->type)); }
+  size_t bytes() const { return state->bytes; }
   bool readOnly() const { return state->readOnly; }
 
   /// Element 0. Not null, except that an empty tensor of the host's may be null.
@@ -96,6 +96,7 @@ private:
     bool dense = true;
     size_t rank;
     int64_t elements;
+    size_t bytes;
     void *data;
     std::shared_ptr<MemoryPool> pool; // null: the host's memory, and a state from malloc
     BufferReleaseFn release = nullptr;

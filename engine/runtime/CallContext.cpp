@@ -18,6 +18,7 @@ plim_context makeContext(void *slab, const CallMemory &memory) {
   plim_context context{};
   context.magic = PLIM_ABI_MAGIC;
   context.version = PLIM_ABI_VERSION;
+  context.flags = memory.flags;
   context.workspace = slab;
   context.workspace_bytes = slab ? memory.slabBytes : 0;
   context.pools = memory.pools;

@@ -41,9 +41,10 @@ struct StackDemand {
   bool workersFit = true; // false: a dispatch needs more than a worker has
 };
 
-/// What a call needs of planned memory, and what the caller of the function lends it. Borrowed for
-/// that time, aligned to PLIM_BUFFER_ALIGNMENT.
+/// What a call needs of planned memory, what the caller of the function lends it, and what is known of
+/// its arguments. Memory is borrowed for that time, aligned to PLIM_BUFFER_ALIGNMENT.
 struct CallMemory {
+  uint32_t flags = 0;           // plim_context::flags
   size_t slabBytes = 0;         // 0 when nothing is planned (policy `heap`)
   void *const *pools = nullptr; // plim_context::pools
   /// plim_context::offsets. Without memory for the slab they become negative: code then asks for each

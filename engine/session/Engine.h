@@ -105,12 +105,13 @@ struct CallOptions {
   Pools pools;
   /// Buffers to write the results into, one for each of the signature, an empty handle where the call
   /// shall make one; or none at all. Dense, writable, of the result's type and extents, and apart from
-  /// all arguments, parameters, pools and each other. What a failed call leaves in them is not
-  /// defined.
+  /// parameters, pools and each other. They may overlap arguments: such a result is made in memory of
+  /// the engine's and copied in the end, so that it is what it would be if all arguments had been
+  /// copied before. What a failed call leaves in them is not defined.
   std::span<const runtime::Buffer> outputs = {};
   /// Memory for all that is planned, as large as Function::workspaceRequirement() says. With it only
-  /// these take memory of the engine's or the system's: results without an output, the first call of
-  /// a thread, which asks for the bounds of its stack, and the first one of sizes that have to be planned.
+  /// these take memory of the engine's or the system's: results without an output or with one that
+  /// overlaps an argument, tensors that overlap a memref, the first call of a thread, which asks for the bounds of its stack, and the first one of sizes that have to be planned.
   std::optional<HostMemory> workspace;
 };
 
@@ -148,6 +149,8 @@ public:
   /// its own, which must then agree where they are static), runs the function and returns its results in
   /// buffers of their own. InvalidArgument names the argument that does not fit, and how; a failure
   /// inside the function comes back with its location. Blocks until the call is over.
+  /// Arguments may overlap. A tensor is the value that it had before the call; memrefs are memory,
+  /// which the function reads and writes in the order of its source.
   /// It runs on the calling thread if that has `signature().stackBytes` left, otherwise on a thread
   /// of the engine; ResourceExhausted if none can have so much. Needs 16 KiB on the calling thread.
   /// Memory in `options` that does not fit is an error before anything runs: FailedPrecondition for
@@ -188,6 +191,9 @@ private:
   StatusOr<WorkspaceRequirement> workspaceRequirement(size_t slabBytes) const;
   /// Room for slab and scratch, without asking whether that is all that a call takes.
   runtime::CallMemory workspaceLayout(size_t slabBytes) const;
+  /// Tensors are values: one over a memref, which may be written, is copied, and its view is of the copy.
+  Status copyTensors(std::span<const runtime::Value> arguments, plim_view *views,
+                     runtime::Buffer *copies) const;
   Status bindPools(const CallOptions &options, std::span<HostMemory> memories,
                    bool &isShared) const;
   Status bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
@@ -204,7 +210,9 @@ private:
   CallPlanner *planner = nullptr; // of the module; null if all was planned at load
   plim_function_entry extentsEntry = nullptr;
   std::vector<runtime::ElementType> argumentTypes, resultTypes;
-  bool workersFit; // every dispatch fits on the stack of a worker
+  bool workersFit;   // every dispatch fits on the stack of a worker
+  bool hasVariants;  // a kernel that runs faster where its memrefs have no byte in common
+  bool mixesTensors; // and memrefs
 };
 
 /// A linked module. Its code and data are freed with the last handle to it and its functions.

@@ -1,5 +1,6 @@
 #include "engine/runtime/CallContext.h"
 #include "engine/runtime/StackBounds.h"
+#include "engine/session/Overlap.h"
 #include "engine/session/SmallArray.h"
 #include "engine/session/State.h"
 
@@ -25,17 +26,9 @@ Status tooSmall(const std::string &what, size_t given, size_t needed, const std:
                                 std::to_string(needed - given) + " are missing");
 }
 
-/// Where the elements of a buffer lie.
 HostMemory memoryOf(const Buffer &buffer) {
-  if (buffer.elementCount() == 0)
-    return {};
-  int64_t each = elementBytes(buffer.type()), before = 0, after = each;
-  for (size_t i = 0; i < buffer.shape().size(); ++i) {
-    int64_t reach = (buffer.shape()[i] - 1) * buffer.strides()[i] * each;
-    (reach < 0 ? before : after) += reach;
-  }
-  auto *first = static_cast<std::byte *>(const_cast<void *>(buffer.data()));
-  return {first + before, static_cast<size_t>(after - before)};
+  Interval interval = intervalOf(buffer);
+  return {reinterpret_cast<void *>(interval.begin), interval.end - interval.begin};
 }
 
 /// Views of the arguments; those of scalars point into `arguments`.
@@ -62,6 +55,12 @@ Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature 
   }
   const runtime::Executor &executor = *this->module->state->engine->state->executor;
   workersFit = description->workerStackBytes <= executor.workerStackBytes();
+  size_t memrefs = 0, tensors = 0;
+  for (const ValueType &type : description->arguments)
+    if (type.isShaped)
+      ++(type.isMemref ? memrefs : tensors);
+  hasVariants = description->isKernel && memrefs > 1;
+  mixesTensors = memrefs != 0 && tensors != 0;
   // Import admits only the types of the list.
   for (const ValueType &type : description->arguments)
     argumentTypes.push_back(*runtime::elementTypeFromName(type.element));
@@ -172,6 +171,24 @@ StatusOr<WorkspaceRequirement> Function::workspaceRequirement(size_t slabBytes) 
   return WorkspaceRequirement{bytes, PLIM_BUFFER_ALIGNMENT};
 }
 
+Status Function::copyTensors(std::span<const Value> arguments, plim_view *views,
+                             Buffer *copies) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!description->arguments[i].isShaped || description->arguments[i].isMemref)
+      continue;
+    const Buffer &tensor = std::get<Buffer>(arguments[i]);
+    for (size_t j = 0; j < arguments.size() && !copies[i]; ++j)
+      if (description->arguments[j].isMemref && overlap(tensor, std::get<Buffer>(arguments[j]))) {
+        auto *elements = static_cast<const std::byte *>(tensor.data());
+        PLIM_ASSIGN_OR_RETURN(copies[i],
+                              Buffer::fromCopy(module->state->pool, tensor.type(), tensor.shape(),
+                                               {elements, tensor.bytes()}));
+        views[i].data = copies[i].mutableData();
+      }
+  }
+  return okStatus();
+}
+
 Status Function::bindPools(const CallOptions &options, std::span<HostMemory> memories,
                            bool &isShared) const {
   const Module::State &state = *module->state;
@@ -231,10 +248,10 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
     if (buffer.readOnly())
       return refuse("is read-only");
     HostMemory memory = memoryOf(buffer);
-    for (size_t j = 0; j < arguments.size(); ++j)
-      if (const auto *argument = std::get_if<Buffer>(&arguments[j]);
-          argument && overlap(memory, memoryOf(*argument)))
-        return refuse("overlaps argument #" + std::to_string(j));
+    bool isApart = true;
+    for (const Value &value : arguments)
+      if (const auto *argument = std::get_if<Buffer>(&value))
+        isApart &= !overlap(buffer, *argument);
     for (const auto &[name, parameter] : module->state->parameters)
       if (overlap(memory, memoryOf(parameter)))
         return refuse("overlaps parameter '" + name + "'");
@@ -249,8 +266,9 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
         return refuse("overlaps the constants of the module");
     if (options.workspace && overlap(memory, *options.workspace))
       return refuse("overlaps the workspace");
+    // Over an argument the result is not made but copied in the end, when nothing reads that any more.
     // An empty tensor of the host's may have no address.
-    views[i] = {memory.bytes == 0 ? nullptr : memory.data,
+    views[i] = {memory.bytes == 0 || !isApart ? nullptr : memory.data,
                 const_cast<int64_t *>(buffer.shape().data()), nullptr};
   }
   return okStatus();
@@ -298,6 +316,9 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   SmallArray<plim_view, 16> argumentViews(arguments.size()), resultViews(results.size());
   SmallArray<uint64_t, 16> scalars(results.size());
   makeViews(arguments, argumentViews.data());
+  SmallArray<Buffer, 4> copies(mixesTensors ? arguments.size() : 0);
+  if (mixesTensors)
+    PLIM_RETURN_IF_ERROR(copyTensors(arguments, argumentViews.data(), copies.data()));
   size_t extentCount = 0;
   for (const ValueType &type : description->results)
     extentCount += type.shape.size();
@@ -319,6 +340,8 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   SmallArray<int64_t, 32> offsets(slotCount);
   PLIM_ASSIGN_OR_RETURN(memory.slabBytes,
                         planSlab(argumentViews.data(), {offsets.data(), slotCount}));
+  if (hasVariants && areApart(arguments))
+    memory.flags |= PLIM_CALL_APART;
   memory.offsets = slotCount == 0 ? nullptr : offsets.data();
   memory.offsetCount = slotCount;
   if (options.workspace)
@@ -366,7 +389,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     fresh[i] = std::move(*buffer);
     if (!isGiven)
       continue;
-    // What is carried around before it is returned has memory of its own.
+    // Made elsewhere: because it overlaps an argument, or is carried around before it is returned.
     const Buffer &result = std::get<Buffer>(fresh[i]), &output = options.outputs[i];
     if (!std::ranges::equal(result.shape(), output.shape()))
       return invalidArgumentError(

@@ -582,8 +582,10 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
             arguments.push_back(
                 arith::IndexCastOp::create(builder, loc, types[i++], load(field, position)));
     }
-    auto call = callFrom(builder, loc, function, arguments);
-    for (auto [index, result] : llvm::enumerate(call.getResults())) {
+    func::FuncOp apart = makeApart(function);
+    ValueRange results = apart ? callEither(builder, loc, function, apart, arguments, context)
+                               : callFrom(builder, loc, function, arguments).getResults();
+    for (auto [index, result] : llvm::enumerate(results)) {
       int32_t at = abi::viewBytes * int32_t(index);
       auto memref = dyn_cast<MemRefType>(result.getType());
       if (!memref) {
@@ -603,10 +605,48 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
     if (isKernel(function)) {
       barePointers(function);
+      if (apart)
+        barePointers(apart, /*isApart=*/true);
       rename(function, (rawPrefix + name).str());
     } else {
       makePrivate(function);
     }
+  }
+
+  /// A copy of a kernel for calls whose buffers have no byte in common; null if there is but one.
+  func::FuncOp makeApart(func::FuncOp function) {
+    if (!isKernel(function) ||
+        llvm::count_if(function.getArgumentTypes(), llvm::IsaPred<MemRefType>) < 2)
+      return nullptr;
+    func::FuncOp apart = function.clone();
+    apart.setName((apartPrefix + function.getName()).str());
+    apart.setPrivate();
+    getOperation().insert(std::next(function->getIterator()), apart);
+    ++variants;
+    return apart;
+  }
+
+  /// Calls `apart` if the context says that the arguments are, otherwise `function`.
+  ValueRange callEither(OpBuilder &builder, Location loc, func::FuncOp function, func::FuncOp apart,
+                        ValueRange arguments, Value context) {
+    Type word = builder.getI32Type();
+    Value flags = loadAt(builder, loc, word, context, abi::contextFlagsOffset);
+    Value mask = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(abi::callApart));
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value bit = arith::AndIOp::create(builder, loc, flags, mask);
+    Value areApart = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
+    Block *before = builder.getInsertionBlock(), *yes = before->splitBlock(before->end());
+    Block *no = yes->splitBlock(yes->end()), *after = no->splitBlock(no->end());
+    cf::CondBranchOp::create(builder, loc, areApart, yes, no);
+    for (auto [block, callee] : {std::pair(yes, apart), std::pair(no, function)}) {
+      builder.setInsertionPointToEnd(block);
+      auto call = callFrom(builder, loc, callee, arguments);
+      cf::BranchOp::create(builder, loc, after, call.getResults());
+    }
+    for (Type type : function.getResultTypes())
+      after->addArgument(type, loc);
+    builder.setInsertionPointToEnd(after);
+    return after->getArguments();
   }
 
   func::CallOp callFrom(OpBuilder &builder, Location loc, func::FuncOp function,
@@ -631,8 +671,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   }
 
   /// Rank-0 memrefs become bare pointers, with all that is known of them: LLVM sees the access
-  /// analysis only on real pointer arguments.
-  void barePointers(func::FuncOp function) {
+  /// analysis only on real pointer arguments. `isApart`: no two have a byte in common.
+  void barePointers(func::FuncOp function, bool isApart = false) {
     Block &entry = function.front();
     OpBuilder builder = OpBuilder::atBlockBegin(&entry);
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
@@ -657,6 +697,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       if (auto bytes = function.getArgAttrOfType<IntegerAttr>(index, bytesAttr))
         if (bytes.getInt() > 0)
           set(LLVM::LLVMDialect::getDereferenceableAttrName(), bytes);
+      if (isApart)
+        set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
       if (auto access = function.getArgAttrOfType<AccessAttr>(index, accessAttr)) {
         // Bindings of a dispatch: bufferization keeps what is written apart from all else.
         set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());

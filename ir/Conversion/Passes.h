@@ -41,6 +41,8 @@ namespace plim::ir {
 
 inline constexpr llvm::StringLiteral entryPrefix = "plim.entry.";
 inline constexpr llvm::StringLiteral rawPrefix = "plim.raw.";
+/// A kernel for calls whose buffers have no byte in common; not seen outside of its object.
+inline constexpr llvm::StringLiteral apartPrefix = "plim.apart.";
 inline constexpr llvm::StringLiteral dispatchPrefix = "plim.dispatch.";
 inline constexpr llvm::StringLiteral countPrefix = "plim.count.";
 inline constexpr llvm::StringLiteral dataPrefix = "plim.data.";

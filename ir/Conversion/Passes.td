@@ -63,7 +63,23 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
       `plim_rt_release`;
     - `cf.assert` becomes a branch to `plim_rt_fail`;
     - a function that may come back to itself begins with `plim_rt_recurse`, and ends where that fails;
-    - each public function, dispatch function and kernel gets the entry that engine/abi describes.
+    - each public function, dispatch function and kernel gets the entry that engine/abi describes;
+    - a kernel with several buffers gets a copy in which LLVM knows that they have no byte in common.
+      The entry calls it where the context says that this is so:
+
+    ```mlir
+    func.func @k(%a: memref<f32>, %b: memref<f32>) attributes {plim.kernel} { ... }
+    // becomes
+    llvm.func @plim.entry.k(%context, %arguments, %results) -> i32 {
+      cf.cond_br %are_apart, ^apart, ^otherwise
+    ^apart:
+      call @plim.apart.k(...)
+    ^otherwise:
+      call @plim.raw.k(...)
+    }
+    func.func @plim.raw.k(%a: !llvm.ptr, %b: !llvm.ptr)
+    func.func private @plim.apart.k(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias})
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::arith::ArithDialect", "::mlir::ub::UBDialect",
@@ -71,6 +87,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"dispatches", "dispatches", "dispatches lowered">,
     Statistic<"groups", "groups", "groups of dispatches lowered to one call">,
+    Statistic<"variants", "variants", "kernels copied for arguments without a byte in common">,
     Statistic<"allocations", "allocations", "calls of the allocator and of scratch">,
     Statistic<"checks", "checks", "assertions lowered">,
     Statistic<"guards", "guards", "functions that ask for stack before another turn">];

@@ -12,6 +12,8 @@ namespace plim::ir {
 
 namespace abi {
 inline constexpr int32_t contextStatusOffset = 8;
+inline constexpr int32_t contextFlagsOffset = 12;
+inline constexpr uint32_t callApart = 1;
 inline constexpr int32_t contextWorkspaceOffset = 16;
 inline constexpr int32_t viewBytes = 24;
 inline constexpr int32_t viewSizesOffset = 8;

@@ -285,6 +285,35 @@ func.func @asserting(%a: memref<f32> {plim.extents = array<i64: 1>}, %n: index, 
 
 // -----
 
+// A kernel with several buffers has a variant for calls in which they have no byte in common. The raw
+// pointer has nobody who would know.
+// CHECK-LABEL: llvm.func @plim.entry.several(
+//  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[RESULTS:.*]]: !llvm.ptr)
+//       CHECK: %[[AT:.*]] = llvm.getelementptr %[[CONTEXT]][12]
+//       CHECK: %[[FLAGS:.*]] = llvm.load %[[AT]] : !llvm.ptr -> i32
+//       CHECK: %[[BIT:.*]] = arith.andi %[[FLAGS]], %c1_i32
+//       CHECK: %[[APART:.*]] = arith.cmpi ne, %[[BIT]], %c0_i32
+//       CHECK: cf.cond_br %[[APART]], ^[[YES:.*]], ^[[NO:.*]]
+//       CHECK: ^[[YES]]:
+//       CHECK: %[[X:.*]] = func.call @plim.apart.several(
+//       CHECK: cf.br ^[[AFTER:.*]](%[[X]] : f32)
+//       CHECK: ^[[NO]]:
+//       CHECK: %[[Y:.*]] = func.call @plim.raw.several(
+//       CHECK: cf.br ^[[AFTER]](%[[Y]] : f32)
+//       CHECK: ^[[AFTER]](%[[RESULT:.*]]: f32):
+//       CHECK: llvm.store %[[RESULT]]
+// CHECK-LABEL: func.func @plim.raw.several(
+//  CHECK-SAME: !llvm.ptr {llvm.align = 4 : i64, llvm.nofree}, %{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.nofree})
+// CHECK-LABEL: func.func private @plim.apart.several(
+//  CHECK-SAME: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.nofree}, %{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.nofree})
+func.func @several(%a: memref<f32>, %b: memref<f32>) -> f32 attributes {plim.kernel} {
+  %x = memref.load %a[] : memref<f32>
+  memref.store %x, %b[] : memref<f32>
+  return %x : f32
+}
+
+// -----
+
 // Extents and strides that are dynamic come from the view, each from its own array.
 // CHECK-LABEL: llvm.func @plim.entry.strided(
 //  CHECK-SAME: %{{.*}}: !llvm.ptr, %[[ARGUMENTS:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)

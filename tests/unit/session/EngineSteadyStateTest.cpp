@@ -72,6 +72,15 @@ TEST_F(EngineSteadyState, KernelsAndStateAllocateNothing) {
   EXPECT_EQ(allocationsOf(add, addArguments, 500), 0);
 }
 
+TEST_F(EngineSteadyState, OutputsOverArgumentsAllocateNothing) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
+  Function matmul = lookup(load(*engine, matmulSource), "matmul");
+  std::vector<Value> arguments = {smallIntegers({16, 16}), smallIntegers({16, 16})};
+  std::vector<Buffer> output = {std::get<Buffer>(arguments[0])};
+  allocationsOf(matmul, arguments, 5, {.outputs = output});
+  EXPECT_EQ(allocationsOf(matmul, arguments, 500, {.outputs = output}), 0);
+}
+
 TEST_F(EngineSteadyState, CallsFromASmallStackAllocateNothing) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
   StatusOr<jit::Artifact> artifact = engine->compile(saxpySource, "in.mlir", {});
