@@ -49,30 +49,6 @@ bool appendParts(const Model &model, const Item &item, std::vector<Piece> &parts
   return isWhole;
 }
 
-/// Sections of which no other holds all boxes, renumbered.
-void renumber(Packing &packing) {
-  std::vector<std::pair<uint32_t, uint32_t>> events; // 2 * section + isStart, part
-  events.reserve(2 * packing.parts.size());
-  for (uint32_t i = 0; i < packing.parts.size(); ++i) {
-    events.push_back({2 * packing.parts[i].first + 1, i});
-    events.push_back({2 * packing.parts[i].last, i});
-  }
-  std::sort(events.begin(), events.end());
-  uint32_t section = 0;
-  bool ended = false;
-  for (auto [time, part] : events) {
-    if (time % 2) {
-      section += ended;
-      ended = false;
-      packing.parts[part].first = section;
-    } else {
-      ended = true;
-      packing.parts[part].last = section + 1;
-    }
-  }
-  packing.numSections = events.empty() ? 0 : section + 1;
-}
-
 void bound(Packing &packing) {
   // Every section holds all its boxes, of which the highest need not be rounded.
   std::vector<int64_t> steps(packing.numSections + 1, 0), saved(packing.numSections, 0);
@@ -97,6 +73,29 @@ void bound(Packing &packing) {
 }
 
 } // namespace
+
+void renumber(Packing &packing) {
+  std::vector<std::pair<uint32_t, uint32_t>> events; // 2 * section + isStart, part
+  events.reserve(2 * packing.parts.size());
+  for (uint32_t i = 0; i < packing.parts.size(); ++i) {
+    events.push_back({2 * packing.parts[i].first + 1, i});
+    events.push_back({2 * packing.parts[i].last, i});
+  }
+  std::sort(events.begin(), events.end());
+  uint32_t section = 0;
+  bool ended = false;
+  for (auto [time, part] : events) {
+    if (time % 2) {
+      section += ended;
+      ended = false;
+      packing.parts[part].first = section;
+    } else {
+      ended = true;
+      packing.parts[part].last = section + 1;
+    }
+  }
+  packing.numSections = events.empty() ? 0 : section + 1;
+}
 
 Packing packingOf(const Model &model, const std::vector<uint32_t> &items, uint32_t pool) {
   Packing packing;

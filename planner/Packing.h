@@ -36,6 +36,9 @@ struct Packing {
 
 Packing packingOf(const Model &model, const std::vector<uint32_t> &items, uint32_t pool);
 
+/// Drops the sections of which another holds all boxes.
+void renumber(Packing &packing);
+
 /// End of the highest box.
 int64_t peakOf(const Packing &packing, const std::vector<int64_t> &offsets);
 

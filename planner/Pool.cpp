@@ -1,10 +1,13 @@
 #include "planner/Pool.h"
 
+#include "planner/Blocks.h"
 #include "planner/Pairs.h"
+#include "planner/Repair.h"
 #include "planner/Skyline.h"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -37,10 +40,22 @@ constexpr SkylineWeights skylines[] = {
     {.size = 0.05, .duration = 1.15, .load = 22, .touch = 2.8, .level = 7},
 };
 
+/// The boxes as they are, or joined to blocks, and the best packing of them.
+struct View {
+  Blocks blocks; // without places: as they are
+  const Packing *packing = nullptr;
+  PoolPlan plan;
+  std::optional<Repair> repair;
+  uint64_t dive = 0;   // nodes that one packing by search costs
+  uint64_t rounds = 0; // of this view
+  size_t shift = 0;    // rounds without success
+};
+
 struct Task {
+  enum class Kind { Search, Pairs, Repair };
+  Kind kind = Kind::Search;
   int64_t capacity = 0;
   Strategy strategy;
-  bool isOfPairs = false;
   uint64_t nodes = 0;
   Attempt attempt;
 };
@@ -49,19 +64,30 @@ class Portfolio {
 public:
   Portfolio(const Model &model, const Packing &packing, int64_t capacity, PoolPlan &best,
             Budget &budget)
-      : model(model), packing(packing), capacity(capacity), best(best), budget(budget) {
-    uint64_t sections = 0;
-    for (const Piece &part : packing.parts)
-      sections += part.last - part.first;
-    uint64_t boxes = packing.boxes.size();
-    dive = boxes * (1 + sections / 2 / sectionsPerNode);
-  }
+      : model(model), whole(packing), capacity(capacity), best(best), budget(budget) {}
 
   void run() {
-    for (uint64_t round = 0; !isDone() && dive <= budget.nodes && !budget.isOver(); ++round) {
-      form(round);
-      work();
-      merge();
+    View asIs;
+    asIs.packing = &whole;
+    asIs.plan = best;
+    asIs.dive = diveOf(whole);
+    std::optional<View> joined;
+    bool joins = true;
+    uint64_t joint = 0; // how often boxes were joined
+    // In each cycle both have a turn, even if there is no task that is small enough for one of them.
+    int idle = 0;
+    for (uint64_t round = 0; idle < 4 && !isDone() && !budget.isOver(); ++round) {
+      bool isJoined = joins && round % 4 != 1;
+      // Another way to join helps more often than a long search, but not always.
+      if (isJoined && (!joined || joined->rounds == std::size(strategies) + joint))
+        isJoined = joins = join(joined.emplace(), joint++);
+      if (isDone())
+        break;
+      View &view = isJoined ? *joined : asIs;
+      form(view);
+      work(view);
+      merge(view);
+      idle = tasks.empty() ? idle + 1 : 0;
     }
   }
 
@@ -70,43 +96,93 @@ private:
     return best.lowerBound > capacity || (!best.offsets.empty() && best.peak <= best.lowerBound);
   }
 
+  static uint64_t diveOf(const Packing &packing) {
+    uint64_t sections = 0;
+    for (const Piece &part : packing.parts)
+      sections += part.last - part.first;
+    return packing.boxes.size() * (1 + sections / 2 / sectionsPerNode);
+  }
+
+  /// Joins in another order for each seed. False if that makes few less.
+  bool join(View &view, uint64_t seed) {
+    view.blocks = planner::join(whole, seed);
+    view.packing = &view.blocks.packing;
+    if (view.packing->boxes.size() > whole.boxes.size() / 4 * 3)
+      return false;
+    view.dive = diveOf(*view.packing);
+    for (const SkylineWeights &weights : skylines)
+      offer(view, placeOnSkyline(*view.packing, weights, [&] { return budget.isStopped(); }));
+    return true;
+  }
+
+  void offer(View &view, std::vector<int64_t> offsets) {
+    if (offsets.empty())
+      return;
+    int64_t peak = peakOf(*view.packing, offsets);
+    if (best.offsets.empty() || peak < best.peak) {
+      best.peak = peak;
+      best.offsets = view.blocks.places.empty() ? offsets : view.blocks.offsetsOf(offsets);
+    }
+    if (view.plan.offsets.empty() || peak < view.plan.peak) {
+      view.plan.peak = peak;
+      view.plan.offsets = std::move(offsets);
+    }
+  }
+
   /// One task asks for the bound, which is nearly always the hardest to miss by accident and the
   /// easiest to refute; one for something between it and what is known, nearer and nearer to that
   /// as long as it is not found. The first cycle is short; then long attempts and middling ones take
   /// turns, as either kind finds what the other does not. As long as the bound has not been refused
-  /// often, it gets most of the nodes.
-  void form(uint64_t round) {
+  /// often, it gets most of the nodes of those. As many are spent on repairing the best packing, which comes first: where
+  /// there are many boxes, a search takes long to find any.
+  void form(View &view) {
+    uint64_t round = view.rounds++;
     bool isFirst = round < std::size(strategies);
     size_t count = isFirst ? std::size(strategies) : numPersistent;
-    uint64_t nodes = (2 * dive + 200) * (isFirst ? 1 : round % 2 ? 4 : 16);
+    uint64_t nodes = (2 * view.dive + 200) * (isFirst ? 1 : round % 2 ? 4 : 16);
     int64_t most = capacity;
     if (!best.offsets.empty() && best.peak <= capacity)
       most = best.peak - 1;
     int64_t room = most - best.lowerBound;
     auto between = [&](size_t turn) { return most - (room >> (1 + turn % 3)); };
-    tasks.assign(2, {});
     // What was refused so often is not asked for as often any more.
     bool asksForBound = round < std::size(strategies) + 3 * numPersistent || round % 4 == 0;
-    tasks[0].capacity = asksForBound ? best.lowerBound : between(shift + 1);
-    tasks[1].capacity = between(shift);
-    for (size_t i = 0; i < tasks.size(); ++i) {
-      tasks[i].strategy = strategies[(round + i * 5) % count];
-      tasks[i].strategy.noise = isFirst ? 0 : round * tasks.size() + i + 1;
-      tasks[i].nodes = std::min(nodes, budget.nodes / tasks.size());
+    tasks.clear();
+    if (view.dive <= budget.nodes) {
+      tasks.resize(room > 0 ? 2 : 1);
+      tasks[0].capacity = asksForBound ? best.lowerBound : between(view.shift + 1);
+      for (size_t i = 0; i < tasks.size(); ++i) {
+        if (i > 0)
+          tasks[i].capacity = between(view.shift);
+        tasks[i].strategy = strategies[(round + i * 5) % count];
+        tasks[i].strategy.noise = isFirst ? 0 : round * 2 + i + 1;
+        tasks[i].nodes = nodes;
+      }
+      if (asksForBound && !isFirst && room > 0)
+        tasks[1].nodes /= 4;
+      // Shapes that interlock are searched in the way that can prove something, too.
+      if (!view.packing->isExact && view.blocks.places.empty()) {
+        tasks[0].kind = Task::Kind::Pairs;
+        tasks[0].capacity = most;
+      }
     }
-    if (asksForBound && !isFirst)
-      tasks[1].nodes /= 4;
-    // Shapes that interlock are searched in the way that can prove something, too.
-    if (!packing.isExact) {
-      tasks[0].isOfPairs = true;
-      tasks[0].capacity = most;
+    if (!view.plan.offsets.empty() && room > 0) {
+      Task task;
+      task.kind = Task::Kind::Repair;
+      task.nodes = tasks.empty() ? 4 * whole.boxes.size() : 0;
+      for (const Task &other : tasks)
+        task.nodes += other.nodes;
+      tasks.insert(tasks.begin(), std::move(task));
+      if (!view.repair)
+        view.repair.emplace(*view.packing);
+      view.repair->hold(view.plan.offsets);
     }
-    if (room <= 0)
-      tasks.resize(1);
+    for (Task &task : tasks)
+      task.nodes = std::clamp<uint64_t>(budget.nodes / tasks.size(), 1, task.nodes);
   }
 
   /// Runs the tasks. Nothing after the first that meets the bound counts, whoever ran it.
-  void work() {
+  void work(View &view) {
     std::atomic<size_t> next = 0, winner = tasks.size();
     std::vector<std::atomic<bool>> stops(tasks.size());
     auto run = [&] {
@@ -115,11 +191,9 @@ private:
           continue;
         Task &task = tasks[i];
         auto isStopped = [&, i] { return stops[i] || budget.isStopped(); };
-        task.attempt = task.isOfPairs
-                           ? searchPairs(model, packing, task.capacity, task.nodes, isStopped)
-                           : search(packing, task.capacity, task.strategy, task.nodes, isStopped);
+        task.attempt = attempt(view, task, isStopped);
         if (task.attempt.outcome == Outcome::Found &&
-            peakOf(packing, task.attempt.offsets) <= best.lowerBound) {
+            peakOf(*view.packing, task.attempt.offsets) <= best.lowerBound) {
           size_t seen = winner;
           while (i < seen && !winner.compare_exchange_weak(seen, i))
             ;
@@ -143,35 +217,40 @@ private:
       tasks.resize(winner + 1);
   }
 
-  void merge() {
-    bool found = false;
+  Attempt attempt(View &view, const Task &task, const std::function<bool()> &isStopped) {
+    switch (task.kind) {
+    case Task::Kind::Search:
+      return search(*view.packing, task.capacity, task.strategy, task.nodes, isStopped);
+    case Task::Kind::Pairs:
+      return searchPairs(model, *view.packing, task.capacity, task.nodes, isStopped);
+    case Task::Kind::Repair:
+      return view.repair->run(best.lowerBound, task.nodes, isStopped);
+    }
+  }
+
+  void merge(View &view) {
+    int64_t before = best.peak;
     for (Task &task : tasks) {
       budget.nodes -= std::min(budget.nodes, task.attempt.nodes);
       budget.spent += task.attempt.nodes;
-      if (task.attempt.outcome == Outcome::Found) {
-        int64_t peak = peakOf(packing, task.attempt.offsets);
-        if (best.offsets.empty() || peak < best.peak) {
-          best.peak = peak;
-          best.offsets = std::move(task.attempt.offsets);
-          found = true;
-        }
-      } else if (task.attempt.outcome == Outcome::Exhausted &&
-                 (packing.isExact || task.isOfPairs)) {
-        int64_t step = packing.isExact ? packing.step : 1;
+      bool isFound = task.attempt.outcome == Outcome::Found;
+      if (isFound) {
+        offer(view, std::move(task.attempt.offsets));
+      } else if (task.attempt.outcome == Outcome::Exhausted && view.blocks.places.empty() &&
+                 (whole.isExact || task.kind == Task::Kind::Pairs)) {
+        int64_t step = whole.isExact ? whole.step : 1;
         int64_t least = (task.capacity / step + 1) * step;
         best.lowerBound = std::max(best.lowerBound, least);
       }
     }
-    shift = found ? 0 : shift + 1;
+    view.shift = best.peak < before ? 0 : view.shift + 1;
   }
 
   const Model &model;
-  const Packing &packing;
+  const Packing &whole;
   const int64_t capacity;
   PoolPlan &best;
   Budget &budget;
-  uint64_t dive = 0; // nodes that one packing costs
-  size_t shift = 0;  // rounds without success
   std::vector<Task> tasks;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <queue>
@@ -72,31 +73,21 @@ public:
       : packing(packing), weights(weights), needs(loadsOf(packing)) {
     most = double(std::max<int64_t>(1, needs.in(0, packing.numSections)));
     offsets.assign(packing.boxes.size(), 0);
+    firstFrom.assign(packing.numSections + 1, 0);
     for (uint32_t i = 0; i < packing.boxes.size(); ++i) {
       const Box &box = packing.boxes[i];
       offsets[i] = box.lowest();
       if (box.parts.size() == 0)
         continue;
-      byStart.push_back(i);
-      const Piece &part = partOf(i);
-      worth.push_back(std::pow(double(box.extent), weights.size) *
-                      std::pow(double(part.last - part.first), weights.duration));
+      const Piece &part = packing.parts[box.parts.first];
+      double worth = weights.size * std::log(double(box.extent)) +
+                     weights.duration * std::log(double(part.last - part.first));
+      byStart.push_back({worth, part.high, box.stride, part.first, part.last, i});
+      ++firstFrom[part.first + 1];
     }
-    std::vector<uint32_t> order(byStart.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return std::pair(partOf(byStart[a]).first, a) < std::pair(partOf(byStart[b]).first, b);
+    std::sort(byStart.begin(), byStart.end(), [](const Waiting &a, const Waiting &b) {
+      return std::pair(a.first, a.box) < std::pair(b.first, b.box);
     });
-    std::vector<uint32_t> boxes;
-    std::vector<double> worths;
-    firstFrom.assign(packing.numSections + 1, 0);
-    for (uint32_t i : order) {
-      boxes.push_back(byStart[i]);
-      worths.push_back(worth[i]);
-      ++firstFrom[partOf(byStart[i]).first + 1];
-    }
-    byStart = std::move(boxes);
-    worth = std::move(worths);
     std::partial_sum(firstFrom.begin(), firstFrom.end(), firstFrom.begin());
     next.resize(byStart.size() + 1);
     std::iota(next.begin(), next.end(), 0u);
@@ -131,7 +122,14 @@ private:
   using Gaps = std::map<uint32_t, Gap>; // by first section
   static constexpr uint32_t none = ~0u;
 
-  const Piece &partOf(uint32_t box) const { return packing.parts[packing.boxes[box].parts.first]; }
+  /// A box that may have to be placed.
+  struct Waiting {
+    double worth; // a logarithm
+    int64_t bytes;
+    Stride stride;
+    uint32_t first, last; // sections
+    uint32_t box;
+  };
 
   /// The first that is not placed, from this one on.
   uint32_t find(uint32_t i) {
@@ -154,23 +152,26 @@ private:
     int64_t left = it == gaps.begin() ? -1 : std::prev(it)->second.height;
     int64_t right = std::next(it) == gaps.end() ? -1 : std::next(it)->second.height;
     double highest = double(needs.in(gap.first, gap.last));
-    double bonus = weights.touch * weights.touch * weights.level;
-    double limit = bonus * std::exp(weights.load * (highest / most - 1)), best = -1;
+    // Logarithms.
+    double limit = weights.load * (highest / most - 1), best = -std::numeric_limits<double>::max();
+    double touch = std::log(weights.touch), level = std::log(weights.level);
+    double bonus = 2 * touch + level;
     uint32_t chosen = none, end = firstFrom[gap.last];
     for (uint32_t i = find(firstFrom[gap.first]); i < end; i = find(i + 1)) {
-      const Piece &part = partOf(byStart[i]);
-      if (part.last > gap.last || worth[i] * limit <= best)
+      const Waiting &candidate = byStart[i];
+      if (candidate.last > gap.last || candidate.worth + bonus + limit <= best)
         continue;
-      double value = worth[i];
-      int64_t top = packing.boxes[byStart[i]].stride.atLeast(gap.height) + part.high;
-      bool atLeft = part.first == gap.first, atRight = part.last == gap.last;
-      if (atLeft)
-        value *= weights.touch;
-      if (atRight)
-        value *= weights.touch;
-      if ((atLeft && top == left) || (atRight && top == right))
-        value *= weights.level;
-      value *= std::exp(weights.load * (double(needs.in(part.first, part.last)) / most - 1));
+      double value = candidate.worth;
+      bool atLeft = candidate.first == gap.first, atRight = candidate.last == gap.last;
+      if (atLeft || atRight) {
+        int64_t top = candidate.stride.atLeast(gap.height) + candidate.bytes;
+        value += touch * (atLeft + atRight);
+        if ((atLeft && top == left) || (atRight && top == right))
+          value += level;
+      }
+      if (value + limit <= best)
+        continue;
+      value += weights.load * (double(needs.in(candidate.first, candidate.last)) / most - 1);
       if (value > best) {
         best = value;
         chosen = i;
@@ -181,16 +182,16 @@ private:
 
   void place(Gaps::iterator it, uint32_t chosen) {
     Gap gap = it->second;
-    uint32_t box = byStart[chosen];
-    const Piece &part = partOf(box);
-    offsets[box] = packing.boxes[box].stride.atLeast(gap.height);
-    if (offsets[box] > gap.height)
-      needs.add(part.first, part.last, offsets[box] - gap.height);
+    const Waiting &what = byStart[chosen];
+    int64_t offset = what.stride.atLeast(gap.height);
+    offsets[what.box] = offset;
+    if (offset > gap.height)
+      needs.add(what.first, what.last, offset - gap.height);
     next[chosen] = chosen + 1;
     gaps.erase(it);
-    open({gap.first, part.first, gap.height});
-    open({part.first, part.last, offsets[box] + part.high});
-    open({part.last, gap.last, gap.height});
+    open({gap.first, what.first, gap.height});
+    open({what.first, what.last, offset + what.bytes});
+    open({what.last, gap.last, gap.height});
   }
 
   /// There is a higher neighbour: a gap of all sections holds any box.
@@ -219,8 +220,8 @@ private:
   RangeMaximum needs; // by section: what is placed, given up, or still to be placed
   double most = 1;    // of them at the beginning
   std::vector<int64_t> offsets;
-  std::vector<uint32_t> byStart, firstFrom, next; // boxes; by section; by position in byStart
-  std::vector<double> worth;                      // by position
+  std::vector<Waiting> byStart;
+  std::vector<uint32_t> firstFrom, next; // positions in byStart: by section; by position
   Gaps gaps;
   std::priority_queue<std::pair<int64_t, uint32_t>, std::vector<std::pair<int64_t, uint32_t>>,
                       std::greater<>>
