@@ -111,6 +111,7 @@ bool isValid(const CallPlan &plan) {
 
 void writeSignature(Writer &writer, const FunctionSignature &function) {
   writer.text(function.name);
+  writer.text(function.location);
   for (const std::vector<ValueType> *types : {&function.arguments, &function.results})
     writer.list(*types, [&](const ValueType &type) { writeType(writer, type); });
   writer.integer(function.isKernel);
@@ -136,6 +137,7 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
 FunctionSignature readSignature(Reader &reader) {
   FunctionSignature function;
   function.name = reader.text();
+  function.location = reader.text();
   for (std::vector<ValueType> *types : {&function.arguments, &function.results})
     reader.list(*types, [&] { return readType(reader); });
   function.isKernel = reader.integer() != 0;

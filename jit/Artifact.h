@@ -66,6 +66,7 @@ struct CallPlan {
 /// A public function of the module.
 struct FunctionSignature {
   std::string name;
+  std::string location; // "file:line:column: " of the source; may be empty
   std::vector<ValueType> arguments;
   std::vector<ValueType> results;
   bool isKernel = false;        // has a raw pointer
@@ -130,7 +131,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 6;
+inline constexpr uint32_t artifactVersion = 7;
 
 // A serialised artifact:
 //

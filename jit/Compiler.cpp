@@ -94,6 +94,7 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
       continue;
     FunctionSignature signature;
     signature.name = function.getName().str();
+    signature.location = locationOf(function.getLoc());
     for (Type type : function.getArgumentTypes())
       signature.arguments.push_back(valueTypeOf(type));
     for (Type type : function.getResultTypes())

@@ -18,6 +18,7 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options) {
   engine.limits = options.limits;
   engine.policy = options.policy;
   engine.threads = options.threads;
+  engine.checked = options.checked;
   if (options.cache || !options.cacheFolder.empty())
     engine.cacheFolder =
         options.cacheFolder.empty() ? jit::ArtifactCache::defaultFolder() : options.cacheFolder;

@@ -20,6 +20,7 @@ struct ModuleOptions {
   std::string policy = "auto";
   int threads = 0;
   bool oracle = false;
+  bool checked = false;
   bool cache = false;
   std::string cacheFolder; // empty: the default one
 };

@@ -61,6 +61,8 @@ int main(int argc, char **argv) {
   plim::tools::addCallOptions(*runCommand, run.call);
   runCommand->add_option("--output,-o", run.outputs, "write the next result to FILE.npy")
       ->allow_extra_args(false);
+  runCommand->add_flag("--checked", run.module.checked,
+                       "find accesses out of range and writes to what is read-only");
   runCommand->add_option("--repeat", run.repeat, "call this often")->check(CLI::PositiveNumber);
   runCommand->add_flag("--timing", run.timing, "say where the time went, on standard error");
   runCommand->add_option("--dump-asm", run.assembly,

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 7u
+#define PLIM_ABI_VERSION 8u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -107,6 +107,10 @@ typedef plim_code (*plim_dispatch_entry)(plim_context *context, void *const *bin
 /* How many workgroups the dispatch has for these scalars. Pure; never negative. */
 typedef int64_t (*plim_workgroup_count)(const int64_t *scalars);
 
+/* What a dispatch does to a binding: bits. */
+#define PLIM_ACCESS_READ 1u
+#define PLIM_ACCESS_WRITE 2u
+
 /* One dispatch, a constant in the object.
  *
  *   offset  field
@@ -114,14 +118,20 @@ typedef int64_t (*plim_workgroup_count)(const int64_t *scalars);
  *        8  workgroups
  *       16  name                NUL-terminated, for reports
  *       24  cost                estimated work of one workgroup, in scalar operations
+ *       32  location            NUL-terminated "file:line:column: " of its source, may be empty
+ *       40  binding_count
+ *       48  access              PLIM_ACCESS_... of each binding
  */
 typedef struct plim_dispatch {
   plim_dispatch_entry entry;
   plim_workgroup_count workgroups;
   const char *name;
   int64_t cost;
+  const char *location;
+  uint64_t binding_count;
+  const uint8_t *access;
 } plim_dispatch;
-PLIM_STATIC_ASSERT(sizeof(plim_dispatch) == 32, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_dispatch) == 56, "mirrored by ir/Conversion");
 
 /* One run of a dispatch, filled in by host code in its own frame.
  *

@@ -57,10 +57,10 @@ StatusOr<Buffer> Buffer::create(const std::shared_ptr<MemoryPool> &pool, void *d
 StatusOr<Buffer> Buffer::adopt(const std::shared_ptr<MemoryPool> &pool, void *block,
                                ElementType type, std::span<const int64_t> shape) {
   PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
-  if (static_cast<size_t>(bytes) > MemoryPool::capacityOf(block))
+  if (static_cast<size_t>(bytes) > pool->capacityOf(block))
     return invalidArgumentError("a shape of " + std::to_string(bytes) +
                                 " bytes does not fit in a block of " +
-                                std::to_string(MemoryPool::capacityOf(block)));
+                                std::to_string(pool->capacityOf(block)));
   return create(pool, block, type, shape);
 }
 

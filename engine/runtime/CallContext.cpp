@@ -2,6 +2,8 @@
 
 #include "engine/runtime/ByteSize.h"
 #include "engine/runtime/Executor.h"
+#include "engine/runtime/FaultGuard.h"
+#include "engine/runtime/FaultReport.h"
 #include "engine/runtime/StackBounds.h"
 
 #include <algorithm>
@@ -126,13 +128,31 @@ void CallContext::runHere(plim_function_entry entry, const plim_view *arguments,
   FloatEnvironment environment;
   plim_code code;
   try {
-    code = entry(context(), arguments, results);
+    if (!memory.checked) [[likely]]
+      code = entry(context(), arguments, results);
+    else
+      code = runChecked(entry, arguments, results);
   } catch (...) {
     code = codeOf(StatusCode::Unknown);
     latch(code, "an exception left the function");
   }
   if (code != 0)
     latch(code, "the function failed without a message");
+}
+
+plim_code CallContext::runChecked(plim_function_entry entry, const plim_view *arguments,
+                                  const plim_view *results) {
+  plim_code code = 0;
+  std::optional<Fault> fault =
+      FaultGuard::run([&] { code = entry(context(), arguments, results); });
+  if (!fault)
+    return code;
+  auto argument = [&](size_t i) { return memory.checked->arguments[i].data; };
+  latch(codeOf(StatusCode::OutOfRange),
+        std::string(memory.checked->function) + " " +
+            describeFault(*fault, *memory.checked->memory, "argument",
+                          memory.checked->arguments.size(), argument));
+  return failed();
 }
 
 Status CallContext::run(plim_function_entry entry, const plim_view *arguments,
@@ -191,7 +211,7 @@ void *CallContext::allocate(int64_t rank, const int64_t *sizes, int64_t elementB
           "no memory for a buffer of " + std::to_string(*bytes) + " bytes");
     return nullptr;
   }
-  BlockLink *link = MemoryPool::linkOf(block);
+  BlockLink *link = pool.linkOf(block);
   LockGuard lock(mutex);
   link->next = owned.next;
   link->prev = &owned;
@@ -214,9 +234,10 @@ void *CallContext::allocateResult(int64_t index, int64_t rank, const int64_t *si
 void CallContext::release(void *block) {
   if (!block)
     return;
+  BlockLink *link = pool.linkOf(block);
   {
     LockGuard lock(mutex);
-    unlink(MemoryPool::linkOf(block));
+    unlink(link);
   }
   pool.release(block);
 }
@@ -224,7 +245,7 @@ void CallContext::release(void *block) {
 bool CallContext::detach(void *block) {
   LockGuard lock(mutex);
   for (BlockLink *link = owned.next; link != &owned; link = link->next) {
-    if (MemoryPool::blockOf(link) == block) {
+    if (pool.blockOf(link) == block) {
       unlink(link);
       return true;
     }
@@ -245,7 +266,7 @@ void CallContext::releaseAll() {
     owned = {&owned, &owned};
   }
   while (next != &owned)
-    pool.release(MemoryPool::blockOf(std::exchange(next, next->next)));
+    pool.release(pool.blockOf(std::exchange(next, next->next)));
 }
 
 } // namespace plim::runtime

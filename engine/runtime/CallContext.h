@@ -27,6 +27,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,7 @@ namespace plim::runtime {
 
 class CallContext;
 class Executor;
+class GuardedMemory;
 
 /// What a call asks of the stacks that it runs on.
 struct StackDemand {
@@ -41,10 +43,20 @@ struct StackDemand {
   bool workersFit = true; // false: a dispatch needs more than a worker has
 };
 
+/// What a checked call needs to turn a fault of generated code into a status. Borrowed for the call.
+struct CheckedCall {
+  GuardedMemory *memory = nullptr;
+  /// What runs, with its location: "net.mlir:3:8: kernel 'saxpy'".
+  std::string_view function = {};
+  std::span<const plim_view> arguments = {};
+};
+
 /// What a call needs of planned memory, what the caller of the function lends it, and what is known of
 /// its arguments. Memory is borrowed for that time, aligned to PLIM_BUFFER_ALIGNMENT.
 struct CallMemory {
-  uint32_t flags = 0;           // plim_context::flags
+  uint32_t flags = 0; // plim_context::flags
+  /// Null unless faults are looked for.
+  const CheckedCall *checked = nullptr;
   size_t slabBytes = 0;         // 0 when nothing is planned (policy `heap`)
   void *const *pools = nullptr; // plim_context::pools
   /// plim_context::offsets. Without memory for the slab they become negative: code then asks for each
@@ -147,6 +159,8 @@ public:
   bool detach(void *block);
 
   Executor &executor() { return exec; }
+  /// Null unless faults are looked for.
+  const CheckedCall *checked() const { return memory.checked; }
   /// May dispatches of this call run on workers?
   bool workersFit() const { return demand.workersFit; }
   /// Has the calling thread, which runs the call, what it needs without PLIM_RECURSION_STACK?
@@ -156,6 +170,9 @@ private:
   friend class CallFrame;
 
   void runHere(plim_function_entry entry, const plim_view *arguments, const plim_view *results);
+  /// The same where faults are looked for.
+  plim_code runChecked(plim_function_entry entry, const plim_view *arguments,
+                       const plim_view *results);
   /// An area of scratch of the caller's memory; null when all are in use.
   std::byte *takeArea();
   void giveBackArea(std::byte *area);

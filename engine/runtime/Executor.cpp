@@ -1,7 +1,10 @@
 #include "engine/runtime/Executor.h"
 
 #include "engine/runtime/CallContext.h"
+#include "engine/runtime/FaultGuard.h"
+#include "engine/runtime/FaultReport.h"
 #include "engine/runtime/FloatEnvironment.h"
+#include "engine/runtime/GuardedMemory.h"
 #include "engine/runtime/ThreadSanitizer.h"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -15,6 +18,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -115,11 +119,41 @@ struct Executor::Group {
   const Launch *begin() const { return launches.data(); }
   const Launch *end() const { return launches.data() + count; }
 
+  plim_code runChecked(plim_context *context, const Launch &launch, int64_t begin,
+                       int64_t end) const {
+    const plim_dispatch &dispatch = *launch.dispatch;
+    plim_code code = 0;
+    std::optional<Fault> fault = FaultGuard::run(
+        [&] { code = dispatch.entry(context, launch.bindings, launch.scalars, begin, end); });
+    if (!fault)
+      return code;
+    std::string what = dispatch.location ? dispatch.location : "";
+    call.latch(codeOf(StatusCode::OutOfRange),
+               what + "dispatch '" + dispatch.name + "' " +
+                   describeFault(*fault, *call.checked()->memory, "binding", dispatch.binding_count,
+                                 [&](size_t i) { return launch.bindings[i]; }));
+    return call.failed();
+  }
+
+  /// Counts its accesses, or takes them back: while there are any, what is only read is protected.
+  void countAccesses(bool begin) const {
+    GuardedMemory &memory = *call.checked()->memory;
+    for (const Launch &launch : *this)
+      for (uint64_t i = 0; i < launch.dispatch->binding_count; ++i) {
+        bool writes = launch.dispatch->access[i] & PLIM_ACCESS_WRITE;
+        begin ? memory.beginAccess(launch.bindings[i], writes)
+              : memory.endAccess(launch.bindings[i], writes);
+      }
+  }
+
   void runPiece(plim_context *context, const Launch &launch, int64_t begin, int64_t end) const {
     FloatEnvironment environment;
     plim_code code;
     try {
-      code = launch.dispatch->entry(context, launch.bindings, launch.scalars, begin, end);
+      if (!call.checked()) [[likely]]
+        code = launch.dispatch->entry(context, launch.bindings, launch.scalars, begin, end);
+      else
+        code = runChecked(context, launch, begin, end);
     } catch (...) {
       code = codeOf(StatusCode::Unknown);
       call.latch(code, std::string("an exception left dispatch ") + launch.dispatch->name);
@@ -228,7 +262,14 @@ plim_code Executor::run(plim_context *context, std::span<const plim_launch> laun
   CallContext &call = frame.call();
   while (!launches.empty() && !call.failed()) {
     size_t count = std::min(launches.size(), Group::maxLaunches);
-    runGroup(Group(frame, launches.first(count)));
+    Group group(frame, launches.first(count));
+    if (!call.checked()) [[likely]] {
+      runGroup(group);
+    } else {
+      group.countAccesses(true);
+      runGroup(group);
+      group.countAccesses(false);
+    }
     launches = launches.subspan(count);
   }
   context->status = call.failed();

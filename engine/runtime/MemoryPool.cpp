@@ -3,6 +3,7 @@
 #include "engine/abi/plim_abi.h"
 #include "engine/runtime/SystemMemory.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdlib>
@@ -38,15 +39,21 @@ struct alignas(PLIM_BUFFER_ALIGNMENT) MemoryPool::Header {
   size_t capacity;
   uint64_t sizeClass;
   void *system; // what goes back to the system
+  void *payload;
 
-  static Header *of(void *block) { return static_cast<Header *>(block) - 1; }
   static Header *of(BlockLink *link) { return reinterpret_cast<Header *>(link); }
-  void *payload() { return this + 1; }
 };
 
 MemoryPool::MemoryPool(MemoryPoolOptions options) : options(std::move(options)) {
   static_assert(sizeof(Header) == granule && offsetof(Header, link) == 0);
+  static_assert(sizeof(Header) == GuardedMemory::recordBytes);
   assert(sizeClassOf(maxBlockBytes) < classCount);
+}
+
+MemoryPool::Header *MemoryPool::headerOf(const void *block) const {
+  if (options.guarded) [[unlikely]]
+    return static_cast<Header *>(options.guarded->recordOf(block));
+  return static_cast<Header *>(const_cast<void *>(block)) - 1;
 }
 
 MemoryPool::~MemoryPool() {
@@ -58,6 +65,8 @@ void *MemoryPool::allocate(size_t bytes) {
   if (bytes > maxBlockBytes)
     return nullptr;
   uint64_t sizeClass = sizeClassOf(bytes);
+  if (options.guarded) // a block without bytes could not be told from its neighbour
+    return allocateFromSystem(std::max(bytes, size_t{1}), sizeClass);
   if (!options.reuse)
     return allocateFromSystem((bytes / granule + 1) * granule, sizeClass);
 
@@ -76,15 +85,15 @@ void *MemoryPool::allocate(size_t bytes) {
   Header *header = Header::of(link);
   keptBytes.fetch_sub(header->capacity, std::memory_order_relaxed);
   notePeak();
-  return header->payload();
+  return header->payload;
 }
 
 void MemoryPool::release(void *block) {
   if (!block)
     return;
-  Header *header = Header::of(block);
+  Header *header = headerOf(block);
   size_t capacity = header->capacity;
-  if (!options.reuse || capacity > options.maxKeptBytes)
+  if (options.guarded || !options.reuse || capacity > options.maxKeptBytes)
     return releaseToSystem(header);
 
   SizeClass &own = classes[header->sizeClass];
@@ -121,16 +130,23 @@ MemoryPoolStatistics MemoryPool::statistics() const {
   return result;
 }
 
-size_t MemoryPool::capacityOf(const void *block) {
-  return Header::of(const_cast<void *>(block))->capacity;
-}
+size_t MemoryPool::capacityOf(const void *block) const { return headerOf(block)->capacity; }
 
-BlockLink *MemoryPool::linkOf(void *block) { return &Header::of(block)->link; }
+BlockLink *MemoryPool::linkOf(void *block) const { return &headerOf(block)->link; }
 
-void *MemoryPool::blockOf(BlockLink *link) { return Header::of(link)->payload(); }
+void *MemoryPool::blockOf(BlockLink *link) const { return Header::of(link)->payload; }
 
-MemoryPool::Header *MemoryPool::takeFromSystem(size_t bytes) {
+MemoryPool::Header *MemoryPool::takeFromSystem(size_t capacity) {
+  if (options.guarded) {
+    void *block = options.guarded->allocate(capacity, granule);
+    if (!block)
+      return nullptr;
+    Header *header = headerOf(block);
+    header->payload = header->system = block;
+    return header;
+  }
   const Allocator &allocator = options.allocator;
+  const size_t bytes = sizeof(Header) + capacity;
   void *memory;
   if (allocator.allocate) {
     memory = allocator.allocate(allocator.user, bytes, granule, options.memory.c_str());
@@ -149,6 +165,7 @@ MemoryPool::Header *MemoryPool::takeFromSystem(size_t bytes) {
   auto aligned = (reinterpret_cast<uintptr_t>(memory) + granule - 1) / granule * granule;
   auto *header = reinterpret_cast<Header *>(aligned);
   header->system = memory;
+  header->payload = header + 1;
   return header;
 }
 
@@ -159,13 +176,12 @@ void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
     trim();
     overLimit = systemBytes.load(std::memory_order_relaxed) > options.maxSystemBytes;
   }
-  size_t bytes = sizeof(Header) + capacity;
   Header *header = nullptr;
   if (!overLimit) {
-    header = takeFromSystem(bytes);
+    header = takeFromSystem(capacity);
     if (!header) {
       trim();
-      header = takeFromSystem(bytes);
+      header = takeFromSystem(capacity);
     }
   }
   if (!header) {
@@ -176,12 +192,14 @@ void *MemoryPool::allocateFromSystem(size_t capacity, uint64_t sizeClass) {
   notePeak();
   header->capacity = capacity;
   header->sizeClass = sizeClass;
-  return header->payload();
+  return header->payload;
 }
 
 void MemoryPool::releaseToSystem(Header *header) {
   size_t capacity = header->capacity;
-  if (options.allocator.allocate)
+  if (options.guarded)
+    options.guarded->release(header->system);
+  else if (options.allocator.allocate)
     options.allocator.release(options.allocator.user, header->system, sizeof(Header) + capacity);
   else
     std::free(header->system);

@@ -12,16 +12,21 @@
 // other classes are given back to the system first, so a pool does not stay full of sizes that no
 // one asks for any more.
 //
+// With guarded memory every block has pages of its own (GuardedMemory.h), the header is kept with what
+// that knows of the block, and nothing is reused.
+//
 // Must not know calls, buffers or threads of the executor. Thread safety: every member may be
 // called from any thread. Nothing here throws.
 #pragma once
 
+#include "engine/runtime/GuardedMemory.h"
 #include "engine/runtime/Mutex.h"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace plim::runtime {
@@ -46,6 +51,8 @@ struct MemoryPoolOptions {
   /// False: every allocation and release goes to malloc and free, the baseline of policy `heap`.
   bool reuse = true;
   Allocator allocator = {};
+  /// If not null, where all blocks come from: `allocator` and `reuse` are then of no account.
+  std::shared_ptr<GuardedMemory> guarded = nullptr;
   /// The name for `allocator`.
   std::string memory = {};
 };
@@ -87,12 +94,12 @@ public:
 
   MemoryPoolStatistics statistics() const;
 
-  /// Bytes usable in a block of allocate().
-  static size_t capacityOf(const void *block);
+  /// Bytes usable in a block of this pool's allocate().
+  size_t capacityOf(const void *block) const;
 
-  /// The links of a block in use; their contents are the holder's.
-  static BlockLink *linkOf(void *block);
-  static void *blockOf(BlockLink *link);
+  /// The links of such a block in use; their contents are the holder's.
+  BlockLink *linkOf(void *block) const;
+  void *blockOf(BlockLink *link) const;
 
 private:
   static constexpr size_t classCount = 160;
@@ -103,7 +110,8 @@ private:
     uint64_t hits PLIM_GUARDED_BY(mutex) = 0;
   };
 
-  Header *takeFromSystem(size_t bytes);
+  Header *headerOf(const void *block) const;
+  Header *takeFromSystem(size_t capacity);
   void *allocateFromSystem(size_t capacity, uint64_t sizeClass);
   void releaseToSystem(Header *header);
   void evict(SizeClass &from, size_t keepBytes);

@@ -3,28 +3,32 @@
 #include "engine/abi/plim_abi.h"
 #include "engine/runtime/CallContext.h"
 #include "engine/runtime/Executor.h"
+#include "engine/runtime/FaultGuard.h"
 
 #include <array>
 
 using plim::runtime::CallFrame;
 
-// A failure is visible in the context it happened in at once; in the call's it is latched.
+// Here a thread is out of generated code: FaultPause. A failure is visible in the context it happened in at once; in the call's it is latched.
 extern "C" {
 
 plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars) {
+  plim::runtime::FaultPause pause;
   const plim_launch launch = {dispatch, bindings, scalars};
   return CallFrame::of(context).call().executor().run(context, {&launch, 1});
 }
 
 plim_code plim_rt_dispatch_group(plim_context *context, int64_t count,
                                  const plim_launch *launches) {
+  plim::runtime::FaultPause pause;
   return CallFrame::of(context).call().executor().run(context,
                                                       {launches, static_cast<size_t>(count)});
 }
 
 void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes,
                        int64_t elementBytes) {
+  plim::runtime::FaultPause pause;
   plim::runtime::CallContext &call = CallFrame::of(context).call();
   void *block = call.allocate(rank, sizes, elementBytes);
   if (!block)
@@ -34,6 +38,7 @@ void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes
 
 void *plim_rt_allocate_result(plim_context *context, int64_t index, int64_t rank,
                               const int64_t *sizes, int64_t elementBytes) {
+  plim::runtime::FaultPause pause;
   plim::runtime::CallContext &call = CallFrame::of(context).call();
   void *block = call.allocateResult(index, rank, sizes, elementBytes);
   if (!block)
@@ -42,14 +47,17 @@ void *plim_rt_allocate_result(plim_context *context, int64_t index, int64_t rank
 }
 
 void plim_rt_release(plim_context *context, void *memory) {
+  plim::runtime::FaultPause pause;
   CallFrame::of(context).call().release(memory);
 }
 
 void *plim_rt_scratch(plim_context *context, int64_t bytes) {
+  plim::runtime::FaultPause pause;
   return CallFrame::of(context).scratch(bytes);
 }
 
 plim_code plim_rt_recurse(plim_context *context, const char *message) {
+  plim::runtime::FaultPause pause;
   plim::runtime::CallContext &call = CallFrame::of(context).call();
   if (call.hasStackForRecursion()) [[likely]]
     return 0;
@@ -58,6 +66,7 @@ plim_code plim_rt_recurse(plim_context *context, const char *message) {
 }
 
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message) {
+  plim::runtime::FaultPause pause;
   if (code == 0)
     return code;
   plim::runtime::CallContext &call = CallFrame::of(context).call();

@@ -12,16 +12,18 @@ namespace {
 // Large enough that most kernels never leave it, small enough to stay in a second-level cache.
 constexpr size_t firstChunkBytes = size_t{64} << 10;
 
-size_t capacityOf(BlockLink *chunk) { return MemoryPool::capacityOf(MemoryPool::blockOf(chunk)); }
-
 } // namespace
 
 ScratchArena::~ScratchArena() {
   while (first) {
     BlockLink *next = first->next;
-    pool.release(MemoryPool::blockOf(first));
+    pool.release(pool.blockOf(first));
     first = next;
   }
+}
+
+size_t ScratchArena::capacityOf(BlockLink *chunk) const {
+  return pool.capacityOf(pool.blockOf(chunk));
 }
 
 void *ScratchArena::allocate(size_t bytes) {
@@ -42,7 +44,7 @@ void *ScratchArena::allocate(size_t bytes) {
         block = pool.allocate(bytes);
       if (!block)
         return nullptr;
-      BlockLink *fresh = MemoryPool::linkOf(block);
+      BlockLink *fresh = pool.linkOf(block);
       fresh->next = next;
       next = fresh;
     }
@@ -50,7 +52,7 @@ void *ScratchArena::allocate(size_t bytes) {
     used = 0;
   }
   position = {chunk, used + bytes};
-  return static_cast<std::byte *>(MemoryPool::blockOf(chunk)) + used;
+  return static_cast<std::byte *>(pool.blockOf(chunk)) + used;
 }
 
 size_t ScratchArena::heldBytes() const {

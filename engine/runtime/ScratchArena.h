@@ -43,6 +43,8 @@ public:
 private:
   friend class ScratchCache;
 
+  size_t capacityOf(BlockLink *chunk) const;
+
   MemoryPool &pool;
   BlockLink *first = nullptr; // the chain, linked through BlockLink::next
   Mark position;              // no chunk: at the very beginning

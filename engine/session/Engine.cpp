@@ -101,6 +101,23 @@ StatusOr<PinnedConstants> reserveConstants(const jit::Artifact &artifact, Pools 
   return pinned;
 }
 
+/// Binds the parameters to copies that nothing can write, which `blocks` comes to list.
+Status guardParameters(runtime::GuardedMemory &memory, const Parameters &parameters,
+                       std::vector<jit::DataBinding> &bindings, std::vector<void *> &blocks) {
+  for (auto &[name, address] : bindings) {
+    const Buffer &buffer = parameters.at(name);
+    void *block = memory.allocate(buffer.bytes(), static_cast<size_t>(elementBytes(buffer.type())));
+    if (!block)
+      return resourceExhaustedError("no memory for a guarded copy of parameter '" + name + "'");
+    if (buffer.bytes() != 0)
+      std::memcpy(block, buffer.data(), buffer.bytes());
+    memory.beginAccess(block, /*writes=*/false);
+    blocks.push_back(block);
+    address = block;
+  }
+  return okStatus();
+}
+
 } // namespace
 
 runtime::MemoryPoolStatistics EngineMemoryStatistics::total() const {
@@ -130,6 +147,10 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
     return invalidArgumentError("an allocator needs both allocate and release");
   runtime::MemoryPoolOptions pool;
   pool.allocator = options.allocator;
+  if (options.checked) {
+    state.guarded = pool.guarded = std::make_shared<runtime::GuardedMemory>();
+    state.handlers.emplace();
+  }
   for (const targets::MemoryDescription &memory : state.target.memories)
     if (memory.kind == targets::MemoryKind::Host && pool.memory.empty())
       pool.memory = memory.name;
@@ -185,7 +206,7 @@ void Engine::trimMemory() {
 StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_view sourceName,
                                         const LoadOptions &options, jit::CompileTimes *times) {
   jit::CompileOptions compileOptions;
-  compileOptions.policy = options.policy.empty() ? state->options.policy : options.policy;
+  compileOptions.policy = policyOf(options);
   compileOptions.engineLimits = state->options.limits;
   compileOptions.loadLimits = options.limits;
   compileOptions.oracle = options.oracle;
@@ -196,13 +217,21 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   return jit::compile(source, sourceName, state->target, compileOptions, times);
 }
 
+const std::string &Engine::policyOf(const LoadOptions &options) const {
+  // Planned buffers share pages.
+  static const std::string checked = "heap";
+  return state->options.checked   ? checked
+         : options.policy.empty() ? state->options.policy
+                                  : options.policy;
+}
+
 std::string Engine::cacheKey(std::string_view source, std::string_view sourceName,
                              const LoadOptions &options) const {
   Hasher hasher;
   hasher.updateInteger(jit::artifactVersion);
   // Locations in messages and reports carry the name.
   hasher.updateField(source).updateField(sourceName);
-  hasher.updateField(options.policy.empty() ? state->options.policy : options.policy);
+  hasher.updateField(policyOf(options));
   const std::vector<std::string> &engineLimits = state->options.limits;
   for (const std::vector<std::string> *limits : {&engineLimits, &options.limits}) {
     hasher.updateInteger(limits->size());
@@ -326,6 +355,9 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
                         reserveConstants(artifact, moduleState.pools, constants));
   PLIM_RETURN_IF_ERROR(state->claim(constants));
   moduleState.constants = std::move(constants);
+  if (state->guarded)
+    PLIM_RETURN_IF_ERROR(
+        guardParameters(*state->guarded, parameters, bindings, moduleState.guardedParameters));
   for (const auto &[symbol, address] : pinned)
     bindings.emplace_back(symbol->name, address);
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
@@ -358,6 +390,10 @@ Module::~Module() {
     return;
   Engine::State &engine = *state->engine->state;
   engine.release(state->constants);
+  for (void *block : state->guardedParameters) {
+    engine.guarded->endAccess(block, /*writes=*/false);
+    engine.guarded->release(block);
+  }
   // The slabs may have been this module's alone.
   engine.slabs->trim(runtime::MemoryPoolOptions().maxKeptBytes);
 }

@@ -67,6 +67,15 @@ struct EngineOptions {
   Logger logger;
   /// Where buffers, workspaces and scratch come from; by default the system.
   runtime::Allocator allocator;
+  /// Looks for accesses out of range and writes to what is read-only, while generated code runs. Every
+  /// buffer has pages of its own between guarded ones, ending with them as nearly as its alignment
+  /// allows; what a dispatch only reads is write-protected while it runs. A fault becomes OutOfRange,
+  /// which names the dispatch or kernel, its location and the buffer, and the engine goes on. The policy
+  /// is heap whatever is asked for, `allocator` is not asked, arguments and parameters are copied, outputs
+  /// as well. Not looked after: pools of the host's, raw pointers, buffers that the source puts on the
+  /// stack. While such an engine lives SIGSEGV and SIGBUS have handlers, which hand on to those before
+  /// what is no fault of generated code. Slow, and calls take memory from the system.
+  bool checked = false;
 };
 
 /// Parameters by name. A buffer is shared, not copied: it must not be written while the module lives.
@@ -276,6 +285,7 @@ private:
   friend class Function;
   friend class Module;
   Engine();
+  const std::string &policyOf(const LoadOptions &options) const;
   std::string cacheKey(std::string_view source, std::string_view sourceName,
                        const LoadOptions &options) const;
   struct State;

@@ -1,5 +1,6 @@
 #include "engine/runtime/CallContext.h"
 #include "engine/runtime/StackBounds.h"
+#include "engine/session/GuardedArguments.h"
 #include "engine/session/Overlap.h"
 #include "engine/session/SmallArray.h"
 #include "engine/session/State.h"
@@ -266,10 +267,11 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
         return refuse("overlaps the constants of the module");
     if (options.workspace && overlap(memory, *options.workspace))
       return refuse("overlaps the workspace");
-    // Over an argument the result is not made but copied in the end, when nothing reads that any more.
-    // An empty tensor of the host's may have no address.
-    views[i] = {memory.bytes == 0 || !isApart ? nullptr : memory.data,
-                const_cast<int64_t *>(buffer.shape().data()), nullptr};
+    // Over an argument the result is not made but copied in the end, when nothing reads that any more,
+    // and in memory without guards as well. An empty tensor of the host's may have no address.
+    bool isMadeThere = isApart && memory.bytes != 0 && !module->state->engine->state->guarded;
+    views[i] = {isMadeThere ? memory.data : nullptr, const_cast<int64_t *>(buffer.shape().data()),
+                nullptr};
   }
   return okStatus();
 }
@@ -359,9 +361,23 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   std::unique_lock<std::mutex> lock;
   if (isExclusive)
     lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
+  std::optional<GuardedArguments> guarded;
+  std::string name;
+  runtime::CheckedCall checked;
+  if (engine.guarded) {
+    guarded.emplace(*engine.guarded);
+    PLIM_RETURN_IF_ERROR(guarded->copyIn(description->arguments, arguments, argumentViews.data()));
+    name = description->location + (description->isKernel ? "kernel '" : "function '") +
+           description->name + "'";
+    checked = {engine.guarded.get(), name, {argumentViews.data(), arguments.size()}};
+    memory.checked = &checked;
+  }
   runtime::CallContext call(*engine.executor, *moduleState.pool, *engine.slabs, memory);
-  PLIM_RETURN_IF_ERROR(call.run(entry, argumentViews.data(), resultViews.data(),
-                                {description->stackBytes, workersFit}));
+  Status status = call.run(entry, argumentViews.data(), resultViews.data(),
+                           {description->stackBytes, workersFit});
+  if (guarded)
+    guarded->copyBack();
+  PLIM_RETURN_IF_ERROR(status);
   lock = {};
 
   SmallArray<Value, 4> fresh(results.size());

@@ -133,14 +133,19 @@ bool areApart(std::span<const Value> values) {
   SmallArray<uintptr_t, 16> begins(values.size()), ends(values.size());
   size_t count = 0;
   unsigned meets = 0;
+  uintptr_t lowest = UINTPTR_MAX, highest = 0; // of all so far
   for (const Value &value : values) {
     const auto *buffer = std::get_if<Buffer>(&value);
     if (!buffer || buffer->elementCount() == 0)
       continue;
     Interval interval = intervalOf(*buffer);
-    // Without a branch for each pair: nearly always none meets.
-    for (size_t i = 0; i < count; ++i)
-      meets |= unsigned(begins[i] < interval.end) & unsigned(interval.begin < ends[i]);
+    // Memory that was allocated in order is told apart by this alone. Otherwise without a branch for
+    // each pair: nearly always none meets.
+    if (interval.begin < highest && lowest < interval.end)
+      for (size_t i = 0; i < count; ++i)
+        meets |= unsigned(begins[i] < interval.end) & unsigned(interval.begin < ends[i]);
+    lowest = std::min(lowest, interval.begin);
+    highest = std::max(highest, interval.end);
     begins[count] = interval.begin;
     ends[count++] = interval.end;
   }

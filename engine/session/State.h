@@ -4,6 +4,8 @@
 
 #include "engine/abi/plim_abi.h"
 #include "engine/runtime/Executor.h"
+#include "engine/runtime/FaultGuard.h"
+#include "engine/runtime/GuardedMemory.h"
 #include "engine/session/CallPlanner.h"
 #include "engine/session/Engine.h"
 #include "jit/ArtifactCache.h"
@@ -48,6 +50,9 @@ struct Engine::State {
   targets::TargetDescription target;
   /// What this machine really is; `target` may be another one, or have been overridden.
   targets::TargetDescription host;
+  /// Null unless the engine is checked.
+  std::shared_ptr<runtime::GuardedMemory> guarded;
+  std::optional<runtime::FaultHandlers> handlers;
   std::shared_ptr<runtime::MemoryPool> pool;
   /// Of workspaces. Keeps what calls ran with at once, whatever its size: see ~Module.
   std::unique_ptr<runtime::MemoryPool> slabs;
@@ -85,8 +90,9 @@ struct Module::State {
   std::shared_ptr<Engine> engine;
   jit::Artifact artifact; // its objects and data are dropped after linking
   Parameters parameters;
-  Pools pools;                       // bound at load, without what constants take of them
-  std::vector<HostMemory> constants; // in the pools, claimed from the engine
+  std::vector<void *> guardedParameters; // their copies, if the engine is checked
+  Pools pools;                           // bound at load, without what constants take of them
+  std::vector<HostMemory> constants;     // in the pools, claimed from the engine
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   LoadStatistics statistics;

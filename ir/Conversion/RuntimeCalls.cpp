@@ -1,6 +1,7 @@
 #include "ir/Conversion/RuntimeCalls.h"
 
 #include "ir/Conversion/Passes.h"
+#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,11 +54,23 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
   auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
   if (!global) {
     auto body = module.lookupSymbol<func::FuncOp>(function);
-    auto type = LLVM::LLVMStructType::getLiteral(module.getContext(),
-                                                 {pointer, pointer, pointer, builder.getI64Type()});
+    auto type = LLVM::LLVMStructType::getLiteral(
+        module.getContext(),
+        {pointer, pointer, pointer, builder.getI64Type(), pointer, builder.getI64Type(), pointer});
     global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
                                     LLVM::Linkage::Internal, name, Attribute());
     LLVM::GlobalOp label = constantString(function);
+    LLVM::GlobalOp place = constantString(locationText(body.getLoc()));
+    std::string access;
+    for (unsigned i = 0; i < body.getNumArguments(); ++i)
+      if (isa<MemRefType>(body.getArgumentTypes()[i])) {
+        auto attribute = body.getArgAttrOfType<AccessAttr>(i, accessAttr);
+        Access value = attribute ? attribute.getValue() : Access::ReadWrite;
+        access += value == Access::ReadOnly    ? abi::accessRead
+                  : value == Access::WriteOnly ? abi::accessWrite
+                                               : char(abi::accessRead | abi::accessWrite);
+      }
+    LLVM::GlobalOp accesses = constantString(access);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&global.getInitializerRegion());
     Value value = LLVM::UndefOp::create(builder, loc, type);
@@ -72,6 +85,9 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
     field(2, LLVM::AddressOfOp::create(builder, loc, label));
     auto cost = body->getAttrOfType<IntegerAttr>(costAttr);
     field(3, constant64(builder, loc, cost ? cost.getInt() : 0));
+    field(4, LLVM::AddressOfOp::create(builder, loc, place));
+    field(5, constant64(builder, loc, int64_t(access.size())));
+    field(6, LLVM::AddressOfOp::create(builder, loc, accesses));
     LLVM::ReturnOp::create(builder, loc, value);
   }
   return LLVM::AddressOfOp::create(at, loc, global);

@@ -16,7 +16,15 @@
 //   CHECK-DAG: llvm.insertvalue %[[LABEL]], %{{.*}}[2]
 //   CHECK-DAG: %[[COST:.*]] = llvm.mlir.constant(77 : i64)
 //   CHECK-DAG: llvm.insertvalue %[[COST]], %{{.*}}[3]
+//   CHECK-DAG: %[[PLACE:.*]] = llvm.mlir.addressof @[[LOCATION:plim.string.[0-9]+]]
+//   CHECK-DAG: llvm.insertvalue %[[PLACE]], %{{.*}}[4]
+//   CHECK-DAG: %[[BINDINGS:.*]] = llvm.mlir.constant(2 : i64)
+//   CHECK-DAG: llvm.insertvalue %[[BINDINGS]], %{{.*}}[5]
+//   CHECK-DAG: %[[ACCESSES:.*]] = llvm.mlir.addressof @[[ACCESS:plim.string.[0-9]+]]
+//   CHECK-DAG: llvm.insertvalue %[[ACCESSES]], %{{.*}}[6]
 //       CHECK: llvm.mlir.global internal constant @{{.*}}("d\00")
+//       CHECK: llvm.mlir.global internal constant @{{.*}}("{{.*}}lower-runtime.mlir:{{[0-9]+}}:1: \00")
+//       CHECK: llvm.mlir.global internal constant @{{.*}}("\01\02\00")
 func.func private @d_workgroups(%a: memref<f32>, %o: memref<i16>, %s: f32, %n: index) -> index
     attributes {plim.workgroup_count = @d} {
   return %n : index

@@ -138,7 +138,7 @@ TEST(CallContext, AllocateReleaseDetachAdopt) {
     int elsewhere = 0;
     EXPECT_FALSE(call.detach(&elsewhere));
   }
-  EXPECT_EQ(parts.pool->statistics().liveBytes, MemoryPool::capacityOf(result));
+  EXPECT_EQ(parts.pool->statistics().liveBytes, parts.pool->capacityOf(result));
   {
     Buffer buffer =
         *Buffer::adopt(parts.pool, result, ElementType::F32, std::vector<int64_t>{4, 5});
@@ -266,9 +266,10 @@ TEST(CallContext, LentWorkspacesHoldSlabAndScratch) {
       EXPECT_EQ(call.context()->pools, pools);
       void *bindings[] = {memory.workspace + memory.slabBytes, memory.workspace + bytes};
       // A range has one scratch of this size: each runs one workgroup.
-      constexpr plim_dispatch inlineDispatch = {lentScratch, firstScalar, "inline", cheap};
-      constexpr plim_dispatch parallelDispatch = {lentScratch, firstScalar, "parallel",
-                                                  Executor::pieceOperations};
+      constexpr plim_dispatch inlineDispatch =
+          dispatchOf(lentScratch, firstScalar, "inline", cheap);
+      constexpr plim_dispatch parallelDispatch =
+          dispatchOf(lentScratch, firstScalar, "parallel", Executor::pieceOperations);
       int64_t one = 1, many = 200;
       for (int i = 0; i < 20; ++i) {
         ASSERT_EQ(plim_rt_dispatch(call.context(), &inlineDispatch, bindings, &one), 0)

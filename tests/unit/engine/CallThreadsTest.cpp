@@ -241,7 +241,7 @@ plim_code note(plim_context *, void *const *, const int64_t *, int64_t, int64_t)
 
 plim_code dispatchMany(plim_context *context, const plim_view *, const plim_view *) {
   entryThread = std::this_thread::get_id();
-  plim_dispatch dispatch{&note, &firstScalar, "note", dear};
+  plim_dispatch dispatch = dispatchOf(&note, &firstScalar, "note", dear);
   int64_t count = 2000;
   return plim_rt_dispatch(context, &dispatch, nullptr, &count);
 }

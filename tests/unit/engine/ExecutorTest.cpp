@@ -70,7 +70,7 @@ void countOnce(RuntimeParts &parts, int64_t count, int64_t cost) {
   std::vector<std::atomic<int>> counters(static_cast<size_t>(std::max<int64_t>(count, 0)));
   void *bindings[] = {counters.data()};
   int64_t scalars[] = {count};
-  plim_dispatch dispatch = {countEntry, firstScalar, "count", cost};
+  plim_dispatch dispatch = dispatchOf(countEntry, firstScalar, "count", cost);
   Call call(parts);
   EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
   EXPECT_TRUE(call.status().ok()) << call.status().toString();
@@ -99,7 +99,7 @@ TEST_F(ExecutorTest, OneThreadAndSmallWorkStayOnTheCaller) {
       bool same = *static_cast<std::thread::id *>(bindings[0]) == std::this_thread::get_id();
       return same ? 0 : invalidArgument;
     };
-    plim_dispatch dispatch = {entry, firstScalar, "inline", cost};
+    plim_dispatch dispatch = dispatchOf(entry, firstScalar, "inline", cost);
     Call call(parts);
     EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
   }
@@ -129,7 +129,7 @@ TEST_F(ExecutorTest, LargeWorkUsesAWorkerBesideTheCaller) {
     seen->running.fetch_sub(1);
     return 0;
   };
-  plim_dispatch dispatch = {entry, firstScalar, "spin", dear};
+  plim_dispatch dispatch = dispatchOf(entry, firstScalar, "spin", dear);
   Call call(parts);
   EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
   EXPECT_EQ(seen.most.load(), 2);
@@ -160,7 +160,7 @@ TEST_F(ExecutorTest, FirstFailureIsLatchedAndTheRestDropped) {
     FailingWork work;
     void *bindings[] = {&work};
     int64_t scalars[] = {1000000};
-    plim_dispatch dispatch = {failingEntry, firstScalar, "failing", dear};
+    plim_dispatch dispatch = dispatchOf(failingEntry, firstScalar, "failing", dear);
     Call call(parts);
     EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), invalidArgument);
     EXPECT_EQ(call.context()->status, invalidArgument);
@@ -179,7 +179,7 @@ struct CountedGroup {
   struct Member {
     explicit Member(int64_t count, int64_t cost)
         : counters(static_cast<size_t>(std::max<int64_t>(count, 0))), scalar(count),
-          binding(counters.data()), dispatch{countEntry, firstScalar, "count", cost} {}
+          binding(counters.data()), dispatch(dispatchOf(countEntry, firstScalar, "count", cost)) {}
     std::vector<std::atomic<int>> counters;
     int64_t scalar;
     void *binding;
@@ -260,7 +260,7 @@ TEST_F(ExecutorTest, SmallGroupsAndOneThreadRunInOrderOnTheCaller) {
         seen->order.push_back(10 * scalars[1] + i);
       return 0;
     };
-    plim_dispatch dispatch = {entry, firstScalar, "order", cost};
+    plim_dispatch dispatch = dispatchOf(entry, firstScalar, "order", cost);
     void *bindings[] = {&seen};
     const int64_t scalars[3][2] = {{2, 0}, {1, 1}, {2, 2}};
     plim_launch launches[3];
@@ -289,7 +289,7 @@ TEST_F(ExecutorTest, DispatchesOfOneWorkgroupEachOverlap) {
   std::atomic<int> come{0};
   void *bindings[] = {&come};
   int64_t scalars[] = {1};
-  plim_dispatch dispatch = {entry, firstScalar, "meet", dear};
+  plim_dispatch dispatch = dispatchOf(entry, firstScalar, "meet", dear);
   plim_launch launches[] = {{&dispatch, bindings, scalars}, {&dispatch, bindings, scalars}};
   Call call(parts);
   EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), 0);
@@ -303,7 +303,7 @@ TEST_F(ExecutorTest, AFailureInOneDispatchDropsTheRestOfItsGroup) {
     good.failAt = -1;
     void *goodBindings[] = {&good}, *badBindings[] = {&bad};
     int64_t scalars[] = {1000000};
-    plim_dispatch dispatch = {failingEntry, firstScalar, "failing", dear};
+    plim_dispatch dispatch = dispatchOf(failingEntry, firstScalar, "failing", dear);
     plim_launch launches[] = {{&dispatch, badBindings, scalars},
                               {&dispatch, goodBindings, scalars}};
     Call call(parts);
@@ -327,7 +327,7 @@ TEST_F(ExecutorTest, CancelEndsAGroup) {
     work.failAt = -1;
     void *bindings[] = {&work};
     int64_t scalars[] = {int64_t{1} << 40};
-    plim_dispatch dispatch = {failingEntry, firstScalar, "endless", dear};
+    plim_dispatch dispatch = dispatchOf(failingEntry, firstScalar, "endless", dear);
     plim_launch launch = {&dispatch, bindings, scalars};
     plim_launch launches[] = {launch, launch, launch};
     Call call(parts);
@@ -350,7 +350,7 @@ TEST_F(ExecutorTest, ExceptionsInAGroupBecomeFailures) {
   auto entry = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) -> plim_code {
     throw std::runtime_error("host");
   };
-  plim_dispatch dispatch = {entry, firstScalar, "throwing", dear};
+  plim_dispatch dispatch = dispatchOf(entry, firstScalar, "throwing", dear);
   plim_launch launches[] = {{&dispatch, nullptr, scalars}, {&dispatch, nullptr, scalars}};
   Call call(parts);
   EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches),
@@ -365,7 +365,7 @@ TEST_F(ExecutorTest, FailureWithoutMessageNamesTheDispatch) {
     auto entry = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) {
       return invalidArgument;
     };
-    plim_dispatch dispatch = {entry, firstScalar, "silent", cost};
+    plim_dispatch dispatch = dispatchOf(entry, firstScalar, "silent", cost);
     Call call(parts);
     EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, nullptr, scalars), invalidArgument);
     EXPECT_THAT(std::string(call.status().message()), HasSubstr("silent"));
@@ -379,7 +379,7 @@ TEST_F(ExecutorTest, ExceptionsBecomeFailures) {
     auto entry = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) -> plim_code {
       throw std::runtime_error("host");
     };
-    plim_dispatch dispatch = {entry, firstScalar, "throwing", cost};
+    plim_dispatch dispatch = dispatchOf(entry, firstScalar, "throwing", cost);
     Call call(parts);
     EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, nullptr, scalars),
               static_cast<plim_code>(StatusCode::Unknown));
@@ -394,7 +394,7 @@ TEST_F(ExecutorTest, CancelEndsARunningCall) {
     work.failAt = -1;
     void *bindings[] = {&work};
     int64_t scalars[] = {int64_t{1} << 40};
-    plim_dispatch dispatch = {failingEntry, firstScalar, "endless", dear};
+    plim_dispatch dispatch = dispatchOf(failingEntry, firstScalar, "endless", dear);
     Call call(parts);
     std::thread canceller([&] {
       while (work.started.load() == 0)
@@ -486,7 +486,7 @@ TEST_F(ExecutorTest, NestedDispatchesKeepTheirScratch) {
       std::vector<std::atomic<int>> counters(20);
       void *inner[] = {counters.data()};
       int64_t scalars[] = {20};
-      plim_dispatch dispatch = {countEntry, firstScalar, "inner", cheap};
+      plim_dispatch dispatch = dispatchOf(countEntry, firstScalar, "inner", cheap);
       if (plim_rt_dispatch(context, &dispatch, inner, scalars) != 0)
         return context->status;
       for (int i = 0; i < 128; ++i)
@@ -496,7 +496,7 @@ TEST_F(ExecutorTest, NestedDispatchesKeepTheirScratch) {
     };
     void *bindings[] = {&parts};
     int64_t scalars[] = {40};
-    plim_dispatch dispatch = {outer, firstScalar, "outer", dear};
+    plim_dispatch dispatch = dispatchOf(outer, firstScalar, "outer", dear);
     Call call(parts);
     plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
     EXPECT_TRUE(call.status().ok()) << call.status().toString();
@@ -514,7 +514,7 @@ TEST_F(ExecutorTest, InlineScratchIsReusedFromDispatchToDispatch) {
   std::set<void *> seen;
   void *bindings[] = {&seen};
   int64_t scalars[] = {1};
-  plim_dispatch dispatch = {entry, firstScalar, "scratch", cheap};
+  plim_dispatch dispatch = dispatchOf(entry, firstScalar, "scratch", cheap);
   for (int i = 0; i < 100; ++i)
     plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
   EXPECT_EQ(seen.size(), 1u);
@@ -568,7 +568,7 @@ TEST_F(FloatEnvironmentTest, OfTheCallerNeitherReachesTasksNorChanges) {
       std::vector<unsigned> seen(100);
       void *bindings[] = {seen.data()};
       int64_t scalars[] = {100};
-      plim_dispatch dispatch = {mxcsrEntry, firstScalar, "mxcsr", cost};
+      plim_dispatch dispatch = dispatchOf(mxcsrEntry, firstScalar, "mxcsr", cost);
       Call call(parts);
       _mm_setcsr(callers);
       plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
@@ -587,7 +587,7 @@ TEST_F(FloatEnvironmentTest, OfTheCallerDoesNotReachGroups) {
     void *bindings[3][1];
     plim_launch launches[3];
     int64_t scalars[] = {20};
-    plim_dispatch dispatch = {mxcsrEntry, firstScalar, "mxcsr", cost};
+    plim_dispatch dispatch = dispatchOf(mxcsrEntry, firstScalar, "mxcsr", cost);
     for (int i = 0; i < 3; ++i) {
       bindings[i][0] = seen.data() + 20 * i;
       launches[i] = {&dispatch, bindings[i], scalars};

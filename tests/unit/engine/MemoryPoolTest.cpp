@@ -24,8 +24,8 @@ TEST(MemoryPool, BlocksAreAlignedUniqueAndLargeEnough) {
     void *block = pool.allocate(bytes);
     ASSERT_NE(block, nullptr);
     EXPECT_TRUE(aligned(block));
-    EXPECT_GE(MemoryPool::capacityOf(block), bytes);
-    EXPECT_LE(MemoryPool::capacityOf(block), bytes + bytes / 4 + 64) << bytes;
+    EXPECT_GE(pool.capacityOf(block), bytes);
+    EXPECT_LE(pool.capacityOf(block), bytes + bytes / 4 + 64) << bytes;
     std::memset(block, 0xab, bytes);
     for (void *other : blocks)
       EXPECT_NE(block, other);
@@ -41,8 +41,8 @@ TEST(MemoryPool, EverySizeFitsItsClass) {
   MemoryPool pool({.reuse = true});
   for (size_t bytes = 0; bytes < 20000; bytes += 7) {
     void *block = pool.allocate(bytes);
-    ASSERT_GE(MemoryPool::capacityOf(block), bytes);
-    ASSERT_LE(MemoryPool::capacityOf(block), bytes + bytes / 4 + 64);
+    ASSERT_GE(pool.capacityOf(block), bytes);
+    ASSERT_LE(pool.capacityOf(block), bytes + bytes / 4 + 64);
     pool.release(block);
   }
 }
@@ -50,7 +50,7 @@ TEST(MemoryPool, EverySizeFitsItsClass) {
 TEST(MemoryPool, ReusesAndCounts) {
   MemoryPool pool;
   void *first = pool.allocate(5000);
-  EXPECT_EQ(pool.statistics().liveBytes, MemoryPool::capacityOf(first));
+  EXPECT_EQ(pool.statistics().liveBytes, pool.capacityOf(first));
   pool.release(first);
   EXPECT_EQ(pool.allocate(4999), first);
   pool.release(first);
@@ -58,7 +58,7 @@ TEST(MemoryPool, ReusesAndCounts) {
   EXPECT_EQ(statistics.allocations, 2u);
   EXPECT_EQ(statistics.poolHits, 1u);
   EXPECT_EQ(statistics.liveBytes, 0u);
-  EXPECT_EQ(statistics.keptBytes, MemoryPool::capacityOf(first));
+  EXPECT_EQ(statistics.keptBytes, pool.capacityOf(first));
   EXPECT_EQ(statistics.peakBytes, statistics.keptBytes);
   pool.trim();
   EXPECT_EQ(pool.statistics().keptBytes, 0u);
@@ -112,7 +112,7 @@ TEST(MemoryPool, WithoutReuseNothingIsKept) {
   for (size_t bytes : {0u, 64u, 1000u, 1u << 22}) {
     void *block = pool.allocate(bytes);
     EXPECT_TRUE(aligned(block));
-    EXPECT_GE(MemoryPool::capacityOf(block), bytes);
+    EXPECT_GE(pool.capacityOf(block), bytes);
     std::memset(block, 1, bytes);
     pool.release(block);
     EXPECT_EQ(pool.statistics().keptBytes, 0u);

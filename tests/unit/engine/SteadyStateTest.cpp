@@ -25,8 +25,8 @@ plim_code entry(plim_context *context, void *const *bindings, const int64_t *, i
   return 0;
 }
 
-constexpr plim_dispatch inlineDispatch = {entry, firstScalar, "inline", cheap};
-constexpr plim_dispatch parallelDispatch = {entry, firstScalar, "parallel", dear};
+constexpr plim_dispatch inlineDispatch = dispatchOf(entry, firstScalar, "inline", cheap);
+constexpr plim_dispatch parallelDispatch = dispatchOf(entry, firstScalar, "parallel", dear);
 
 /// What host code does: a buffer, a temporary, dispatches and groups of both kinds, the buffer as
 /// result.

@@ -239,7 +239,7 @@ TEST_F(StackAllowance, OfADispatch) {
         for (int i = 0; i < 20; ++i) {
           Call call(parts);
           plim_context *context = call.context();
-          plim_dispatch dispatch{entry, &firstScalar, "work", cost};
+          plim_dispatch dispatch{entry, &firstScalar, "work", cost, "", 0, nullptr};
           int64_t count = 500;
           check(std::to_string(threads) + " threads, cost " + std::to_string(cost),
                 depthOf([&] { plim_rt_dispatch(context, &dispatch, nullptr, &count); }),

@@ -57,6 +57,22 @@ protected:
   TemporaryFile module;
 };
 
+TEST_F(RunCommandTest, CheckedModeNamesTheKernelAndTheArgument) {
+  RunOptions options = optionsFor(R"(
+func.func @store(%m: memref<?xf32>, %i: index) {
+  %v = arith.constant 1.0 : f32
+  memref.store %v, %m[%i] : memref<?xf32>
+  return
+})");
+  options.module.checked = true;
+  options.call.inputs = {"5xf32=0", "index=5"};
+  expectFailure(options,
+                HasSubstr(":2:1: kernel 'store' accesses byte 1 behind the end of argument "
+                          "#0, which has 20 bytes"));
+  options.call.inputs = {"5xf32=0", "index=4"};
+  EXPECT_THAT(run(options).out, HasSubstr("[0, 0, 0, 0, 1]"));
+}
+
 TEST_F(RunCommandTest, PrintsResults) {
   RunOptions options = optionsFor(testing::matmulSource);
   options.call.inputs = {"2x3xf32=1 2 3 4 5 6", "3x1xf32=1"};

@@ -1,0 +1,61 @@
+// FaultGuard: a fault in generated code ends that code, not the process.
+//
+//   FaultHandlers handlers;                    // SIGSEGV and SIGBUS are ours while one lives
+//   std::optional<Fault> fault = FaultGuard::run([&] { entry(...); });
+//
+// A handler jumps back into run() when the fault was on a thread that is inside of it, and hands any
+// other on to the handler that was there before. The frames in between are dropped as they are: they
+// must be generated code, and what it calls of the C library, which hold nothing. Where generated code
+// calls the runtime, a FaultPause makes the thread an ordinary one again.
+//
+// Handlers belong to the process: the one thing here that is global. Thread safety: any thread.
+#pragma once
+
+#include <optional>
+
+namespace plim::runtime {
+
+/// Installs the handlers for its life; any number may live at once. Where the host has put other
+/// handlers on top of ours by then, the last one leaves them in place.
+class FaultHandlers {
+public:
+  FaultHandlers();
+  ~FaultHandlers();
+  FaultHandlers(const FaultHandlers &) = delete;
+  FaultHandlers &operator=(const FaultHandlers &) = delete;
+};
+
+struct Fault {
+  const void *address; // that was accessed
+};
+
+class FaultGuard {
+public:
+  /// Calls code(); a fault in it is returned, and what it had begun is then left as it was. May throw
+  /// what code() throws. Nests.
+  template <typename CodeT> static std::optional<Fault> run(CodeT &&code) {
+    return runErased([](void *erased) { (*static_cast<CodeT *>(erased))(); }, &code);
+  }
+
+private:
+  friend class FaultPause;
+  friend struct FaultHandler;
+  struct Point;
+  static std::optional<Fault> runErased(void (*code)(void *), void *argument);
+
+  static thread_local constinit Point *current;
+};
+
+/// For a scope, faults of this thread are not those of generated code.
+class FaultPause {
+public:
+  FaultPause();
+  ~FaultPause();
+  FaultPause(const FaultPause &) = delete;
+  FaultPause &operator=(const FaultPause &) = delete;
+
+private:
+  FaultGuard::Point *const paused;
+};
+
+} // namespace plim::runtime

@@ -1,0 +1,105 @@
+#include "engine/runtime/GuardedMemory.h"
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace plim::runtime {
+namespace {
+
+uintptr_t addressOf(const void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+void *pointerTo(uintptr_t address) { return reinterpret_cast<void *>(address); }
+
+// More than a few rows of a small matrix; address space alone.
+constexpr size_t guardPages = 16;
+
+} // namespace
+
+GuardedMemory::GuardedMemory()
+    : page(static_cast<size_t>(sysconf(_SC_PAGESIZE))), guard(guardPages * page) {}
+
+GuardedMemory::~GuardedMemory() { assert(mappings.empty() && "a block outlives its memory"); }
+
+void *GuardedMemory::allocate(size_t bytes, size_t alignment) {
+  assert(alignment <= page);
+  if (bytes > SIZE_MAX / 2)
+    return nullptr;
+  size_t payload = std::max(page, (bytes + page - 1) / page * page);
+  size_t whole = payload + 2 * guard;
+  void *memory = mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return nullptr;
+  Mapping mapping = {};
+  mapping.pages = addressOf(memory) + guard;
+  mapping.pagesEnd = mapping.pages + payload;
+  mapping.block.begin = (mapping.pagesEnd - bytes) / alignment * alignment;
+  mapping.block.end = mapping.block.begin + bytes;
+  if (mprotect(pointerTo(mapping.pages), payload, PROT_READ | PROT_WRITE) == 0) {
+    try {
+      std::lock_guard lock(mutex);
+      mappings.emplace(mapping.pagesEnd, mapping);
+      return pointerTo(mapping.block.begin);
+    } catch (const std::bad_alloc &) {
+      // As if the pages had not been had.
+    }
+  }
+  munmap(memory, whole);
+  return nullptr;
+}
+
+void GuardedMemory::release(void *block) {
+  if (!block)
+    return;
+  uintptr_t begin, end;
+  {
+    std::lock_guard lock(mutex);
+    const Mapping *mapping = at(addressOf(block));
+    assert(mapping && mapping->block.begin == addressOf(block));
+    assert(mapping->readers == 0 && mapping->writers == 0);
+    begin = mapping->pages - guard;
+    end = mapping->pagesEnd + guard;
+    mappings.erase(mapping->pagesEnd);
+  }
+  munmap(pointerTo(begin), end - begin);
+}
+
+const GuardedMemory::Mapping *GuardedMemory::at(uintptr_t address) const {
+  auto it = mappings.upper_bound(address < guard ? 0 : address - guard);
+  return it != mappings.end() && it->second.pages - guard <= address ? &it->second : nullptr;
+}
+
+void *GuardedMemory::recordOf(const void *block) {
+  std::lock_guard lock(mutex);
+  const Mapping *mapping = at(addressOf(block));
+  return mapping ? const_cast<std::byte *>(mapping->record) : nullptr;
+}
+
+std::optional<GuardedMemory::Block> GuardedMemory::find(const void *address) const {
+  std::lock_guard lock(mutex);
+  const Mapping *mapping = at(addressOf(address));
+  return mapping ? std::optional<Block>(mapping->block) : std::nullopt;
+}
+
+void GuardedMemory::beginAccess(const void *block, bool writes) { count(block, !writes, writes); }
+void GuardedMemory::endAccess(const void *block, bool writes) { count(block, -!writes, -writes); }
+
+void GuardedMemory::count(const void *block, int readers, int writers) {
+  std::lock_guard lock(mutex);
+  const Mapping *found = at(addressOf(block));
+  if (!found)
+    return;
+  Mapping &mapping = mappings.at(found->pagesEnd);
+  mapping.readers += readers;
+  mapping.writers += writers;
+  bool shouldProtect = mapping.readers > 0 && mapping.writers == 0;
+  if (shouldProtect == mapping.block.isProtected)
+    return;
+  // Where this is refused, a fault less is found.
+  if (mprotect(pointerTo(mapping.pages), mapping.pagesEnd - mapping.pages,
+               shouldProtect ? PROT_READ : PROT_READ | PROT_WRITE) == 0)
+    mapping.block.isProtected = shouldProtect;
+}
+
+} // namespace plim::runtime

@@ -1,0 +1,73 @@
+// GuardedMemory: memory of which a misuse is a fault, for engines in checked mode.
+//
+// Each block has pages of its own, between guards that nothing may touch. It ends where the upper one
+// begins, as nearly as its alignment allows:
+//
+//   | guard, 16 pages | ... payload | guard, 16 pages |
+//                       ^ block     ^ end
+//
+// A block is write-protected while accesses to it are going on of which none writes. Its holder's notes
+// (MemoryPool's header) lie elsewhere.
+//
+// Every block is a mapping of the system's: this is for finding faults, not for speed. Thread safety: any member from any thread. It must outlive its blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace plim::runtime {
+
+class GuardedMemory {
+public:
+  /// What is known of a block: its payload, and whether writing to it is a fault now.
+  struct Block {
+    uintptr_t begin = 0, end = 0;
+    bool isProtected = false;
+  };
+
+  GuardedMemory();
+  /// All blocks must have been released.
+  ~GuardedMemory();
+  GuardedMemory(const GuardedMemory &) = delete;
+  GuardedMemory &operator=(const GuardedMemory &) = delete;
+
+  /// `bytes` bytes of zeros, aligned to `alignment`, a power of two up to a page; of zero bytes the end
+  /// alone. Null without memory.
+  void *allocate(size_t bytes, size_t alignment);
+  /// Takes a block of allocate() back; null is ignored. No access to it may be going on.
+  void release(void *block);
+
+  static constexpr size_t recordBytes = 64;
+  /// Room for the holder's notes on a block, recordBytes aligned to that.
+  void *recordOf(const void *block);
+
+  /// The block whose pages, or guard on either side, have this address.
+  std::optional<Block> find(const void *address) const;
+
+  /// An access to the block at `block` begins, or ends: while there are any, and none writes, its
+  /// pages cannot be written. Addresses of other memory are ignored.
+  void beginAccess(const void *block, bool writes);
+  void endAccess(const void *block, bool writes);
+
+private:
+  struct Mapping {
+    uintptr_t pages, pagesEnd; // of the payload
+    Block block;
+    int readers = 0, writers = 0;
+    alignas(recordBytes) std::byte record[recordBytes];
+  };
+  using Mappings = std::map<uintptr_t, Mapping>; // by pagesEnd
+
+  void count(const void *block, int readers, int writers);
+  /// Null if there is none. With the lock held.
+  const Mapping *at(uintptr_t address) const;
+
+  const size_t page, guard;
+  mutable std::mutex mutex; // a sleeping one: the system is called under it
+  Mappings mappings;
+};
+
+} // namespace plim::runtime

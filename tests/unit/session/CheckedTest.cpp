@@ -1,0 +1,174 @@
+// Engines in checked mode: faults of generated code become statuses.
+#include "tests/unit/session/EngineFixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace plim {
+namespace {
+
+using namespace testing;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// The index comes from the caller, and a kernel does not check it.
+constexpr const char *kernelSource = R"(
+func.func @store(%m: memref<?xf32>, %i: index, %v: f32) {
+  memref.store %v, %m[%i] : memref<?xf32>
+  return
+}
+func.func @load(%m: memref<?xf32>, %n: memref<?xf32>, %i: index) -> f32 {
+  %v = memref.load %n[%i] : memref<?xf32>
+  return %v : f32
+}
+func.func @shift(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %x[%i] : memref<?xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %y[%i] : memref<?xf32>
+  }
+  return
+}
+func.func @strided(%m: memref<?x?xf32, strided<[?, ?], offset: ?>>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %v = arith.constant 5.0 : f32
+  memref.store %v, %m[%i, %c0] : memref<?x?xf32, strided<[?, ?], offset: ?>>
+  return
+}
+)";
+
+class CheckedTest : public ::testing::Test {
+protected:
+  void expectFault(const Function &function, const std::vector<Value> &arguments,
+                   const char *text) {
+    Status status = callStatus(function, arguments);
+    EXPECT_EQ(status.code(), StatusCode::OutOfRange) << status.toString();
+    EXPECT_THAT(std::string(status.message()), HasSubstr(text));
+  }
+  static Scalar index(int64_t value) { return {ElementType::Index, static_cast<uint64_t>(value)}; }
+
+  std::shared_ptr<Engine> engine = makeEngine({.checked = true});
+};
+
+TEST_F(CheckedTest, AKernelOutOfRangeIsNamed) {
+  std::shared_ptr<Module> module = load(*engine, kernelSource);
+  Function store = lookup(module, "store"), read = lookup(module, "load");
+  for (int64_t count : {1, 5, 1024, 1025}) {
+    Buffer buffer = smallIntegers({count});
+    expectFault(store, {buffer, index(count), scalarF32(1)},
+                "in.mlir:2:1: kernel 'store' accesses byte 1 behind the end of argument #0");
+    expectFault(store, {buffer, index(count + 3), scalarF32(1)}, "byte 13 behind the end");
+    expectFault(store, {buffer, index(-2000), scalarF32(1)}, "of argument #0");
+    expectFault(store, {buffer, index(int64_t(1) << 40), scalarF32(1)}, "kernel 'store' accesses");
+    expectFault(read, {smallIntegers({7}), buffer, index(count)}, "argument #1");
+    EXPECT_EQ(elements<float>(buffer), elements<float>(smallIntegers({count})));
+    EXPECT_TRUE(callStatus(store, {buffer, index(count - 1), scalarF32(77)}).ok());
+    EXPECT_EQ(elements<float>(buffer).back(), 77);
+  }
+  expectFault(store, {smallIntegers({0}), index(0), scalarF32(1)}, "argument #0");
+  // Vectorised code, of which a part is out of range.
+  expectFault(lookup(module, "shift"), {smallIntegers({100}), smallIntegers({99})}, "argument #1");
+  std::vector<Value> fitting = {smallIntegers({100}), smallIntegers({100})};
+  EXPECT_TRUE(callStatus(lookup(module, "shift"), fitting).ok());
+}
+
+TEST_F(CheckedTest, ArgumentsAreWrittenAsTheyAreWithout) {
+  std::shared_ptr<Engine> plain = makeEngine();
+  for (auto [x, y] : {std::pair<size_t, size_t>{0, 40}, {0, 1}, {1, 0}, {0, 0}, {5, 23}}) {
+    std::vector<std::vector<float>> memories;
+    for (Engine *each : {engine.get(), plain.get()}) {
+      std::vector<float> memory(100);
+      std::iota(memory.begin(), memory.end(), 1.0f);
+      int64_t shape[] = {31};
+      auto at = [&](size_t offset) -> Value {
+        return *Buffer::wrap(memory.data() + offset, ElementType::F32, shape, false, nullptr,
+                             nullptr);
+      };
+      EXPECT_TRUE(callStatus(lookup(load(*each, kernelSource), "shift"), {at(x), at(y)}).ok());
+      memories.push_back(memory);
+    }
+    EXPECT_EQ(memories[0], memories[1]) << x << " " << y;
+  }
+  // With strides, backwards; what lies between the elements stays as it is.
+  std::vector<float> memory(40, 1);
+  int64_t shape[] = {3, 2}, strides[] = {-8, 3};
+  Value view = *Buffer::wrapStrided(memory.data() + 30, ElementType::F32, shape, strides, false,
+                                    nullptr, nullptr);
+  Function strided = lookup(load(*engine, kernelSource), "strided");
+  EXPECT_TRUE(callStatus(strided, {view, index(2)}).ok());
+  std::vector<float> expected(40, 1);
+  expected[14] = 5;
+  EXPECT_EQ(memory, expected);
+  expectFault(strided, {view, index(900)}, "before the begin of argument #0");
+}
+
+TEST_F(CheckedTest, ProgramsComputeTheSame) {
+  std::shared_ptr<Engine> plain = makeEngine();
+  for (auto [source, name, arguments] :
+       std::vector<std::tuple<const char *, const char *, std::vector<Value>>>{
+           {matmulSource, "matmul", {smallIntegers({31, 40}), smallIntegers({40, 33})}},
+           {matmulSource, "matmul", {smallIntegers({128, 128}), smallIntegers({128, 128})}},
+           {temporariesSource, "main", {smallIntegers({8, 16}), smallIntegers({16, 16})}},
+           {dynamicProductsSource, "main", {smallIntegers({9, 16}), smallIntegers({16, 16})}}}) {
+    std::vector<Value> have = callOk(lookup(load(*engine, source), name), arguments);
+    std::vector<Value> want = callOk(lookup(load(*plain, source), name), arguments);
+    ASSERT_EQ(have.size(), want.size());
+    for (size_t i = 0; i < have.size(); ++i)
+      EXPECT_EQ(elements<float>(have[i]), elements<float>(want[i])) << name;
+  }
+  Buffer a = smallIntegers({16, 16}), b = smallIntegers({16, 16});
+  std::vector<float> want =
+      elements<float>(callOk(lookup(load(*plain, matmulSource), "matmul"), {a, b}).at(0));
+  std::vector<Buffer> outputs = {a};
+  std::vector<Value> arguments = {a, b};
+  StatusOr<std::vector<Value>> results =
+      lookup(load(*engine, matmulSource), "matmul").call(arguments, {.outputs = outputs});
+  ASSERT_TRUE(results.ok()) << results.status().toString();
+  EXPECT_EQ(elements<float>(a), want);
+}
+
+TEST_F(CheckedTest, ParametersAreBound) {
+  Parameters parameters = {{"w", smallIntegers({4})}};
+  std::shared_ptr<Engine> plain = makeEngine();
+  std::vector<Value> x = {smallIntegers({4})};
+  std::vector<Value> have =
+      callOk(lookup(load(*engine, parameterSource, {.parameters = parameters}), "main"), x);
+  std::vector<Value> want =
+      callOk(lookup(load(*plain, parameterSource, {.parameters = parameters}), "main"), x);
+  EXPECT_EQ(elements<float>(have.at(0)), elements<float>(want.at(0)));
+}
+
+TEST_F(CheckedTest, OneThreadsFaultIsNoneOfAnothers) {
+  std::shared_ptr<Module> module = load(*engine, kernelSource);
+  Function matmul = lookup(load(*engine, matmulSource), "matmul");
+  std::vector<Value> factors = {smallIntegers({64, 64}), smallIntegers({64, 64})};
+  std::vector<float> expected = elements<float>(callOk(matmul, factors).at(0));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int turn = 0; turn < 20; ++turn) {
+        expectFault(lookup(module, "store"), {smallIntegers({5}), index(5), scalarF32(1)},
+                    "kernel 'store'");
+        EXPECT_EQ(elements<float>(callOk(matmul, factors).at(0)), expected);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_F(CheckedTest, TheSizeThatAGuardSeesIsThatOfTheCall) {
+  // A result of the engine's is an argument like any other.
+  Function matmul = lookup(load(*engine, matmulSource), "matmul");
+  Value square = callOk(matmul, {smallIntegers({16, 16}), smallIntegers({16, 16})}).at(0);
+  EXPECT_EQ(callOk(matmul, {square, square}).size(), 1u);
+  engine.reset();
+  EXPECT_EQ(elements<float>(square).size(), 256u); // and outlives it
+}
+
+} // namespace
+} // namespace plim
