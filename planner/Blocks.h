@@ -21,7 +21,8 @@ struct Blocks {
 
 /// Joins two boxes of the same sections, one above the other, and two of the same bytes of which one
 /// begins where the other ends, side by side, as long as there are any. No section needs more bytes
-/// than before. `seed` decides what is joined first. O(n log n) for each time that sections become fewer by it.
+/// than before. `seed` decides what is joined first. O(n log n), again for each time that there are
+/// fewer sections afterwards.
 Blocks join(const Packing &packing, uint64_t seed);
 
 } // namespace plim::planner

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 namespace plim::planner {
@@ -197,7 +198,7 @@ std::vector<uint32_t> orderBy(const Packing &packing, Order order) {
 }
 
 std::vector<int64_t> placeInOrder(const Packing &packing, const std::vector<uint32_t> &order,
-                                  Fit fit) {
+                                  Fit fit, const std::function<bool()> &isStopped) {
   struct Placed {
     int64_t low, high; // bytes
     uint32_t first, last;
@@ -209,36 +210,51 @@ std::vector<int64_t> placeInOrder(const Packing &packing, const std::vector<uint
   std::vector<Placed> placed; // lowest first
   placed.reserve(packing.parts.size());
   std::vector<Forbidden> forbidden;
-  for (uint32_t index : order) {
+  int64_t top = 0;
+  bool stopped = false;
+  for (size_t step = 1; uint32_t index : order) {
     const Box &box = packing.boxes[index];
-    forbidden.clear();
+    stopped = stopped || (isStopped && step++ % 64 == 0 && isStopped());
+    if (stopped && box.pin < 0) {
+      offsets[index] = box.stride.atLeast(top);
+      top = offsets[index] + box.extent;
+      continue;
+    }
+    // Without branches that nobody could predict.
+    forbidden.resize(std::max(forbidden.size(), placed.size() * box.parts.size()));
+    size_t count = 0;
     for (uint32_t i = box.parts.first; i < box.parts.last; ++i) {
       Piece part = packing.parts[i];
-      for (const Placed &other : placed)
-        if (part.first < other.last && other.first < part.last)
-          forbidden.push_back({other.low - part.high, other.high - part.low});
+      for (const Placed &other : placed) {
+        forbidden[count] = {other.low - part.high, other.high - part.low};
+        count += (part.first < other.last) & (other.first < part.last);
+      }
     }
     auto lower = [](const Forbidden &a, const Forbidden &b) { return a.low < b.low; };
     if (box.parts.size() > 1)
-      std::sort(forbidden.begin(), forbidden.end(), lower);
+      std::sort(forbidden.begin(), forbidden.begin() + count, lower);
+    std::span<const Forbidden> ranges(forbidden.data(), count);
     int64_t best = -1, at = box.lowest();
     if (box.pin >= 0) {
-      for (Forbidden range : forbidden)
+      for (Forbidden range : ranges)
         if (range.low < at && at < range.high)
           return {};
     } else {
       int64_t least = std::numeric_limits<int64_t>::max();
-      for (Forbidden range : forbidden) {
+      for (Forbidden range : ranges) {
         int64_t slack = range.low - at;
         if (slack >= 0 && slack < least) {
           best = at;
-          least = fit == Fit::First ? 0 : slack;
+          least = slack;
+          if (fit == Fit::First)
+            break;
         }
         if (at < range.high)
           at = box.stride.atLeast(range.high);
       }
     }
     offsets[index] = best >= 0 ? best : at;
+    top = std::max(top, offsets[index] + box.extent);
     for (uint32_t i = box.parts.first; i < box.parts.last; ++i) {
       const Piece &part = packing.parts[i];
       Placed next{offsets[index] + part.low, offsets[index] + part.high, part.first, part.last};

@@ -48,8 +48,9 @@ std::vector<uint32_t> orderBy(const Packing &packing, Order order);
 
 enum class Fit { First, Best };
 /// Places the boxes one after the other, pinned ones before, each into the first or the smallest gap
-/// that holds it. O(n^2). Empty if pinned boxes collide.
+/// that holds it. O(n^2). Empty if pinned boxes collide. `isStopped` is asked every 64 boxes, if
+/// there is one; what is left then is put on top.
 std::vector<int64_t> placeInOrder(const Packing &packing, const std::vector<uint32_t> &order,
-                                  Fit fit);
+                                  Fit fit, const std::function<bool()> &isStopped = {});
 
 } // namespace plim::planner

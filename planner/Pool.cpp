@@ -74,7 +74,7 @@ public:
     std::optional<View> joined;
     bool joins = true;
     uint64_t joint = 0; // how often boxes were joined
-    // In each cycle both have a turn, even if there is no task that is small enough for one of them.
+    // In each cycle both have a turn, even if no task is small enough for one of them.
     int idle = 0;
     for (uint64_t round = 0; idle < 4 && !isDone() && !budget.isOver(); ++round) {
       bool isJoined = joins && round % 4 != 1;
@@ -133,8 +133,8 @@ private:
   /// easiest to refute; one for something between it and what is known, nearer and nearer to that
   /// as long as it is not found. The first cycle is short; then long attempts and middling ones take
   /// turns, as either kind finds what the other does not. As long as the bound has not been refused
-  /// often, it gets most of the nodes of those. As many are spent on repairing the best packing, which comes first: where
-  /// there are many boxes, a search takes long to find any.
+  /// often, it gets most of the nodes of those. As many are spent on repairing the best packing of
+  /// the view. That comes first: of many boxes, a search takes long to find any packing.
   void form(View &view) {
     uint64_t round = view.rounds++;
     bool isFirst = round < std::size(strategies);

@@ -21,11 +21,8 @@ Repair::Repair(const Packing &packing) : packing(packing), placed(packing.parts.
   for (uint32_t i = 0; i < packing.boxes.size(); ++i) {
     const Box &box = packing.boxes[i];
     double sections = 0;
-    for (uint32_t p = box.parts.first; p < box.parts.last; ++p) {
-      placed[p].last = packing.parts[p].last;
-      placed[p].box = i;
+    for (uint32_t p = box.parts.first; p < box.parts.last; ++p)
       sections += packing.parts[p].last - packing.parts[p].first;
-    }
     value.push_back(std::pow(double(box.extent) * sections, 0.3));
     most = std::max(most, value.back());
   }
@@ -38,11 +35,19 @@ Repair::Repair(const Packing &packing) : packing(packing), placed(packing.parts.
 
 void Repair::index() {
   uint32_t count = uint32_t(packing.parts.size());
-  byStart.resize(count);
+  std::vector<uint32_t> byStart(count);
   std::iota(byStart.begin(), byStart.end(), 0u);
   std::sort(byStart.begin(), byStart.end(), [&](uint32_t a, uint32_t b) {
     return std::pair(packing.parts[a].first, a) < std::pair(packing.parts[b].first, b);
   });
+  indexOf.resize(count);
+  for (uint32_t k = 0; k < count; ++k)
+    indexOf[byStart[k]] = k;
+  for (uint32_t i = 0; i < packing.boxes.size(); ++i)
+    for (uint32_t p = packing.boxes[i].parts.first; p < packing.boxes[i].parts.last; ++p) {
+      placed[indexOf[p]].last = packing.parts[p].last;
+      placed[indexOf[p]].box = i;
+    }
   firstFrom.assign(packing.numSections + 1, 0);
   for (const Piece &part : packing.parts)
     ++firstFrom[part.first + 1];
@@ -51,7 +56,7 @@ void Repair::index() {
   period = 1 + uint32_t(std::sqrt(double(packing.numSections))) / 2;
   firstCrossing.assign(packing.numSections / period + 2, 0);
   auto forCrossings = [&](auto function) {
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i : byStart)
       for (uint32_t c = packing.parts[i].first / period + 1; c * period < packing.parts[i].last;
            ++c)
         function(c, i);
@@ -60,7 +65,7 @@ void Repair::index() {
   std::partial_sum(firstCrossing.begin(), firstCrossing.end(), firstCrossing.begin());
   crossing.resize(firstCrossing.back());
   std::vector<uint32_t> at = firstCrossing;
-  forCrossings([&](uint32_t c, uint32_t i) { crossing[at[c]++] = i; });
+  forCrossings([&](uint32_t c, uint32_t i) { crossing[at[c]++] = indexOf[i]; });
 }
 
 void Repair::hold(const std::vector<int64_t> &start) {
@@ -77,15 +82,16 @@ double Repair::random() {
 void Repair::put(uint32_t box, int64_t offset) {
   offsets[box] = offset;
   for (uint32_t i = packing.boxes[box].parts.first; i < packing.boxes[box].parts.last; ++i) {
-    placed[i].low = offset + packing.parts[i].low;
-    placed[i].high = offset + packing.parts[i].high;
-    placed[i].worth = worth[box];
+    Placed &part = placed[indexOf[i]];
+    part.low = offset + packing.parts[i].low;
+    part.high = offset + packing.parts[i].high;
+    part.worth = float(worth[box]);
   }
 }
 
 void Repair::take(uint32_t box) {
   for (uint32_t i = packing.boxes[box].parts.first; i < packing.boxes[box].parts.last; ++i)
-    placed[i].worth = 0;
+    placed[indexOf[i]].worth = 0;
   out.push_back(box);
   std::push_heap(out.begin(), out.end(),
                  [&](uint32_t a, uint32_t b) { return value[a] < value[b]; });
@@ -113,21 +119,21 @@ template <typename Function> void Repair::forOthers(uint32_t box, Function funct
       look(crossing[k]);
     uint32_t begin = firstFrom[c * period], end = firstFrom[part.last];
     for (uint32_t k = begin; k < end; ++k)
-      look(byStart[k]);
+      look(k);
     looked += firstCrossing[c + 1] - firstCrossing[c] + end - begin;
   }
 }
 
-/// In linear time where they are spread evenly, as they nearly are.
+/// In linear time where they are spread about evenly.
 void Repair::sortEdges(std::vector<Edge> &edges) {
   auto less = [](const Edge &a, const Edge &b) { return a.offset < b.offset; };
   if (edges.empty())
     return;
   auto [least, most] = std::minmax_element(edges.begin(), edges.end(), less);
   int64_t low = least->offset;
-  double scale = double(edges.size() - 1) / std::max(1.0, double(most->offset - low));
+  double scale = double(2 * edges.size() - 1) / std::max(1.0, double(most->offset - low));
   auto slotOf = [&](const Edge &edge) { return size_t(double(edge.offset - low) * scale); };
-  counts.assign(edges.size() + 1, 0);
+  counts.assign(2 * edges.size() + 1, 0);
   for (const Edge &edge : edges)
     ++counts[slotOf(edge) + 1];
   std::partial_sum(counts.begin(), counts.end(), counts.begin());
@@ -245,7 +251,7 @@ Attempt Repair::run(int64_t bound, uint64_t nodes, const std::function<bool()> &
   while (peak > bound && spent < nodes && !isStopped()) {
     int64_t gain = std::max<int64_t>(1, int64_t(share * double(peak - bound)));
     int64_t capacity = std::max(bound, (peak - gain) / packing.step * packing.step);
-    bool isReached = reach(capacity, std::min(nodes, spent + 4 * held.size() + 200), isStopped);
+    bool isReached = reach(capacity, std::min(nodes, spent + held.size() / 2 + 200), isStopped);
     share = isReached ? std::min(0.5, share * 1.5) : std::max(0.01, share * 0.6);
     if (isReached) {
       attempt.outcome = Outcome::Found;

@@ -25,7 +25,7 @@ private:
   /// A part of a box that is not out.
   struct Placed {
     int64_t low = 0, high = 0; // bytes
-    double worth = 0;          // 0 if it is out
+    float worth = 0;           // 0 if it is out
     uint32_t last = 0;         // section
     uint32_t box = 0;
   };
@@ -50,17 +50,18 @@ private:
   double random();
 
   const Packing &packing;
-  std::vector<int64_t> held, offsets;       // of boxes
-  std::vector<double> value, worth;         // of boxes; `worth` grows
-  std::vector<Placed> placed;               // by part
-  std::vector<uint32_t> out;                // boxes, a heap by value
-  std::vector<uint32_t> byStart, firstFrom; // parts; by section, where in `byStart` its own begin
+  std::vector<int64_t> held, offsets; // of boxes
+  std::vector<double> value, worth;   // of boxes; `worth` grows
+  std::vector<Placed> placed;         // by part, ascending by where they begin
+  std::vector<uint32_t> indexOf;      // of parts in `placed`
+  std::vector<uint32_t> out;          // boxes, a heap by value
+  std::vector<uint32_t> firstFrom;    // by section, where in `placed` its own begin
   /// Parts that cross into every `period`th section, and by such section where they begin.
   std::vector<uint32_t> crossing, firstCrossing;
   uint32_t period = 1;
   std::vector<Edge> lows, highs, sorted;
   std::vector<uint32_t> counts;
-  double share = 0.1; // to be saved next, of what is above the bound
+  double share = 0.03; // to be saved next, of what is above the bound
   uint64_t state = 88172645463325252u, spent = 0, looked = 0;
 };
 

@@ -103,12 +103,20 @@ private:
   }
 
   /// Best fit by size, but for too many items.
-  State startOf(const Model &model) const {
-    if (model.items.size() > manyItems && problem.pools.size() == 1) {
+  State startOf(const Model &model) {
+    if (problem.pools.size() == 1) {
       std::vector<uint32_t> items(model.items.size());
       std::iota(items.begin(), items.end(), 0u);
+      Packing packing = packingOf(model, items, 0);
       Placement placement;
-      placement.offsets = placeOnSkyline(packingOf(model, items, 0), {}, [] { return false; });
+      bool areMany = items.size() > manyItems;
+      std::function<bool()> isStopped = [&] { return areMany && budget.isStopped(); };
+      if (areMany)
+        placement.offsets = placeOnSkyline(packing, {}, [] { return false; });
+      // The same as placeBestFit's where it is exact, in less time.
+      if (placement.offsets.empty() && (areMany || packing.isExact))
+        placement.offsets =
+            placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best, isStopped);
       placement.pools.assign(items.size(), 0);
       if (!placement.offsets.empty())
         return stateOf(model, placement);

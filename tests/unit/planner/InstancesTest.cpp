@@ -102,7 +102,19 @@ TEST(PlannerInstances, ManyBuffersNeedNoPairs) {
   // What is pinned or has holes takes the slower way.
   problem.buffers[100].offset = 64;
   problem.buffers[200].lifetime.push_back({70'000, 70'001});
-  ASSERT_EQ(verify(problem, solve(problem, budget(0))), "");
+  plan = solve(problem, budget(0));
+  ASSERT_EQ(verify(problem, plan), "");
+  EXPECT_LE(double(plan.peaks[0]), 1.3 * double(plan.lowerBounds[0]));
+  // It can be stopped: what is left is put on top.
+  for (int last : {1, 30}) {
+    Options options = budget(0);
+    int asked = 0;
+    options.stop = [&] { return ++asked >= last; };
+    Plan stopped = solve(problem, options);
+    EXPECT_EQ(asked, last);
+    ASSERT_EQ(verify(problem, stopped), "");
+    EXPECT_GT(stopped.peaks[0], plan.peaks[0]);
+  }
 }
 
 TEST(PlannerInstances, AStopEndsTheSearchWithAPlan) {
