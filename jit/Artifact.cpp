@@ -171,6 +171,7 @@ void writeSymbol(Writer &writer, const DataSymbol &symbol) {
   writer.integer(static_cast<uint64_t>(symbol.offset));
   writer.integer(static_cast<uint64_t>(symbol.block));
   writer.text(symbol.pool);
+  writer.text(symbol.location);
 }
 
 DataSymbol readSymbol(Reader &reader) {
@@ -182,6 +183,7 @@ DataSymbol readSymbol(Reader &reader) {
   symbol.offset = static_cast<int64_t>(reader.integer());
   symbol.block = static_cast<int64_t>(reader.integer());
   symbol.pool = reader.text();
+  symbol.location = reader.text();
   return symbol;
 }
 

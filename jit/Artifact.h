@@ -99,7 +99,8 @@ struct DataSymbol {
   /// not there. Symbols with the same contents have the same place.
   int64_t offset = -1;
   int64_t block = -1;
-  std::string pool; // of a constant, that its author put there; empty: anywhere
+  std::string pool;     // of a constant, that its author put there; empty: anywhere
+  std::string location; // of a parameter: "in.mlir:3:1: ", for messages; empty if not known
 };
 
 /// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,
@@ -131,7 +132,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 7;
+inline constexpr uint32_t artifactVersion = 8;
 
 // A serialised artifact:
 //

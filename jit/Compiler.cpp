@@ -265,7 +265,8 @@ private:
 /// Gives contents a place in the artifact; equal ones get the same.
 class DataCollector {
 public:
-  DataCollector(Artifact &artifact, ConstantTable &table) : artifact(artifact), table(table) {}
+  DataCollector(Artifact &artifact, ConstantTable &table, const SharedBytes &source)
+      : artifact(artifact), table(table), source(source) {}
 
   Status place(const Contents &contents, DataSymbol &symbol) {
     if (symbol.bytes > maxDataBytes - stored)
@@ -298,6 +299,8 @@ private:
     if (std::optional<StringRef> view = contents.view()) {
       hash = hashContents(*view);
       block = table.find(*view, *hash);
+      if (!block && isInSource(*view))
+        block = table.share({{source.owner, *view}, *hash});
     }
     if (!block) {
       std::optional<SharedBytes> pages =
@@ -320,14 +323,22 @@ private:
     return okStatus();
   }
 
+  bool isInSource(StringRef bytes) const {
+    StringRef all = source.bytes;
+    return source.owner && all.begin() <= bytes.begin() && bytes.end() <= all.end() &&
+           llvm::isAddrAligned(llvm::Align(dataAlignment), bytes.data());
+  }
+
   Artifact &artifact;
   ConstantTable &table;
+  const SharedBytes &source;              // without an owner nothing may stay there
   std::map<std::string, int64_t> offsets; // of small contents in Artifact::data
   int64_t stored = 0;                     // bytes, each content once
 };
 
-Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table) {
-  DataCollector collector(artifact, table);
+Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
+                   const SharedBytes &source) {
+  DataCollector collector(artifact, table, source);
   auto entries = module->getAttrOfType<ArrayAttr>(ir::dataAttr);
   for (Attribute attribute : entries ? entries.getValue() : ArrayRef<Attribute>()) {
     auto entry = cast<DictionaryAttr>(attribute);
@@ -346,6 +357,8 @@ Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table) {
     }
     if (auto pool = entry.getAs<StringAttr>("pool"))
       symbol.pool = pool.str();
+    if (auto location = entry.getAs<LocationAttr>("location"))
+      symbol.location = locationOf(location);
     artifact.symbols.push_back(std::move(symbol));
   }
   return okStatus();
@@ -455,7 +468,7 @@ private:
     collectStack(*module, attempt);
     if (failed(runStage(ir::buildLoweringPipeline)))
       return errors.status("lowering");
-    PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants));
+    PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source}));
     for (const DataSymbol &symbol : artifact.symbols)
       artifact.mutatesState |= symbol.kind == DataKind::Variable;
     for (FunctionSignature &function : artifact.functions)
@@ -604,6 +617,8 @@ private:
 };
 
 } // namespace
+
+bool isBytecode(std::string_view source) { return ir::isBytecode(source); }
 
 StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
                            const targets::TargetDescription &target, const CompileOptions &options,

@@ -9,6 +9,7 @@
 #include "targets/TargetDescription.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ namespace plim::jit {
 /// Runs job(0) ... job(count - 1), in any order, possibly at once; returns when all are done. Jobs
 /// need 4 MiB of stack and do not throw.
 using ParallelFor = std::function<void(size_t count, const std::function<void(size_t)> &job)>;
+
+/// Does the source begin like bytecode? Four bytes are enough to tell.
+bool isBytecode(std::string_view source);
 
 struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
@@ -29,6 +33,9 @@ struct CompileOptions {
   bool oracle = false;
   /// How per-dispatch code generation is run; sequentially when empty.
   ParallelFor parallelFor;
+  /// If not null, keeps the memory of the source, which nobody may write while it does: large constants
+  /// of bytecode that lie there, aligned to dataAlignment, stay there.
+  std::shared_ptr<const void> sourceOwner;
   /// If not null, receives the assembly of all objects.
   std::string *assembly = nullptr;
 };
@@ -43,7 +50,7 @@ struct CompileTimes {
 
 /// The first diagnostic, "file:line:column: message", is the message of the status: InvalidArgument
 /// for a source that cannot be parsed, verified or lowered, Unimplemented for a target without a
-/// code generator. `sourceName` stands in locations. Blocks; any thread; several at once.
+/// code generator. A bytecode whose memory begins a page is read where it lies. `sourceName` stands in locations. Blocks; any thread; several at once.
 StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
                            const targets::TargetDescription &target, const CompileOptions &options,
                            CompileTimes *times = nullptr);

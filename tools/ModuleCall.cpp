@@ -1,7 +1,6 @@
 #include "tools/ModuleCall.h"
 
 #include "jit/ArtifactCache.h"
-#include "tools/io/Safetensors.h"
 #include "tools/io/ValueText.h"
 
 #include <algorithm>
@@ -38,26 +37,37 @@ StatusOr<std::vector<Value>> readInputs(const CallText &text, const PoolPtr &poo
 }
 
 StatusOr<Parameters> readParameters(const CallText &call, const PoolPtr &pool) {
+  const Logger log = makeStderrLogger(LogLevel::Info);
   Parameters parameters;
+  auto add = [&](const std::string &name, runtime::Buffer buffer) {
+    return parameters.emplace(name, std::move(buffer)).second
+               ? okStatus()
+               : invalidArgumentError("parameter '" + name + "' is bound twice");
+  };
   for (const std::string &path : call.parameterFiles) {
-    PLIM_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::open(path));
-    for (const auto &[name, entry] : file.entries()) {
-      PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer, file.tensor(name));
-      parameters[name] = std::move(buffer);
-    }
+    PLIM_ASSIGN_OR_RETURN(Parameters file, loadParameters(path, log));
+    for (const auto &[name, buffer] : file)
+      PLIM_RETURN_IF_ERROR(add(name, buffer).withContext(path));
   }
   for (const std::string &text : call.parameters) {
     size_t equals = text.find('=');
     if (equals == std::string::npos)
       return invalidArgumentError("parameter '" + text + "' must be NAME=VALUE");
     std::string name = text.substr(0, equals);
-    StatusOr<Value> value = parseValue(text.substr(equals + 1), pool);
-    if (!value.ok())
-      return value.status().withContext("parameter '" + name + "'");
-    const auto *buffer = std::get_if<runtime::Buffer>(&*value);
+    std::string_view value = std::string_view(text).substr(equals + 1);
+    if (value.starts_with('@')) {
+      PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer,
+                            loadParameter(std::string(value.substr(1)), log));
+      PLIM_RETURN_IF_ERROR(add(name, std::move(buffer)));
+      continue;
+    }
+    StatusOr<Value> parsed = parseValue(value, pool);
+    if (!parsed.ok())
+      return parsed.status().withContext("parameter '" + name + "'");
+    const auto *buffer = std::get_if<runtime::Buffer>(&*parsed);
     if (!buffer)
       return invalidArgumentError("parameter '" + name + "' must be a tensor");
-    parameters[name] = *buffer;
+    PLIM_RETURN_IF_ERROR(add(name, *buffer));
   }
   return parameters;
 }

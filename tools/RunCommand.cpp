@@ -1,6 +1,6 @@
 #include "tools/RunCommand.h"
 
-#include "tools/io/Npy.h"
+#include "engine/io/Npy.h"
 #include "tools/io/ValueText.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Status writeOutputs(const RunOptions &options, const std::vector<Value> &results
                                 " times, but there are " + std::to_string(results.size()) +
                                 " results");
   for (size_t i = 0; i < options.outputs.size(); ++i)
-    PLIM_RETURN_IF_ERROR(writeNpy(withoutAt(options.outputs[i]), results[i]));
+    PLIM_RETURN_IF_ERROR(io::writeNpy(withoutAt(options.outputs[i]), results[i]));
   return okStatus();
 }
 

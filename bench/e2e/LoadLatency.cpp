@@ -17,8 +17,8 @@
 #include "bench/harness/Contest.h"
 #include "bench/harness/Main.h"
 #include "bench/harness/Workload.h"
-#include "tools/io/Npy.h"
-#include "tools/io/Safetensors.h"
+#include "engine/io/Npy.h"
+#include "engine/io/Safetensors.h"
 
 #include <array>
 #include <chrono>
@@ -71,7 +71,7 @@ Program makeProgram(const std::string &name) {
     text << file.rdbuf();
     program.source = text.str();
     program.function = "classify";
-    auto weights = orFail(tools::SafetensorsFile::open(folder + "/weights.safetensors"));
+    auto weights = orFail(io::SafetensorsFile::open(folder + "/weights.safetensors"));
     for (const auto &[parameter, entry] : weights.entries())
       program.parameters[parameter] = orFail(weights.tensor(parameter));
     program.arguments = {tensor({1, 8, 8, 1})};

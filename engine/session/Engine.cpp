@@ -1,11 +1,13 @@
 #include "engine/session/Engine.h"
 
+#include "engine/io/File.h"
 #include "engine/runtime/RuntimeSymbols.h"
 #include "engine/session/State.h"
 #include "support/Hash.h"
 #include "targets/Resolve.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -55,6 +57,36 @@ runtime::MemoryPoolStatistics sumOf(runtime::MemoryPoolStatistics a,
   a.allocations += b.allocations;
   a.poolHits += b.poolHits;
   return a;
+}
+
+/// What the module's parameters are bound to. One that it does not have is told of first: mostly it is
+/// the misspelt name of one that then is missing.
+StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &artifact,
+                                                       const Parameters &parameters) {
+  std::vector<std::string> names;
+  for (const DataSymbol &symbol : artifact.symbols)
+    if (symbol.kind == DataKind::Parameter)
+      names.push_back(symbol.name);
+  for (const auto &[name, buffer] : parameters)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return invalidArgumentError(artifact.source + ": the module has no parameter '" + name + "'" +
+                                  suggestion(name, names));
+  std::vector<jit::DataBinding> bindings;
+  for (const DataSymbol &symbol : artifact.symbols) {
+    if (symbol.kind != DataKind::Parameter)
+      continue;
+    const std::string what = symbol.location + "parameter '" + symbol.name + "'";
+    auto it = parameters.find(symbol.name);
+    if (it == parameters.end() || !it->second)
+      return failedPreconditionError(what + " of type " + toString(symbol.type) + " is not bound");
+    const Buffer &buffer = it->second;
+    if (elementTypeName(buffer.type()) != symbol.type.element ||
+        !shapeFits(symbol.type, buffer.shape()) || !stridesFit(symbol.type, buffer))
+      return invalidArgumentError(what + " is " + typeName(buffer) +
+                                  expected(symbol.type, &buffer));
+    bindings.emplace_back(symbol.name, buffer.data());
+  }
+  return bindings;
 }
 
 /// Constants that live in pools, by the symbol, and where each will be.
@@ -211,6 +243,7 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   compileOptions.loadLimits = options.limits;
   compileOptions.oracle = options.oracle;
   compileOptions.assembly = options.assembly;
+  compileOptions.sourceOwner = options.sourceOwner;
   compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
     state->executor->parallelFor(count, job);
   };
@@ -225,12 +258,12 @@ const std::string &Engine::policyOf(const LoadOptions &options) const {
                                   : options.policy;
 }
 
-std::string Engine::cacheKey(std::string_view source, std::string_view sourceName,
+std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
                              const LoadOptions &options) const {
   Hasher hasher;
   hasher.updateInteger(jit::artifactVersion);
   // Locations in messages and reports carry the name.
-  hasher.updateField(source).updateField(sourceName);
+  hasher.update(source.bytes.data(), Digest::byteCount).updateField(sourceName);
   hasher.updateField(policyOf(options));
   const std::vector<std::string> &engineLimits = state->options.limits;
   for (const std::vector<std::string> *limits : {&engineLimits, &options.limits}) {
@@ -267,11 +300,18 @@ std::string Engine::cacheKey(std::string_view source, std::string_view sourceNam
 StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::string_view sourceName,
                                                const LoadOptions &options) {
   auto start = std::chrono::steady_clock::now();
+  return load(source, state->cache ? hashBytes(source) : Digest(), sourceName, options, start);
+}
+
+StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Digest &digest,
+                                               std::string_view sourceName,
+                                               const LoadOptions &options,
+                                               std::chrono::steady_clock::time_point start) {
   LoadStatistics statistics;
   std::optional<jit::Artifact> artifact;
   std::string key;
   if (state->cache) {
-    key = cacheKey(source, sourceName, options);
+    key = cacheKey(digest, sourceName, options);
     if (!options.assembly)
       artifact = state->cache->load(key);
     statistics.fromCache = artifact.has_value();
@@ -300,7 +340,19 @@ StatusOr<std::string> Engine::readSource(const std::string &path) {
   // A folder opens like a file, but reading it throws.
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
     return unavailableError("cannot read '" + path + "': " + std::strerror(EISDIR));
-  std::string contents{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string contents;
+  // Of a known size, or until the end of a pipe.
+  std::error_code unknown;
+  auto size = std::filesystem::file_size(path, unknown);
+  size_t piece = unknown || size == 0 ? size_t(1) << 16 : size;
+  while (file) {
+    size_t have = contents.size();
+    contents.resize(have + piece);
+    file.read(contents.data() + have, static_cast<std::streamsize>(piece));
+    contents.resize(have + static_cast<size_t>(file.gcount()));
+    if (contents.size() == size && file.peek() == std::ifstream::traits_type::eof())
+      break;
+  }
   if (file.bad())
     return unavailableError("cannot read '" + path + "': " + std::strerror(errno));
   return contents;
@@ -308,8 +360,33 @@ StatusOr<std::string> Engine::readSource(const std::string &path) {
 
 StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
                                                    const LoadOptions &options) {
-  PLIM_ASSIGN_OR_RETURN(std::string source, readSource(path));
-  return load(source, path, options);
+  auto start = std::chrono::steady_clock::now();
+  // A pipe cannot be mapped, and text would be copied all the same.
+  StatusOr<io::File> file = io::File::open(path);
+  std::array<std::byte, 4> magic = {};
+  bool isMapped = file.ok() && file->size() >= magic.size() && file->read(0, magic).ok() &&
+                  jit::isBytecode({reinterpret_cast<const char *>(magic.data()), magic.size()});
+  if (!isMapped) {
+    PLIM_ASSIGN_OR_RETURN(std::string source, readSource(path));
+    return load(source, path, options);
+  }
+  PLIM_ASSIGN_OR_RETURN(io::Mapping mapping, file->map());
+  Digest digest;
+  if (state->cache) {
+    // Read, not touched where it is mapped: what comes from the cache takes no memory of the process.
+    Hasher hasher;
+    std::vector<std::byte> piece(size_t(1) << 18);
+    for (uint64_t done = 0; done < file->size(); done += piece.size()) {
+      piece.resize(std::min<uint64_t>(piece.size(), file->size() - done));
+      PLIM_RETURN_IF_ERROR(file->read(done, piece));
+      hasher.update(piece.data(), piece.size());
+    }
+    digest = hasher.digest();
+  }
+  LoadOptions mapped = options;
+  mapped.sourceOwner = mapping;
+  std::string_view source(reinterpret_cast<const char *>(mapping->data()), mapping->size());
+  return load(source, digest, path, mapped, start);
 }
 
 StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Parameters &parameters,
@@ -323,26 +400,8 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     if (!host.hasFeature(feature))
       return failedPreconditionError("the code of " + artifact.source + " needs '" + feature +
                                      "', which this machine does not have");
-  std::vector<jit::DataBinding> bindings;
-  for (const DataSymbol &symbol : artifact.symbols) {
-    if (symbol.kind != DataKind::Parameter)
-      continue;
-    auto it = parameters.find(symbol.name);
-    if (it == parameters.end())
-      return failedPreconditionError("parameter '" + symbol.name + "' of type " +
-                                     toString(symbol.type) + " is not bound");
-    const Buffer &buffer = it->second;
-    if (elementTypeName(buffer.type()) != symbol.type.element ||
-        !shapeFits(symbol.type, buffer.shape()) || !stridesFit(symbol.type, buffer))
-      return invalidArgumentError("parameter '" + symbol.name + "' is " + typeName(buffer) +
-                                  expected(symbol.type, &buffer));
-    bindings.emplace_back(symbol.name, buffer.data());
-  }
-  for (const auto &[name, buffer] : parameters)
-    if (std::none_of(artifact.symbols.begin(), artifact.symbols.end(), [&](const DataSymbol &s) {
-          return s.kind == DataKind::Parameter && s.name == name;
-        }))
-      return invalidArgumentError("the module has no parameter '" + name + "'");
+  PLIM_ASSIGN_OR_RETURN(std::vector<jit::DataBinding> bindings,
+                        bindParameters(artifact, parameters));
   PLIM_RETURN_IF_ERROR(checkPools(pools, artifact));
 
   std::shared_ptr<Module> module(new Module());

@@ -12,7 +12,8 @@
 //
 // Constants are in memory once. Those of a page and more that have the same bytes are shared by all
 // modules of an engine, lie in pages that nobody can write, and go with the last of the modules. What
-// comes from the artifact cache is used where it lies in the mapped file.
+// comes from the artifact cache, or from a bytecode file and is aligned there, is used where it lies in
+// the mapped file.
 //
 // Threads: every method of every class here may be called from any thread at any time; calls of one
 // function run concurrently, each with memory of its own. The exception is a module that writes its
@@ -22,12 +23,15 @@
 #include "engine/abi/plim_abi.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Value.h"
+#include "engine/session/Parameters.h"
 #include "jit/Artifact.h"
 #include "jit/Compiler.h"
+#include "support/Hash.h"
 #include "support/Log.h"
 #include "support/Status.h"
 #include "targets/TargetDescription.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,9 +82,6 @@ struct EngineOptions {
   bool checked = false;
 };
 
-/// Parameters by name. A buffer is shared, not copied: it must not be written while the module lives.
-using Parameters = std::map<std::string, runtime::Buffer>;
-
 /// Memory of the host's, borrowed.
 struct HostMemory {
   void *data = nullptr;
@@ -100,6 +101,10 @@ struct LoadOptions {
   /// tiling, no vectorisation, every buffer from the heap.
   bool oracle = false;
   Parameters parameters;
+  /// If not null, keeps the memory of the source, which nobody may write until the last copy of it is
+  /// gone: large constants of bytecode that begins a page are then used where they lie, if they are
+  /// aligned to PLIM_BUFFER_ALIGNMENT. Without, the module has copies.
+  std::shared_ptr<const void> sourceOwner;
   /// Pools of all calls, which must outlive the module. Calls that use one of them run one after the
   /// other. Constants that the source puts in a pool take its end, which then belongs to this module
   /// alone, calls the rest.
@@ -266,7 +271,8 @@ public:
   /// not have; ResourceExhausted for a pool too small for its constants.
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
                                          const LoadOptions &options = {});
-  /// The same for a file, with the errors of readSource.
+  /// The same for a file, with the errors of readSource. Bytecode is mapped: while the module lives its
+  /// file must be neither written nor truncated; that it is replaced or removed does not matter.
   StatusOr<std::shared_ptr<Module>> loadFile(const std::string &path,
                                              const LoadOptions &options = {});
 
@@ -286,8 +292,12 @@ private:
   friend class Module;
   Engine();
   const std::string &policyOf(const LoadOptions &options) const;
-  std::string cacheKey(std::string_view source, std::string_view sourceName,
+  /// `source` is the digest of its bytes.
+  std::string cacheKey(const Digest &source, std::string_view sourceName,
                        const LoadOptions &options) const;
+  StatusOr<std::shared_ptr<Module>> load(std::string_view source, const Digest &digest,
+                                         std::string_view sourceName, const LoadOptions &options,
+                                         std::chrono::steady_clock::time_point start);
   struct State;
   std::unique_ptr<State> state;
 };

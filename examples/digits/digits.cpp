@@ -4,9 +4,9 @@
 //
 // Prints the accuracy, a few digits beside what the network makes of them, how long loading takes
 // with an empty cache and with a filled one, the time per batch, and what the engine decided.
+#include "engine/io/Npy.h"
+#include "engine/io/Safetensors.h"
 #include "engine/session/Engine.h"
-#include "tools/io/Npy.h"
-#include "tools/io/Safetensors.h"
 
 #include <nlohmann/json.hpp>
 
@@ -75,8 +75,8 @@ struct TestSplit {
 StatusOr<TestSplit> readTestSplit(const std::string &folder) {
   auto pool = std::make_shared<runtime::MemoryPool>();
   TestSplit split;
-  PLIM_ASSIGN_OR_RETURN(split.images, tools::readNpy(folder + "/test_images.npy", pool));
-  PLIM_ASSIGN_OR_RETURN(split.labels, tools::readNpy(folder + "/test_labels.npy", pool));
+  PLIM_ASSIGN_OR_RETURN(split.images, io::readNpy(folder + "/test_images.npy", pool));
+  PLIM_ASSIGN_OR_RETURN(split.labels, io::readNpy(folder + "/test_labels.npy", pool));
   bool fits = split.images.type() == ElementType::F32 && split.images.shape().size() == 4 &&
               split.images.elementCount() == split.images.shape()[0] * pixels &&
               split.labels.type() == ElementType::I32 && split.labels.shape().size() == 1 &&
@@ -95,8 +95,7 @@ struct Network {
 StatusOr<Network> loadNetwork(const std::string &folder, const std::string &cache) {
   // The weights stay in the mapped file: the engine binds them by name, without a copy.
   LoadOptions options;
-  PLIM_ASSIGN_OR_RETURN(auto weights,
-                        tools::SafetensorsFile::open(folder + "/weights.safetensors"));
+  PLIM_ASSIGN_OR_RETURN(auto weights, io::SafetensorsFile::open(folder + "/weights.safetensors"));
   for (const auto &[name, entry] : weights.entries()) {
     PLIM_ASSIGN_OR_RETURN(options.parameters[name], weights.tensor(name));
   }

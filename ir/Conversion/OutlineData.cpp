@@ -28,6 +28,9 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
           builder.getNamedAttr("name", builder.getStringAttr(name)),
           builder.getNamedAttr("kind", builder.getStringAttr(kind)),
           builder.getNamedAttr("type", TypeAttr::get(global.getType()))};
+      // Whoever does not bind it has to be told where it is.
+      if (!value)
+        entry.push_back(builder.getNamedAttr("location", LocationAttr(global.getLoc())));
       if (isa_and_nonnull<ElementsAttr>(value))
         entry.push_back(builder.getNamedAttr("value", value));
       if (auto scope = global->getAttrOfType<StringAttr>(plim::ir::scopeAttr))

@@ -2,7 +2,9 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Alignment.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -11,6 +13,8 @@ using namespace mlir;
 namespace {
 
 constexpr llvm::StringLiteral bytecodeMagic("ML\xefR");
+/// Of a mapped file, at least.
+const llvm::Align bytecodeAlignment(uint64_t(1) << 12);
 
 /// Walks over a text outside strings and comments, keeping line and column.
 class Scanner {
@@ -151,10 +155,25 @@ private:
 
 } // namespace
 
+bool plim::ir::isBytecode(StringRef source) { return source.starts_with(bytecodeMagic); }
+
 OwningOpRef<ModuleOp> plim::ir::loadModule(MLIRContext &context, StringRef source, StringRef name) {
-  if (!source.starts_with(bytecodeMagic) && failed(Scanner(context, source, name).scan()))
-    return {};
   auto manager = std::make_shared<llvm::SourceMgr>();
-  manager->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name), llvm::SMLoc());
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  if (!isBytecode(source)) {
+    if (failed(Scanner(context, source, name).scan()))
+      return {};
+    // The parser wants a zero behind the text.
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(source, name);
+  } else if (llvm::isAddrAligned(bytecodeAlignment, source.data())) {
+    buffer = llvm::MemoryBuffer::getMemBuffer(source, name, /*RequiresNullTerminator=*/false);
+  } else {
+    // The reader refuses a buffer that is less aligned than a blob wants to be.
+    auto copy =
+        llvm::WritableMemoryBuffer::getNewUninitMemBuffer(source.size(), name, bytecodeAlignment);
+    llvm::copy(source, copy->getBufferStart());
+    buffer = std::move(copy);
+  }
+  manager->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   return parseSourceFile<ModuleOp>(manager, ParserConfig(&context));
 }

@@ -13,8 +13,11 @@ namespace plim::ir {
 /// How deep brackets may nest in a text.
 inline constexpr unsigned maxNesting = 256;
 
+bool isBytecode(llvm::StringRef source);
+
 /// Parses and verifies `source`. Diagnostics go to the context's handler; null after one. The
-/// calling thread needs 8 MiB of stack.
+/// calling thread needs 8 MiB of stack. Resources of a bytecode that begins a page are not copied:
+/// they lie in `source`, which must outlive the module.
 mlir::OwningOpRef<mlir::ModuleOp> loadModule(mlir::MLIRContext &context, llvm::StringRef source,
                                              llvm::StringRef name);
 

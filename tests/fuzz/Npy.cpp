@@ -1,6 +1,6 @@
 // NumPy files: no bytes may do more than fail.
 
-#include "tools/io/Npy.h"
+#include "engine/io/Npy.h"
 
 #include "engine/runtime/MemoryPool.h"
 
@@ -19,7 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int file = memfd_create("npy", MFD_CLOEXEC);
   if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size))
     std::abort();
-  (void)plim::tools::readNpy("/proc/self/fd/" + std::to_string(file), pool).ok();
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  if (plim::io::readNpy(path, pool).ok() != plim::io::mapNpy(path).ok())
+    std::abort();
   close(file);
   return 0;
 }

@@ -1,6 +1,6 @@
 // Parameter files: no bytes may do more than fail, and every tensor of a good file can be read.
 
-#include "tools/io/Safetensors.h"
+#include "engine/io/Safetensors.h"
 #include "support/Hash.h"
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 using plim::StatusOr;
-using plim::tools::SafetensorsFile;
+using plim::io::SafetensorsFile;
 
 // The entry point has the name and signature that libFuzzer looks for.
 // NOLINTNEXTLINE(readability-identifier-naming)

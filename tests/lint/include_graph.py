@@ -27,6 +27,7 @@ ROOMS = {
     "ir": ["support", "planner", "engine/abi", "targets/TargetDescription.h", "targets/dlti"],
     "jit": ["support", "targets", "ir", "engine/abi"],
     "engine/runtime": ["support", "engine/abi"],
+    "engine/io": ["support", "engine/runtime"],
     "engine/session": ["support", "planner", "targets", "ir", "jit", "engine"],
     "include/plimsoll": [],
     "capi": ["include/plimsoll", "support", "planner", "targets", "ir", "jit", "engine"],

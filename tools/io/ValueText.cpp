@@ -1,9 +1,9 @@
 #include "tools/io/ValueText.h"
 
+#include "engine/io/File.h"
+#include "engine/io/Npy.h"
 #include "engine/runtime/ByteSize.h"
 #include "tools/io/ElementText.h"
-#include "tools/io/File.h"
-#include "tools/io/Npy.h"
 #include "tools/io/Random.h"
 
 #include <algorithm>
@@ -277,7 +277,7 @@ private:
 Status parsePayload(Cursor &cursor, const Type &type, std::byte *out) {
   size_t where = cursor.where();
   if (cursor.consume("@")) {
-    PLIM_ASSIGN_OR_RETURN(File file, File::open(std::string(cursor.takeRest())));
+    PLIM_ASSIGN_OR_RETURN(io::File file, io::File::open(std::string(cursor.takeRest())));
     auto bytes = static_cast<size_t>(type.count * elementBytes(type.element));
     if (file.size() != bytes)
       return invalidArgumentError(file.path() + ": " + std::to_string(file.size()) +
@@ -320,7 +320,7 @@ Description describe(const Value &value) {
 StatusOr<Value> parseValue(std::string_view text, const std::shared_ptr<MemoryPool> &pool) {
   Cursor cursor(text);
   if (cursor.consume("@")) {
-    PLIM_ASSIGN_OR_RETURN(Buffer buffer, readNpy(std::string(cursor.rest()), pool));
+    PLIM_ASSIGN_OR_RETURN(Buffer buffer, io::readNpy(std::string(cursor.rest()), pool));
     return Value(std::move(buffer));
   }
   PLIM_ASSIGN_OR_RETURN(Type type, parseType(cursor));

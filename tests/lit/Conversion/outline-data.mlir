@@ -1,11 +1,12 @@
 // RUN: plimsoll-opt %s -plim-outline-data -split-input-file | FileCheck %s
 
 // Each global that is used becomes an external symbol; the module says what it holds.
+//      CHECK: #[[LOC:.*]] = loc({{.*}}outline-data.mlir":{{[0-9]+}}:1)
 //      CHECK: plim.data = [
 // CHECK-SAME: {kind = "constant", name = "c", type = memref<2xf32>, value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>}
 // CHECK-SAME: {kind = "variable", name = "v", type = memref<2xi8>, value = dense<0> : tensor<2xi8>}
 // CHECK-SAME: {kind = "variable", name = "u", type = memref<3xf64>}
-// CHECK-SAME: {kind = "parameter", name = "p", type = memref<4xf32>}
+// CHECK-SAME: {kind = "parameter", location = #[[LOC]], name = "p", type = memref<4xf32>}
 // CHECK-SAME: ]
 //  CHECK-NOT: private
 //  CHECK-NOT: constant @

@@ -72,6 +72,7 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.offset, b.offset);
     EXPECT_EQ(a.block, b.block);
     EXPECT_EQ(a.pool, b.pool);
+    EXPECT_EQ(a.location, b.location);
     EXPECT_EQ(contentsOf(in, a), contentsOf(*out, b));
   }
   ASSERT_EQ(out->blocks.size(), in.blocks.size());

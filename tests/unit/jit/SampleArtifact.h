@@ -40,12 +40,19 @@ inline Artifact sampleArtifact() {
   artifact.pools = {"sram", "dram"};
   artifact.functions = {main, kernel};
   artifact.symbols = {
-      {"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0, -1, "flash"},
-      {"large", DataKind::Constant, {"i8", true, false, {5000}, {}}, 5000, -1, 1, ""},
-      {"state", DataKind::Variable, {"i64", true, false, {1}, {}}, 8, 64, -1, ""},
-      {"history", DataKind::Variable, {"i8", true, false, {8192}, {}}, 8192, -1, 0, ""},
-      {"zeroed", DataKind::Variable, {"i64", true, false, {1000}, {}}, 8000, -1, -1, ""},
-      {"weights", DataKind::Parameter, {"f32", true, false, {3, 2}, {}}, 24, -1, -1, ""}};
+      {"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0, -1, "flash", ""},
+      {"large", DataKind::Constant, {"i8", true, false, {5000}, {}}, 5000, -1, 1, "", ""},
+      {"state", DataKind::Variable, {"i64", true, false, {1}, {}}, 8, 64, -1, "", ""},
+      {"history", DataKind::Variable, {"i8", true, false, {8192}, {}}, 8192, -1, 0, "", ""},
+      {"zeroed", DataKind::Variable, {"i64", true, false, {1000}, {}}, 8000, -1, -1, "", ""},
+      {"weights",
+       DataKind::Parameter,
+       {"f32", true, false, {3, 2}, {}},
+       24,
+       -1,
+       -1,
+       "",
+       "net.mlir:3:1: "}};
   artifact.data = std::string(72, '\1');
   artifact.blocks = {makeBlock(std::string(8192, '\2')), makeBlock(std::string(5000, '\3'))};
   artifact.stack = {{"main", 512, 640, 1 << 20}, {"main_matmul_0", -1, 96, 1 << 20}};

@@ -229,7 +229,7 @@ TEST(Session, ThreeHundredLoadsLeaveNoMemoryBehind) {
   Artifact artifact = compiled(testing::stateSource);
   // Large, so that a module that stays is noticed.
   artifact.symbols.push_back(
-      {"ballast", DataKind::Variable, {"i8", true, false, {1 << 20}, {}}, 1 << 20, 0, -1, ""});
+      {"ballast", DataKind::Variable, {"i8", true, false, {1 << 20}, {}}, 1 << 20, 0, -1, "", ""});
   artifact.data.resize(1 << 20);
   auto cycle = [&](int count) {
     for (int i = 0; i < count; ++i)

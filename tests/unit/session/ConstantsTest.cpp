@@ -1,10 +1,23 @@
 // Constants: in memory once, in pages that cannot be written, out of the cache without a copy.
 #include "tests/unit/session/EngineFixture.h"
+#include "tests/unit/session/Mappings.h"
+#include "tests/unit/tools/TemporaryFile.h"
+
+#include "ir/Pipelines/Pipelines.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <thread>
 
@@ -45,21 +58,6 @@ const uint8_t *addressOf(const std::shared_ptr<Module> &module, const std::strin
   std::vector<Value> results = callOk(lookup(module, "address_" + name), {});
   return results.empty() ? nullptr
                          : reinterpret_cast<const uint8_t *>(std::get<Scalar>(results[0]).bits);
-}
-
-/// The line of /proc/self/maps for `address`, from the permissions on; empty if there is none.
-std::string mappingAt(const void *address) {
-  std::ifstream stream("/proc/self/maps");
-  for (std::string line; std::getline(stream, line);) {
-    uintptr_t begin = 0, end = 0;
-    char dash;
-    std::istringstream words(line);
-    words >> std::hex >> begin >> dash >> end;
-    auto wanted = reinterpret_cast<uintptr_t>(address);
-    if (begin <= wanted && wanted < end)
-      return line.substr(line.find(' ') + 1);
-  }
-  return "";
 }
 
 TEST(Constants, EqualOnesOfAModuleAreInMemoryOnce) {
@@ -213,6 +211,71 @@ TEST(Constants, DamagedOnesOfTheCacheAreCompiledAnew) {
   EXPECT_FALSE(module->statistics().fromCache);
   EXPECT_EQ(addressOf(module, "a")[10000], (10000 * 7 + 10000 / 256 * 13 + 1) % 256);
   EXPECT_TRUE(load(*engine, source)->statistics().fromCache);
+}
+
+/// A module with the constant @c of 4096 f32 as a resource aligned to `alignment`, in bytecode.
+std::string bytecode(size_t alignment) {
+  mlir::DialectRegistry registry;
+  ir::registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(constantSource("c", 4096, 0), &context, "in.mlir");
+  module->walk([&](mlir::memref::GlobalOp global) {
+    auto value = mlir::cast<mlir::DenseElementsAttr>(*global.getInitialValue());
+    global.setInitialValueAttr(mlir::DenseResourceElementsAttr::get(
+        value.getType(), "c",
+        mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(value.getRawData(), alignment)));
+  });
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  EXPECT_TRUE(mlir::succeeded(mlir::writeBytecodeToFile(*module, stream)));
+  return bytes;
+}
+
+TEST(Constants, OfABytecodeFileAreUsedWhereTheyLie) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  for (size_t alignment : {4, 64, 4096}) {
+    SCOPED_TRACE(alignment);
+    std::string bytes = bytecode(alignment);
+    auto file = std::make_unique<TemporaryFile>(bytes);
+    StatusOr<std::shared_ptr<Module>> module = engine->loadFile(file->path());
+    ASSERT_TRUE(module.ok()) << module.status().toString();
+    const uint8_t *address = addressOf(*module, "c");
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % PLIM_BUFFER_ALIGNMENT, 0u);
+    EXPECT_THAT(mappingAt(address), StartsWith("r--p"));
+    if (alignment >= PLIM_BUFFER_ALIGNMENT)
+      EXPECT_THAT(mappingAt(address), EndsWith(file->path()));
+    file.reset(); // what is mapped stays
+    EXPECT_EQ(address[16383], (16383 * 7 + 16383 / 256 * 13) % 256);
+    EXPECT_DEATH(*const_cast<uint8_t *>(address) = 1, "");
+
+    // From memory, wherever it begins, there is a copy.
+    module->reset();
+    std::string shifted = "x" + bytes;
+    StatusOr<std::shared_ptr<Module>> copied =
+        engine->load(std::string_view(shifted).substr(1), "in.mlirbc");
+    ASSERT_TRUE(copied.ok()) << copied.status().toString();
+    shifted.assign(shifted.size(), 'x');
+    EXPECT_EQ(addressOf(*copied, "c")[16383], (16383 * 7 + 16383 / 256 * 13) % 256);
+  }
+}
+
+TEST(Constants, OfABytecodeFileGoThroughTheCache) {
+  TemporaryFolder folder;
+  TemporaryFile file(bytecode(64));
+  for (bool fromCache : {false, true}) {
+    std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
+    StatusOr<std::shared_ptr<Module>> module = engine->loadFile(file.path());
+    ASSERT_TRUE(module.ok()) << module.status().toString();
+    EXPECT_EQ((*module)->statistics().fromCache, fromCache);
+    EXPECT_EQ(addressOf(*module, "c")[16383], (16383 * 7 + 16383 / 256 * 13) % 256);
+    // The key is that of the bytes, however they come.
+    StatusOr<std::shared_ptr<Module>> fromMemory = engine->load(file.read(), file.path());
+    ASSERT_TRUE(fromMemory.ok());
+    EXPECT_TRUE((*fromMemory)->statistics().fromCache);
+    EXPECT_EQ(addressOf(*fromMemory, "c"), addressOf(*module, "c"));
+  }
 }
 
 } // namespace

@@ -132,17 +132,17 @@ TEST(Engine, RefusesParametersThatDoNotFit) {
   };
   Status missing = status({});
   EXPECT_EQ(missing.code(), StatusCode::FailedPrecondition);
-  EXPECT_EQ(missing.message(), "parameter 'w' of type 4xf32 is not bound");
+  EXPECT_EQ(missing.message(), "in.mlir:2:1: parameter 'w' of type 4xf32 is not bound");
   Status shape = status({{"w", makeBuffer<float>({3}, {1, 2, 3})}});
   EXPECT_EQ(shape.code(), StatusCode::InvalidArgument);
-  EXPECT_EQ(shape.message(), "parameter 'w' is 3xf32, expected 4xf32");
+  EXPECT_EQ(shape.message(), "in.mlir:2:1: parameter 'w' is 3xf32, expected 4xf32");
   EXPECT_EQ(status({{"w", makeBuffer<float>({4, 1}, {1, 2, 3, 4})}}).message(),
-            "parameter 'w' is 4x1xf32, expected 4xf32");
+            "in.mlir:2:1: parameter 'w' is 4x1xf32, expected 4xf32");
   EXPECT_EQ(status({{"w", makeBuffer<int32_t>({4}, {1, 2, 3, 4})}}).message(),
-            "parameter 'w' is 4xi32, expected 4xf32");
+            "in.mlir:2:1: parameter 'w' is 4xi32, expected 4xf32");
   Status extra = status({{"w", w}, {"v", w}});
   EXPECT_EQ(extra.code(), StatusCode::InvalidArgument);
-  EXPECT_EQ(extra.message(), "the module has no parameter 'v'");
+  EXPECT_EQ(extra.message(), "in.mlir: the module has no parameter 'v'; did you mean 'w'?");
   EXPECT_TRUE(status({{"w", w}}).ok());
 }
 

@@ -140,6 +140,12 @@ TEST_F(RunCommandTest, BindsParameters) {
   expectFailure(options, HasSubstr("must be NAME=VALUE"));
   options.call.parameters = {"w=f32=1"};
   expectFailure(options, HasSubstr("parameter 'w' must be a tensor"));
+  options.call.parameters = {"w=4xf32=1", "w=4xf32=2"};
+  expectFailure(options, HasSubstr("parameter 'w' is bound twice"));
+  options.call.parameters = {"w=@/no/such.npy"};
+  expectFailure(options, HasSubstr("/no/such.npy: No such file"));
+  options.call.parameters = {"w=4xf32=1", "u=4xf32=2"};
+  expectFailure(options, HasSubstr("no parameter 'u'; did you mean 'w'?"));
   options.call.parameters = {"w=4xf33=1"};
   expectFailure(options, HasSubstr("parameter 'w'"));
   options.call.parameters = {};

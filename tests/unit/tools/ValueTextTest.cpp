@@ -1,9 +1,9 @@
 #include "tools/io/ValueText.h"
 
+#include "engine/io/Npy.h"
 #include "tests/unit/engine/Random.h"
 #include "tests/unit/tools/TemporaryFile.h"
 #include "tools/io/ElementText.h"
-#include "tools/io/Npy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -252,7 +252,7 @@ TEST(ValueText, RawFiles) {
 TEST(ValueText, NpyFiles) {
   TemporaryFile file;
   Value value = *parseValue("2x2xf64=1 2 3 4", pool());
-  ASSERT_TRUE(writeNpy(file.path(), value).ok());
+  ASSERT_TRUE(io::writeNpy(file.path(), value).ok());
   EXPECT_EQ(reprint("@" + file.path()), "2x2xf64=[[1, 2], [3, 4]]");
 }
 

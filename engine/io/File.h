@@ -4,6 +4,7 @@
 // trusted. Messages begin with the path. Thread safety: const members may be called from any thread.
 #pragma once
 
+#include "engine/runtime/Buffer.h"
 #include "support/Status.h"
 
 #include <cstddef>
@@ -12,7 +13,10 @@
 #include <span>
 #include <string>
 
-namespace plim::tools {
+namespace plim::io {
+
+/// The bytes of a mapped file, which stays so until the last copy of the pointer is gone.
+using Mapping = std::shared_ptr<const std::span<const std::byte>>;
 
 class File {
 public:
@@ -29,9 +33,9 @@ public:
   /// Fills `out` from `offset`. DataLoss when the file ends before that or cannot be read.
   Status read(uint64_t offset, std::span<std::byte> out) const;
 
-  /// The whole file, mapped read-only and private; unmapped with the last copy of the pointer. An
-  /// empty file gives an empty span. The file must not be truncated meanwhile.
-  StatusOr<std::shared_ptr<const std::span<const std::byte>>> map() const;
+  /// The whole file, mapped read-only and private. An empty file gives an empty span. The file must
+  /// be neither written nor truncated meanwhile; that it is replaced or removed does not matter.
+  StatusOr<Mapping> map() const;
 
 private:
   File(std::string path, int descriptor, uint64_t length)
@@ -42,8 +46,12 @@ private:
   uint64_t length;
 };
 
+/// A read-only buffer of `elements`, which lie in the mapping, aligned to their type, and keep it.
+StatusOr<runtime::Buffer> wrapMapping(const Mapping &mapping, std::span<const std::byte> elements,
+                                      runtime::ElementType type, std::span<const int64_t> shape);
+
 /// Creates or replaces the file with the pieces, one after another. On failure what is left of it
 /// is removed.
 Status writeFile(const std::string &path, std::span<const std::span<const std::byte>> pieces);
 
-} // namespace plim::tools
+} // namespace plim::io

@@ -4,13 +4,15 @@
 // JSON object; the elements). The whole header is checked when the file is opened: offsets must lie
 // in the file and fit shape and type, and the tensors must cover the data without gaps or overlaps,
 // as the format demands. The file is mapped read-only and stays so until the last buffer of it is
-// gone; it must not be truncated meanwhile.
+// gone; it must be neither written nor truncated meanwhile.
 //
 // Signed and unsigned integers become signless ones; the 8-bit floats have no counterpart here.
 // Thread safety: const members may be called from any thread.
 #pragma once
 
+#include "engine/io/File.h"
 #include "engine/runtime/Buffer.h"
+#include "support/Log.h"
 #include "support/Status.h"
 
 #include <cstddef>
@@ -20,7 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace plim::tools {
+namespace plim::io {
 
 struct SafetensorsEntry {
   runtime::ElementType type;
@@ -37,16 +39,15 @@ public:
   /// All tensors, by name; the spans live as long as this object.
   const std::map<std::string, SafetensorsEntry> &entries() const { return tensors; }
 
-  /// A read-only buffer on the mapping, or on a copy when the file does not align its elements.
+  /// A read-only buffer on the mapping, or on a copy when the file does not align its elements, which
+  /// `log` then says.
   /// NotFound for a name that the file does not have.
-  StatusOr<runtime::Buffer> tensor(const std::string &name) const;
+  StatusOr<runtime::Buffer> tensor(const std::string &name, const Logger &log = {}) const;
 
 private:
-  using Mapping = std::shared_ptr<const std::span<const std::byte>>;
-
   std::string path;
   Mapping mapping;
   std::map<std::string, SafetensorsEntry> tensors;
 };
 
-} // namespace plim::tools
+} // namespace plim::io

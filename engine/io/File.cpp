@@ -1,4 +1,4 @@
-#include "tools/io/File.h"
+#include "engine/io/File.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace plim::tools {
+namespace plim::io {
 namespace {
 
 Status systemError(const std::string &path, int error) {
@@ -67,7 +67,7 @@ Status File::read(uint64_t offset, std::span<std::byte> out) const {
   return okStatus();
 }
 
-StatusOr<std::shared_ptr<const std::span<const std::byte>>> File::map() const {
+StatusOr<Mapping> File::map() const {
   using Bytes = const std::span<const std::byte>;
   if (length == 0)
     return std::make_shared<Bytes>();
@@ -79,6 +79,18 @@ StatusOr<std::shared_ptr<const std::span<const std::byte>>> File::map() const {
     delete bytes;
   };
   return std::shared_ptr<Bytes>(new Bytes(static_cast<const std::byte *>(memory), length), unmap);
+}
+
+StatusOr<runtime::Buffer> wrapMapping(const Mapping &mapping, std::span<const std::byte> elements,
+                                      runtime::ElementType type, std::span<const int64_t> shape) {
+  auto *keep = new Mapping(mapping);
+  auto release = [](void *user, void *) { delete static_cast<Mapping *>(user); };
+  StatusOr<runtime::Buffer> buffer =
+      runtime::Buffer::wrap(const_cast<std::byte *>(elements.data()), type, shape,
+                            /*readOnly=*/true, release, keep);
+  if (!buffer.ok())
+    delete keep;
+  return buffer;
 }
 
 Status writeFile(const std::string &path, std::span<const std::span<const std::byte>> pieces) {
@@ -100,4 +112,4 @@ Status writeFile(const std::string &path, std::span<const std::span<const std::b
   return systemError(path, error);
 }
 
-} // namespace plim::tools
+} // namespace plim::io

@@ -11,12 +11,13 @@
 #pragma once
 
 #include "engine/runtime/Value.h"
+#include "support/Log.h"
 #include "support/Status.h"
 
 #include <memory>
 #include <string>
 
-namespace plim::tools {
+namespace plim::io {
 
 /// A writable buffer from `pool`. Messages begin with the path. Errors: those of File,
 /// InvalidArgument for a malformed file, Unimplemented for an element type that has no counterpart,
@@ -24,8 +25,13 @@ namespace plim::tools {
 StatusOr<runtime::Buffer> readNpy(const std::string &path,
                                   const std::shared_ptr<runtime::MemoryPool> &pool);
 
+/// A read-only buffer on the file, which is mapped until the buffer is gone and must neither be written
+/// nor truncated meanwhile. Arrays in Fortran order, and elements that the file does not align to
+/// their type, are copied; `log` says so. Errors as above.
+StatusOr<runtime::Buffer> mapNpy(const std::string &path, const Logger &log = {});
+
 /// Creates or replaces the file. index is written as i8, integers as signed; bf16 is Unimplemented,
 /// since NumPy has no such type.
 Status writeNpy(const std::string &path, const runtime::Value &value);
 
-} // namespace plim::tools
+} // namespace plim::io

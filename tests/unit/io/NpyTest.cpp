@@ -1,4 +1,4 @@
-#include "tools/io/Npy.h"
+#include "engine/io/Npy.h"
 
 #include "tests/unit/engine/Random.h"
 #include "tests/unit/tools/TemporaryFile.h"
@@ -12,13 +12,15 @@
 #include <random>
 #include <vector>
 
-namespace plim::tools {
+namespace plim::io {
 namespace {
 
 using namespace runtime;
 using plim::testing::TemporaryFile;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using tools::parseValue;
+using tools::printValue;
 
 std::shared_ptr<MemoryPool> pool() { return std::make_shared<MemoryPool>(); }
 
@@ -44,9 +46,13 @@ template <typename T> std::string bytesOf(std::vector<T> values) {
 /// The value in the file as text, or the error.
 std::string load(std::string_view contents) {
   TemporaryFile file(contents);
-  StatusOr<Buffer> buffer = readNpy(file.path(), pool());
-  if (buffer.ok())
+  StatusOr<Buffer> buffer = readNpy(file.path(), pool()), mapped = mapNpy(file.path());
+  EXPECT_EQ(buffer.status().toString(), mapped.status().toString());
+  if (buffer.ok()) {
+    EXPECT_EQ(printValue(*buffer), printValue(*mapped));
+    EXPECT_TRUE(mapped->readOnly());
     return printValue(*buffer);
+  }
   EXPECT_THAT(std::string(buffer.status().message()), StartsWith(file.path()));
   return buffer.status().toString();
 }
@@ -197,4 +203,4 @@ TEST(Npy, LongHeadersUseTheSecondVersion) {
 }
 
 } // namespace
-} // namespace plim::tools
+} // namespace plim::io

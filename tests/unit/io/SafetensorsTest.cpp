@@ -1,4 +1,4 @@
-#include "tools/io/Safetensors.h"
+#include "engine/io/Safetensors.h"
 
 #include "engine/runtime/Value.h"
 #include "tests/unit/engine/Random.h"
@@ -12,13 +12,14 @@
 #include <string>
 #include <vector>
 
-namespace plim::tools {
+namespace plim::io {
 namespace {
 
 using namespace runtime;
 using plim::testing::TemporaryFile;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using tools::printValue;
 
 std::string safetensors(std::string_view header, std::string_view data) {
   std::string file;
@@ -177,4 +178,4 @@ TEST(Safetensors, RandomDamageNeverBreaksTheReader) {
 }
 
 } // namespace
-} // namespace plim::tools
+} // namespace plim::io

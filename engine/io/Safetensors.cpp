@@ -1,7 +1,6 @@
-#include "tools/io/Safetensors.h"
+#include "engine/io/Safetensors.h"
 
 #include "engine/runtime/ByteSize.h"
-#include "tools/io/File.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-namespace plim::tools {
+namespace plim::io {
 namespace {
 
 using nlohmann::json;
@@ -164,26 +163,21 @@ StatusOr<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   return result;
 }
 
-StatusOr<Buffer> SafetensorsFile::tensor(const std::string &name) const {
+StatusOr<Buffer> SafetensorsFile::tensor(const std::string &name, const Logger &log) const {
   auto found = tensors.find(name);
   if (found == tensors.end())
     return notFoundError(path + ": no tensor '" + name + "'");
   const SafetensorsEntry &entry = found->second;
   auto alignment = static_cast<size_t>(elementBytes(entry.type));
-  void *data = const_cast<std::byte *>(entry.elements.data());
-  if (reinterpret_cast<uintptr_t>(data) % alignment == 0) {
-    auto *keep = new Mapping(mapping);
-    auto release = [](void *user, void *) { delete static_cast<Mapping *>(user); };
-    StatusOr<Buffer> buffer =
-        Buffer::wrap(data, entry.type, entry.shape, /*readOnly=*/true, release, keep);
-    if (!buffer.ok())
-      delete keep;
-    return buffer;
-  }
+  if (reinterpret_cast<uintptr_t>(entry.elements.data()) % alignment == 0)
+    return wrapMapping(mapping, entry.elements, entry.type, entry.shape);
+  log.log(LogLevel::Info, path, ": tensor '", name,
+          "' is copied, since the file does not align its ", elementTypeName(entry.type),
+          " elements");
   void *copy = std::malloc(entry.elements.size());
   if (!copy)
     return resourceExhaustedError(path + ": no memory for tensor '" + name + "'");
-  std::memcpy(copy, data, entry.elements.size());
+  std::memcpy(copy, entry.elements.data(), entry.elements.size());
   auto release = [](void *, void *memory) { std::free(memory); };
   StatusOr<Buffer> buffer =
       Buffer::wrap(copy, entry.type, entry.shape, /*readOnly=*/true, release, nullptr);
@@ -192,4 +186,4 @@ StatusOr<Buffer> SafetensorsFile::tensor(const std::string &name) const {
   return buffer;
 }
 
-} // namespace plim::tools
+} // namespace plim::io

@@ -1,7 +1,7 @@
-#include "tools/io/Npy.h"
+#include "engine/io/Npy.h"
 
+#include "engine/io/File.h"
 #include "engine/runtime/ByteSize.h"
-#include "tools/io/File.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace plim::tools {
+namespace plim::io {
 namespace {
 
 using runtime::Buffer;
@@ -240,7 +240,16 @@ StatusOr<HeaderPlace> findHeader(const File &file) {
   return place;
 }
 
-StatusOr<Buffer> readArray(const File &file, const std::shared_ptr<MemoryPool> &pool) {
+/// What the header says, checked against the size of the file.
+struct Array {
+  ElementType type;
+  std::vector<int64_t> shape;
+  bool fortranOrder; // and it makes a difference
+  uint64_t begin;    // of the elements
+  uint64_t bytes;
+};
+
+StatusOr<Array> describeArray(const File &file) {
   PLIM_ASSIGN_OR_RETURN(HeaderPlace place, findHeader(file));
   std::string text(place.bytes, '\0');
   PLIM_RETURN_IF_ERROR(file.read(place.offset, std::as_writable_bytes(std::span(text))));
@@ -254,31 +263,69 @@ StatusOr<Buffer> readArray(const File &file, const std::shared_ptr<MemoryPool> &
     return invalidArgumentError(std::to_string(file.size() - begin) +
                                 " bytes of elements where the header tells of " +
                                 std::to_string(bytes));
+  bool fortranOrder = header->fortranOrder && header->shape.size() > 1;
+  return Array{type, std::move(header->shape), fortranOrder, begin, static_cast<uint64_t>(bytes)};
+}
 
-  PLIM_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(pool, type, header->shape));
-  std::span<std::byte> elements(static_cast<std::byte *>(buffer.mutableData()), buffer.bytes());
-  if (!header->fortranOrder || header->shape.size() < 2) {
-    PLIM_RETURN_IF_ERROR(file.read(begin, elements));
-  } else {
-    PLIM_ASSIGN_OR_RETURN(Buffer columns, Buffer::allocate(pool, type, header->shape));
-    auto *source = static_cast<std::byte *>(columns.mutableData());
-    PLIM_RETURN_IF_ERROR(file.read(begin, {source, columns.bytes()}));
-    transpose(header->shape, static_cast<size_t>(elementBytes(type)), source, elements.data());
-  }
+Status checkElements(ElementType type, std::span<const std::byte> elements) {
   if (type == ElementType::I1 &&
       std::any_of(elements.begin(), elements.end(), [](std::byte b) { return b > std::byte{1}; }))
     return invalidArgumentError("a bool that is neither 0 nor 1");
+  return okStatus();
+}
+
+StatusOr<Buffer> readArray(const File &file, const Array &array,
+                           const std::shared_ptr<MemoryPool> &pool) {
+  PLIM_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(pool, array.type, array.shape));
+  std::span<std::byte> elements(static_cast<std::byte *>(buffer.mutableData()), buffer.bytes());
+  if (!array.fortranOrder) {
+    PLIM_RETURN_IF_ERROR(file.read(array.begin, elements));
+  } else {
+    PLIM_ASSIGN_OR_RETURN(Buffer columns, Buffer::allocate(pool, array.type, array.shape));
+    auto *source = static_cast<std::byte *>(columns.mutableData());
+    PLIM_RETURN_IF_ERROR(file.read(array.begin, {source, columns.bytes()}));
+    transpose(array.shape, static_cast<size_t>(elementBytes(array.type)), source, elements.data());
+  }
+  PLIM_RETURN_IF_ERROR(checkElements(array.type, elements));
   return buffer;
+}
+
+StatusOr<Buffer> readArray(const File &file, const std::shared_ptr<MemoryPool> &pool) {
+  PLIM_ASSIGN_OR_RETURN(Array array, describeArray(file));
+  return readArray(file, array, pool);
+}
+
+StatusOr<Buffer> mapArray(const File &file, const Logger &log) {
+  PLIM_ASSIGN_OR_RETURN(Array array, describeArray(file));
+  bool isAligned = array.begin % static_cast<uint64_t>(elementBytes(array.type)) == 0;
+  if (array.fortranOrder || !isAligned) {
+    log.log(LogLevel::Info, file.path(), ": copied, since it is ",
+            array.fortranOrder ? "in Fortran order" : "not aligned to its elements");
+    return readArray(file, array, std::make_shared<MemoryPool>());
+  }
+  PLIM_ASSIGN_OR_RETURN(Mapping mapping, file.map());
+  std::span<const std::byte> elements = mapping->subspan(array.begin, array.bytes);
+  PLIM_RETURN_IF_ERROR(checkElements(array.type, elements));
+  return wrapMapping(mapping, elements, array.type, array.shape);
+}
+
+/// Puts the path in front of the message of a failure, once.
+StatusOr<Buffer> named(const std::string &path, StatusOr<Buffer> array) {
+  if (!array.ok() && !array.status().message().starts_with(path))
+    return array.status().withContext(path);
+  return array;
 }
 
 } // namespace
 
 StatusOr<Buffer> readNpy(const std::string &path, const std::shared_ptr<MemoryPool> &pool) {
   PLIM_ASSIGN_OR_RETURN(File file, File::open(path));
-  StatusOr<Buffer> array = readArray(file, pool);
-  if (!array.ok() && !array.status().message().starts_with(path))
-    return array.status().withContext(path);
-  return array;
+  return named(path, readArray(file, pool));
+}
+
+StatusOr<Buffer> mapNpy(const std::string &path, const Logger &log) {
+  PLIM_ASSIGN_OR_RETURN(File file, File::open(path));
+  return named(path, mapArray(file, log));
 }
 
 Status writeNpy(const std::string &path, const Value &value) {
@@ -316,4 +363,4 @@ Status writeNpy(const std::string &path, const Value &value) {
   return writeFile(path, pieces);
 }
 
-} // namespace plim::tools
+} // namespace plim::io
