@@ -91,6 +91,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(createPlimFormDispatches(form));
   addCleanup(manager);
   manager.addPass(createPlimAssignDevices());
+  if (!options.oracle)
+    manager.addPass(createPlimMergeDispatches());
   manager.addPass(createPlimInferAccess());
   manager.addPass(createPlimBindArguments());
 

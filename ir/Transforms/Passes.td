@@ -166,6 +166,28 @@ def PlimAssignDevices : Pass<"plim-assign-devices", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"assigned", "assigned", "dispatches given to the default device">];
 }
 
+def PlimMergeDispatches : Pass<"plim-merge-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Keep one function for dispatches that compute the same";
+  let description = [{
+    Dispatch functions that differ in nothing but their names become one: layers of a network that are
+    alike are compiled once. Where only the values of splats differ that a buffer is filled with, the
+    value becomes a scalar operand of the dispatch. A splat that all agree on stays a constant, which the
+    code generator can fold.
+
+    ```mlir
+    %0 = plim.dispatch @main_contraction_0 ins(%x, %a : ...) outs(%e : ...)  // fills with 0.0
+    %1 = plim.dispatch @main_contraction_1 ins(%0, %b : ...) outs(%e : ...)  // fills with 1.0
+    // becomes
+    %0 = plim.dispatch @main_contraction_0 ins(%x, %a, %zero : ..., f32) outs(%e : ...)
+    %1 = plim.dispatch @main_contraction_0 ins(%0, %b, %one : ..., f32) outs(%e : ...)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"merged", "merged", "dispatch functions that another one stands for">,
+    Statistic<"operands", "operands", "splats that became operands">];
+}
+
 def PlimInferAccess : Pass<"plim-infer-access", "::mlir::ModuleOp"> {
   let summary = "Infer what each dispatch does to its bindings";
   let description = [{

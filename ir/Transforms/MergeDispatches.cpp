@@ -1,0 +1,135 @@
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMMERGEDISPATCHES
+#include "ir/Transforms/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// A dispatch function as the pass sees it: its splats are zero until its group is known.
+struct Candidate {
+  func::FuncOp function;
+  SmallVector<DispatchOp> dispatches;
+  SmallVector<arith::ConstantOp> splats;
+  SmallVector<TypedAttr> values; // of the splats, as the source has them
+};
+
+/// Does nothing but fill buffers use the constant?
+bool isSplat(arith::ConstantOp constant) {
+  return constant.getType().isIntOrIndexOrFloat() && !constant->use_empty() &&
+         llvm::all_of(constant->getUses(), [](OpOperand &use) {
+           auto fill = dyn_cast<linalg::FillOp>(use.getOwner());
+           return fill && fill.isDpsInput(&use);
+         });
+}
+
+llvm::hash_code hash(func::FuncOp function) {
+  llvm::hash_code code = hash_value(function.getFunctionType());
+  function.getBody().walk([&](Operation *op) {
+    code = llvm::hash_combine(
+        code, OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
+                                                OperationEquivalence::ignoreHashValue,
+                                                OperationEquivalence::IgnoreLocations));
+  });
+  return code;
+}
+
+/// All that is said of a function but its name.
+NamedAttrList attributesOf(func::FuncOp function) {
+  NamedAttrList attributes(function->getAttrDictionary());
+  attributes.erase(function.getSymNameAttrName());
+  return attributes;
+}
+
+/// Do they compute the same, on the same device?
+bool areEqual(Candidate &a, Candidate &b) {
+  auto deviceOf = [](Candidate &candidate) {
+    return candidate.dispatches[0]->getAttr(deviceAttr);
+  };
+  return deviceOf(a) == deviceOf(b) && attributesOf(a.function) == attributesOf(b.function) &&
+         OperationEquivalence::isRegionEquivalentTo(&a.function.getBody(), &b.function.getBody(),
+                                                    OperationEquivalence::IgnoreLocations);
+}
+
+struct MergeDispatches : plim::ir::impl::PlimMergeDispatchesBase<MergeDispatches> {
+  void runOnOperation() override {
+    DenseMap<StringAttr, SmallVector<DispatchOp>> dispatches;
+    getOperation().walk([&](DispatchOp dispatch) {
+      dispatches[dispatch.getFunctionAttr().getAttr()].push_back(dispatch);
+    });
+    std::vector<Candidate> candidates;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (auto it = dispatches.find(function.getSymNameAttr());
+          it != dispatches.end() && function->hasAttr(dispatchFunctionAttr))
+        candidates.push_back(candidateOf(function, std::move(it->second)));
+
+    // The groups of equal ones, each in the order of the source.
+    llvm::MapVector<size_t, SmallVector<SmallVector<Candidate *>, 1>> groups;
+    for (Candidate &candidate : candidates) {
+      auto &bucket = groups[hash(candidate.function)];
+      auto *group = llvm::find_if(bucket, [&](SmallVector<Candidate *> &group) {
+        return areEqual(*group[0], candidate);
+      });
+      if (group != bucket.end())
+        group->push_back(&candidate);
+      else
+        bucket.push_back({&candidate});
+    }
+    for (auto &[code, bucket] : groups)
+      for (SmallVector<Candidate *> &group : bucket)
+        merge(group);
+  }
+
+  static Candidate candidateOf(func::FuncOp function, SmallVector<DispatchOp> dispatches) {
+    Candidate candidate{function, std::move(dispatches), {}, {}};
+    for (auto constant : function.getOps<arith::ConstantOp>())
+      if (isSplat(constant)) {
+        candidate.splats.push_back(constant);
+        candidate.values.push_back(constant.getValue());
+        constant.setValueAttr(Builder(function).getZeroAttr(constant.getType()));
+      }
+    return candidate;
+  }
+
+  /// Leaves the first of the group. A splat in which they differ becomes a scalar operand, one in which
+  /// they agree stays what it was.
+  void merge(ArrayRef<Candidate *> group) {
+    Candidate &kept = *group[0];
+    for (auto [index, splat] : llvm::enumerate(kept.splats)) {
+      TypedAttr value = kept.values[index];
+      if (llvm::all_of(group, [&](Candidate *other) { return other->values[index] == value; })) {
+        splat.setValueAttr(value);
+        continue;
+      }
+      unsigned position = kept.function.getNumArguments() - kept.function.getNumResults();
+      (void)kept.function.insertArgument(position, splat.getType(), {}, splat.getLoc());
+      splat.replaceAllUsesWith(Value(kept.function.getArgument(position)));
+      splat.erase();
+      for (Candidate *member : group)
+        for (DispatchOp dispatch : member->dispatches) {
+          OpBuilder builder(dispatch);
+          Value scalar =
+              arith::ConstantOp::create(builder, dispatch.getLoc(), member->values[index]);
+          dispatch.getInputsMutable().append(scalar);
+        }
+      ++operands;
+    }
+    for (Candidate *member : group.drop_front()) {
+      for (DispatchOp dispatch : member->dispatches)
+        dispatch.setFunctionAttr(FlatSymbolRefAttr::get(kept.function.getSymNameAttr()));
+      member->function.erase();
+      ++merged;
+    }
+  }
+};
+
+} // namespace
