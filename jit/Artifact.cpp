@@ -83,6 +83,7 @@ void writeType(Writer &writer, const ValueType &type) {
   writer.text(type.element);
   writer.integer(type.isShaped);
   writer.integer(type.isMemref);
+  writer.integer(static_cast<uint32_t>(type.access));
   for (const std::vector<int64_t> *values : {&type.shape, &type.strides})
     writer.list(*values, [&](int64_t value) { writer.integer(static_cast<uint64_t>(value)); });
 }
@@ -92,6 +93,7 @@ ValueType readType(Reader &reader) {
   type.element = reader.text();
   type.isShaped = reader.integer() != 0;
   type.isMemref = reader.integer() != 0;
+  type.access = static_cast<Access>(std::min<uint64_t>(reader.integer(), 2));
   for (std::vector<int64_t> *values : {&type.shape, &type.strides})
     reader.list(*values, [&] { return static_cast<int64_t>(reader.integer()); });
   return type;

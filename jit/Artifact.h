@@ -23,11 +23,15 @@ namespace plim::jit {
 /// A stride that the caller chooses.
 inline constexpr int64_t dynamicStride = std::numeric_limits<int64_t>::min();
 
+/// What the callee does to a buffer.
+enum class Access : uint32_t { ReadOnly, WriteOnly, ReadWrite };
+
 /// A scalar, tensor or memref.
 struct ValueType {
   std::string element; // "f32", "i1", "index"
   bool isShaped = false;
-  bool isMemref = false;      // may be written by the callee
+  bool isMemref = false;
+  Access access = Access::ReadOnly; // of a memref argument; a tensor is never written
   std::vector<int64_t> shape; // -1: dynamic
   /// Of a memref with a strided layout: elements between neighbours, per dimension. Empty: dense.
   std::vector<int64_t> strides;

@@ -104,6 +104,21 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
   return signatures;
 }
 
+/// A buffer is one argument here, whatever stands behind it for its extents.
+void completeAccesses(func::FuncOp function, std::vector<ValueType> &arguments) {
+  auto argument = arguments.begin();
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (!isa<MemRefType>(function.getArgument(i).getType()))
+      continue;
+    argument = std::find_if(argument, arguments.end(), std::mem_fn(&ValueType::isShaped));
+    if (auto access = function.getArgAttrOfType<ir::AccessAttr>(i, ir::accessAttr))
+      argument->access = access.getValue() == ir::Access::ReadOnly    ? Access::ReadOnly
+                         : access.getValue() == ir::Access::WriteOnly ? Access::WriteOnly
+                                                                      : Access::ReadWrite;
+    ++argument;
+  }
+}
+
 /// A function and all that it calls or dispatches.
 llvm::SetVector<func::FuncOp> callTreeOf(ModuleOp module, func::FuncOp root) {
   llvm::SetVector<func::FuncOp> tree;
@@ -173,6 +188,7 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
     if (!function)
       continue;
     signature.isKernel = function->hasAttr(ir::kernelAttr);
+    completeAccesses(function, signature.arguments);
     if (auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr))
       signature.workspaceBytes = bytes.getInt();
     signature.plan = callPlanOf(function);

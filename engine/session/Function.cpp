@@ -83,9 +83,9 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
       const Buffer &buffer = std::get<Buffer>(arguments[i]);
       fits = buffer && types[i].isShaped && buffer.type() == argumentTypes[i] &&
              shapeFits(types[i], buffer.shape()) && stridesFit(types[i], buffer);
-      if (fits && types[i].isMemref && buffer.readOnly())
+      if (fits && types[i].access != jit::Access::ReadOnly && buffer.readOnly())
         return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
-                                    "' is read-only, but a memref may be written");
+                                    "' is read-only, but the function writes it");
     }
     if (!fits) {
       const auto *buffer = std::get_if<Buffer>(&arguments[i]);

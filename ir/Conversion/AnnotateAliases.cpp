@@ -55,11 +55,29 @@ bool areApart(DictionaryAttr a, DictionaryAttr b) {
 
 struct AnnotateAliases : plim::ir::impl::PlimAnnotateAliasesBase<AnnotateAliases> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      annotate(function);
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+      annotateInvariants(function);
+      annotateScopes(function);
+    }
   }
 
-  void annotate(LLVM::LLVMFuncOp function) {
+  /// What a dispatch reads through a binding that it does not write stays what it is while it runs.
+  void annotateInvariants(LLVM::LLVMFuncOp function) {
+    auto isInvariant = [&](BlockArgument argument) {
+      unsigned index = argument.getArgNumber();
+      return function.getArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName()) &&
+             function.getArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName());
+    };
+    function.walk([&](LLVM::LoadOp load) {
+      if (BlockArgument argument = rootOf(load.getAddr()).argument;
+          argument && isInvariant(argument)) {
+        load.setInvariant(true);
+        ++invariant;
+      }
+    });
+  }
+
+  void annotateScopes(LLVM::LLVMFuncOp function) {
     llvm::MapVector<Operation *, LLVM::AliasScopeAttr> scopes;
     function.walk([&](Operation *op) {
       if (op->hasAttr(placeAttr))

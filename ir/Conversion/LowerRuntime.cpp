@@ -667,6 +667,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// Out of the way of symbols of the C library: a user's function may be called `exp`.
   void makePrivate(func::FuncOp function) {
     function.setPrivate();
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      function.removeArgAttr(i, accessAttr);
     rename(function, ("plim.body." + function.getName()).str());
   }
 
@@ -697,14 +699,12 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       if (auto bytes = function.getArgAttrOfType<IntegerAttr>(index, bytesAttr))
         if (bytes.getInt() > 0)
           set(LLVM::LLVMDialect::getDereferenceableAttrName(), bytes);
-      if (isApart)
+      // Bufferization keeps what a dispatch writes apart from all else.
+      if (isApart || isDispatch(function))
         set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-      if (auto access = function.getArgAttrOfType<AccessAttr>(index, accessAttr)) {
-        // Bindings of a dispatch: bufferization keeps what is written apart from all else.
-        set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-        if (access.getValue() == Access::ReadOnly)
-          set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
-      }
+      auto access = function.getArgAttrOfType<AccessAttr>(index, accessAttr);
+      if (access && access.getValue() == Access::ReadOnly)
+        set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
       for (StringRef name : {StringRef(accessAttr), StringRef(extentsAttr), StringRef(stridesAttr),
                              StringRef(bytesAttr)})
         function.removeArgAttr(index, name);

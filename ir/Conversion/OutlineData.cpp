@@ -39,7 +39,8 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       global->removeAttr(plim::ir::scopeAttr);
       data.push_back(builder.getDictionaryAttr(entry));
       global.removeInitialValueAttr();
-      global.setConstant(false);
+      // LLVM may move loads from what nothing writes.
+      global.setConstant(kind != "variable");
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);
       // Out of the way of the symbols of the C library.
       std::string symbol = (plim::ir::dataPrefix + name).str();

@@ -106,7 +106,7 @@ def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
 }
 
 def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {
-  let summary = "Tell LLVM which planned buffers have no byte in common";
+  let summary = "Tell LLVM which accesses do not meet, and what does not change";
   let description = [{
     All of them are derived from one pointer, the base of the slab, of scratch or of a pool, and LLVM
     would have to take their accesses for accesses to the same memory: loops from one buffer to the
@@ -116,6 +116,9 @@ def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {
     all of them. Pointers are followed through descriptors; one that comes through a block stays
     without. `plim-lower-runtime` marks the buffers with `plim.place`.
 
+    What is loaded through an argument that is `llvm.readonly` and `llvm.noalias`, a binding that a
+    dispatch only reads, is marked as invariant.
+
     ```mlir
     %a = llvm.getelementptr %base[128] {plim.place = {bytes = array<i64: 128, 192>, memory = ""}}
     %v = llvm.load %a : !llvm.ptr -> f32
@@ -124,7 +127,9 @@ def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
-  let statistics = [Statistic<"annotated", "annotated", "accesses with scopes">];
+  let statistics = [
+    Statistic<"annotated", "annotated", "accesses with scopes">,
+    Statistic<"invariant", "invariant", "loads of what does not change">];
 }
 
 #endif

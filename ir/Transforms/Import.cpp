@@ -73,43 +73,13 @@ bool isElement(Type type) {
          (isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 64);
 }
 
-/// Can `op` write the buffer, itself or by handing it on?
-bool mayWrite(Operation *op, Value buffer) {
-  if (op->hasTrait<OpTrait::IsTerminator>() || isa<CallOpInterface, LoopLikeOpInterface>(op))
-    return true;
-  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  return effects && effects.getEffectOnValue<MemoryEffects::Write>(buffer).has_value();
-}
-
-/// Constants live in read-only pages: nothing may store to one.
-LogicalResult checkConstantUses(memref::GetGlobalOp get, memref::GlobalOp global) {
-  SmallVector<Value> names = {get.getResult()};
-  while (!names.empty()) {
-    Value name = names.pop_back_val();
-    for (Operation *user : name.getUsers()) {
-      if (mayWrite(user, name))
-        return user->emitError() << "may write to '" << global.getSymName()
-                                 << "', which is constant";
-      for (Value result : user->getResults())
-        if (isa<BaseMemRefType>(result.getType()))
-          names.push_back(result);
-    }
-  }
-  return success();
-}
-
-LogicalResult checkOp(Operation *op, ModuleOp module) {
+LogicalResult checkOp(Operation *op) {
   if (isa<func::CallIndirectOp>(op))
     return op->emitError() << "calls a function that only a run knows; such a call has no bounded "
                               "stack";
   if (auto global = dyn_cast<memref::GlobalOp>(op); global && !global.getInitialValue())
     return op->emitError() << "global '" << global.getSymName()
                            << "' has no value; a parameter is an extern ml_program.global";
-  if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
-    auto global = module.lookupSymbol<memref::GlobalOp>(get.getName());
-    if (global && global.getConstant())
-      return checkConstantUses(get, global);
-  }
   if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
     auto type = cast<MemRefType>(op->getResult(0).getType());
     if (!type.getLayout().isIdentity() || type.getMemorySpace())
@@ -382,7 +352,7 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
         return failure();
     }
     WalkResult walk = module.walk([&](Operation *op) {
-      if (failed(checkOp(op, module)))
+      if (failed(checkOp(op)))
         return WalkResult::interrupt();
       for (Type type : op->getResultTypes())
         if (failed(checkType(op, type)))

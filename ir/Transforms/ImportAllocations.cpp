@@ -48,9 +48,15 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
     if (isa_and_nonnull<PlimDialect>(op->getDialect()))
       return op->emitError() << "'" << op->getName()
                              << "' is formed by the engine and cannot stand in a source";
-    auto check = [&](DictionaryAttr attributes) -> LogicalResult {
+    auto check = [&](DictionaryAttr attributes, bool isArgument) -> LogicalResult {
       for (NamedAttribute attribute : attributes) {
         StringRef name = attribute.getName();
+        if (isArgument && name == accessAttr) {
+          if (!isa<AccessAttr>(attribute.getValue()))
+            return op->emitError() << "'" << accessAttr << "' must be #plim.access<readonly>, "
+                                   << "<writeonly> or <readwrite>";
+          continue;
+        }
         if (name.starts_with("plim.") && !llvm::is_contained(constraintAttrs, name) &&
             name != deviceAttr && name != engineLimitsAttr)
           return op->emitError() << "attribute '" << name
@@ -58,12 +64,12 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
       }
       return success();
     };
-    if (failed(check(op->getDiscardableAttrDictionary())))
+    if (failed(check(op->getDiscardableAttrDictionary(), /*isArgument=*/false)))
       return failure();
     if (auto function = dyn_cast<FunctionOpInterface>(op))
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         if (DictionaryAttr attributes = function.getArgAttrDict(i))
-          if (failed(check(attributes)))
+          if (failed(check(attributes, /*isArgument=*/true)))
             return failure();
     return success();
   }

@@ -1,13 +1,13 @@
 #include "ir/Transforms/Allocations.h"
+#include "ir/Transforms/BufferUses.h"
 #include "ir/Transforms/Passes.h"
 #include "targets/dlti/Dlti.h"
 
-#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
-#include <map>
+#include <iterator>
 #include <set>
 
 namespace plim::ir {
@@ -22,98 +22,45 @@ namespace {
 
 using Accessors = std::set<StringRef>;
 
-/// Who touches the buffers of a module. An argument or result of a function stands for all buffers
-/// that are ever passed there; sets grow until nothing changes, so recursion is no trouble.
+/// Who touches the buffers of a module.
 class AccessorAnalysis {
 public:
-  AccessorAnalysis(ModuleOp module, StringRef host) : views(module), host(host) {
+  AccessorAnalysis(ModuleOp module, StringRef host) : uses(module), host(host) {
     module.walk([&](DispatchOp dispatch) {
-      auto device = dispatch->getAttrOfType<StringAttr>(deviceAttr);
-      devices[dispatch.getFunctionAttr().getAttr()].insert(device ? device.getValue() : host);
+      devices[dispatch.getFunctionAttr().getAttr()].insert(deviceOf(dispatch));
     });
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto function : module.getOps<func::FuncOp>())
-        for (BlockArgument argument : function.getArguments())
-          if (isa<BaseMemRefType>(argument.getType()))
-            changed |= grow(arguments[{function.getSymNameAttr(), argument.getArgNumber()}],
-                            touching(argument));
-      module.walk([&](func::CallOp call) {
-        for (OpResult result : call->getResults())
-          if (isa<BaseMemRefType>(result.getType()))
-            changed |= grow(results[{call.getCalleeAttr().getAttr(), result.getResultNumber()}],
-                            touching(result));
-      });
-    }
   }
 
   /// All that touch the buffer behind `value`, itself or through a view.
-  Accessors touching(Value value) {
+  Accessors touching(Value value) const {
     Accessors accessors;
-    for (Value name : views.resolve(value))
-      for (OpOperand &use : name.getUses())
-        touch(use, accessors);
+    uses.forEach(value, [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      auto function = user->getParentOfType<func::FuncOp>();
+      if (auto dispatch = dyn_cast<DispatchOp>(user))
+        accessors.insert(deviceOf(dispatch));
+      else if (isa<func::CallOp>(user))
+        accessors.insert(externalAccessor);
+      else if (isa<memref::DeallocOp>(user))
+        return; // touches nothing of what the buffer holds
+      else if (function->hasAttr(dispatchFunctionAttr))
+        llvm::copy(devices.lookup(function.getSymNameAttr()),
+                   std::inserter(accessors, accessors.end()));
+      else
+        accessors.insert(host); // the caller of a function that returns it, too
+    });
     return accessors;
   }
 
 private:
-  using Slot = std::pair<StringAttr, unsigned>;
-  struct BySlot {
-    bool operator()(const Slot &a, const Slot &b) const {
-      return std::pair(a.first.getAsOpaquePointer(), a.second) <
-             std::pair(b.first.getAsOpaquePointer(), b.second);
-    }
-  };
-  using SlotAccessors = std::map<Slot, Accessors, BySlot>;
-
-  void touch(OpOperand &use, Accessors &accessors) {
-    Operation *user = use.getOwner();
-    auto function = user->getParentOfType<func::FuncOp>();
-    if (auto dispatch = dyn_cast<DispatchOp>(user)) {
-      auto device = dispatch->getAttrOfType<StringAttr>(deviceAttr);
-      accessors.insert(device ? device.getValue() : host);
-    } else if (auto call = dyn_cast<func::CallOp>(user)) {
-      auto callee = user->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(call.getCallee());
-      if (!callee || callee.isDeclaration())
-        accessors.insert(externalAccessor);
-      else
-        grow(accessors, arguments[{callee.getSymNameAttr(), use.getOperandNumber()}]);
-    } else if (isa<func::ReturnOp>(user)) {
-      // A caller outside of the module is the host.
-      if (function.isPublic())
-        accessors.insert(host);
-      grow(accessors, results[{function.getSymNameAttr(), use.getOperandNumber()}]);
-    } else if (!readsOrWrites(user, use.get())) {
-      return;
-    } else if (function->hasAttr(dispatchFunctionAttr)) {
-      grow(accessors, devices[function.getSymNameAttr()]);
-    } else {
-      accessors.insert(host);
-    }
+  StringRef deviceOf(DispatchOp dispatch) const {
+    auto device = dispatch->getAttrOfType<StringAttr>(deviceAttr);
+    return device ? device.getValue() : host;
   }
 
-  /// Views, loops and releases pass a buffer on; they do not touch what it holds.
-  static bool readsOrWrites(Operation *op, Value buffer) {
-    auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-    if (!interface)
-      return !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
-    SmallVector<MemoryEffects::EffectInstance> effects;
-    interface.getEffectsOnValue(buffer, effects);
-    return llvm::any_of(effects, [](MemoryEffects::EffectInstance &effect) {
-      return isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect());
-    });
-  }
-
-  static bool grow(Accessors &set, const Accessors &more) {
-    size_t before = set.size();
-    set.insert(more.begin(), more.end());
-    return set.size() != before;
-  }
-
-  BufferViewFlowAnalysis views;
+  BufferUses uses;
   StringRef host;
   DenseMap<StringAttr, Accessors> devices; // of the dispatches that run a function
-  SlotAccessors arguments, results;
 };
 
 struct InferAccessors : plim::ir::impl::PlimInferAccessorsBase<InferAccessors> {

@@ -189,13 +189,27 @@ def PlimMergeDispatches : Pass<"plim-merge-dispatches", "::mlir::ModuleOp"> {
 }
 
 def PlimInferAccess : Pass<"plim-infer-access", "::mlir::ModuleOp"> {
-  let summary = "Infer what each dispatch does to its bindings";
+  let summary = "Infer what is read and written, and hold it against what is declared";
   let description = [{
-    An input is `readonly`. An output is `writeonly` when the dispatch function overwrites all of it
-    without using what it held: it reaches only destination operands whose element the op's body
-    does not use. Else it is `readwrite`. The result stands on the arguments of the dispatch
-    function (`plim.access`) and on the dispatches.
+    For a dispatch: an input is `readonly`. An output is `writeonly` when the dispatch function overwrites
+    all of it without using what it held: it reaches only destination operands whose element the op's
+    body does not use. Else it is `readwrite`. The result stands on the arguments of the dispatch function
+    (`plim.access`) and on the dispatches.
+
+    For a memref argument of any other function: what any op does to its memory, through views, control
+    flow, calls and returns. What the author declares (`plim.access`) stays, and is an error where an op
+    does more. A function must not free an argument, and nothing may write to a constant; a public
+    function that returns one would let its caller write.
+
+    ```mlir
+    func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) {
+      memref.copy %x, %y : memref<4xf32> to memref<4xf32>
+    // becomes
+    func.func @f(%x: memref<4xf32> {plim.access = #plim.access<readonly>},
+                 %y: memref<4xf32> {plim.access = #plim.access<writeonly>}) {
+    ```
   }];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
   let statistics = [
     Statistic<"readOnly", "readonly", "read-only bindings">,
     Statistic<"writeOnly", "writeonly", "write-only bindings">,

@@ -33,3 +33,21 @@ llvm.func @plim.raw.kernel(%context: !llvm.ptr, %argument: !llvm.ptr, %v: f32, %
   llvm.store %v, %unknown : f32, !llvm.ptr
   llvm.return
 }
+
+// What a dispatch only reads does not change while it runs; what it writes does, and so may what a
+// kernel's caller passes twice.
+// CHECK-LABEL: llvm.func @bindings(
+//       CHECK: llvm.load %{{.*}} invariant : !llvm.ptr -> f32
+//       CHECK: llvm.load %arg1 : !llvm.ptr -> f32
+//       CHECK: llvm.load %arg2 : !llvm.ptr -> f32
+llvm.func @bindings(%in: !llvm.ptr {llvm.noalias, llvm.readonly}, %out: !llvm.ptr {llvm.noalias},
+                    %other: !llvm.ptr {llvm.readonly}) -> f32 {
+  %p = llvm.getelementptr %in[4] : (!llvm.ptr) -> !llvm.ptr, f32
+  %a = llvm.load %p : !llvm.ptr -> f32
+  %b = llvm.load %out : !llvm.ptr -> f32
+  %c = llvm.load %other : !llvm.ptr -> f32
+  %d = llvm.fadd %a, %b : f32
+  %e = llvm.fadd %d, %c : f32
+  llvm.store %e, %out : f32, !llvm.ptr
+  llvm.return %e : f32
+}

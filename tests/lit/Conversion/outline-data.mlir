@@ -9,11 +9,10 @@
 // CHECK-SAME: {kind = "parameter", location = #[[LOC]], name = "p", type = memref<4xf32>}
 // CHECK-SAME: ]
 //  CHECK-NOT: private
-//  CHECK-NOT: constant @
-//  CHECK-DAG: memref.global @plim.data.c : memref<2xf32>{{$}}
+//  CHECK-DAG: memref.global constant @plim.data.c : memref<2xf32>{{$}}
 //  CHECK-DAG: memref.global @plim.data.v : memref<2xi8>{{$}}
 //  CHECK-DAG: memref.global @plim.data.u : memref<3xf64>{{$}}
-//  CHECK-DAG: memref.global @plim.data.p : memref<4xf32>{{$}}
+//  CHECK-DAG: memref.global constant @plim.data.p : memref<4xf32>{{$}}
 //  CHECK-NOT: @unused
 memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
 memref.global "private" @v : memref<2xi8> = dense<0>

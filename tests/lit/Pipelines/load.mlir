@@ -15,7 +15,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //       CHECK: plim.data = [{{.*}}kind = "constant"{{.*}}value = dense<[{{.*}}]>
 //   CHECK-DAG: llvm.func @plim_rt_dispatch
 //   CHECK-DAG: llvm.mlir.global internal constant @plim.descriptor.layer_contraction_0
-//   CHECK-DAG: llvm.mlir.global external @[[$BIAS:plim.data.[a-z_A-Z0-9]+]]() {{.*}}: !llvm.array<8 x f32>
+//   CHECK-DAG: llvm.mlir.global external constant @[[$BIAS:plim.data.[a-z_A-Z0-9]+]]() {{.*}}: !llvm.array<8 x f32>
 
 // Contraction, bias and clamp are one dispatch.
 //   CHECK-NOT: @plim.descriptor.layer_{{[a-z]+}}_1

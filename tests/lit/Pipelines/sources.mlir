@@ -63,7 +63,7 @@ func.func @inlined(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // A kernel keeps its loops and gets no dispatch.
 // CHECK-LABEL: func.func @kernel(
-//  CHECK-SAME: memref<f32> {plim.extents = array<i64: 0>}, %{{[^:]*}}: index) attributes {plim.kernel}
+//  CHECK-SAME: memref<f32> {plim.access = #plim.access<readwrite>, plim.extents = array<i64: 0>}, %{{[^:]*}}: index) attributes {plim.kernel}
 //   CHECK-NOT: plim.dispatch
 //       CHECK: scf.for
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<

@@ -152,3 +152,71 @@ func.func @f(%a: tensor<4xf32>, %o: tensor<4xf32>, %p: tensor<4xf64>)
       -> tensor<4xf32>, tensor<4xf64>
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf64>
 }
+
+// -----
+
+// Arguments of other functions: through views, loops, branches and calls.
+// CHECK-LABEL: func.func @arguments(
+//  CHECK-SAME: %{{[^:]*}}: memref<?xf32> {plim.access = #plim.access<readonly>},
+//  CHECK-SAME: %{{[^:]*}}: memref<8xf32> {plim.access = #plim.access<writeonly>},
+//  CHECK-SAME: %{{[^:]*}}: memref<4xf32> {plim.access = #plim.access<readwrite>},
+//  CHECK-SAME: %{{[^:]*}}: memref<4xf32> {plim.access = #plim.access<readonly>}, %{{[^:]*}}: i1)
+func.func @arguments(%in: memref<?xf32>, %out: memref<8xf32>, %sum: memref<4xf32>,
+                     %unused: memref<4xf32>, %c: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %in, %c0 : memref<?xf32>
+  %half = memref.subview %out[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+  %dense = memref.cast %half : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32, strided<[1], offset: ?>>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%m = %sum) -> memref<4xf32> {
+    %x = memref.load %in[%i] : memref<?xf32>
+    memref.store %x, %dense[%i] : memref<4xf32, strided<[1], offset: ?>>
+    func.call @accumulate(%m, %x) : (memref<4xf32>, f32) -> ()
+    scf.yield %m : memref<4xf32>
+  }
+  return
+}
+// CHECK-LABEL: func.func private @accumulate(
+//  CHECK-SAME: memref<4xf32> {plim.access = #plim.access<readwrite>}
+func.func private @accumulate(%m: memref<4xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %old = memref.load %m[%c0] : memref<4xf32>
+  %new = arith.addf %old, %x : f32
+  memref.store %new, %m[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+// Recursion: what a turn does to either argument it does to both.
+// CHECK-LABEL: func.func private @swap(
+//  CHECK-SAME: memref<4xf32> {plim.access = #plim.access<writeonly>}
+//  CHECK-SAME: memref<4xf32> {plim.access = #plim.access<writeonly>}
+func.func private @swap(%a: memref<4xf32>, %b: memref<4xf32>, %x: f32, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %more = arith.cmpi ugt, %n, %c0 : index
+  scf.if %more {
+    memref.store %x, %a[%c0] : memref<4xf32>
+    %less = arith.subi %n, %c1 : index
+    func.call @swap(%b, %a, %x, %less) : (memref<4xf32>, memref<4xf32>, f32, index) -> ()
+  }
+  return
+}
+
+// -----
+
+// Tensors read from memory, and put back there. What is declared stays.
+// CHECK-LABEL: func.func @mixed(
+//  CHECK-SAME: memref<4xf32> {plim.access = #plim.access<readonly>}
+//  CHECK-SAME: memref<4xf32> {plim.access = #plim.access<writeonly>}
+//  CHECK-SAME: memref<4xf32> {plim.access = #plim.access<readwrite>}
+//  CHECK-SAME: tensor<4xf32>)
+func.func @mixed(%a: memref<4xf32>, %b: memref<4xf32>,
+                 %c: memref<4xf32> {plim.access = #plim.access<readwrite>},
+                 %t: tensor<4xf32> {plim.access = #plim.access<readonly>}) {
+  %v = bufferization.to_tensor %a restrict : memref<4xf32> to tensor<4xf32>
+  bufferization.materialize_in_destination %v in restrict writable %b
+      : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}

@@ -134,7 +134,10 @@ TEST_F(CallTest, ArgumentsThatDoNotFit) {
       Buffer::wrap(memory, ElementType::F32, shape, /*readOnly=*/true, nullptr, nullptr);
   ASSERT_TRUE(readOnly.ok());
   EXPECT_EQ(message(saxpy, {scalarF32(1), x, *readOnly}),
-            "argument #2 of 'saxpy' is read-only, but a memref may be written");
+            "argument #2 of 'saxpy' is read-only, but the function writes it");
+  EXPECT_EQ(saxpy.signature().arguments[2].access, jit::Access::ReadWrite);
+  EXPECT_EQ(saxpy.signature().arguments[1].access, jit::Access::ReadOnly);
+  EXPECT_TRUE(callStatus(saxpy, {scalarF32(1), *readOnly, x}).ok());
   // A tensor is only read.
   EXPECT_EQ(elements<float>(callOk(main, {*readOnly, k}).at(0)), (std::vector<float>{2, 4, 6}));
 }
