@@ -480,7 +480,7 @@ private:
     if (failed(runStage(ir::buildTensorPipeline)) || failed(runStage(ir::buildBufferPipeline)))
       return errors.status("lowering");
     completeSignatures(*module, artifact);
-    attempt.report = makeReport(*module);
+    attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
     if (failed(runStage(ir::buildLoweringPipeline)))
       return errors.status("lowering");

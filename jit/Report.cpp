@@ -2,6 +2,7 @@
 
 #include "ir/Plim/Plim.h"
 
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -44,9 +45,66 @@ llvm::json::Object bytesOf(DictionaryAttr pools) {
   return object;
 }
 
+llvm::json::Array argumentsOf(const FunctionSignature &signature) {
+  constexpr const char *names[] = {"readonly", "writeonly", "readwrite"}; // by Access
+  llvm::json::Array arguments;
+  for (size_t i = 0; i < signature.arguments.size(); ++i)
+    if (const ValueType &type = signature.arguments[i]; type.isMemref)
+      arguments.push_back(llvm::json::Object{{"index", static_cast<int64_t>(i)},
+                                             {"access", names[static_cast<size_t>(type.access)]},
+                                             {"type", toString(type)}});
+  return arguments;
+}
+
+/// What must keep what it holds, so that `source` is copied.
+std::string ownerOf(Value source, const BufferViewFlowAnalysis &views, SymbolTable &symbols) {
+  for (Value root : views.resolveReverse(source)) {
+    if (auto argument = dyn_cast<BlockArgument>(root);
+        argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+      return "argument #" + std::to_string(argument.getArgNumber()) +
+             ", which belongs to the caller";
+    if (auto get = root.getDefiningOp<memref::GetGlobalOp>()) {
+      auto global = symbols.lookup<memref::GlobalOp>(get.getName());
+      StringRef kind = !global.getInitialValue() ? "parameter"
+                       : global.getConstant()    ? "constant"
+                                                 : "variable";
+      return (kind + " '" + get.getName() + "'").str();
+    }
+  }
+  return "a buffer that is used again";
+}
+
+/// The copies that no author asked for.
+llvm::json::Array copiesOf(ModuleOp module) {
+  llvm::json::Array copies;
+  SymbolTable symbols(module);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function->hasAttr(ir::dispatchFunctionAttr) || function->hasAttr(ir::kernelAttr) ||
+        function->hasAttr(ir::extentsFunctionAttr))
+      continue;
+    std::optional<BufferViewFlowAnalysis> views;
+    function.walk([&](Operation *op) {
+      Value source;
+      if (auto copy = dyn_cast<memref::CopyOp>(op))
+        source = copy.getSource();
+      else if (auto dispatch = dyn_cast<ir::DispatchOp>(op); dispatch && op->hasAttr(ir::copyAttr))
+        source = dispatch.getBindings()[0]->get();
+      else
+        return;
+      if (!views)
+        views.emplace(function);
+      copies.push_back(llvm::json::Object{{"function", function.getName().str()},
+                                          {"location", textOf(op->getLoc())},
+                                          {"type", textOf(source.getType())},
+                                          {"of", ownerOf(source, *views, symbols)}});
+    });
+  }
+  return copies;
+}
+
 } // namespace
 
-llvm::json::Object makeReport(ModuleOp module) {
+llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignature> &signatures) {
   llvm::json::Array functions, scratch, allocations;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function->hasAttr(ir::extentsFunctionAttr))
@@ -69,11 +127,16 @@ llvm::json::Object makeReport(ModuleOp module) {
         dispatches.push_back(std::move(entry));
       });
       auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
+      auto signature = llvm::find_if(signatures, [&](const FunctionSignature &signature) {
+        return signature.name == function.getName();
+      });
       functions.push_back(llvm::json::Object{
           {"name", function.getName().str()},
           {"kind", function->hasAttr(ir::kernelAttr) ? "kernel" : "tensor program"},
           {"workspace_bytes", bytes ? bytes.getInt() : 0},
           {"pool_bytes", bytesOf(function->getAttrOfType<DictionaryAttr>(ir::poolBytesAttr))},
+          {"arguments",
+           signature == signatures.end() ? llvm::json::Array() : argumentsOf(*signature)},
           {"dispatches", std::move(dispatches)}});
     }
     auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
@@ -102,7 +165,8 @@ llvm::json::Object makeReport(ModuleOp module) {
   }
   return llvm::json::Object{{"functions", std::move(functions)},
                             {"scratch", std::move(scratch)},
-                            {"allocations", std::move(allocations)}};
+                            {"allocations", std::move(allocations)},
+                            {"copies", copiesOf(module)}};
 }
 
 } // namespace plim::jit

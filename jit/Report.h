@@ -1,6 +1,8 @@
 // The explain report: what the pipeline decided and why, read off the IR between its stages.
 #pragma once
 
+#include "jit/Artifact.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
@@ -9,14 +11,18 @@ namespace plim::jit {
 /// Dispatches with the access of each binding, and allocations with their place and reason. `module`
 /// stands after the buffer pipeline.
 ///
-///   {"functions": [{"name", "workspace_bytes", "pool_bytes": {POOL: bytes}, "dispatches": [{"name",
+///   {"functions": [{"name", "workspace_bytes", "pool_bytes": {POOL: bytes},
+///     "arguments": [{"index", "access", "type"}], "dispatches": [{"name",
 ///     "location", "device", "bindings": [{"type", "access"}]}]}],
 ///    "scratch": [{"name", "bytes"}],
 ///    "allocations": [{"function", "location", "type", "scope", "reason", "level", "accessors",
-///     "candidates", "bytes", "offset", "lifetime": [from, to]}]}
+///     "candidates", "bytes", "offset", "lifetime": [from, to]}],
+///    "copies": [{"function", "location", "type", "of"}]}
 ///
+/// `arguments` are the memrefs. `copies` are those that the engine added, since something needs the old contents too.
 /// `scratch` is what one worker needs while it runs a dispatch. `bytes` is absent where there is no bound, `offset` and `lifetime` (positions in the function)
 /// where nothing is planned.
-llvm::json::Object makeReport(mlir::ModuleOp module);
+llvm::json::Object makeReport(mlir::ModuleOp module,
+                              const std::vector<FunctionSignature> &signatures);
 
 } // namespace plim::jit

@@ -51,6 +51,13 @@ std::string names(const Object &object, llvm::StringRef key) {
 
 void printFunction(const Object &function, std::ostream &out) {
   out << "function @" << text(function, "name") << ", " << text(function, "kind") << "\n";
+  forEach(function, "arguments", [&](const Object &argument) {
+    std::string line = "  argument #" + std::to_string(number(argument, "index"));
+    pad(line, 15);
+    line += text(argument, "access");
+    pad(line, 26);
+    out << line << text(argument, "type") << "\n";
+  });
   std::map<int64_t, std::vector<std::string>> groups;
   forEach(function, "dispatches", [&](const Object &dispatch) {
     if (auto group = dispatch.getInteger("group"))
@@ -62,7 +69,7 @@ void printFunction(const Object &function, std::ostream &out) {
         << text(dispatch, "location");
     if (auto group = dispatch.getInteger("group")) {
       std::vector<std::string> others = groups[*group];
-      std::erase(others, name);
+      others.erase(std::find(others.begin(), others.end(), name));
       out << ", at once with " << join(others);
     }
     out << "\n";
@@ -72,6 +79,11 @@ void printFunction(const Object &function, std::ostream &out) {
       out << line << text(binding, "type") << "\n";
     });
   });
+}
+
+void printCopy(const Object &copy, std::ostream &out) {
+  out << "  " << text(copy, "type") << " in @" << text(copy, "function") << ", from "
+      << text(copy, "location") << "\n    of " << text(copy, "of") << "\n";
 }
 
 void printAllocation(const Object &allocation, std::ostream &out) {
@@ -300,6 +312,12 @@ void print(const Object &report, const std::vector<std::pair<std::string, Cost>>
     if (std::exchange(first, false))
       out << "allocations\n";
     printAllocation(allocation, out);
+  });
+  first = true;
+  forEach(report, "copies", [&](const Object &copy) {
+    if (std::exchange(first, false))
+      out << "copies\n";
+    printCopy(copy, out);
   });
   for (const MemoryMap &map : memoryMapsOf(report))
     printMap(map, out);

@@ -45,7 +45,9 @@ inline constexpr llvm::StringLiteral limitsAttr = "plim.limits";
 inline constexpr llvm::StringLiteral engineLimitsAttr = "plim.engine_limits";
 /// On a plim.dispatch: the name of the device that runs it.
 inline constexpr llvm::StringLiteral deviceAttr = "plim.device";
-/// On an argument of a dispatch function or kernel: its access.
+/// On a plim.dispatch: it does nothing but copy what something else must not write.
+inline constexpr llvm::StringLiteral copyAttr = "plim.copy";
+/// On an argument of a function: its access.
 inline constexpr llvm::StringLiteral accessAttr = "plim.access";
 
 /// On a dispatch function: the loops of its root that may be split between workgroups.

@@ -2,6 +2,8 @@
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -16,52 +18,157 @@ using namespace mlir;
 
 namespace {
 
+/// Must the memory of the value stay as it is, whatever becomes of the value?
+bool isFixed(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto writable = function ? function.getArgAttrOfType<BoolAttr>(
+                                   argument.getArgNumber(),
+                                   bufferization::BufferizationDialect::kWritableAttrName)
+                             : BoolAttr();
+    return writable && !writable.getValue();
+  }
+  if (auto toTensor = value.getDefiningOp<bufferization::ToTensorOp>())
+    return !toTensor.getWritable();
+  return value.getDefiningOp<arith::ConstantOp>() != nullptr;
+}
+
 struct DecoupleConstantWrites
     : plim::ir::impl::PlimDecoupleConstantWritesBase<DecoupleConstantWrites> {
   void runOnOperation() override {
-    SmallVector<OpOperand *> writes;
-    getOperation().walk([&](arith::ConstantOp constant) {
-      if (isa<RankedTensorType>(constant.getType()))
-        for (OpOperand &use : constant->getUses())
-          if (isDestination(use))
-            writes.push_back(&use);
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<LoopLikeOpInterface, DestinationStyleOpInterface>(op))
+        ops.push_back(op);
     });
-    for (OpOperand *write : writes)
-      decouple(*write);
+    for (Operation *op : ops) {
+      while (OpOperand *write = fixedDestination(op))
+        op = decouple(*write);
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        readInPlace(generic);
+    }
+  }
+
+  static OpOperand *fixedDestination(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()) && isDestination(operand) &&
+          isFixed(operand.get()))
+        return &operand;
+    return nullptr;
   }
 
   /// Does bufferization give the result of the op the memory of the operand, if it may?
   static bool isDestination(OpOperand &operand) {
     Operation *op = operand.getOwner();
+    // What an argument holds is copied only if the loop writes, which is for bufferization to say.
     if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
-      return llvm::is_contained(
-          llvm::map_range(loop.getInitsMutable(), [](OpOperand &init) { return &init; }), &operand);
+      return operand.get().getDefiningOp<arith::ConstantOp>() &&
+             llvm::is_contained(llvm::map_range(loop.getInitsMutable(),
+                                                [](OpOperand &init) { return &init; }),
+                                &operand);
     auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op);
     return destinationStyle && destinationStyle.isDpsInit(&operand);
   }
 
-  void decouple(OpOperand &write) {
+  /// Gives it another destination. The op, which may have been built anew.
+  Operation *decouple(OpOperand &write) {
     Operation *op = write.getOwner();
-    auto constant = write.get().getDefiningOp<arith::ConstantOp>();
     OpBuilder builder(op);
     Location loc = op->getLoc();
-    auto type = cast<RankedTensorType>(write.get().getType());
-    Value destination =
-        tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+    Value old = write.get();
+    auto type = cast<RankedTensorType>(old.getType());
+    Value destination = tensor::EmptyOp::create(
+        builder, loc, tensor::getMixedSizes(builder, loc, old), type.getElementType());
+    ++decoupled;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (!linalgOp || plim::ir::readsDestination(linalgOp, write)) {
-      auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
-      // A complex number is no attribute that a constant could take.
-      if (value && value.isSplat() && !isa<ComplexType>(type.getElementType())) {
-        Value scalar = arith::ConstantOp::create(builder, loc, value.getSplatValue<TypedAttr>());
-        destination = linalg::FillOp::create(builder, loc, scalar, destination).getResult(0);
-      } else {
-        destination = linalg::CopyOp::create(builder, loc, write.get(), destination).getResult(0);
-        ++copied;
-      }
+    if (linalgOp && !plim::ir::readsDestination(linalgOp, write)) {
+      write.set(destination);
+      return op;
+    }
+    Value scalar;
+    if (TypedAttr splat = splatOf(old))
+      scalar = arith::ConstantOp::create(builder, loc, splat);
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && visitsOnce(generic, write))
+      return readAsInput(generic, write, scalar, destination);
+    if (scalar) {
+      destination = linalg::FillOp::create(builder, loc, scalar, destination).getResult(0);
+    } else {
+      destination = linalg::CopyOp::create(builder, loc, old, destination).getResult(0);
+      ++copied;
     }
     write.set(destination);
-    ++decoupled;
+    return op;
+  }
+
+  /// The value of all elements, if an attribute can say it: a complex number cannot.
+  static TypedAttr splatOf(Value value) {
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    auto elements =
+        constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+    return elements && elements.isSplat() && !isa<ComplexType>(elements.getElementType())
+               ? elements.getSplatValue<TypedAttr>()
+               : TypedAttr();
+  }
+
+  /// Does an iteration alone touch an element of the operand?
+  static bool visitsOnce(linalg::GenericOp op, OpOperand &operand) {
+    return op.getNumReductionLoops() == 0 && op.getMatchingIndexingMap(&operand).isPermutation();
+  }
+
+  /// May the op write its result over the input? It is the destination already, or else what a loop
+  /// carries and nothing but the op needs, while the destination is any memory.
+  static bool isOverwritten(OpOperand &input, OpOperand &init) {
+    if (input.get() == init.get())
+      return true;
+    auto carried = dyn_cast<BlockArgument>(input.get());
+    return carried && isa<LoopLikeOpInterface>(carried.getOwner()->getParentOp()) &&
+           carried.getType() == init.get().getType() &&
+           init.get().getDefiningOp<tensor::EmptyOp>() &&
+           llvm::all_of(carried.getUses(), [&](OpOperand &use) {
+             return &use == &input || isa<tensor::DimOp>(use.getOwner());
+           });
+  }
+
+  /// An elementwise op that overwrites an input: as one operand the two can be one buffer.
+  void readInPlace(linalg::GenericOp op) {
+    for (OpOperand &init : op.getDpsInitsMutable())
+      for (OpOperand *input : op.getDpsInputOperands())
+        if (visitsOnce(op, init) && isOverwritten(*input, init) &&
+            op.getMatchingIndexingMap(input) == op.getMatchingIndexingMap(&init)) {
+          init.set(input->get());
+          op.getMatchingBlockArgument(input).replaceAllUsesWith(
+              op.getMatchingBlockArgument(&init));
+          ++inPlace;
+        }
+  }
+
+  /// An elementwise op visits each element once: it can as well read the old value where it is, or as a
+  /// scalar if that is the value of all.
+  Operation *readAsInput(linalg::GenericOp op, OpOperand &init, Value scalar, Value destination) {
+    unsigned inputCount = op.getNumDpsInputs();
+    unsigned position = init.getOperandNumber();
+    SmallVector<Value> inputs = llvm::to_vector(op.getDpsInputs());
+    SmallVector<Value> outputs = llvm::to_vector(op.getDpsInits());
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    inputs.push_back(scalar ? scalar : init.get());
+    outputs[position - inputCount] = destination;
+    maps.insert(maps.begin() + inputCount,
+                scalar ? AffineMap::get(op.getNumLoops(), 0, op.getContext()) : maps[position]);
+    OpBuilder builder(op);
+    auto fresh = linalg::GenericOp::create(
+        builder, op.getLoc(), op.getResultTypes(), inputs, outputs,
+        builder.getAffineMapArrayAttr(maps), op.getIteratorTypesAttr(),
+        /*doc=*/nullptr, /*libraryCall=*/nullptr);
+    fresh->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    fresh.getRegion().takeBody(op.getRegion());
+    Block &body = fresh.getRegion().front();
+    BlockArgument input = body.insertArgument(
+        inputCount, getElementTypeOrSelf(init.get().getType()), op.getLoc());
+    body.getArgument(position + 1).replaceAllUsesWith(input);
+    op->replaceAllUsesWith(fresh);
+    op->erase();
+    ++reread;
+    return fresh;
   }
 };
 

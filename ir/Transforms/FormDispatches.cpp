@@ -50,6 +50,7 @@ StringRef kindOf(const Cluster &cluster) {
                          : linalg::isaConvolutionOpInterface(op) ? std::pair("convolution", 3)
                          : op.getNumReductionLoops() > 0         ? std::pair("reduction", 2)
                          : isa<linalg::FillOp>(member)           ? std::pair("fill", 0)
+                         : isa<linalg::CopyOp>(member)           ? std::pair("copy", 0)
                                                                  : std::pair("elementwise", 1);
     if (heavy > weight) {
       kind = name;
@@ -59,12 +60,18 @@ StringRef kindOf(const Cluster &cluster) {
   return kind;
 }
 
+/// Does the op give a destination its first value? A copy does so where nothing may write to what it
+/// copies (plim-decouple-constant-writes).
+bool isInitializer(Operation *op) {
+  return isa_and_nonnull<linalg::FillOp, linalg::CopyOp>(op) &&
+         isa_and_nonnull<tensor::EmptyOp, AllocOp>(
+             cast<linalg::LinalgOp>(op).getDpsInits()[0].getDefiningOp());
+}
+
 /// Copied into each dispatch that uses it, instead of being bound: it costs nothing there.
 bool isCheap(Operation *op) {
-  if (isa<tensor::EmptyOp, AllocOp>(op))
+  if (isa<tensor::EmptyOp, AllocOp>(op) || isInitializer(op))
     return true;
-  if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return isa_and_nonnull<tensor::EmptyOp, AllocOp>(fill.getDpsInits()[0].getDefiningOp());
   Attribute value;
   if (!matchPattern(op, m_Constant(&value)))
     return false;
@@ -217,14 +224,10 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     return true;
   }
 
-  /// The value that holds the memory of a destination: fills are looked through.
+  /// The value that holds the memory of a destination: initializers are looked through.
   static Value destinationOf(Value init) {
-    while (auto fill = init.getDefiningOp<linalg::FillOp>()) {
-      if (!isCheap(fill))
-        break;
-      init = fill.getDpsInits()[0];
-    }
-    return init;
+    Operation *op = init.getDefiningOp();
+    return isInitializer(op) ? cast<linalg::LinalgOp>(op).getDpsInits()[0] : init;
   }
 
   /// Copies what `value` needs into the dispatch function, as far as it is cheap.
@@ -318,10 +321,13 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
           Value placeholder = placeholderFor(bodyBuilder, loc, output.getType());
           placeholders.push_back(placeholder);
           Value init = destinationOp.getTiedOpOperand(result)->get();
-          if (auto fill = init.getDefiningOp<linalg::FillOp>(); fill && isCheap(fill)) {
-            Value scalar = mapping.lookup(fill.getInputs()[0]);
-            inits.push_back(linalg::FillOp::create(bodyBuilder, fill.getLoc(), scalar, placeholder)
-                                .getResult(0));
+          if (Operation *initializer = init.getDefiningOp(); isInitializer(initializer)) {
+            auto op = cast<linalg::LinalgOp>(initializer);
+            Value input = op.getDpsInputOperand(0)->get();
+            IRMapping onto; // of its operands only: its body was cloned with `mapping` already
+            onto.map(input, mapping.lookup(input));
+            onto.map(op.getDpsInits()[0], placeholder);
+            inits.push_back(bodyBuilder.clone(*initializer, onto)->getResult(0));
           } else {
             inits.push_back(placeholder);
           }
@@ -352,6 +358,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
                                        outputs, ArrayAttr());
     if (Attribute device = root->getDiscardableAttr(deviceAttr))
       dispatch->setAttr(deviceAttr, device);
+    if (isa<linalg::CopyOp>(root))
+      dispatch->setAttr(copyAttr, builder.getUnitAttr());
     root->replaceAllUsesWith(dispatch.getResults());
     for (Operation *op : llvm::reverse(ordered))
       op->erase();

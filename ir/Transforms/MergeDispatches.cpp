@@ -23,12 +23,13 @@ struct Candidate {
   SmallVector<TypedAttr> values; // of the splats, as the source has them
 };
 
-/// Does nothing but fill buffers use the constant?
+/// Is the constant but an operand, the value of each element of what could be a tensor? (One that a body
+/// computes with is more to the code generator than a number.)
 bool isSplat(arith::ConstantOp constant) {
   return constant.getType().isIntOrIndexOrFloat() && !constant->use_empty() &&
          llvm::all_of(constant->getUses(), [](OpOperand &use) {
-           auto fill = dyn_cast<linalg::FillOp>(use.getOwner());
-           return fill && fill.isDpsInput(&use);
+           auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+           return op && op.isDpsInput(&use);
          });
 }
 

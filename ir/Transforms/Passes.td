@@ -107,16 +107,21 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
 }
 
 def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {
-  let summary = "Give ops whose destination is a constant a destination of their own";
+  let summary = "Give ops whose destination must not be written a destination of their own";
   let description = [{
-    Bufferization copies a constant that is used as a destination: of any op in destination-passing
-    style, or as what a loop starts from. Where the op does not read its destination the constant
-    becomes `tensor.empty`; a splat becomes a fill, which fuses into the dispatch; any other constant,
-    a resource too, stays a read-only input of a copy.
+    Bufferization copies what must stay as it is where it is used as a destination of an op in
+    destination-passing style: constants, parameters, arguments that belong to the caller; constants
+    also where a loop starts from one. Where the op does not read its destination, that becomes
+    `tensor.empty`. An elementwise op reads the old value as an input instead, a splat as a scalar. Else a splat becomes a
+    fill, and anything else the read-only input of a copy; both become part of the dispatch.
+
+    The other way round, an elementwise op reads an input where it writes, if the destination is that
+    input, or is empty and nothing else needs what a loop carries around: as two operands of a dispatch
+    they would be two buffers.
 
     ```mlir
     %c = arith.constant dense<0.0> : tensor<4x4xf32>
-    %r = linalg.generic ... outs(%c : tensor<4x4xf32>)
+    %r = linalg.generic ... outs(%c : tensor<4x4xf32>) // a reduction
     // becomes
     %e = tensor.empty() : tensor<4x4xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -126,8 +131,10 @@ def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
   let statistics = [
-    Statistic<"decoupled", "decoupled", "constant destinations replaced">,
-    Statistic<"copied", "copied", "of these, constants that have to be copied">];
+    Statistic<"decoupled", "decoupled", "destinations replaced">,
+    Statistic<"reread", "reread", "of these, read as an input instead">,
+    Statistic<"inPlace", "in-place", "inputs that are read where the result is written">,
+    Statistic<"copied", "copied", "of these, copied">];
 }
 
 def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
@@ -137,8 +144,8 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     of a dispatch; its producers join when all their uses are inside, and when tiling the root over
     at least one of its parallel loops tiles them without computing anything twice. So elementwise
     consumers fuse with the contraction or reduction they follow, and chains of row-wise reductions
-    (softmax, layer normalisation) become one dispatch. Fills, empty tensors and scalar or splat
-    constants are copied into each dispatch that uses them.
+    (softmax, layer normalisation) become one dispatch. Fills and copies that make destinations, empty
+    tensors and scalar or splat constants are repeated in each dispatch that uses them.
 
     ```mlir
     %m = linalg.generic ...          // a contraction
@@ -170,9 +177,9 @@ def PlimMergeDispatches : Pass<"plim-merge-dispatches", "::mlir::ModuleOp"> {
   let summary = "Keep one function for dispatches that compute the same";
   let description = [{
     Dispatch functions that differ in nothing but their names become one: layers of a network that are
-    alike are compiled once. Where only the values of splats differ that a buffer is filled with, the
-    value becomes a scalar operand of the dispatch. A splat that all agree on stays a constant, which the
-    code generator can fold.
+    alike are compiled once. Where only the values of splats differ, constant scalars that are operands of
+    fills and other linalg ops, the value becomes a scalar operand of the dispatch. A splat that all agree
+    on stays a constant, which the code generator can fold.
 
     ```mlir
     %0 = plim.dispatch @main_contraction_0 ins(%x, %a : ...) outs(%e : ...)  // fills with 0.0

@@ -11,6 +11,7 @@ this folder has the format of the modules.
 import argparse
 import concurrent.futures
 import dataclasses
+import json
 import math
 import pathlib
 import re
@@ -20,7 +21,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
+DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|COUNT|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
+COUNTS = ("copies", "allocations", "dispatches", "kernels", "grouped")
 PRINTED = re.compile(r"((?:result|arg)\[\d+\]):\s*(.*?)\s*$")
 INTEGER = re.compile(r"i\d+|index")
 
@@ -36,6 +38,7 @@ class Case:
     function: str
     tolerance: float
     params: list
+    counts: dict
     inputs: list = dataclasses.field(default_factory=list)
     expected: dict = dataclasses.field(default_factory=dict)
 
@@ -58,7 +61,7 @@ class Value:
 
 def read_cases(path):
     """The cases in the header comments of a module, in order."""
-    cases, function, tolerance, params = [], None, 0.0, []
+    cases, function, tolerance, params, counts = [], None, 0.0, [], {}
     for line in path.read_text(encoding="utf-8").splitlines():
         match = DIRECTIVE.match(line)
         if not match:
@@ -73,10 +76,16 @@ def read_cases(path):
             if not file:
                 raise ModuleError(f"{path}: PARAM must be name=@file.npy")
             params.append((name, path.parent / file))
+        elif key == "COUNT":
+            for word in text.split():
+                name, _, number = word.partition("=")
+                if name not in COUNTS or not number.isdigit():
+                    raise ModuleError(f"{path}: COUNT must be {'=N '.join(COUNTS)}=N, or some of them")
+                counts[name] = int(number)
         elif key == "CASE":
             if function is None:
                 raise ModuleError(f"{path}: RUN-FUNCTION must come before the first CASE")
-            cases.append(Case(path, len(cases) + 1, function, tolerance, list(params)))
+            cases.append(Case(path, len(cases) + 1, function, tolerance, list(params), counts))
         elif not cases:
             raise ModuleError(f"{path}: {key} before the first CASE")
         elif key == "INPUT":
@@ -198,9 +207,35 @@ def check(got, want, tolerance, every_label):
     return None
 
 
+def counts_of(report):
+    """What a call of any function costs by the report of `explain --json`."""
+    dispatches = [d for function in report["functions"] for d in function["dispatches"]]
+    hosts = {function["name"] for function in report["functions"]}
+    return {"copies": len(report["copies"]),
+            "allocations": sum(a["function"] in hosts for a in report["allocations"]),
+            "dispatches": len(dispatches), "kernels": len({d["name"] for d in dispatches}),
+            "grouped": sum("group" in d for d in dispatches)}
+
+
+def check_counts(case, options):
+    """The failures of a module's COUNT lines, as (what, command)."""
+    command = [options.tool, "explain", str(case.path), "--json"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout,
+                              check=False)
+        counts = counts_of(json.loads(done.stdout))
+    except (subprocess.TimeoutExpired, OSError, ValueError, KeyError) as error:
+        return [(f"explain: {error}", command)]
+    return [(f"{counts[name]} {name}, wanted {want}", command)
+            for name, want in case.counts.items() if counts[name] != want]
+
+
 def run_case(case, options):
-    """The failures of one case, as (what, command)."""
+    """The failures of one case, as (what, command). Counts are those of the module: its first case
+    checks them."""
     failures = []
+    if case.counts and case.number == 1 and not options.flags:
+        failures += check_counts(case, options)
     oracle_command = case.command(options.tool, ["--oracle"] + options.oracle_flags)
     oracle, why = execute(oracle_command, options.timeout)
     if why:

@@ -77,13 +77,15 @@ func.func @insert_elements(%a: tensor<2xindex>) -> tensor<4xindex> {
 
 // -----
 
-// Each destination on its own merits.
+// Each destination on its own merits: an elementwise op reads it as an input, or not at all.
 #m = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func @two(
+//  CHECK-SAME: %[[A:.*]]: tensor<4xf32>
+//   CHECK-DAG: %[[D:.*]] = arith.constant 1.000000e+00 : f64
 //   CHECK-DAG: %[[UNREAD:.*]] = tensor.empty() : tensor<4xf32>
-//   CHECK-DAG: %[[READ:.*]] = linalg.fill {{.*}} -> tensor<4xf64>
+//   CHECK-DAG: %[[READ:.*]] = tensor.empty() : tensor<4xf64>
 //       CHECK: linalg.generic
-//  CHECK-SAME: outs(%[[UNREAD]], %[[READ]] : tensor<4xf32>, tensor<4xf64>)
+//  CHECK-SAME: ins(%[[A]], %[[D]] : tensor<4xf32>, f64) outs(%[[UNREAD]], %[[READ]] : tensor<4xf32>, tensor<4xf64>)
 func.func @two(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf64>) {
   %c = arith.constant dense<0.0> : tensor<4xf32>
   %d = arith.constant dense<1.0> : tensor<4xf64>
@@ -155,3 +157,139 @@ func.func @resource(%a: tensor<3x5xi32>) -> tensor<3xi32> {
   return %r : tensor<3xi32>
 }
 {-# dialect_resources: { builtin: { table: "0x04000000010000000200000003000000" } } #-}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// What belongs to the caller is treated alike; an elementwise op reads it as an input.
+// CHECK-LABEL: func.func @elementwise(
+//  CHECK-SAME: %[[A:[^:]*]]: tensor<?x4xf32>, %[[B:[^:]*]]: tensor<?x4xf32> {bufferization.writable = false}
+//       CHECK: %[[D:.*]] = tensor.dim %[[B]]
+//       CHECK: %[[E:.*]] = tensor.empty(%[[D]]) : tensor<?x4xf32>
+//       CHECK: linalg.generic
+//  CHECK-SAME: ins(%[[A]], %[[B]] : tensor<?x4xf32>, tensor<?x4xf32>) outs(%[[E]] : tensor<?x4xf32>)
+//       CHECK: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: f32):
+//       CHECK: arith.addf %[[X]], %[[Y]] : f32
+func.func @elementwise(%a: tensor<?x4xf32>, %b: tensor<?x4xf32> {bufferization.writable = false})
+    -> tensor<?x4xf32> {
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x4xf32>) outs(%b : tensor<?x4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#t = affine_map<(d0, d1) -> (d1, d0)>
+
+// Two destinations of one op, one of them transposed, one an argument and one a parameter.
+// CHECK-LABEL: func.func @both(
+//  CHECK-SAME: %[[A:[^:]*]]: tensor<2x3xf32> {bufferization.writable = false}
+//       CHECK: %[[P:.*]] = bufferization.to_tensor
+//       CHECK: linalg.generic {indexing_maps = [#[[$ID:.*]], #[[$T:.*]], #[[$ID]], #[[$T]]]
+//  CHECK-SAME: ins(%[[A]], %[[P]] : tensor<2x3xf32>, tensor<3x2xf32>)
+memref.global "private" constant @p : memref<3x2xf32>
+func.func @both(%a: tensor<2x3xf32> {bufferization.writable = false})
+    -> (tensor<2x3xf32>, tensor<3x2xf32>) {
+  %g = memref.get_global @p : memref<3x2xf32>
+  %p = bufferization.to_tensor %g restrict : memref<3x2xf32> to tensor<3x2xf32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #t], iterator_types = ["parallel", "parallel"]}
+      outs(%a, %p : tensor<2x3xf32>, tensor<3x2xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    %m = arith.mulf %x, %y : f32
+    linalg.yield %s, %m : f32, f32
+  } -> (tensor<2x3xf32>, tensor<3x2xf32>)
+  return %r#0, %r#1 : tensor<2x3xf32>, tensor<3x2xf32>
+}
+
+// -----
+
+// A reduction needs what it starts from in memory of its own. One that may be written is left alone.
+// CHECK-LABEL: func.func @reduction(
+//  CHECK-SAME: %[[A:[^:]*]]: tensor<3x5xi32>, %[[B:[^:]*]]: tensor<3xi32> {bufferization.writable = false}, %[[C:[^:]*]]: tensor<3xi32>)
+//       CHECK: %[[COPY:.*]] = linalg.copy ins(%[[B]] : tensor<3xi32>)
+//       CHECK: linalg.reduce {{.*}} outs(%[[COPY]] : tensor<3xi32>)
+//       CHECK: linalg.reduce {{.*}} outs(%[[C]] : tensor<3xi32>)
+func.func @reduction(%a: tensor<3x5xi32>, %b: tensor<3xi32> {bufferization.writable = false},
+                     %c: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+  %r = linalg.reduce {arith.addi} ins(%a : tensor<3x5xi32>) outs(%b : tensor<3xi32>)
+      dimensions = [1]
+  %s = linalg.reduce {arith.addi} ins(%a : tensor<3x5xi32>) outs(%c : tensor<3xi32>)
+      dimensions = [1]
+  return %r, %s : tensor<3xi32>, tensor<3xi32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#t = affine_map<(d0, d1) -> (d1, d0)>
+
+// An input that is the destination too is read there, if each iteration reads what it alone writes.
+// CHECK-LABEL: func.func @in_place(
+//       CHECK: linalg.generic
+//       CHECK: ^bb0(%{{.*}}: f32, %[[X:.*]]: f32, %[[O:.*]]: f32):
+//       CHECK: arith.mulf %[[O]], %[[X]] : f32
+// CHECK-LABEL: func.func @transposed(
+//       CHECK: ^bb0(%[[A:.*]]: f32, %[[X:.*]]: f32, %{{.*}}: f32):
+//       CHECK: arith.mulf %[[A]], %[[X]] : f32
+func.func @in_place(%acc: tensor<4x4xf32>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%acc, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%acc : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+func.func @transposed(%acc: tensor<4x4xf32>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r = linalg.generic {indexing_maps = [#t, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%acc, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%acc : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+
+#m = affine_map<(i) -> (i)>
+
+// What a loop carries is updated in place, if nothing else in the loop needs it.
+// CHECK-LABEL: func.func @carried(
+//       CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[KEPT:.*]] = %{{.*}})
+//       CHECK: linalg.generic {{.*}} outs(%[[ACC]] : tensor<4xf32>)
+//       CHECK: ^bb0(%{{.*}}: f32, %[[O:.*]]: f32):
+//       CHECK: arith.addf %[[O]], %[[O]]
+//       CHECK: %[[E:.*]] = tensor.empty()
+//       CHECK: linalg.generic {{.*}} ins(%[[KEPT]] : tensor<4xf32>) outs(%[[E]] : tensor<4xf32>)
+func.func @carried(%n: index, %a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %a, %kept = %b)
+      -> (tensor<4xf32>, tensor<4xf32>) {
+    %e = tensor.empty() : tensor<4xf32>
+    %s = linalg.generic {indexing_maps = [#m, #m], iterator_types = ["parallel"]}
+        ins(%acc : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      %y = arith.addf %x, %x : f32
+      linalg.yield %y : f32
+    } -> tensor<4xf32>
+    %f = tensor.empty() : tensor<4xf32>
+    %t = linalg.generic {indexing_maps = [#m, #m], iterator_types = ["parallel"]}
+        ins(%kept : tensor<4xf32>) outs(%f : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      %y = arith.mulf %x, %x : f32
+      linalg.yield %y : f32
+    } -> tensor<4xf32>
+    %u = linalg.add ins(%t, %kept : tensor<4xf32>, tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %s, %u : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}

@@ -254,3 +254,33 @@ func.func private @made(%a: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32>
   %r = linalg.exp ins(%a : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// What a destination starts from is copied inside the dispatch: the source is one more input.
+// CHECK-LABEL: func.func private @starts_from_contraction_0(
+//  CHECK-SAME: %[[A:.*]]: tensor<4x4xf32>, %[[C:.*]]: tensor<4x4xf32>, %[[O:.*]]: tensor<4x4xf32>)
+//       CHECK: %[[I:.*]] = linalg.copy ins(%[[C]] : tensor<4x4xf32>) outs(%[[O]] : tensor<4x4xf32>)
+//       CHECK: linalg.matmul {{.*}} outs(%[[I]] : tensor<4x4xf32>)
+// CHECK-LABEL: func.func @starts_from(
+//       CHECK: plim.dispatch @starts_from_contraction_0
+//   CHECK-NOT: plim.dispatch
+//       CHECK: return
+func.func @starts_from(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %i = linalg.copy ins(%c : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r = linalg.matmul ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>)
+                     outs(%i : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+
+// A copy that something else needs is a dispatch of its own.
+// CHECK-LABEL: func.func @copies(
+//       CHECK: plim.dispatch @copies_copy_0 {{.*}} {plim.copy}
+func.func @copies(%c: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %i = linalg.copy ins(%c : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %i : tensor<4xf32>
+}

@@ -15,16 +15,6 @@
 //       CHECK: plim.dispatch @first ins(%{{.*}}, %[[ONE]] : tensor<4xf32>, f32)
 //       CHECK: %[[AGAIN:.*]] = arith.constant 0.000000e+00 : f32
 //       CHECK: plim.dispatch @first ins(%{{.*}}, %[[AGAIN]] : tensor<4xf32>, f32)
-func.func private @first(
-//  CHECK-SAME: %[[A:.*]]: tensor<4xf32>, %[[S:.*]]: f32, %[[O:.*]]: tensor<4xf32>)
-//       CHECK: linalg.fill ins(%[[S]] : f32) outs(%[[O]] : tensor<4xf32>)
-//   CHECK-NOT: func.func private
-// CHECK-LABEL: func.func @splats(
-//   CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
-//   CHECK-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
-//       CHECK: plim.dispatch @first ins(%{{.*}}, %[[ZERO]] : tensor<4xf32>, f32)
-//       CHECK: plim.dispatch @first ins(%{{.*}}, %[[ONE]] : tensor<4xf32>, f32)
-//       CHECK: plim.dispatch @first ins(%{{.*}}, %[[ZERO]]{{.*}} : tensor<4xf32>, f32)
 func.func private @first(%a: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32>
     attributes {plim.dispatch_function} {
   %z = arith.constant 0.0 : f32

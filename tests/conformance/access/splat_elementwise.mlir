@@ -1,0 +1,18 @@
+// A splat that each element is added to: no buffer is filled.
+// RUN-FUNCTION: @main
+// TOLERANCE: 0
+// CASE:
+// INPUT: 5xf32=1 2 3 4 5
+// EXPECT: result[0]: 5xf32=[8, 9, 10, 11, 12]
+
+#id = affine_map<(i) -> (i)>
+func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> {
+  %c = arith.constant dense<7.0> : tensor<5xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<5xf32>) outs(%c : tensor<5xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %s = arith.addf %v, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<5xf32>
+  return %r : tensor<5xf32>
+}
