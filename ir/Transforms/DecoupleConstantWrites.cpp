@@ -132,14 +132,22 @@ struct DecoupleConstantWrites
   /// An elementwise op that overwrites an input: as one operand the two can be one buffer.
   void readInPlace(linalg::GenericOp op) {
     for (OpOperand &init : op.getDpsInitsMutable())
-      for (OpOperand *input : op.getDpsInputOperands())
-        if (visitsOnce(op, init) && isOverwritten(*input, init) &&
-            op.getMatchingIndexingMap(input) == op.getMatchingIndexingMap(&init)) {
-          init.set(input->get());
-          op.getMatchingBlockArgument(input).replaceAllUsesWith(
-              op.getMatchingBlockArgument(&init));
-          ++inPlace;
-        }
+      for (OpOperand *input : op.getDpsInputOperands()) {
+        if (!visitsOnce(op, init) || !isOverwritten(*input, init) ||
+            op.getMatchingIndexingMap(input) != op.getMatchingIndexingMap(&init))
+          continue;
+        unsigned position = input->getOperandNumber();
+        init.set(input->get());
+        op.getMatchingBlockArgument(input).replaceAllUsesWith(op.getMatchingBlockArgument(&init));
+        SmallVector<Value> inputs = op.getDpsInputs();
+        SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+        inputs.erase(inputs.begin() + position);
+        maps.erase(maps.begin() + position);
+        op.getBody()->eraseArgument(position);
+        rebuild(op, inputs, llvm::to_vector(op.getDpsInits()), maps);
+        ++inPlace;
+        return;
+      }
   }
 
   /// An elementwise op visits each element once: it can as well read the old value where it is, or as a
@@ -147,27 +155,32 @@ struct DecoupleConstantWrites
   Operation *readAsInput(linalg::GenericOp op, OpOperand &init, Value scalar, Value destination) {
     unsigned inputCount = op.getNumDpsInputs();
     unsigned position = init.getOperandNumber();
-    SmallVector<Value> inputs = llvm::to_vector(op.getDpsInputs());
+    SmallVector<Value> inputs = op.getDpsInputs();
     SmallVector<Value> outputs = llvm::to_vector(op.getDpsInits());
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     inputs.push_back(scalar ? scalar : init.get());
     outputs[position - inputCount] = destination;
     maps.insert(maps.begin() + inputCount,
                 scalar ? AffineMap::get(op.getNumLoops(), 0, op.getContext()) : maps[position]);
+    BlockArgument input = op.getBody()->insertArgument(
+        inputCount, getElementTypeOrSelf(init.get().getType()), op.getLoc());
+    op.getBody()->getArgument(position + 1).replaceAllUsesWith(input);
+    ++reread;
+    return rebuild(op, inputs, outputs, maps);
+  }
+
+  /// The op with other operands, and its body, whose arguments are those of the new one already.
+  static Operation *rebuild(linalg::GenericOp op, ValueRange inputs, ValueRange outputs,
+                            ArrayRef<AffineMap> maps) {
     OpBuilder builder(op);
-    auto fresh = linalg::GenericOp::create(
-        builder, op.getLoc(), op.getResultTypes(), inputs, outputs,
-        builder.getAffineMapArrayAttr(maps), op.getIteratorTypesAttr(),
-        /*doc=*/nullptr, /*libraryCall=*/nullptr);
+    auto fresh = linalg::GenericOp::create(builder, op.getLoc(), op.getResultTypes(), inputs,
+                                           outputs, builder.getAffineMapArrayAttr(maps),
+                                           op.getIteratorTypesAttr(),
+                                           /*doc=*/nullptr, /*libraryCall=*/nullptr);
     fresh->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     fresh.getRegion().takeBody(op.getRegion());
-    Block &body = fresh.getRegion().front();
-    BlockArgument input = body.insertArgument(
-        inputCount, getElementTypeOrSelf(init.get().getType()), op.getLoc());
-    body.getArgument(position + 1).replaceAllUsesWith(input);
     op->replaceAllUsesWith(fresh);
     op->erase();
-    ++reread;
     return fresh;
   }
 };

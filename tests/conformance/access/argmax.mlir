@@ -1,6 +1,7 @@
 // Two accumulators of one reduction that start from different splats.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=2 dispatches=1
 // CASE:
 // INPUT: 2x3xf32=1 5 3 -4 -6 -5
 // EXPECT: result[0]: 2xf32=[5, -4]

@@ -1,6 +1,7 @@
 // What a product is added to is an argument.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x2xf32=1 0 0 1

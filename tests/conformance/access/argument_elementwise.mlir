@@ -1,6 +1,7 @@
 // An argument as the destination of an elementwise op: the caller's memory stays.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 4xf32=1 2 3 4
 // INPUT: 4xf32=10 20 30 40

@@ -1,6 +1,7 @@
 // A slice is put into an argument, at a place that the call gives.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 2xi8=1 2
 // INPUT: 5xi8=9 9 9 9 9

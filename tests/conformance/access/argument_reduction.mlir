@@ -1,6 +1,7 @@
 // A maximum that starts from an argument, and the argument itself.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=1 allocations=2 dispatches=1
 // CASE:
 // INPUT: 2x3xf64=1 5 3 -4 -5 -6
 // INPUT: 2xf64=2 -1

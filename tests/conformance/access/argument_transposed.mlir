@@ -1,6 +1,7 @@
 // An argument that is read along its columns while rows are written.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 3x2xf32=10 20 30 40 50 60

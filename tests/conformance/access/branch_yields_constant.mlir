@@ -1,6 +1,7 @@
 // A branch yields a table or an argument, which an op then updates.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=2 kernels=2
 // CASE:
 // INPUT: i1=1
 // INPUT: 3xf32=1 2 3

@@ -1,6 +1,7 @@
 // A splat of complex numbers, which no attribute holds as a scalar.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=2 dispatches=1
 // CASE:
 // INPUT: 2xf32=3 4
 // EXPECT: result[0]: 2xf32=[4, 5]

@@ -1,6 +1,7 @@
 // Single elements are put into a table.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=1 allocations=1 dispatches=1
 // CASE:
 // INPUT: i16=9
 // INPUT: index=1

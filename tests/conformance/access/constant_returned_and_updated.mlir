@@ -1,6 +1,7 @@
 // A table is a result, and so is what it was updated to.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=1 allocations=2 dispatches=1
 // CASE:
 // INPUT: 3xf32=1 2 3
 // EXPECT: result[0]: 3xf32=[1, 1, 1]

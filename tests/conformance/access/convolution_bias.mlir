@@ -1,6 +1,7 @@
 // A convolution whose accumulators start from a table, one row for each channel.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
+// COUNT: copies=0 allocations=1 dispatches=2 kernels=2
 // CASE:
 // INPUT: 1x5x5x2xf32=rnd:1
 // INPUT: 3x3x2x4xf32=rnd:2

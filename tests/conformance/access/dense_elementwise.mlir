@@ -1,6 +1,7 @@
 // A table as the destination of an elementwise op is one more input.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 3xf32=1 2 3
 // EXPECT: result[0]: 3xf32=[11, 22, 33]

@@ -1,6 +1,7 @@
 // What the buffer is filled with is known to the call alone.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: f32=2.5
 // INPUT: 2x2xf32=1 2 3 4

@@ -1,6 +1,7 @@
 // Three layers of the same kind, each with weights of its own: one piece of code.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
+// COUNT: copies=0 allocations=2 dispatches=3 kernels=1
 // CASE:
 // INPUT: 3x2xf32=1 0 0 1 1 1
 // EXPECT: result[0]: 3x2xf32=[[0, 9.5], [0, 20.5], [0, 30]]

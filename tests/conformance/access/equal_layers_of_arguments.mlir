@@ -1,6 +1,7 @@
 // The same with weights that the caller gives.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
+// COUNT: copies=0 allocations=2 dispatches=3 kernels=1
 // CASE:
 // INPUT: 7x8xf32=rnd:1
 // INPUT: 8x8xf32=rnd:2

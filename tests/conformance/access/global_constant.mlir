@@ -1,6 +1,7 @@
 // A constant global as a destination, and as an input beside it.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-6
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 2x2xf32=1 0 0 1
 // EXPECT: result[0]: 2x2xf32=[[2, 4], [6, 8]]

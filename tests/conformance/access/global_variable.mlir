@@ -1,6 +1,7 @@
 // State is read before it is stored to: what was loaded does not change.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=2 allocations=2 dispatches=1
 // CASE:
 // INPUT: 3xf32=1 2 3
 // EXPECT: result[0]: 3xf32=[5, 5, 5]

@@ -1,6 +1,7 @@
 // Slices are put into an argument one after the other: only the first one copies.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=3 kernels=3
 // CASE:
 // INPUT: 2xf32=1 2
 // INPUT: 6xf32=0

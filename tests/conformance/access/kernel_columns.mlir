@@ -1,6 +1,7 @@
 // Every second element is read, the others are written.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=0 dispatches=0
 // CASE:
 // INPUT: 8xf32=1 0 2 0 3 0 4 0
 // EXPECT: arg[0]: 8xf32=[1, 1, 2, 3, 3, 6, 4, 10]

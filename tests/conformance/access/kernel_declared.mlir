@@ -1,6 +1,7 @@
 // A kernel that keeps what its author declares.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=0 dispatches=0
 // CASE:
 // INPUT: 3xf32=1 2 3
 // INPUT: 3xf32=0

@@ -1,6 +1,7 @@
 // Two views of one buffer that share no byte: one is read, one is written.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=0 dispatches=0
 // CASE:
 // INPUT: 8xf32=1 2 3 4 0 0 0 0
 // EXPECT: arg[0]: 8xf32=[1, 2, 3, 4, 2, 4, 6, 8]

@@ -1,6 +1,7 @@
 // One of two buffers is read, the other one is left alone.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=0 dispatches=0
 // CASE:
 // INPUT: i1=1
 // INPUT: 2xf32=1 2

@@ -1,6 +1,7 @@
 // A constant table goes through a call, a view and a loop, and is only read.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=0 dispatches=0
 // CASE:
 // INPUT: index=3
 // EXPECT: result[0]: f32=9

@@ -1,6 +1,7 @@
 // A loop starts from an argument and updates in place: one copy, before it.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=1 allocations=1 dispatches=1
 // CASE:
 // INPUT: index=2
 // INPUT: 3xf32=1 2 3

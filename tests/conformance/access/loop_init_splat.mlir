@@ -1,6 +1,7 @@
 // A loop starts from a splat and updates in place.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=2 kernels=2
 // CASE:
 // INPUT: index=3
 // INPUT: 4xf32=1 2 3 4

@@ -1,6 +1,7 @@
 // A loop starts from a table, which another op reads after it.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=1 allocations=2 dispatches=3 kernels=3
 // CASE:
 // INPUT: index=2
 // INPUT: 3xi32=1 1 1

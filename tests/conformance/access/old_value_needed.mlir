@@ -1,6 +1,7 @@
 // What is updated is read again afterwards: the update must not be in place.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=1 allocations=2 dispatches=1
 // CASE:
 // INPUT: 2xf32=1 2
 // EXPECT: result[0]: 2xf32=[3, 5]

@@ -1,6 +1,7 @@
 // What the sum starts from is a resource of the source.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-6
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 2x2xf32=1 2 3 4
 // EXPECT: result[0]: 2xf32=[4, 9]

@@ -1,6 +1,7 @@
 // One op, four destinations: overwritten, a splat, a table, an argument.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=4 dispatches=1
 // CASE:
 // INPUT: 2xf32=1 2
 // INPUT: 2xf32=50 60

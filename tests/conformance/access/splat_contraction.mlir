@@ -1,6 +1,7 @@
 // A product that is added to a splat which is not zero.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 3x2xf32=1 0 0 1 1 1

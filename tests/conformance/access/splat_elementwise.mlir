@@ -1,6 +1,7 @@
 // A splat that each element is added to: no buffer is filled.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 5xf32=1 2 3 4 5
 // EXPECT: result[0]: 5xf32=[8, 9, 10, 11, 12]

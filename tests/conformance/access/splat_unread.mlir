@@ -1,6 +1,7 @@
 // A splat that is overwritten without being read.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=0 allocations=1 dispatches=1
 // CASE:
 // INPUT: 5xf32=1 2 3 4 5
 // EXPECT: result[0]: 5xf32=[2, 4, 6, 8, 10]

@@ -1,6 +1,7 @@
 // Nothing else needs what is updated: three updates, one buffer.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-6
+// COUNT: copies=0 allocations=1 dispatches=2 kernels=2
 // CASE:
 // INPUT: 3xf32=1 2 3
 // EXPECT: result[0]: 3xf32=[9, 18, 27]

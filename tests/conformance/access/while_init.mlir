@@ -1,6 +1,7 @@
 // A while loop that starts from a table.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
+// COUNT: copies=1 allocations=1 dispatches=2 kernels=2
 // CASE:
 // INPUT: 3xf32=1 1 1
 // EXPECT: result[0]: 3xf32=[10, 11, 12]
