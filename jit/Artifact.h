@@ -31,10 +31,10 @@ struct ValueType {
   std::string element; // "f32", "i1", "index"
   bool isShaped = false;
   bool isMemref = false;
-  Access access = Access::ReadOnly; // of a memref argument; a tensor is never written
   std::vector<int64_t> shape; // -1: dynamic
   /// Of a memref with a strided layout: elements between neighbours, per dimension. Empty: dense.
   std::vector<int64_t> strides;
+  Access access = Access::ReadOnly; // of a memref argument; a tensor is never written
   bool operator==(const ValueType &) const = default;
 };
 
