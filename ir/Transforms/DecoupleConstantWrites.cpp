@@ -63,9 +63,9 @@ struct DecoupleConstantWrites
     // What an argument holds is copied only if the loop writes, which is for bufferization to say.
     if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
       return operand.get().getDefiningOp<arith::ConstantOp>() &&
-             llvm::is_contained(llvm::map_range(loop.getInitsMutable(),
-                                                [](OpOperand &init) { return &init; }),
-                                &operand);
+             llvm::is_contained(
+                 llvm::map_range(loop.getInitsMutable(), [](OpOperand &init) { return &init; }),
+                 &operand);
     auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op);
     return destinationStyle && destinationStyle.isDpsInit(&operand);
   }
@@ -173,10 +173,10 @@ struct DecoupleConstantWrites
   static Operation *rebuild(linalg::GenericOp op, ValueRange inputs, ValueRange outputs,
                             ArrayRef<AffineMap> maps) {
     OpBuilder builder(op);
-    auto fresh = linalg::GenericOp::create(builder, op.getLoc(), op.getResultTypes(), inputs,
-                                           outputs, builder.getAffineMapArrayAttr(maps),
-                                           op.getIteratorTypesAttr(),
-                                           /*doc=*/nullptr, /*libraryCall=*/nullptr);
+    auto fresh =
+        linalg::GenericOp::create(builder, op.getLoc(), op.getResultTypes(), inputs, outputs,
+                                  builder.getAffineMapArrayAttr(maps), op.getIteratorTypesAttr(),
+                                  /*doc=*/nullptr, /*libraryCall=*/nullptr);
     fresh->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     fresh.getRegion().takeBody(op.getRegion());
     op->replaceAllUsesWith(fresh);

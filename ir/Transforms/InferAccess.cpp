@@ -114,21 +114,21 @@ struct InferAccess : plim::ir::impl::PlimInferAccessBase<InferAccess> {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     unsigned index = argument.getArgNumber();
     bool isTensor = isa<TensorType>(argument.getType());
-    bool isRead = llvm::any_of(argument.getUses(), [](OpOperand &use) {
-      return !isa<tensor::DimOp>(use.getOwner());
-    });
+    bool isRead = llvm::any_of(argument.getUses(),
+                               [](OpOperand &use) { return !isa<tensor::DimOp>(use.getOwner()); });
     if (auto declared = function.getArgAttrOfType<AccessAttr>(index, accessAttr)) {
       if (!isTensor || declared.getValue() != Access::ReadOnly)
-        return function.emitError()
-               << nameOf(argument) << " is a " << (isTensor ? "tensor, which is readonly" : "scalar")
-               << ", but is declared " << stringifyAccess(declared.getValue());
+        return function.emitError() << nameOf(argument) << " is a "
+                                    << (isTensor ? "tensor, which is readonly" : "scalar")
+                                    << ", but is declared " << stringifyAccess(declared.getValue());
       function.removeArgAttr(index, accessAttr);
     }
     auto upstream = function.getArgAttrOfType<StringAttr>(
         index, bufferization::BufferizationDialect::kBufferAccessAttrName);
     if (isTensor && isRead && upstream &&
         (upstream.getValue() == "none" || upstream.getValue() == "write"))
-      return function.emitError() << nameOf(argument) << " is read, but is declared to have access \""
+      return function.emitError() << nameOf(argument)
+                                  << " is read, but is declared to have access \""
                                   << upstream.getValue() << "\"";
     return success();
   }

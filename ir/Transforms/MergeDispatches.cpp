@@ -53,9 +53,7 @@ NamedAttrList attributesOf(func::FuncOp function) {
 
 /// Do they compute the same, on the same device?
 bool areEqual(Candidate &a, Candidate &b) {
-  auto deviceOf = [](Candidate &candidate) {
-    return candidate.dispatches[0]->getAttr(deviceAttr);
-  };
+  auto deviceOf = [](Candidate &candidate) { return candidate.dispatches[0]->getAttr(deviceAttr); };
   return deviceOf(a) == deviceOf(b) && attributesOf(a.function) == attributesOf(b.function) &&
          OperationEquivalence::isRegionEquivalentTo(&a.function.getBody(), &b.function.getBody(),
                                                     OperationEquivalence::IgnoreLocations);
@@ -77,9 +75,8 @@ struct MergeDispatches : plim::ir::impl::PlimMergeDispatchesBase<MergeDispatches
     llvm::MapVector<size_t, SmallVector<SmallVector<Candidate *>, 1>> groups;
     for (Candidate &candidate : candidates) {
       auto &bucket = groups[hash(candidate.function)];
-      auto *group = llvm::find_if(bucket, [&](SmallVector<Candidate *> &group) {
-        return areEqual(*group[0], candidate);
-      });
+      auto *group = llvm::find_if(
+          bucket, [&](SmallVector<Candidate *> &group) { return areEqual(*group[0], candidate); });
       if (group != bucket.end())
         group->push_back(&candidate);
       else

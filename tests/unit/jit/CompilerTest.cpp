@@ -54,9 +54,10 @@ TEST(Compiler, AKernelBecomesAnArtifact) {
   EXPECT_EQ(function.name, "saxpy");
   EXPECT_TRUE(function.isKernel);
   EXPECT_FALSE(function.rawTakesContext);
-  EXPECT_EQ(function.arguments, (std::vector<ValueType>{{"f32", false, false, {}, {}},
-                                                        {"f32", true, true, {-1}, {}},
-                                                        {"f32", true, true, {-1}, {}}}));
+  EXPECT_EQ(function.arguments,
+            (std::vector<ValueType>{{"f32", false, false, {}, {}},
+                                    {"f32", true, true, {-1}, {}, Access::ReadOnly},
+                                    {"f32", true, true, {-1}, {}, Access::ReadWrite}}));
   EXPECT_TRUE(function.results.empty());
   EXPECT_FALSE(artifact->objects.empty());
   EXPECT_FALSE(artifact->mutatesState);
