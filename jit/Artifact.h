@@ -136,7 +136,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 8;
+inline constexpr uint32_t artifactVersion = 9;
 
 // A serialised artifact:
 //

@@ -29,6 +29,7 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
