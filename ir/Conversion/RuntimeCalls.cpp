@@ -137,6 +137,18 @@ Value plim::ir::makeMemref(OpBuilder &builder, Location loc, MemRefType type, Va
 
 Value plim::ir::pointerOf(OpBuilder &builder, Location loc, Value memref) {
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  auto type = cast<MemRefType>(memref.getType());
+  auto layout = dyn_cast<StridedLayoutAttr>(type.getLayout());
+  if (layout && layout.getOffset() != 0) {
+    Value offset = ShapedType::isDynamic(layout.getOffset())
+                       ? Value(memref::ExtractStridedMetadataOp::create(builder, loc, memref)
+                                   .getOffset())
+                       : arith::ConstantIndexOp::create(builder, loc, layout.getOffset());
+    Value size =
+        arith::ConstantIndexOp::create(builder, loc, elementBytes(type.getElementType()));
+    address = arith::AddIOp::create(builder, loc, address,
+                                    arith::MulIOp::create(builder, loc, offset, size));
+  }
   Value word = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
   return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
                                   word);

@@ -55,7 +55,7 @@ mlir::Value constant64(mlir::OpBuilder &builder, mlir::Location loc, int64_t val
 mlir::Value makeMemref(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type,
                        mlir::Value base, mlir::ValueRange dynamicSizes,
                        mlir::ValueRange dynamicStrides = {});
-/// The base pointer of an identity-layout memref.
+/// The address of element 0.
 mlir::Value pointerOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memref);
 
 /// A scalar as a 64-bit word of the ABI, and back.

@@ -84,6 +84,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);
+  if (!options.oracle)
+    manager.addPass(createPlimViewSlices());
 
   // 2., 4., 5.
   PlimFormDispatchesOptions form;

@@ -14,6 +14,21 @@ using namespace plim::ir;
 
 namespace {
 
+/// Does each element follow the one before? The stride of a dimension with one element says nothing.
+bool isDense(MemRefType type) {
+  auto layout = dyn_cast<StridedLayoutAttr>(type.getLayout());
+  if (!layout)
+    return type.getLayout().isIdentity();
+  int64_t dense = 1;
+  for (int64_t i = type.getRank(); i-- > 0;) {
+    if (type.getDimSize(i) != 1 && layout.getStrides()[i] != dense)
+      return false;
+    // Behind an extent that is not known only one of 1 can follow.
+    dense = type.isDynamicDim(i) ? -1 : dense * type.getDimSize(i);
+  }
+  return true;
+}
+
 struct DispatchOpInterface
     : DstBufferizableOpInterfaceExternalModel<DispatchOpInterface, DispatchOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
@@ -31,8 +46,8 @@ struct DispatchOpInterface
       FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
       if (failed(buffer))
         return failure();
-      // A binding is a base pointer and extents: its memory must be dense.
-      if (!cast<MemRefType>(buffer->getType()).getLayout().isIdentity())
+      // A binding is a base pointer and extents: its memory must be dense, from wherever it begins.
+      if (!isDense(cast<MemRefType>(buffer->getType())))
         return op->emitOpError("binds a buffer that is not dense row-major");
       return buffer;
     };

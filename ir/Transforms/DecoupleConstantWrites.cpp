@@ -30,6 +30,8 @@ bool isFixed(Value value) {
   }
   if (auto toTensor = value.getDefiningOp<bufferization::ToTensorOp>())
     return !toTensor.getWritable();
+  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
+    return plim::ir::isDenseSlice(slice, slice.getSourceType()) && isFixed(slice.getSource());
   return value.getDefiningOp<arith::ConstantOp>() != nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace plim::ir {
 
@@ -19,6 +20,19 @@ inline AllocOp constrainedAllocation(mlir::Value init) {
   while (auto fill = init.getDefiningOp<mlir::linalg::FillOp>())
     init = fill.getDpsInits()[0];
   return init.getDefiningOp<AllocOp>();
+}
+
+/// Do the elements of the slice lie next to each other in memory, as long as `whole` is dense?
+inline bool isDenseSlice(mlir::OffsetSizeAndStrideOpInterface slice,
+                         mlir::RankedTensorType whole) {
+  bool isWhole = true; // every dimension behind
+  for (int64_t i = whole.getRank(); i-- > 0;) {
+    int64_t size = slice.getStaticSizes()[i];
+    if (slice.getStaticStrides()[i] != 1 || (!isWhole && size != 1))
+      return false;
+    isWhole &= !mlir::ShapedType::isDynamic(size) && size == whole.getDimSize(i);
+  }
+  return true;
 }
 
 /// Has the author said where a result of the op is to live? Then it must exist as a buffer.

@@ -60,12 +60,41 @@ StringRef kindOf(const Cluster &cluster) {
   return kind;
 }
 
+/// Is the slice a view of its source in every op that uses it?
+bool isView(tensor::ExtractSliceOp slice) {
+  return isDenseSlice(slice, slice.getSourceType()) &&
+         llvm::all_of(slice->getUsers(), [](Operation *user) {
+           auto op = dyn_cast<linalg::LinalgOp>(user);
+           return (op && op.hasPureTensorSemantics()) || isa<DispatchOp>(user);
+         });
+}
+
+/// Memory that nothing has been written to, as far as the op can tell whose destination it is: what
+/// plim-view-slices made part of something larger, too.
+bool isMemory(Operation *op) {
+  auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op);
+  return slice ? isView(slice) : isa_and_nonnull<tensor::EmptyOp, AllocOp>(op);
+}
+
 /// Does the op give a destination its first value? A copy does so where nothing may write to what it
 /// copies (plim-decouple-constant-writes).
 bool isInitializer(Operation *op) {
   return isa_and_nonnull<linalg::FillOp, linalg::CopyOp>(op) &&
-         isa_and_nonnull<tensor::EmptyOp, AllocOp>(
-             cast<linalg::LinalgOp>(op).getDpsInits()[0].getDefiningOp());
+         isMemory(cast<linalg::LinalgOp>(op).getDpsInits()[0].getDefiningOp());
+}
+
+/// Has the source of the insertion been computed where it is inserted?
+bool isInPlace(tensor::InsertSliceOp insert) {
+  auto result = dyn_cast<OpResult>(insert.getSource());
+  auto op = result ? dyn_cast<linalg::LinalgOp>(result.getOwner()) : linalg::LinalgOp();
+  if (!op)
+    return false;
+  Operation *memory = op.getTiedOpOperand(result)->get().getDefiningOp();
+  if (isInitializer(memory))
+    memory = cast<linalg::LinalgOp>(memory).getDpsInits()[0].getDefiningOp();
+  auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(memory);
+  return slice && isView(slice) && slice.getSource() == insert.getDest() &&
+         slice.isSameAs(insert, [](OpFoldResult a, OpFoldResult b) { return a == b; });
 }
 
 /// Copied into each dispatch that uses it, instead of being bound: it costs nothing there.
@@ -83,7 +112,11 @@ bool isCheap(Operation *op) {
 bool isRoot(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureTensorSemantics();
-  return isa<tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::FromElementsOp>(op);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return !isView(slice);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return !isInPlace(insert);
+  return isa<tensor::FromElementsOp>(op);
 }
 
 struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {

@@ -137,6 +137,27 @@ def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::
     Statistic<"copied", "copied", "of these, copied">];
 }
 
+def PlimViewSlices : Pass<"plim-view-slices", "::mlir::ModuleOp"> {
+  let summary = "Compute what is inserted as a slice where it is inserted";
+  let description = [{
+    Upstream's elimination of empty tensors, for slices whose elements lie next to each other: a
+    concatenation along the first dimension needs no buffers for its parts, and nothing is copied. What
+    is not dense could not be bound to a dispatch.
+
+    ```mlir
+    %x = linalg.exp ins(%a : ...) outs(%e : tensor<4x8xf32>)   // %e is empty
+    %r = tensor.insert_slice %x into %d[3, 0] [4, 8] [1, 1]
+    // becomes
+    %s = tensor.extract_slice %d[3, 0] [4, 8] [1, 1]
+    %x = linalg.exp ins(%a : ...) outs(%s : tensor<4x8xf32>)
+    %r = tensor.insert_slice %x into %d[3, 0] [4, 8] [1, 1]
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+  let statistics = [Statistic<"views", "views", "empty tensors that became slices">];
+}
+
 def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
   let summary = "Group tensor ops into dispatches and outline them";
   let description = [{
@@ -145,7 +166,9 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     at least one of its parallel loops tiles them without computing anything twice. So elementwise
     consumers fuse with the contraction or reduction they follow, and chains of row-wise reductions
     (softmax, layer normalisation) become one dispatch. Fills and copies that make destinations, empty
-    tensors and scalar or splat constants are repeated in each dispatch that uses them.
+    tensors and scalar or splat constants are repeated in each dispatch that uses them. Slices whose
+    elements lie next to each other are views of what they are slices of, and so are the results that
+    ops write into such a slice.
 
     ```mlir
     %m = linalg.generic ...          // a contraction
@@ -382,7 +405,8 @@ def PlimSchedule : Pass<"plim-schedule", "::mlir::ModuleOp"> {
     Two dispatches of a block depend on each other when they share memory and one of them writes it.
     What they share follows from their accesses and from where their buffers come from, through
     views, branches and loops: two allocations are distinct, and so are they and everything that was
-    there before; arguments may alias each other and globals.
+    there before; arguments may alias each other and globals. Slices of one buffer that have no element
+    in common are distinct too.
 
     A dispatch joins an earlier one when it depends neither on that one nor on anything between that
     would have to stay behind. Allocations, checks and computations of scalars that it needs move

@@ -44,7 +44,46 @@ struct Origin {
 struct MemoryUse {
   const SmallVector<Origin> *origins;
   bool writes;
+  Value buffer;
 };
+
+/// What it is a slice of; itself if it is no slice.
+Value wholeOf(Value buffer) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (!isa<memref::SubViewOp, memref::CastOp>(op))
+      break;
+    buffer = op->getOperand(0);
+  }
+  return buffer;
+}
+
+/// The elements between the first and behind the last one of a buffer, counted from where what it is
+/// a slice of begins; none if that is not known.
+std::optional<std::pair<int64_t, int64_t>> elementsOf(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset))
+    return std::nullopt;
+  int64_t end = offset + 1;
+  for (auto [extent, stride] : llvm::zip(type.getShape(), strides)) {
+    if (extent == 0)
+      return std::pair(offset, offset);
+    if (extent > 1 && (ShapedType::isDynamic(stride) || stride < 0))
+      return std::nullopt;
+    end += (extent - 1) * (extent > 1 ? stride : 0);
+  }
+  return std::pair(offset, end);
+}
+
+/// Are they slices of one buffer that have no element in common?
+bool areApart(Value a, Value b) {
+  if (a == b || wholeOf(a) != wholeOf(b))
+    return false;
+  auto some = elementsOf(a), others = elementsOf(b);
+  return some && others && (some->second <= others->first || others->second <= some->first);
+}
 
 /// Which memory the ops of a function share.
 class SharedMemory {
@@ -66,7 +105,7 @@ public:
       if (!value || !isa<BaseMemRefType>(value.getType()))
         return std::nullopt;
       if (!isa<MemoryEffects::Allocate>(effect.getEffect()))
-        uses.push_back({&originsOf(value), !isa<MemoryEffects::Read>(effect.getEffect())});
+        uses.push_back({&originsOf(value), !isa<MemoryEffects::Read>(effect.getEffect()), value});
     }
     return uses;
   }
@@ -74,7 +113,7 @@ public:
   bool conflict(ArrayRef<MemoryUse> some, ArrayRef<MemoryUse> others) const {
     for (MemoryUse a : some)
       for (MemoryUse b : others)
-        if (a.writes || b.writes)
+        if ((a.writes || b.writes) && !areApart(a.buffer, b.buffer))
           for (const Origin &from : *a.origins)
             for (const Origin &to : *b.origins)
               if (mayAlias(from, to) || mayAlias(to, from))
