@@ -26,7 +26,10 @@ namespace {
 constexpr int64_t checks = 100000;
 
 void checkTurns(benchmark::State &state, const std::vector<Value> &values) {
-  if (!session::areApart(values))
+  jit::ValueType written;
+  written.access = jit::Access::ReadWrite;
+  const std::vector<jit::ValueType> types(values.size(), written);
+  if (!session::areApart(values, types))
     fail("the buffers overlap");
   Contest contest(state);
   contest.add(
@@ -35,7 +38,7 @@ void checkTurns(benchmark::State &state, const std::vector<Value> &values) {
         for (int64_t i = 0; i < checks; ++i) {
           const Value *data = values.data();
           benchmark::DoNotOptimize(data);
-          benchmark::DoNotOptimize(session::areApart({data, values.size()}));
+          benchmark::DoNotOptimize(session::areApart({data, values.size()}, types));
         }
       },
       0, checks);

@@ -342,7 +342,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   SmallArray<int64_t, 32> offsets(slotCount);
   PLIM_ASSIGN_OR_RETURN(memory.slabBytes,
                         planSlab(argumentViews.data(), {offsets.data(), slotCount}));
-  if (hasVariants && areApart(arguments))
+  if (hasVariants && areApart(arguments, description->arguments))
     memory.flags |= PLIM_CALL_APART;
   memory.offsets = slotCount == 0 ? nullptr : offsets.data();
   memory.offsetCount = slotCount;

@@ -129,7 +129,7 @@ bool overlap(const Buffer &a, const Buffer &b) {
   return Search(a, b).finds(low, high);
 }
 
-bool areApart(std::span<const Value> values) {
+bool areApart(std::span<const Value> values, std::span<const jit::ValueType> types) {
   SmallArray<uintptr_t, 16> begins(values.size()), ends(values.size());
   size_t count = 0;
   unsigned meets = 0;
@@ -153,6 +153,8 @@ bool areApart(std::span<const Value> values) {
     return true;
   for (size_t i = 0; i < values.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
+      if (types[i].access == jit::Access::ReadOnly && types[j].access == jit::Access::ReadOnly)
+        continue;
       const auto *a = std::get_if<Buffer>(&values[i]), *b = std::get_if<Buffer>(&values[j]);
       if (a && b && overlap(*a, *b))
         return false;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/runtime/Value.h"
+#include "jit/Artifact.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,8 @@ Interval intervalOf(const runtime::Buffer &buffer);
 /// for strides among which the search would not end soon.
 bool overlap(const runtime::Buffer &a, const runtime::Buffer &b);
 
-/// Have no two of the buffers among `values` a byte in common? Scalars are of no account.
-bool areApart(std::span<const runtime::Value> values);
+/// Have no two of the buffers among `values` a byte in common? Scalars are of no account, and neither are
+/// two that are only read by their `types`, one for each value.
+bool areApart(std::span<const runtime::Value> values, std::span<const jit::ValueType> types);
 
 } // namespace plim::session

@@ -140,12 +140,11 @@ Value plim::ir::pointerOf(OpBuilder &builder, Location loc, Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   auto layout = dyn_cast<StridedLayoutAttr>(type.getLayout());
   if (layout && layout.getOffset() != 0) {
-    Value offset = ShapedType::isDynamic(layout.getOffset())
-                       ? Value(memref::ExtractStridedMetadataOp::create(builder, loc, memref)
-                                   .getOffset())
-                       : arith::ConstantIndexOp::create(builder, loc, layout.getOffset());
-    Value size =
-        arith::ConstantIndexOp::create(builder, loc, elementBytes(type.getElementType()));
+    Value offset =
+        ShapedType::isDynamic(layout.getOffset())
+            ? Value(memref::ExtractStridedMetadataOp::create(builder, loc, memref).getOffset())
+            : arith::ConstantIndexOp::create(builder, loc, layout.getOffset());
+    Value size = arith::ConstantIndexOp::create(builder, loc, elementBytes(type.getElementType()));
     address = arith::AddIOp::create(builder, loc, address,
                                     arith::MulIOp::create(builder, loc, offset, size));
   }

@@ -117,13 +117,15 @@ struct DecoupleConstantWrites
     return op.getNumReductionLoops() == 0 && op.getMatchingIndexingMap(&operand).isPermutation();
   }
 
-  /// May the op write its result over the input? It is the destination already, or else what a loop
+  /// May the op write its result over the input? It is the destination already, or else what its loop
   /// carries and nothing but the op needs, while the destination is any memory.
   static bool isOverwritten(OpOperand &input, OpOperand &init) {
     if (input.get() == init.get())
       return true;
     auto carried = dyn_cast<BlockArgument>(input.get());
-    return carried && isa<LoopLikeOpInterface>(carried.getOwner()->getParentOp()) &&
+    return carried &&
+           carried.getOwner()->getParentOp() ==
+               input.getOwner()->getParentOfType<LoopLikeOpInterface>() &&
            carried.getType() == init.get().getType() &&
            init.get().getDefiningOp<tensor::EmptyOp>() &&
            llvm::all_of(carried.getUses(), [&](OpOperand &use) {

@@ -23,8 +23,7 @@ inline AllocOp constrainedAllocation(mlir::Value init) {
 }
 
 /// Do the elements of the slice lie next to each other in memory, as long as `whole` is dense?
-inline bool isDenseSlice(mlir::OffsetSizeAndStrideOpInterface slice,
-                         mlir::RankedTensorType whole) {
+inline bool isDenseSlice(mlir::OffsetSizeAndStrideOpInterface slice, mlir::RankedTensorType whole) {
   bool isWhole = true; // every dimension behind
   for (int64_t i = whole.getRank(); i-- > 0;) {
     int64_t size = slice.getStaticSizes()[i];

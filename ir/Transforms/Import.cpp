@@ -49,7 +49,7 @@ LogicalResult checkSize(Operation *op, Type type) {
     return op->emitError() << "type " << type << " has more than " << maxVectorElements
                            << " elements; loops over a tensor or memref have no such limit";
   auto shaped = dyn_cast<ShapedType>(type);
-  if (!shaped || !shaped.hasRank() || !isa<RankedTensorType, MemRefType>(type))
+  if (!shaped || !isa<RankedTensorType, MemRefType>(type))
     return success();
   int64_t bytes = elementBytes(shaped.getElementType());
   for (int64_t extent : shaped.getShape()) {
@@ -109,6 +109,8 @@ LogicalResult checkOp(Operation *op) {
 LogicalResult checkType(Operation *op, Type type) {
   if (auto vector = dyn_cast<VectorType>(type); vector && vector.isScalable())
     return op->emitError() << "scalable vector type " << type << " is not supported";
+  if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasRank())
+    return op->emitError() << "type " << type << " has no rank; buffers and tensors need one";
   if (auto shaped = dyn_cast<ShapedType>(type); shaped && !isElement(shaped.getElementType()))
     return op->emitError() << "type " << type << " has unsupported elements";
   if (type.isInteger() && type.getIntOrFloatBitWidth() > 64)

@@ -314,3 +314,13 @@ func.func @choose(%c: i1, %x: f32) -> f32 {
   %y = func.call_indirect %h(%x) : (f32) -> f32
   return %y : f32
 }
+
+// -----
+
+func.func @unranked(%a: memref<4xf32>, %b: memref<4xf32>) {
+  // expected-error @below {{type 'memref<*xf32>' has no rank; buffers and tensors need one}}
+  %u = memref.cast %a : memref<4xf32> to memref<*xf32>
+  %v = memref.cast %b : memref<4xf32> to memref<*xf32>
+  memref.copy %u, %v : memref<*xf32> to memref<*xf32>
+  return
+}

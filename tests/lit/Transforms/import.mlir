@@ -138,7 +138,7 @@ func.func @arguments(%t: tensor<4xf32>, %s: f32, %m: memref<4xf32>) -> tensor<4x
 
 // Types that no caller sees are nobody's business.
 // CHECK-LABEL: func.func private @inside(
-func.func private @inside(%a: memref<*xf32>, %b: i7, %c: memref<4xf32, 3>) {
+func.func private @inside(%a: memref<4x?xi5>, %b: i7, %c: memref<4xf32, 3>) {
   return
 }
 

@@ -12,7 +12,6 @@ namespace plim {
 namespace {
 
 using namespace testing;
-using session::areApart;
 using session::intervalOf;
 using session::overlap;
 
@@ -20,6 +19,13 @@ using session::overlap;
 std::byte *memory() {
   alignas(64) static std::byte bytes[1 << 16];
   return bytes + sizeof bytes / 2;
+}
+
+/// With all of them written.
+bool areApart(const std::vector<Value> &values) {
+  jit::ValueType written;
+  written.access = jit::Access::ReadWrite;
+  return session::areApart(values, std::vector<jit::ValueType>(values.size(), written));
 }
 
 Buffer view(ElementType type, int64_t offset, std::vector<int64_t> shape,
@@ -131,6 +137,14 @@ TEST(Overlap, AgreesWithEveryByte) {
   EXPECT_GT(apart, 4000);
   // The search gives up on few of them.
   EXPECT_LE(taken, apart / 100);
+}
+
+TEST(Overlap, WhatIsOnlyReadMayBePassedTwice) {
+  Buffer a = view(ElementType::F32, 0, {64}, {1}), b = view(ElementType::F32, 64, {64}, {1});
+  std::vector<jit::ValueType> types(3);
+  types[2].access = jit::Access::WriteOnly;
+  EXPECT_TRUE(session::areApart(std::vector<Value>{a, a, b}, types));
+  EXPECT_FALSE(session::areApart(std::vector<Value>{a, b, b}, types));
 }
 
 TEST(Overlap, OneMeetingAmongManyIsFound) {

@@ -212,7 +212,7 @@ func.func @main() -> tensor<2xf32> {
   StatusOr<std::shared_ptr<Module>> loaded = engine->load(source, "in.mlir", options);
   EXPECT_EQ(loaded.status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(std::string(loaded.status().message()),
-            "parameter 'w' is 2xf32 with strides [2], expected 2xf32, dense");
+            "in.mlir:2:1: parameter 'w' is 2xf32 with strides [2], expected 2xf32, dense");
 }
 
 } // namespace
