@@ -125,7 +125,8 @@ struct CallOptions {
   std::span<const runtime::Buffer> outputs = {};
   /// Memory for all that is planned, as large as Function::workspaceRequirement() says. With it only
   /// these take memory of the engine's or the system's: results without an output or with one that
-  /// overlaps an argument, tensors that overlap a memref, the first call of a thread, which asks for the bounds of its stack, and the first one of sizes that have to be planned.
+  /// overlaps an argument, tensors that overlap a memref, the first call of a thread, which asks for
+  /// the bounds of its stack, and the first one of sizes that have to be planned.
   std::optional<HostMemory> workspace;
 };
 
@@ -170,8 +171,8 @@ public:
   /// Memory in `options` that does not fit is an error before anything runs: FailedPrecondition for
   /// a pool that nobody bound, or for a workspace where the function can have none;
   /// ResourceExhausted, with what is missing, for one that is too small; InvalidArgument for a pool
-  /// that the module does not have, a wrong alignment, memory that is given twice, or an output that
-  /// does not fit. (Extents that only the call finds out are an error inside it.)
+  /// that the module does not have, a wrong alignment, memory that is given twice, an output that does
+  /// not fit, or an argument to be written that overlaps a parameter or a constant. (Extents that only the call finds out are an error inside it.)
   StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments,
                                              const CallOptions &options = {}) const;
 
@@ -202,6 +203,8 @@ private:
   friend class Module;
   Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description);
   Status checkArguments(std::span<const runtime::Value> arguments) const;
+  /// Is all that the function writes apart from parameters and constants?
+  Status checkWritten(std::span<const runtime::Value> arguments) const;
   StatusOr<WorkspaceRequirement> workspaceRequirement(size_t slabBytes) const;
   /// Room for slab and scratch, without asking whether that is all that a call takes.
   runtime::CallMemory workspaceLayout(size_t slabBytes) const;
@@ -224,7 +227,8 @@ private:
   CallPlanner *planner = nullptr; // of the module; null if all was planned at load
   plim_function_entry extentsEntry = nullptr;
   std::vector<runtime::ElementType> argumentTypes, resultTypes;
-  bool workersFit;   // every dispatch fits on the stack of a worker
+  bool workersFit; // every dispatch fits on the stack of a worker
+  bool writesArguments = false;
   bool hasVariants;  // a kernel that runs faster where its memrefs have no byte in common
   bool mixesTensors; // and memrefs
 };

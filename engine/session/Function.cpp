@@ -57,9 +57,11 @@ Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature 
   const runtime::Executor &executor = *this->module->state->engine->state->executor;
   workersFit = description->workerStackBytes <= executor.workerStackBytes();
   size_t memrefs = 0, tensors = 0;
-  for (const ValueType &type : description->arguments)
+  for (const ValueType &type : description->arguments) {
     if (type.isShaped)
       ++(type.isMemref ? memrefs : tensors);
+    writesArguments |= type.access != jit::Access::ReadOnly;
+  }
   hasVariants = description->isKernel && memrefs > 1;
   mixesTensors = memrefs != 0 && tensors != 0;
   // Import admits only the types of the list.
@@ -172,6 +174,25 @@ StatusOr<WorkspaceRequirement> Function::workspaceRequirement(size_t slabBytes) 
   return WorkspaceRequirement{bytes, PLIM_BUFFER_ALIGNMENT};
 }
 
+Status Function::checkWritten(std::span<const Value> arguments) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (description->arguments[i].access == jit::Access::ReadOnly)
+      continue;
+    HostMemory memory = memoryOf(std::get<Buffer>(arguments[i]));
+    auto refuse = [&](const std::string &what) {
+      return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
+                                  "', which the function writes, overlaps " + what);
+    };
+    for (const auto &[name, parameter] : module->state->parameters)
+      if (overlap(memory, memoryOf(parameter)))
+        return refuse("parameter '" + name + "'");
+    for (const HostMemory &constants : module->state->constants)
+      if (overlap(memory, constants))
+        return refuse("the constants of the module");
+  }
+  return okStatus();
+}
+
 Status Function::copyTensors(std::span<const Value> arguments, plim_view *views,
                              Buffer *copies) const {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -179,7 +200,8 @@ Status Function::copyTensors(std::span<const Value> arguments, plim_view *views,
       continue;
     const Buffer &tensor = std::get<Buffer>(arguments[i]);
     for (size_t j = 0; j < arguments.size() && !copies[i]; ++j)
-      if (description->arguments[j].isMemref && overlap(tensor, std::get<Buffer>(arguments[j]))) {
+      if (description->arguments[j].access != jit::Access::ReadOnly &&
+          overlap(tensor, std::get<Buffer>(arguments[j]))) {
         auto *elements = static_cast<const std::byte *>(tensor.data());
         PLIM_ASSIGN_OR_RETURN(copies[i],
                               Buffer::fromCopy(module->state->pool, tensor.type(), tensor.shape(),
@@ -311,6 +333,8 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     return invalidArgumentError("'" + description->name + "' has " +
                                 std::to_string(description->results.size()) +
                                 " results, got room for " + std::to_string(results.size()));
+  if (writesArguments)
+    PLIM_RETURN_IF_ERROR(checkWritten(arguments));
   const Module::State &moduleState = *module->state;
   Engine::State &engine = *moduleState.engine->state;
 

@@ -38,14 +38,17 @@ void copyElements(const Buffer &buffer, std::byte *to, const std::byte *from,
 struct Span {
   Interval interval;
   bool isMemref;
+  bool isWritten; // one of them
   std::vector<size_t> arguments;
 };
+
+bool isWritten(const jit::ValueType &type) { return type.access != jit::Access::ReadOnly; }
 
 } // namespace
 
 GuardedArguments::~GuardedArguments() {
   for (const Piece &piece : pieces) {
-    if (!piece.isMemref)
+    if (!piece.isWritten)
       memory.endAccess(piece.block, /*writes=*/false);
     memory.release(piece.block);
   }
@@ -58,7 +61,7 @@ Status GuardedArguments::copyIn(std::span<const jit::ValueType> types,
     const auto *buffer = std::get_if<Buffer>(&values[i]);
     if (!buffer)
       continue;
-    Span span = {intervalOf(*buffer), types[i].isMemref, {i}};
+    Span span = {intervalOf(*buffer), types[i].isMemref, isWritten(types[i]), {i}};
     if (buffer->elementCount() == 0)
       span.interval = {};
     // Those that it joins may have been apart from each other.
@@ -69,6 +72,7 @@ Status GuardedArguments::copyIn(std::span<const jit::ValueType> types,
       }
       span.interval = {std::min(span.interval.begin, spans[j].interval.begin),
                        std::max(span.interval.end, spans[j].interval.end)};
+      span.isWritten |= spans[j].isWritten;
       span.arguments.insert(span.arguments.end(), spans[j].arguments.begin(),
                             spans[j].arguments.end());
       spans.erase(spans.begin() + static_cast<ptrdiff_t>(j));
@@ -87,7 +91,7 @@ Status GuardedArguments::copyIn(std::span<const jit::ValueType> types,
     if (!block)
       return resourceExhaustedError("no memory for a guarded copy of argument #" +
                                     std::to_string(span.arguments[0]));
-    pieces.push_back({block, span.isMemref});
+    pieces.push_back({block, span.isWritten});
     for (size_t i : span.arguments) {
       const auto &buffer = std::get<Buffer>(values[i]);
       std::byte *data = static_cast<std::byte *>(block) + lead;
@@ -95,10 +99,10 @@ Status GuardedArguments::copyIn(std::span<const jit::ValueType> types,
         data += reinterpret_cast<uintptr_t>(buffer.data()) - span.interval.begin;
         copyElements(buffer, data, static_cast<const std::byte *>(buffer.data()));
       }
-      copies.push_back({&buffer, span.isMemref, data});
+      copies.push_back({&buffer, isWritten(types[i]), data});
       views[i].data = data;
     }
-    if (!span.isMemref)
+    if (!span.isWritten)
       memory.beginAccess(block, /*writes=*/false);
   }
   return okStatus();
@@ -106,7 +110,7 @@ Status GuardedArguments::copyIn(std::span<const jit::ValueType> types,
 
 void GuardedArguments::copyBack() {
   for (const Copy &copy : copies)
-    if (copy.isMemref && copy.buffer->elementCount() != 0)
+    if (copy.isWritten && copy.buffer->elementCount() != 0)
       copyElements(*copy.buffer, static_cast<std::byte *>(copy.buffer->mutableData()), copy.data);
 }
 

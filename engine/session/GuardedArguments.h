@@ -1,8 +1,9 @@
 // GuardedArguments: the arguments of one call in memory of which a misuse is a fault.
 //
 // Memory of the host's has no guards, so a checked call works on copies: each buffer in pages of its own;
-// memrefs that overlap in a copy of all that they span, so that they overlap there as well. Tensors cannot be
-// written while the call runs. What the function leaves in memrefs goes back in the end, however it ends.
+// memrefs that overlap in a copy of all that they span, so that they overlap there as well. What the function
+// only reads cannot be written while the call runs. What it leaves in the others goes back in the end,
+// however it ends.
 // Only elements are read and written, never what lies between them.
 //
 // Belongs to one thread.
@@ -30,19 +31,19 @@ public:
   /// memory. Once.
   Status copyIn(std::span<const jit::ValueType> types, std::span<const runtime::Value> values,
                 plim_view *views);
-  /// Copies the elements of memrefs back.
+  /// Copies the elements of memrefs that the function writes back.
   void copyBack();
 
 private:
   struct Copy {
     const runtime::Buffer *buffer;
-    bool isMemref;
+    bool isWritten;
     std::byte *data; // of element 0
   };
   /// Memory that some of the copies share.
   struct Piece {
     void *block;
-    bool isMemref;
+    bool isWritten;
   };
 
   runtime::GuardedMemory &memory;

@@ -142,6 +142,26 @@ TEST_F(CallTest, ArgumentsThatDoNotFit) {
   EXPECT_EQ(elements<float>(callOk(main, {*readOnly, k}).at(0)), (std::vector<float>{2, 4, 6}));
 }
 
+TEST_F(CallTest, WhatIsWrittenIsApartFromParameters) {
+  constexpr const char *source = R"(
+ml_program.global private @w(#ml_program.extern<tensor<3xf32>>) : tensor<3xf32>
+func.func @main(%out: memref<3xf32>) {
+  %w = ml_program.global_load_const @w : tensor<3xf32>
+  bufferization.materialize_in_destination %w in restrict writable %out
+      : (tensor<3xf32>, memref<3xf32>) -> ()
+  return
+}
+)";
+  Buffer w = makeBuffer<float>({3}, {1, 2, 3}), out = makeBuffer<float>({3}, {0, 0, 0});
+  Function main = lookup(load(*engine, source, {.parameters = {{"w", w}}}), "main");
+  Status status = callStatus(main, {w});
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(std::string(status.message()),
+            "argument #0 of 'main', which the function writes, overlaps parameter 'w'");
+  callOk(main, {out});
+  EXPECT_EQ(elements<float>(out), (std::vector<float>{1, 2, 3}));
+}
+
 TEST_F(CallTest, CallIntoReplacesResultsOnlyOnSuccess) {
   Function matmul = function(matmulSource, "matmul");
   Buffer old = makeBuffer<float>({1}, {42});

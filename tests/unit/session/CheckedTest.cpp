@@ -107,6 +107,20 @@ TEST_F(CheckedTest, ArgumentsAreWrittenAsTheyAreWithout) {
   expectFault(strided, {view, index(900)}, "before the begin of argument #0");
 }
 
+TEST_F(CheckedTest, WhatIsOnlyReadMayBeReadOnly) {
+  std::shared_ptr<Module> module = load(*engine, kernelSource);
+  static const float data[] = {1, 2, 3}; // in pages that cannot be written
+  const int64_t shape[] = {3};
+  Buffer constant = *Buffer::wrap(const_cast<float *>(data), ElementType::F32, shape,
+                                  /*readOnly=*/true, nullptr, nullptr);
+  Buffer y = makeBuffer<float>({3}, {0, 0, 0});
+  callOk(lookup(module, "shift"), {constant, y});
+  EXPECT_EQ(elements<float>(y), (std::vector<float>{2, 4, 6}));
+  // Beside memory that is written, and twice.
+  callOk(lookup(module, "load"), {constant, constant, index(2)});
+  expectFault(lookup(module, "load"), {y, constant, index(3)}, "argument #1");
+}
+
 TEST_F(CheckedTest, ProgramsComputeTheSame) {
   std::shared_ptr<Engine> plain = makeEngine();
   for (auto [source, name, arguments] :
