@@ -470,6 +470,8 @@ private:
     pipeline.stackReserveBytes = stackReserve;
     if (device.vectorBits > 0)
       pipeline.vectorBits = device.vectorBits;
+    if (!device.caches.empty() && device.caches[0].lineBytes > 0)
+      pipeline.inlineConstantBytes = device.caches[0].lineBytes;
     pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();
     auto runStage = [&](auto build) {
       // Verified once a stage, not after each pass: faults surface here, not in LLVM.

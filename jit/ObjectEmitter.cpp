@@ -1,5 +1,6 @@
 #include "jit/ObjectEmitter.h"
 
+#include "jit/UnrollTables.h"
 #include "jit/VectorMath.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -131,6 +132,11 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine) {
   if (kind == CodeKind::Kernel && machine.getTargetTriple().getArch() == llvm::Triple::x86_64)
     library.addVectorizableFunctions(vectorMathFunctions(device->vectorBits));
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  if (kind == CodeKind::Kernel)
+    builder.registerVectorizerEndEPCallback(
+        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+          passes.addPass(UnrollTables());
+        });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);

@@ -282,9 +282,10 @@ std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
   }
   for (const std::string &feature : device.features)
     hasher.updateField(feature);
-  for (int64_t value : {device.vectorBits, device.maxStackAllocaBytes, device.stackBudgetBytes,
-                        device.workspaceAlignment, int64_t(device.externalWorkspaceOnly),
-                        int64_t(device.stackAddressable)})
+  for (int64_t value :
+       {device.vectorBits, device.maxStackAllocaBytes, device.stackBudgetBytes,
+        device.workspaceAlignment, int64_t(device.externalWorkspaceOnly),
+        int64_t(device.stackAddressable), device.caches.empty() ? 0 : device.caches[0].lineBytes})
     hasher.updateInteger(static_cast<uint64_t>(value));
   for (const targets::MemoryDescription &memory : state->target.memories) {
     hasher.updateField(memory.name);

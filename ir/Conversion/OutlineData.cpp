@@ -1,4 +1,5 @@
 #include "ir/Conversion/Passes.h"
+#include "ir/Conversion/RuntimeCalls.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -13,6 +14,8 @@ using namespace mlir;
 namespace {
 
 struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
+  using PlimOutlineDataBase::PlimOutlineDataBase;
+
   void runOnOperation() override {
     Builder builder(&getContext());
     SmallVector<Attribute> data;
@@ -23,6 +26,15 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       }
       std::string name = global.getSymName().str();
       Attribute value = global.getInitialValueAttr();
+      if (global.getConstant() && !global->hasAttr(plim::ir::scopeAttr) &&
+          plim::ir::isInlineConstant(value, inlineConstantBytes)) {
+        SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Private);
+        // What is bound to a dispatch is aligned like any buffer.
+        uint64_t alignment = global.getAlignment().value_or(1);
+        global.setAlignment(std::max<uint64_t>(alignment, plim::ir::abi::bufferAlignment));
+        ++inlined;
+        continue;
+      }
       StringRef kind = !value ? "parameter" : global.getConstant() ? "constant" : "variable";
       SmallVector<NamedAttribute> entry = {
           builder.getNamedAttr("name", builder.getStringAttr(name)),

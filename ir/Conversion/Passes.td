@@ -46,9 +46,16 @@ def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {
     memref.global @plim.data.c : memref<2xf32>
     // and in plim.data: {name = "c", kind = "constant", type = memref<2xf32>, value = dense<...>}
     ```
+
+    Constants that are small stay: they become private constants of each object that uses them, whose
+    loads LLVM can fold. Those with a scope, of which there is one buffer, do not.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
-  let statistics = [Statistic<"outlined", "outlined", "globals moved out">];
+  let options = [Option<"inlineConstantBytes", "inline-constant-bytes", "int64_t", /*default=*/"0",
+                        "The largest constant that stays, bytes; none, since only a target knows "
+                        "what is small">];
+  let statistics = [Statistic<"outlined", "outlined", "globals moved out">,
+                    Statistic<"inlined", "inlined", "constants that stay in the code">];
 }
 
 def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {

@@ -35,6 +35,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<bool> oracle{*this, "oracle", llvm::cl::init(false)};
   Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::init(256)};
   Option<bool> fusedMultiplyAdd{*this, "fma", llvm::cl::init(false)};
+  Option<int64_t> inlineConstantBytes{*this, "inline-constant-bytes", llvm::cl::init(64)};
   Option<int64_t> stackReserveBytes{*this, "stack-reserve-bytes", llvm::cl::init(0)};
 
   PipelineOptions toOptions() const {
@@ -43,6 +44,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.oracle = oracle;
     options.vectorBits = vectorBits;
     options.fusedMultiplyAdd = fusedMultiplyAdd;
+    options.inlineConstantBytes = inlineConstantBytes;
     options.stackReserveBytes = stackReserveBytes;
     return options;
   }
@@ -90,6 +92,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // 2., 4., 5.
   PlimFormDispatchesOptions form;
   form.fuse = !options.oracle;
+  form.inlineConstantBytes = options.oracle ? 0 : options.inlineConstantBytes;
   manager.addPass(createPlimFormDispatches(form));
   addCleanup(manager);
   manager.addPass(createPlimAssignDevices());
@@ -146,7 +149,9 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
 }
 
 void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {
-  manager.addPass(createPlimOutlineData());
+  PlimOutlineDataOptions outline;
+  outline.inlineConstantBytes = options.oracle ? 0 : options.inlineConstantBytes;
+  manager.addPass(createPlimOutlineData(outline));
 
   // The buffer level of 10.
   manager.addPass(createPlimDistributeWorkgroups());

@@ -22,6 +22,9 @@ struct PipelineOptions {
   int64_t vectorBits = 256;
   /// Whether it has fused multiply-add: a call of the C library where not.
   bool fusedMultiplyAdd = false;
+  /// Constants of at most so many bytes are part of the code of each function that uses them, where LLVM
+  /// can fold them: a cache line of the device, since to load less costs the same. The oracle has none.
+  int64_t inlineConstantBytes = 64;
   /// Bytes of the stack budget that placement leaves to frames: what the frames of an earlier
   /// lowering took beyond its estimate.
   int64_t stackReserveBytes = 0;

@@ -54,6 +54,15 @@ int64_t plim::ir::elementBytes(Type element) {
   return llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
 }
 
+bool plim::ir::isInlineConstant(Attribute value, int64_t limit) {
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(value);
+  if (!elements || elements.empty() || !elements.getElementType().isIntOrFloat())
+    return false;
+  int64_t bytes = elementBytes(elements.getElementType());
+  return elements.getElementType().getIntOrFloatBitWidth() == 8 * bytes &&
+         elements.getNumElements() <= limit / bytes;
+}
+
 OpFoldResult CheckOp::fold(FoldAdaptor adaptor) {
   auto condition = dyn_cast_or_null<BoolAttr>(adaptor.getCondition());
   return condition && condition.getValue() ? getCondition() : Value();

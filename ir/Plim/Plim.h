@@ -99,6 +99,10 @@ inline constexpr llvm::StringLiteral externalAccessor = "external";
 /// number twice its part, a vector the next power of two.
 int64_t elementBytes(mlir::Type element);
 
+/// Is this the value of a constant that code can have in itself: dense, of at most `limit` bytes, with
+/// elements that are the same in LLVM's memory and in ours?
+bool isInlineConstant(mlir::Attribute value, int64_t limit);
+
 /// Lets one-shot bufferization see plim.dispatch.
 void registerBufferizableOpInterface(mlir::DialectRegistry &registry);
 

@@ -98,14 +98,14 @@ bool isInPlace(tensor::InsertSliceOp insert) {
 }
 
 /// Copied into each dispatch that uses it, instead of being bound: it costs nothing there.
-bool isCheap(Operation *op) {
+bool isCheap(Operation *op, int64_t inlineConstantBytes) {
   if (isa<tensor::EmptyOp, AllocOp>(op) || isInitializer(op))
     return true;
   Attribute value;
   if (!matchPattern(op, m_Constant(&value)))
     return false;
   auto elements = dyn_cast<ElementsAttr>(value);
-  return !elements || elements.isSplat();
+  return !elements || elements.isSplat() || isInlineConstant(value, inlineConstantBytes);
 }
 
 /// Does the op compute, so that it must run inside a dispatch?
@@ -163,8 +163,10 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     }
   }
 
+  bool isCheap(Operation *op) const { return ::isCheap(op, inlineConstantBytes); }
+
   /// A fill that only dispatches use is copied into them and needs none of its own.
-  static bool isUnusedCheap(Operation *op, const llvm::SmallPtrSet<Operation *, 16> &taken) {
+  bool isUnusedCheap(Operation *op, const llvm::SmallPtrSet<Operation *, 16> &taken) const {
     return isCheap(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
              return taken.contains(user->getBlock()->getParentOp()) || taken.contains(user);
            });
@@ -276,6 +278,9 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     for (Value operand : op->getOperands())
       cloneCheap(builder, operand, mapping, bind);
     builder.clone(*op, mapping);
+    DenseElementsAttr elements;
+    if (matchPattern(op, m_Constant(&elements)) && !elements.isSplat())
+      ++inlined;
   }
 
   void outline(func::FuncOp function, Cluster &cluster, unsigned index, SymbolTable &symbols) {

@@ -15,17 +15,22 @@ using namespace plim::ir;
 
 namespace {
 
-/// A dispatch function as the pass sees it: its splats are zero until its group is known.
+/// A dispatch function as the pass sees it: its constants are zero until its group is known.
 struct Candidate {
   func::FuncOp function;
   SmallVector<DispatchOp> dispatches;
-  SmallVector<arith::ConstantOp> splats;
-  SmallVector<TypedAttr> values; // of the splats, as the source has them
+  SmallVector<arith::ConstantOp> constants; // that could be operands
+  SmallVector<TypedAttr> values;            // of these, as the source has them
 };
 
-/// Is the constant but an operand, the value of each element of what could be a tensor? (One that a body
-/// computes with is more to the code generator than a number.)
-bool isSplat(arith::ConstantOp constant) {
+/// Could the constant as well be an operand: a small tensor, or the value of each element of what could
+/// be a tensor? (A number that a body computes with is more to the code generator than a number. A
+/// tensor with one value for all elements would need memory that it does not have.)
+bool couldBeOperand(arith::ConstantOp constant) {
+  if (isa<RankedTensorType>(constant.getType())) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return elements && !elements.isSplat();
+  }
   return constant.getType().isIntOrIndexOrFloat() && !constant->use_empty() &&
          llvm::all_of(constant->getUses(), [](OpOperand &use) {
            auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
@@ -90,34 +95,34 @@ struct MergeDispatches : plim::ir::impl::PlimMergeDispatchesBase<MergeDispatches
   static Candidate candidateOf(func::FuncOp function, SmallVector<DispatchOp> dispatches) {
     Candidate candidate{function, std::move(dispatches), {}, {}};
     for (auto constant : function.getOps<arith::ConstantOp>())
-      if (isSplat(constant)) {
-        candidate.splats.push_back(constant);
+      if (couldBeOperand(constant)) {
+        candidate.constants.push_back(constant);
         candidate.values.push_back(constant.getValue());
         constant.setValueAttr(Builder(function).getZeroAttr(constant.getType()));
       }
     return candidate;
   }
 
-  /// Leaves the first of the group. A splat in which they differ becomes a scalar operand, one in which
-  /// they agree stays what it was.
+  /// Leaves the first of the group. A constant in which they differ becomes an operand, one in which they
+  /// agree stays what it was.
   void merge(ArrayRef<Candidate *> group) {
     Candidate &kept = *group[0];
-    for (auto [index, splat] : llvm::enumerate(kept.splats)) {
+    for (auto [index, constant] : llvm::enumerate(kept.constants)) {
       TypedAttr value = kept.values[index];
       if (llvm::all_of(group, [&](Candidate *other) { return other->values[index] == value; })) {
-        splat.setValueAttr(value);
+        constant.setValueAttr(value);
         continue;
       }
       unsigned position = kept.function.getNumArguments() - kept.function.getNumResults();
-      (void)kept.function.insertArgument(position, splat.getType(), {}, splat.getLoc());
-      splat.replaceAllUsesWith(Value(kept.function.getArgument(position)));
-      splat.erase();
+      (void)kept.function.insertArgument(position, constant.getType(), {}, constant.getLoc());
+      constant.replaceAllUsesWith(Value(kept.function.getArgument(position)));
+      constant.erase();
       for (Candidate *member : group)
         for (DispatchOp dispatch : member->dispatches) {
           OpBuilder builder(dispatch);
-          Value scalar =
+          Value operand =
               arith::ConstantOp::create(builder, dispatch.getLoc(), member->values[index]);
-          dispatch.getInputsMutable().append(scalar);
+          dispatch.getInputsMutable().append(operand);
         }
       ++operands;
     }

@@ -166,9 +166,9 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     at least one of its parallel loops tiles them without computing anything twice. So elementwise
     consumers fuse with the contraction or reduction they follow, and chains of row-wise reductions
     (softmax, layer normalisation) become one dispatch. Fills and copies that make destinations, empty
-    tensors and scalar or splat constants are repeated in each dispatch that uses them. Slices whose
-    elements lie next to each other are views of what they are slices of, and so are the results that
-    ops write into such a slice.
+    tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
+    them. Slices whose elements lie next to each other are views of what they are slices of, and so are
+    the results that ops write into such a slice.
 
     ```mlir
     %m = linalg.generic ...          // a contraction
@@ -179,9 +179,13 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::tensor::TensorDialect"];
   let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
-                        "Fuse producers; off, each op is a dispatch: the oracle">];
+                        "Fuse producers; off, each op is a dispatch: the oracle">,
+                 Option<"inlineConstantBytes", "inline-constant-bytes", "int64_t", /*default=*/"0",
+                        "Constants of at most so many bytes are copied into dispatches, too; none, "
+                        "since only a target knows what is small">];
   let statistics = [
     Statistic<"dispatches", "dispatches", "dispatches formed">,
+    Statistic<"inlined", "inlined", "constants, other than scalars and splats, copied into a dispatch">,
     Statistic<"fused", "fused", "producers fused into a dispatch">,
     Statistic<"missed", "missed", "producers with one consumer that could not be fused">];
 }
@@ -200,9 +204,9 @@ def PlimMergeDispatches : Pass<"plim-merge-dispatches", "::mlir::ModuleOp"> {
   let summary = "Keep one function for dispatches that compute the same";
   let description = [{
     Dispatch functions that differ in nothing but their names become one: layers of a network that are
-    alike are compiled once. Where only the values of splats differ, constant scalars that are operands of
-    fills and other linalg ops, the value becomes a scalar operand of the dispatch. A splat that all agree
-    on stays a constant, which the code generator can fold.
+    alike are compiled once. Where only the values of small tensors differ, or of constant scalars that are
+    operands of fills and other linalg ops, the value becomes an operand of the dispatch. One that all
+    agree on stays a constant, which the code generator can fold.
 
     ```mlir
     %0 = plim.dispatch @main_contraction_0 ins(%x, %a : ...) outs(%e : ...)  // fills with 0.0
@@ -215,7 +219,7 @@ def PlimMergeDispatches : Pass<"plim-merge-dispatches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [
     Statistic<"merged", "merged", "dispatch functions that another one stands for">,
-    Statistic<"operands", "operands", "splats that became operands">];
+    Statistic<"operands", "operands", "constants that became operands">];
 }
 
 def PlimInferAccess : Pass<"plim-infer-access", "::mlir::ModuleOp"> {

@@ -1,4 +1,6 @@
 // RUN: plimsoll-opt %s -plim-outline-data -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-outline-data=inline-constant-bytes=8 -split-input-file \
+// RUN:   | FileCheck %s --check-prefix=INLINE
 
 // Each global that is used becomes an external symbol; the module says what it holds.
 //      CHECK: #[[LOC:.*]] = loc({{.*}}outline-data.mlir":{{[0-9]+}}:1)
@@ -14,6 +16,16 @@
 //  CHECK-DAG: memref.global @plim.data.u : memref<3xf64>{{$}}
 //  CHECK-DAG: memref.global constant @plim.data.p : memref<4xf32>{{$}}
 //  CHECK-NOT: @unused
+
+// Only constants stay in the code, and those with contents.
+//      INLINE: plim.data = [
+//  INLINE-NOT: name = "c"
+// INLINE-SAME: name = "v"
+// INLINE-SAME: name = "u"
+// INLINE-SAME: name = "p"
+//  INLINE-DAG: memref.global "private" constant @c : memref<2xf32> = dense<[1.000000e+00, 2.000000e+00]>
+//  INLINE-DAG: memref.global @plim.data.v
+//  INLINE-NOT: @unused
 memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
 memref.global "private" @v : memref<2xi8> = dense<0>
 memref.global "private" @u : memref<3xf64> = uninitialized

@@ -136,3 +136,54 @@ func.func @different(%x: tensor<4xi32>) -> tensor<4xi32> {
   %4 = plim.dispatch @e outs(%3 : tensor<4xi32>) {plim.device = "gpu"} -> tensor<4xi32>
   return %4 : tensor<4xi32>
 }
+
+// -----
+
+// Small tensors in which they differ are operands, too; where all agree, and where all elements are one
+// value, they stay.
+// CHECK-LABEL: func.func private @table(
+//  CHECK-SAME:     %[[A:.*]]: tensor<2xf32>, %[[C:.*]]: tensor<2xf32>, %[[O:.*]]: tensor<2xf32>)
+//       CHECK:   %[[S:.*]] = arith.constant dense<[5.000000e+00, 6.000000e+00]>
+//       CHECK:   linalg.add ins(%[[A]], %[[C]] :
+//       CHECK:   linalg.mul ins(%{{.*}}, %[[S]] :
+//       CHECK: func.func private @uniform(
+// CHECK-LABEL: func.func @tables(
+//       CHECK:   %[[FIRST:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00]>
+//       CHECK:   plim.dispatch @table ins(%{{.*}}, %[[FIRST]] : tensor<2xf32>, tensor<2xf32>)
+//       CHECK:   %[[SECOND:.*]] = arith.constant dense<[3.000000e+00, 4.000000e+00]>
+//       CHECK:   plim.dispatch @table ins(%{{.*}}, %[[SECOND]] : tensor<2xf32>, tensor<2xf32>)
+//       CHECK:   plim.dispatch @uniform ins(%{{.*}} : tensor<2xf32>)
+func.func private @table(%a: tensor<2xf32>, %o: tensor<2xf32>) -> tensor<2xf32>
+    attributes {plim.dispatch_function} {
+  %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %s = arith.constant dense<[5.0, 6.0]> : tensor<2xf32>
+  %e = tensor.empty() : tensor<2xf32>
+  %t = linalg.add ins(%a, %c : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %r = linalg.mul ins(%t, %s : tensor<2xf32>, tensor<2xf32>) outs(%o : tensor<2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+func.func private @another(%a: tensor<2xf32>, %o: tensor<2xf32>) -> tensor<2xf32>
+    attributes {plim.dispatch_function} {
+  %c = arith.constant dense<[3.0, 4.0]> : tensor<2xf32>
+  %s = arith.constant dense<[5.0, 6.0]> : tensor<2xf32>
+  %e = tensor.empty() : tensor<2xf32>
+  %t = linalg.add ins(%a, %c : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %r = linalg.mul ins(%t, %s : tensor<2xf32>, tensor<2xf32>) outs(%o : tensor<2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+func.func private @uniform(%a: tensor<2xf32>, %o: tensor<2xf32>) -> tensor<2xf32>
+    attributes {plim.dispatch_function} {
+  %c = arith.constant dense<7.0> : tensor<2xf32>
+  %s = arith.constant dense<[5.0, 6.0]> : tensor<2xf32>
+  %e = tensor.empty() : tensor<2xf32>
+  %t = linalg.add ins(%a, %c : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %r = linalg.mul ins(%t, %s : tensor<2xf32>, tensor<2xf32>) outs(%o : tensor<2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+func.func @tables(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %0 = plim.dispatch @table ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %1 = plim.dispatch @another ins(%0 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %2 = plim.dispatch @uniform ins(%1 : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}

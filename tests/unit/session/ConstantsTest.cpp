@@ -62,7 +62,7 @@ const uint8_t *addressOf(const std::shared_ptr<Module> &module, const std::strin
 
 TEST(Constants, EqualOnesOfAModuleAreInMemoryOnce) {
   std::shared_ptr<Engine> engine = makeEngine();
-  for (int64_t count : {4, 1024, 5000}) {
+  for (int64_t count : {64, 1024, 5000}) {
     SCOPED_TRACE(count);
     std::shared_ptr<Module> module = load(
         *engine, constantSource("a", count, 1) + constantSource("b", count, 2) +
@@ -138,6 +138,60 @@ TEST(Constants, WithoutBytesOrContentsHaveAPlaceOfTheirOwn) {
   EXPECT_NE(addressOf(module, "empty"), nullptr);
   EXPECT_EQ(addressOf(module, "a")[119], (119 * 7 + 1) % 256);
   EXPECT_EQ(addressOf(module, "b")[119], (119 * 7 + 2) % 256);
+}
+
+// What is small is part of the code, which cannot be written either.
+TEST(Constants, SmallOnesAreInlined) {
+  std::string source = constantSource("a", 4, 1) + R"(
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.mul ins(%x, %c : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>)
+      -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})";
+  std::shared_ptr<Engine> engine = makeEngine();
+  for (bool oracle : {false, true}) {
+    std::shared_ptr<Module> module = load(*engine, source, {.oracle = oracle});
+    ASSERT_TRUE(module);
+    EXPECT_THAT(module->report(), HasSubstr(oracle ? "\"constants\":32," : "\"constants\":0,"));
+    EXPECT_EQ(addressOf(module, "a")[15], (15 * 7 + 1) % 256);
+    EXPECT_THAT(mappingAt(addressOf(module, "a")), StartsWith("r--p"));
+    EXPECT_EQ(elements<float>(
+                  callOk(lookup(module, "main"), {makeBuffer<float>({4}, {1, 1, 2, 2})}).at(0)),
+              (std::vector<float>{1, 2, 6, 8}));
+  }
+}
+
+// A loop over a small table is straight code with its elements in it.
+TEST(Constants, SmallOnesAreFolded) {
+  std::string source = R"(
+func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i)>, affine_map<(i, k) -> (k)>,
+                                        affine_map<(i, k) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %c : tensor<64xf32>, tensor<8xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%v: f32, %t: f32, %o: f32):
+    %p = arith.mulf %o, %v : f32
+    %s = arith.addf %p, %t : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+})";
+  std::shared_ptr<Engine> engine = makeEngine();
+  for (bool oracle : {false, true}) {
+    std::string assembly;
+    std::shared_ptr<Module> module =
+        load(*engine, source, {.oracle = oracle, .assembly = &assembly});
+    ASSERT_TRUE(module);
+    // Neither the table nor, where it is data, its symbol.
+    bool mentionsTable = assembly.find("constant_8xf32") != std::string::npos;
+    EXPECT_EQ(mentionsTable, oracle);
+  }
 }
 
 // Two variables that begin alike are two, and apart from the constant that they begin with.
