@@ -84,6 +84,7 @@ void writeType(Writer &writer, const ValueType &type) {
   writer.integer(type.isShaped);
   writer.integer(type.isMemref);
   writer.integer(static_cast<uint32_t>(type.access));
+  writer.integer(type.donatedTo ? uint64_t(*type.donatedTo) + 1 : 0);
   for (const std::vector<int64_t> *values : {&type.shape, &type.strides})
     writer.list(*values, [&](int64_t value) { writer.integer(static_cast<uint64_t>(value)); });
 }
@@ -94,6 +95,8 @@ ValueType readType(Reader &reader) {
   type.isShaped = reader.integer() != 0;
   type.isMemref = reader.integer() != 0;
   type.access = static_cast<Access>(std::min<uint64_t>(reader.integer(), 2));
+  if (uint64_t donation = reader.integer(); donation != 0)
+    type.donatedTo = static_cast<uint32_t>(donation - 1);
   for (std::vector<int64_t> *values : {&type.shape, &type.strides})
     reader.list(*values, [&] { return static_cast<int64_t>(reader.integer()); });
   return type;
@@ -401,6 +404,11 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
   for (const FunctionSignature &function : artifact.functions)
     if (!isValid(function.plan))
       return dataLossError("the artifact's plan of '" + function.name + "' is malformed");
+  for (const FunctionSignature &function : artifact.functions)
+    for (const ValueType &argument : function.arguments)
+      if (argument.donatedTo && *argument.donatedTo >= function.results.size())
+        return dataLossError("the artifact's donations of '" + function.name +
+                             "' are out of range");
   for (const FunctionSignature &function : artifact.functions)
     if (function.pools.size() != artifact.pools.size())
       return dataLossError("the artifact's pools of '" + function.name + "' do not match");

@@ -34,7 +34,9 @@ struct ValueType {
   std::vector<int64_t> shape; // -1: dynamic
   /// Of a memref with a strided layout: elements between neighbours, per dimension. Empty: dense.
   std::vector<int64_t> strides;
-  Access access = Access::ReadOnly; // of a memref argument; a tensor is never written
+  Access access = Access::ReadOnly; // of an argument; a tensor is written only if it is donated
+  /// Of an argument that is donated: the result that takes its memory.
+  std::optional<uint32_t> donatedTo = std::nullopt;
   bool operator==(const ValueType &) const = default;
 };
 
@@ -136,7 +138,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 9;
+inline constexpr uint32_t artifactVersion = 10;
 
 // A serialised artifact:
 //

@@ -49,10 +49,14 @@ llvm::json::Array argumentsOf(const FunctionSignature &signature) {
   constexpr const char *names[] = {"readonly", "writeonly", "readwrite"}; // by Access
   llvm::json::Array arguments;
   for (size_t i = 0; i < signature.arguments.size(); ++i)
-    if (const ValueType &type = signature.arguments[i]; type.isMemref)
-      arguments.push_back(llvm::json::Object{{"index", static_cast<int64_t>(i)},
-                                             {"access", names[static_cast<size_t>(type.access)]},
-                                             {"type", toString(type)}});
+    if (const ValueType &type = signature.arguments[i]; type.isMemref || type.donatedTo) {
+      llvm::json::Object argument{{"index", static_cast<int64_t>(i)},
+                                  {"access", names[static_cast<size_t>(type.access)]},
+                                  {"type", toString(type)}};
+      if (type.donatedTo)
+        argument["donated_to"] = static_cast<int64_t>(*type.donatedTo);
+      arguments.push_back(std::move(argument));
+    }
   return arguments;
 }
 
@@ -74,6 +78,16 @@ std::string ownerOf(Value source, const BufferViewFlowAnalysis &views, SymbolTab
   return "a buffer that is used again";
 }
 
+/// "argument #0", if it is donated; otherwise empty.
+std::string donorOf(Value target) {
+  auto argument = dyn_cast<BlockArgument>(target);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), ir::donateAttr)
+             ? "argument #" + std::to_string(argument.getArgNumber())
+             : "";
+}
+
 /// The copies that no author asked for.
 llvm::json::Array copiesOf(ModuleOp module) {
   llvm::json::Array copies;
@@ -85,18 +99,24 @@ llvm::json::Array copiesOf(ModuleOp module) {
     std::optional<BufferViewFlowAnalysis> views;
     function.walk([&](Operation *op) {
       Value source;
-      if (auto copy = dyn_cast<memref::CopyOp>(op))
+      std::string donor;
+      if (auto copy = dyn_cast<memref::CopyOp>(op)) {
         source = copy.getSource();
-      else if (auto dispatch = dyn_cast<ir::DispatchOp>(op); dispatch && op->hasAttr(ir::copyAttr))
+        donor = donorOf(copy.getTarget());
+      } else if (auto dispatch = dyn_cast<ir::DispatchOp>(op);
+                 dispatch && op->hasAttr(ir::copyAttr))
         source = dispatch.getBindings()[0]->get();
       else
         return;
       if (!views)
         views.emplace(function);
-      copies.push_back(llvm::json::Object{{"function", function.getName().str()},
-                                          {"location", textOf(op->getLoc())},
-                                          {"type", textOf(source.getType())},
-                                          {"of", ownerOf(source, *views, symbols)}});
+      copies.push_back(
+          llvm::json::Object{{"function", function.getName().str()},
+                             {"location", textOf(op->getLoc())},
+                             {"type", textOf(source.getType())},
+                             {"of", donor.empty() ? ownerOf(source, *views, symbols)
+                                                  : "a result that could not be made in " + donor +
+                                                        ", which is donated to it"}});
     });
   }
   return copies;

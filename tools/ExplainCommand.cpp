@@ -56,7 +56,10 @@ void printFunction(const Object &function, std::ostream &out) {
     pad(line, 15);
     line += text(argument, "access");
     pad(line, 26);
-    out << line << text(argument, "type") << "\n";
+    out << line << text(argument, "type");
+    if (auto result = argument.getInteger("donated_to"))
+      out << ", donated to result #" << *result;
+    out << "\n";
   });
   std::map<int64_t, std::vector<std::string>> groups;
   forEach(function, "dispatches", [&](const Object &dispatch) {

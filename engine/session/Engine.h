@@ -119,7 +119,8 @@ struct CallOptions {
   Pools pools;
   /// Buffers to write the results into, one for each of the signature, an empty handle where the call
   /// shall make one; or none at all. Dense, writable, of the result's type and extents, and apart from
-  /// parameters, pools and each other. They may overlap arguments: such a result is made in memory of
+  /// parameters, pools, donated arguments and each other; none for a result that an argument is donated
+  /// to. They may overlap arguments: such a result is made in memory of
   /// the engine's and copied in the end, so that it is what it would be if all arguments had been
   /// copied before. What a failed call leaves in them is not defined.
   std::span<const runtime::Buffer> outputs = {};
@@ -166,13 +167,17 @@ public:
   /// inside the function comes back with its location. Blocks until the call is over.
   /// Arguments may overlap. A tensor is the value that it had before the call; memrefs are memory,
   /// which the function reads and writes in the order of its source.
+  /// A donated tensor (`donatedTo` in the signature) is given up: its buffer, which must be writable and
+  /// apart from all other memory of the call, comes back as the result it is donated to, whose extents
+  /// it must have. What a failed call leaves in it is not defined.
   /// It runs on the calling thread if that has `signature().stackBytes` left, otherwise on a thread
   /// of the engine; ResourceExhausted if none can have so much. Needs 16 KiB on the calling thread.
   /// Memory in `options` that does not fit is an error before anything runs: FailedPrecondition for
   /// a pool that nobody bound, or for a workspace where the function can have none;
   /// ResourceExhausted, with what is missing, for one that is too small; InvalidArgument for a pool
   /// that the module does not have, a wrong alignment, memory that is given twice, an output that does
-  /// not fit, or an argument to be written that overlaps a parameter or a constant. (Extents that only the call finds out are an error inside it.)
+  /// not fit, an argument to be written that overlaps a parameter or a constant, or any that overlaps a
+  /// pool or the workspace. (Extents that only the call finds out are an error inside it.)
   StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments,
                                              const CallOptions &options = {}) const;
 
@@ -208,6 +213,9 @@ private:
   StatusOr<WorkspaceRequirement> workspaceRequirement(size_t slabBytes) const;
   /// Room for slab and scratch, without asking whether that is all that a call takes.
   runtime::CallMemory workspaceLayout(size_t slabBytes) const;
+  /// Are the arguments apart from what the call has for itself?
+  Status checkLent(std::span<const runtime::Value> arguments, std::span<const HostMemory> pools,
+                   const HostMemory &workspace) const;
   /// Tensors are values: one over a memref, which may be written, is copied, and its view is of the copy.
   Status copyTensors(std::span<const runtime::Value> arguments, plim_view *views,
                      runtime::Buffer *copies) const;
@@ -227,7 +235,9 @@ private:
   CallPlanner *planner = nullptr; // of the module; null if all was planned at load
   plim_function_entry extentsEntry = nullptr;
   std::vector<runtime::ElementType> argumentTypes, resultTypes;
-  bool workersFit; // every dispatch fits on the stack of a worker
+  static constexpr size_t noDonor = ~size_t(0);
+  std::vector<size_t> donors; // by result: the argument whose memory it takes
+  bool workersFit;            // every dispatch fits on the stack of a worker
   bool writesArguments = false;
   bool hasVariants;  // a kernel that runs faster where its memrefs have no byte in common
   bool mixesTensors; // and memrefs

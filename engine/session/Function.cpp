@@ -65,6 +65,10 @@ Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature 
   hasVariants = description->isKernel && memrefs > 1;
   mixesTensors = memrefs != 0 && tensors != 0;
   // Import admits only the types of the list.
+  donors.resize(description->results.size(), noDonor);
+  for (size_t i = 0; i < description->arguments.size(); ++i)
+    if (std::optional<uint32_t> result = description->arguments[i].donatedTo)
+      donors[*result] = i;
   for (const ValueType &type : description->arguments)
     argumentTypes.push_back(*runtime::elementTypeFromName(type.element));
   for (const ValueType &type : description->results)
@@ -176,19 +180,44 @@ StatusOr<WorkspaceRequirement> Function::workspaceRequirement(size_t slabBytes) 
 
 Status Function::checkWritten(std::span<const Value> arguments) const {
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (description->arguments[i].access == jit::Access::ReadOnly)
+    const ValueType &type = description->arguments[i];
+    if (type.access == jit::Access::ReadOnly)
       continue;
-    HostMemory memory = memoryOf(std::get<Buffer>(arguments[i]));
+    const auto &written = std::get<Buffer>(arguments[i]);
+    HostMemory memory = memoryOf(written);
     auto refuse = [&](const std::string &what) {
-      return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
-                                  "', which the function writes, overlaps " + what);
+      return invalidArgumentError(
+          "argument #" + std::to_string(i) + " of '" + description->name + "', which " +
+          (type.donatedTo ? "is donated" : "the function writes") + ", overlaps " + what);
     };
+    for (size_t j = 0; type.donatedTo && j < arguments.size(); ++j) {
+      const auto *other = std::get_if<Buffer>(&arguments[j]);
+      if (other && j != i && overlap(written, *other))
+        return refuse("argument #" + std::to_string(j));
+    }
     for (const auto &[name, parameter] : module->state->parameters)
       if (overlap(memory, memoryOf(parameter)))
         return refuse("parameter '" + name + "'");
     for (const HostMemory &constants : module->state->constants)
       if (overlap(memory, constants))
         return refuse("the constants of the module");
+  }
+  return okStatus();
+}
+
+Status Function::checkLent(std::span<const Value> arguments, std::span<const HostMemory> pools,
+                           const HostMemory &workspace) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto *buffer = std::get_if<Buffer>(&arguments[i]);
+    if (!buffer)
+      continue;
+    HostMemory memory = memoryOf(*buffer);
+    for (size_t j = 0; j <= pools.size(); ++j)
+      if (overlap(memory, j == pools.size() ? workspace : pools[j]))
+        return invalidArgumentError(
+            "argument #" + std::to_string(i) + " of '" + description->name + "' overlaps " +
+            (j == pools.size() ? "the workspace"
+                               : "pool '" + module->state->artifact.pools[j] + "'"));
   }
   return okStatus();
 }
@@ -200,7 +229,7 @@ Status Function::copyTensors(std::span<const Value> arguments, plim_view *views,
       continue;
     const Buffer &tensor = std::get<Buffer>(arguments[i]);
     for (size_t j = 0; j < arguments.size() && !copies[i]; ++j)
-      if (description->arguments[j].access != jit::Access::ReadOnly &&
+      if (j != i && description->arguments[j].access != jit::Access::ReadOnly &&
           overlap(tensor, std::get<Buffer>(arguments[j]))) {
         auto *elements = static_cast<const std::byte *>(tensor.data());
         PLIM_ASSIGN_OR_RETURN(copies[i],
@@ -270,11 +299,17 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
                     (buffer.isDense() ? "" : ", dense"));
     if (buffer.readOnly())
       return refuse("is read-only");
+    if (donors[i] != noDonor)
+      return refuse("is not needed: argument #" + std::to_string(donors[i]) + " is donated to it");
     HostMemory memory = memoryOf(buffer);
     bool isApart = true;
-    for (const Value &value : arguments)
-      if (const auto *argument = std::get_if<Buffer>(&value))
-        isApart &= !overlap(buffer, *argument);
+    for (size_t j = 0; j < arguments.size(); ++j)
+      if (const auto *argument = std::get_if<Buffer>(&arguments[j]);
+          argument && overlap(buffer, *argument)) {
+        if (description->arguments[j].donatedTo)
+          return refuse("overlaps argument #" + std::to_string(j) + ", which is donated");
+        isApart = false;
+      }
     for (const auto &[name, parameter] : module->state->parameters)
       if (overlap(memory, memoryOf(parameter)))
         return refuse("overlaps parameter '" + name + "'");
@@ -372,6 +407,11 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   memory.offsetCount = slotCount;
   if (options.workspace)
     PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
+  if (options.workspace || poolCount != 0)
+    PLIM_RETURN_IF_ERROR(checkLent(
+        arguments, {pools.data(), poolCount},
+        {memory.workspace,
+         memory.workspace ? memory.slabBytes + memory.scratchBytes * memory.scratchCount : 0}));
   SmallArray<plim_view, 16> outputs(results.size());
   if (!options.outputs.empty()) {
     PLIM_RETURN_IF_ERROR(bindOutputs(options, arguments, {pools.data(), poolCount},
@@ -409,6 +449,10 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     const ValueType &type = description->results[i];
     if (!type.isShaped) {
       fresh[i] = Scalar{resultTypes[i], scalars[i]};
+      continue;
+    }
+    if (donors[i] != noDonor) {
+      fresh[i] = arguments[donors[i]];
       continue;
     }
     void *data = resultViews[i].data;

@@ -49,6 +49,8 @@ inline constexpr llvm::StringLiteral deviceAttr = "plim.device";
 inline constexpr llvm::StringLiteral copyAttr = "plim.copy";
 /// On an argument of a function: its access.
 inline constexpr llvm::StringLiteral accessAttr = "plim.access";
+/// On a tensor argument of a public function: the index of the result that takes its memory.
+inline constexpr llvm::StringLiteral donateAttr = "plim.donate";
 
 /// On a dispatch function: the loops of its root that may be split between workgroups.
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";

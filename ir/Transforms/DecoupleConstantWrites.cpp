@@ -117,20 +117,30 @@ struct DecoupleConstantWrites
     return op.getNumReductionLoops() == 0 && op.getMatchingIndexingMap(&operand).isPermutation();
   }
 
-  /// May the op write its result over the input? It is the destination already, or else what its loop
-  /// carries and nothing but the op needs, while the destination is any memory.
+  /// Is the value what a loop carries, or a donated argument?
+  static bool isGivenAway(BlockArgument value) {
+    Operation *parent = value.getOwner()->getParentOp();
+    if (auto function = dyn_cast<func::FuncOp>(parent))
+      return bool(function.getArgAttr(value.getArgNumber(), plim::ir::donateAttr));
+    return isa<LoopLikeOpInterface>(parent);
+  }
+
+  /// May the op write its result over the input? It is the destination already, or else it was given
+  /// away and nothing behind the op needs it, while the destination is any memory.
   static bool isOverwritten(OpOperand &input, OpOperand &init) {
     if (input.get() == init.get())
       return true;
-    auto carried = dyn_cast<BlockArgument>(input.get());
-    return carried &&
-           carried.getOwner()->getParentOp() ==
-               input.getOwner()->getParentOfType<LoopLikeOpInterface>() &&
-           carried.getType() == init.get().getType() &&
-           init.get().getDefiningOp<tensor::EmptyOp>() &&
-           llvm::all_of(carried.getUses(), [&](OpOperand &use) {
-             return &use == &input || isa<tensor::DimOp>(use.getOwner());
-           });
+    auto value = dyn_cast<BlockArgument>(input.get());
+    Operation *op = input.getOwner();
+    if (!value || value.getOwner() != op->getBlock() || !isGivenAway(value) ||
+        value.getType() != init.get().getType() || !init.get().getDefiningOp<tensor::EmptyOp>())
+      return false;
+    return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      return &use == &input || isa<tensor::DimOp>(user) ||
+             (isa<linalg::LinalgOp>(user) && user->getBlock() == op->getBlock() &&
+              user->isBeforeInBlock(op));
+    });
   }
 
   /// An elementwise op that overwrites an input: as one operand the two can be one buffer.

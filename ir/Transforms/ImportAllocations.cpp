@@ -57,6 +57,8 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
                                    << "<writeonly> or <readwrite>";
           continue;
         }
+        if (isArgument && name == donateAttr)
+          continue; // plim-import checks it
         if (name.starts_with("plim.") && !llvm::is_contained(constraintAttrs, name) &&
             name != deviceAttr && name != engineLimitsAttr)
           return op->emitError() << "attribute '" << name

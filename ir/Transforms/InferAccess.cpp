@@ -109,11 +109,20 @@ struct InferAccess : plim::ir::impl::PlimInferAccessBase<InferAccess> {
     return success();
   }
 
-  /// A scalar or a tensor is a value, which nothing can write to.
+  /// A scalar or a tensor is a value, which nothing can write to, unless it is donated.
   static LogicalResult checkValue(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     unsigned index = argument.getArgNumber();
     bool isTensor = isa<TensorType>(argument.getType());
+    if (function.getArgAttr(index, donateAttr)) {
+      auto readWrite = AccessAttr::get(function.getContext(), Access::ReadWrite);
+      auto declared = function.getArgAttrOfType<AccessAttr>(index, accessAttr);
+      if (declared && declared != readWrite)
+        return function.emitError() << nameOf(argument) << " is donated, but is declared "
+                                    << stringifyAccess(declared.getValue());
+      function.setArgAttr(index, accessAttr, readWrite);
+      return success();
+    }
     bool isRead = llvm::any_of(argument.getUses(),
                                [](OpOperand &use) { return !isa<tensor::DimOp>(use.getOwner()); });
     if (auto declared = function.getArgAttrOfType<AccessAttr>(index, accessAttr)) {

@@ -283,13 +283,31 @@ def PlimReleaseBuffers : Pass<"plim-release-buffers", "::mlir::ModuleOp"> {
     Upstream's ownership-based deallocation on host and dispatch functions (each returned buffer is
     owned by the caller: one that the callee does not own is cloned), followed by the lowering of
     its ops. Kernels are left alone: their author allocates and releases.
+
+    A result that an argument is donated to lies in the memory of the argument when the function
+    ends. It is made there if nothing needs the old contents any more when it begins, otherwise it is
+    copied.
+
+    ```mlir
+    func.func @f(%x: memref<4xf32> {plim.donate = 0}, %w: memref<4x4xf32>) -> memref<4xf32> {
+      %h = memref.alloc() : memref<4xf32>
+      plim.dispatch @layer ins(%x, %w) outs(%h)
+      %r = memref.alloc() : memref<4xf32>
+      plim.dispatch @layer ins(%h, %w) outs(%r)
+      return %r
+    // becomes
+      plim.dispatch @layer ins(%h, %w) outs(%x)
+      memref.dealloc %h : memref<4xf32>
+      return %x
+    ```
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect"];
   let statistics = [
     Statistic<"released", "released", "releases inserted">,
-    Statistic<"cloned", "cloned", "results copied because the function could not hand them over">];
+    Statistic<"cloned", "cloned", "results copied because the function could not hand them over">,
+    Statistic<"donated", "donated", "results made in the memory of a donated argument">];
 }
 
 def PlimInferAccessors : Pass<"plim-infer-accessors", "::mlir::ModuleOp"> {

@@ -22,3 +22,10 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "H
 
 # REQUIRES: x86_64 | aarch64
 config.available_features.add(platform.machine())
+# REQUIRES: avx2, of tests that look at code and run it
+try:
+    with open("/proc/cpuinfo") as cpuinfo:
+        if " avx2 " in cpuinfo.read():
+            config.available_features.add("avx2")
+except OSError:
+    pass

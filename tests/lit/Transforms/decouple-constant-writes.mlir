@@ -293,3 +293,37 @@ func.func @carried(%n: index, %a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A donated argument is overwritten, whatever read it before; not if something reads it behind.
+// CHECK-LABEL: func.func @donated(
+//  CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32> {plim.donate = 0 : i64}
+//       CHECK: %[[SUM:.*]] = linalg.reduce
+//       CHECK: linalg.generic {{.*}} ins(%[[SUM]] : tensor<f32>) outs(%[[X]] : tensor<4xf32>)
+#id = affine_map<(i) -> (i)>
+#none = affine_map<(i) -> ()>
+func.func @donated(%x: tensor<4xf32> {plim.donate = 0}, %z: tensor<f32>) -> tensor<4xf32> {
+  %sum = linalg.reduce {arith.addf} ins(%x : tensor<4xf32>) outs(%z : tensor<f32>) dimensions = [0]
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel"]}
+      ins(%x, %sum : tensor<4xf32>, tensor<f32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %c = arith.mulf %a, %b : f32
+      linalg.yield %c : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @donated_and_needed(
+//       CHECK: %[[E:.*]] = tensor.empty
+//       CHECK: linalg.generic {{.*}} outs(%[[E]] : tensor<4xf32>)
+func.func @donated_and_needed(%x: tensor<4xf32> {plim.donate = 0}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %c = arith.mulf %a, %a : f32
+      linalg.yield %c : f32
+  } -> tensor<4xf32>
+  return %r, %x : tensor<4xf32>, tensor<4xf32>
+}

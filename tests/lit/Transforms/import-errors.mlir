@@ -324,3 +324,60 @@ func.func @unranked(%a: memref<4xf32>, %b: memref<4xf32>) {
   memref.copy %u, %v : memref<*xf32> to memref<*xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{argument #0 of 'f' is donated, but 'plim.donate' is not the index}}
+func.func @f(%x: tensor<4xf32> {plim.donate}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument #0 of 'f' is donated to result #1, but there are 1 results}}
+func.func @f(%x: tensor<4xf32> {plim.donate = 1}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument #0 of 'f' is donated to result #-1, but there are 1 results}}
+func.func @f(%x: tensor<4xf32> {plim.donate = -1}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument #1 of 'f' is donated to result #0, and so is argument #0}}
+func.func @f(%x: tensor<4xf32> {plim.donate = 0}, %y: tensor<4xf32> {plim.donate = 0}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument #0 of 'f' is donated to result #0, which is 'tensor<4xi32>' and not 'tensor<4xf32>'}}
+func.func @f(%x: tensor<4xf32> {plim.donate = 0}, %y: tensor<4xi32>) -> tensor<4xi32> {
+  return %y : tensor<4xi32>
+}
+
+// -----
+
+// expected-error @below {{argument #0 of 'f' is donated, but is no tensor: a memref is memory that the function may write as it is}}
+func.func @f(%x: memref<4xf32> {plim.donate = 0}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument #0 of 'f' is donated, but is declared not writable}}
+func.func @f(%x: tensor<4xf32> {plim.donate = 0, bufferization.writable = false}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument #0 of 'f' is donated, but functions of the module call this one}}
+func.func @f(%x: tensor<4xf32> {plim.donate = 0}, %n: index) -> tensor<4xf32> {
+  %y = func.call @f(%x, %n) : (tensor<4xf32>, index) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -212,3 +212,16 @@ func.func @load_pinned() -> tensor<2xf32> {
   %p = ml_program.global_load_const @pinned : tensor<2xf32>
   return %p : tensor<2xf32>
 }
+
+// -----
+
+// A donated argument may be written; the call checks that the result has its extents.
+// CHECK-LABEL: func.func @donated(
+//  CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?xf32> {plim.donate = 0 : i64}, %[[Y:[a-z0-9]+]]: tensor<?xf32> {bufferization.writable = false}
+//   CHECK-DAG: %[[DX:.*]] = tensor.dim %[[X]]
+//   CHECK-DAG: %[[DY:.*]] = tensor.dim %[[Y]]
+//       CHECK: %[[FITS:.*]] = arith.cmpi eq, %[[DX]], %[[DY]]
+//       CHECK: cf.assert %[[FITS]], "{{.*}}result #0 of 'donated' has other extents than argument #0, which is donated to it"
+func.func @donated(%x: tensor<?xf32> {plim.donate = 0}, %y: tensor<?xf32>) -> tensor<?xf32> {
+  return %y : tensor<?xf32>
+}

@@ -176,3 +176,10 @@ func.func @scalar(%a: f32 {plim.access = #plim.access<readonly>}) -> f32 {
 func.func @unread(%a: tensor<4xf32> {bufferization.access = "none"}) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{argument #0 of 'donated' is donated, but is declared readonly}}
+func.func @donated(%a: tensor<4xf32> {plim.donate = 0, plim.access = #plim.access<readonly>}) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}

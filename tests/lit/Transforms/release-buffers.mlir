@@ -145,3 +145,56 @@ func.func @part() -> memref<4xf32> {
   %v = memref.subview %a[0] [4] [1] : memref<8xf32> to memref<4xf32>
   return %v : memref<4xf32>
 }
+
+// -----
+
+// The result is made in the donated argument, which nothing reads any more.
+// CHECK-LABEL: func.func @donated_in_time(
+//  CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4xf32>
+//       CHECK: %[[H:.*]] = memref.alloc()
+//       CHECK: memref.copy %[[X]], %[[H]]
+//       CHECK: memref.copy %[[H]], %[[X]]
+//   CHECK-NOT: memref.copy
+//       CHECK: memref.dealloc %[[H]]
+//       CHECK: return %[[X]]
+func.func @donated_in_time(%x: memref<4xf32> {plim.donate = 0}) -> memref<4xf32> {
+  %h = memref.alloc() : memref<4xf32>
+  memref.copy %x, %h : memref<4xf32> to memref<4xf32>
+  %r = memref.alloc() : memref<4xf32>
+  memref.copy %h, %r : memref<4xf32> to memref<4xf32>
+  return %r : memref<4xf32>
+}
+
+// -----
+
+// Something reads the argument after the result was begun, through another name: a copy in the end.
+// CHECK-LABEL: func.func @donated_too_late(
+//  CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4xf32>
+//       CHECK: %[[R:.*]] = memref.alloc()
+//       CHECK: memref.copy %[[H:.*]], %[[R]]
+//       CHECK: memref.copy %[[R]], %[[X]]
+//       CHECK: return %[[X]]
+func.func @donated_too_late(%x: memref<4xf32> {plim.donate = 0}, %h: memref<4xf32>) -> memref<4xf32> {
+  %view = memref.expand_shape %x [[0, 1]] output_shape [2, 2] : memref<4xf32> into memref<2x2xf32>
+  %same = memref.collapse_shape %view [[0, 1]] : memref<2x2xf32> into memref<4xf32>
+  %r = memref.alloc() : memref<4xf32>
+  memref.copy %h, %r : memref<4xf32> to memref<4xf32>
+  memref.copy %same, %h : memref<4xf32> to memref<4xf32>
+  return %r : memref<4xf32>
+}
+
+// -----
+
+// Two that change places, and a third one: all are read before one is written.
+// CHECK-LABEL: func.func @swapped(
+//  CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4xf32> {{.*}}, %[[Y:[a-z0-9]+]]: memref<4xf32> {
+//       CHECK: memref.copy %[[X]], %[[RESULT:[a-z0-9_]+]] :
+//       CHECK: memref.copy %[[Y]], %[[OLD_Y:[a-z0-9_]+]] :
+//       CHECK: memref.copy %[[X]], %[[OLD_X:[a-z0-9_]+]] :
+//       CHECK: memref.copy %[[OLD_Y]], %[[X]]
+//       CHECK: memref.copy %[[OLD_X]], %[[Y]]
+//       CHECK: return %[[RESULT]], %[[X]], %[[Y]]
+func.func @swapped(%x: memref<4xf32> {plim.donate = 1}, %y: memref<4xf32> {plim.donate = 2})
+    -> (memref<4xf32>, memref<4xf32>, memref<4xf32>) {
+  return %x, %y, %x : memref<4xf32>, memref<4xf32>, memref<4xf32>
+}

@@ -25,6 +25,7 @@ inline Artifact sampleArtifact() {
   main.name = "main";
   main.arguments = {{"f32", true, true, {-1, 4}, {dynamicStride, 1}}, {"i1", false, false, {}, {}}};
   main.results = {{"bf16", true, false, {}, {}}, {"index", false, false, {}, {}}};
+  main.arguments[0].donatedTo = 1;
   main.workspaceBytes = 4096;
   main.scratchBytes = 192;
   main.plan = {"main.extents", 2, 128, {{0, 4, 16, {1, 0}}, {2, 6, 64, {}}}};

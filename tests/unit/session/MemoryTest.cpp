@@ -288,6 +288,12 @@ TEST_F(PoolTest, WhatDoesNotFitIsSaidBeforeAnythingRuns) {
                StatusCode::InvalidArgument, "the memory of pool 'sram' is null");
   expectStatus(statusOf(main, {.pools = {{"dram", good}, {"sram", good}}}),
                StatusCode::InvalidArgument, "overlap");
+  Buffer inside = *Buffer::wrap(good.data, ElementType::F32, std::vector<int64_t>{64, 64},
+                                /*readOnly=*/true, nullptr, nullptr);
+  expectStatus(main.call(std::vector<Value>{smallIntegers({64, 64}), inside},
+                         {.pools = {{"dram", dram.whole()}, {"sram", good}}})
+                   .status(),
+               StatusCode::InvalidArgument, "argument #1 of 'main' overlaps pool 'sram'");
   expectStatus(statusOf(main, {.pools = {{"scram", good}}}), StatusCode::InvalidArgument,
                "the module has no pool 'scram'; did you mean 'sram'?");
   expectStatus(engine->load(pooledSource(), "in.mlir", {.pools = {{"dran", good}}}).status(),
