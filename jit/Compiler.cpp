@@ -23,6 +23,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/thread.h"
@@ -31,6 +32,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -403,11 +405,73 @@ Status attachLimits(ModuleOp module, StringRef attribute, ArrayRef<std::string> 
   return okStatus();
 }
 
+/// A span for each pass. The passes of a compilation run on one thread.
+class PassSpans : public PassInstrumentation {
+public:
+  explicit PassSpans(Profiler &profiler) : profiler(profiler) {}
+
+  void runBeforePass(Pass *, Operation *) override { begins.push_back(profiler.now()); }
+  void runAfterPass(Pass *pass, Operation *) override { finish(pass); }
+  void runAfterPassFailed(Pass *pass, Operation *) override { finish(pass); }
+
+private:
+  void finish(Pass *pass) {
+    int64_t begin = begins.pop_back_val(), end = profiler.now();
+    // Without an argument: what runs others on nested operations.
+    if (pass->getArgument().empty())
+      return;
+    Profiler::Subject &subject =
+        profiler.subject(Profiler::Kind::Compile, std::string_view(pass->getArgument()));
+    profiler.count(subject, end - begin);
+    profiler.keep(subject, begin, end);
+  }
+
+  Profiler &profiler;
+  SmallVector<int64_t> begins;
+};
+
+/// Tells the host how far the jobs are. One call at a time, from whatever thread.
+class ProgressReport {
+public:
+  explicit ProgressReport(const ProgressCallback &callback) : callback(callback) {}
+
+  void begin(ArrayRef<ObjectEmitter> emitters) {
+    if (!callback)
+      return;
+    total += emitters.size();
+    for (const ObjectEmitter &emitter : emitters)
+      totalSize += emitter.size();
+    tell();
+  }
+  /// `size` is that of the job before it began.
+  void end(size_t size, bool ok) {
+    if (!callback)
+      return;
+    std::lock_guard lock(mutex);
+    hasFailed |= !ok;
+    ++done;
+    doneSize += size;
+    if (!hasFailed)
+      tell();
+  }
+
+private:
+  void tell() const {
+    callback({done, total,
+              totalSize == 0 ? 1 : static_cast<double>(doneSize) / static_cast<double>(totalSize)});
+  }
+
+  const ProgressCallback &callback;
+  std::mutex mutex;
+  size_t done = 0, total = 0, doneSize = 0, totalSize = 0;
+  bool hasFailed = false;
+};
+
 class Compilation {
 public:
   Compilation(const targets::TargetDescription &target, const CompileOptions &options,
               CompileTimes &times)
-      : target(target), options(options), times(times) {}
+      : target(target), options(options), times(times), progress(options.progress) {}
 
   StatusOr<Artifact> run(StringRef source, StringRef name) {
     PLIM_ASSIGN_OR_RETURN(Attempt first, lower(source, name, /*stackReserve=*/0));
@@ -444,7 +508,11 @@ private:
       auto now = std::chrono::steady_clock::now();
       return std::chrono::duration<double>(now - std::exchange(start, now)).count();
     };
-    OwningOpRef<ModuleOp> module = ir::loadModule(context, source, name);
+    OwningOpRef<ModuleOp> module;
+    {
+      ProfilerSpan span = step("parse");
+      module = ir::loadModule(context, source, name);
+    }
     if (!module)
       return errors.status("parsing");
     times.parse += lap();
@@ -475,19 +543,23 @@ private:
     if (!device.caches.empty() && device.caches[0].lineBytes > 0)
       pipeline.inlineConstantBytes = device.caches[0].lineBytes;
     pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();
-    auto runStage = [&](auto build) {
+    auto runStage = [&](auto build, const char *stage) {
+      ProfilerSpan span = step(stage);
       // Verified once a stage, not after each pass: faults surface here, not in LLVM.
       PassManager manager(&context);
       manager.enableVerifier(false);
+      if (options.profiler)
+        manager.addInstrumentation(std::make_unique<PassSpans>(*options.profiler));
       build(manager, pipeline);
       return success(succeeded(manager.run(*module)) && succeeded(verify(*module)));
     };
-    if (failed(runStage(ir::buildTensorPipeline)) || failed(runStage(ir::buildBufferPipeline)))
+    if (failed(runStage(ir::buildTensorPipeline, "tensor pipeline")) ||
+        failed(runStage(ir::buildBufferPipeline, "buffer pipeline")))
       return errors.status("lowering");
     completeSignatures(*module, artifact);
     attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
-    if (failed(runStage(ir::buildLoweringPipeline)))
+    if (failed(runStage(ir::buildLoweringPipeline, "lowering pipeline")))
       return errors.status("lowering");
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source}));
     for (const DataSymbol &symbol : artifact.symbols)
@@ -497,13 +569,18 @@ private:
         function.rawTakesContext = raw->hasAttr(ir::needsContextAttr);
 
     std::vector<ObjectEmitter> emitters;
-    for (ModulePiece &piece : splitModule(*module)) {
-      emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind);
-      if (!emitters.back().translated())
-        return errors.status("translation to LLVM IR");
+    std::vector<std::string> names;
+    {
+      ProfilerSpan span = step("translate");
+      for (ModulePiece &piece : splitModule(*module)) {
+        emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind);
+        if (!emitters.back().translated())
+          return errors.status("translation to LLVM IR");
+        names.push_back(piece.name.empty() ? "host code" : std::move(piece.name));
+      }
     }
     times.lower += lap();
-    if (Status status = emitAll(emitters); !status.ok())
+    if (Status status = emitAll(emitters, names); !status.ok())
       return status;
     std::vector<std::vector<FunctionFrame>> frames;
     if (options.assembly)
@@ -618,9 +695,15 @@ private:
                               {"variables", variables}};
   }
 
-  Status emitAll(std::vector<ObjectEmitter> &emitters) {
+  Status emitAll(std::vector<ObjectEmitter> &emitters, const std::vector<std::string> &names) {
+    ProfilerSpan span = step("objects");
+    progress.begin(emitters);
     std::vector<Status> statuses(emitters.size());
-    auto job = [&](size_t i) { statuses[i] = emitters[i].emit(options.assembly != nullptr); };
+    auto job = [&](size_t i) {
+      size_t size = emitters[i].size();
+      statuses[i] = emitters[i].emit(options.assembly != nullptr, options.profiler, names[i]);
+      progress.end(size, statuses[i].ok());
+    };
     if (options.parallelFor)
       options.parallelFor(emitters.size(), job);
     else
@@ -631,9 +714,14 @@ private:
     return okStatus();
   }
 
+  ProfilerSpan step(const char *name) const {
+    return ProfilerSpan(options.profiler, Profiler::Kind::Compile, name);
+  }
+
   const targets::TargetDescription &target;
   const CompileOptions &options;
   CompileTimes &times;
+  ProgressReport progress;
   ConstantTable constants; // a second lowering takes those of the first
 };
 
@@ -652,6 +740,7 @@ StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
   std::optional<StatusOr<Artifact>> result;
   // The parser recurses on nesting: an own thread gives it the stack that its limit needs.
   llvm::thread worker(std::optional<unsigned>(compileStackBytes), [&] {
+    Profiler::nameThread("compiler");
     result = Compilation(target, options, times ? *times : unused).run(source, sourceName);
   });
   worker.join();

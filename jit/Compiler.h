@@ -6,6 +6,7 @@
 #pragma once
 
 #include "jit/Artifact.h"
+#include "support/Profiler.h"
 #include "targets/TargetDescription.h"
 
 #include <functional>
@@ -18,6 +19,19 @@ namespace plim::jit {
 /// Runs job(0) ... job(count - 1), in any order, possibly at once; returns when all are done. Jobs
 /// need 4 MiB of stack and do not throw.
 using ParallelFor = std::function<void(size_t count, const std::function<void(size_t)> &job)>;
+
+/// How far the compilation of a module is.
+struct CompileProgress {
+  /// Dispatches and kernels, and host code, as one each. `done` never falls and comes to `total` in the
+  /// end; `total` grows when too much was on the stack and all is compiled once more.
+  size_t done = 0, total = 0;
+  /// The part of the work that is done, 0 to 1, as the size of the code before optimisation tells it.
+  double fraction = 0;
+};
+
+/// Called when the jobs are known, and after each of them: by several threads, one after the other. Must
+/// neither throw nor call into the engine. Not called any more after a job has failed.
+using ProgressCallback = std::function<void(const CompileProgress &)>;
 
 /// Does the source begin like bytecode? Four bytes are enough to tell.
 bool isBytecode(std::string_view source);
@@ -38,6 +52,9 @@ struct CompileOptions {
   std::shared_ptr<const void> sourceOwner;
   /// If not null, receives the assembly of all objects.
   std::string *assembly = nullptr;
+  ProgressCallback progress;
+  /// If not null, gets spans of the steps, the passes and the jobs.
+  Profiler *profiler = nullptr;
 };
 
 /// Where the time of a compilation went, in seconds.

@@ -72,6 +72,7 @@ std::vector<ModulePiece> splitModule(ModuleOp module) {
   for (auto &[owner, ops] : roots) {
     ModulePiece piece;
     piece.kind = owner.empty() ? CodeKind::Host : CodeKind::Kernel;
+    piece.name = StringRef(owner).split('.').second.str();
     piece.module = ModuleOp::create(module.getLoc());
     OpBuilder builder(piece.module->getBodyRegion());
     for (Operation *op : closureOf(module, ops, owner)) {

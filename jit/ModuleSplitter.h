@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <string>
 #include <vector>
 
 namespace plim::jit {
@@ -14,6 +15,7 @@ namespace plim::jit {
 struct ModulePiece {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   CodeKind kind = CodeKind::Host;
+  std::string name; // of the dispatch or kernel; empty for host code
 };
 
 /// `module` holds only llvm ops. Each symbol of the ABI is defined in exactly one piece; internal

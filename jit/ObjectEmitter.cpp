@@ -75,7 +75,9 @@ ObjectEmitter::ObjectEmitter(mlir::ModuleOp source, const targets::DeviceDescrip
 ObjectEmitter::~ObjectEmitter() = default;
 ObjectEmitter::ObjectEmitter(ObjectEmitter &&) noexcept = default;
 
-Status ObjectEmitter::emit(bool wantAssembly) {
+size_t ObjectEmitter::size() const { return module->getInstructionCount(); }
+
+Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::string &name) {
   PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
@@ -90,10 +92,15 @@ Status ObjectEmitter::emit(bool wantAssembly) {
       function.addFnAttr(llvm::Attribute::NoUnwind);
   }
 
+  const std::string optimising = name + ": optimise", generating = name + ": generate code";
   auto start = std::chrono::steady_clock::now();
-  PLIM_RETURN_IF_ERROR(optimise(*machine));
+  {
+    ProfilerSpan span(profiler, Profiler::Kind::Compile, optimising.c_str());
+    PLIM_RETURN_IF_ERROR(optimise(*machine));
+  }
   optimiseSeconds = secondsSince(start);
 
+  ProfilerSpan span(profiler, Profiler::Kind::Compile, generating.c_str());
   start = std::chrono::steady_clock::now();
   auto generate = [&](llvm::Module &from, llvm::CodeGenFileType type, std::string &to) -> Status {
     llvm::SmallVector<char, 0> buffer;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "jit/StackUse.h"
+#include "support/Profiler.h"
 #include "support/Status.h"
 #include "targets/TargetDescription.h"
 
@@ -39,8 +40,12 @@ public:
 
   bool translated() const { return module != nullptr; }
 
-  /// Needs translated(). Optimises and generates code. Call once.
-  Status emit(bool wantAssembly);
+  /// Instructions, before anything is optimised. Needs translated().
+  size_t size() const;
+
+  /// Needs translated(). Optimises and generates code. Call once. The profiler, if there is one, gets two
+  /// spans that begin with `name`.
+  Status emit(bool wantAssembly, Profiler *profiler = nullptr, const std::string &name = "");
 
   std::string object;                // after emit()
   std::string assembly;              // after emit(), if wanted

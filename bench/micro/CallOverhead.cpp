@@ -8,6 +8,9 @@
 //   dispatch/chain      callInto of 100 dependent dispatches of 16 floats that do not fuse, beside the
 //                       same with two. "dispatch_ns" is the difference by the number of further
 //                       dispatches, the work on 16 floats included
+//   dispatch/profiled   the same chain in an engine with a profiler that keeps spans ("spans"), in one whose
+//                       profiler counts alone ("counts"), and without, in turns. "spans_ns" and
+//                       "counts_ns" are what a dispatch costs more
 
 #include "bench/harness/Contest.h"
 #include "bench/harness/HandLoops.h"
@@ -216,6 +219,29 @@ void dispatchChain(benchmark::State &state) {
                                   static_cast<double>(2 * steps - 2);
 }
 
+void dispatchProfiled(benchmark::State &state) {
+  constexpr int64_t calls = 20, steps = 50, dispatches = 2 * steps;
+  std::vector<Value> arguments = {randomTensor({16})}, results(1);
+  auto load = [&](size_t maxSpans, bool isProfiled) {
+    EngineOptions options;
+    options.threads = 1;
+    if (isProfiled)
+      options.profiler = std::make_shared<Profiler>(maxSpans);
+    auto engine = orFail(Engine::create(std::move(options)));
+    return loadChecked(*engine, chain(steps), "main", arguments, 1e-5F);
+  };
+  CheckedFunction plain = load(0, false), counts = load(0, true),
+                  spans = load(Profiler::defaultMaxSpans, true);
+  Contest contest(state);
+  contest.add("plain", callTurn(plain.function, arguments, results, calls), 0, calls);
+  contest.add("counts", callTurn(counts.function, arguments, results, calls), 0, calls);
+  contest.add("spans", callTurn(spans.function, arguments, results, calls), 0, calls);
+  contest.run();
+  for (const char *name : {"counts", "spans"})
+    state.counters[name + std::string("_ns")] =
+        (state.counters[name + std::string("_us")] - state.counters["plain_us"]) * 1e3 / dispatches;
+}
+
 void registerAll() {
   auto add = [](const char *name, void (*function)(benchmark::State &), int64_t rounds) {
     return benchmark::RegisterBenchmark(name, function)
@@ -231,6 +257,7 @@ void registerAll() {
       ->ArgNames({"steps", "threads"})
       ->Args({50, 1})
       ->Args({50, 0});
+  add("dispatch/profiled", dispatchProfiled, 201);
 }
 
 } // namespace

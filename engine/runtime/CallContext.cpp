@@ -167,6 +167,7 @@ Status CallContext::run(plim_function_entry entry, const plim_view *arguments,
     if (Status status = exec.callThreads().run(stack.bytes, job); !status.ok())
       latch(codeOf(status.code()), status.message());
   }
+  exec.noteMemory();
   Status result = status();
   if (!result.ok())
     releaseAll();

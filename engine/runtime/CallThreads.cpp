@@ -1,6 +1,7 @@
 #include "engine/runtime/CallThreads.h"
 
 #include "engine/runtime/StackBounds.h"
+#include "support/Profiler.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -132,6 +133,7 @@ void CallThreads::stop(Thread *thread) {
 
 void *CallThreads::main(void *argument) {
   auto *self = static_cast<Thread *>(argument);
+  Profiler::nameThread("call thread");
   for (;;) {
     uint32_t state = self->state.load(std::memory_order_acquire);
     if (state == Thread::Stopped)

@@ -20,6 +20,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -98,6 +99,7 @@ struct Executor::Group {
   std::array<Launch, maxLaunches> launches;
   size_t count = 0;
   int64_t work = 0;
+  GroupTimes *times = nullptr; // if a profiler asks for those of ranges
 
   Group(CallFrame &frame, std::span<const plim_launch> from) : frame(frame), call(frame.call()) {
     for (const auto &[dispatch, bindings, scalars] : from) {
@@ -164,6 +166,9 @@ struct Executor::Group {
                  std::string("dispatch ") + launch.dispatch->name + " failed without a message");
   }
 
+  /// The same in a task of its own.
+  void runRange(CallFrame &frame, const Launch &launch, int64_t begin, int64_t end) const;
+
   /// Runs [begin, end) of one dispatch in `frame`, in pieces that end soon after the call failed.
   void runPieces(CallFrame &frame, const Launch &launch, int64_t begin, int64_t end) const {
     ScratchArena::Mark mark = frame.scratchMark();
@@ -176,6 +181,74 @@ struct Executor::Group {
     }
   }
 };
+
+/// When the ranges of a group ran.
+struct Executor::GroupTimes {
+  explicit GroupTimes(Profiler &profiler) : profiler(profiler) {
+    for (std::atomic<int64_t> &first : firsts)
+      first.store(std::numeric_limits<int64_t>::max(), std::memory_order_relaxed);
+  }
+
+  int64_t now() const { return profiler.now(); }
+
+  /// What ran from `from` until now on the calling thread.
+  void note(const Launch &launch, size_t index, int64_t from, int64_t begin, int64_t end) {
+    if (std::this_thread::get_id() != caller)
+      Profiler::nameThread("worker");
+    int64_t to = profiler.now();
+    const plim_dispatch &dispatch = *launch.dispatch;
+    Profiler::Subject &range = subjectOf(Profiler::Kind::Range, dispatch);
+    profiler.count(range, to - from, end - begin);
+    profiler.keep(range, from, to, begin, end);
+    for (int64_t have = firsts[index].load(); from < have;)
+      if (firsts[index].compare_exchange_weak(have, from))
+        break;
+    for (int64_t have = lasts[index].load(); to > have;)
+      if (lasts[index].compare_exchange_weak(have, to))
+        break;
+  }
+
+  /// When all has ended.
+  void finish(const Group &group) {
+    int64_t to = profiler.now();
+    if (group.count == 1) {
+      const Launch &launch = *group.begin();
+      Profiler::Subject &subject = subjectOf(Profiler::Kind::Dispatch, *launch.dispatch);
+      profiler.count(subject, to - from, launch.count);
+      profiler.keep(subject, from, to, 0, launch.count);
+      return;
+    }
+    // They lie beside each other, which a row of a trace cannot show: that has one span for all.
+    for (size_t i = 0; i < group.count; ++i) {
+      const Launch &launch = group.launches[i];
+      if (int64_t last = lasts[i].load(); last != 0)
+        profiler.count(subjectOf(Profiler::Kind::Dispatch, *launch.dispatch),
+                       last - firsts[i].load(), launch.count);
+    }
+    Profiler::Subject &subject = profiler.subject(Profiler::Kind::Group, "concurrent dispatches");
+    profiler.count(subject, to - from);
+    profiler.keep(subject, from, to);
+  }
+
+private:
+  Profiler::Subject &subjectOf(Profiler::Kind kind, const plim_dispatch &dispatch) {
+    return profiler.subject(kind, dispatch.name, dispatch.location ? dispatch.location : "");
+  }
+
+  Profiler &profiler;
+  const int64_t from = profiler.now();
+  const std::thread::id caller = std::this_thread::get_id();
+  // By the launches; 0 for one that never began.
+  std::array<std::atomic<int64_t>, Group::maxLaunches> firsts, lasts{};
+};
+
+void Executor::Group::runRange(CallFrame &frame, const Launch &launch, int64_t begin,
+                               int64_t end) const {
+  const int64_t from = times ? times->now() : 0;
+  runPieces(frame, launch, begin, end);
+  if (times) [[unlikely]]
+    times->note(launch, static_cast<size_t>(&launch - this->begin()), from, begin, end);
+}
 
 /// What a task runs: several whole dispatches of a group, or the workgroups [begin, end) of one. In
 /// oneTBB's hands, as tbb::blocked_range would be for one dispatch; it divides a group between
@@ -210,9 +283,9 @@ public:
 
   void run(const Group &group, CallFrame &frame) const {
     if (last - first == 1)
-      return group.runPieces(frame, *first, from, to);
+      return group.runRange(frame, *first, from, to);
     for (const Launch *launch = first; launch != last; ++launch)
-      group.runPieces(frame, *launch, 0, launch->count);
+      group.runRange(frame, *launch, 0, launch->count);
   }
 
 private:
@@ -232,13 +305,14 @@ private:
 };
 
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
-    : pool(std::move(pool)), scratch(*this->pool), threadCount(1),
+    : pool(std::move(pool)), options(std::move(options)), scratch(*this->pool), threadCount(1),
       workerBytes(std::numeric_limits<int64_t>::max()) {
   try {
     // An arena that asks for more than oneTBB grants gets no more, and a warning on stderr.
     size_t granted =
         tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    int wanted = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+    int wanted =
+        this->options.threads > 0 ? this->options.threads : tbb::info::default_concurrency();
     int agreed = static_cast<int>(std::min(static_cast<size_t>(wanted), granted));
     if (agreed > 1) {
       arena = std::make_unique<Arena>(agreed);
@@ -270,21 +344,25 @@ plim_code Executor::run(plim_context *context, std::span<const plim_launch> laun
       runGroup(group);
       group.countAccesses(false);
     }
+    noteMemory();
     launches = launches.subspan(count);
   }
   context->status = call.failed();
   return context->status;
 }
 
-void Executor::runGroup(const Group &group) const {
+void Executor::runGroup(Group &group) const {
   bool divides = group.count > 1 || (group.count == 1 && group.begin()->count > 1);
   if (divides && group.work >= inlineOperations && tryParallel(group))
     return;
-  for (const Launch &launch : group)
+  for (const Launch &launch : group) {
+    ProfilerSpan span(options.profiler, Profiler::Kind::Dispatch, launch.dispatch->name,
+                      launch.dispatch->location, launch.count);
     group.runPieces(group.frame, launch, 0, launch.count);
+  }
 }
 
-bool Executor::tryParallel(const Group &group) const {
+bool Executor::tryParallel(Group &group) const {
   if (!arena || !arena->usable() || !group.call.workersFit())
     return false;
   CallerCount inside(arena->callers);
@@ -292,6 +370,9 @@ bool Executor::tryParallel(const Group &group) const {
     return false;
 
   CallContext &call = group.call;
+  std::optional<GroupTimes> times;
+  if (options.profiler) [[unlikely]]
+    group.times = &times.emplace(*options.profiler);
   try {
     // Isolated from the host's group: cancelling that one must not drop ranges of ours unseen.
     tbb::task_group_context tasks(tbb::task_group_context::isolated);
@@ -316,6 +397,8 @@ bool Executor::tryParallel(const Group &group) const {
   } catch (...) {
     call.latch(codeOf(StatusCode::ResourceExhausted), "no memory for the tasks of a dispatch");
   }
+  if (times) [[unlikely]]
+    times->finish(group);
   return true;
 }
 
@@ -327,8 +410,11 @@ void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job)
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;)
       job(i);
   };
+  const std::thread::id caller = std::this_thread::get_id();
   auto body = [&](const tbb::blocked_range<size_t> &) PLIM_NO_TSAN {
     tsanAcquire(&next);
+    if (options.profiler && std::this_thread::get_id() != caller)
+      Profiler::nameThread("worker");
     runJobs();
     tsanRelease(&job);
   };

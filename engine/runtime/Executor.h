@@ -20,6 +20,7 @@
 #include "engine/runtime/CallThreads.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/ScratchArena.h"
+#include "support/Profiler.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,10 @@ struct ExecutorOptions {
   /// More than oneTBB grants the process when the executor is made (the processors it may run on,
   /// unless the host changed that) are not had. With 1 no worker is ever started.
   int threads = 0;
+  /// Borrowed; null for none. Gets a span for each dispatch, and for each range that a worker shares in.
+  Profiler *profiler = nullptr;
+  /// What the profiler is told of memory, after each group of dispatches and each call; empty for nothing.
+  std::function<Profiler::MemoryUse()> memoryUse = {};
 };
 
 class Executor {
@@ -72,6 +77,12 @@ public:
   void parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept;
 
   ScratchCache &scratchCache() { return scratch; }
+  /// Tells the profiler, if there is one, what memory is in use.
+  void noteMemory() const {
+    if (options.profiler && options.memoryUse) [[unlikely]]
+      options.profiler->noteMemory(options.memoryUse());
+  }
+
   /// For calls that need more stack than their thread has.
   CallThreads &callThreads() { return largeStacks; }
 
@@ -79,12 +90,14 @@ private:
   struct Arena; // hides oneTBB
   struct Launch;
   struct Group;
+  struct GroupTimes;
   class Range;
 
-  void runGroup(const Group &group) const;
-  bool tryParallel(const Group &group) const;
+  void runGroup(Group &group) const;
+  bool tryParallel(Group &group) const;
 
   const std::shared_ptr<MemoryPool> pool;
+  const ExecutorOptions options;
   ScratchCache scratch;
   CallThreads largeStacks;
   int threadCount;

@@ -124,10 +124,16 @@ MemoryPoolStatistics MemoryPool::statistics() const {
   }
   result.allocations = result.poolHits + systemAllocations.load(std::memory_order_relaxed);
   result.keptBytes = keptBytes.load(std::memory_order_relaxed);
-  uint64_t system = systemBytes.load(std::memory_order_relaxed);
-  result.liveBytes = system > result.keptBytes ? system - result.keptBytes : 0;
+  result.liveBytes = liveBytes();
   result.peakBytes = peakBytes.load(std::memory_order_relaxed);
   return result;
+}
+
+uint64_t MemoryPool::liveBytes() const {
+  // Kept may briefly run ahead of system when another thread is between the two.
+  uint64_t system = systemBytes.load(std::memory_order_relaxed);
+  uint64_t kept = keptBytes.load(std::memory_order_relaxed);
+  return system > kept ? system - kept : 0;
 }
 
 size_t MemoryPool::capacityOf(const void *block) const { return headerOf(block)->capacity; }
@@ -225,10 +231,7 @@ void MemoryPool::evict(SizeClass &from, size_t keepBytes) {
 }
 
 void MemoryPool::notePeak() {
-  // Kept may briefly run ahead of system when another thread is between the two.
-  uint64_t system = systemBytes.load(std::memory_order_relaxed);
-  uint64_t kept = keptBytes.load(std::memory_order_relaxed);
-  uint64_t live = system > kept ? system - kept : 0;
+  uint64_t live = liveBytes();
   uint64_t peak = peakBytes.load(std::memory_order_relaxed);
   while (live > peak && !peakBytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
   }

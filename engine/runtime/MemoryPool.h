@@ -93,6 +93,8 @@ public:
   void trim(size_t keepBytes = 0);
 
   MemoryPoolStatistics statistics() const;
+  /// The same as there, without the rest: takes no lock.
+  uint64_t liveBytes() const;
 
   /// Bytes usable in a block of this pool's allocate().
   size_t capacityOf(const void *block) const;

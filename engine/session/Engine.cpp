@@ -195,8 +195,17 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   // The target knows of quotas that oneTBB does not.
   int threads = options.threads > 0 ? options.threads
                                     : static_cast<int>(state.target.devices[0].hardwareThreads);
+  auto memoryUse = [&state] {
+    auto live = [](const runtime::MemoryPool &pool) {
+      return static_cast<int64_t>(pool.liveBytes());
+    };
+    return Profiler::MemoryUse{live(*state.pool) + live(*state.heap), live(*state.slabs),
+                               live(*state.scratch)};
+  };
   state.executor = std::make_unique<runtime::Executor>(
-      state.scratch, runtime::ExecutorOptions{.threads = threads});
+      state.scratch, runtime::ExecutorOptions{.threads = threads,
+                                              .profiler = options.profiler.get(),
+                                              .memoryUse = memoryUse});
   std::vector<jit::HostSymbol> symbols;
   for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
     symbols.push_back({symbol.name, symbol.address});
@@ -244,6 +253,8 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   compileOptions.oracle = options.oracle;
   compileOptions.assembly = options.assembly;
   compileOptions.sourceOwner = options.sourceOwner;
+  compileOptions.progress = options.progress;
+  compileOptions.profiler = state->options.profiler.get();
   compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
     state->executor->parallelFor(count, job);
   };
@@ -308,20 +319,30 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
                                                std::string_view sourceName,
                                                const LoadOptions &options,
                                                std::chrono::steady_clock::time_point start) {
+  using enum Profiler::Kind;
+  Profiler *profiler = state->options.profiler.get();
+  const std::string what = "load " + std::string(sourceName);
+  ProfilerSpan span(profiler, Load, what.c_str());
   LoadStatistics statistics;
   std::optional<jit::Artifact> artifact;
   std::string key;
   if (state->cache) {
     key = cacheKey(digest, sourceName, options);
-    if (!options.assembly)
+    if (!options.assembly) {
+      ProfilerSpan lookup(profiler, Load, "cache miss");
       artifact = state->cache->load(key);
+      if (artifact)
+        lookup.rename("cache hit");
+    }
     statistics.fromCache = artifact.has_value();
   }
   if (!artifact) {
     PLIM_ASSIGN_OR_RETURN(artifact, compile(source, sourceName, options, &statistics.compile));
-    if (state->cache)
+    if (state->cache) {
+      ProfilerSpan store(profiler, Load, "store in cache");
       if (Status stored = state->cache->store(key, *artifact); !stored.ok())
         state->options.logger.log(LogLevel::Warning, stored.toString());
+    }
   }
   auto linkStart = std::chrono::steady_clock::now();
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
@@ -392,6 +413,7 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
 
 StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Parameters &parameters,
                                                const Pools &pools) {
+  ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, "link");
   const targets::DeviceDescription &host = state->host.devices[0];
   if (architectureOf(artifact.triple) != architectureOf(host.triple))
     return failedPreconditionError("the code of " + artifact.source + " is for '" +

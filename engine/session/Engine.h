@@ -28,6 +28,7 @@
 #include "jit/Compiler.h"
 #include "support/Hash.h"
 #include "support/Log.h"
+#include "support/Profiler.h"
 #include "support/Status.h"
 #include "targets/TargetDescription.h"
 
@@ -80,6 +81,9 @@ struct EngineOptions {
   /// stack. While such an engine lives SIGSEGV and SIGBUS have handlers, which hand on to those before
   /// what is no fault of generated code. Slow, and calls take memory from the system.
   bool checked = false;
+  /// Counts and times calls, dispatches, loads and the compiler's jobs (docs/design/observability.md). May
+  /// be shared by several engines. Null: nothing is measured.
+  std::shared_ptr<Profiler> profiler;
 };
 
 /// Memory of the host's, borrowed.
@@ -111,6 +115,8 @@ struct LoadOptions {
   Pools pools;
   /// If not null, receives the assembly; the cache is then not read.
   std::string *assembly = nullptr;
+  /// Is told how far the compilation is, see jit::ProgressCallback; not for what comes from the cache.
+  jit::ProgressCallback progress;
 };
 
 /// What the caller lends to one call. Calls that run at once must not share any of it.

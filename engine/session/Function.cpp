@@ -363,6 +363,9 @@ Status Function::bindWorkspace(const CallOptions &options, std::span<const HostM
 
 Status Function::callInto(std::span<const Value> arguments, std::span<Value> results,
                           const CallOptions &options) const {
+  Profiler *profiler = module->state->engine->state->options.profiler.get();
+  ProfilerSpan span(profiler, Profiler::Kind::Call, description->name.c_str(),
+                    description->location.c_str());
   PLIM_RETURN_IF_ERROR(checkArguments(arguments));
   if (results.size() != description->results.size())
     return invalidArgumentError("'" + description->name + "' has " +
@@ -423,8 +426,10 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   memory.pools = poolCount == 0 ? nullptr : poolBases.data();
 
   std::unique_lock<std::mutex> lock;
-  if (isExclusive)
+  if (isExclusive) {
+    ProfilerSpan wait(profiler, Profiler::Kind::Wait, "wait for another call");
     lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
+  }
   std::optional<GuardedArguments> guarded;
   std::string name;
   runtime::CheckedCall checked;

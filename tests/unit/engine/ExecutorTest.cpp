@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <sys/wait.h>
@@ -317,6 +318,50 @@ TEST_F(ExecutorTest, AFailureInOneDispatchDropsTheRestOfItsGroup) {
     int before = good.started.load();
     EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), invalidArgument);
     EXPECT_EQ(good.started.load(), before);
+  }
+}
+
+TEST_F(ExecutorTest, AProfilerSeesEveryDispatchAndRange) {
+  for (int threads : {1, 2, 4}) {
+    Profiler profiler;
+    auto pool = std::make_shared<MemoryPool>();
+    Executor executor(pool, {.threads = threads, .profiler = &profiler});
+    std::vector<std::atomic<int>> counters(300);
+    void *bindings[] = {counters.data()}, *badBindings[] = {nullptr};
+    auto run = [&](std::vector<plim_launch> launches) {
+      CallContext call(executor, *pool, *pool, {});
+      return plim_rt_dispatch_group(call.context(), static_cast<int64_t>(launches.size()),
+                                    launches.data());
+    };
+    plim_dispatch small = dispatchOf(countEntry, firstScalar, "small", cheap);
+    plim_dispatch large = dispatchOf(countEntry, firstScalar, "large", dear);
+    plim_dispatch failing =
+        dispatchOf([](plim_context *context, void *const *, const int64_t *, int64_t,
+                      int64_t) { return plim_rt_fail(context, invalidArgument, "bad"); },
+                   firstScalar, "failing", dear);
+    small.location = "in.mlir:1:2: ";
+    large.location = nullptr;
+    int64_t none[] = {0}, one[] = {1}, many[] = {300};
+    constexpr uint64_t rounds = 10;
+    for (uint64_t i = 0; i < rounds; ++i) {
+      EXPECT_EQ(run({{&small, bindings, many}, {&small, bindings, one}}), 0);
+      EXPECT_EQ(run({{&large, bindings, many}}), 0);
+      EXPECT_EQ(run({{&large, bindings, many}, {&small, bindings, none}, {&small, bindings, one}}),
+                0);
+      EXPECT_EQ(run({{&failing, badBindings, many}}), invalidArgument);
+    }
+    std::map<std::pair<Profiler::Kind, std::string>, Profiler::Counter> seen;
+    for (const Profiler::Counter &counter : profiler.counters())
+      seen[{counter.kind, counter.name}] = counter;
+    using enum Profiler::Kind;
+    EXPECT_EQ((seen[{Dispatch, "small"}].runs), 3 * rounds);
+    EXPECT_EQ((seen[{Dispatch, "small"}].workgroups), 302 * rounds);
+    EXPECT_EQ((seen[{Dispatch, "small"}].location), "in.mlir:1:2: ");
+    EXPECT_EQ((seen[{Dispatch, "large"}].runs), 2 * rounds);
+    EXPECT_EQ((seen[{Dispatch, "large"}].workgroups), 600 * rounds);
+    EXPECT_EQ((seen[{Dispatch, "failing"}].runs), rounds);
+    EXPECT_EQ((seen[{Range, "large"}].workgroups), threads == 1 ? 0 : 600 * rounds);
+    EXPECT_EQ((seen[{Group, "concurrent dispatches"}].runs), threads == 1 ? 0 : rounds);
   }
 }
 

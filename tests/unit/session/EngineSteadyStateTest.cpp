@@ -72,6 +72,32 @@ TEST_F(EngineSteadyState, KernelsAndStateAllocateNothing) {
   EXPECT_EQ(allocationsOf(add, addArguments, 500), 0);
 }
 
+TEST_F(EngineSteadyState, AProfilerAllocatesNothing) {
+  for (size_t maxSpans : {Profiler::defaultMaxSpans, size_t(0)}) {
+    auto profiler = std::make_shared<Profiler>(maxSpans);
+    std::shared_ptr<Engine> engine = makeEngine({.threads = 1, .profiler = profiler});
+    Function temporaries = lookup(load(*engine, temporariesSource), "main");
+    Function add = lookup(load(*engine, stateSource), "add");
+    std::vector<Value> arguments = {smallIntegers({8, 16}), smallIntegers({16, 16})};
+    std::vector<Value> addArguments = {smallIntegers({2})};
+    allocationsOf(temporaries, arguments, 5);
+    allocationsOf(add, addArguments, 5);
+    EXPECT_EQ(allocationsOf(temporaries, arguments, 500), 0);
+    EXPECT_EQ(allocationsOf(add, addArguments, 500), 0);
+    EXPECT_EQ(profiler->droppedSpans() == 0, maxSpans != 0);
+  }
+}
+
+TEST_F(EngineSteadyState, AProfilerOfSeveralThreadsComesToRest) {
+  std::shared_ptr<Engine> engine =
+      makeEngine({.threads = 2, .profiler = std::make_shared<Profiler>()});
+  Function matmul = lookup(load(*engine, matmulSource), "matmul");
+  std::vector<Value> arguments = {smallIntegers({128, 128}), smallIntegers({128, 128})};
+  for (int i = 0; i < 20 && allocationsOf(matmul, arguments, 200) != 0; ++i) {
+  }
+  EXPECT_LE(allocationsOf(matmul, arguments, 500), 2);
+}
+
 TEST_F(EngineSteadyState, OutputsOverArgumentsAllocateNothing) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
   Function matmul = lookup(load(*engine, matmulSource), "matmul");
