@@ -1,5 +1,6 @@
 #include "tools/ExplainCommand.h"
 
+#include "tools/Progress.h"
 #include "tools/Text.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <tuple>
 #include <utility>
@@ -332,8 +334,14 @@ void print(const Object &report, const std::vector<std::pair<std::string, Cost>>
 }
 
 StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
-                                      const ExplainOptions &options, const std::string &policy) {
+                                      const ExplainOptions &options, const std::string &policy,
+                                      std::ostream &err) {
   LoadOptions load;
+  std::optional<ProgressLine> line;
+  if (options.progress) {
+    line.emplace(err);
+    load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
+  }
   load.oracle = options.module.oracle;
   load.policy = policy;
   PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine.compile(source, options.module.file, load));
@@ -343,11 +351,11 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
   return std::move(*report);
 }
 
-Status explain(const ExplainOptions &options, std::ostream &out) {
+Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
   PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
   PLIM_ASSIGN_OR_RETURN(llvm::json::Value report,
-                        reportFor(*engine, source, options, options.module.policy));
+                        reportFor(*engine, source, options, options.module.policy, err));
   Object &object = *report.getAsObject();
   // What every policy would have cost, proven: the same module lowered with each.
   std::vector<std::pair<std::string, Cost>> costs = {{options.module.policy, costOf(object)}};
@@ -355,7 +363,8 @@ Status explain(const ExplainOptions &options, std::ostream &out) {
     for (const char *policy : {"auto", "stack", "workspace", "heap", "fixed:1024"}) {
       if (policy == options.module.policy)
         continue;
-      PLIM_ASSIGN_OR_RETURN(llvm::json::Value other, reportFor(*engine, source, options, policy));
+      PLIM_ASSIGN_OR_RETURN(llvm::json::Value other,
+                            reportFor(*engine, source, options, policy, err));
       costs.emplace_back(policy, costOf(*other.getAsObject()));
     }
   if (!options.json) {
@@ -379,7 +388,7 @@ Status explain(const ExplainOptions &options, std::ostream &out) {
 } // namespace
 
 int runExplainCommand(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
-  Status status = explain(options, out);
+  Status status = explain(options, out, err);
   if (status.ok())
     return 0;
   err << "error: " << status.message() << "\n";

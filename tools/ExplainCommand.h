@@ -13,6 +13,7 @@ namespace plim::tools {
 struct ExplainOptions {
   ModuleOptions module;
   bool json = false;
+  bool progress = false; // of long compilations, on `err`, which is a terminal
 };
 
 /// Exit status: 0, or 1 after one diagnostic on `err`.

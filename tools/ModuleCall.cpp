@@ -10,7 +10,8 @@ namespace plim::tools {
 
 using runtime::Value;
 
-StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options) {
+StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
+                                             std::shared_ptr<Profiler> profiler) {
   EngineOptions engine;
   engine.target = options.target;
   engine.targetOverrides = options.overrides;
@@ -18,6 +19,7 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options) {
   engine.policy = options.policy;
   engine.threads = options.threads;
   engine.checked = options.checked;
+  engine.profiler = std::move(profiler);
   if (options.cache || !options.cacheFolder.empty())
     engine.cacheFolder =
         options.cacheFolder.empty() ? jit::ArtifactCache::defaultFolder() : options.cacheFolder;

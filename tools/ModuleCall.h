@@ -35,7 +35,8 @@ struct CallText {
 
 using PoolPtr = std::shared_ptr<runtime::MemoryPool>;
 
-StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options);
+StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
+                                             std::shared_ptr<Profiler> profiler = nullptr);
 StatusOr<std::vector<runtime::Value>> readInputs(const CallText &call, const PoolPtr &pool);
 StatusOr<Parameters> readParameters(const CallText &call, const PoolPtr &pool);
 /// Memory for the pools, which `memories` comes to own.

@@ -1,13 +1,19 @@
 #include "tools/RunCommand.h"
 
 #include "engine/io/Npy.h"
+#include "support/Trace.h"
+#include "tools/Progress.h"
+#include "tools/RunStatistics.h"
 #include "tools/io/ValueText.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
-#include <iomanip>
+#include <optional>
 #include <ostream>
+#include <sys/resource.h>
 
 namespace plim::tools {
 
@@ -35,23 +41,37 @@ Status writeOutputs(const RunOptions &options, const std::vector<Value> &results
   return okStatus();
 }
 
-void printLoad(const LoadStatistics &statistics, std::ostream &err) {
-  auto ms = [](double seconds) { return seconds * 1e3; };
-  err << std::fixed << std::setprecision(2) << "load: " << ms(statistics.totalSeconds) << " ms";
-  if (statistics.fromCache)
-    err << " (from the cache";
-  else
-    err << " (parse " << ms(statistics.compile.parse) << ", lower " << ms(statistics.compile.lower)
-        << ", optimise " << ms(statistics.compile.optimise) << ", codegen "
-        << ms(statistics.compile.codegen);
-  err << ", link " << ms(statistics.linkSeconds) << ")\n";
+int64_t bytesOf(const std::vector<Value> &values) {
+  int64_t bytes = 0;
+  for (const Value &value : values)
+    if (const auto *buffer = std::get_if<runtime::Buffer>(&value))
+      bytes += static_cast<int64_t>(buffer->bytes());
+  return bytes;
 }
 
-Status run(const RunOptions &options, std::ostream &out, std::ostream &err) {
+/// The most that this process ever had in memory.
+int64_t peakResidentBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
+StatusOr<std::shared_ptr<Module>> loadModule(const RunOptions &options, Engine &engine,
+                                             LoadOptions load, std::ostream &err) {
+  std::optional<ProgressLine> line;
+  if (options.progress) {
+    line.emplace(err);
+    load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
+  }
+  return engine.loadFile(options.module.file, load);
+}
+
+Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler, std::ostream &out,
+           std::ostream &err) {
   auto pool = std::make_shared<runtime::MemoryPool>();
   // Inputs first: a typo in one should not cost a compilation.
   PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, readInputs(options.call, pool));
-  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
   LoadOptions load;
   load.oracle = options.module.oracle;
   PLIM_ASSIGN_OR_RETURN(load.parameters, readParameters(options.call, pool));
@@ -60,8 +80,7 @@ Status run(const RunOptions &options, std::ostream &out, std::ostream &err) {
   std::string assembly;
   if (!options.assembly.empty())
     load.assembly = &assembly;
-  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
-                        engine->loadFile(options.module.file, load));
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module, loadModule(options, *engine, load, err));
   if (options.assembly == "-")
     out << assembly;
   else if (!options.assembly.empty() && !(std::ofstream(options.assembly) << assembly))
@@ -84,19 +103,41 @@ Status run(const RunOptions &options, std::ostream &out, std::ostream &err) {
       out << "arg[" << i << "]: " << printValue(inputs[i]) << "\n";
   for (size_t i = 0; i < results.size(); ++i)
     out << "result[" << i << "]: " << printValue(results[i]) << "\n";
-  if (options.timing) {
-    printLoad(module->statistics(), err);
-    std::sort(times.begin(), times.end());
-    err << "call: median " << times[times.size() / 2] << " us, minimum " << times.front()
-        << " us, maximum " << times.back() << " us, " << times.size() << " calls\n";
-  }
+  if (options.stats)
+    printStatistics({.load = module->statistics(),
+                     .callMicroseconds = std::move(times),
+                     .callBytes = bytesOf(inputs) + bytesOf(results),
+                     .memory = engine->memoryStatistics(),
+                     .residentBytes = peakResidentBytes(),
+                     .counters = profiler->counters()},
+                    err);
   return writeOutputs(options, results);
 }
 
 } // namespace
 
 int runRunCommand(const RunOptions &options, std::ostream &out, std::ostream &err) {
-  Status status = run(options, out, err);
+  std::shared_ptr<Profiler> profiler;
+  std::ofstream trace;
+  auto cannotWrite = [&] {
+    return unavailableError("cannot write '" + options.trace + "': " + std::strerror(errno));
+  };
+  if (!options.trace.empty()) {
+    // First, as inputs are.
+    trace.open(options.trace, std::ios::binary);
+    if (!trace)
+      return fail(err, cannotWrite());
+    profiler = std::make_shared<Profiler>();
+  } else if (options.stats) {
+    profiler = std::make_shared<Profiler>(0);
+  }
+  Status status = run(options, profiler, out, err);
+  if (trace.is_open()) {
+    writeTrace(*profiler, trace);
+    trace.close();
+    if (!trace && status.ok())
+      status = cannotWrite();
+  }
   return status.ok() ? 0 : fail(err, status);
 }
 

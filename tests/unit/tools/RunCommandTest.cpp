@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -17,7 +18,9 @@ namespace {
 
 using plim::testing::TemporaryFile;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 struct Outcome {
@@ -153,14 +156,68 @@ TEST_F(RunCommandTest, BindsParameters) {
   expectFailure(options, HasSubstr("/no/such.safetensors"));
 }
 
-TEST_F(RunCommandTest, TimingGoesToStandardError) {
+TEST_F(RunCommandTest, StatisticsGoToStandardError) {
   RunOptions options = optionsFor(testing::sumSource);
   options.call.inputs = {"2xf64=1 2"};
   options.repeat = 5;
-  options.timing = true;
+  options.stats = true;
   Outcome outcome = run(options);
-  EXPECT_THAT(outcome.err, AllOf(StartsWith("load: "), HasSubstr("5 calls")));
+  EXPECT_THAT(outcome.err,
+              AllOf(StartsWith("load: "), HasSubstr("\ncalls: 5, in us: minimum "),
+                    HasSubstr(", p50 "), HasSubstr(", p90 "), HasSubstr(", p99 "),
+                    HasSubstr(", maximum "), HasSubstr(", mean "), HasSubstr("\nthroughput: "),
+                    HasSubstr(" calls a second, "), HasSubstr("\nmemory at most: buffers "),
+                    HasSubstr("; resident in the process "), Not(HasSubstr("dispatches"))));
   EXPECT_THAT(outcome.out, HasSubstr("result[0]: f64=3\n"));
+}
+
+TEST_F(RunCommandTest, StatisticsTellOfDispatches) {
+  RunOptions options = optionsFor(testing::matmulSource);
+  options.call.inputs = {"2x3xf32=1", "3x4xf32=1"};
+  options.repeat = 7;
+  options.stats = true;
+  Outcome outcome = run(options);
+  EXPECT_THAT(outcome.err,
+              ContainsRegex("\ndispatches, [^\n]*\n  dispatch +runs +workgroups +"
+                            "minimum +mean +maximum +share %\n  matmul_[a-z_0-9]+ +7 "));
+}
+
+TEST_F(RunCommandTest, WritesATrace) {
+  TemporaryFile file;
+  RunOptions options = optionsFor(testing::matmulSource);
+  options.call.inputs = {"2x3xf32=1", "3x4xf32=1"};
+  options.repeat = 3;
+  options.trace = file.path();
+  Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  int calls = 0;
+  nlohmann::json trace = nlohmann::json::parse(file.read());
+  for (const nlohmann::json &event : trace["traceEvents"])
+    calls += event["ph"] == "X" && event["cat"] == "call" && event["name"] == "matmul";
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(RunCommandTest, WritesATraceOfWhatFails) {
+  TemporaryFile file;
+  RunOptions options = optionsFor("func.func @f(");
+  options.trace = file.path();
+  expectFailure(options, HasSubstr(module.path() + ":1:"));
+  EXPECT_THAT(nlohmann::json::parse(file.read())["traceEvents"], Not(::testing::IsEmpty()));
+}
+
+TEST_F(RunCommandTest, ATraceThatCannotBeWrittenIsAnError) {
+  RunOptions options = optionsFor(testing::sumSource);
+  options.call.inputs = {"2xf64=1 2"};
+  options.trace = "/no/such/folder/trace.json";
+  expectFailure(options, HasSubstr("cannot write '/no/such/folder/trace.json': No such file"));
+  if (std::filesystem::exists("/dev/full")) {
+    options.trace = "/dev/full";
+    Outcome outcome = run(options);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("cannot write '/dev/full'"));
+    EXPECT_THAT(outcome.out, HasSubstr("result[0]: f64=3\n"));
+  }
 }
 
 TEST_F(RunCommandTest, WritesAssembly) {
@@ -182,8 +239,8 @@ TEST_F(RunCommandTest, CachesInTheGivenFolder) {
   options.call.inputs = {"2xf64=1 2"};
   options.module.cache = true;
   options.module.cacheFolder = folder;
-  options.timing = true;
-  EXPECT_THAT(run(options).err, ::testing::Not(HasSubstr("from the cache")));
+  options.stats = true;
+  EXPECT_THAT(run(options).err, Not(HasSubstr("from the cache")));
   EXPECT_THAT(run(options).err, HasSubstr("from the cache"));
   std::filesystem::remove_all(folder);
 }
