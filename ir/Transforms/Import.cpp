@@ -1,5 +1,6 @@
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/BufferUses.h"
 #include "ir/Transforms/Passes.h"
 #include "support/CheckedMath.h"
 
@@ -369,7 +370,34 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
               return WalkResult::interrupt();
       return WalkResult::advance();
     });
-    return failure(walk.wasInterrupted());
+    return failure(walk.wasInterrupted() || failed(checkConstants(module)));
+  }
+
+  /// No tensor that may be updated in place is a constant: said here, since whether an op does update it
+  /// depends on what becomes of that op.
+  static LogicalResult checkConstants(ModuleOp module) {
+    SymbolTable symbols(module);
+    SmallVector<memref::GetGlobalOp> constants;
+    bool mayWrite = false;
+    module.walk([&](Operation *op) {
+      if (auto toTensor = dyn_cast<bufferization::ToTensorOp>(op))
+        mayWrite |= toTensor.getWritable();
+      if (auto get = dyn_cast<memref::GetGlobalOp>(op))
+        if (symbols.lookup<memref::GlobalOp>(get.getName()).getConstant())
+          constants.push_back(get);
+    });
+    if (!mayWrite || constants.empty())
+      return success();
+    BufferUses uses(module);
+    LogicalResult result = success();
+    for (memref::GetGlobalOp get : constants)
+      uses.forEach(get, [&](OpOperand &use) {
+        auto toTensor = dyn_cast<bufferization::ToTensorOp>(use.getOwner());
+        if (toTensor && toTensor.getWritable())
+          result = toTensor.emitError()
+                   << "makes a writable tensor of '" << get.getName() << "', which is constant";
+      });
+    return result;
   }
 
   LogicalResult decompose(ModuleOp module) {

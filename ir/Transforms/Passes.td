@@ -32,7 +32,8 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
 
     - rejects what the engine cannot run, each with one located error: function declarations without
       a body, unsupported types at the boundary of a public function, tensors whose size in bytes
-      does not fit the address space, calls through values, whose stack has no bound;
+      does not fit the address space, writable tensors of constants, calls through values, whose
+      stack has no bound;
     - marks functions without any tensor as kernels (`plim.kernel`) and the tensor arguments of all
       others as not writable;
     - turns `ml_program` globals into memref globals: a load from a mutable one is a copy, a store

@@ -381,3 +381,17 @@ func.func @f(%x: tensor<4xf32> {plim.donate = 0}, %n: index) -> tensor<4xf32> {
   %y = func.call @f(%x, %n) : (tensor<4xf32>, index) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Even where nothing comes to write there.
+memref.global "private" constant @table : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+func.func @writable(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %g = memref.get_global @table : memref<4xf32>
+  %c = memref.cast %g : memref<4xf32> to memref<?xf32>
+  %b = memref.cast %c : memref<?xf32> to memref<4xf32>
+  // expected-error @below {{makes a writable tensor of 'table', which is constant}}
+  %t = bufferization.to_tensor %b restrict writable : memref<4xf32> to tensor<4xf32>
+  %r = linalg.exp ins(%x : tensor<4xf32>) outs(%t : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
