@@ -2,11 +2,13 @@
 //
 // plim.dispatch in one-shot bufferization: inputs are read, outputs are written in place, and read
 // only when the access says so. That is where access analysis pays first: a write-only destination
-// never forces a copy.
+// never forces a copy. A binding is a base pointer and extents, so its memory must be dense, from wherever
+// it begins; what lies there with strides is copied.
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -29,6 +31,18 @@ bool isDense(MemRefType type) {
   return true;
 }
 
+/// A dense buffer of the same extents.
+FailureOr<Value> allocateLike(RewriterBase &rewriter, Location loc, Value buffer,
+                              const BufferizationOptions &options) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, i));
+  return options.createAlloc(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()),
+                             sizes);
+}
+
 struct DispatchOpInterface
     : DstBufferizableOpInterfaceExternalModel<DispatchOpInterface, DispatchOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
@@ -40,35 +54,35 @@ struct DispatchOpInterface
     auto dispatch = cast<DispatchOp>(op);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(op);
-    auto toBuffer = [&](Value value) -> FailureOr<Value> {
-      if (!isa<TensorType>(value.getType()))
-        return value;
-      FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
-      if (failed(buffer))
-        return failure();
-      // A binding is a base pointer and extents: its memory must be dense, from wherever it begins.
-      if (!isDense(cast<MemRefType>(buffer->getType())))
-        return op->emitOpError("binds a buffer that is not dense row-major");
-      return buffer;
-    };
-    SmallVector<Value> inputs, outputs;
-    for (Value input : dispatch.getInputs()) {
-      FailureOr<Value> buffer = toBuffer(input);
-      if (failed(buffer))
-        return failure();
-      inputs.push_back(*buffer);
+    Location loc = op->getLoc();
+    SmallVector<Value> inputs, outputs, results;
+    for (OpOperand &operand : op->getOpOperands()) {
+      bool isOutput = dispatch.isDpsInit(&operand);
+      Value value = operand.get();
+      if (isa<TensorType>(value.getType())) {
+        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+        if (failed(buffer))
+          return failure();
+        value = *buffer;
+      }
+      if (isOutput)
+        results.push_back(value);
+      if (auto type = dyn_cast<MemRefType>(value.getType()); type && !isDense(type)) {
+        FailureOr<Value> dense = allocateLike(rewriter, loc, value, options);
+        if (failed(dense) || (dispatch.getAccess(operand) != Access::WriteOnly &&
+                              failed(options.createMemCpy(rewriter, loc, value, *dense))))
+          return failure();
+        value = *dense;
+      }
+      (isOutput ? outputs : inputs).push_back(value);
     }
-    for (Value output : dispatch.getOutputs()) {
-      FailureOr<Value> buffer = toBuffer(output);
-      if (failed(buffer))
-        return failure();
-      outputs.push_back(*buffer);
-    }
-    auto bufferized =
-        DispatchOp::create(rewriter, op->getLoc(), TypeRange(), dispatch.getFunctionAttr(), inputs,
-                           outputs, dispatch.getAccessesAttr());
+    auto bufferized = DispatchOp::create(rewriter, loc, TypeRange(), dispatch.getFunctionAttr(),
+                                         inputs, outputs, dispatch.getAccessesAttr());
     bufferized->setDiscardableAttrs(dispatch->getDiscardableAttrDictionary());
-    replaceOpWithBufferizedValues(rewriter, op, outputs);
+    for (auto [output, result] : llvm::zip(outputs, results))
+      if (output != result && failed(options.createMemCpy(rewriter, loc, output, result)))
+        return failure();
+    replaceOpWithBufferizedValues(rewriter, op, results);
     return success();
   }
 };

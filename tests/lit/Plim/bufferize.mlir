@@ -75,3 +75,41 @@ func.func @read_later(%o: memref<4xf32>) -> tensor<4xf32> {
   %s = plim.dispatch @two ins(%ot : tensor<4xf32>) outs(%r : tensor<4xf32>) -> tensor<4xf32>
   return %s : tensor<4xf32>
 }
+
+// -----
+
+// A binding is dense: what lies in memory with strides is copied, there and back as far as it is used.
+// CHECK-LABEL: func.func @strided(
+//  CHECK-SAME: %[[A:.*]]: memref<?x4xf32, strided<[8, 2]>>, %[[W:.*]]: memref<4xf32, strided<[2]>>, %[[R:.*]]: memref<4xf32, strided<[2]>>, %[[S:.*]]: f32)
+//       CHECK: %[[N:.*]] = memref.dim %[[A]]
+//       CHECK: %[[AD:.*]] = memref.alloc(%[[N]]) {{.*}}: memref<?x4xf32>
+//       CHECK: memref.copy %[[A]], %[[AD]]
+//       CHECK: %[[WD:.*]] = memref.alloc() {{.*}}: memref<4xf32>
+//   CHECK-NOT: memref.copy
+//       CHECK: %[[RD:.*]] = memref.alloc() {{.*}}: memref<4xf32>
+//       CHECK: memref.copy %[[R]], %[[RD]]
+//       CHECK: plim.dispatch @work ins(%[[AD]], %[[S]] : memref<?x4xf32>, f32) outs(%[[WD]], %[[RD]] : memref<4xf32>, memref<4xf32>)
+//       CHECK: memref.copy %[[WD]], %[[W]]
+//       CHECK: memref.copy %[[RD]], %[[R]]
+func.func private @work(%a: memref<f32>, %s: f32, %w: memref<f32>, %r: memref<f32>)
+    attributes {plim.dispatch_function} {
+  return
+}
+func.func @strided(%a: memref<?x4xf32, strided<[8, 2]>>, %w: memref<4xf32, strided<[2]>>,
+                   %r: memref<4xf32, strided<[2]>>, %s: f32) {
+  %at = bufferization.to_tensor %a restrict
+      : memref<?x4xf32, strided<[8, 2]>> to tensor<?x4xf32>
+  %wt = bufferization.to_tensor %w restrict writable
+      : memref<4xf32, strided<[2]>> to tensor<4xf32>
+  %rt = bufferization.to_tensor %r restrict writable
+      : memref<4xf32, strided<[2]>> to tensor<4xf32>
+  %0:2 = plim.dispatch @work ins(%at, %s : tensor<?x4xf32>, f32)
+      outs(%wt, %rt : tensor<4xf32>, tensor<4xf32>)
+      {accesses = [#plim.access<readonly>, #plim.access<writeonly>, #plim.access<readwrite>]}
+      -> tensor<4xf32>, tensor<4xf32>
+  bufferization.materialize_in_destination %0#0 in restrict writable %w
+      : (tensor<4xf32>, memref<4xf32, strided<[2]>>) -> ()
+  bufferization.materialize_in_destination %0#1 in restrict writable %r
+      : (tensor<4xf32>, memref<4xf32, strided<[2]>>) -> ()
+  return
+}
