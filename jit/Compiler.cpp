@@ -540,6 +540,7 @@ private:
     pipeline.stackReserveBytes = stackReserve;
     if (device.vectorBits > 0)
       pipeline.vectorBits = device.vectorBits;
+    pipeline.guarded = options.guarded;
     if (!device.caches.empty() && device.caches[0].lineBytes > 0)
       pipeline.inlineConstantBytes = device.caches[0].lineBytes;
     pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();

@@ -45,6 +45,9 @@ struct CompileOptions {
   std::vector<std::string> engineLimits, loadLimits;
   /// The plain lowering that every optimisation is compared with.
   bool oracle = false;
+  /// For data that lies in memory of its own, right before pages that may not be touched: all constants are
+  /// data, and code counts on no more than the alignment of their elements.
+  bool guarded = false;
   /// How per-dispatch code generation is run; sequentially when empty.
   ParallelFor parallelFor;
   /// If not null, keeps the memory of the source, which nobody may write while it does: large constants

@@ -175,8 +175,10 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
 
   // Data first: code refers to it by absolute address.
   constexpr auto alignment = static_cast<size_t>(dataAlignment);
-  auto isBound = [](const DataSymbol &symbol) {
-    return symbol.kind == DataKind::Parameter || !symbol.pool.empty();
+  const std::map<std::string_view, const void *> bound(bindings.begin(), bindings.end());
+  auto isBound = [&](const DataSymbol &symbol) {
+    return symbol.kind == DataKind::Parameter || !symbol.pool.empty() ||
+           bound.contains(symbol.name);
   };
   auto isBlock = [](const DataSymbol &symbol) {
     return symbol.kind == DataKind::Constant && symbol.block >= 0;
@@ -216,9 +218,9 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
   for (auto [symbol, offset] : zip(artifact.symbols, offsets)) {
     const void *address = nullptr;
     if (isBound(symbol)) {
-      for (const DataBinding &binding : bindings)
-        if (binding.first == symbol.name)
-          address = binding.second;
+      auto binding = bound.find(symbol.name);
+      if (binding != bound.end())
+        address = binding->second;
       if (!address)
         return failedPreconditionError((symbol.pool.empty() ? "parameter '" : "constant '") +
                                        symbol.name + "' of " + artifact.source + " is not bound");

@@ -68,7 +68,7 @@ public:
   Session &operator=(const Session &) = delete;
 
   /// Links all of `artifact`. Every parameter it names, and every constant with a pool, must be bound,
-  /// with memory of the size and alignment of its type: the caller has checked them.
+  /// and other data may be, with memory of the size and alignment of its type: the caller has checked them.
   /// FailedPrecondition for an unbound one, Internal when the objects do not link, ResourceExhausted
   /// without memory. The module keeps the session alive.
   StatusOr<std::unique_ptr<LinkedModule>> link(const Artifact &artifact,

@@ -14,6 +14,8 @@
 namespace plim::runtime {
 namespace {
 
+constexpr const char *unnamed = "a buffer that is no argument";
+
 constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code); }
 
 plim_context makeContext(void *slab, const CallMemory &memory) {
@@ -145,14 +147,28 @@ plim_code CallContext::runChecked(plim_function_entry entry, const plim_view *ar
   plim_code code = 0;
   std::optional<Fault> fault =
       FaultGuard::run([&] { code = entry(context(), arguments, results); });
-  if (!fault)
-    return code;
   auto argument = [&](size_t i) { return memory.checked->arguments[i].data; };
+  if (!fault) {
+    for (size_t i = 0; i < memory.checked->arguments.size(); ++i)
+      checkSlack(argument(i), "argument #" + std::to_string(i));
+    for (const void *variable : memory.checked->variables)
+      checkSlack(variable, "");
+    LockGuard lock(mutex);
+    for (BlockLink *link = owned.next; link != &owned; link = link->next)
+      checkSlack(pool.blockOf(link), unnamed);
+    return code != 0 ? code : failed();
+  }
   latch(codeOf(StatusCode::OutOfRange),
         std::string(memory.checked->function) + " " +
             describeFault(*fault, *memory.checked->memory, "argument",
                           memory.checked->arguments.size(), argument));
   return failed();
+}
+
+void CallContext::checkSlack(const void *block, const std::string &what) {
+  if (auto damage = memory.checked->memory->takeDamage(block))
+    latch(codeOf(StatusCode::OutOfRange),
+          std::string(memory.checked->function) + " " + describeDamage(*damage, what));
 }
 
 Status CallContext::run(plim_function_entry entry, const plim_view *arguments,
@@ -240,6 +256,8 @@ void CallContext::release(void *block) {
     LockGuard lock(mutex);
     unlink(link);
   }
+  if (memory.checked) [[unlikely]]
+    checkSlack(block, unnamed);
   pool.release(block);
 }
 

@@ -49,6 +49,8 @@ struct CheckedCall {
   /// What runs, with its location: "net.mlir:3:8: kernel 'saxpy'".
   std::string_view function = {};
   std::span<const plim_view> arguments = {};
+  /// Of the module: each may be written.
+  std::span<void *const> variables = {};
 };
 
 /// What a call needs of planned memory, what the caller of the function lends it, and what is known of
@@ -173,6 +175,8 @@ private:
   /// The same where faults are looked for.
   plim_code runChecked(plim_function_entry entry, const plim_view *arguments,
                        const plim_view *results);
+  /// Looks for what the function wrote just outside of the block at `block`, which it knows as `what`.
+  void checkSlack(const void *block, const std::string &what);
   /// An area of scratch of the caller's memory; null when all are in use.
   std::byte *takeArea();
   void giveBackArea(std::byte *area);

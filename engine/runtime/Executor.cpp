@@ -129,11 +129,9 @@ struct Executor::Group {
         [&] { code = dispatch.entry(context, launch.bindings, launch.scalars, begin, end); });
     if (!fault)
       return code;
-    std::string what = dispatch.location ? dispatch.location : "";
-    call.latch(codeOf(StatusCode::OutOfRange),
-               what + "dispatch '" + dispatch.name + "' " +
-                   describeFault(*fault, *call.checked()->memory, "binding", dispatch.binding_count,
-                                 [&](size_t i) { return launch.bindings[i]; }));
+    latchFault(launch,
+               describeFault(*fault, *call.checked()->memory, "binding", dispatch.binding_count,
+                             [&](size_t i) { return launch.bindings[i]; }));
     return call.failed();
   }
 
@@ -146,6 +144,24 @@ struct Executor::Group {
         begin ? memory.beginAccess(launch.bindings[i], writes)
               : memory.endAccess(launch.bindings[i], writes);
       }
+  }
+
+  /// Looks for what was written just outside of what may be written.
+  void checkSlack() const {
+    for (const Launch &launch : *this)
+      for (uint64_t i = 0; i < launch.dispatch->binding_count; ++i) {
+        if (!(launch.dispatch->access[i] & PLIM_ACCESS_WRITE))
+          continue;
+        if (auto damage = call.checked()->memory->takeDamage(launch.bindings[i]))
+          latchFault(launch, describeDamage(*damage, "binding #" + std::to_string(i)));
+      }
+  }
+
+  void latchFault(const Launch &launch, const std::string &what) const {
+    const plim_dispatch &dispatch = *launch.dispatch;
+    call.latch(codeOf(StatusCode::OutOfRange),
+               std::string(dispatch.location ? dispatch.location : "") + "dispatch '" +
+                   dispatch.name + "' " + what);
   }
 
   void runPiece(plim_context *context, const Launch &launch, int64_t begin, int64_t end) const {
@@ -342,6 +358,7 @@ plim_code Executor::run(plim_context *context, std::span<const plim_launch> laun
     } else {
       group.countAccesses(true);
       runGroup(group);
+      group.checkSlack();
       group.countAccesses(false);
     }
     noteMemory();

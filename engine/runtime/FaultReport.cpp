@@ -15,16 +15,30 @@ uintptr_t distance(uintptr_t address, const Block &block) {
                                : address - block.end + 1;
 }
 
-std::string describe(uintptr_t address, const Block &block, const std::string &what) {
-  if (address >= block.begin && address < block.end)
-    return "writes to " + what + ", which is only read there";
+/// "binding #1, constant 'c'".
+std::string nameOf(const std::string &what, const Block &block) {
+  return block.name.empty() ? what : what.empty() ? block.name : what + ", " + block.name;
+}
+
+std::string describeOutside(const char *verb, uintptr_t address, const Block &block,
+                            const std::string &what) {
   std::string bytes = std::to_string(distance(address, block));
-  return "accesses byte " + bytes +
+  return verb + (" byte " + bytes) +
          (address < block.begin ? " before the begin" : " behind the end") + " of " + what +
          ", which has " + std::to_string(block.end - block.begin) + " bytes";
 }
 
+std::string describe(uintptr_t address, const Block &block, const std::string &what) {
+  if (address >= block.begin && address < block.end)
+    return "writes to " + what + ", which is only read there";
+  return describeOutside("accesses", address, block, what);
+}
+
 } // namespace
+
+std::string describeDamage(const GuardedMemory::Damage &damage, const std::string &what) {
+  return describeOutside("writes", damage.address, damage.block, nameOf(what, damage.block));
+}
 
 std::string describeFault(const Fault &fault, const GuardedMemory &memory, const std::string &role,
                           size_t count, const std::function<const void *(size_t)> &bufferAt) {
@@ -46,10 +60,10 @@ std::string describeFault(const Fault &fault, const GuardedMemory &memory, const
   // The fault of another buffer, which lies closer: a temporary of the function itself.
   std::optional<Block> hit = memory.find(fault.address);
   if (hit && (!nearest || hit->begin != nearest->begin))
-    return describe(address, *hit, "a buffer that is no " + role);
+    return describe(address, *hit, hit->name.empty() ? "a buffer that is no " + role : hit->name);
   std::string what = role + " #" + std::to_string(position);
   if (nearest)
-    return describe(address, *nearest, what);
+    return describe(address, *nearest, nameOf(what, *nearest));
   if (least != UINTPTR_MAX)
     return "accesses byte " + std::to_string(least) + " of " + what +
            ", which is not there or only read there";

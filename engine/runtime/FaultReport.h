@@ -19,4 +19,7 @@ namespace plim::runtime {
 std::string describeFault(const Fault &fault, const GuardedMemory &memory, const std::string &role,
                           size_t count, const std::function<const void *(size_t)> &bufferAt);
 
+/// "writes byte 4 before the begin of binding #1, which has 20 bytes", for `what` = "binding #1".
+std::string describeDamage(const GuardedMemory::Damage &damage, const std::string &what);
+
 } // namespace plim::runtime

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +16,13 @@ void *pointerTo(uintptr_t address) { return reinterpret_cast<void *>(address); }
 // More than a few rows of a small matrix; address space alone.
 constexpr size_t guardPages = 16;
 
+// Neither a common byte nor, as a float or a pointer, a common value.
+constexpr std::byte pattern{0xC5};
+
+void fill(uintptr_t begin, uintptr_t end) {
+  std::memset(pointerTo(begin), static_cast<int>(pattern), end - begin);
+}
+
 } // namespace
 
 GuardedMemory::GuardedMemory()
@@ -22,7 +30,7 @@ GuardedMemory::GuardedMemory()
 
 GuardedMemory::~GuardedMemory() { assert(mappings.empty() && "a block outlives its memory"); }
 
-void *GuardedMemory::allocate(size_t bytes, size_t alignment) {
+void *GuardedMemory::allocate(size_t bytes, size_t alignment, std::string name) {
   assert(alignment <= page);
   if (bytes > SIZE_MAX / 2)
     return nullptr;
@@ -32,15 +40,19 @@ void *GuardedMemory::allocate(size_t bytes, size_t alignment) {
   if (memory == MAP_FAILED)
     return nullptr;
   Mapping mapping = {};
+  mapping.block.name = std::move(name);
   mapping.pages = addressOf(memory) + guard;
   mapping.pagesEnd = mapping.pages + payload;
   mapping.block.begin = (mapping.pagesEnd - bytes) / alignment * alignment;
   mapping.block.end = mapping.block.begin + bytes;
   if (mprotect(pointerTo(mapping.pages), payload, PROT_READ | PROT_WRITE) == 0) {
+    fill(mapping.pages, mapping.block.begin);
+    fill(mapping.block.end, mapping.pagesEnd);
     try {
       std::lock_guard lock(mutex);
-      mappings.emplace(mapping.pagesEnd, mapping);
-      return pointerTo(mapping.block.begin);
+      const uintptr_t begin = mapping.block.begin;
+      mappings.emplace(mapping.pagesEnd, std::move(mapping));
+      return pointerTo(begin);
     } catch (const std::bad_alloc &) {
       // As if the pages had not been had.
     }
@@ -80,6 +92,28 @@ std::optional<GuardedMemory::Block> GuardedMemory::find(const void *address) con
   std::lock_guard lock(mutex);
   const Mapping *mapping = at(addressOf(address));
   return mapping ? std::optional<Block>(mapping->block) : std::nullopt;
+}
+
+std::optional<GuardedMemory::Damage> GuardedMemory::takeDamage(const void *address) {
+  std::lock_guard lock(mutex);
+  const Mapping *mapping = at(addressOf(address));
+  if (!mapping)
+    return std::nullopt;
+  const Block &block = mapping->block;
+  auto isDamaged = [](uintptr_t at) { return *static_cast<std::byte *>(pointerTo(at)) != pattern; };
+  uintptr_t before = block.begin, behind = block.end;
+  while (before > mapping->pages && !isDamaged(before - 1))
+    --before;
+  while (behind < mapping->pagesEnd && !isDamaged(behind))
+    ++behind;
+  bool isBefore = before != mapping->pages, isBehind = behind != mapping->pagesEnd;
+  if (!isBefore && !isBehind)
+    return std::nullopt;
+  if (!block.isProtected) {
+    fill(mapping->pages, block.begin);
+    fill(block.end, mapping->pagesEnd);
+  }
+  return Damage{block, isBehind ? behind : before - 1};
 }
 
 void GuardedMemory::beginAccess(const void *block, bool writes) { count(block, !writes, writes); }

@@ -3,8 +3,11 @@
 // Each block has pages of its own, between guards that nothing may touch. It ends where the upper one
 // begins, as nearly as its alignment allows:
 //
-//   | guard, 16 pages | ... payload | guard, 16 pages |
-//                       ^ block     ^ end
+//   | guard, 16 pages | slack | block | slack | guard, 16 pages |
+//                             ^ begin ^ end
+//
+// The slack, less than a page in front and less than the alignment behind, holds a pattern: what was written
+// there is found afterwards (takeDamage). What was read there is not.
 //
 // A block is write-protected while accesses to it are going on of which none writes. Its holder's notes
 // (MemoryPool's header) lie elsewhere.
@@ -17,15 +20,22 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace plim::runtime {
 
 class GuardedMemory {
 public:
-  /// What is known of a block: its payload, and whether writing to it is a fault now.
+  /// What is known of a block: its payload, whether writing to it is a fault now, and what it is called.
   struct Block {
     uintptr_t begin = 0, end = 0;
     bool isProtected = false;
+    std::string name = {};
+  };
+  /// A write outside of a block.
+  struct Damage {
+    Block block;
+    uintptr_t address;
   };
 
   GuardedMemory();
@@ -35,8 +45,8 @@ public:
   GuardedMemory &operator=(const GuardedMemory &) = delete;
 
   /// `bytes` bytes of zeros, aligned to `alignment`, a power of two up to a page; of zero bytes the end
-  /// alone. Null without memory.
-  void *allocate(size_t bytes, size_t alignment);
+  /// alone. `name` says what it is, "constant 'c'"; empty for what has no name. Null without memory.
+  void *allocate(size_t bytes, size_t alignment, std::string name = {});
   /// Takes a block of allocate() back; null is ignored. No access to it may be going on.
   void release(void *block);
 
@@ -47,6 +57,10 @@ public:
   /// The block whose pages, or guard on either side, have this address.
   std::optional<Block> find(const void *address) const;
 
+  /// The byte nearest to the block at this address that was written in its slack since the last time; nothing
+  /// for other memory. A byte of the pattern itself is not seen.
+  std::optional<Damage> takeDamage(const void *address);
+
   /// An access to the block at `block` begins, or ends: while there are any, and none writes, its
   /// pages cannot be written. Addresses of other memory are ignored.
   void beginAccess(const void *block, bool writes);
@@ -55,7 +69,7 @@ public:
 private:
   struct Mapping {
     uintptr_t pages, pagesEnd; // of the payload
-    Block block;
+    Block block = {};
     int readers = 0, writers = 0;
     alignas(recordBytes) std::byte record[recordBytes];
   };

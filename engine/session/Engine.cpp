@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -133,19 +134,39 @@ StatusOr<PinnedConstants> reserveConstants(const jit::Artifact &artifact, Pools 
   return pinned;
 }
 
-/// Binds the parameters to copies that nothing can write, which `blocks` comes to list.
-Status guardParameters(runtime::GuardedMemory &memory, const Parameters &parameters,
-                       std::vector<jit::DataBinding> &bindings, std::vector<void *> &blocks) {
-  for (auto &[name, address] : bindings) {
-    const Buffer &buffer = parameters.at(name);
-    void *block = memory.allocate(buffer.bytes(), static_cast<size_t>(elementBytes(buffer.type())));
+/// That of an element.
+size_t alignmentOf(const DataSymbol &symbol) {
+  int64_t count = 1;
+  for (int64_t extent : symbol.type.shape)
+    count *= extent;
+  auto element = static_cast<size_t>(count == 0 ? 1 : symbol.bytes / count);
+  return std::min(std::bit_floor(std::max(element, size_t{1})), roundUp(1));
+}
+
+/// Binds all data but that in pools to copies between guards, which `data` comes to own. Nothing can write
+/// to parameters and constants.
+Status guardData(const jit::Artifact &artifact, std::vector<jit::DataBinding> &bindings,
+                 GuardedData &data) {
+  std::map<std::string_view, const void *> parameters(bindings.begin(), bindings.end());
+  bindings.clear();
+  for (const DataSymbol &symbol : artifact.symbols) {
+    if (!symbol.pool.empty())
+      continue;
+    const auto bytes = static_cast<size_t>(symbol.bytes);
+    const void *contents = nullptr;
+    if (symbol.kind == DataKind::Parameter)
+      contents = parameters.at(symbol.name);
+    else if (std::optional<std::string_view> initial = contentsOf(artifact, symbol))
+      contents = initial->data();
+    const char *kind = symbol.kind == DataKind::Parameter  ? "parameter '"
+                       : symbol.kind == DataKind::Constant ? "constant '"
+                                                           : "variable '";
+    bool isWritten = symbol.kind == DataKind::Variable;
+    std::string name = kind + symbol.name + "'";
+    void *block = data.add(contents, bytes, alignmentOf(symbol), isWritten, name);
     if (!block)
-      return resourceExhaustedError("no memory for a guarded copy of parameter '" + name + "'");
-    if (buffer.bytes() != 0)
-      std::memcpy(block, buffer.data(), buffer.bytes());
-    memory.beginAccess(block, /*writes=*/false);
-    blocks.push_back(block);
-    address = block;
+      return resourceExhaustedError("no memory for a guarded copy of " + name);
+    bindings.emplace_back(symbol.name, block);
   }
   return okStatus();
 }
@@ -251,6 +272,7 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   compileOptions.engineLimits = state->options.limits;
   compileOptions.loadLimits = options.limits;
   compileOptions.oracle = options.oracle;
+  compileOptions.guarded = state->options.checked;
   compileOptions.assembly = options.assembly;
   compileOptions.sourceOwner = options.sourceOwner;
   compileOptions.progress = options.progress;
@@ -283,6 +305,7 @@ std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
       hasher.updateField(limit);
   }
   hasher.updateInteger(options.oracle);
+  hasher.updateInteger(state->options.checked);
   hasher.updateField(buildIdentity());
   // Only what changes the artifact.
   const targets::DeviceDescription &device = state->target.devices[0];
@@ -439,7 +462,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   moduleState.constants = std::move(constants);
   if (state->guarded)
     PLIM_RETURN_IF_ERROR(
-        guardParameters(*state->guarded, parameters, bindings, moduleState.guardedParameters));
+        guardData(artifact, bindings, moduleState.guarded.emplace(*state->guarded)));
   for (const auto &[symbol, address] : pinned)
     bindings.emplace_back(symbol->name, address);
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
@@ -472,10 +495,6 @@ Module::~Module() {
     return;
   Engine::State &engine = *state->engine->state;
   engine.release(state->constants);
-  for (void *block : state->guardedParameters) {
-    engine.guarded->endAccess(block, /*writes=*/false);
-    engine.guarded->release(block);
-  }
   // The slabs may have been this module's alone.
   engine.slabs->trim(runtime::MemoryPoolOptions().maxKeptBytes);
 }

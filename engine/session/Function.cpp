@@ -438,7 +438,10 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     PLIM_RETURN_IF_ERROR(guarded->copyIn(description->arguments, arguments, argumentViews.data()));
     name = description->location + (description->isKernel ? "kernel '" : "function '") +
            description->name + "'";
-    checked = {engine.guarded.get(), name, {argumentViews.data(), arguments.size()}};
+    checked = {engine.guarded.get(),
+               name,
+               {argumentViews.data(), arguments.size()},
+               moduleState.guarded->variables()};
     memory.checked = &checked;
   }
   runtime::CallContext call(*engine.executor, *moduleState.pool, *engine.slabs, memory);

@@ -8,6 +8,7 @@
 #include "engine/runtime/GuardedMemory.h"
 #include "engine/session/CallPlanner.h"
 #include "engine/session/Engine.h"
+#include "engine/session/GuardedData.h"
 #include "jit/ArtifactCache.h"
 #include "jit/Session.h"
 
@@ -90,9 +91,9 @@ struct Module::State {
   std::shared_ptr<Engine> engine;
   jit::Artifact artifact; // its objects and data are dropped after linking
   Parameters parameters;
-  std::vector<void *> guardedParameters; // their copies, if the engine is checked
-  Pools pools;                           // bound at load, without what constants take of them
-  std::vector<HostMemory> constants;     // in the pools, claimed from the engine
+  Pools pools;                        // bound at load, without what constants take of them
+  std::vector<HostMemory> constants;  // in the pools, claimed from the engine
+  std::optional<GuardedData> guarded; // all other data, if the engine is checked
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   LoadStatistics statistics;

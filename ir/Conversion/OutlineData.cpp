@@ -51,6 +51,8 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       global->removeAttr(plim::ir::scopeAttr);
       data.push_back(builder.getDictionaryAttr(entry));
       global.removeInitialValueAttr();
+      if (guarded)
+        global.removeAlignmentAttr();
       // LLVM may move loads from what nothing writes.
       global.setConstant(kind != "variable");
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);

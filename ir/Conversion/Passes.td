@@ -53,7 +53,9 @@ def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
   let options = [Option<"inlineConstantBytes", "inline-constant-bytes", "int64_t", /*default=*/"0",
                         "The largest constant that stays, bytes; none, since only a target knows "
-                        "what is small">];
+                        "what is small">,
+                 Option<"guarded", "guarded", "bool", /*default=*/"false",
+                        "No alignment but that of elements: data ends where guard pages begin">];
   let statistics = [Statistic<"outlined", "outlined", "globals moved out">,
                     Statistic<"inlined", "inlined", "constants that stay in the code">];
 }

@@ -30,12 +30,17 @@ void addCleanup(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
+int64_t inlineBytesOf(const PipelineOptions &options) {
+  return options.oracle || options.guarded ? 0 : options.inlineConstantBytes;
+}
+
 struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<std::string> policy{*this, "policy", llvm::cl::init("auto")};
   Option<bool> oracle{*this, "oracle", llvm::cl::init(false)};
   Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::init(256)};
   Option<bool> fusedMultiplyAdd{*this, "fma", llvm::cl::init(false)};
   Option<int64_t> inlineConstantBytes{*this, "inline-constant-bytes", llvm::cl::init(64)};
+  Option<bool> guarded{*this, "guarded", llvm::cl::init(false)};
   Option<int64_t> stackReserveBytes{*this, "stack-reserve-bytes", llvm::cl::init(0)};
 
   PipelineOptions toOptions() const {
@@ -45,6 +50,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.vectorBits = vectorBits;
     options.fusedMultiplyAdd = fusedMultiplyAdd;
     options.inlineConstantBytes = inlineConstantBytes;
+    options.guarded = guarded;
     options.stackReserveBytes = stackReserveBytes;
     return options;
   }
@@ -92,7 +98,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // 2., 4., 5.
   PlimFormDispatchesOptions form;
   form.fuse = !options.oracle;
-  form.inlineConstantBytes = options.oracle ? 0 : options.inlineConstantBytes;
+  form.inlineConstantBytes = inlineBytesOf(options);
   manager.addPass(createPlimFormDispatches(form));
   addCleanup(manager);
   manager.addPass(createPlimAssignDevices());
@@ -150,7 +156,8 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
 
 void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {
   PlimOutlineDataOptions outline;
-  outline.inlineConstantBytes = options.oracle ? 0 : options.inlineConstantBytes;
+  outline.inlineConstantBytes = inlineBytesOf(options);
+  outline.guarded = options.guarded;
   manager.addPass(createPlimOutlineData(outline));
 
   // The buffer level of 10.

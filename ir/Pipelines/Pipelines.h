@@ -22,9 +22,12 @@ struct PipelineOptions {
   int64_t vectorBits = 256;
   /// Whether it has fused multiply-add: a call of the C library where not.
   bool fusedMultiplyAdd = false;
-  /// Constants of at most so many bytes are part of the code of each function that uses them, where LLVM
-  /// can fold them: a cache line of the device, since to load less costs the same. The oracle has none.
+  /// Constants of at most so many bytes are part of the code of each function that uses them, where
+  /// LLVM can fold them: a cache line of the device, since to load less costs the same. Neither the
+  /// oracle nor guarded data has any.
   int64_t inlineConstantBytes = 64;
+  /// Whether all data ends at pages that may not be touched, aligned as its elements are.
+  bool guarded = false;
   /// Bytes of the stack budget that placement leaves to frames: what the frames of an earlier
   /// lowering took beyond its estimate.
   int64_t stackReserveBytes = 0;

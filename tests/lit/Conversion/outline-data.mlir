@@ -1,6 +1,8 @@
 // RUN: plimsoll-opt %s -plim-outline-data -split-input-file | FileCheck %s
 // RUN: plimsoll-opt %s -plim-outline-data=inline-constant-bytes=8 -split-input-file \
 // RUN:   | FileCheck %s --check-prefix=INLINE
+// RUN: plimsoll-opt %s -plim-outline-data=guarded -split-input-file \
+// RUN:   | FileCheck %s --check-prefix=GUARDED
 
 // Each global that is used becomes an external symbol; the module says what it holds.
 //      CHECK: #[[LOC:.*]] = loc({{.*}}outline-data.mlir":{{[0-9]+}}:1)
@@ -45,4 +47,15 @@ func.func @use() {
 // CHECK: module attributes {plim.data = []}
 func.func @nothing() {
   return
+}
+
+// -----
+
+// Code counts on the alignment of data, unless it ends where guards begin.
+//      CHECK: memref.global constant @plim.data.aligned : memref<5xf32> {alignment = 64 : i64}
+//    GUARDED: memref.global constant @plim.data.aligned : memref<5xf32>{{$}}
+memref.global "private" constant @aligned : memref<5xf32> = dense<1.0> {alignment = 64 : i64}
+func.func @useAligned() -> memref<5xf32> {
+  %a = memref.get_global @aligned : memref<5xf32>
+  return %a : memref<5xf32>
 }

@@ -70,6 +70,48 @@ TEST(GuardedMemory, BlocksEndAtAGuard) {
   EXPECT_EQ(memory.allocate(size_t{1} << 60, 1), nullptr);
 }
 
+TEST(GuardedMemory, WritesOutsideOfABlockAreFoundOnce) {
+  GuardedMemory memory;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (size_t alignment : {1u, 4u, 64u})
+    for (size_t bytes : {size_t{0}, size_t{1}, size_t{20}, page - 8, page, page + 4}) {
+      auto *block = static_cast<char *>(memory.allocate(bytes, alignment, "constant 'c'"));
+      ASSERT_NE(block, nullptr);
+      std::memset(block, 0, bytes);
+      EXPECT_FALSE(memory.takeDamage(block).has_value());
+      const size_t before = reinterpret_cast<uintptr_t>(block) % page;
+      const size_t behind = (page - (before + bytes) % page) % page;
+      auto expectDamage = [&](char *at) {
+        *at = 0;
+        std::optional<GuardedMemory::Damage> damage = memory.takeDamage(block);
+        ASSERT_TRUE(damage.has_value()) << bytes << " " << at - block;
+        EXPECT_EQ(damage->address, reinterpret_cast<uintptr_t>(at));
+        EXPECT_EQ(damage->block.begin, reinterpret_cast<uintptr_t>(block));
+        EXPECT_FALSE(memory.takeDamage(block).has_value());
+      };
+      // A block without bytes has a page of slack before it.
+      for (size_t back : {size_t{1}, size_t{2}, before})
+        if (back != 0 && back <= before)
+          expectDamage(block - back);
+      for (size_t on : {size_t{1}, behind})
+        if (on != 0 && on <= behind)
+          expectDamage(block + bytes + on - 1);
+      if (before > 4) {
+        // The nearest of several.
+        std::memset(block - 4, 0, 3);
+        std::optional<GuardedMemory::Damage> damage = memory.takeDamage(block);
+        ASSERT_TRUE(damage.has_value());
+        EXPECT_EQ(describeDamage(*damage, "binding #3"),
+                  "writes byte 2 before the begin of binding #3, constant 'c', which has " +
+                      std::to_string(bytes) + " bytes");
+      }
+      memory.release(block);
+    }
+  int other = 0;
+  EXPECT_FALSE(memory.takeDamage(&other).has_value());
+  EXPECT_FALSE(memory.takeDamage(nullptr).has_value());
+}
+
 TEST(GuardedMemory, ReadersProtectUnlessSomebodyWrites) {
   FaultHandlers handlers;
   GuardedMemory memory;
@@ -249,6 +291,9 @@ TEST_P(CheckedDispatch, NamesWhatWentWrong) {
       expectFault(1, count, "accesses byte 1 behind the end of binding #1, which has 256 bytes");
       expectFault(0, count, "accesses byte 1 behind the end of binding #0");
       expectFault(1, -sysconf(_SC_PAGESIZE) / 4, "before the begin of binding #1");
+      expectFault(1, -1, "writes byte 1 before the begin of binding #1, which has 256 bytes");
+      expectFault(1, -7, "writes byte 25 before the begin of binding #1, which has 256 bytes");
+      expectFault(0, -1, "accesses byte 4 before the begin of binding #0");
       expectFault(0, 5, "writes to binding #0, which is only read there");
       expectFault(1, int64_t(1) << 44, "accesses");
       EXPECT_TRUE(run(1, count - 1, workgroup, cost).ok());
@@ -271,6 +316,13 @@ TEST(FaultReport, KnowsTheBeginOfWhatHasNoGuards) {
             "accesses byte 2 behind the end of a buffer that is no binding, which has 16 bytes");
   EXPECT_EQ(describe(guarded - 1, {guarded}),
             "accesses byte 1 before the begin of binding #0, which has 16 bytes");
+  char *named = static_cast<char *>(memory.allocate(16, 4, "constant 'c'"));
+  EXPECT_EQ(describe(named + 16, {guarded, named}),
+            "accesses byte 1 behind the end of binding #1, constant 'c', which has 16 bytes");
+  EXPECT_EQ(describe(named + 16, {guarded}),
+            "accesses byte 1 behind the end of constant 'c', which has 16 bytes");
+  EXPECT_EQ(describe(named, {guarded}), "writes to constant 'c', which is only read there");
+  memory.release(named);
   EXPECT_EQ(describe(nullptr, {constants}), "accesses memory that is none of its buffers");
   memory.release(guarded);
 }

@@ -157,6 +157,91 @@ TEST_F(CheckedTest, ParametersAreBound) {
   EXPECT_EQ(elements<float>(have.at(0)), elements<float>(want.at(0)));
 }
 
+// Data of the module, which no argument names.
+TEST_F(CheckedTest, DataHasGuards) {
+  std::string first = "dense<\"0x";
+  for (int i = 0; i < 2000; ++i)
+    first += i == 0 ? "0000803f" : "00000040";
+  std::string source = "memref.global \"private\" constant @small : memref<5xf32> = "
+                       "dense<[1.0, 2.0, 3.0, 4.0, 5.0]> {alignment = 64}\n"
+                       "memref.global \"private\" constant @large : memref<2000xf32> = " +
+                       first + "\">\n" + R"(
+memref.global "private" @variable : memref<7xf32> = dense<3.0>
+func.func @readSmall(%i: index) -> f32 {
+  %g = memref.get_global @small : memref<5xf32>
+  %v = memref.load %g[%i] : memref<5xf32>
+  return %v : f32
+}
+func.func @readLarge(%i: index) -> f32 {
+  %g = memref.get_global @large : memref<2000xf32>
+  %v = memref.load %g[%i] : memref<2000xf32>
+  return %v : f32
+}
+func.func @update(%i: index, %v: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %g = memref.get_global @variable : memref<7xf32>
+  %old = memref.load %g[%c0] : memref<7xf32>
+  memref.store %v, %g[%i] : memref<7xf32>
+  return %old : f32
+}
+)";
+  std::shared_ptr<Module> module = load(*engine, source);
+  ASSERT_TRUE(module);
+  auto valueAt = [&](const char *function, int64_t i) {
+    return std::get<Scalar>(callOk(lookup(module, function), {index(i)}).at(0)).bits;
+  };
+  EXPECT_EQ(valueAt("readSmall", 4), scalarF32(5).bits);
+  EXPECT_EQ(valueAt("readLarge", 0), scalarF32(1).bits);
+  EXPECT_EQ(valueAt("readLarge", 1999), scalarF32(2).bits);
+  expectFault(
+      lookup(module, "readSmall"), {index(5)},
+      "kernel 'readSmall' accesses byte 1 behind the end of constant 'small', which has 20 bytes");
+  expectFault(lookup(module, "readLarge"), {index(2001)},
+              "accesses byte 5 behind the end of constant 'large', which has 8000 bytes");
+  Function variable = lookup(module, "update");
+  expectFault(variable, {index(7), scalarF32(1)},
+              "kernel 'update' accesses byte 1 behind the end of variable 'variable'");
+  expectFault(
+      variable, {index(-2), scalarF32(1)},
+      "kernel 'update' writes byte 5 before the begin of variable 'variable', which has 28");
+  callOk(variable, {index(0), scalarF32(7)});
+  Value last = callOk(variable, {index(6), scalarF32(8)}).at(0);
+  EXPECT_EQ(std::get<Scalar>(last).bits, scalarF32(7).bits);
+}
+
+// What lies between a buffer and the page that it is in.
+TEST_F(CheckedTest, WritesBeforeABufferAreFoundAfterwards) {
+  std::shared_ptr<Module> module = load(*engine, kernelSource);
+  Function store = lookup(module, "store");
+  for (int64_t count : {1, 5, 1023, 1025}) {
+    Buffer buffer = smallIntegers({count});
+    expectFault(
+        store, {buffer, index(-1), scalarF32(1)},
+        "in.mlir:2:1: kernel 'store' writes byte 1 before the begin of argument #0, which has");
+    expectFault(store, {buffer, index(-1 - 1023 + count % 1024), scalarF32(1)},
+                "before the begin of argument #0");
+    EXPECT_EQ(elements<float>(buffer), elements<float>(smallIntegers({count})));
+    EXPECT_TRUE(callStatus(store, {buffer, index(0), scalarF32(1)}).ok());
+  }
+  // Memory of the call's, which it gives back itself.
+  Function temporary = lookup(load(*engine, R"(
+func.func @temporary(%i: index, %j: index) -> f32 {
+  %v = arith.constant 5.0 : f32
+  %m = memref.alloc() : memref<7xf32>
+  memref.store %v, %m[%i] : memref<7xf32>
+  %r = memref.load %m[%j] : memref<7xf32>
+  memref.dealloc %m : memref<7xf32>
+  return %r : f32
+})"),
+                              "temporary");
+  EXPECT_TRUE(callStatus(temporary, {index(6), index(6)}).ok());
+  expectFault(temporary, {index(-3), index(0)},
+              "kernel 'temporary' writes byte 9 before the begin of a buffer that is no argument, "
+              "which has 28 bytes");
+  // Less than the alignment behind it.
+  expectFault(temporary, {index(7), index(0)}, "writes byte 1 behind the end of a buffer");
+}
+
 TEST_F(CheckedTest, OneThreadsFaultIsNoneOfAnothers) {
   std::shared_ptr<Module> module = load(*engine, kernelSource);
   Function matmul = lookup(load(*engine, matmulSource), "matmul");

@@ -1,0 +1,36 @@
+// GuardedData: the constants, parameters and variables of one module in memory of which a misuse is a fault.
+//
+// A checked engine copies them: each lies in pages of its own, between guards. Parameters and
+// constants cannot be written as long as the module lives. What is in pools stays there.
+//
+// Belongs to one module; not thread-safe while it is filled.
+#pragma once
+
+#include "engine/runtime/GuardedMemory.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace plim {
+
+class GuardedData {
+public:
+  explicit GuardedData(runtime::GuardedMemory &memory) : memory(memory) {}
+  /// Gives the memory back.
+  ~GuardedData();
+  GuardedData(const GuardedData &) = delete;
+  GuardedData &operator=(const GuardedData &) = delete;
+
+  /// A copy of `contents`, or zeros where that is null, called `name`. Null without memory.
+  void *add(const void *contents, size_t bytes, size_t alignment, bool isWritten, std::string name);
+
+  /// What may be written.
+  std::span<void *const> variables() const { return written; }
+
+private:
+  runtime::GuardedMemory &memory;
+  std::vector<void *> read, written;
+};
+
+} // namespace plim
