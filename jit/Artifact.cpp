@@ -6,6 +6,7 @@
 #include "llvm/Config/llvm-config.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -128,6 +129,7 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
     writer.integer(static_cast<uint64_t>(need.bytes));
     writer.integer(static_cast<uint64_t>(need.alignment));
   });
+  writer.integer(function.usesState);
   writer.text(function.unplanned);
   writer.text(function.plan.function);
   writer.integer(static_cast<uint64_t>(function.plan.extentCount));
@@ -154,6 +156,7 @@ FunctionSignature readSignature(Reader &reader) {
     int64_t bytes = static_cast<int64_t>(reader.integer());
     return PoolNeed{bytes, static_cast<int64_t>(reader.integer())};
   });
+  function.usesState = reader.integer() != 0;
   function.unplanned = reader.text();
   function.plan.function = reader.text();
   function.plan.extentCount = static_cast<int64_t>(reader.integer());
@@ -175,6 +178,7 @@ void writeSymbol(Writer &writer, const DataSymbol &symbol) {
   writer.integer(static_cast<uint64_t>(symbol.bytes));
   writer.integer(static_cast<uint64_t>(symbol.offset));
   writer.integer(static_cast<uint64_t>(symbol.block));
+  writer.integer(static_cast<uint64_t>(symbol.alignment));
   writer.text(symbol.pool);
   writer.text(symbol.location);
 }
@@ -187,6 +191,7 @@ DataSymbol readSymbol(Reader &reader) {
   symbol.bytes = static_cast<int64_t>(reader.integer());
   symbol.offset = static_cast<int64_t>(reader.integer());
   symbol.block = static_cast<int64_t>(reader.integer());
+  symbol.alignment = static_cast<int64_t>(reader.integer());
   symbol.pool = reader.text();
   symbol.location = reader.text();
   return symbol;
@@ -248,7 +253,6 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
   writer.list(artifact.symbols, [&](const DataSymbol &symbol) { writeSymbol(writer, symbol); });
   writer.text(artifact.data);
   writer.list(artifact.stack, [&](const StackProof &proof) { writeProof(writer, proof); });
-  writer.integer(artifact.mutatesState);
   writer.text(artifact.report);
   const auto page = static_cast<uint64_t>(blockThreshold());
   writer.integer(page);
@@ -324,6 +328,8 @@ bool isValid(const DataSymbol &symbol, const Artifact &artifact) {
   auto size = static_cast<int64_t>(artifact.data.size());
   if (symbol.bytes < 0 || symbol.offset < -1 || symbol.block < -1 || symbol.block >= count)
     return false;
+  if (symbol.alignment != 0 && !std::has_single_bit(static_cast<uint64_t>(symbol.alignment)))
+    return false;
   if (symbol.block >= 0) {
     const DataBlock &block = artifact.blocks[static_cast<size_t>(symbol.block)];
     return symbol.offset < 0 && symbol.bytes == static_cast<int64_t>(block.contents.bytes.size());
@@ -371,7 +377,6 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
   reader.list(artifact.symbols, [&] { return readSymbol(reader); });
   artifact.data = reader.text();
   reader.list(artifact.stack, [&] { return readProof(reader); });
-  artifact.mutatesState = reader.integer() != 0;
   artifact.report = reader.text();
   struct BlockEntry {
     uint64_t bytes;

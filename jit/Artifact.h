@@ -86,13 +86,14 @@ struct FunctionSignature {
   CallPlan plan;               // of the slab, instead of workspaceBytes
   int64_t scratchBytes = 0;    // of one thread that runs its dispatches
   std::vector<PoolNeed> pools; // one for each of Artifact::pools
+  bool usesState = false;      // variables of the module
   /// Why a call takes memory from the allocator beside that of its results; empty: it does not.
   std::string unplanned;
 };
 
 enum class DataKind : uint32_t {
   Constant,  // contents in the artifact, mapped read-only
-  Variable,  // initial contents in the artifact, or zero; each linked module has its own
+  Variable,  // initial contents in the artifact, or zero; each state of a module has its own
   Parameter, // bound at load by name
 };
 
@@ -105,8 +106,9 @@ struct DataSymbol {
   /// not there. Symbols with the same contents have the same place.
   int64_t offset = -1;
   int64_t block = -1;
-  std::string pool;     // of a constant, that its author put there; empty: anywhere
-  std::string location; // of a parameter: "in.mlir:3:1: ", for messages; empty if not known
+  std::string pool;      // of a constant, that its author put there; empty: anywhere
+  std::string location;  // of a parameter: "in.mlir:3:1: ", for messages; empty if not known
+  int64_t alignment = 0; // of a variable whose author asks for more than that of buffers
 };
 
 /// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,
@@ -130,15 +132,14 @@ struct Artifact {
   std::string data; // small contents of constants and variables, each aligned to dataAlignment
   std::vector<DataBlock> blocks; // large ones
   std::vector<StackProof> stack;
-  bool mutatesState = false; // some function writes a variable: calls exclude each other
-  std::string report;        // JSON: what was decided and why
+  std::string report; // JSON: what was decided and why
 };
 
 /// The contents of a constant, or what a variable begins with; nothing for all zeros and parameters.
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 10;
+inline constexpr uint32_t artifactVersion = 11;
 
 // A serialised artifact:
 //

@@ -207,6 +207,10 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
       auto scratch = callee->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
       if (callee->hasAttr(ir::dispatchFunctionAttr) && scratch)
         signature.scratchBytes = std::max({signature.scratchBytes, scratch.getInt(), int64_t(1)});
+      callee.walk([&](memref::GetGlobalOp get) {
+        auto global = module.lookupSymbol<memref::GlobalOp>(get.getName());
+        signature.usesState |= global && global.getInitialValue() && !global.getConstant();
+      });
       callee.walk([&](ir::AllocOp alloc) {
         ir::Scope scope = *ir::Scope::parse(alloc.getScope());
         if (scope.kind == ir::Scope::Pool && alloc.getOffset()) {
@@ -376,6 +380,8 @@ Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
       PLIM_ASSIGN_OR_RETURN(Contents contents, Contents::create(value, symbol.bytes, symbol.name));
       PLIM_RETURN_IF_ERROR(collector.place(contents, symbol));
     }
+    if (auto alignment = entry.getAs<IntegerAttr>("alignment"))
+      symbol.alignment = alignment.getInt();
     if (auto pool = entry.getAs<StringAttr>("pool"))
       symbol.pool = pool.str();
     if (auto location = entry.getAs<LocationAttr>("location"))
@@ -563,8 +569,6 @@ private:
     if (failed(runStage(ir::buildLoweringPipeline, "lowering pipeline")))
       return errors.status("lowering");
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source}));
-    for (const DataSymbol &symbol : artifact.symbols)
-      artifact.mutatesState |= symbol.kind == DataKind::Variable;
     for (FunctionSignature &function : artifact.functions)
       if (Operation *raw = module->lookupSymbol((ir::rawPrefix + function.name).str()))
         function.rawTakesContext = raw->hasAttr(ir::needsContextAttr);

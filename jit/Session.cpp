@@ -32,7 +32,7 @@ Status toStatus(Error error, StringRef what) {
   return internalError((what + ": " + message).str());
 }
 
-/// Pages for small constants, or for variables, filled once.
+/// Pages for small constants, filled once.
 class DataPages {
 public:
   DataPages() = default;
@@ -125,7 +125,7 @@ struct Session::Impl {
 struct LinkedModule::State {
   std::shared_ptr<Session> session;
   JITDylibSP dylib;
-  DataPages constants, variables;
+  DataPages constants;
   std::vector<SharedBytes> blocks;
   int64_t sharedBytes = 0;
   std::map<std::string, void *, std::less<>> entries, raws;
@@ -196,26 +196,27 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     blocks[static_cast<size_t>(symbol.block)] = contents.bytes.data();
     state->blocks.push_back(std::move(contents));
   }
-  size_t constantBytes = 0, variableBytes = 0;
+  size_t constantBytes = 0;
   std::vector<size_t> offsets;
   // Small constants by their place in the artifact; one without bytes begins where the next does.
   std::map<std::pair<int64_t, int64_t>, size_t> placed;
   for (const DataSymbol &symbol : artifact.symbols) {
-    bool isConstant = symbol.kind == DataKind::Constant;
-    size_t &total = isConstant ? constantBytes : variableBytes;
-    offsets.push_back(total);
-    if (isBound(symbol) || isBlock(symbol))
+    offsets.push_back(constantBytes);
+    if (symbol.kind == DataKind::Variable || isBound(symbol) || isBlock(symbol))
       continue;
-    if (isConstant && symbol.offset >= 0)
-      offsets.back() = placed.try_emplace({symbol.offset, symbol.bytes}, total).first->second;
-    if (offsets.back() == total)
-      total += (static_cast<size_t>(std::max<int64_t>(symbol.bytes, 1)) + alignment - 1) /
-               alignment * alignment;
+    if (symbol.offset >= 0)
+      offsets.back() =
+          placed.try_emplace({symbol.offset, symbol.bytes}, constantBytes).first->second;
+    if (offsets.back() == constantBytes)
+      constantBytes += (static_cast<size_t>(std::max<int64_t>(symbol.bytes, 1)) + alignment - 1) /
+                       alignment * alignment;
   }
-  if (!state->constants.allocate(constantBytes) || !state->variables.allocate(variableBytes))
+  if (!state->constants.allocate(constantBytes))
     return resourceExhaustedError("no memory for the constants of " + artifact.source);
   SymbolMap data;
   for (auto [symbol, offset] : zip(artifact.symbols, offsets)) {
+    if (symbol.kind == DataKind::Variable)
+      continue; // in the states of the module
     const void *address = nullptr;
     if (isBound(symbol)) {
       auto binding = bound.find(symbol.name);
@@ -227,8 +228,7 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     } else if (isBlock(symbol)) {
       address = blocks[static_cast<size_t>(symbol.block)];
     } else {
-      DataPages &pages = symbol.kind == DataKind::Constant ? state->constants : state->variables;
-      char *target = pages.data() + offset;
+      char *target = state->constants.data() + offset;
       if (std::optional<std::string_view> contents = contentsOf(artifact, symbol))
         contents->copy(target, contents->size());
       address = target;

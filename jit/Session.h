@@ -35,7 +35,7 @@ struct SessionOptions {
 /// The memory that a parameter, or a constant in a pool, is bound to; it must outlive the module.
 using DataBinding = std::pair<std::string, const void *>;
 
-/// Code and data of one artifact in memory. Immutable but for the module's variables; constants lie in
+/// Code and constants of one artifact in memory; variables are the engine's. Immutable; constants lie in
 /// pages that cannot be written. Blocks of the artifact (DataBlock.h) are used where they lie, or where
 /// another module of the session has the same bytes.
 class LinkedModule {

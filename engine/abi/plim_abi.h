@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 8u
+#define PLIM_ABI_VERSION 9u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -50,6 +50,8 @@ typedef int32_t plim_code;
  *       48  offsets             where in the workspace each buffer lies that the call has planned, by
  *                               its slot; negative for one that plim_rt_allocate has to serve. Null
  *                               where all offsets were known at load
+ *       56  variables           base of each variable of the module, in the artifact's order; null where
+ *                               none is used
  */
 typedef struct plim_context {
   uint32_t magic;
@@ -61,13 +63,15 @@ typedef struct plim_context {
   void *call;
   void *const *pools;
   const int64_t *offsets;
+  void *const *variables;
 } plim_context;
 PLIM_STATIC_ASSERT(offsetof(plim_context, status) == 8, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, flags) == 12, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, workspace) == 16, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, pools) == 40, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, offsets) == 48, "mirrored by ir/Conversion");
-PLIM_STATIC_ASSERT(sizeof(plim_context) == 56, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(offsetof(plim_context, variables) == 56, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_context) == 64, "mirrored by ir/Conversion");
 
 /* No two memrefs among the arguments have a byte in common. */
 #define PLIM_CALL_APART 1u

@@ -27,6 +27,7 @@ plim_context makeContext(void *slab, const CallMemory &memory) {
   context.workspace_bytes = slab ? memory.slabBytes : 0;
   context.pools = memory.pools;
   context.offsets = memory.offsets;
+  context.variables = memory.variables;
   return context;
 }
 

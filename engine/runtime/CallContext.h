@@ -59,8 +59,9 @@ struct CallMemory {
   uint32_t flags = 0; // plim_context::flags
   /// Null unless faults are looked for.
   const CheckedCall *checked = nullptr;
-  size_t slabBytes = 0;         // 0 when nothing is planned (policy `heap`)
-  void *const *pools = nullptr; // plim_context::pools
+  size_t slabBytes = 0;             // 0 when nothing is planned (policy `heap`)
+  void *const *pools = nullptr;     // plim_context::pools
+  void *const *variables = nullptr; // plim_context::variables
   /// plim_context::offsets. Without memory for the slab they become negative: code then asks for each
   /// buffer when it comes to it.
   int64_t *offsets = nullptr;

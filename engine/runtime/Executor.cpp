@@ -5,6 +5,7 @@
 #include "engine/runtime/FaultReport.h"
 #include "engine/runtime/FloatEnvironment.h"
 #include "engine/runtime/GuardedMemory.h"
+#include "engine/runtime/Mutex.h"
 #include "engine/runtime/ThreadSanitizer.h"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <string>
@@ -76,6 +78,37 @@ struct Executor::Arena {
   std::atomic<int> callers{0};
   tbb::task_arena tasks;
   const pid_t process;
+};
+
+/// Tasks that no thread has come to yet. A worker is sent for each, and begins the one that is first then.
+class Executor::TaskQueue {
+public:
+  void push(std::shared_ptr<Task> task, Priority priority) {
+    LockGuard lock(mutex);
+    tasks[static_cast<size_t>(priority)].push_back(std::move(task));
+  }
+
+  /// Runs the first one that nobody took.
+  void runNext() noexcept {
+    while (std::shared_ptr<Task> task = pop())
+      if (task->take())
+        return task->run();
+  }
+
+private:
+  std::shared_ptr<Task> pop() {
+    LockGuard lock(mutex);
+    for (size_t i = tasks.size(); i-- > 0;)
+      if (!tasks[i].empty()) {
+        std::shared_ptr<Task> task = std::move(tasks[i].front());
+        tasks[i].pop_front();
+        return task;
+      }
+    return nullptr;
+  }
+
+  Mutex mutex;
+  std::array<std::deque<std::shared_ptr<Task>>, 3> tasks PLIM_GUARDED_BY(mutex); // by priority
 };
 
 /// One dispatch of a group.
@@ -322,7 +355,7 @@ private:
 
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     : pool(std::move(pool)), options(std::move(options)), scratch(*this->pool), threadCount(1),
-      workerBytes(std::numeric_limits<int64_t>::max()) {
+      workerBytes(std::numeric_limits<int64_t>::max()), queue(std::make_shared<TaskQueue>()) {
   try {
     // An arena that asks for more than oneTBB grants gets no more, and a warning on stderr.
     size_t granted =
@@ -417,6 +450,20 @@ bool Executor::tryParallel(Group &group) const {
   if (times) [[unlikely]]
     times->finish(group);
   return true;
+}
+
+void Executor::submit(std::shared_ptr<Task> task, Priority priority) {
+  if (arena && arena->usable()) {
+    try {
+      queue->push(task, priority);
+      arena->tasks.enqueue([tasks = queue]() PLIM_NO_TSAN { tasks->runNext(); });
+      return;
+    } catch (...) {
+      // Run here, it is skipped in the queue.
+    }
+  }
+  if (task->take())
+    task->run();
 }
 
 void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept {

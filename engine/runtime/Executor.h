@@ -22,6 +22,7 @@
 #include "engine/runtime/ScratchArena.h"
 #include "support/Profiler.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,6 +40,22 @@ struct ExecutorOptions {
   Profiler *profiler = nullptr;
   /// What the profiler is told of memory, after each group of dispatches and each call; empty for nothing.
   std::function<Profiler::MemoryUse()> memoryUse = {};
+};
+
+/// Which of the tasks that wait for a thread is begun first; among equals, the one submitted first.
+enum class Priority { Low, Normal, High };
+
+/// Something to be done once, by the thread that takes it first.
+class Task {
+public:
+  virtual ~Task() = default;
+  /// True for one caller ever, who then runs the task or lets it be.
+  bool take() { return !taken.exchange(true, std::memory_order_acq_rel); }
+  /// By whoever took it.
+  virtual void run() noexcept = 0;
+
+private:
+  std::atomic<bool> taken{false};
 };
 
 class Executor {
@@ -76,6 +93,10 @@ public:
   /// floating-point environment, and must not throw.
   void parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept;
 
+  /// Has a worker run `task` when one is free, unless somebody else takes it before. Without workers it
+  /// is run before this returns. Kept until a worker comes to it; the executor may be gone by then.
+  void submit(std::shared_ptr<Task> task, Priority priority);
+
   ScratchCache &scratchCache() { return scratch; }
   /// Tells the profiler, if there is one, what memory is in use.
   void noteMemory() const {
@@ -88,6 +109,7 @@ public:
 
 private:
   struct Arena; // hides oneTBB
+  class TaskQueue;
   struct Launch;
   struct Group;
   struct GroupTimes;
@@ -103,6 +125,7 @@ private:
   int threadCount;
   int64_t workerBytes;
   std::unique_ptr<Arena> arena; // null with one thread
+  std::shared_ptr<TaskQueue> queue;
 };
 
 } // namespace plim::runtime

@@ -143,14 +143,14 @@ size_t alignmentOf(const DataSymbol &symbol) {
   return std::min(std::bit_floor(std::max(element, size_t{1})), roundUp(1));
 }
 
-/// Binds all data but that in pools to copies between guards, which `data` comes to own. Nothing can write
-/// to parameters and constants.
+/// Binds constants and parameters, but for those in pools, to copies between guards, which `data` comes to
+/// own. Nothing can write to them.
 Status guardData(const jit::Artifact &artifact, std::vector<jit::DataBinding> &bindings,
                  GuardedData &data) {
   std::map<std::string_view, const void *> parameters(bindings.begin(), bindings.end());
   bindings.clear();
   for (const DataSymbol &symbol : artifact.symbols) {
-    if (!symbol.pool.empty())
+    if (!symbol.pool.empty() || symbol.kind == DataKind::Variable)
       continue;
     const auto bytes = static_cast<size_t>(symbol.bytes);
     const void *contents = nullptr;
@@ -158,12 +158,9 @@ Status guardData(const jit::Artifact &artifact, std::vector<jit::DataBinding> &b
       contents = parameters.at(symbol.name);
     else if (std::optional<std::string_view> initial = contentsOf(artifact, symbol))
       contents = initial->data();
-    const char *kind = symbol.kind == DataKind::Parameter  ? "parameter '"
-                       : symbol.kind == DataKind::Constant ? "constant '"
-                                                           : "variable '";
-    bool isWritten = symbol.kind == DataKind::Variable;
+    const char *kind = symbol.kind == DataKind::Parameter ? "parameter '" : "constant '";
     std::string name = kind + symbol.name + "'";
-    void *block = data.add(contents, bytes, alignmentOf(symbol), isWritten, name);
+    void *block = data.add(contents, bytes, alignmentOf(symbol), name);
     if (!block)
       return resourceExhaustedError("no memory for a guarded copy of " + name);
     bindings.emplace_back(symbol.name, block);
@@ -475,6 +472,8 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
                                 " bytes of stack, more than the budget of ", proof.budget,
                                 "; calls run where a stack has them");
   moduleState.pool = artifact.policy == "heap" ? state->heap : state->pool;
+  moduleState.layout = std::make_shared<const StateLayout>(artifact);
+  PLIM_ASSIGN_OR_RETURN(moduleState.variables, module->createState());
   artifact.objects.clear();
   artifact.data.clear();
   artifact.data.shrink_to_fit();
@@ -497,6 +496,11 @@ Module::~Module() {
   engine.release(state->constants);
   // The slabs may have been this module's alone.
   engine.slabs->trim(runtime::MemoryPoolOptions().maxKeptBytes);
+}
+
+StatusOr<std::shared_ptr<ModuleState>> Module::createState() const {
+  const Engine::State &engine = *state->engine->state;
+  return ModuleState::create(state->layout, engine.pool, engine.guarded);
 }
 
 const std::vector<FunctionSignature> &Module::functions() const {

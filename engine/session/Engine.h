@@ -16,13 +16,16 @@
 // the mapped file.
 //
 // Threads: every method of every class here may be called from any thread at any time; calls of one
-// function run concurrently, each with memory of its own. The exception is a module that writes its
-// globals: its calls run one after the other.
+// function run concurrently, each with memory of its own. The exception are functions that use variables
+// of their module: their calls run one after the other, unless each has a ModuleState of its own.
 #pragma once
 
 #include "engine/abi/plim_abi.h"
+#include "engine/runtime/Executor.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Value.h"
+#include "engine/session/Event.h"
+#include "engine/session/ModuleState.h"
 #include "engine/session/Parameters.h"
 #include "jit/Artifact.h"
 #include "jit/Compiler.h"
@@ -37,6 +40,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -135,6 +139,22 @@ struct CallOptions {
   /// overlaps an argument, tensors that overlap a memref, the first call of a thread, which asks for
   /// the bounds of its stack, and the first one of sizes that have to be planned.
   std::optional<HostMemory> workspace;
+  /// The variables of the call, made by the same module; null: those of the module.
+  std::shared_ptr<ModuleState> state = nullptr;
+  /// Ends the call with Cancelled when a stop is requested, as Event::cancel() does.
+  std::stop_token stop = {};
+};
+
+/// How a call runs by itself.
+struct AsyncOptions {
+  /// What it lends must stay until the call has ended; the span of outputs need not.
+  CallOptions call;
+  /// Which call a free worker begins first.
+  runtime::Priority priority = runtime::Priority::Normal;
+  /// The calls, of any engine, that must have ended before this one begins. If one of them fails this one
+  /// does not run and has the same code. Results get from one to the other in buffers that are outputs of
+  /// the first and arguments of the second.
+  std::span<const Event> after = {};
 };
 
 struct WorkspaceRequirement {
@@ -181,9 +201,9 @@ public:
   /// Memory in `options` that does not fit is an error before anything runs: FailedPrecondition for
   /// a pool that nobody bound, or for a workspace where the function can have none;
   /// ResourceExhausted, with what is missing, for one that is too small; InvalidArgument for a pool
-  /// that the module does not have, a wrong alignment, memory that is given twice, an output that does
+  /// that the module does not have, a state of another module, a wrong alignment, memory that is given twice, an output that does
   /// not fit, an argument to be written that overlaps a parameter or a constant, or any that overlaps a
-  /// pool or the workspace. (Extents that only the call finds out are an error inside it.)
+  /// pool, the workspace or a variable. (Extents that only the call finds out are an error inside it.)
   StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments,
                                              const CallOptions &options = {}) const;
 
@@ -191,6 +211,12 @@ public:
   /// steady state it takes no memory from the system. On failure `results` are untouched.
   Status callInto(std::span<const runtime::Value> arguments, std::span<runtime::Value> results,
                   const CallOptions &options = {}) const;
+
+  /// The same on a worker of the engine's, or on a thread that waits for its end; without workers, and after a
+  /// fork, before this returns. Keeps the engine, the arguments and the outputs until it has ended; nobody
+  /// may write them in between. All errors are the event's. Takes memory for the event.
+  Event callAsync(std::span<const runtime::Value> arguments,
+                  const AsyncOptions &options = {}) const;
 
   /// What CallOptions::workspace must have for any call of this function: the slab, and the scratch
   /// of every thread that may run a part of it. FailedPrecondition, with the reason, if the function
@@ -212,7 +238,9 @@ public:
 
 private:
   friend class Module;
+  friend class Event;
   Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description);
+  runtime::Executor &executor() const;
   Status checkArguments(std::span<const runtime::Value> arguments) const;
   /// Is all that the function writes apart from parameters and constants?
   Status checkWritten(std::span<const runtime::Value> arguments) const;
@@ -221,7 +249,7 @@ private:
   runtime::CallMemory workspaceLayout(size_t slabBytes) const;
   /// Are the arguments apart from what the call has for itself?
   Status checkLent(std::span<const runtime::Value> arguments, std::span<const HostMemory> pools,
-                   const HostMemory &workspace) const;
+                   const HostMemory &workspace, const ModuleState *state) const;
   /// Tensors are values: one over a memref, which may be written, is copied, and its view is of the copy.
   Status copyTensors(std::span<const runtime::Value> arguments, plim_view *views,
                      runtime::Buffer *copies) const;
@@ -231,7 +259,8 @@ private:
                        runtime::CallMemory &memory) const;
   /// Checks them and fills in their views.
   Status bindOutputs(const CallOptions &options, std::span<const runtime::Value> arguments,
-                     std::span<const HostMemory> pools, std::span<plim_view> views) const;
+                     std::span<const HostMemory> pools, const ModuleState *state,
+                     std::span<plim_view> views) const;
   /// The bytes of the slab; fills in the offsets where the call has to plan it.
   StatusOr<size_t> planSlab(const plim_view *arguments, std::span<int64_t> offsets) const;
 
@@ -257,6 +286,9 @@ public:
   /// NotFound, with the nearest name, if the module has no such public function.
   StatusOr<Function> lookup(std::string_view name) const;
   const std::vector<jit::FunctionSignature> &functions() const;
+  /// Variables of their own for calls that name them, as they are in the beginning. Never fails for a
+  /// module without variables. ResourceExhausted without memory.
+  StatusOr<std::shared_ptr<ModuleState>> createState() const;
   /// JSON: every placement, access and dispatch, with the reason.
   const std::string &report() const;
   const LoadStatistics &statistics() const;

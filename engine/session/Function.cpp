@@ -54,8 +54,7 @@ Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature 
     planner = it->second.get();
     extentsEntry = module->state->linked->entry(description->plan.function);
   }
-  const runtime::Executor &executor = *this->module->state->engine->state->executor;
-  workersFit = description->workerStackBytes <= executor.workerStackBytes();
+  workersFit = description->workerStackBytes <= executor().workerStackBytes();
   size_t memrefs = 0, tensors = 0;
   for (const ValueType &type : description->arguments) {
     if (type.isShaped)
@@ -74,6 +73,8 @@ Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature 
   for (const ValueType &type : description->results)
     resultTypes.push_back(*runtime::elementTypeFromName(type.element));
 }
+
+runtime::Executor &Function::executor() const { return *module->state->engine->state->executor; }
 
 Status Function::checkArguments(std::span<const Value> arguments) const {
   const std::vector<ValueType> &types = description->arguments;
@@ -107,7 +108,7 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
 }
 
 runtime::CallMemory Function::workspaceLayout(size_t slabBytes) const {
-  size_t threads = static_cast<size_t>(module->state->engine->state->executor->threads());
+  size_t threads = static_cast<size_t>(executor().threads());
   runtime::CallMemory layout;
   layout.slabBytes = roundUp(static_cast<int64_t>(slabBytes));
   layout.scratchBytes = roundUp(description->scratchBytes);
@@ -206,18 +207,23 @@ Status Function::checkWritten(std::span<const Value> arguments) const {
 }
 
 Status Function::checkLent(std::span<const Value> arguments, std::span<const HostMemory> pools,
-                           const HostMemory &workspace) const {
+                           const HostMemory &workspace, const ModuleState *state) const {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto *buffer = std::get_if<Buffer>(&arguments[i]);
     if (!buffer)
       continue;
     HostMemory memory = memoryOf(*buffer);
-    for (size_t j = 0; j <= pools.size(); ++j)
-      if (overlap(memory, j == pools.size() ? workspace : pools[j]))
-        return invalidArgumentError(
-            "argument #" + std::to_string(i) + " of '" + description->name + "' overlaps " +
-            (j == pools.size() ? "the workspace"
-                               : "pool '" + module->state->artifact.pools[j] + "'"));
+    auto refuse = [&](const std::string &what) {
+      return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
+                                  "' overlaps " + what);
+    };
+    for (size_t j = 0; j < pools.size(); ++j)
+      if (overlap(memory, pools[j]))
+        return refuse("pool '" + module->state->artifact.pools[j] + "'");
+    if (overlap(memory, workspace))
+      return refuse("the workspace");
+    if (state && state->overlaps(memory.data, memory.bytes))
+      return refuse("the variables of the call");
   }
   return okStatus();
 }
@@ -278,7 +284,8 @@ Status Function::bindPools(const CallOptions &options, std::span<HostMemory> mem
 }
 
 Status Function::bindOutputs(const CallOptions &options, std::span<const Value> arguments,
-                             std::span<const HostMemory> pools, std::span<plim_view> views) const {
+                             std::span<const HostMemory> pools, const ModuleState *state,
+                             std::span<plim_view> views) const {
   std::span<const Buffer> outputs = options.outputs;
   if (outputs.size() != views.size())
     return invalidArgumentError("'" + description->name + "' has " + std::to_string(views.size()) +
@@ -324,6 +331,8 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
         return refuse("overlaps the constants of the module");
     if (options.workspace && overlap(memory, *options.workspace))
       return refuse("overlaps the workspace");
+    if (state && state->overlaps(memory.data, memory.bytes))
+      return refuse("overlaps the variables of the call");
     // Over an argument the result is not made but copied in the end, when nothing reads that any more,
     // and in memory without guards as well. An empty tensor of the host's may have no address.
     bool isMadeThere = isApart && memory.bytes != 0 && !module->state->engine->state->guarded;
@@ -351,11 +360,10 @@ Status Function::bindWorkspace(const CallOptions &options, std::span<const HostM
     if (overlap(pools[i], used))
       return invalidArgumentError("pool '" + module->state->artifact.pools[i] +
                                   "' and the workspace overlap");
-  int64_t *offsets = memory.offsets;
-  size_t offsetCount = memory.offsetCount;
-  memory = workspaceLayout(memory.slabBytes);
-  memory.offsets = offsets;
-  memory.offsetCount = offsetCount;
+  runtime::CallMemory layout = workspaceLayout(memory.slabBytes);
+  memory.slabBytes = layout.slabBytes;
+  memory.scratchBytes = layout.scratchBytes;
+  memory.scratchCount = layout.scratchCount;
   memory.ownWorkspace = true;
   memory.workspace = static_cast<std::byte *>(options.workspace->data);
   return okStatus();
@@ -397,8 +405,8 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   size_t poolCount = moduleState.artifact.pools.size();
   SmallArray<HostMemory, 8> pools(poolCount);
   SmallArray<void *, 8> poolBases(poolCount);
-  bool isExclusive = moduleState.artifact.mutatesState;
-  PLIM_RETURN_IF_ERROR(bindPools(options, {pools.data(), poolCount}, isExclusive));
+  bool sharesPools = false;
+  PLIM_RETURN_IF_ERROR(bindPools(options, {pools.data(), poolCount}, sharesPools));
   runtime::CallMemory memory;
   size_t slotCount = description->plan.buffers.size();
   SmallArray<int64_t, 32> offsets(slotCount);
@@ -410,14 +418,22 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   memory.offsetCount = slotCount;
   if (options.workspace)
     PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
-  if (options.workspace || poolCount != 0)
+  ModuleState *state = nullptr;
+  if (options.state && options.state->layout != moduleState.layout)
+    return invalidArgumentError("the state for '" + description->name + "' is of another module");
+  if (description->usesState) {
+    state = options.state ? options.state.get() : moduleState.variables.get();
+    memory.variables = state->bases.data();
+  }
+  if (options.workspace || poolCount != 0 || state)
     PLIM_RETURN_IF_ERROR(checkLent(
         arguments, {pools.data(), poolCount},
         {memory.workspace,
-         memory.workspace ? memory.slabBytes + memory.scratchBytes * memory.scratchCount : 0}));
+         memory.workspace ? memory.slabBytes + memory.scratchBytes * memory.scratchCount : 0},
+        state));
   SmallArray<plim_view, 16> outputs(results.size());
   if (!options.outputs.empty()) {
-    PLIM_RETURN_IF_ERROR(bindOutputs(options, arguments, {pools.data(), poolCount},
+    PLIM_RETURN_IF_ERROR(bindOutputs(options, arguments, {pools.data(), poolCount}, state,
                                      {outputs.data(), results.size()}));
     memory.outputs = outputs.data();
   }
@@ -425,10 +441,13 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     poolBases[i] = pools[i].data;
   memory.pools = poolCount == 0 ? nullptr : poolBases.data();
 
-  std::unique_lock<std::mutex> lock;
-  if (isExclusive) {
+  std::unique_lock<std::mutex> poolLock, stateLock; // in this order
+  if (sharesPools || state) {
     ProfilerSpan wait(profiler, Profiler::Kind::Wait, "wait for another call");
-    lock = std::unique_lock<std::mutex>(const_cast<std::mutex &>(moduleState.stateMutex));
+    if (sharesPools)
+      poolLock = std::unique_lock(const_cast<std::mutex &>(moduleState.poolMutex));
+    if (state)
+      stateLock = std::unique_lock(state->mutex);
   }
   std::optional<GuardedArguments> guarded;
   std::string name;
@@ -441,16 +460,24 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     checked = {engine.guarded.get(),
                name,
                {argumentViews.data(), arguments.size()},
-               moduleState.guarded->variables()};
+               {memory.variables, state ? state->bases.size() : 0}};
     memory.checked = &checked;
   }
   runtime::CallContext call(*engine.executor, *moduleState.pool, *engine.slabs, memory);
+  struct Canceller {
+    runtime::CallContext &call;
+    void operator()() const { call.cancel(); }
+  };
+  std::optional<std::stop_callback<Canceller>> canceller;
+  if (options.stop.stop_possible())
+    canceller.emplace(options.stop, Canceller{call});
   Status status = call.run(entry, argumentViews.data(), resultViews.data(),
                            {description->stackBytes, workersFit});
   if (guarded)
     guarded->copyBack();
   PLIM_RETURN_IF_ERROR(status);
-  lock = {};
+  stateLock = {};
+  poolLock = {};
 
   SmallArray<Value, 4> fresh(results.size());
   for (size_t i = 0; i < results.size(); ++i) {

@@ -1,14 +1,13 @@
-// GuardedData: the constants, parameters and variables of one module in memory of which a misuse is a fault.
+// GuardedData: the constants and parameters of one module in memory of which a misuse is a fault.
 //
-// A checked engine copies them: each lies in pages of its own, between guards. Parameters and
-// constants cannot be written as long as the module lives. What is in pools stays there.
+// A checked engine copies them: each lies in pages of its own, between guards, and cannot be written as long
+// as the module lives. What is in pools stays there.
 //
 // Belongs to one module; not thread-safe while it is filled.
 #pragma once
 
 #include "engine/runtime/GuardedMemory.h"
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -23,14 +22,11 @@ public:
   GuardedData &operator=(const GuardedData &) = delete;
 
   /// A copy of `contents`, or zeros where that is null, called `name`. Null without memory.
-  void *add(const void *contents, size_t bytes, size_t alignment, bool isWritten, std::string name);
-
-  /// What may be written.
-  std::span<void *const> variables() const { return written; }
+  void *add(const void *contents, size_t bytes, size_t alignment, std::string name);
 
 private:
   runtime::GuardedMemory &memory;
-  std::vector<void *> read, written;
+  std::vector<void *> blocks;
 };
 
 } // namespace plim

@@ -96,11 +96,13 @@ struct Module::State {
   std::optional<GuardedData> guarded; // all other data, if the engine is checked
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
+  std::shared_ptr<const StateLayout> layout;
+  std::shared_ptr<ModuleState> variables; // of calls that name no others
   LoadStatistics statistics;
   /// Of the functions whose temporaries have sizes that only a call knows.
   std::map<const jit::FunctionSignature *, std::unique_ptr<CallPlanner>> planners;
-  /// Held by calls that write globals of the module or use pools bound at load.
-  std::mutex stateMutex;
+  /// Held by calls that use pools bound at load.
+  std::mutex poolMutex;
 };
 
 } // namespace plim

@@ -30,6 +30,7 @@ constexpr int32_t assertionCode = 9;
 struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    findVariables(module);
     RuntimeCalls runtime(module);
     for (auto function : module.getOps<func::FuncOp>())
       if (!function->hasAttr(workgroupCountAttr) && needsContext(function))
@@ -61,18 +62,38 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   static bool isKernel(func::FuncOp function) { return function->hasAttr(kernelAttr); }
   static bool isDispatch(func::FuncOp function) { return function->hasAttr(dispatchFunctionAttr); }
 
+  /// Variables lie where the context says.
+  void findVariables(ModuleOp module) {
+    auto data = module->getAttrOfType<ArrayAttr>(dataAttr);
+    int32_t index = 0;
+    for (Attribute attribute : data ? data.getValue() : ArrayRef<Attribute>()) {
+      auto entry = cast<DictionaryAttr>(attribute);
+      if (entry.getAs<StringAttr>("kind").getValue() != "variable")
+        continue;
+      std::string symbol = (dataPrefix + entry.getAs<StringAttr>("name").getValue()).str();
+      variables[symbol] = index++;
+      module.lookupSymbol(symbol)->erase();
+    }
+  }
+
+  bool isVariable(Operation *op) const {
+    auto get = dyn_cast_or_null<memref::GetGlobalOp>(op);
+    return get && variables.contains(get.getName());
+  }
+
   /// Host and dispatch functions always do: their entries have it at hand. A kernel's raw pointer
   /// shows the context only if something uses it.
-  static bool needsContext(func::FuncOp function) {
+  bool needsContext(func::FuncOp function) const {
     if (!isKernel(function))
       return true;
     return function
-        .walk([](Operation *op) {
+        .walk([&](Operation *op) {
           if (auto release = dyn_cast<memref::DeallocOp>(op))
             op = release.getMemref().getDefiningOp();
           if (auto alloc = dyn_cast_or_null<AllocOp>(op))
             return isOnStack(alloc) ? WalkResult::advance() : WalkResult::interrupt();
-          return !op || isa<memref::DeallocOp, cf::AssertOp, ContextOp, func::CallOp>(op)
+          return !op || isa<memref::DeallocOp, cf::AssertOp, ContextOp, func::CallOp>(op) ||
+                         isVariable(op)
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -168,7 +189,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       lowerPlaced(runtime, alloc, bases);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<AllocOp, memref::DeallocOp, cf::AssertOp, func::CallOp>(op))
+      if (isa<AllocOp, memref::DeallocOp, cf::AssertOp, func::CallOp>(op) || isVariable(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -186,6 +207,13 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         });
         op->erase();
         ++checks;
+      } else if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
+        Value context = contextOf(op);
+        Value bases = loadAt(builder, loc, context.getType(), context, abi::contextVariablesOffset);
+        Value base =
+            loadAt(builder, loc, bases.getType(), bases, 8 * variables.lookup(get.getName()));
+        get.replaceAllUsesWith(makeMemref(builder, loc, get.getType(), base, {}));
+        op->erase();
       } else if (auto alloc = dyn_cast<AllocOp>(op)) {
         lowerAllocation(runtime, builder, alloc);
       } else if (auto release = dyn_cast<memref::DeallocOp>(op)) {
@@ -721,6 +749,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     }
   }
 
+  /// The position of each variable, by its symbol.
+  llvm::StringMap<int32_t> variables;
   /// The functions that others call.
   llvm::DenseSet<StringAttr> called;
   /// The allocations of the function being lowered that it returns, and as which result.

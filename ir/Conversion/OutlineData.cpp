@@ -40,6 +40,9 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
           builder.getNamedAttr("name", builder.getStringAttr(name)),
           builder.getNamedAttr("kind", builder.getStringAttr(kind)),
           builder.getNamedAttr("type", TypeAttr::get(global.getType()))};
+      if (kind == "variable" && !guarded &&
+          global.getAlignment().value_or(1) > plim::ir::abi::bufferAlignment)
+        entry.push_back(builder.getNamedAttr("alignment", global.getAlignmentAttr()));
       // Whoever does not bind it has to be told where it is.
       if (!value)
         entry.push_back(builder.getNamedAttr("location", LocationAttr(global.getLoc())));

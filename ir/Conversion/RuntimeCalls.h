@@ -20,6 +20,7 @@ inline constexpr int32_t viewSizesOffset = 8;
 inline constexpr int32_t viewStridesOffset = 16;
 inline constexpr int32_t contextPoolsOffset = 40;
 inline constexpr int32_t contextOffsetsOffset = 48;
+inline constexpr int32_t contextVariablesOffset = 56;
 inline constexpr char accessRead = 1, accessWrite = 2;
 inline constexpr int64_t bufferAlignment = 64;
 } // namespace abi

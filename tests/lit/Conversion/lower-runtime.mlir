@@ -396,3 +396,26 @@ func.func @from(%n: i64) -> i64 attributes {plim.kernel} {
   %r = func.call @countdown(%n) : (i64) -> i64
   return %r : i64
 }
+
+// -----
+
+// A variable lies where the context says, so a kernel that uses one takes the context.
+// CHECK-LABEL: func.func @plim.raw.count(
+//  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr
+//       CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[CONTEXT]][56]
+//       CHECK: %[[BASES:.*]] = llvm.load %[[FIELD]]
+//       CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[BASES]][8]
+//       CHECK: llvm.load %[[SECOND]]
+//   CHECK-NOT: memref.global
+module attributes {plim.data = [
+    {kind = "variable", name = "other", type = memref<2xi8>},
+    {kind = "variable", name = "v", type = memref<i64>}]} {
+  memref.global @plim.data.other : memref<2xi8>
+  memref.global @plim.data.v : memref<i64>
+  func.func @count() -> i64 attributes {plim.kernel} {
+    %v = memref.get_global @plim.data.v : memref<i64>
+    %old = memref.load %v[] : memref<i64>
+    memref.store %old, %v[] : memref<i64>
+    return %old : i64
+  }
+}

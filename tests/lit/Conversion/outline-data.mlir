@@ -9,13 +9,13 @@
 //      CHECK: plim.data = [
 // CHECK-SAME: {kind = "constant", name = "c", type = memref<2xf32>, value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>}
 // CHECK-SAME: {kind = "variable", name = "v", type = memref<2xi8>, value = dense<0> : tensor<2xi8>}
-// CHECK-SAME: {kind = "variable", name = "u", type = memref<3xf64>}
+// CHECK-SAME: {alignment = 128 : i64, kind = "variable", name = "u", type = memref<3xf64>}
 // CHECK-SAME: {kind = "parameter", location = #[[LOC]], name = "p", type = memref<4xf32>}
 // CHECK-SAME: ]
 //  CHECK-NOT: private
 //  CHECK-DAG: memref.global constant @plim.data.c : memref<2xf32>{{$}}
 //  CHECK-DAG: memref.global @plim.data.v : memref<2xi8>{{$}}
-//  CHECK-DAG: memref.global @plim.data.u : memref<3xf64>{{$}}
+//  CHECK-DAG: memref.global @plim.data.u : memref<3xf64> {alignment = 128 : i64}{{$}}
 //  CHECK-DAG: memref.global constant @plim.data.p : memref<4xf32>{{$}}
 //  CHECK-NOT: @unused
 
@@ -30,7 +30,7 @@
 //  INLINE-NOT: @unused
 memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
 memref.global "private" @v : memref<2xi8> = dense<0>
-memref.global "private" @u : memref<3xf64> = uninitialized
+memref.global "private" @u : memref<3xf64> = uninitialized {alignment = 128 : i64}
 memref.global "private" constant @p : memref<4xf32>
 memref.global "private" constant @unused : memref<2xf32> = dense<[1.0, 2.0]>
 func.func @use() {

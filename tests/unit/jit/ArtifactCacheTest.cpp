@@ -255,7 +255,7 @@ TEST_F(ArtifactCacheTest, AReadOnlyFolderIsAnErrorForAPlainUser) {
 
 TEST_F(ArtifactCacheTest, TheLongestUnusedEntriesGoFirst) {
   constexpr size_t entryBytes = 100000;
-  ArtifactCache cache = openCache(3 * entryBytes + 50000);
+  ArtifactCache cache = openCache(3 * entryBytes + 80000);
   auto age = [&](const std::string &source, int minutes) {
     for (const fs::path &path : files(".plimart"))
       if (contents(path).find(source) != std::string::npos)

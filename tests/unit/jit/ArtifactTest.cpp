@@ -90,7 +90,6 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(in.stack[i].proven, out->stack[i].proven);
     EXPECT_EQ(in.stack[i].budget, out->stack[i].budget);
   }
-  EXPECT_EQ(out->mutatesState, in.mutatesState);
   EXPECT_EQ(out->report, in.report);
   EXPECT_EQ(serialize(*out), serialize(in));
 }

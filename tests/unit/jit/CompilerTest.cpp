@@ -60,7 +60,7 @@ TEST(Compiler, AKernelBecomesAnArtifact) {
                                     {"f32", true, true, {-1}, {}, Access::ReadWrite}}));
   EXPECT_TRUE(function.results.empty());
   EXPECT_FALSE(artifact->objects.empty());
-  EXPECT_FALSE(artifact->mutatesState);
+  EXPECT_FALSE(artifact->functions[0].usesState);
   EXPECT_GT(times.parse, 0);
   EXPECT_GT(times.codegen, 0);
 }
@@ -80,12 +80,12 @@ TEST(Compiler, SymbolsTellConstantsVariablesAndParameters) {
   EXPECT_EQ(parameter->symbols[0].name, "w");
   EXPECT_EQ(parameter->symbols[0].kind, DataKind::Parameter);
   EXPECT_EQ(parameter->symbols[0].bytes, 16);
-  EXPECT_FALSE(parameter->mutatesState);
+  EXPECT_FALSE(parameter->functions[0].usesState);
   StatusOr<Artifact> state = compileText(testing::stateSource);
   ASSERT_TRUE(state.ok()) << state.status().toString();
   ASSERT_EQ(state->symbols.size(), 1u);
   EXPECT_EQ(state->symbols[0].kind, DataKind::Variable);
-  EXPECT_TRUE(state->mutatesState);
+  EXPECT_TRUE(state->functions[0].usesState);
 }
 
 TEST(Compiler, RunsCodeGenerationOnTheCallersThreads) {

@@ -28,6 +28,7 @@ inline Artifact sampleArtifact() {
   main.arguments[0].donatedTo = 1;
   main.workspaceBytes = 4096;
   main.scratchBytes = 192;
+  main.usesState = true;
   main.plan = {"main.extents", 2, 128, {{0, 4, 16, {1, 0}}, {2, 6, 64, {}}}};
   main.pools = {{64, 64}, {0, 64}};
   main.stackBytes = 20480;
@@ -54,10 +55,10 @@ inline Artifact sampleArtifact() {
        -1,
        "",
        "net.mlir:3:1: "}};
+  artifact.symbols[3].alignment = 256;
   artifact.data = std::string(72, '\1');
   artifact.blocks = {makeBlock(std::string(8192, '\2')), makeBlock(std::string(5000, '\3'))};
   artifact.stack = {{"main", 512, 640, 1 << 20}, {"main_matmul_0", -1, 96, 1 << 20}};
-  artifact.mutatesState = true;
   artifact.report = "{\"functions\":[]}";
   return artifact;
 }
