@@ -84,6 +84,39 @@ void checkClose(std::string_view what, const float *have, std::span<const float>
            ", the oracle says " + std::to_string(expected[i]));
 }
 
+std::string dispatchChain(int64_t steps) {
+  std::string text = R"(
+func.func @main(%v0: tensor<16xf32>) -> tensor<16xf32> {
+  %scale = arith.constant 0.0625 : f32
+  %zero = arith.constant 0.0 : f32
+  %one = tensor.empty() : tensor<f32>
+  %empty = tensor.empty() : tensor<16xf32>
+)";
+  constexpr std::string_view step = R"(
+  %z$ = linalg.fill ins(%zero : f32) outs(%one : tensor<f32>) -> tensor<f32>
+  %s$ = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+                        iterator_types = ["reduction"]}
+      ins(%v@ : tensor<16xf32>) outs(%z$ : tensor<f32>) {
+  ^bb0(%x: f32, %sum: f32):
+    %p = arith.addf %x, %sum : f32
+    linalg.yield %p : f32
+  } -> tensor<f32>
+  %v$ = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>,
+                                         affine_map<(i) -> (i)>],
+                        iterator_types = ["parallel"]}
+      ins(%v@, %s$ : tensor<16xf32>, tensor<f32>) outs(%empty : tensor<16xf32>) {
+  ^bb0(%x: f32, %sum: f32, %out: f32):
+    %p = arith.mulf %sum, %scale : f32
+    %d = arith.subf %x, %p : f32
+    linalg.yield %d : f32
+  } -> tensor<16xf32>
+)";
+  for (int64_t i = 1; i <= steps; ++i)
+    for (char c : step)
+      text += c == '$' ? std::to_string(i) : c == '@' ? std::to_string(i - 1) : std::string(1, c);
+  return text + "  return %v" + std::to_string(steps) + " : tensor<16xf32>\n}\n";
+}
+
 void parallelRanges(int threads, int64_t count,
                     const std::function<void(int64_t begin, int64_t end)> &job) {
   if (threads <= 1)

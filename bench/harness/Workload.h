@@ -55,6 +55,10 @@ CheckedFunction loadChecked(Engine &engine, const std::string &source, const std
 void checkClose(std::string_view what, const float *have, std::span<const float> expected,
                 float tolerance);
 
+/// A module whose @main makes `steps` times two dispatches, each of 16 floats, each needing all of the
+/// one before: the sum of a vector, then the vector less its mean. They cannot share a loop.
+std::string dispatchChain(int64_t steps);
+
 /// Calls job(begin, end) over [0, count) on `threads` threads, the caller included, in equal parts.
 void parallelRanges(int threads, int64_t count,
                     const std::function<void(int64_t begin, int64_t end)> &job);

@@ -158,41 +158,6 @@ void callScalar(benchmark::State &state) {
   contest.run();
 }
 
-/// `steps` times two dispatches, each of 16 floats, each needing all of the one before: the sum of a
-/// vector, then the vector plus that sum. They cannot share a loop.
-std::string chain(int64_t steps) {
-  std::string text = R"(
-func.func @main(%v0: tensor<16xf32>) -> tensor<16xf32> {
-  %scale = arith.constant 0.0625 : f32
-  %zero = arith.constant 0.0 : f32
-  %one = tensor.empty() : tensor<f32>
-  %empty = tensor.empty() : tensor<16xf32>
-)";
-  constexpr std::string_view step = R"(
-  %z$ = linalg.fill ins(%zero : f32) outs(%one : tensor<f32>) -> tensor<f32>
-  %s$ = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
-                        iterator_types = ["reduction"]}
-      ins(%v@ : tensor<16xf32>) outs(%z$ : tensor<f32>) {
-  ^bb0(%x: f32, %sum: f32):
-    %p = arith.addf %x, %sum : f32
-    linalg.yield %p : f32
-  } -> tensor<f32>
-  %v$ = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>,
-                                         affine_map<(i) -> (i)>],
-                        iterator_types = ["parallel"]}
-      ins(%v@, %s$ : tensor<16xf32>, tensor<f32>) outs(%empty : tensor<16xf32>) {
-  ^bb0(%x: f32, %sum: f32, %out: f32):
-    %p = arith.mulf %sum, %scale : f32
-    %d = arith.subf %x, %p : f32
-    linalg.yield %d : f32
-  } -> tensor<16xf32>
-)";
-  for (int64_t i = 1; i <= steps; ++i)
-    for (char c : step)
-      text += c == '$' ? std::to_string(i) : c == '@' ? std::to_string(i - 1) : std::string(1, c);
-  return text + "  return %v" + std::to_string(steps) + " : tensor<16xf32>\n}\n";
-}
-
 size_t countDispatches(const Module &module) {
   size_t count = 0;
   const nlohmann::json report = nlohmann::json::parse(module.report());
@@ -201,13 +166,13 @@ size_t countDispatches(const Module &module) {
   return count;
 }
 
-void dispatchChain(benchmark::State &state) {
+void chainOfDispatches(benchmark::State &state) {
   constexpr int64_t calls = 500;
   const int64_t steps = state.range(0);
   auto engine = makeEngine(static_cast<int>(state.range(1)));
   std::vector<Value> arguments = {randomTensor({16})}, results(1);
-  CheckedFunction full = loadChecked(*engine, chain(steps), "main", arguments, 1e-5F);
-  CheckedFunction one = loadChecked(*engine, chain(1), "main", arguments, 1e-5F);
+  CheckedFunction full = loadChecked(*engine, dispatchChain(steps), "main", arguments, 1e-5F);
+  CheckedFunction one = loadChecked(*engine, dispatchChain(1), "main", arguments, 1e-5F);
   const size_t dispatches = countDispatches(*full.module);
   if (dispatches != static_cast<size_t>(2 * steps))
     fail("the chain has " + std::to_string(dispatches) + " dispatches");
@@ -228,7 +193,7 @@ void dispatchProfiled(benchmark::State &state) {
     if (isProfiled)
       options.profiler = std::make_shared<Profiler>(maxSpans);
     auto engine = orFail(Engine::create(std::move(options)));
-    return loadChecked(*engine, chain(steps), "main", arguments, 1e-5F);
+    return loadChecked(*engine, dispatchChain(steps), "main", arguments, 1e-5F);
   };
   CheckedFunction plain = load(0, false), counts = load(0, true),
                   spans = load(Profiler::defaultMaxSpans, true);
@@ -253,7 +218,7 @@ void registerAll() {
   add("raw/axpy", rawAxpy, 101);
   add("call/add16", callAdd, 101)->ArgName("threads")->Arg(1)->Arg(0);
   add("call/scalar", callScalar, 101);
-  add("dispatch/chain", dispatchChain, 51)
+  add("dispatch/chain", chainOfDispatches, 51)
       ->ArgNames({"steps", "threads"})
       ->Args({50, 1})
       ->Args({50, 0});
