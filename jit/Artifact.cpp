@@ -250,6 +250,11 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
     writer.list(*texts, [&](const std::string &text) { writer.text(text); });
   writer.list(artifact.functions,
               [&](const FunctionSignature &function) { writeSignature(writer, function); });
+  writer.list(artifact.externals, [&](const ExternalFunction &external) {
+    for (const std::string *text : {&external.name, &external.location, &external.signature})
+      writer.text(*text);
+    writer.integer(external.isPure);
+  });
   writer.list(artifact.symbols, [&](const DataSymbol &symbol) { writeSymbol(writer, symbol); });
   writer.text(artifact.data);
   writer.list(artifact.stack, [&](const StackProof &proof) { writeProof(writer, proof); });
@@ -374,6 +379,13 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
        {&artifact.requiredFeatures, &artifact.objects, &artifact.pools})
     reader.list(*texts, [&] { return reader.text(); });
   reader.list(artifact.functions, [&] { return readSignature(reader); });
+  reader.list(artifact.externals, [&] {
+    ExternalFunction external;
+    for (std::string *text : {&external.name, &external.location, &external.signature})
+      *text = reader.text();
+    external.isPure = reader.integer() != 0;
+    return external;
+  });
   reader.list(artifact.symbols, [&] { return readSymbol(reader); });
   artifact.data = reader.text();
   reader.list(artifact.stack, [&] { return readProof(reader); });

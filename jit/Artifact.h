@@ -111,6 +111,16 @@ struct DataSymbol {
   int64_t alignment = 0; // of a variable whose author asks for more than that of buffers
 };
 
+/// A function of the host application that the code calls.
+struct ExternalFunction {
+  std::string name;
+  std::string location; // "file:line:column: " of its declaration; may be empty
+  /// "(f32, memref<?x4xf32> readonly) -> i32": without the context; with the access of a memref, or of
+  /// a donated tensor, "tensor<?xf32> readwrite as result 0".
+  std::string signature;
+  bool isPure = false; // the code relies on it
+};
+
 /// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,
 /// without the frames of the runtime.
 struct StackProof {
@@ -128,6 +138,7 @@ struct Artifact {
   std::vector<std::string> objects;          // relocatable ELF
   std::vector<std::string> pools;            // in the order of plim_context::pools
   std::vector<FunctionSignature> functions;
+  std::vector<ExternalFunction> externals;
   std::vector<DataSymbol> symbols;
   std::string data; // small contents of constants and variables, each aligned to dataAlignment
   std::vector<DataBlock> blocks; // large ones
@@ -139,7 +150,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 11;
+inline constexpr uint32_t artifactVersion = 12;
 
 // A serialised artifact:
 //

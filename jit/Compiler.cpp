@@ -184,6 +184,12 @@ CallPlan callPlanOf(func::FuncOp function) {
 
 /// What the pipeline found out about the functions, read off before they are lowered.
 void completeSignatures(ModuleOp module, Artifact &artifact) {
+  for (auto external : module.getOps<ir::ExternalOp>())
+    if (!SymbolTable::symbolKnownUseEmpty(external, module))
+      artifact.externals.push_back({.name = external.getSymName().str(),
+                                    .location = locationOf(external.getLoc()),
+                                    .signature = signatureOf(external),
+                                    .isPure = external.getPure()});
   if (auto pools = module->getAttrOfType<ArrayAttr>(ir::poolsAttr))
     for (StringRef pool : pools.getAsValueRange<StringAttr>())
       artifact.pools.push_back(pool.str());

@@ -122,7 +122,42 @@ llvm::json::Array copiesOf(ModuleOp module) {
   return copies;
 }
 
+llvm::json::Array externalsOf(ModuleOp module) {
+  llvm::json::Array externals;
+  for (auto external : module.getOps<ir::ExternalOp>())
+    if (!SymbolTable::symbolKnownUseEmpty(external, module))
+      externals.push_back(llvm::json::Object{{"name", external.getSymName().str()},
+                                             {"location", textOf(external.getLoc())},
+                                             {"type", signatureOf(external)},
+                                             {"pure", external.getPure()}});
+  return externals;
+}
+
 } // namespace
+
+std::string signatureOf(ir::ExternalOp external) {
+  FunctionType type = external.getFunctionType();
+  std::string text = "(";
+  llvm::raw_string_ostream out(text);
+  auto access = external.getAccesses().begin();
+  for (auto [i, argument] : llvm::enumerate(type.getInputs())) {
+    out << (i == 0 ? "" : ", ") << argument;
+    if (!isa<ShapedType>(argument))
+      continue;
+    StringRef name = ir::stringifyAccess(cast<ir::AccessAttr>(*access++).getValue());
+    if (isa<MemRefType>(argument))
+      out << " " << name;
+    auto donation = llvm::find(external.getDonations(), int64_t(i));
+    if (donation != external.getDonations().end())
+      out << " " << name << " as result " << donation - external.getDonations().begin();
+  }
+  out << ") -> ";
+  bool inParentheses = type.getNumResults() != 1;
+  out << (inParentheses ? "(" : "");
+  llvm::interleaveComma(type.getResults(), out);
+  out << (inParentheses ? ")" : "");
+  return text;
+}
 
 llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignature> &signatures) {
   llvm::json::Array functions, scratch, allocations;
@@ -186,7 +221,8 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
   return llvm::json::Object{{"functions", std::move(functions)},
                             {"scratch", std::move(scratch)},
                             {"allocations", std::move(allocations)},
-                            {"copies", copiesOf(module)}};
+                            {"copies", copiesOf(module)},
+                            {"externals", externalsOf(module)}};
 }
 
 } // namespace plim::jit

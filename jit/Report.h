@@ -1,12 +1,18 @@
 // The explain report: what the pipeline decided and why, read off the IR between its stages.
 #pragma once
 
+#include "ir/Plim/Plim.h"
 #include "jit/Artifact.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
+#include <string>
+
 namespace plim::jit {
+
+/// Artifact::ExternalFunction::signature: "(f32, memref<?x4xf32> readonly) -> i32".
+std::string signatureOf(ir::ExternalOp external);
 
 /// Dispatches with the access of each binding, and allocations with their place and reason. `module`
 /// stands after the buffer pipeline.
@@ -17,9 +23,11 @@ namespace plim::jit {
 ///    "scratch": [{"name", "bytes"}],
 ///    "allocations": [{"function", "location", "type", "scope", "reason", "level", "accessors",
 ///     "candidates", "bytes", "offset", "lifetime": [from, to]}],
-///    "copies": [{"function", "location", "type", "of"}]}
+///    "copies": [{"function", "location", "type", "of"}],
+///    "externals": [{"name", "location", "type", "pure"}]}
 ///
 /// `arguments` are the memrefs. `copies` are those that the engine added, since something needs the old contents too.
+/// `externals` are the functions of the host application that are called.
 /// `scratch` is what one worker needs while it runs a dispatch. `bytes` is absent where there is no bound, `offset` and `lifetime` (positions in the function)
 /// where nothing is planned.
 llvm::json::Object makeReport(mlir::ModuleOp module,

@@ -168,7 +168,8 @@ StatusOr<std::shared_ptr<Session>> Session::create(std::span<const HostSymbol> s
 }
 
 StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
-                                                      std::span<const DataBinding> bindings) {
+                                                      std::span<const DataBinding> bindings,
+                                                      std::span<const ExternalBinding> externals) {
   auto state = std::make_unique<LinkedModule::State>();
   state->session = self.lock();
   ExecutionSession &execution = *impl->execution;
@@ -235,6 +236,15 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     }
     data[execution.intern("plim.data." + symbol.name)] = {ExecutorAddr::fromPtr(address),
                                                           JITSymbolFlags::Exported};
+  }
+  for (const ExternalFunction &external : artifact.externals) {
+    auto bound = find_if(externals,
+                         [&](const ExternalBinding &each) { return each.first == external.name; });
+    if (bound == externals.end())
+      return failedPreconditionError("host function '" + external.name + "' of " + artifact.source +
+                                     " is not bound");
+    data[execution.intern("plim.external." + external.name)] = {
+        ExecutorAddr::fromPtr(bound->second), JITSymbolFlags::Exported};
   }
   if (!state->constants.protect())
     return unavailableError("cannot protect the constants of " + artifact.source);

@@ -35,6 +35,9 @@ struct SessionOptions {
 /// The memory that a parameter, or a constant in a pool, is bound to; it must outlive the module.
 using DataBinding = std::pair<std::string, const void *>;
 
+/// What a function of the host application is bound to; it must outlive the module.
+using ExternalBinding = std::pair<std::string, const plim_external *>;
+
 /// Code and constants of one artifact in memory; variables are the engine's. Immutable; constants lie in
 /// pages that cannot be written. Blocks of the artifact (DataBlock.h) are used where they lie, or where
 /// another module of the session has the same bytes.
@@ -68,11 +71,13 @@ public:
   Session &operator=(const Session &) = delete;
 
   /// Links all of `artifact`. Every parameter it names, and every constant with a pool, must be bound,
-  /// and other data may be, with memory of the size and alignment of its type: the caller has checked them.
+  /// and other data may be, with memory of the size and alignment of its type, and every function of
+  /// the host application: the caller has checked them.
   /// FailedPrecondition for an unbound one, Internal when the objects do not link, ResourceExhausted
   /// without memory. The module keeps the session alive.
   StatusOr<std::unique_ptr<LinkedModule>> link(const Artifact &artifact,
-                                               std::span<const DataBinding> bindings);
+                                               std::span<const DataBinding> bindings,
+                                               std::span<const ExternalBinding> externals = {});
 
 private:
   friend class LinkedModule;

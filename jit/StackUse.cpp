@@ -1,5 +1,6 @@
 #include "jit/StackUse.h"
 
+#include "engine/abi/plim_abi.h"
 #include "jit/MathSymbols.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -224,7 +225,8 @@ private:
       Expected<StringRef> name = target.getName();
       if (!name)
         return name.takeError();
-      if (!name->starts_with("plim.data.") && *name != "_GLOBAL_OFFSET_TABLE_")
+      if (!name->starts_with("plim.data.") && !name->starts_with("plim.external.") &&
+          *name != "_GLOBAL_OFFSET_TABLE_")
         frame.calls.push_back(name->str());
       return Error::success();
     }
@@ -254,6 +256,8 @@ private:
 
 /// What an external function needs.
 StackNeed allowanceOf(StringRef name) {
+  if (name == "plim_rt_call")
+    return {0, StackAllowances::runtime + PLIM_HOST_STACK, 0, false};
   if (name.starts_with("plim_rt_"))
     return {0, StackAllowances::runtime, 0, name == "plim_rt_recurse"};
   int64_t bytes = StackAllowances::library;

@@ -26,7 +26,8 @@ namespace plim::jit {
 /// Bytes that a function outside of the objects may use, with all that it calls. Found by painting
 /// stacks (tests/unit/session/StackAllowancesTest.cpp does it again), then doubled and rounded up.
 struct StackAllowances {
-  /// plim_rt_*, at a first call that takes memory from the system or formats a message.
+  /// plim_rt_*, at a first call that takes memory from the system or formats a message. For
+  /// plim_rt_call PLIM_HOST_STACK comes on top.
   static constexpr int64_t runtime = 8 << 10;
   /// plim_rt_dispatch above the entry that it runs: oneTBB, and the start of its workers.
   static constexpr int64_t dispatch = 24 << 10;

@@ -312,6 +312,11 @@ void printCosts(const std::vector<std::pair<std::string, Cost>> &costs, std::ost
 void print(const Object &report, const std::vector<std::pair<std::string, Cost>> &costs,
            std::ostream &out) {
   forEach(report, "functions", [&](const Object &function) { printFunction(function, out); });
+  forEach(report, "externals", [&](const Object &external) {
+    out << "host function @" << text(external, "name")
+        << (external.getBoolean("pure").value_or(false) ? ", pure" : "") << ", from "
+        << text(external, "location") << "\n  " << text(external, "type") << "\n";
+  });
   bool first = true;
   forEach(report, "allocations", [&](const Object &allocation) {
     if (std::exchange(first, false))

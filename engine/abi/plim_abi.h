@@ -9,6 +9,7 @@
  *   engine/session --> plim_function_entry   one per public function of a module (host code)
  *   host code      --> plim_rt_*             the runtime symbols below
  *   the runtime    --> plim_dispatch_entry   once per range of workgroups, on any thread
+ *   the runtime    --> plim_host_function    where a module calls a function of the host application
  *
  * Generated code never allocates by itself, never prints, never aborts. It reports failure by
  * returning a nonzero plim_code after the runtime latched the message in the context.
@@ -27,7 +28,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 9u
+#define PLIM_ABI_VERSION 10u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -101,6 +102,25 @@ PLIM_STATIC_ASSERT(sizeof(plim_view) == 24, "mirrored by ir/Conversion");
 /* A public function of a module. On failure no result holds memory. */
 typedef plim_code (*plim_function_entry)(plim_context *context, const plim_view *arguments,
                                          const plim_view *results);
+
+/* A function of the host application that a module declares and calls. It always gets the context
+ * first, whether or not the declaration shows it, and `user` as it was registered; then a view for
+ * each argument and result of the declaration without the context. A tensor result has its memory
+ * already: `data` is where to write it, and `sizes` say how large it is; one that an argument is
+ * donated to is the same memory as that argument. Results of scalars are zero until they are written.
+ * The views, and the memory they point at, are the callee's for the call only. Of the memory of the
+ * module it touches only what it gets, and only as the declaration says.
+ * Returns 0, or a plim_code that fails the call; plim_rt_fail may say why before that.
+ * It must neither throw nor longjmp out, and leave the floating-point environment as it is: the
+ * default one. It runs on whatever thread runs the host code of the call, with PLIM_HOST_STACK bytes of stack. */
+typedef plim_code (*plim_host_function)(plim_context *context, void *user,
+                                        const plim_view *arguments, const plim_view *results);
+
+/* Stack that a host function may use, in bytes. */
+#define PLIM_HOST_STACK (16 << 10)
+
+/* What a declaration is bound to when the module is linked; the runtime's, opaque to generated code. */
+typedef struct plim_external plim_external;
 
 /* Runs the workgroups [begin, end) of one dispatch.
  * bindings: one base pointer per buffer binding; scalars: one 64-bit word per scalar operand, in
@@ -188,6 +208,11 @@ plim_code plim_rt_recurse(plim_context *context, const char *message);
 
 /* Stack that a call with recursion gets for it, in bytes, beside what one turn of it needs. */
 #define PLIM_RECURSION_STACK (1 << 20)
+
+/* Calls a function of the host application from the source at `location`, NUL-terminated
+ * "file:line:column: ". */
+plim_code plim_rt_call(plim_context *context, const plim_external *external, const char *location,
+                       const plim_view *arguments, const plim_view *results);
 
 /* Latches a failure with a NUL-terminated, located message. Always returns `code`. */
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message);

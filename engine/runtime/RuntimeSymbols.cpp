@@ -4,6 +4,7 @@
 #include "engine/runtime/CallContext.h"
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/FaultGuard.h"
+#include "engine/runtime/HostCall.h"
 
 #include <array>
 
@@ -65,6 +66,12 @@ plim_code plim_rt_recurse(plim_context *context, const char *message) {
                       message);
 }
 
+plim_code plim_rt_call(plim_context *context, const plim_external *external, const char *location,
+                       const plim_view *arguments, const plim_view *results) {
+  plim::runtime::FaultPause pause;
+  return plim::runtime::callHost(context, *external, location, arguments, results);
+}
+
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message) {
   plim::runtime::FaultPause pause;
   if (code == 0)
@@ -87,7 +94,7 @@ template <typename Function> RuntimeSymbol symbol(const char *name, Function *fu
 } // namespace
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
-  static const std::array<RuntimeSymbol, 8> table = {
+  static const std::array<RuntimeSymbol, 9> table = {
       symbol("plim_rt_dispatch", &plim_rt_dispatch),
       symbol("plim_rt_dispatch_group", &plim_rt_dispatch_group),
       symbol("plim_rt_allocate", &plim_rt_allocate),
@@ -95,6 +102,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       symbol("plim_rt_release", &plim_rt_release),
       symbol("plim_rt_scratch", &plim_rt_scratch),
       symbol("plim_rt_recurse", &plim_rt_recurse),
+      symbol("plim_rt_call", &plim_rt_call),
       symbol("plim_rt_fail", &plim_rt_fail),
   };
   return table;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -88,6 +89,41 @@ StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &arti
     bindings.emplace_back(symbol.name, buffer.data());
   }
   return bindings;
+}
+
+std::string withoutSpaces(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+  return text;
+}
+
+/// The function that a declaration is bound to: of the load, else of the engine. Null: of neither.
+const HostFunction *find(const HostFunctions &ofLoad, const HostFunctions &ofEngine,
+                         const std::string &name) {
+  for (const HostFunctions *functions : {&ofLoad, &ofEngine})
+    if (auto it = functions->find(name); it != functions->end())
+      return &it->second;
+  return nullptr;
+}
+
+Status checkExternal(const jit::ExternalFunction &external, const HostFunction *function,
+                     const HostFunctions &ofLoad, const HostFunctions &ofEngine) {
+  const std::string what = external.location + "host function '" + external.name + "' ";
+  if (!function || !function->function) {
+    std::vector<std::string> names;
+    for (const HostFunctions *functions : {&ofLoad, &ofEngine})
+      for (const auto &[name, each] : *functions)
+        if (each.function)
+          names.push_back(name);
+    return failedPreconditionError(what + "of type " + external.signature + " is not bound" +
+                                   suggestion(external.name, names));
+  }
+  if (!function->signature.empty() &&
+      withoutSpaces(function->signature) != withoutSpaces(external.signature))
+    return invalidArgumentError(what + "is declared as " + external.signature +
+                                ", but the one that it is bound to is " + function->signature);
+  if (external.isPure && function->kind != HostFunctionKind::Pure)
+    return invalidArgumentError(what + "is declared pure, but the one that it is bound to is not");
+  return okStatus();
 }
 
 /// Constants that live in pools, by the symbol, and where each will be.
@@ -365,8 +401,9 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
     }
   }
   auto linkStart = std::chrono::steady_clock::now();
-  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
-                        link(std::move(*artifact), options.parameters, options.pools));
+  PLIM_ASSIGN_OR_RETURN(
+      std::shared_ptr<Module> module,
+      link(std::move(*artifact), options.parameters, options.pools, options.functions));
   statistics.sharedConstantBytes = module->state->linked->sharedConstantBytes();
   statistics.linkSeconds = secondsSince(linkStart);
   statistics.totalSeconds = secondsSince(start);
@@ -432,7 +469,7 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
 }
 
 StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Parameters &parameters,
-                                               const Pools &pools) {
+                                               const Pools &pools, const HostFunctions &functions) {
   ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, "link");
   const targets::DeviceDescription &host = state->host.devices[0];
   if (architectureOf(artifact.triple) != architectureOf(host.triple))
@@ -462,7 +499,18 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
         guardData(artifact, bindings, moduleState.guarded.emplace(*state->guarded)));
   for (const auto &[symbol, address] : pinned)
     bindings.emplace_back(symbol->name, address);
-  PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings));
+  std::vector<jit::ExternalBinding> externals;
+  for (const jit::ExternalFunction &external : artifact.externals) {
+    const HostFunctions &ofEngine = state->options.functions;
+    const HostFunction *function = find(functions, ofEngine, external.name);
+    PLIM_RETURN_IF_ERROR(checkExternal(external, function, functions, ofEngine));
+    bool isSerial = function->kind == HostFunctionKind::Serial;
+    moduleState.externals.push_back(std::make_unique<const plim_external>(
+        plim_external{external.name, function->function, function->user,
+                      isSerial ? state->turnOf(*function) : nullptr}));
+    externals.emplace_back(external.name, moduleState.externals.back().get());
+  }
+  PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings, externals));
   for (const auto &[symbol, address] : pinned)
     std::memcpy(address, contentsOf(artifact, *symbol)->data(), static_cast<size_t>(symbol->bytes));
   for (const jit::StackProof &proof : artifact.stack)

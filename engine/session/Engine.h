@@ -25,6 +25,7 @@
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Value.h"
 #include "engine/session/Event.h"
+#include "engine/session/HostFunctions.h"
 #include "engine/session/ModuleState.h"
 #include "engine/session/Parameters.h"
 #include "jit/Artifact.h"
@@ -76,6 +77,8 @@ struct EngineOptions {
   Logger logger;
   /// Where buffers, workspaces and scratch come from; by default the system.
   runtime::Allocator allocator;
+  /// What modules may declare and call. Registered once, for all modules.
+  HostFunctions functions;
   /// Looks for accesses out of range and writes to what is read-only, while generated code runs. Every
   /// buffer has pages of its own between guarded ones, ending with them as nearly as its alignment
   /// allows; what a dispatch only reads is write-protected while it runs. A fault becomes OutOfRange,
@@ -109,6 +112,8 @@ struct LoadOptions {
   /// tiling, no vectorisation, every buffer from the heap.
   bool oracle = false;
   Parameters parameters;
+  /// Stronger than the engine's. One that the module does not call is ignored.
+  HostFunctions functions;
   /// If not null, keeps the memory of the source, which nobody may write until the last copy of it is
   /// gone: large constants of bytecode that begins a page are then used where they lie, if they are
   /// aligned to PLIM_BUFFER_ALIGNMENT. Without, the module has copies.
@@ -318,9 +323,9 @@ public:
   void trimMemory();
 
   /// Compiles `source` (MLIR text or bytecode), or takes it from the cache, and links it. A located
-  /// message for a source that is not accepted; FailedPrecondition for a parameter that is missing, or
-  /// a pool that constants live in; InvalidArgument for one that does not fit or that the module does
-  /// not have; ResourceExhausted for a pool too small for its constants.
+  /// message for a source that is not accepted; FailedPrecondition for a parameter, or a function of the
+  /// host application, that is missing, or a pool that constants live in; InvalidArgument for one that
+  /// does not fit, or a parameter or pool that the module does not have; ResourceExhausted for a pool too small for its constants.
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
                                          const LoadOptions &options = {});
   /// The same for a file, with the errors of readSource. Bytecode is mapped: while the module lives its
@@ -337,7 +342,8 @@ public:
   /// Links what compile() made, here or in another process. FailedPrecondition for code of another
   /// architecture or with an ISA feature that this machine does not have.
   StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, const Parameters &parameters,
-                                         const Pools &pools = {});
+                                         const Pools &pools = {},
+                                         const HostFunctions &functions = {});
 
 private:
   friend class Function;

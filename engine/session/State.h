@@ -6,6 +6,7 @@
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/FaultGuard.h"
 #include "engine/runtime/GuardedMemory.h"
+#include "engine/runtime/HostCall.h"
 #include "engine/session/CallPlanner.h"
 #include "engine/session/Engine.h"
 #include "engine/session/GuardedData.h"
@@ -19,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace plim {
@@ -76,6 +78,16 @@ struct Engine::State {
     claims.insert(claims.end(), memories.begin(), memories.end());
     return okStatus();
   }
+  /// What the host functions with this function and user take turns with.
+  std::shared_ptr<std::mutex> turnOf(const HostFunction &function) {
+    std::lock_guard lock(turnsMutex);
+    std::erase_if(turns, [](const auto &turn) { return turn.second.expired(); });
+    std::weak_ptr<std::mutex> &turn = turns[{function.function, function.user}];
+    std::shared_ptr<std::mutex> mutex = turn.lock();
+    if (!mutex)
+      turn = mutex = std::make_shared<std::mutex>();
+    return mutex;
+  }
   void release(const std::vector<HostMemory> &memories) {
     std::lock_guard lock(claimsMutex);
     for (const HostMemory &memory : memories)
@@ -85,6 +97,8 @@ struct Engine::State {
 private:
   std::mutex claimsMutex;
   std::vector<HostMemory> claims;
+  std::mutex turnsMutex;
+  std::map<std::pair<plim_host_function, void *>, std::weak_ptr<std::mutex>> turns;
 };
 
 struct Module::State {
@@ -94,6 +108,7 @@ struct Module::State {
   Pools pools;                        // bound at load, without what constants take of them
   std::vector<HostMemory> constants;  // in the pools, claimed from the engine
   std::optional<GuardedData> guarded; // all other data, if the engine is checked
+  std::vector<std::unique_ptr<const plim_external>> externals;
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   std::shared_ptr<const StateLayout> layout;

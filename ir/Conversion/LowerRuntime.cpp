@@ -57,6 +57,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     });
     for (func::FuncOp function : functions)
       makeEntries(function);
+    for (auto external : llvm::make_early_inc_range(module.getOps<ExternalOp>()))
+      external.erase();
   }
 
   static bool isKernel(func::FuncOp function) { return function->hasAttr(kernelAttr); }
@@ -189,7 +191,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       lowerPlaced(runtime, alloc, bases);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<AllocOp, memref::DeallocOp, cf::AssertOp, func::CallOp>(op) || isVariable(op))
+      if (isa<AllocOp, memref::DeallocOp, cf::AssertOp, func::CallOp, CallOp>(op) || isVariable(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -220,6 +222,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         Value pointer = pointerOf(builder, loc, release.getMemref());
         LLVM::CallOp::create(builder, loc, runtime.release, ValueRange{contextOf(op), pointer});
         op->erase();
+      } else if (auto call = dyn_cast<CallOp>(op)) {
+        lowerHostCall(runtime, call);
       } else if (auto call = dyn_cast<func::CallOp>(op)) {
         // The callee latched its failure in the context that both share.
         Value context = contextOf(op);
@@ -231,6 +235,93 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         leaveIf(failed, failed->getNextNode(), [](OpBuilder &) {});
       }
     }
+  }
+
+  /// Room for a value in the frame.
+  static Value frameSlot(Operation *at) {
+    auto function = at->getParentOfType<func::FuncOp>();
+    OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
+    return LLVM::AllocaOp::create(frame, at->getLoc(), LLVM::LLVMPointerType::get(at->getContext()),
+                                  frame.getI64Type(), constant64(frame, at->getLoc(), 1));
+  }
+
+  /// The fields of a plim_view of a value. Without strides it is known to be dense.
+  static SmallVector<Value, 3> viewOf(OpBuilder &builder, Operation *at, Value value,
+                                      bool hasStrides) {
+    Location loc = at->getLoc();
+    Type word = builder.getI64Type();
+    Value null = LLVM::ZeroOp::create(builder, loc, LLVM::LLVMPointerType::get(at->getContext()));
+    auto type = dyn_cast<MemRefType>(value.getType());
+    if (!type) {
+      Value slot = frameSlot(at);
+      storeScalar(builder, loc, value, slot);
+      return {slot, null, null};
+    }
+    SmallVector<Value> sizes, strides;
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      Value position = arith::ConstantIndexOp::create(builder, loc, i);
+      Value size = memref::DimOp::create(builder, loc, value, position);
+      sizes.push_back(arith::IndexCastOp::create(builder, loc, word, size));
+    }
+    if (hasStrides) {
+      auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, value);
+      for (Value stride : metadata.getStrides())
+        strides.push_back(arith::IndexCastOp::create(builder, loc, word, stride));
+    }
+    return {pointerOf(builder, loc, value), stackArray(builder, at, word, sizes),
+            stackArray(builder, at, word, strides)};
+  }
+
+  void lowerHostCall(RuntimeCalls &runtime, CallOp op) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    Type pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto external = getOperation().lookupSymbol<ExternalOp>(op.getCallee());
+    FunctionType type = external.getFunctionType();
+    SmallVector<SmallVector<Value, 3>> views;
+    for (auto [i, argument] : llvm::enumerate(op.getArguments().drop_front())) {
+      auto declared =
+          i < type.getNumInputs() ? dyn_cast<MemRefType>(type.getInput(unsigned(i))) : MemRefType();
+      views.push_back(
+          viewOf(builder, op, argument, declared && !declared.getLayout().isIdentity()));
+    }
+    SmallVector<Value> arguments, results, slots;
+    for (unsigned i = 0; i < type.getNumInputs(); ++i)
+      llvm::append_range(arguments, views[i]);
+    auto destination = op.getDestinations().begin();
+    auto scalar = op.getResults().begin();
+    for (Type result : type.getResults()) {
+      if (isa<TensorType>(result)) {
+        llvm::append_range(results, views[size_t(*destination++ - 1)]);
+        continue;
+      }
+      Value slot = slots.emplace_back(frameSlot(op));
+      storeAt(builder, loc, constant64(builder, loc, 0), slot, 0);
+      Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+      results.append({slot, null, null});
+    }
+    Value location = runtime.string(builder, loc, locationText(loc));
+    Value argumentArray = stackArray(builder, op, pointer, arguments);
+    Value resultArray = stackArray(builder, op, pointer, results);
+    Value callee = runtime.external(builder, loc, op.getCallee());
+    Value status = LLVM::CallOp::create(
+                       builder, loc, runtime.call,
+                       ValueRange{contextOf(op), callee, location, argumentArray, resultArray})
+                       .getResult();
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
+    leaveIf(failed, op, [](OpBuilder &) {});
+    builder.setInsertionPoint(op);
+    for (Value slot : slots) {
+      Value result = *scalar++;
+      result.replaceAllUsesWith(loadScalar(builder, loc, result.getType(), slot));
+    }
+    // What plim.context became.
+    Operation *context = op.getArguments()[0].getDefiningOp();
+    op.erase();
+    if (context->use_empty())
+      context->erase();
+    ++hostCalls;
   }
 
   static Value loadStatus(OpBuilder &builder, Location loc, Value context) {

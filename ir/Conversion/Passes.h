@@ -7,6 +7,7 @@
 //   plim.dispatch.D  plim_dispatch_entry of the dispatch function D
 //   plim.count.D     plim_workgroup_count of D
 //   plim.data.G      memory of the global G, which the linker provides
+//   plim.external.X  plim_external of the host application's function X, likewise
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,6 +47,7 @@ inline constexpr llvm::StringLiteral apartPrefix = "plim.apart.";
 inline constexpr llvm::StringLiteral dispatchPrefix = "plim.dispatch.";
 inline constexpr llvm::StringLiteral countPrefix = "plim.count.";
 inline constexpr llvm::StringLiteral dataPrefix = "plim.data.";
+inline constexpr llvm::StringLiteral externalPrefix = "plim.external.";
 /// On the module: an array of dictionaries {name, kind = constant | variable | parameter, type,
 /// value}, one for each global whose memory the linker provides.
 inline constexpr llvm::StringLiteral dataAttr = "plim.data";

@@ -71,6 +71,8 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     - allocations become calls of `plim_rt_allocate` or `plim_rt_scratch`, releases calls of
       `plim_rt_release`;
     - `cf.assert` becomes a branch to `plim_rt_fail`;
+    - `plim.call` becomes a call of `plim_rt_call` with the symbol `plim.external.X`, which the linker
+      provides, and with views in the frame; a failing one leaves the function;
     - a function that may come back to itself begins with `plim_rt_recurse`, and ends where that fails;
     - each public function, dispatch function and kernel gets the entry that engine/abi describes;
     - a kernel with several buffers gets a copy in which LLVM knows that they have no byte in common.
@@ -99,6 +101,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     Statistic<"variants", "variants", "kernels copied for arguments without a byte in common">,
     Statistic<"allocations", "allocations", "calls of the allocator and of scratch">,
     Statistic<"checks", "checks", "assertions lowered">,
+    Statistic<"hostCalls", "host-calls", "calls of the host application lowered">,
     Statistic<"guards", "guards", "functions that ask for stack before another turn">];
 }
 

@@ -23,6 +23,7 @@ RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.get
   release = declare("plim_rt_release", none, {pointer, pointer});
   scratch = declare("plim_rt_scratch", pointer, {pointer, word});
   recurse = declare("plim_rt_recurse", code, {pointer, pointer});
+  call = declare("plim_rt_call", code, {pointer, pointer, pointer, pointer, pointer});
   fail = declare("plim_rt_fail", code, {pointer, code, pointer});
 }
 
@@ -90,6 +91,16 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
     field(6, LLVM::AddressOfOp::create(builder, loc, accesses));
     LLVM::ReturnOp::create(builder, loc, value);
   }
+  return LLVM::AddressOfOp::create(at, loc, global);
+}
+
+Value RuntimeCalls::external(OpBuilder &at, Location loc, StringRef function) {
+  std::string name = (externalPrefix + function).str();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global)
+    global =
+        LLVM::GlobalOp::create(builder, module.getLoc(), builder.getI8Type(),
+                               /*isConstant=*/true, LLVM::Linkage::External, name, Attribute());
   return LLVM::AddressOfOp::create(at, loc, global);
 }
 

@@ -31,13 +31,16 @@ public:
   explicit RuntimeCalls(mlir::ModuleOp module);
 
   mlir::LLVM::LLVMFuncOp dispatch, dispatchGroup, allocate, allocateResult, release, scratch,
-      recurse, fail;
+      recurse, call, fail;
 
   /// The address of a NUL-terminated constant string.
   mlir::Value string(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef text);
   /// The address of the constant plim_dispatch of a dispatch function.
   mlir::Value dispatchDescriptor(mlir::OpBuilder &builder, mlir::Location loc,
                                  llvm::StringRef function);
+
+  /// The address of the plim_external that the linker provides for a function of the host application.
+  mlir::Value external(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef function);
 
 private:
   mlir::LLVM::LLVMFuncOp declare(llvm::StringRef name, mlir::Type result,

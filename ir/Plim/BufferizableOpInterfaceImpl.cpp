@@ -1,5 +1,7 @@
 // plim.alloc in one-shot bufferization becomes a buffer with the same constraints.
 //
+// plim.call in one-shot bufferization: as its accesses say.
+//
 // plim.dispatch in one-shot bufferization: inputs are read, outputs are written in place, and read
 // only when the access says so. That is where access analysis pays first: a write-only destination
 // never forces a copy. A binding is a base pointer and extents, so its memory must be dense, from wherever
@@ -87,6 +89,72 @@ struct DispatchOpInterface
   }
 };
 
+/// Destinations are written in place, other tensors are read. What is not dense the callee gets a copy
+/// of.
+struct HostCallInterface : BufferizableOpInterface::ExternalModel<HostCallInterface, CallOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return cast<CallOp>(op).getAccess(operand) != Access::WriteOnly;
+  }
+
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return bool(cast<CallOp>(op).getResultIn(operand));
+  }
+
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
+    if (OpResult result = cast<CallOp>(op).getResultIn(operand))
+      return {{result, BufferRelation::Equivalent}};
+    return {};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options, BufferizationState &state) const {
+    auto call = cast<CallOp>(op);
+    Location loc = op->getLoc();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> operands, buffers(call->getNumResults());
+    SmallVector<std::pair<Value, Value>> copiesBack; // from, to
+    for (OpOperand &operand : call->getOpOperands()) {
+      if (!isa<TensorType>(operand.get().getType())) {
+        operands.push_back(operand.get());
+        continue;
+      }
+      FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
+      if (failed(buffer))
+        return failure();
+      OpResult result = call.getResultIn(operand);
+      if (result)
+        buffers[result.getResultNumber()] = *buffer;
+      if (!isDense(cast<MemRefType>(buffer->getType()))) {
+        FailureOr<Value> dense = allocateLike(rewriter, loc, *buffer, options);
+        if (failed(dense) || (call.getAccess(operand) != Access::WriteOnly &&
+                              failed(options.createMemCpy(rewriter, loc, *buffer, *dense))))
+          return failure();
+        if (result)
+          copiesBack.emplace_back(*dense, *buffer);
+        buffer = dense;
+      }
+      operands.push_back(*buffer);
+    }
+    SmallVector<Type> scalars = llvm::filter_to_vector(
+        call.getResultTypes(), [](Type type) { return !isa<TensorType>(type); });
+    auto bufferized =
+        CallOp::create(rewriter, loc, scalars, call.getCalleeAttr(), operands,
+                       call.getAccessesAttr(), call.getDestinationsAttr(), call.getPureAttr());
+    bufferized->setDiscardableAttrs(call->getDiscardableAttrDictionary());
+    for (auto [from, to] : copiesBack)
+      if (failed(options.createMemCpy(rewriter, loc, from, to)))
+        return failure();
+    auto scalar = bufferized.getResults().begin();
+    for (Value &buffer : buffers)
+      if (!buffer)
+        buffer = *scalar++;
+    replaceOpWithBufferizedValues(rewriter, op, buffers);
+    return success();
+  }
+};
+
 /// As bufferization.alloc_tensor, with its constraints.
 struct AllocOpInterface : BufferizableOpInterface::ExternalModel<AllocOpInterface, AllocOp> {
   bool bufferizesToAllocation(Operation *, Value) const { return true; }
@@ -120,6 +188,7 @@ struct AllocOpInterface : BufferizableOpInterface::ExternalModel<AllocOpInterfac
 void plim::ir::registerBufferizableOpInterface(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, PlimDialect *) {
     AllocOp::attachInterface<AllocOpInterface>(*context);
+    CallOp::attachInterface<HostCallInterface>(*context);
     DispatchOp::attachInterface<DispatchOpInterface>(*context);
   });
 }

@@ -137,6 +137,101 @@ void DispatchOp::getEffects(
   }
 }
 
+namespace {
+
+/// What of a host function is outside of the module. Effects on it keep calls in their order.
+struct HostResource : SideEffects::Resource::Base<HostResource> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(HostResource)
+  StringRef getName() override { return "host"; }
+};
+
+} // namespace
+
+Access CallOp::getAccess(OpOperand &operand) {
+  size_t index = 0;
+  for (OpOperand &other : getOperation()->getOpOperands()) {
+    if (&other == &operand)
+      break;
+    index += isa<ShapedType>(other.get().getType());
+  }
+  return cast<AccessAttr>(getAccesses()[index]).getValue();
+}
+
+OpResult CallOp::getResultIn(OpOperand &operand) {
+  auto destination = getDestinations().begin();
+  for (OpResult result : getOperation()->getResults())
+    if (isa<TensorType>(result.getType()) && *destination++ == operand.getOperandNumber())
+      return result;
+  return {};
+}
+
+LogicalResult CallOp::verify() {
+  if (getArguments().empty() || !isa<ContextType>(getArguments()[0].getType()))
+    return emitOpError("must have the context as its first argument");
+  auto isShaped = [](Type type) { return isa<ShapedType>(type); };
+  if (getAccesses().size() != size_t(llvm::count_if(getOperandTypes(), isShaped)))
+    return emitOpError() << "has " << getAccesses().size() << " accesses for "
+                         << llvm::count_if(getOperandTypes(), isShaped) << " shaped arguments";
+  SmallVector<Type> tensors = llvm::filter_to_vector(getResultTypes(), isShaped);
+  ArrayRef<int64_t> destinations = getDestinations();
+  if (!tensors.empty() && tensors.size() != destinations.size())
+    return emitOpError() << "has " << destinations.size() << " destinations for " << tensors.size()
+                         << " tensors";
+  llvm::SmallDenseSet<int64_t> seen;
+  for (auto [i, destination] : llvm::enumerate(destinations)) {
+    if (destination < 1 || destination >= int64_t(getNumOperands()) ||
+        !isShaped(getOperand(unsigned(destination)).getType()) ||
+        (!tensors.empty() && getOperand(unsigned(destination)).getType() != tensors[i]))
+      return emitOpError() << "has destination #" << i << ", which does not fit";
+    if (getAccess(getOperation()->getOpOperand(unsigned(destination))) == Access::ReadOnly)
+      return emitOpError() << "has destination #" << i << ", which is readonly";
+    if (!seen.insert(destination).second)
+      return emitOpError() << "has destination #" << i << " twice";
+  }
+  return success();
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto callee = symbols.lookupNearestSymbolFrom<ExternalOp>(*this, getCalleeAttr());
+  if (!callee)
+    return emitOpError() << "refers to " << getCallee() << ", which is no host function";
+  // Bufferization makes memrefs of tensors here, not there.
+  auto fits = [](Type have, Type declared) {
+    auto shaped = dyn_cast<ShapedType>(have), tensor = dyn_cast<ShapedType>(declared);
+    return have == declared || (shaped && isa<TensorType>(declared) &&
+                                shaped.getElementType() == tensor.getElementType() &&
+                                shaped.getShape() == tensor.getShape());
+  };
+  FunctionType type = callee.getFunctionType();
+  bool ok = getNumOperands() > type.getNumInputs();
+  for (unsigned i = 0; ok && i < type.getNumInputs(); ++i)
+    ok = fits(getOperand(i + 1).getType(), type.getInput(i));
+  SmallVector<Type> results(getResultTypes());
+  bool onTensors = llvm::any_of(results, llvm::IsaPred<TensorType>);
+  SmallVector<Type> declared = llvm::filter_to_vector(
+      type.getResults(), [&](Type result) { return onTensors || !isa<TensorType>(result); });
+  if (!ok || results != declared)
+    return emitOpError() << "does not fit " << getCallee() << ", which has type " << type;
+  return success();
+}
+
+void CallOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    Access access = getAccess(operand);
+    if (access != Access::WriteOnly)
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (access != Access::ReadOnly)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+  if (getPure())
+    return;
+  effects.emplace_back(MemoryEffects::Read::get(), HostResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
+}
+
 LogicalResult ConcurrentOp::verify() {
   llvm::SmallPtrSet<Value, 8> read, written;
   unsigned count = 0;

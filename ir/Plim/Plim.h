@@ -51,6 +51,8 @@ inline constexpr llvm::StringLiteral copyAttr = "plim.copy";
 inline constexpr llvm::StringLiteral accessAttr = "plim.access";
 /// On a tensor argument of a public function: the index of the result that takes its memory.
 inline constexpr llvm::StringLiteral donateAttr = "plim.donate";
+/// On a declaration of a host function: it does nothing but compute its results.
+inline constexpr llvm::StringLiteral pureAttr = "plim.pure";
 
 /// On a dispatch function: the loops of its root that may be split between workgroups.
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";

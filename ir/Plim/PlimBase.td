@@ -32,7 +32,8 @@ def Plim_Dialect : Dialect {
     | `plim.workspace_bytes`, `plim.workspace_alignment` | functions | the slab of a call, or the scratch of a worker |
     | `plim.pool_bytes` | functions | what a call needs of each pool |
     | `plim.pools` | the module | the pools in the order of the context |
-    | `plim.access` | arguments of dispatch functions | what the dispatch does to the binding |
+    | `plim.access` | arguments of functions | what the function does to the binding or memref |
+    | `plim.pure` | declarations of host functions | nothing but its results |
   }];
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;

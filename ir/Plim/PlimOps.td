@@ -75,10 +75,68 @@ def Plim_ContextOp : Plim_Op<"context", [Pure]> {
   let summary = "the device context of the running call";
   let description = [{
     Yields the context that the enclosing function was called with. Functions in which nothing
-    uses it are called without one.
+    uses it are called without one. The one op of the dialect that a source may have.
   }];
   let results = (outs Plim_ContextType:$context);
   let assemblyFormat = "attr-dict `:` type($context)";
+}
+
+def Plim_ExternalOp : Plim_Op<"external", [Symbol]> {
+  let summary = "a function of the host application, bound when the module is linked";
+  let description = [{
+    What `plim-import` makes of a private declaration that something calls. `function_type` is without
+    the context, which every such function gets first. `accesses` has one entry per shaped argument;
+    `donations` one per result: the argument that a tensor result is made in, or -1.
+    `pure`: it does nothing but compute its results, from its arguments and what they point at.
+
+    ```mlir
+    plim.external @sum : (f32, memref<?x4xf32>) -> i32
+        {accesses = [#plim.access<readonly>], donations = array<i64: -1>, pure}
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       DefaultValuedOptionalAttr<StrAttr, "\"private\"">:$sym_visibility,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       Plim_AccessArrayAttr:$accesses,
+                       DenseI64ArrayAttr:$donations,
+                       UnitAttr:$pure);
+  let assemblyFormat = [{
+    ($sym_visibility^)? $sym_name `:` $function_type attr-dict
+  }];
+}
+
+def Plim_CallOp : Plim_Op<"call", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "call a function of the host application";
+  let description = [{
+    Calls a `plim.external` with the context first, then its arguments, then a destination for each
+    tensor result that no argument is donated to. `destinations` has, for each tensor result, the
+    operand that it is made in; on buffers these results are gone. `accesses` has one entry per shaped
+    operand: all that the callee touches of the memory of the module. What else it does is unknown,
+    so that no call is moved, merged or dropped, unless it is `pure`.
+
+    ```mlir
+    %n = plim.call @sum(%context, %x, %row) {accesses = [#plim.access<readonly>],
+             destinations = array<i64>, pure} : (!plim.context, f32, memref<?x4xf32>) -> i32
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee,
+                       Variadic<AnyType>:$arguments,
+                       Plim_AccessArrayAttr:$accesses,
+                       DenseI64ArrayAttr:$destinations,
+                       UnitAttr:$pure);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $results)
+  }];
+  let extraClassDeclaration = [{
+    /// What the callee does to the buffer or tensor of an operand.
+    Access getAccess(::mlir::OpOperand &operand);
+    /// The tensor result that is made in an operand; null if there is none.
+    ::mlir::OpResult getResultIn(::mlir::OpOperand &operand);
+  }];
+  let hasVerifier = 1;
 }
 
 def Plim_CheckOp : Plim_Op<"check", [NoMemoryEffect, SameOperandsAndResultType]> {

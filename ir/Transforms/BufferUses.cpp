@@ -32,6 +32,8 @@ Effect effectOn(OpOperand &operand) {
     // An effect without a value is one on whatever the op has.
     if (each.getValue() ? each.getValue() != operand.get() : bool(each.getSymbolRef()))
       continue;
+    if (!each.getValue() && isa<CallOp>(op))
+      continue; // on the host, not on memory of the module
     effect.reads |= isa<MemoryEffects::Read>(each.getEffect());
     effect.writes |= isa<MemoryEffects::Write>(each.getEffect());
     effect.frees |= isa<MemoryEffects::Free>(each.getEffect());

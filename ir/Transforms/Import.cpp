@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -74,7 +75,13 @@ bool isElement(Type type) {
          (isa<IntegerType>(type) && type.getIntOrFloatBitWidth() <= 64);
 }
 
+LogicalResult checkType(Operation *op, Type type);
+
 LogicalResult checkOp(Operation *op) {
+  if (isa<ContextOp>(op))
+    for (OpOperand &use : op->getUses())
+      if (!isa<CallOp>(use.getOwner()) || use.getOperandNumber() != 0)
+        return checkType(use.getOwner(), use.get().getType());
   if (isa<func::CallIndirectOp>(op))
     return op->emitError() << "calls a function that only a run knows; such a call has no bounded "
                               "stack";
@@ -108,6 +115,9 @@ LogicalResult checkOp(Operation *op) {
 }
 
 LogicalResult checkType(Operation *op, Type type) {
+  if (isa<ContextType>(type) && !isa<ContextOp>(op))
+    return op->emitError() << "passes the context on; it goes from plim.context to calls of "
+                              "functions of the host application and nowhere else";
   if (auto vector = dyn_cast<VectorType>(type); vector && vector.isScalable())
     return op->emitError() << "scalable vector type " << type << " is not supported";
   if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasRank())
@@ -154,7 +164,8 @@ LogicalResult checkBoundary(func::FuncOp function) {
     return success();
   };
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (failed(check(type, "argument", index)))
+    if (!(index == 0 && function.isExternal() && isa<ContextType>(type)) &&
+        failed(check(type, "argument", index)))
       return failure();
   for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
     if (failed(check(type, "result", index)))
@@ -182,6 +193,153 @@ bool hasKernelSignature(func::FuncOp function) {
   return function.getNumResults() == 0 ||
          (function.getNumResults() == 1 && !isa<ShapedType>(function.getResultTypes()[0]));
 }
+
+/// A declaration of a function of the host application, as it is bound and called.
+class Declaration {
+public:
+  explicit Declaration(func::FuncOp function)
+      : function(function), builder(function.getContext()),
+        hasContext(function.getNumArguments() != 0 &&
+                   isa<ContextType>(function.getArgumentTypes()[0])),
+        donations(function.getNumResults(), -1) {}
+
+  LogicalResult check() {
+    if (failed(checkBoundary(function)))
+      return failure();
+    bool isPure = function->hasAttr(pureAttr);
+    for (auto [i, type] : llvm::enumerate(types()))
+      if (failed(checkArgument(unsigned(i), type, isPure)))
+        return failure();
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+      auto refuse = [&] {
+        return function.emitError()
+               << "result #" << i << " of '" << function.getName() << "' has type " << type;
+      };
+      if (isa<MemRefType>(type))
+        return refuse() << "; a function of the host application returns scalars and tensors";
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (tensor && !tensor.hasStaticShape() && donations[i] < 0)
+        return refuse()
+               << ", which the caller has to make; it needs a static shape, or an argument "
+               << "that is donated to it ('" << donateAttr << "')";
+    }
+    return success();
+  }
+
+  /// Replaces the declaration and all calls of it.
+  LogicalResult replace(SymbolTable &symbols, Operation *module) {
+    SmallVector<Operation *> users;
+    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function, module);
+    for (SymbolTable::SymbolUse use : *uses)
+      users.push_back(use.getUser());
+    for (Operation *user : users) {
+      auto call = dyn_cast<func::CallOp>(user);
+      if (!call)
+        return user->emitError() << "uses '" << function.getName()
+                                 << "', a function of the host application, which can only be "
+                                    "called";
+      for (Operation *parent = call->getParentOp(); parent != module;
+           parent = parent->getParentOp())
+        if (isa<linalg::LinalgOp, tensor::GenerateOp, tensor::PadOp, scf::ForallOp, scf::ParallelOp,
+                affine::AffineParallelOp>(parent))
+          return call.emitError() << "calls '" << function.getName()
+                                  << "', a function of the host application, from "
+                                  << "the body of '" << parent->getName()
+                                  << "', which has no order";
+    }
+    for (Operation *user : users)
+      replace(cast<func::CallOp>(user));
+    OpBuilder at(function);
+    auto type = FunctionType::get(function.getContext(), types(), function.getResultTypes());
+    auto external =
+        ExternalOp::create(at, function.getLoc(), function.getName(), "private", type,
+                           builder.getArrayAttr(accesses), donations, function->hasAttr(pureAttr));
+    symbols.erase(function);
+    symbols.insert(external);
+    return success();
+  }
+
+private:
+  ArrayRef<Type> types() { return function.getArgumentTypes().drop_front(hasContext); }
+
+  /// The argument at position `i`, the context not counted.
+  LogicalResult checkArgument(unsigned i, Type type, bool isPure) {
+    unsigned position = i + hasContext;
+    auto refuse = [&] {
+      return function.emitError() << "argument #" << position << " of '" << function.getName()
+                                  << "' ";
+    };
+    auto access = function.getArgAttrOfType<AccessAttr>(position, accessAttr);
+    Attribute donation = function.getArgAttr(position, donateAttr);
+    if (donation) {
+      auto index = dyn_cast<IntegerAttr>(donation);
+      int64_t result =
+          index && index.getValue().isSignedIntN(64) ? index.getValue().getSExtValue() : -1;
+      if (result < 0 || result >= int64_t(donations.size()))
+        return refuse() << "is donated, but '" << donateAttr << "' is not the index of a result";
+      if (!isa<RankedTensorType>(type) || function.getResultTypes()[unsigned(result)] != type)
+        return refuse() << "has type " << type << " and is donated to result #" << result
+                        << ", which is " << function.getResultTypes()[unsigned(result)]
+                        << "; it must be the same tensor";
+      if (donations[unsigned(result)] >= 0)
+        return refuse() << "is donated to result #" << result << ", and so is another one";
+      donations[unsigned(result)] = i;
+    }
+    if (!isa<ShapedType>(type)) {
+      if (access)
+        return refuse() << "is a scalar, but is declared " << stringifyAccess(access.getValue());
+      return success();
+    }
+    bool isWritten = isa<MemRefType>(type) || donation;
+    Access value = access ? access.getValue() : isWritten ? Access::ReadWrite : Access::ReadOnly;
+    if (isWritten && donation && value == Access::ReadOnly)
+      return refuse() << "is donated, but is declared readonly";
+    if (!isWritten && value != Access::ReadOnly)
+      return refuse() << "is a tensor that is not donated, which is readonly, but is declared "
+                      << stringifyAccess(value);
+    if (isPure && !donation && value != Access::ReadOnly)
+      return refuse() << "may be written, but '" << pureAttr
+                      << "' says that the function only computes its results";
+    accesses.push_back(AccessAttr::get(function.getContext(), value));
+    return success();
+  }
+
+  void replace(func::CallOp call) {
+    OpBuilder at(call);
+    Location loc = call.getLoc();
+    SmallVector<Value> operands(call.getOperands());
+    // Every such function gets the context, also where its author does not want to see it.
+    if (!hasContext)
+      operands.insert(operands.begin(),
+                      ContextOp::create(at, loc, ContextType::get(at.getContext())));
+    SmallVector<Attribute> all = accesses;
+    SmallVector<int64_t> destinations;
+    for (auto [i, type] : llvm::enumerate(call.getResultTypes())) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        continue;
+      if (donations[i] >= 0) {
+        destinations.push_back(donations[i] + 1);
+        continue;
+      }
+      destinations.push_back(int64_t(operands.size()));
+      operands.push_back(
+          tensor::EmptyOp::create(at, loc, tensor.getShape(), tensor.getElementType()));
+      all.push_back(AccessAttr::get(at.getContext(), Access::WriteOnly));
+    }
+    auto replacement =
+        CallOp::create(at, loc, call.getResultTypes(), call.getCallee(), operands,
+                       at.getArrayAttr(all), destinations, function->hasAttr(pureAttr));
+    call->replaceAllUsesWith(replacement);
+    call.erase();
+  }
+
+  func::FuncOp function;
+  Builder builder;
+  bool hasContext;
+  SmallVector<int64_t> donations;  // by result: the argument, without the context, or -1
+  SmallVector<Attribute> accesses; // of the shaped arguments
+};
 
 /// Turns one global and its loads and stores into a memref global.
 LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
@@ -327,10 +485,10 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
 struct Import : plim::ir::impl::PlimImportBase<Import> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(check(module)))
+    SymbolTable symbols(module);
+    if (failed(bindExternals(module, symbols)) || failed(check(module)))
       return signalPassFailure();
 
-    SymbolTable symbols(module);
     for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
       if (failed(convertGlobal(global, symbols)))
         return signalPassFailure();
@@ -345,18 +503,26 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
     }
   }
 
+  LogicalResult bindExternals(ModuleOp module, SymbolTable &symbols) {
+    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (!function.isExternal())
+        continue;
+      Declaration declaration(function);
+      if (failed(declaration.check()) || failed(declaration.replace(symbols, module)))
+        return failure();
+      ++externals;
+    }
+    return success();
+  }
+
   LogicalResult check(ModuleOp module) {
     for (Operation &op : *module.getBody())
-      if (!isa<func::FuncOp, ml_program::GlobalOp, memref::GlobalOp>(op))
+      if (!isa<func::FuncOp, ml_program::GlobalOp, memref::GlobalOp, ExternalOp>(op))
         return op.emitError() << "'" << op.getName()
                               << "' is not supported at the top level of a module";
-    for (auto function : module.getOps<func::FuncOp>()) {
-      if (function.isExternal())
-        return function.emitError()
-               << "function '" << function.getName() << "' has no body and nothing is bound to it";
+    for (auto function : module.getOps<func::FuncOp>())
       if (function.isPublic() && failed(checkBoundary(function)))
         return failure();
-    }
     WalkResult walk = module.walk([&](Operation *op) {
       if (failed(checkOp(op)))
         return WalkResult::interrupt();

@@ -45,7 +45,7 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
 
   /// Later stages believe what the engine says of an op: a source must not say it.
   static LogicalResult checkSource(Operation *op) {
-    if (isa_and_nonnull<PlimDialect>(op->getDialect()))
+    if (isa_and_nonnull<PlimDialect>(op->getDialect()) && !isa<ContextOp>(op))
       return op->emitError() << "'" << op->getName()
                              << "' is formed by the engine and cannot stand in a source";
     auto check = [&](DictionaryAttr attributes, bool isArgument) -> LogicalResult {
@@ -59,6 +59,14 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
         }
         if (isArgument && name == donateAttr)
           continue; // plim-import checks it
+        if (name == pureAttr) {
+          auto function = dyn_cast<FunctionOpInterface>(op);
+          if (isArgument || !function || !function.isExternal() ||
+              !isa<UnitAttr>(attribute.getValue()))
+            return op->emitError() << "'" << pureAttr << "' is a unit attribute of the declaration "
+                                   << "of a function of the host application";
+          continue;
+        }
         if (name.starts_with("plim.") && !llvm::is_contained(constraintAttrs, name) &&
             name != deviceAttr && name != engineLimitsAttr)
           return op->emitError() << "attribute '" << name

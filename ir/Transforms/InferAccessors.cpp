@@ -39,7 +39,7 @@ public:
       auto function = user->getParentOfType<func::FuncOp>();
       if (auto dispatch = dyn_cast<DispatchOp>(user))
         accessors.insert(deviceOf(dispatch));
-      else if (isa<func::CallOp>(user))
+      else if (isa<func::CallOp, CallOp>(user))
         accessors.insert(externalAccessor);
       else if (isa<memref::DeallocOp>(user))
         return; // touches nothing of what the buffer holds

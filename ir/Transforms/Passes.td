@@ -9,7 +9,7 @@ def PlimImportAllocations : Pass<"plim-import-allocations", "::mlir::ModuleOp"> 
     `tensor.empty`, `bufferization.alloc_tensor` and `memref.alloc` with a constraint (`plim.scope`,
     `plim.candidate_pools`, `plim.accessors`, `plim.max_bytes`, `plim.limits`) become `plim.alloc`,
     so that no pass in between drops it. Runs first for that reason, and refuses what only the engine
-    may say: ops of the dialect and its other attributes, which later stages believe. A dynamic size
+    may say: ops of the dialect but plim.context, and its other attributes, which later stages believe. A dynamic size
     with a `max_bytes` is compared with it at run time.
 
     ```mlir
@@ -30,10 +30,12 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
   let description = [{
     Runs after the upstream conversions to linalg and after inlining. It
 
-    - rejects what the engine cannot run, each with one located error: function declarations without
-      a body, unsupported types at the boundary of a public function, tensors whose size in bytes
-      does not fit the address space, writable tensors of constants, calls through values, whose
-      stack has no bound;
+    - rejects what the engine cannot run, each with one located error: unsupported types at the
+      boundary of a public function, tensors whose size in bytes does not fit the address space,
+      writable tensors of constants, calls through values, whose stack has no bound;
+    - turns private declarations into `plim.external`, which the host application binds at link, and
+      calls of them into `plim.call`, with the context and with a destination for each tensor result
+      (docs/design/external-functions.md);
     - marks functions without any tensor as kernels (`plim.kernel`) and the tensor arguments of all
       others as not writable;
     - turns `ml_program` globals into memref globals: a load from a mutable one is a copy, a store
@@ -47,13 +49,24 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
     // becomes
     %e = tensor.empty() : tensor<8xf32>
     %p = linalg.fill ins(%x : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+
+    func.func private @sum(memref<?xf32> {plim.access = #plim.access<readonly>}) -> f32
+    %s = func.call @sum(%row) : (memref<?xf32>) -> f32
+    // becomes
+    plim.external @sum : (memref<?xf32>) -> f32
+        {accesses = [#plim.access<readonly>], donations = array<i64: -1>}
+    %context = plim.context : !plim.context
+    %s = plim.call @sum(%context, %row) {accesses = [#plim.access<readonly>],
+             destinations = array<i64>} : (!plim.context, memref<?xf32>) -> f32
     ```
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::plim::ir::PlimDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::affine::AffineDialect",
                            "::mlir::bufferization::BufferizationDialect"];
   let statistics = [
+    Statistic<"externals", "externals", "functions of the host application">,
     Statistic<"kernels", "kernels", "functions without tensors">,
     Statistic<"globals", "globals", "ml_program globals converted">];
 }

@@ -113,3 +113,29 @@ func.func @strided(%a: memref<?x4xf32, strided<[8, 2]>>, %w: memref<4xf32, strid
       : (tensor<4xf32>, memref<4xf32, strided<[2]>>) -> ()
   return
 }
+
+// -----
+
+// A host function: read-only tensors are passed as they are, the destination is written in place if
+// nothing needs what it holds, and the results that are tensors are gone. What is not dense is copied.
+// CHECK-LABEL: func.func @host(
+//  CHECK-SAME: %[[C:.*]]: !plim.context, %[[A:.*]]: memref<4xf32>, %[[S:.*]]: memref<4xf32, strided<[2]>>)
+//       CHECK: %[[E:.*]] = memref.alloc() {{.*}}: memref<4xf32>
+//       CHECK: %[[D:.*]] = memref.alloc() {{.*}}: memref<4xf32>
+//       CHECK: memref.copy %[[S]], %[[D]]
+//   CHECK-NOT: memref.copy
+//       CHECK: %[[R:.*]] = plim.call @f(%[[C]], %[[A]], %[[D]], %[[E]]) {accesses = [#plim.access<readonly>, #plim.access<readonly>, #plim.access<writeonly>], destinations = array<i64: 3>} : {{.*}} -> i32
+//   CHECK-NOT: memref.copy
+//       CHECK: return
+plim.external @f : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, i32)
+    {accesses = [#plim.access<readonly>, #plim.access<readonly>], donations = array<i64: -1, -1>}
+func.func @host(%c: !plim.context, %m: memref<4xf32>, %s: memref<4xf32, strided<[2]>>)
+    -> (tensor<4xf32>, i32) {
+  %a = bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>
+  %t = bufferization.to_tensor %s restrict : memref<4xf32, strided<[2]>> to tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r:2 = plim.call @f(%c, %a, %t, %e) {accesses = [#plim.access<readonly>, #plim.access<readonly>,
+      #plim.access<writeonly>], destinations = array<i64: 3>}
+      : (!plim.context, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, i32)
+  return %r#0, %r#1 : tensor<4xf32>, i32
+}

@@ -89,3 +89,29 @@ func.func @checks(%a: i1, %n: index) -> (i1, i1, i1, i1) {
   }
   return %holds, %one, %two, %loop : i1, i1, i1, i1
 }
+
+plim.external @reads : (memref<4xf32>) -> f32
+    {accesses = [#plim.access<readonly>], donations = array<i64: -1>, pure}
+plim.external @asks : () -> f32 {accesses = [], donations = array<i64: -1>}
+
+// A pure one is merged unless what it reads was written in between; others never are.
+// CHECK-LABEL: func.func @host(
+//       CHECK: %[[A:.*]] = plim.call @reads
+//       CHECK: memref.store
+//       CHECK: %[[B:.*]] = plim.call @reads
+//       CHECK: %[[X:.*]] = plim.call @asks
+//       CHECK: plim.call @asks
+//       CHECK: return %[[A]], %[[A]], %[[B]], %[[X]]
+func.func @host(%c: !plim.context, %m: memref<4xf32>, %x: f32) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %a = plim.call @reads(%c, %m) {accesses = [#plim.access<readonly>], destinations = array<i64>, pure}
+      : (!plim.context, memref<4xf32>) -> f32
+  %same = plim.call @reads(%c, %m) {accesses = [#plim.access<readonly>], destinations = array<i64>, pure}
+      : (!plim.context, memref<4xf32>) -> f32
+  memref.store %x, %m[%c0] : memref<4xf32>
+  %b = plim.call @reads(%c, %m) {accesses = [#plim.access<readonly>], destinations = array<i64>, pure}
+      : (!plim.context, memref<4xf32>) -> f32
+  %y = plim.call @asks(%c) {accesses = [], destinations = array<i64>} : (!plim.context) -> f32
+  %unused = plim.call @asks(%c) {accesses = [], destinations = array<i64>} : (!plim.context) -> f32
+  return %a, %same, %b, %y : f32, f32, f32, f32
+}

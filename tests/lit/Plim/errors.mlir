@@ -337,3 +337,63 @@ ml_program.global private @w(#ml_program.extern<tensor<2xf32>>) : tensor<2xf32> 
 
 // expected-error @below {{only a constant has a scope}}
 ml_program.global private mutable @w(dense<1.0> : tensor<2xf32>) : tensor<2xf32> {plim.scope = "global"}
+
+// -----
+
+func.func @calls(%x: f32) {
+  // expected-error @below {{'plim.call' op must have the context as its first argument}}
+  plim.call @f(%x) {accesses = [], destinations = array<i64>} : (f32) -> ()
+  return
+}
+
+// -----
+
+func.func @calls(%c: !plim.context, %a: memref<4xf32>) {
+  // expected-error @below {{'plim.call' op has 0 accesses for 1 shaped arguments}}
+  plim.call @f(%c, %a) {accesses = [], destinations = array<i64>} : (!plim.context, memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @calls(%c: !plim.context) {
+  // expected-error @below {{'plim.call' op has 0 destinations for 1 tensors}}
+  %r = plim.call @f(%c) {accesses = [], destinations = array<i64>} : (!plim.context) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @calls(%c: !plim.context, %a: tensor<4xf32>) {
+  // expected-error @below {{'plim.call' op has destination #0, which is readonly}}
+  %r = plim.call @f(%c, %a) {accesses = [#plim.access<readonly>], destinations = array<i64: 1>}
+      : (!plim.context, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @calls(%c: !plim.context, %a: tensor<3xf32>) {
+  // expected-error @below {{'plim.call' op has destination #0, which does not fit}}
+  %r = plim.call @f(%c, %a) {accesses = [#plim.access<readwrite>], destinations = array<i64: 1>}
+      : (!plim.context, tensor<3xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func private @f(!plim.context)
+func.func @calls(%c: !plim.context) {
+  // expected-error @below {{'plim.call' op refers to f, which is no host function}}
+  plim.call @f(%c) {accesses = [], destinations = array<i64>} : (!plim.context) -> ()
+  return
+}
+
+// -----
+
+plim.external @f : (f32) -> i32 {accesses = [], donations = array<i64: -1>}
+func.func @calls(%c: !plim.context, %x: f64) {
+  // expected-error @below {{'plim.call' op does not fit f, which has type '(f32) -> i32'}}
+  %r = plim.call @f(%c, %x) {accesses = [], destinations = array<i64>} : (!plim.context, f64) -> i32
+  return
+}

@@ -98,3 +98,18 @@ func.func @checked(%inside: i1) -> i1 {
   %ok = plim.check %inside, "in.mlir:1:2: index out of range"
   return %ok : i1
 }
+
+// CHECK: plim.external @host : (f32, tensor<4xf32>) -> (i32, tensor<4xf32>) {accesses = [#plim.access<readwrite>], donations = array<i64: -1, 1>, pure}
+plim.external @host : (f32, tensor<4xf32>) -> (i32, tensor<4xf32>)
+    {accesses = [#plim.access<readwrite>], donations = array<i64: -1, 1>, pure}
+
+// CHECK-LABEL: func.func @calls_host(
+//       CHECK: %[[C:.*]] = plim.context : !plim.context
+//       CHECK: %[[R:.*]]:2 = plim.call @host(%[[C]], %{{.*}}, %{{.*}}) {accesses = [#plim.access<readwrite>], destinations = array<i64: 2>, pure} : (!plim.context, f32, tensor<4xf32>) -> (i32, tensor<4xf32>)
+//       CHECK: return %[[R]]#1
+func.func @calls_host(%x: f32, %t: tensor<4xf32>) -> tensor<4xf32> {
+  %c = plim.context : !plim.context
+  %r:2 = plim.call @host(%c, %x, %t) {accesses = [#plim.access<readwrite>],
+      destinations = array<i64: 2>, pure} : (!plim.context, f32, tensor<4xf32>) -> (i32, tensor<4xf32>)
+  return %r#1 : tensor<4xf32>
+}

@@ -49,9 +49,16 @@ func.func private @d(%a: tensor<f32>, %o: tensor<f32>) -> tensor<f32>
 
 // -----
 
-func.func @context() {
-  // expected-error @below {{'plim.context' is formed by the engine and cannot stand in a source}}
-  %c = plim.context : !plim.context
+func.func @check(%c: i1) {
+  // expected-error @below {{'plim.check' is formed by the engine and cannot stand in a source}}
+  %ok = plim.check %c, "checked"
+  return
+}
+
+// -----
+
+// expected-error @below {{'plim.pure' is a unit attribute of the declaration of a function of the host application}}
+func.func @pure() attributes {plim.pure} {
   return
 }
 

@@ -9,11 +9,6 @@ func.func @beside() {
 
 // -----
 
-// expected-error @below {{function 'missing' has no body and nothing is bound to it}}
-func.func private @missing(f32)
-
-// -----
-
 // expected-error @below {{argument #1 of 'unranked' has type 'tensor<*xf32>'; ranked tensors, memrefs and scalars can cross a function boundary}}
 func.func @unranked(%s: f32, %a: tensor<*xf32>) {
   return

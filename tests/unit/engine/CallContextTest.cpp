@@ -289,7 +289,7 @@ TEST(RuntimeSymbols, AreTheWholeAbi) {
   std::map<std::string, void *> table;
   for (const RuntimeSymbol &symbol : runtimeSymbols())
     EXPECT_TRUE(table.emplace(symbol.name, symbol.address).second);
-  EXPECT_EQ(table.size(), 8u);
+  EXPECT_EQ(table.size(), 9u);
   EXPECT_EQ(table["plim_rt_dispatch"], reinterpret_cast<void *>(&plim_rt_dispatch));
   EXPECT_EQ(table["plim_rt_dispatch_group"], reinterpret_cast<void *>(&plim_rt_dispatch_group));
   EXPECT_EQ(table["plim_rt_allocate"], reinterpret_cast<void *>(&plim_rt_allocate));
@@ -297,6 +297,7 @@ TEST(RuntimeSymbols, AreTheWholeAbi) {
   EXPECT_EQ(table["plim_rt_release"], reinterpret_cast<void *>(&plim_rt_release));
   EXPECT_EQ(table["plim_rt_scratch"], reinterpret_cast<void *>(&plim_rt_scratch));
   EXPECT_EQ(table["plim_rt_recurse"], reinterpret_cast<void *>(&plim_rt_recurse));
+  EXPECT_EQ(table["plim_rt_call"], reinterpret_cast<void *>(&plim_rt_call));
   EXPECT_EQ(table["plim_rt_fail"], reinterpret_cast<void *>(&plim_rt_fail));
 }
 

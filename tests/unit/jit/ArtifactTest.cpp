@@ -62,6 +62,14 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.stackBytes, b.stackBytes);
     EXPECT_EQ(a.workerStackBytes, b.workerStackBytes);
   }
+  ASSERT_EQ(out->externals.size(), in.externals.size());
+  for (size_t i = 0; i < in.externals.size(); ++i) {
+    const ExternalFunction &a = in.externals[i], &b = out->externals[i];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.location, b.location);
+    EXPECT_EQ(a.signature, b.signature);
+    EXPECT_EQ(a.isPure, b.isPure);
+  }
   ASSERT_EQ(out->symbols.size(), in.symbols.size());
   for (size_t i = 0; i < in.symbols.size(); ++i) {
     const DataSymbol &a = in.symbols[i], &b = out->symbols[i];

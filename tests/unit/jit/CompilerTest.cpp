@@ -149,10 +149,10 @@ TEST(CompilerErrors, ADialectThatIsNotTaken) {
               AllOf(StartsWith("in.mlir:2:3: "), HasSubstr("gpu")));
 }
 
-TEST(CompilerErrors, AFunctionWithoutABody) {
-  EXPECT_THAT(refusal("\nfunc.func private @mystery(memref<4xf32>)\n"
-                      "func.func @f(%x: memref<4xf32>) {\n"
-                      "  call @mystery(%x) : (memref<4xf32>) -> ()\n  return\n}\n"),
+TEST(CompilerErrors, AHostFunctionThatReturnsABuffer) {
+  EXPECT_THAT(refusal("\nfunc.func private @mystery() -> memref<4xf32>\n"
+                      "func.func @f() {\n"
+                      "  %x = call @mystery() : () -> memref<4xf32>\n  return\n}\n"),
               AllOf(StartsWith("in.mlir:2:1: "), HasSubstr("'mystery'")));
 }
 

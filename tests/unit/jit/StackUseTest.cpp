@@ -1,6 +1,8 @@
 // Frames and calls read back from objects, and what they add up to.
 #include "jit/StackUse.h"
 
+#include "engine/abi/plim_abi.h"
+
 #include "jit/Compiler.h"
 #include "targets/Resolve.h"
 #include "tests/unit/jit/Sources.h"
@@ -185,6 +187,13 @@ TEST(StackUse, AddsUpOverObjects) {
   EXPECT_EQ(main.code, 100 + dispatch.code);
   EXPECT_EQ(main.total, 100 + StackAllowances::dispatch + dispatch.total);
   EXPECT_EQ(main.worker, StackAllowances::dispatch + dispatch.total);
+}
+
+TEST(StackUse, AHostFunctionHasAnAllowance) {
+  StackUse use({{{"calls", 100, {"plim_rt_call"}, {}}}});
+  StackNeed need = *use.needOf("calls");
+  EXPECT_EQ(need.code, 100);
+  EXPECT_EQ(need.total, 100 + StackAllowances::runtime + PLIM_HOST_STACK);
 }
 
 TEST(StackUse, ATurnOfARecursionHasABound) {
