@@ -12,6 +12,7 @@ struct FaultGuard::Point {
   sigjmp_buf jump;
   Point *const previous;
   const void *address = nullptr;
+  bool isDivision = false;
 
   Point() : previous(std::exchange(current, this)) {}
   ~Point() { current = previous; }
@@ -25,7 +26,7 @@ std::optional<Fault> FaultGuard::runErased(void (*code)(void *), void *argument)
   Point point;
   // With the signals that are blocked: in a handler the one that it handles is.
   if (sigsetjmp(point.jump, 1) != 0)
-    return Fault{point.address};
+    return Fault{point.address, point.isDivision};
   code(argument);
   return std::nullopt;
 }
@@ -99,7 +100,7 @@ namespace {
 std::mutex handlersMutex;
 int users = 0;
 // Read by the handler itself: changed only while that is not installed.
-FaultHandler handlers[] = {{SIGSEGV}, {SIGBUS}};
+FaultHandler handlers[] = {{SIGSEGV}, {SIGBUS}, {SIGFPE}};
 
 } // namespace
 
@@ -107,9 +108,10 @@ void FaultHandler::handle(int signal, siginfo_t *info, void *context) {
   // What another process sends is no fault of this thread.
   if (FaultGuard::Point *point = FaultGuard::current; point && info->si_code > 0) {
     point->address = info->si_addr;
+    point->isDivision = signal == SIGFPE;
     siglongjmp(point->jump, 1);
   }
-  handlers[signal == SIGBUS].passOn(info, context);
+  handlers[signal == SIGSEGV ? 0 : signal == SIGBUS ? 1 : 2].passOn(info, context);
 }
 
 FaultHandlers::FaultHandlers() {

@@ -1,6 +1,6 @@
 // FaultGuard: a fault in generated code ends that code, not the process.
 //
-//   FaultHandlers handlers;                    // SIGSEGV and SIGBUS are ours while one lives
+//   FaultHandlers handlers;                    // SIGSEGV, SIGBUS and SIGFPE are ours while one lives
 //   std::optional<Fault> fault = FaultGuard::run([&] { entry(...); });
 //
 // A handler jumps back into run() when the fault was on a thread that is inside of it, and hands any
@@ -26,7 +26,10 @@ public:
 };
 
 struct Fault {
-  const void *address; // that was accessed
+  /// What was accessed, or the instruction that divided.
+  const void *address;
+  /// An integer divided by zero, or the smallest one by -1.
+  bool isDivision = false;
 };
 
 class FaultGuard {

@@ -42,6 +42,8 @@ std::string describeDamage(const GuardedMemory::Damage &damage, const std::strin
 
 std::string describeFault(const Fault &fault, const GuardedMemory &memory, const std::string &role,
                           size_t count, const std::function<const void *(size_t)> &bufferAt) {
+  if (fault.isDivision)
+    return "divides an integer by zero, or the smallest one by -1";
   auto address = reinterpret_cast<uintptr_t>(fault.address);
   std::optional<Block> nearest;
   uintptr_t least = UINTPTR_MAX;

@@ -82,10 +82,11 @@ struct EngineOptions {
   /// Looks for accesses out of range and writes to what is read-only, while generated code runs. Every
   /// buffer has pages of its own between guarded ones, ending with them as nearly as its alignment
   /// allows; what a dispatch only reads is write-protected while it runs. A fault becomes OutOfRange,
-  /// which names the dispatch or kernel, its location and the buffer, and the engine goes on. The policy
+  /// which names the dispatch or kernel, its location and the buffer, and the engine goes on. So does a division
+  /// that the processor refuses. The policy
   /// is heap whatever is asked for, `allocator` is not asked, arguments and parameters are copied, outputs
   /// as well. Not looked after: pools of the host's, raw pointers, buffers that the source puts on the
-  /// stack. While such an engine lives SIGSEGV and SIGBUS have handlers, which hand on to those before
+  /// stack. While such an engine lives SIGSEGV, SIGBUS and SIGFPE have handlers, which hand on to those before
   /// what is no fault of generated code. Slow, and calls take memory from the system.
   bool checked = false;
   /// Counts and times calls, dispatches, loads and the compiler's jobs (docs/design/observability.md). May

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/Support/raw_ostream.h"
@@ -114,6 +116,7 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
         accesses.push_back(access);
     });
     checkElements();
+    checkDivisions();
     for (linalg::LinalgOp op : ops)
       check(op);
     getOperation().walk([&](tensor::ExpandShapeOp op) { checkExpansion(op); });
@@ -191,10 +194,78 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     scf::YieldOp::create(builder, loc, zero(builder, loc, extract.getType()));
   }
 
+  /// Integers divided by zero are an error of the call; the smallest number by -1 wraps, as products do.
+  /// Neither traps. Kernels are their author's own.
+  void checkDivisions() {
+    if (getOperation()->hasAttr(plim::ir::kernelAttr))
+      return;
+    SmallVector<Operation *> divisions;
+    getOperation().walk([&](Operation *op) {
+      if (isSignedDivision(op) || isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op))
+        divisions.push_back(op);
+    });
+    for (Operation *op : divisions)
+      checkDivision(op);
+  }
+
+  static bool isSignedDivision(Operation *op) {
+    return isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
+  }
+
+  void checkDivision(Operation *op) {
+    Value dividend = op->getOperand(0), divisor = op->getOperand(1);
+    bool isSigned = isSignedDivision(op);
+    APInt constant;
+    bool isConstant = matchPattern(divisor, m_ConstantInt(&constant));
+    if (isConstant && !constant.isZero() && !(isSigned && constant.isAllOnes()))
+      return;
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    Type type = divisor.getType();
+    unsigned width = getElementTypeOrSelf(type).isIndex()
+                         ? IndexType::kInternalStorageBitWidth
+                         : getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    auto number = [&](const APInt &value) -> Value {
+      TypedAttr attribute = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
+      if (auto vectorType = dyn_cast<VectorType>(type))
+        attribute = DenseElementsAttr::get(vectorType, Attribute(attribute));
+      return arith::ConstantOp::create(builder, loc, attribute);
+    };
+    auto compare = [&](arith::CmpIPredicate predicate, Value value, const APInt &other) -> Value {
+      return arith::CmpIOp::create(builder, loc, predicate, value, number(other));
+    };
+    using P = arith::CmpIPredicate;
+    Value safe = divisor;
+    if (!isConstant || constant.isZero()) {
+      Value all = compare(P::ne, divisor, APInt::getZero(width));
+      if (auto vectorType = dyn_cast<VectorType>(type)) {
+        auto flat = VectorType::get({vectorType.getNumElements()}, builder.getI1Type());
+        all = vector::ShapeCastOp::create(builder, loc, flat, all);
+        all = vector::ReductionOp::create(builder, loc, vector::CombiningKind::AND, all);
+      }
+      const char *message = "integer division by zero";
+      if (isInLateBody(op)) {
+        all = plim::ir::CheckOp::create(builder, loc, all, locationText(loc) + message);
+        ++checks;
+        safe = arith::SelectOp::create(builder, loc, all, safe, number(APInt(width, 1)));
+      } else {
+        require(builder, op, all, message);
+      }
+    }
+    if (isSigned && width > 1) {
+      Value wraps =
+          arith::AndIOp::create(builder, loc, compare(P::eq, divisor, APInt::getAllOnes(width)),
+                                compare(P::eq, dividend, APInt::getSignedMinValue(width)));
+      // The same result, for a remainder as well.
+      safe = arith::SelectOp::create(builder, loc, wraps, number(APInt(width, 1)), safe);
+    }
+    op->setOperand(1, safe);
+  }
+
   /// In the body of an op on tensors, unless what is read may decide that a loop goes on for ever.
-  static bool canFailLate(Operation *op) {
-    if (!isa<tensor::ExtractOp>(op))
-      return false;
+  static bool canFailLate(Operation *op) { return isa<tensor::ExtractOp>(op) && isInLateBody(op); }
+
+  static bool isInLateBody(Operation *op) {
     for (; op; op = op->getParentOp()) {
       if (isa<scf::WhileOp>(op))
         return false;

@@ -72,7 +72,7 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
 }
 
 def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
-  let summary = "Check at run time that dynamic extents agree and slices lie inside";
+  let summary = "Check at run time that extents agree, slices lie inside and divisors are not zero";
   let description = [{
     A linalg op that ties two extents to one loop, one of them dynamic, is undefined when they
     differ. This pass compares them before the op; a mismatch fails the call with the location of
@@ -97,12 +97,15 @@ def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
     %ok = plim.check %inside, "gather.mlir:9:10: index out of range in dimension 0 of tensor<?xf32>"
     %v = scf.if %ok -> f32 { tensor.extract ... } else { zero }
     ```
-    Kernels are not touched: their memory is their author's.
+    Integers that are divided by zero fail the call in the same way, and the smallest number divided by -1
+    wraps; on many machines both would end the process.
+
+    Kernels are not touched: their memory and their numbers are their author's.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::complex::ComplexDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
-                           "::plim::ir::PlimDialect"];
+                           "::mlir::vector::VectorDialect", "::plim::ir::PlimDialect"];
   let statistics = [Statistic<"checks", "checks", "run-time comparisons inserted">];
 }
 

@@ -347,3 +347,41 @@ func.func @walk(%next: tensor<?xindex>, %c: tensor<8xindex>) -> tensor<8xindex> 
   } -> tensor<8xindex>
   return %r : tensor<8xindex>
 }
+
+// -----
+
+// A division in a body goes on with a divisor of one where it cannot divide; the smallest number by -1 is the
+// same divided by one.
+// CHECK-LABEL: func.func @divides(
+//       CHECK: linalg.generic
+//       CHECK: ^bb0(%[[A:.*]]: i32, %[[B:.*]]: i32, %{{.*}}: i32):
+//       CHECK: %[[NONZERO:.*]] = arith.cmpi ne, %[[B]], %{{.*}}
+//       CHECK: %[[OK:.*]] = plim.check %[[NONZERO]], "{{.*}}integer division by zero"
+//       CHECK: %[[DIVISOR:.*]] = arith.select %[[OK]], %[[B]], %{{.*}}
+//       CHECK: %[[WRAPS:.*]] = arith.andi
+//       CHECK: %[[SAFE:.*]] = arith.select %[[WRAPS]], %{{.*}}, %[[DIVISOR]]
+//       CHECK: arith.divsi %[[A]], %[[SAFE]]
+#id = affine_map<(i) -> (i)>
+func.func @divides(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<4xi32>, tensor<4xi32>) outs(%x : tensor<4xi32>) {
+    ^bb0(%a: i32, %b: i32, %o: i32):
+      %q = arith.divsi %a, %b : i32
+      linalg.yield %q : i32
+  } -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+
+// Host code stops before it divides; a divisor that is known to be good is left alone.
+// CHECK-LABEL: func.func @divides_scalars(
+//       CHECK: cf.assert %{{.*}}, "{{.*}}integer division by zero"
+//  CHECK-NEXT: arith.divui
+//       CHECK: %[[SEVEN:.*]] = arith.constant 7
+//   CHECK-NOT: cf.assert
+//       CHECK: arith.remsi %{{.*}}, %[[SEVEN]]
+func.func @divides_scalars(%x: tensor<4xi32>, %a: index, %b: index) -> (index, index) {
+  %q = arith.divui %a, %b : index
+  %seven = arith.constant 7 : index
+  %r = arith.remsi %a, %seven : index
+  return %q, %r : index, index
+}

@@ -308,5 +308,80 @@ TEST_F(CallTest, CallsThatWriteGlobalsExcludeEachOther) {
   EXPECT_EQ(elements<float>(callOk(add, {x}).at(0)), (std::vector<float>{1611, 1621}));
 }
 
+TEST(Division, ByZeroFailsTheCall) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::shared_ptr<Module> module = load(*engine, R"(
+func.func @elements(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %r = arith.remui %x, %y : tensor<?xi32>
+  return %r : tensor<?xi32>
+}
+func.func @scalars(%x: tensor<1xi32>, %a: i64, %b: i64) -> i64 {
+  %r = arith.floordivsi %a, %b : i64
+  return %r : i64
+}
+// Goes on until the quotient is zero.
+func.func @turns(%x: tensor<1xi32>, %y: tensor<1xi32>) -> tensor<1xi32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %r = scf.while (%s = %x) : (tensor<1xi32>) -> tensor<1xi32> {
+    %v = tensor.extract %s[%c0] : tensor<1xi32>
+    %c = arith.cmpi ne, %v, %zero : i32
+    scf.condition(%c) %s : tensor<1xi32>
+  } do {
+  ^bb0(%s: tensor<1xi32>):
+    %n = arith.divsi %s, %y : tensor<1xi32>
+    scf.yield %n : tensor<1xi32>
+  }
+  return %r : tensor<1xi32>
+}
+func.func @vectors(%x: tensor<4xi32>, %i: index) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %v = vector.transfer_read %x[%c0], %zero {in_bounds = [true]} : tensor<4xi32>, vector<4xi32>
+  %n = arith.constant dense<12> : vector<4xi32>
+  %q = arith.divsi %n, %v : vector<4xi32>
+  %r = vector.transfer_write %q, %x[%c0] {in_bounds = [true]} : vector<4xi32>, tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+func.func @constant(%x: tensor<2xi8>) -> tensor<2xi8> {
+  %z = arith.constant dense<0> : tensor<2xi8>
+  %r = arith.divui %x, %z : tensor<2xi8>
+  return %r : tensor<2xi8>
+}
+)");
+  auto numbers = [](std::vector<int32_t> values) {
+    return *Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), ElementType::I32,
+                             std::vector<int64_t>{static_cast<int64_t>(values.size())},
+                             std::as_bytes(std::span(values)));
+  };
+  auto i64 = [](int64_t value) { return Scalar{ElementType::I64, static_cast<uint64_t>(value)}; };
+  auto expectZero = [&](const char *name, const std::vector<Value> &arguments, const char *place) {
+    Status status = callStatus(lookup(module, name), arguments);
+    EXPECT_EQ(status.code(), StatusCode::FailedPrecondition);
+    EXPECT_EQ(status.message(), std::string(place) + "integer division by zero");
+  };
+  for (int64_t count : {1, 2, 17, 100003}) {
+    std::vector<int32_t> divisors(static_cast<size_t>(count), 3);
+    Buffer x = numbers(std::vector<int32_t>(divisors.size(), 7));
+    EXPECT_EQ(elements<int32_t>(callOk(lookup(module, "elements"), {x, numbers(divisors)})[0]),
+              std::vector<int32_t>(divisors.size(), 1));
+    divisors.back() = 0;
+    expectZero("elements", {x, numbers(divisors)}, "in.mlir:3:8: ");
+  }
+  expectZero("scalars", {numbers({0}), i64(3), i64(0)}, "in.mlir:7:8: ");
+  expectZero("turns", {numbers({5}), numbers({0})}, "in.mlir:20:10: ");
+  EXPECT_THAT(elements<int32_t>(callOk(lookup(module, "turns"), {numbers({50}), numbers({-3})})[0]),
+              ::testing::ElementsAre(0));
+  Scalar anything = {ElementType::Index, 0};
+  EXPECT_THAT(
+      elements<int32_t>(callOk(lookup(module, "vectors"), {numbers({1, 2, -5, 100}), anything})[0]),
+      ::testing::ElementsAre(12, 6, -2, 0));
+  expectZero("vectors", {numbers({1, 2, 0, 100}), anything}, "in.mlir:30:8: ");
+  std::vector<int8_t> bytes = {1, 2};
+  Buffer x =
+      *Buffer::wrap(bytes.data(), ElementType::I8, std::vector<int64_t>{2}, true, nullptr, nullptr);
+  expectZero("constant", {x}, "in.mlir:36:8: ");
+}
+
 } // namespace
 } // namespace plim

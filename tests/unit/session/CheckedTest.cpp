@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <thread>
 
 namespace plim {
@@ -240,6 +241,26 @@ func.func @temporary(%i: index, %j: index) -> f32 {
               "which has 28 bytes");
   // Less than the alignment behind it.
   expectFault(temporary, {index(7), index(0)}, "writes byte 1 behind the end of a buffer");
+}
+
+TEST_F(CheckedTest, ADivisionThatTrapsIsAFault) {
+  std::shared_ptr<Module> divides = load(*engine, R"(
+func.func @quotient(%a: i32, %b: i32) -> i32 {
+  %r = arith.divsi %a, %b : i32
+  return %r : i32
+}
+)");
+  auto number = [](int32_t value) {
+    return Scalar{ElementType::I32, static_cast<uint32_t>(value)};
+  };
+  Function quotient = lookup(divides, "quotient");
+#ifdef __x86_64__
+  expectFault(quotient, {number(3), number(0)},
+              "in.mlir:2:1: kernel 'quotient' divides an integer by zero");
+  expectFault(quotient, {number(std::numeric_limits<int32_t>::min()), number(-1)},
+              "divides an integer by zero, or the smallest one by -1");
+#endif
+  EXPECT_EQ(std::get<Scalar>(callOk(quotient, {number(7), number(-2)})[0]), number(-3));
 }
 
 TEST_F(CheckedTest, OneThreadsFaultIsNoneOfAnothers) {
