@@ -81,21 +81,35 @@ struct Executor::Arena {
 };
 
 /// Tasks that no thread has come to yet. A worker is sent for each, and begins the one that is first then.
+///
+/// It lives until the executor and all workers that were sent are done with it. (They hold it by a bare
+/// pointer: ThreadSanitizer does not see how oneTBB hands over what a task captures.)
 class Executor::TaskQueue {
 public:
+  void retain() { holders.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete this;
+  }
+
   void push(std::shared_ptr<Task> task, Priority priority) {
     LockGuard lock(mutex);
     tasks[static_cast<size_t>(priority)].push_back(std::move(task));
   }
 
-  /// Runs the first one that nobody took.
+  /// Runs the first one that nobody took, for a worker that was sent.
   void runNext() noexcept {
     while (std::shared_ptr<Task> task = pop())
-      if (task->take())
-        return task->run();
+      if (task->take()) {
+        task->run();
+        break;
+      }
+    release();
   }
 
 private:
+  ~TaskQueue() = default;
+
   std::shared_ptr<Task> pop() {
     LockGuard lock(mutex);
     for (size_t i = tasks.size(); i-- > 0;)
@@ -107,6 +121,7 @@ private:
     return nullptr;
   }
 
+  std::atomic<int64_t> holders{1};
   Mutex mutex;
   std::array<std::deque<std::shared_ptr<Task>>, 3> tasks PLIM_GUARDED_BY(mutex); // by priority
 };
@@ -355,7 +370,7 @@ private:
 
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     : pool(std::move(pool)), options(std::move(options)), scratch(*this->pool), threadCount(1),
-      workerBytes(std::numeric_limits<int64_t>::max()), queue(std::make_shared<TaskQueue>()) {
+      workerBytes(std::numeric_limits<int64_t>::max()), queue(new TaskQueue()) {
   try {
     // An arena that asks for more than oneTBB grants gets no more, and a warning on stderr.
     size_t granted =
@@ -378,6 +393,7 @@ Executor::~Executor() {
   // In a forked child the arena may hold locks of threads that are gone: it stays as it is.
   if (arena && !arena->usable())
     static_cast<void>(arena.release());
+  queue->release();
 }
 
 plim_code Executor::run(plim_context *context, std::span<const plim_launch> launches) {
@@ -454,12 +470,13 @@ bool Executor::tryParallel(Group &group) const {
 
 void Executor::submit(std::shared_ptr<Task> task, Priority priority) {
   if (arena && arena->usable()) {
+    queue->retain();
     try {
       queue->push(task, priority);
       arena->tasks.enqueue([tasks = queue]() PLIM_NO_TSAN { tasks->runNext(); });
       return;
     } catch (...) {
-      // Run here, it is skipped in the queue.
+      queue->release(); // run here, the task is skipped in the queue
     }
   }
   if (task->take())

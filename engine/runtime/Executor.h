@@ -125,7 +125,7 @@ private:
   int threadCount;
   int64_t workerBytes;
   std::unique_ptr<Arena> arena; // null with one thread
-  std::shared_ptr<TaskQueue> queue;
+  TaskQueue *const queue;
 };
 
 } // namespace plim::runtime
