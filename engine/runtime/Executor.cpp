@@ -479,8 +479,18 @@ void Executor::submit(std::shared_ptr<Task> task, Priority priority) {
       queue->release(); // run here, the task is skipped in the queue
     }
   }
-  if (task->take())
-    task->run();
+  // A task that ends may submit the next: one after the other, whatever their number.
+  static thread_local std::deque<std::shared_ptr<Task>> *later = nullptr;
+  if (later) {
+    later->push_back(std::move(task));
+    return;
+  }
+  std::deque<std::shared_ptr<Task>> tasks = {std::move(task)};
+  later = &tasks;
+  for (; !tasks.empty(); tasks.pop_front())
+    if (std::shared_ptr<Task> next = tasks.front(); next->take())
+      next->run();
+  later = nullptr;
 }
 
 void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept {

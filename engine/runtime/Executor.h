@@ -94,7 +94,7 @@ public:
   void parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept;
 
   /// Has a worker run `task` when one is free, unless somebody else takes it before. Without workers it
-  /// is run before this returns. Kept until a worker comes to it; the executor may be gone by then.
+  /// is run before this returns, or when the task that this thread runs for that reason has ended. Kept until a worker comes to it; the executor may be gone by then.
   void submit(std::shared_ptr<Task> task, Priority priority);
 
   ScratchCache &scratchCache() { return scratch; }

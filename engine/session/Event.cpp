@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,11 @@ using runtime::Value;
 // the thread that runs it, or the one that cancels it before.
 struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> {
   struct Stop {
-    State *state;
-    void operator()() const { state->cancel(); }
+    std::weak_ptr<State> state;
+    void operator()() const {
+      if (std::shared_ptr<State> kept = state.lock())
+        kept->cancel();
+    }
   };
 
   State(const Function &function, std::span<const Value> arguments, const AsyncOptions &options)
@@ -37,7 +41,7 @@ struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> 
   /// Starts it when the calls before have ended. Once, when it is shared.
   void start(std::span<const Event> before, const std::stop_token &stopOfCaller) {
     if (stopOfCaller.stop_possible())
-      link.emplace(stopOfCaller, Stop{this});
+      link.emplace(stopOfCaller, Stop{weak_from_this()});
     waitsFor = before.size() + 1;
     for (const Event &event : before)
       event.then([self = shared_from_this()](const Event &ended) { self->ended(ended.status()); });
@@ -49,9 +53,12 @@ struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> 
     std::optional<Function> kept; // and with it the executor
     {
       std::lock_guard lock(mutex);
-      if (!other.ok() && before.ok())
-        before =
-            Status(other.code(), "a call before this one failed: " + std::string(other.message()));
+      if (!other.ok() && before.ok()) {
+        constexpr std::string_view prefix = "a call before this one failed: ";
+        std::string message(other.message());
+        before = Status(other.code(),
+                        message.starts_with(prefix) ? message : std::string(prefix) + message);
+      }
       if (--waitsFor != 0 || !function)
         return;
       kept = function;
@@ -84,7 +91,6 @@ struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> 
       std::lock_guard lock(mutex);
       called.swap(function);
     }
-    link.reset();
     called.reset();
     arguments.clear();
     outputs.clear();
@@ -108,7 +114,8 @@ struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> 
   std::vector<Value> arguments;
   std::vector<Value> results; // of everybody when it is done
   std::stop_source stop;
-  std::optional<std::stop_callback<Stop>> link;
+  std::optional<std::stop_callback<Stop>>
+      link; // until nobody knows the event: its end may be a stop
   const runtime::Priority priority;
 
   std::atomic<bool> isDone{false}, ready{false};
@@ -124,17 +131,21 @@ struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> 
 
 bool Event::done() const { return state->isDone.load(std::memory_order_acquire); }
 
+// A callback that runs in here may drop the handle that this is.
+
 Status Event::wait() const {
-  if (!done() && state->ready.load(std::memory_order_acquire) && state->take())
-    state->run();
-  std::unique_lock lock(state->mutex);
-  state->condition.wait(lock, [&] { return done(); });
-  return state->status;
+  const std::shared_ptr<State> kept = state;
+  if (!kept->isDone && kept->ready.load(std::memory_order_acquire) && kept->take())
+    kept->run();
+  std::unique_lock lock(kept->mutex);
+  kept->condition.wait(lock, [&] { return kept->isDone.load(); });
+  return kept->status;
 }
 
 bool Event::waitFor(std::chrono::nanoseconds timeout) const {
-  std::unique_lock lock(state->mutex);
-  return state->condition.wait_for(lock, timeout, [&] { return done(); });
+  const std::shared_ptr<State> kept = state;
+  std::unique_lock lock(kept->mutex);
+  return kept->condition.wait_for(lock, timeout, [&] { return kept->isDone.load(); });
 }
 
 Status Event::status() const {
@@ -148,20 +159,20 @@ std::span<const Value> Event::results() const {
 }
 
 void Event::cancel() const {
-  // The call may drop the last other handle.
-  std::shared_ptr<State> kept = state;
+  const std::shared_ptr<State> kept = state;
   kept->cancel();
 }
 
 void Event::then(std::function<void(const Event &)> callback) const {
+  const Event kept = *this;
   {
-    std::lock_guard lock(state->mutex);
-    if (!done()) {
-      state->waiting.push_back(std::move(callback));
+    std::lock_guard lock(kept.state->mutex);
+    if (!kept.done()) {
+      kept.state->waiting.push_back(std::move(callback));
       return;
     }
   }
-  callback(*this);
+  callback(kept);
 }
 
 Event Function::callAsync(std::span<const Value> arguments, const AsyncOptions &options) const {

@@ -38,7 +38,8 @@ public:
   std::span<const runtime::Value> results() const;
 
   /// Ends the call with Cancelled: at once if it has not begun, otherwise when the pieces of dispatches
-  /// that run have ended. Of no effect on one that has ended. A loop of host code without dispatches runs
+  /// that run have ended. One that waits for the variables or pools of another call ends when it has got them. Of
+  /// no effect on one that has ended. A loop of host code without dispatches runs
   /// to its end.
   void cancel() const;
 

@@ -110,7 +110,8 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     OpBuilder builder(function);
     function->setAttr(costAttr, builder.getI64IntegerAttr(cappedProduct(
                                     cappedProduct(pointCost + work, tilePoints), untiledPoints)));
-    if (!split)
+    // Upstream divides by the extents when it tiles.
+    if (!split || llvm::is_contained(sizes, 0))
       return;
     if (succeeded(tile(function, root, tiles)))
       ++tiled;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -44,11 +45,52 @@ struct DecoupleConstantWrites
         ops.push_back(op);
     });
     for (Operation *op : ops) {
+      if (auto loop = dyn_cast<scf::WhileOp>(op))
+        copyCarried(loop);
       while (OpOperand *write = fixedDestination(op))
         op = decouple(*write);
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         readInPlace(generic);
     }
+  }
+
+  /// Is the memory of the value the loop's own, whatever the run: what it carries, or what an op in it makes?
+  static bool isOwnedBy(scf::WhileOp loop, Value value) {
+    if (!loop->isAncestor(value.getParentBlock()->getParentOp()))
+      return false;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return argument.getOwner()->getParentOp() == loop;
+    Operation *op = value.getDefiningOp();
+    if (isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+            op))
+      return isOwnedBy(loop, op->getOperand(0));
+    unsigned result = cast<OpResult>(value).getResultNumber();
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return isOwnedBy(loop, branch.thenYield().getOperand(result)) &&
+             isOwnedBy(loop, branch.elseYield().getOperand(result));
+    if (auto inner = dyn_cast<scf::ForOp>(op))
+      return isOwnedBy(loop, inner.getInitArgs()[result]) &&
+             isOwnedBy(loop, inner.getYieldedValues()[result]);
+    return isa<DestinationStyleOpInterface, tensor::EmptyOp, plim::ir::AllocOp>(op);
+  }
+
+  /// Upstream's bufferization does not see that the regions of a while loop may write over what they hand
+  /// to each other. What is not the loop's own must be copied before.
+  void copyCarried(scf::WhileOp loop) {
+    for (Operation *terminator :
+         {loop.getConditionOp().getOperation(), loop.getYieldOp().getOperation()})
+      for (OpOperand &operand : terminator->getOpOperands()) {
+        Value value = operand.get();
+        auto type = dyn_cast<RankedTensorType>(value.getType());
+        if (!type || isOwnedBy(loop, value))
+          continue;
+        OpBuilder builder(terminator);
+        Location loc = terminator->getLoc();
+        Value destination = tensor::EmptyOp::create(
+            builder, loc, tensor::getMixedSizes(builder, loc, value), type.getElementType());
+        operand.set(linalg::CopyOp::create(builder, loc, value, destination).getResult(0));
+        ++copied;
+      }
   }
 
   static OpOperand *fixedDestination(Operation *op) {

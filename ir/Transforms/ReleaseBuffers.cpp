@@ -59,6 +59,21 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
     return donations;
   }
 
+  /// Are the sizes of the allocation those of the argument, whatever the call? (That the result has them is
+  /// checked when the function ends, too late for what writes before.)
+  static bool hasExtentsOf(Operation *alloc, Value argument) {
+    auto type = cast<MemRefType>(argument.getType());
+    auto size = alloc->operand_begin();
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (!type.isDynamicDim(d))
+        continue;
+      auto dim = (*size++).getDefiningOp<memref::DimOp>();
+      if (!dim || dim.getSource() != argument || dim.getConstantIndex() != d)
+        return false;
+    }
+    return true;
+  }
+
   /// A result that gets its memory when nothing needs what the donated argument held any more is made in
   /// that. (What overwrites the argument element by element bufferization has done in place.)
   void fillDonations(func::FuncOp function) {
@@ -67,7 +82,7 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
       Operation *alloc =
           returns.size() == 1 ? returns[0].getOperand(result).getDefiningOp() : nullptr;
       if (!isa_and_nonnull<memref::AllocOp>(alloc) || alloc->getBlock() != &function.front() ||
-          alloc->getResult(0).getType() != argument.getType())
+          alloc->getResult(0).getType() != argument.getType() || !hasExtentsOf(alloc, argument))
         continue;
       const BufferViewFlowAnalysis views(function);
       auto forEachUser = [&](Value buffer, llvm::function_ref<void(Operation *)> visit) {
