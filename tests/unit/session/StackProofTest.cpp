@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -42,6 +43,15 @@ public:
     session = *jit::Session::create(symbols);
     for (const jit::FunctionSignature &function : artifact.functions)
       memory.slabBytes = std::max(memory.slabBytes, static_cast<size_t>(function.workspaceBytes));
+    for (const jit::DataSymbol &symbol : artifact.symbols) {
+      if (symbol.kind != jit::DataKind::Variable)
+        continue;
+      auto &value = values.emplace_back(static_cast<size_t>(symbol.bytes) + 1);
+      if (std::optional<std::string_view> contents = contentsOf(artifact, symbol))
+        std::memcpy(value.data(), contents->data(), contents->size());
+      variables.push_back(value.data());
+    }
+    memory.variables = variables.data();
     StatusOr<std::unique_ptr<jit::LinkedModule>> linked = session->link(artifact, {});
     if (linked.ok())
       module = std::move(*linked);
@@ -114,6 +124,8 @@ public:
 private:
   std::shared_ptr<jit::Session> session;
   runtime::CallMemory memory;
+  std::vector<std::vector<std::byte>> values; // of variables
+  std::vector<void *> variables;
   std::unique_ptr<jit::LinkedModule> module;
 };
 
