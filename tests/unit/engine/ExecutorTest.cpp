@@ -691,5 +691,57 @@ TEST_F(ExecutorTest, AForkedChildRunsInline) {
 }
 #endif
 
+/// Counts in memory that only whoever runs it touches.
+struct CountingTask : Task {
+  void run() noexcept override {
+    ++runs;
+    total.fetch_add(1);
+  }
+  explicit CountingTask(std::atomic<int> &total) : total(total) {}
+  int runs = 0;
+  std::atomic<int> &total;
+};
+
+TEST(Tasks, RunOnceWhoeverTakesThem) {
+  for (int threads : {1, 2}) {
+    std::atomic<int> total{0};
+    std::vector<std::shared_ptr<CountingTask>> tasks;
+    for (int i = 0; i < 2000; ++i)
+      tasks.push_back(std::make_shared<CountingTask>(total));
+    {
+      Executor executor(std::make_shared<MemoryPool>(), {.threads = threads});
+      std::vector<std::thread> callers;
+      for (size_t t = 0; t < 4; ++t)
+        callers.emplace_back([&, t] {
+          for (size_t i = t; i < tasks.size(); i += 4) {
+            executor.submit(tasks[i], static_cast<Priority>(i % 3));
+            if (i % 5 == 0 && tasks[i]->take())
+              tasks[i]->run();
+          }
+        });
+      for (std::thread &caller : callers)
+        caller.join();
+      while (total.load() < static_cast<int>(tasks.size()))
+        std::this_thread::yield();
+    }
+    for (const auto &task : tasks)
+      EXPECT_EQ(task->runs, 1);
+  }
+}
+
+TEST(Tasks, MayOutliveTheExecutor) {
+  std::atomic<int> total{0};
+  for (int i = 0; i < 50; ++i) {
+    auto task = std::make_shared<CountingTask>(total);
+    Executor executor(std::make_shared<MemoryPool>(), {.threads = 2});
+    executor.submit(task, Priority::Normal);
+    // The worker that was sent may come when all is over.
+    if (task->take())
+      task->run();
+    while (total.load() != i + 1)
+      std::this_thread::yield();
+  }
+}
+
 } // namespace
 } // namespace plim::runtime
