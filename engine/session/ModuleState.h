@@ -55,7 +55,6 @@ public:
 private:
   friend class Function;
   friend class Module;
-  friend class Engine;
 
   /// In blocks between guards if `guarded` is given, otherwise of `pool`. ResourceExhausted without memory.
   static StatusOr<std::shared_ptr<ModuleState>>

@@ -68,6 +68,9 @@ protected:
   std::shared_ptr<Module> module = load(*engine, asyncSource);
 };
 
+/// With one worker, which makes an order, and lets calls wait.
+class AsyncWorkerTest : public AsyncTest {};
+
 TEST_P(AsyncTest, ResultsAreThoseOfACall) {
   EXPECT_FALSE(Event());
   for (int64_t count : {0, 1, 7, 100000}) {
@@ -184,9 +187,7 @@ TEST_P(AsyncTest, ACallbackStartsTheNextCall) {
   end.get_future().get();
 }
 
-TEST_P(AsyncTest, ACallThatRunsIsCancelled) {
-  if (!hasWorkers())
-    GTEST_SKIP() << "it would run before it is there";
+TEST_P(AsyncWorkerTest, ACallThatRunsIsCancelled) {
   Event event = endless();
   EXPECT_FALSE(event.waitFor(20ms));
   EXPECT_EQ(event.status().code(), StatusCode::FailedPrecondition);
@@ -200,9 +201,7 @@ TEST_P(AsyncTest, ACallThatRunsIsCancelled) {
               ElementsAre(8));
 }
 
-TEST_P(AsyncTest, ACallThatWaitsIsCancelledAtOnce) {
-  if (!hasWorkers())
-    GTEST_SKIP() << "no call waits";
+TEST_P(AsyncWorkerTest, ACallThatWaitsIsCancelledAtOnce) {
   Event first = endless();
   Event second = function("double").callAsync(std::vector<Value>{smallIntegers({3})},
                                               {.after = std::span(&first, 1)});
@@ -214,9 +213,7 @@ TEST_P(AsyncTest, ACallThatWaitsIsCancelledAtOnce) {
   EXPECT_EQ(first.wait().code(), StatusCode::Cancelled);
 }
 
-TEST_P(AsyncTest, UrgentCallsBeginFirst) {
-  if (engine->threads() != 2)
-    GTEST_SKIP() << "one worker is what makes an order";
+TEST_P(AsyncWorkerTest, UrgentCallsBeginFirst) {
   Event busy = endless();
   ASSERT_FALSE(busy.waitFor(20ms)); // it holds the worker
   std::mutex mutex;
@@ -339,6 +336,7 @@ TEST_P(AsyncTest, FromManyThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, AsyncTest, ::testing::Values(1, 2),
                          [](const auto &info) { return std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Threads, AsyncWorkerTest, ::testing::Values(2));
 
 } // namespace
 } // namespace plim

@@ -30,6 +30,19 @@ func.func @mixed(%x: !t {plim.donate = 0}, %m: memref<?xf32>) -> !t {
   memref.store %v, %m[%c0] : memref<?xf32>
   return %r : !t
 }
+func.func @doubled(%x: !t {plim.donate = 0}, %y: !t) -> !t {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %y, %c0 : !t
+  %e = tensor.empty(%n) : !t
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e) -> !t {
+    %v = tensor.extract %y[%i] : !t
+    %s = arith.addf %v, %v : f32
+    %b = tensor.insert %s into %a[%i] : !t
+    scf.yield %b : !t
+  }
+  return %r : !t
+}
 func.func @sum(%x: !t {plim.donate = 0}, %y: !t) -> (!t, !t) {
   %r = arith.addf %x, %y : !t
   %p = arith.mulf %y, %y : !t
@@ -98,6 +111,17 @@ TEST_P(DonationTest, OtherExtentsFail) {
   ASSERT_FALSE(results.ok());
   EXPECT_THAT(results.status().message(),
               HasSubstr("result #0 of 'replace' has other extents than argument #0"));
+}
+
+TEST_P(DonationTest, OtherExtentsFailBeforeTheMemoryIsWritten) {
+  Buffer x = numbers(5);
+  Status status = callStatus(function("doubled"), {x, numbers(100000)});
+  EXPECT_EQ(status.code(), StatusCode::FailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("result #0 of 'doubled' has other extents than argument #0"));
+  EXPECT_EQ(elements<float>(x), elements<float>(numbers(5)));
+  EXPECT_EQ(elements<float>(callOk(function("doubled"), {x, numbers(5)})[0]),
+            (std::vector<float>{2, 4, 6, 8, 10}));
 }
 
 TEST_P(DonationTest, ReadOnlyMemoryIsRefused) {
