@@ -42,7 +42,7 @@ StatusOr<Buffer> Buffer::create(const std::shared_ptr<MemoryPool> &pool, void *d
   state->elements = bytes / elementBytes(type);
   state->bytes = static_cast<size_t>(bytes);
   state->data = data;
-  state->pool = pool;
+  state->storage = pool ? &pool->storage() : nullptr;
   if (!shape.empty())
     std::memcpy(state->extents(), shape.data(), shape.size_bytes());
   // An extent of zero leaves nothing to be apart; the strides outside of it are as for one.
@@ -127,15 +127,14 @@ StatusOr<Buffer> Buffer::fromCopy(const std::shared_ptr<MemoryPool> &pool, Eleme
 }
 
 void Buffer::destroy(State *state) {
-  // The pool owns the memory of the state that keeps it alive: it must be the last to go.
-  std::shared_ptr<MemoryPool> pool = std::move(state->pool);
-  if (pool)
-    pool->release(state->data);
+  MemoryPool::Storage *storage = state->storage;
+  if (storage)
+    MemoryPool::releaseTo(*storage, state->data);
   else if (state->release)
     state->release(state->user, state->data);
   state->~State();
-  if (pool)
-    pool->release(state);
+  if (storage)
+    MemoryPool::releaseTo(*storage, state);
   else
     std::free(state);
 }

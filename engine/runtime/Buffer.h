@@ -39,7 +39,7 @@ public:
   ~Buffer() { drop(); }
   explicit operator bool() const { return state != nullptr; }
 
-  /// A writable buffer with uninitialised elements in memory of `pool`, which it keeps alive.
+  /// A writable buffer with uninitialised elements in memory of `pool`, which it may outlive.
   /// InvalidArgument for a negative or overflowing shape, ResourceExhausted without memory.
   static StatusOr<Buffer> allocate(const std::shared_ptr<MemoryPool> &pool, ElementType type,
                                    std::span<const int64_t> shape);
@@ -98,7 +98,7 @@ private:
     int64_t elements;
     size_t bytes;
     void *data;
-    std::shared_ptr<MemoryPool> pool; // null: the host's memory, and a state from malloc
+    MemoryPool::Storage *storage; // null: the host's memory, and a state from malloc
     BufferReleaseFn release = nullptr;
     void *user = nullptr;
 

@@ -12,6 +12,12 @@
 // other classes are given back to the system first, so a pool does not stay full of sizes that no
 // one asks for any more.
 //
+// Callers on several processors would fight for one lock, so there are several *shards*, each with a lock
+// and lists of its own. All threads begin with the first one; one that had to wait for a shard goes on to
+// the next. A released block goes back to the shard it was taken from, whoever releases it: memory that one
+// thread takes and another releases comes back to the first. Large blocks are looked for in all shards
+// before the system is asked.
+//
 // With guarded memory every block has pages of its own (GuardedMemory.h), the header is kept with what
 // that knows of the block, and nothing is reused.
 //
@@ -20,10 +26,7 @@
 #pragma once
 
 #include "engine/runtime/GuardedMemory.h"
-#include "engine/runtime/Mutex.h"
 
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,7 +35,7 @@
 namespace plim::runtime {
 
 /// Takes the place of the system's allocator. Called from any thread, several at once; `user` must
-/// outlive the pool and, as they keep it alive, all buffers.
+/// outlive the pool and all of its blocks.
 struct Allocator {
   void *user = nullptr;
   /// At least `bytes` bytes of the memory that the target calls `memory` ("" if it does not say),
@@ -44,7 +47,8 @@ struct Allocator {
 };
 
 struct MemoryPoolOptions {
-  /// Free blocks kept for reuse, in bytes of payload.
+  /// Free blocks kept for reuse, in bytes of payload; those of threads that allocate at the same time are
+  /// counted in steps (MemoryPoolStatistics::peakBytes).
   size_t maxKeptBytes = size_t{256} << 20;
   /// Payload bytes taken from the system, in use and kept together; 0: no limit of our own.
   size_t maxSystemBytes = 0;
@@ -60,8 +64,10 @@ struct MemoryPoolOptions {
 /// A snapshot; under concurrent use the fields need not be of one instant. Bytes of payload,
 /// rounded up to the size class.
 struct MemoryPoolStatistics {
-  uint64_t liveBytes = 0;   // handed out now
-  uint64_t peakBytes = 0;   // the most that was handed out
+  uint64_t liveBytes = 0; // handed out now
+  /// The most that was handed out. Threads that allocate at the same time tell each other in steps: then it
+  /// may be wrong by 128 KiB for each of them.
+  uint64_t peakBytes = 0;
   uint64_t keptBytes = 0;   // free, waiting for reuse
   uint64_t allocations = 0; // successful ones
   uint64_t poolHits = 0;    // those served from a free list
@@ -76,7 +82,8 @@ struct BlockLink {
 class MemoryPool {
 public:
   explicit MemoryPool(MemoryPoolOptions options = {});
-  /// Gives the kept blocks back. Blocks still handed out must have been released before.
+  /// Gives the kept blocks back. What blocks that are still handed out need to be released stays until the
+  /// last of them is: see storage().
   ~MemoryPool();
   MemoryPool(const MemoryPool &) = delete;
   MemoryPool &operator=(const MemoryPool &) = delete;
@@ -89,7 +96,7 @@ public:
   /// Takes a block of this pool's allocate() back; null is ignored.
   void release(void *block);
 
-  /// Gives free blocks back to the system, largest first, until at most `keepBytes` are kept.
+  /// Gives free blocks back to the system until at most `keepBytes` are kept.
   void trim(size_t keepBytes = 0);
 
   MemoryPoolStatistics statistics() const;
@@ -103,29 +110,15 @@ public:
   BlockLink *linkOf(void *block) const;
   void *blockOf(BlockLink *link) const;
 
+  /// Where a block goes back to. It lives until the pool is gone and all blocks have been released, so that
+  /// who holds a block need not hold the pool: a reference count that all results share would be the one
+  /// thing that callers fight for.
+  class Storage;
+  Storage &storage() const { return *blocks; }
+  static void releaseTo(Storage &storage, void *block);
+
 private:
-  static constexpr size_t classCount = 160;
-  struct Header;
-  struct SizeClass {
-    mutable Mutex mutex;
-    BlockLink *free PLIM_GUARDED_BY(mutex) = nullptr;
-    uint64_t hits PLIM_GUARDED_BY(mutex) = 0;
-  };
-
-  Header *headerOf(const void *block) const;
-  Header *takeFromSystem(size_t capacity);
-  void *allocateFromSystem(size_t capacity, uint64_t sizeClass);
-  void releaseToSystem(Header *header);
-  void evict(SizeClass &from, size_t keepBytes);
-  void notePeak();
-
-  const MemoryPoolOptions options;
-  std::array<SizeClass, classCount> classes;
-  // Live bytes are system bytes minus kept bytes: the path that reuses a block touches one counter.
-  std::atomic<uint64_t> systemBytes{0};
-  std::atomic<uint64_t> keptBytes{0};
-  std::atomic<uint64_t> peakBytes{0};
-  std::atomic<uint64_t> systemAllocations{0};
+  Storage *const blocks;
 };
 
 } // namespace plim::runtime

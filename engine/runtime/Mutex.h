@@ -25,14 +25,18 @@ namespace plim::runtime {
 
 class PLIM_THREAD_ANNOTATION(capability("mutex")) Mutex {
 public:
-  void lock() PLIM_THREAD_ANNOTATION(acquire_capability()) {
+  /// Returns whether another thread held it.
+  bool lock() PLIM_THREAD_ANNOTATION(acquire_capability()) {
     int turns = 0;
-    while (isHeld.exchange(true, std::memory_order_acquire))
+    while (isHeld.exchange(true, std::memory_order_acquire)) {
+      ++turns;
       while (isHeld.load(std::memory_order_relaxed))
         if (++turns > 1000) // the holder may have a lower priority than this thread
           std::this_thread::sleep_for(std::chrono::microseconds(50));
         else if (turns > 100)
           std::this_thread::yield();
+    }
+    return turns != 0;
   }
   void unlock() PLIM_THREAD_ANNOTATION(release_capability()) {
     isHeld.store(false, std::memory_order_release);
@@ -45,15 +49,18 @@ private:
 /// Holds a mutex for a scope.
 class PLIM_THREAD_ANNOTATION(scoped_lockable) LockGuard {
 public:
-  explicit LockGuard(Mutex &mutex) PLIM_THREAD_ANNOTATION(acquire_capability(mutex)) : held(mutex) {
-    held.lock();
-  }
+  explicit LockGuard(Mutex &mutex) PLIM_THREAD_ANNOTATION(acquire_capability(mutex))
+      : held(mutex), waited(held.lock()) {}
   ~LockGuard() PLIM_THREAD_ANNOTATION(release_capability()) { held.unlock(); }
   LockGuard(const LockGuard &) = delete;
   LockGuard &operator=(const LockGuard &) = delete;
 
+  /// Did another thread hold it?
+  bool hadToWait() const { return waited; }
+
 private:
   Mutex &held;
+  const bool waited;
 };
 
 } // namespace plim::runtime

@@ -5,9 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <barrier>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
@@ -81,6 +88,17 @@ TEST(MemoryPool, KeptBytesAreBoundedAndOldSizesMakeRoom) {
   // Larger than the bound: never kept.
   pool.release(pool.allocate(2 << 20));
   EXPECT_LE(pool.statistics().keptBytes, size_t{1} << 20);
+}
+
+TEST(MemoryPool, WithoutBoundEverythingIsKept) {
+  MemoryPool pool({.maxKeptBytes = SIZE_MAX});
+  std::vector<void *> blocks;
+  for (size_t bytes : {64, 1000, 1 << 20})
+    blocks.push_back(pool.allocate(bytes));
+  uint64_t live = pool.statistics().liveBytes;
+  for (void *block : blocks)
+    pool.release(block);
+  EXPECT_EQ(pool.statistics().keptBytes, live);
 }
 
 TEST(MemoryPool, LimitGivesNullAfterGivingUpKeptBlocks) {
@@ -209,6 +227,165 @@ TEST(MemoryPool, ManyThreadsNeverShareABlock) {
     thread.join();
   EXPECT_EQ(pool.statistics().liveBytes, 0u);
   EXPECT_EQ(pool.statistics().allocations, 20000u);
+}
+
+/// Moves the threads apart: what they do at the same time may make them go to different shards.
+void meet(MemoryPool &pool) {
+  for (int i = 0; i < 20000; ++i)
+    pool.release(pool.allocate(64));
+}
+
+void onThreads(size_t count, const std::function<void(size_t)> &job) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i)
+    threads.emplace_back(job, i);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(MemoryPool, BlocksOutliveThePool) {
+  for (bool reuse : {true, false}) {
+    Account account;
+    std::vector<void *> blocks;
+    MemoryPool::Storage *storage;
+    {
+      MemoryPool pool({.reuse = reuse, .allocator = account.allocator(), .memory = "dram"});
+      storage = &pool.storage();
+      for (size_t bytes : {0u, 100u, 100u, 1u << 20})
+        blocks.push_back(pool.allocate(bytes));
+      pool.release(blocks.back());
+      blocks.pop_back();
+    }
+    // What was kept is gone, what is in use is not.
+    EXPECT_GE(account.bytes, 200u);
+    EXPECT_LT(account.bytes, 1u << 20);
+    for (void *block : blocks) {
+      std::memset(block, 1, 64);
+      MemoryPool::releaseTo(*storage, block);
+    }
+    EXPECT_EQ(account.bytes, 0u);
+  }
+}
+
+TEST(MemoryPool, AnyThreadMayReleaseTheLastBlock) {
+  for (int i = 0; i < 50; ++i) {
+    auto pool = std::make_unique<MemoryPool>();
+    std::array<void *, 4> blocks;
+    for (void *&block : blocks)
+      block = pool->allocate(100);
+    MemoryPool::Storage &storage = pool->storage();
+    onThreads(5, [&](size_t index) {
+      if (index == blocks.size())
+        pool.reset();
+      else
+        MemoryPool::releaseTo(storage, blocks[index]);
+    });
+  }
+}
+
+TEST(MemoryPool, WhatAnotherThreadReleasesComesBack) {
+  MemoryPool pool;
+  onThreads(2, [&](size_t) { meet(pool); });
+  uint64_t before = pool.statistics().allocations - pool.statistics().poolHits;
+  std::atomic<void *> given{nullptr};
+  constexpr int count = 2000;
+  onThreads(2, [&](size_t index) {
+    for (int i = 0; i < count; ++i) {
+      if (index == 0) {
+        void *block = pool.allocate(1000);
+        for (void *none = nullptr; !given.compare_exchange_weak(none, block); none = nullptr)
+          std::this_thread::yield();
+        continue;
+      }
+      void *block;
+      while (!(block = given.exchange(nullptr)))
+        std::this_thread::yield();
+      pool.release(block);
+    }
+  });
+  MemoryPoolStatistics statistics = pool.statistics();
+  EXPECT_EQ(statistics.liveBytes, 0u);
+  // One is made while the other waits and a third is released, in each shard that the threads come to.
+  EXPECT_LE(statistics.allocations - statistics.poolHits - before, 3u * 64);
+}
+
+TEST(MemoryPool, LargeBlocksServeAllThreads) {
+  MemoryPool pool;
+  std::barrier together(4);
+  std::mutex turn;
+  onThreads(4, [&](size_t) {
+    together.arrive_and_wait();
+    meet(pool);
+    std::lock_guard lock(turn); // never two at once
+    pool.release(pool.allocate(1 << 20));
+  });
+  MemoryPoolStatistics statistics = pool.statistics();
+  EXPECT_LT(statistics.keptBytes, (1u << 20) + (64u << 10));
+  EXPECT_EQ(statistics.liveBytes, 0u);
+}
+
+TEST(MemoryPool, ThePeakOfOneThreadIsExact) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(testing::testSeed());
+  MemoryPool pool;
+  std::vector<void *> held;
+  size_t live = 0, peak = 0;
+  for (int i = 0; i < 20000; ++i) {
+    if (!held.empty() && random() % 2 == 0) {
+      std::swap(held[random() % held.size()], held.back());
+      live -= pool.capacityOf(held.back());
+      pool.release(held.back());
+      held.pop_back();
+    } else {
+      held.push_back(pool.allocate(random() % 8 == 0 ? random() % 200000 : random() % 1000));
+      live += pool.capacityOf(held.back());
+    }
+    peak = std::max(peak, live);
+    if (i % 1000 == 0) {
+      EXPECT_EQ(pool.statistics().liveBytes, live);
+      EXPECT_EQ(pool.statistics().peakBytes, peak);
+    }
+    EXPECT_EQ(pool.liveBytes(), live);
+  }
+  EXPECT_EQ(pool.statistics().peakBytes, peak);
+  for (void *block : held)
+    pool.release(block);
+}
+
+TEST(MemoryPool, ThePeakOfSeveralThreadsIsNearlyExact) {
+  constexpr size_t count = 4, each = 300, bytes = 1024;
+  MemoryPool pool;
+  std::barrier together(count);
+  onThreads(count, [&](size_t) {
+    together.arrive_and_wait();
+    meet(pool);
+    std::vector<void *> held;
+    for (size_t i = 0; i < each; ++i)
+      held.push_back(pool.allocate(bytes));
+    together.arrive_and_wait();
+    for (void *block : held)
+      pool.release(block);
+  });
+  EXPECT_GE(pool.statistics().peakBytes + count * (128 << 10), count * each * bytes);
+  EXPECT_LE(pool.statistics().peakBytes, count * (each * bytes + 64 + (128 << 10)));
+  EXPECT_EQ(pool.statistics().liveBytes, 0u);
+}
+
+TEST(MemoryPool, ThreadsKeepWithinTheBound) {
+  MemoryPool pool({.maxKeptBytes = 256 << 10});
+  onThreads(4, [&](size_t index) {
+    meet(pool);
+    for (int turn = 0; turn < 100; ++turn) {
+      std::vector<void *> held;
+      for (int i = 0; i < 100; ++i)
+        held.push_back(pool.allocate(1000 << index));
+      for (void *block : held)
+        pool.release(block);
+    }
+  });
+  EXPECT_LE(pool.statistics().keptBytes, (256u + 32u) << 10);
+  pool.trim();
+  EXPECT_EQ(pool.statistics().keptBytes, 0u);
 }
 
 } // namespace
