@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <string>
@@ -80,51 +79,87 @@ struct Executor::Arena {
   const pid_t process;
 };
 
-/// Tasks that no thread has come to yet. A worker is sent for each, and begins the one that is first then.
+/// Tasks that no thread has come to yet. Workers are sent to it while it has some, never more than there are;
+/// each stays until nothing is left.
 ///
 /// It lives until the executor and all workers that were sent are done with it. (They hold it by a bare
 /// pointer: ThreadSanitizer does not see how oneTBB hands over what a task captures.)
 class Executor::TaskQueue {
 public:
-  void retain() { holders.fetch_add(1, std::memory_order_relaxed); }
+  explicit TaskQueue(int workers) : maxSent(workers) {}
+
   void release() {
     if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1)
       delete this;
   }
 
-  void push(std::shared_ptr<Task> task, Priority priority) {
+  /// True: the caller must send a worker, or work().
+  bool push(TaskRef<Task> task, Priority priority, bool isLast) {
+    // Those that waiting threads took would add up until a worker comes. Released without the lock.
+    std::array<TaskRef<Task>, 2> done;
     LockGuard lock(mutex);
-    tasks[static_cast<size_t>(priority)].push_back(std::move(task));
+    TaskList &list = tasks[static_cast<size_t>(priority)];
+    for (TaskRef<Task> &each : done)
+      each = list.popTaken();
+    list.push(std::move(task));
+    if (isLast && current == this && std::exchange(isFree, false))
+      return false;
+    if (sent == maxSent)
+      return false;
+    ++sent;
+    holders.fetch_add(1, std::memory_order_relaxed);
+    return true;
   }
 
-  /// Runs the first one that nobody took, for a worker that was sent.
-  void runNext() noexcept {
-    while (std::shared_ptr<Task> task = pop())
-      if (task->take()) {
+  /// No worker could be sent. Where this thread works off the queue already it will come to all there is.
+  void workInstead() noexcept {
+    if (current != this)
+      return work();
+    {
+      LockGuard lock(mutex);
+      --sent;
+    }
+    release();
+  }
+
+  /// Runs what nobody has taken, the first one first, until nothing is left.
+  void work() noexcept {
+    const TaskQueue *outer = std::exchange(current, this);
+    while (TaskRef<Task> task = pop()) {
+      isFree = true;
+      if (task->take())
         task->run();
-        break;
-      }
+    }
+    current = outer;
+    isFree = false;
     release();
   }
 
 private:
   ~TaskQueue() = default;
 
-  std::shared_ptr<Task> pop() {
+  TaskRef<Task> pop() {
     LockGuard lock(mutex);
     for (size_t i = tasks.size(); i-- > 0;)
-      if (!tasks[i].empty()) {
-        std::shared_ptr<Task> task = std::move(tasks[i].front());
-        tasks[i].pop_front();
+      if (TaskRef<Task> task = tasks[i].pop())
         return task;
-      }
-    return nullptr;
+    --sent;
+    return {};
   }
 
+  // Which one this thread works off, and whether it has not yet promised to run what its task submits.
+  static thread_local const TaskQueue *current;
+  static thread_local bool isFree;
+
+  const int maxSent;
   std::atomic<int64_t> holders{1};
   Mutex mutex;
-  std::array<std::deque<std::shared_ptr<Task>>, 3> tasks PLIM_GUARDED_BY(mutex); // by priority
+  int sent PLIM_GUARDED_BY(mutex) = 0;
+  std::array<TaskList, 3> tasks PLIM_GUARDED_BY(mutex); // by priority
 };
+
+thread_local const Executor::TaskQueue *Executor::TaskQueue::current = nullptr;
+thread_local bool Executor::TaskQueue::isFree = false;
 
 /// One dispatch of a group.
 struct Executor::Launch {
@@ -370,7 +405,7 @@ private:
 
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     : pool(std::move(pool)), options(std::move(options)), scratch(*this->pool), threadCount(1),
-      workerBytes(std::numeric_limits<int64_t>::max()), queue(new TaskQueue()) {
+      workerBytes(std::numeric_limits<int64_t>::max()) {
   try {
     // An arena that asks for more than oneTBB grants gets no more, and a warning on stderr.
     size_t granted =
@@ -387,6 +422,7 @@ Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
   } catch (...) {
     // Without an arena everything runs inline, which is slower and right.
   }
+  queue = new TaskQueue(threadCount - 1);
 }
 
 Executor::~Executor() {
@@ -468,27 +504,29 @@ bool Executor::tryParallel(Group &group) const {
   return true;
 }
 
-void Executor::submit(std::shared_ptr<Task> task, Priority priority) {
+void Executor::submit(TaskRef<Task> task, Priority priority, bool isLast) {
   if (arena && arena->usable()) {
-    queue->retain();
-    try {
-      queue->push(task, priority);
-      arena->tasks.enqueue([tasks = queue]() PLIM_NO_TSAN { tasks->runNext(); });
+    if (!queue->push(std::move(task), priority, isLast))
       return;
+    try {
+      arena->tasks.enqueue([tasks = queue]() PLIM_NO_TSAN {
+        Profiler::nameThread("worker");
+        tasks->work();
+      });
     } catch (...) {
-      queue->release(); // run here, the task is skipped in the queue
+      queue->workInstead();
     }
-  }
-  // A task that ends may submit the next: one after the other, whatever their number.
-  static thread_local std::deque<std::shared_ptr<Task>> *later = nullptr;
-  if (later) {
-    later->push_back(std::move(task));
     return;
   }
-  std::deque<std::shared_ptr<Task>> tasks = {std::move(task)};
+  // A task that ends may submit the next: one after the other, whatever their number.
+  static thread_local TaskList *later = nullptr;
+  if (later)
+    return later->push(std::move(task));
+  TaskList tasks;
+  tasks.push(std::move(task));
   later = &tasks;
-  for (; !tasks.empty(); tasks.pop_front())
-    if (std::shared_ptr<Task> next = tasks.front(); next->take())
+  while (TaskRef<Task> next = tasks.pop())
+    if (next->take())
       next->run();
   later = nullptr;
 }

@@ -20,6 +20,7 @@
 #include "engine/runtime/CallThreads.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/ScratchArena.h"
+#include "engine/runtime/Task.h"
 #include "support/Profiler.h"
 
 #include <atomic>
@@ -40,22 +41,6 @@ struct ExecutorOptions {
   Profiler *profiler = nullptr;
   /// What the profiler is told of memory, after each group of dispatches and each call; empty for nothing.
   std::function<Profiler::MemoryUse()> memoryUse = {};
-};
-
-/// Which of the tasks that wait for a thread is begun first; among equals, the one submitted first.
-enum class Priority { Low, Normal, High };
-
-/// Something to be done once, by the thread that takes it first.
-class Task {
-public:
-  virtual ~Task() = default;
-  /// True for one caller ever, who then runs the task or lets it be.
-  bool take() { return !taken.exchange(true, std::memory_order_acq_rel); }
-  /// By whoever took it.
-  virtual void run() noexcept = 0;
-
-private:
-  std::atomic<bool> taken{false};
 };
 
 class Executor {
@@ -93,9 +78,11 @@ public:
   /// floating-point environment, and must not throw.
   void parallelFor(size_t count, const std::function<void(size_t)> &job) noexcept;
 
-  /// Has a worker run `task` when one is free, unless somebody else takes it before. Without workers it
-  /// is run before this returns, or when the task that this thread runs for that reason has ended. Kept until a worker comes to it; the executor may be gone by then.
-  void submit(std::shared_ptr<Task> task, Priority priority);
+  /// Has a worker run `task` when one is free, unless somebody else takes it before. With `isLast` a task that
+  /// the caller runs as a worker does that as the last thing, and its worker goes on with `task`. Without
+  /// workers it is run before this returns, or when the task that this thread runs for that reason has ended. Kept
+  /// until a worker comes to it; the executor may be gone by then. Takes no memory but oneTBB's.
+  void submit(TaskRef<Task> task, Priority priority, bool isLast = false);
 
   ScratchCache &scratchCache() { return scratch; }
   /// Tells the profiler, if there is one, what memory is in use.
@@ -125,7 +112,7 @@ private:
   int threadCount;
   int64_t workerBytes;
   std::unique_ptr<Arena> arena; // null with one thread
-  TaskQueue *const queue;
+  TaskQueue *queue;
 };
 
 } // namespace plim::runtime

@@ -220,7 +220,7 @@ public:
 
   /// The same on a worker of the engine's, or on a thread that waits for its end; without workers, and after a
   /// fork, before this returns, or if it is inside such a call, when that has ended. Keeps the engine, the arguments and the outputs until it has ended; nobody
-  /// may write them in between. All errors are the event's. Takes memory for the event.
+  /// may write them in between. All errors are the event's. In steady state it takes no memory from the system.
   Event callAsync(std::span<const runtime::Value> arguments,
                   const AsyncOptions &options = {}) const;
 

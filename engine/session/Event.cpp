@@ -1,6 +1,7 @@
 #include "engine/session/Event.h"
 
 #include "engine/runtime/Executor.h"
+#include "engine/session/EventPool.h"
 #include "engine/session/State.h"
 
 #include <algorithm>
@@ -17,40 +18,59 @@
 namespace plim {
 
 using runtime::Buffer;
+using runtime::TaskRef;
 using runtime::Value;
 
 // A call waits for those before it, then in the executor's queue, then runs. Whoever takes the task ends it:
 // the thread that runs it, or the one that cancels it before.
-struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> {
+//
+// It is used again and again, and keeps the memory of its arrays, so that an event takes none.
+struct Event::State final : runtime::Task {
   struct Stop {
-    std::weak_ptr<State> state;
+    State *state;
     void operator()() const {
-      if (std::shared_ptr<State> kept = state.lock())
-        kept->cancel();
+      // The state is there: before it is used again it waits for this.
+      if (state->retainIfUsed())
+        TaskRef<State>(state)->cancel();
     }
   };
 
-  State(const Function &function, std::span<const Value> arguments, const AsyncOptions &options)
-      : call(options.call), outputs(call.outputs.begin(), call.outputs.end()),
-        arguments(arguments.begin(), arguments.end()), priority(options.priority),
-        function(function) {
+  void prepare(const Function &called, std::span<const Value> given, const AsyncOptions &options) {
+    call = options.call;
+    outputs.assign(call.outputs.begin(), call.outputs.end());
     call.outputs = outputs;
+    if (stop.stop_requested())
+      stop = std::stop_source();
     call.stop = stop.get_token();
+    arguments.assign(given.begin(), given.end());
+    priority = options.priority;
+    function = called;
   }
 
   /// Starts it when the calls before have ended. Once, when it is shared.
-  void start(std::span<const Event> before, const std::stop_token &stopOfCaller) {
+  void start(std::span<const Event> events, const std::stop_token &stopOfCaller) {
     if (stopOfCaller.stop_possible())
-      link.emplace(stopOfCaller, Stop{weak_from_this()});
-    waitsFor = before.size() + 1;
-    for (const Event &event : before)
-      event.then([self = shared_from_this()](const Event &ended) { self->ended(ended.status()); });
-    ended(okStatus());
+      link.emplace(stopOfCaller, Stop{this});
+    waitsFor = events.size() + 1;
+    for (const Event &event : events)
+      if (!event.state->addSuccessor(*this))
+        ended(event.status(), false);
+    ended(okStatus(), false);
   }
 
-  /// One of those before has.
-  void ended(const Status &other) {
-    std::optional<Function> kept; // and with it the executor
+  /// False if this call has ended already.
+  bool addSuccessor(State &next) {
+    std::lock_guard lock(mutex);
+    if (isDone)
+      return false;
+    successors.push_back(TaskRef<State>::to(next));
+    return true;
+  }
+
+  /// One of those before has. Returns whether it is now for the executor. `isLast` as there.
+  bool ended(const Status &other, bool isLast) {
+    std::shared_ptr<const Module> kept; // and with it the executor
+    runtime::Executor *executor;
     {
       std::lock_guard lock(mutex);
       if (!other.ok() && before.ok()) {
@@ -59,54 +79,77 @@ struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> 
         before = Status(other.code(),
                         message.starts_with(prefix) ? message : std::string(prefix) + message);
       }
-      if (--waitsFor != 0 || !function)
-        return;
-      kept = function;
+      if (--waitsFor != 0 || !function->module)
+        return false;
+      kept = function->module;
+      executor = &function->executor();
       ready.store(true, std::memory_order_release);
     }
-    kept->executor().submit(shared_from_this(), priority);
+    executor->submit(TaskRef<Task>::to(*this), priority, isLast);
+    return true;
   }
 
-  void run() noexcept override {
+  void run() noexcept override { runHere(true); }
+
+  /// `isWorker`: in the executor's queue, which comes next.
+  void runHere(bool isWorker) {
     Status result = before;
     if (result.ok()) {
       results.resize(function->signature().results.size());
       result = function->callInto(arguments, results, call);
     }
-    finish(std::move(result));
+    finish(std::move(result), isWorker);
   }
 
   void cancel() {
     stop.request_stop();
     if (take())
-      finish(Status(StatusCode::Cancelled, "the call was cancelled"));
+      finish(Status(StatusCode::Cancelled, "the call was cancelled"), false);
   }
 
-  void finish(Status result) {
+  void finish(Status result, bool isWorker) {
     // What it holds goes first: whoever hears of the end may expect to have the last handle.
     if (!result.ok())
       results.clear();
-    std::optional<Function> called;
+    std::shared_ptr<const Module> module;
     {
       std::lock_guard lock(mutex);
-      called.swap(function);
+      module.swap(function->module);
     }
-    called.reset();
+    module.reset();
     arguments.clear();
     outputs.clear();
-    call = {};
-    std::vector<std::function<void(const Event &)>> callbacks;
+    call.outputs = {};
+    call.state.reset();
+    call.stop = {};
     {
       std::lock_guard lock(mutex);
       status = std::move(result);
-      callbacks.swap(waiting);
       isDone.store(true, std::memory_order_release);
     }
     condition.notify_all();
-    Event event(shared_from_this());
+    // Nothing is added to these any more.
     for (const auto &callback : callbacks)
-      callback(event);
+      callback(Event(TaskRef<State>::to(*this).leak()));
+    callbacks.clear();
+    for (const TaskRef<State> &next : successors)
+      if (next->ended(status, isWorker))
+        isWorker = false; // it can go on with one
+    successors.clear();
   }
+
+  void dispose() noexcept override {
+    link.reset();
+    results.clear();
+    before = status = okStatus();
+    isDone = ready = false;
+    renew();
+    std::exchange(home, nullptr)->keep(this);
+  }
+
+  // Kept while it is in use.
+  std::shared_ptr<EventPool> home;
+  State *nextFree = nullptr;
 
   // Of whoever took the task.
   CallOptions call;
@@ -116,36 +159,81 @@ struct Event::State : runtime::Task, std::enable_shared_from_this<Event::State> 
   std::stop_source stop;
   std::optional<std::stop_callback<Stop>>
       link; // until nobody knows the event: its end may be a stop
-  const runtime::Priority priority;
+  runtime::Priority priority = runtime::Priority::Normal;
 
   std::atomic<bool> isDone{false}, ready{false};
   std::mutex mutex;
   std::condition_variable condition;
   // Under the mutex.
-  std::optional<Function> function; // until it ends
+  std::optional<Function> function; // without its module when it has ended
   size_t waitsFor = 0;
   Status before = okStatus(); // the first failure of those before
   Status status = okStatus();
-  std::vector<std::function<void(const Event &)>> waiting;
+  std::vector<std::function<void(const Event &)>> callbacks;
+  std::vector<TaskRef<State>> successors;
 };
+
+EventPool::~EventPool() {
+  while (free)
+    delete std::exchange(free, free->nextFree);
+}
+
+Event::State *EventPool::take() {
+  Event::State *state;
+  {
+    runtime::LockGuard lock(mutex);
+    state = free;
+    if (state) {
+      free = state->nextFree;
+      --kept;
+    }
+  }
+  if (!state)
+    state = new Event::State();
+  state->home = shared_from_this();
+  return state;
+}
+
+void EventPool::keep(Event::State *state) {
+  {
+    runtime::LockGuard lock(mutex);
+    if (kept < maxKept) {
+      ++kept;
+      state->nextFree = std::exchange(free, state);
+      return;
+    }
+  }
+  delete state;
+}
+
+Event::Event(const Event &other) : state(other.state) {
+  if (state)
+    state->retain();
+}
+
+Event::~Event() {
+  if (state)
+    state->release();
+}
 
 bool Event::done() const { return state->isDone.load(std::memory_order_acquire); }
 
 // A callback that runs in here may drop the handle that this is.
 
 Status Event::wait() const {
-  const std::shared_ptr<State> kept = state;
-  if (!kept->isDone && kept->ready.load(std::memory_order_acquire) && kept->take())
-    kept->run();
-  std::unique_lock lock(kept->mutex);
-  kept->condition.wait(lock, [&] { return kept->isDone.load(); });
-  return kept->status;
+  const Event kept = *this;
+  State &call = *kept.state;
+  if (!call.isDone && call.ready.load(std::memory_order_acquire) && call.take())
+    call.runHere(false);
+  std::unique_lock lock(call.mutex);
+  call.condition.wait(lock, [&] { return call.isDone.load(); });
+  return call.status;
 }
 
 bool Event::waitFor(std::chrono::nanoseconds timeout) const {
-  const std::shared_ptr<State> kept = state;
-  std::unique_lock lock(kept->mutex);
-  return kept->condition.wait_for(lock, timeout, [&] { return kept->isDone.load(); });
+  const Event kept = *this;
+  std::unique_lock lock(kept.state->mutex);
+  return kept.state->condition.wait_for(lock, timeout, [&] { return kept.state->isDone.load(); });
 }
 
 Status Event::status() const {
@@ -159,8 +247,8 @@ std::span<const Value> Event::results() const {
 }
 
 void Event::cancel() const {
-  const std::shared_ptr<State> kept = state;
-  kept->cancel();
+  const Event kept = *this;
+  kept.state->cancel();
 }
 
 void Event::then(std::function<void(const Event &)> callback) const {
@@ -168,7 +256,7 @@ void Event::then(std::function<void(const Event &)> callback) const {
   {
     std::lock_guard lock(kept.state->mutex);
     if (!kept.done()) {
-      kept.state->waiting.push_back(std::move(callback));
+      kept.state->callbacks.push_back(std::move(callback));
       return;
     }
   }
@@ -176,7 +264,8 @@ void Event::then(std::function<void(const Event &)> callback) const {
 }
 
 Event Function::callAsync(std::span<const Value> arguments, const AsyncOptions &options) const {
-  Event event(std::make_shared<Event::State>(*this, arguments, options));
+  Event event(module->state->engine->state->events->take());
+  event.state->prepare(*this, arguments, options);
   event.state->start(options.after, options.call.stop);
   return event;
 }

@@ -12,8 +12,8 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <span>
+#include <utility>
 
 namespace plim {
 
@@ -21,6 +21,13 @@ class Event {
 public:
   /// Of no call: false where it is asked for, and nothing else may be asked.
   Event() = default;
+  Event(const Event &other);
+  Event(Event &&other) noexcept : state(std::exchange(other.state, nullptr)) {}
+  Event &operator=(Event other) noexcept {
+    std::swap(state, other.state);
+    return *this;
+  }
+  ~Event();
   explicit operator bool() const { return state != nullptr; }
 
   /// Has the call ended? Its results can be seen by whoever got true.
@@ -49,11 +56,13 @@ public:
   void then(std::function<void(const Event &)> callback) const;
 
 private:
+  friend class EventPool;
   friend class Function;
   struct State;
-  explicit Event(std::shared_ptr<State> state) : state(std::move(state)) {}
+  /// Takes over a reference.
+  explicit Event(State *adopted) : state(adopted) {}
 
-  std::shared_ptr<State> state;
+  State *state = nullptr; // counted
 };
 
 } // namespace plim

@@ -9,6 +9,7 @@
 #include "engine/runtime/HostCall.h"
 #include "engine/session/CallPlanner.h"
 #include "engine/session/Engine.h"
+#include "engine/session/EventPool.h"
 #include "engine/session/GuardedData.h"
 #include "jit/ArtifactCache.h"
 #include "jit/Session.h"
@@ -64,6 +65,7 @@ struct Engine::State {
   /// Of modules with policy heap: one malloc for each buffer.
   std::shared_ptr<runtime::MemoryPool> heap;
   std::unique_ptr<runtime::Executor> executor;
+  std::shared_ptr<EventPool> events = std::make_shared<EventPool>();
   std::shared_ptr<jit::Session> session;
   std::optional<jit::ArtifactCache> cache;
 

@@ -705,16 +705,16 @@ struct CountingTask : Task {
 TEST(Tasks, RunOnceWhoeverTakesThem) {
   for (int threads : {1, 2}) {
     std::atomic<int> total{0};
-    std::vector<std::shared_ptr<CountingTask>> tasks;
+    std::vector<TaskRef<CountingTask>> tasks;
     for (int i = 0; i < 2000; ++i)
-      tasks.push_back(std::make_shared<CountingTask>(total));
+      tasks.emplace_back(new CountingTask(total));
     {
       Executor executor(std::make_shared<MemoryPool>(), {.threads = threads});
       std::vector<std::thread> callers;
       for (size_t t = 0; t < 4; ++t)
         callers.emplace_back([&, t] {
           for (size_t i = t; i < tasks.size(); i += 4) {
-            executor.submit(tasks[i], static_cast<Priority>(i % 3));
+            executor.submit(TaskRef<Task>::to(*tasks[i]), static_cast<Priority>(i % 3));
             if (i % 5 == 0 && tasks[i]->take())
               tasks[i]->run();
           }
@@ -729,12 +729,44 @@ TEST(Tasks, RunOnceWhoeverTakesThem) {
   }
 }
 
+/// Submits the next of a chain as the last thing that it does.
+struct ChainedTask : Task {
+  ChainedTask(Executor &executor, int left, std::vector<std::thread::id> &threads,
+              std::atomic<bool> &isDone)
+      : executor(executor), left(left), threads(threads), isDone(isDone) {}
+  void run() noexcept override {
+    threads.push_back(std::this_thread::get_id());
+    if (left == 0)
+      isDone = true;
+    else
+      executor.submit(TaskRef<Task>(new ChainedTask(executor, left - 1, threads, isDone)),
+                      Priority::Normal, true);
+  }
+  Executor &executor;
+  const int left;
+  std::vector<std::thread::id> &threads;
+  std::atomic<bool> &isDone;
+};
+
+TEST(Tasks, AWorkerGoesOnWithWhatItsTaskSubmits) {
+  for (int threads : {1, 2, 4}) {
+    Executor executor(std::make_shared<MemoryPool>(), {.threads = threads});
+    std::vector<std::thread::id> seen;
+    std::atomic<bool> isDone{false};
+    executor.submit(TaskRef<Task>(new ChainedTask(executor, 999, seen, isDone)), Priority::Normal);
+    while (!isDone)
+      std::this_thread::yield();
+    EXPECT_EQ(seen.size(), 1000u);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), seen[0]), 1000);
+  }
+}
+
 TEST(Tasks, MayOutliveTheExecutor) {
   std::atomic<int> total{0};
   for (int i = 0; i < 50; ++i) {
-    auto task = std::make_shared<CountingTask>(total);
+    TaskRef<CountingTask> task(new CountingTask(total));
     Executor executor(std::make_shared<MemoryPool>(), {.threads = 2});
-    executor.submit(task, Priority::Normal);
+    executor.submit(TaskRef<Task>::to(*task), Priority::Normal);
     // The worker that was sent may come when all is over.
     if (task->take())
       task->run();

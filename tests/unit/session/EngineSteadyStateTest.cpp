@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
+#include <stop_token>
 
 namespace plim {
 namespace {
@@ -149,6 +151,36 @@ func.func @two(%a: !t, %b: !t, %c: !t) -> (!t, !t) {
     for (int i = 0; i < 20 && allocationsOf(two, arguments, 200) != 0; ++i) {
     }
     EXPECT_LE(allocationsOf(two, arguments, 500), threads == 1 ? 0 : 2);
+  }
+}
+
+TEST_F(EngineSteadyState, EventsComeToRest) {
+  std::vector<Value> arguments = {scalarF32(1), smallIntegers({100}), smallIntegers({100})};
+  for (int threads : {1, 2}) {
+    std::shared_ptr<Engine> engine = makeEngine({.threads = threads});
+    Function saxpy = lookup(load(*engine, saxpySource), "saxpy");
+    std::stop_source stop;
+    int64_t callbacks = 0;
+    // Chains of three, with a callback each, and a call alone.
+    auto allocations = [&](int turns) {
+      int64_t before = allocationCount.load();
+      for (int i = 0; i < turns; ++i) {
+        Event last;
+        for (int j = 0; j < 3; ++j)
+          last = saxpy.callAsync(arguments, {.call = {.stop = stop.get_token()},
+                                             .after = std::span(&last, last ? 1 : 0)});
+        last.then([&callbacks](const Event &) { ++callbacks; });
+        EXPECT_TRUE(last.wait().ok());
+        EXPECT_TRUE(saxpy.callAsync(arguments, {.priority = runtime::Priority::High}).wait().ok());
+      }
+      return allocationCount.load() - before;
+    };
+    // How many there are at once depends on when the worker comes.
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 20 && least != 0; ++i)
+      least = std::min(least, allocations(500));
+    EXPECT_EQ(least, 0);
+    EXPECT_GE(callbacks, 500);
   }
 }
 
