@@ -90,6 +90,8 @@ public:
   Profiler &operator=(const Profiler &) = delete;
   static constexpr size_t maxNames = 6000;
 
+  bool keepsSpans() const { return blockCount != 0; }
+
   int64_t now() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
                                                                 start)

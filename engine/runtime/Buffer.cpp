@@ -33,7 +33,9 @@ StatusOr<Buffer> Buffer::create(const std::shared_ptr<MemoryPool> &pool, void *d
                                 ElementType type, std::span<const int64_t> shape) {
   PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
   size_t stateBytes = sizeof(State) + 2 * shape.size_bytes();
-  void *memory = pool ? pool->allocate(stateBytes) : std::malloc(stateBytes);
+  // Guards are for elements.
+  bool isPooled = pool && !MemoryPool::guardedOf(pool->storage());
+  void *memory = isPooled ? pool->allocate(stateBytes) : std::malloc(stateBytes);
   if (!memory)
     return resourceExhaustedError("no memory for a buffer handle");
   auto *state = new (memory) State;
@@ -128,15 +130,20 @@ StatusOr<Buffer> Buffer::fromCopy(const std::shared_ptr<MemoryPool> &pool, Eleme
 
 void Buffer::destroy(State *state) {
   MemoryPool::Storage *storage = state->storage;
-  if (storage)
-    MemoryPool::releaseTo(*storage, state->data);
-  else if (state->release)
-    state->release(state->user, state->data);
-  state->~State();
-  if (storage)
-    MemoryPool::releaseTo(*storage, state);
-  else
+  void *data = state->data;
+  if (!storage && state->release)
+    state->release(state->user, data);
+  state->word.store(releasedMagic, std::memory_order_relaxed);
+  if (!storage) {
     std::free(state);
+    return;
+  }
+  if (GuardedMemory *guarded = MemoryPool::guardedOf(*storage))
+    guarded->retire(state);
+  else
+    MemoryPool::releaseTo(*storage, state);
+  // The last block: the storage may go with it.
+  MemoryPool::releaseTo(*storage, data);
 }
 
 } // namespace plim::runtime

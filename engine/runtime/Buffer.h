@@ -5,6 +5,9 @@
 // fixed at creation; only the elements change. All but wrapped memory is
 // dense and row-major. Handle, extents and strides live in one block of the pool, so that making and dropping a result allocates nothing once the pool is warm.
 //
+// The C interface hands out what is behind a handle as an opaque pointer: it begins with a word that tells
+// whether the pointer is what it should be.
+//
 // Must not know calls or signatures. Thread safety: the count is atomic, so copies of a handle may
 // be used and dropped on any threads; one handle object must not be assigned while another thread
 // uses it. Concurrent access to the elements is the host's to order.
@@ -87,9 +90,19 @@ public:
   /// The same for writing; null for a read-only buffer.
   void *mutableData() const { return state->readOnly ? nullptr : state->data; }
 
+  /// What this handle refers to as one pointer, which counts as a handle from then on.
+  void *toPointer() && { return std::exchange(state, nullptr); }
+  /// The inverse.
+  static Buffer fromPointer(void *pointer) { return Buffer(static_cast<State *>(pointer)); }
+  /// What such a pointer points at begins with this word, as long as there is a handle.
+  static constexpr uint32_t magic = 0x46554250; // "PBUF"
+  /// And with this one when there was, in memory that has not been used again.
+  static constexpr uint32_t releasedMagic = 0x44414544; // "DEAD"
+
 private:
   // Followed in memory by `rank` extents and as many strides.
   struct State {
+    std::atomic<uint32_t> word{magic}; // atomic: what misuse reads may be written at that time
     std::atomic<int64_t> references{1};
     ElementType type;
     bool readOnly = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
@@ -28,7 +29,20 @@ void fill(uintptr_t begin, uintptr_t end) {
 GuardedMemory::GuardedMemory()
     : page(static_cast<size_t>(sysconf(_SC_PAGESIZE))), guard(guardPages * page) {}
 
-GuardedMemory::~GuardedMemory() { assert(mappings.empty() && "a block outlives its memory"); }
+GuardedMemory::~GuardedMemory() {
+  assert(mappings.empty() && "a block outlives its memory");
+  for (void *memory : retired)
+    std::free(memory);
+}
+
+void GuardedMemory::retire(void *memory) {
+  std::lock_guard lock(mutex);
+  retired.push_back(memory);
+  if (retired.size() <= retiredCount)
+    return;
+  std::free(retired.front());
+  retired.pop_front();
+}
 
 void *GuardedMemory::allocate(size_t bytes, size_t alignment, std::string name) {
   assert(alignment <= page);

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -61,6 +62,11 @@ public:
   /// for other memory. A byte of the pattern itself is not seen.
   std::optional<Damage> takeDamage(const void *address);
 
+  /// Takes what malloc gave and frees it later, so that those who look at it by mistake do not find
+  /// something else: the last `retiredCount` pieces are kept.
+  void retire(void *memory);
+  static constexpr size_t retiredCount = size_t{1} << 12;
+
   /// An access to the block at `block` begins, or ends: while there are any, and none writes, its
   /// pages cannot be written. Addresses of other memory are ignored.
   void beginAccess(const void *block, bool writes);
@@ -82,6 +88,7 @@ private:
   const size_t page, guard;
   mutable std::mutex mutex; // a sleeping one: the system is called under it
   Mappings mappings;
+  std::deque<void *> retired; // guarded by `mutex`; the oldest first
 };
 
 } // namespace plim::runtime

@@ -15,6 +15,7 @@ struct plim_external {
   void *user;
   /// Held while the function runs, if it must not run twice at once. Others may have it too.
   std::shared_ptr<std::mutex> serial;
+  std::shared_ptr<const void> owner; // of `user`
 };
 
 namespace plim::runtime {

@@ -78,6 +78,7 @@ public:
   void evict(int64_t keepBytes, uint64_t lastClass);
   MemoryPoolStatistics statistics();
   uint64_t liveBytes() const;
+  GuardedMemory *guarded() const { return options.guarded.get(); }
 
   struct Header;
   Header *headerOf(const void *block) const;
@@ -407,6 +408,8 @@ void MemoryPool::trim(size_t keepBytes) {
 MemoryPoolStatistics MemoryPool::statistics() const { return blocks->statistics(); }
 
 uint64_t MemoryPool::liveBytes() const { return blocks->liveBytes(); }
+
+GuardedMemory *MemoryPool::guardedOf(const Storage &storage) { return storage.guarded(); }
 
 size_t MemoryPool::capacityOf(const void *block) const { return blocks->headerOf(block)->capacity; }
 

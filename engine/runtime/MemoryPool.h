@@ -44,6 +44,8 @@ struct Allocator {
                     const char *memory) noexcept = nullptr;
   /// Takes back what allocate() gave for `bytes`.
   void (*release)(void *user, void *pointer, size_t bytes) noexcept = nullptr;
+  /// Kept as long as a pool may call them. May be null.
+  std::shared_ptr<const void> owner = nullptr;
 };
 
 struct MemoryPoolOptions {
@@ -116,6 +118,8 @@ public:
   class Storage;
   Storage &storage() const { return *blocks; }
   static void releaseTo(Storage &storage, void *block);
+  /// Where all its blocks come from; null unless misuse is looked for.
+  static GuardedMemory *guardedOf(const Storage &storage);
 
 private:
   Storage *const blocks;

@@ -219,9 +219,14 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   std::shared_ptr<Engine> engine(new Engine());
   State &state = *engine->state;
   std::vector<Status> warnings;
-  PLIM_ASSIGN_OR_RETURN(state.target,
-                        targets::resolveTarget(options.target, options.targetOverrides, &warnings));
-  bool isHost = options.target == "host" || options.target == "host-cpu";
+  if (options.description) {
+    PLIM_RETURN_IF_ERROR(targets::verify(*options.description));
+    state.target = *options.description;
+  } else {
+    PLIM_ASSIGN_OR_RETURN(
+        state.target, targets::resolveTarget(options.target, options.targetOverrides, &warnings));
+  }
+  bool isHost = !options.description && (options.target == "host" || options.target == "host-cpu");
   if (isHost && options.targetOverrides.empty()) {
     state.host = state.target;
   } else {
@@ -280,6 +285,10 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
 const targets::TargetDescription &Engine::target() const { return state->target; }
 const EngineOptions &Engine::options() const { return state->options; }
 int Engine::threads() const { return state->executor->threads(); }
+
+StatusOr<Buffer> Engine::allocate(runtime::ElementType type, std::span<const int64_t> shape) const {
+  return Buffer::allocate(state->pool, type, shape);
+}
 
 EngineMemoryStatistics Engine::memoryStatistics() const {
   EngineMemoryStatistics result = {sumOf(state->pool->statistics(), state->heap->statistics()),
@@ -507,7 +516,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     bool isSerial = function->kind == HostFunctionKind::Serial;
     moduleState.externals.push_back(std::make_unique<const plim_external>(
         plim_external{external.name, function->function, function->user,
-                      isSerial ? state->turnOf(*function) : nullptr}));
+                      isSerial ? state->turnOf(*function) : nullptr, function->owner}));
     externals.emplace_back(external.name, moduleState.externals.back().get());
   }
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings, externals));

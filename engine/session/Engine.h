@@ -62,6 +62,8 @@ struct EngineOptions {
   std::string target = "host-cpu";
   /// `path=value` assignments on top of it, the last one strongest.
   std::vector<std::string> targetOverrides;
+  /// If given, the target, instead of both.
+  std::optional<targets::TargetDescription> description = std::nullopt;
   /// Threads that work at once on one call, the caller included; 0: all this process may use.
   int threads = 0;
   /// Allocation policy of modules that do not choose their own: auto, stack, workspace, heap, fixed:N.
@@ -318,6 +320,10 @@ public:
   const targets::TargetDescription &target() const;
   const EngineOptions &options() const;
   int threads() const;
+
+  /// A dense buffer in memory of the engine, which results come from too: see runtime::Buffer::allocate.
+  StatusOr<runtime::Buffer> allocate(runtime::ElementType type,
+                                     std::span<const int64_t> shape) const;
 
   EngineMemoryStatistics memoryStatistics() const;
   /// Gives all memory that waits for reuse back to the system; the next calls take it anew.

@@ -10,6 +10,7 @@
 #include "engine/abi/plim_abi.h"
 
 #include <map>
+#include <memory>
 #include <string>
 
 namespace plim {
@@ -20,7 +21,8 @@ enum class HostFunctionKind {
   Pure,       // thread-safe, and does nothing but compute its results
 };
 
-/// `function` and what `user` points at must outlive every module that is bound to them.
+/// `function` and what `user` points at must outlive every module that is bound to them; `owner` can see to
+/// that.
 struct HostFunction {
   plim_host_function function = nullptr;
   void *user = nullptr;
@@ -28,6 +30,8 @@ struct HostFunction {
   /// What it expects, as a report shows it: "(f32, memref<?x4xf32> readonly) -> i32". A declaration
   /// that says otherwise is then not bound to it. Spaces do not count. Empty: it is not compared.
   std::string signature = {};
+  /// Kept as long as a module may call it. May be null.
+  std::shared_ptr<const void> owner = nullptr;
 };
 
 /// By the name that modules declare.
