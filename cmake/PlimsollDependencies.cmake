@@ -23,4 +23,12 @@ target_link_libraries(plim_llvm INTERFACE LLVM)
 
 add_library(plim_mlir INTERFACE)
 target_include_directories(plim_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS})
-target_link_libraries(plim_mlir INTERFACE plim_llvm MLIR)
+# A library for others takes MLIR from its archives (PLIM_STATIC_MLIR): libMLIR.so exports all its symbols
+# without versions, and a process can have but one of it. Everything of ours shares that.
+set(static_mlir "")
+foreach(kind DIALECT CONVERSION EXTENSION TRANSLATION)
+  get_property(libraries GLOBAL PROPERTY MLIR_${kind}_LIBS)
+  list(APPEND static_mlir ${libraries})
+endforeach()
+target_link_libraries(plim_mlir INTERFACE plim_llvm
+  "$<IF:$<BOOL:$<TARGET_PROPERTY:PLIM_STATIC_MLIR>>,${static_mlir},MLIR>")

@@ -1,0 +1,164 @@
+// Object: what is behind a handle of the C interface: a word that says what it is, and a count of owners.
+//
+//   struct plim_stop : plim::capi::Object<plim_stop> { ... };
+//   makeHandle<plim_stop>(nullptr, ...), retain(handle), release(handle), checkHandle(handle)
+//
+// Every function looks at the word before it looks at anything else, so that a null handle, one of another
+// kind and mostly one that was released are errors. In a checked engine the memory of a handle that was
+// released goes to a quarantine first, and such a handle is found for sure while it is there.
+//
+// Buffers are not objects: their handles are those of runtime::Buffer, which begin with such a word too.
+//
+// Thread safety: any member of any of this, from any thread.
+#pragma once
+
+#include "engine/runtime/Buffer.h"
+#include "plimsoll/base.h"
+#include "support/Log.h"
+#include "support/Status.h"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace plim::capi {
+
+/// The first word of an object. No two may be equal, nor equal runtime::Buffer::magic.
+enum class Word : uint32_t {
+  Status = 0x54415453, // "STAT"
+  Target = 0x47524154,
+  Engine = 0x49474e45,
+  Module = 0x55444f4d,
+  Function = 0x434e5546,
+  Parameters = 0x4d524150,
+  Pools = 0x4c4f4f50,
+  State = 0x52544156,
+  Event = 0x4e455645,
+  Stop = 0x504f5453,
+  HostFunctions = 0x54534f48,
+  Report = 0x4f504552,
+  Released = runtime::Buffer::releasedMagic,
+  /// Released, and kept by a quarantine.
+  Quarantined = 0x52415551,
+};
+
+/// The last handles of one checked engine that were released.
+class Quarantine {
+public:
+  static constexpr size_t capacity = 4096;
+
+  explicit Quarantine(Logger log) : log(std::move(log)) {}
+  ~Quarantine();
+  Quarantine(const Quarantine &) = delete;
+  Quarantine &operator=(const Quarantine &) = delete;
+
+  /// Takes the memory of an object that was destroyed, of at least sizeof(Tombstone) bytes from operator
+  /// new, and frees it later.
+  void keep(void *memory);
+  /// Says that a handle in it was released once more, or retained.
+  void report(const char *verb, const char *name) const;
+
+private:
+  const Logger log;
+  std::mutex mutex;
+  std::deque<void *> kept; // guarded by `mutex`
+};
+
+/// What lies where an object was.
+struct Tombstone {
+  std::atomic<Word> word{Word::Quarantined};
+  Quarantine *owner = nullptr;
+};
+
+template <typename T> struct Object {
+  std::atomic<Word> word{T::kind};
+  std::atomic<uint32_t> owners{1};
+  /// Of the engine that it belongs to, if that is checked.
+  std::shared_ptr<Quarantine> quarantine;
+};
+
+/// With one owner. Throws std::bad_alloc.
+template <typename T, typename... Args>
+T *makeHandle(std::shared_ptr<Quarantine> quarantine, Args &&...args) {
+  auto *object = new T{{}, std::forward<Args>(args)...};
+  object->quarantine = std::move(quarantine);
+  return object;
+}
+
+/// What is wrong with a handle of which the word is not `expected`.
+Status badHandle(const char *name, uint32_t word);
+
+/// InvalidArgument unless it is a live handle of its type.
+template <typename T> Status checkHandle(const T *handle) {
+  if (!handle) [[unlikely]]
+    return invalidArgumentError(std::string(T::name) + " is null");
+  Word word = handle->word.load(std::memory_order_relaxed);
+  if (word != T::kind) [[unlikely]]
+    return badHandle(T::name, static_cast<uint32_t>(word));
+  return okStatus();
+}
+
+/// The same for getters, which do not say why.
+template <typename T> bool isLive(const T *handle) {
+  return handle && handle->word.load(std::memory_order_relaxed) == T::kind;
+}
+
+/// A double release, or a retain, of what is in quarantine. What is in none may be anything.
+template <typename T> void reportMisuse(const T *handle, const char *verb) {
+  if (handle && handle->word.load(std::memory_order_relaxed) == Word::Quarantined)
+    reinterpret_cast<const Tombstone *>(handle)->owner->report(verb, T::name);
+}
+
+template <typename T> void retain(T *handle) {
+  if (isLive(handle))
+    handle->owners.fetch_add(1, std::memory_order_relaxed);
+  else
+    reportMisuse(handle, "retained");
+}
+
+template <typename T> void release(T *handle) {
+  if (!isLive(handle))
+    return reportMisuse(handle, "released");
+  if (handle->owners.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  handle->word.store(Word::Released, std::memory_order_relaxed);
+  std::shared_ptr<Quarantine> quarantine = std::move(handle->quarantine);
+  if (!quarantine) {
+    delete handle;
+    return;
+  }
+  static_assert(sizeof(T) >= sizeof(Tombstone) && alignof(T) >= alignof(Tombstone));
+  handle->~T();
+  new (handle) Tombstone{.owner = quarantine.get()};
+  quarantine->keep(handle);
+}
+
+/// The buffer behind a handle is given as a pointer that counts as an owner.
+inline plim_buffer *toHandle(runtime::Buffer buffer) {
+  return static_cast<plim_buffer *>(std::move(buffer).toPointer());
+}
+Status checkHandle(const plim_buffer *handle);
+bool isLive(const plim_buffer *handle);
+
+/// A buffer that is not its own owner: of a handle that is borrowed.
+class BorrowedBuffer {
+public:
+  /// `handle` is live.
+  explicit BorrowedBuffer(const plim_buffer *handle)
+      : buffer(runtime::Buffer::fromPointer(const_cast<plim_buffer *>(handle))) {}
+  ~BorrowedBuffer() { static_cast<void>(std::move(buffer).toPointer()); }
+  BorrowedBuffer(const BorrowedBuffer &) = delete;
+  BorrowedBuffer &operator=(const BorrowedBuffer &) = delete;
+
+  const runtime::Buffer &operator*() const { return buffer; }
+  const runtime::Buffer *operator->() const { return &buffer; }
+
+private:
+  runtime::Buffer buffer;
+};
+
+} // namespace plim::capi

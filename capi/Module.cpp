@@ -1,0 +1,137 @@
+#include "plimsoll/module.h"
+
+#include "capi/Border.h"
+#include "capi/Objects.h"
+
+using namespace plim;
+using namespace plim::capi;
+
+namespace {
+
+Status readOptions(const plim_load_options *options, plim_load_options &given, LoadOptions &out) {
+  PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
+  PLIM_RETURN_IF_ERROR(checkFlags(given.flags, PLIM_LOAD_ORACLE, "options"));
+  out.oracle = given.flags & PLIM_LOAD_ORACLE;
+  if (given.policy)
+    out.policy = given.policy;
+  PLIM_RETURN_IF_ERROR(readStrings(given.limits, given.limit_count, "limits", out.limits));
+  if (given.parameters) {
+    PLIM_RETURN_IF_ERROR(checkHandle(given.parameters));
+    out.parameters = given.parameters->byName;
+  }
+  if (given.host_functions) {
+    PLIM_RETURN_IF_ERROR(checkHandle(given.host_functions));
+    out.functions = given.host_functions->byName;
+  }
+  if (given.pools) {
+    PLIM_RETURN_IF_ERROR(checkHandle(given.pools));
+    out.pools = given.pools->byName;
+  }
+  if (given.progress)
+    out.progress = [callback = given.progress, user = given.progress_user](
+                       const jit::CompileProgress &progress) { callback(user, progress.fraction); };
+  return okStatus();
+}
+
+} // namespace
+
+extern "C" {
+
+plim_status *plim_module_load(plim_engine *engine, const void *source, size_t size,
+                              const char *name, const plim_load_options *options,
+                              plim_module **out_module) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(engine));
+    PLIM_RETURN_IF_ERROR(checkArray(source, size, "source"));
+    PLIM_RETURN_IF_ERROR(checkPointer(name, "name"));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
+    plim_load_options given;
+    LoadOptions loadOptions;
+    PLIM_RETURN_IF_ERROR(readOptions(options, given, loadOptions));
+    std::shared_ptr<UserData> owner;
+    if (given.release_source)
+      loadOptions.sourceOwner = owner =
+          std::make_shared<UserData>(given.source_user, given.release_source);
+    PLIM_ASSIGN_OR_RETURN(
+        std::shared_ptr<Module> module,
+        engine->engine->load({static_cast<const char *>(source), size}, name, loadOptions));
+    *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));
+    if (owner)
+      owner->take();
+    return okStatus();
+  });
+}
+
+plim_status *plim_module_load_file(plim_engine *engine, const char *path,
+                                   const plim_load_options *options, plim_module **out_module) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(engine));
+    PLIM_RETURN_IF_ERROR(checkPointer(path, "path"));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
+    plim_load_options given;
+    LoadOptions loadOptions;
+    PLIM_RETURN_IF_ERROR(readOptions(options, given, loadOptions));
+    if (given.release_source)
+      return invalidArgumentError("a file has no source of the host's to release");
+    PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
+                          engine->engine->loadFile(path, loadOptions));
+    *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));
+    return okStatus();
+  });
+}
+
+size_t plim_module_function_count(const plim_module *module) {
+  return isLive(module) ? module->module->functions().size() : 0;
+}
+
+const char *plim_module_function_name(const plim_module *module, size_t index) {
+  if (!isLive(module) || index >= module->module->functions().size())
+    return nullptr;
+  return module->module->functions()[index].name.c_str();
+}
+
+plim_status *plim_module_function(const plim_module *module, const char *name,
+                                  plim_function **out_function) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(module));
+    PLIM_RETURN_IF_ERROR(checkPointer(name, "name"));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_function, "out_function"));
+    PLIM_ASSIGN_OR_RETURN(Function function, module->module->lookup(name));
+    *out_function = makeHandle<plim_function>(module->quarantine, std::move(function));
+    return okStatus();
+  });
+}
+
+plim_status *plim_module_explain(const plim_module *module, plim_report **out_report) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(module));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_report, "out_report"));
+    *out_report = makeHandle<plim_report>(nullptr, module->module->report());
+    return okStatus();
+  });
+}
+
+plim_status *plim_module_statistics(const plim_module *module,
+                                    plim_load_statistics *out_statistics) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(module));
+    PLIM_RETURN_IF_ERROR(checkOutStruct(out_statistics, "out_statistics"));
+    const LoadStatistics &load = module->module->statistics();
+    writeStruct(out_statistics,
+                {.struct_size = 0,
+                 .from_cache = load.fromCache,
+                 .shared_constant_bytes = static_cast<uint64_t>(load.sharedConstantBytes),
+                 .parse_seconds = load.compile.parse,
+                 .lower_seconds = load.compile.lower,
+                 .optimise_seconds = load.compile.optimise,
+                 .codegen_seconds = load.compile.codegen,
+                 .link_seconds = load.linkSeconds,
+                 .total_seconds = load.totalSeconds});
+    return okStatus();
+  });
+}
+
+void plim_module_retain(plim_module *module) { retain(module); }
+void plim_module_release(plim_module *module) { release(module); }
+
+} // extern "C"

@@ -1,0 +1,131 @@
+#include "plimsoll/status.h"
+
+#include "capi/Border.h"
+#include "capi/Handle.h"
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+struct plim_status {
+  std::atomic<plim::capi::Word> word{plim::capi::Word::Status};
+  plim::Status status;
+  std::unique_ptr<const std::string> file; // null: it speaks of no place
+  uint32_t line = 0, column = 0;
+};
+
+namespace plim::capi {
+namespace {
+
+bool takeNumber(std::string_view &text, uint32_t &number) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number == 0)
+    return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+/// Finds "file:line:column: " at the begin of a message, or behind words that were put in front of it.
+void findPlace(plim_status &status) {
+  std::string_view message = status.status.message();
+  message = message.substr(0, message.find('\n'));
+  for (size_t colon = message.find(':'); colon != message.npos;
+       colon = message.find(':', colon + 1)) {
+    std::string_view rest = message.substr(colon + 1);
+    uint32_t line = 0, column = 0;
+    if (!takeNumber(rest, line) || !rest.starts_with(':'))
+      continue;
+    rest.remove_prefix(1);
+    if (!takeNumber(rest, column) || !rest.starts_with(": "))
+      continue;
+    std::string_view file = message.substr(0, colon);
+    if (size_t words = file.rfind(": "); words != file.npos)
+      file.remove_prefix(words + 2);
+    status.file = std::make_unique<const std::string>(file);
+    status.line = line;
+    status.column = column;
+    return;
+  }
+}
+
+bool isLive(const plim_status *status) {
+  return status && status->word.load(std::memory_order_relaxed) == Word::Status;
+}
+
+// What there is when there is no memory for a status: without one of its own.
+constinit plim_status noMemory;
+
+} // namespace
+
+plim_status *toHandle(Status status) noexcept {
+  if (status.ok())
+    return nullptr;
+  try {
+    auto handle = std::make_unique<plim_status>();
+    handle->status = std::move(status);
+    findPlace(*handle);
+    return handle.release();
+  } catch (const std::bad_alloc &) {
+    return &noMemory;
+  }
+}
+
+} // namespace plim::capi
+
+using namespace plim;
+using namespace plim::capi;
+
+extern "C" {
+
+const char *plim_code_name(plim_code code) {
+  return statusCodeName(static_cast<StatusCode>(code)).data();
+}
+
+plim_code plim_status_code(const plim_status *status) {
+  if (status == &noMemory)
+    return PLIM_RESOURCE_EXHAUSTED;
+  return isLive(status) ? static_cast<plim_code>(status->status.code()) : PLIM_OK;
+}
+
+const char *plim_status_message(const plim_status *status) {
+  if (status == &noMemory)
+    return "no memory";
+  return isLive(status) ? status->status.message().data() : "";
+}
+
+const char *plim_status_file(const plim_status *status) {
+  return isLive(status) && status->file ? status->file->c_str() : nullptr;
+}
+
+uint32_t plim_status_line(const plim_status *status) { return isLive(status) ? status->line : 0; }
+
+uint32_t plim_status_column(const plim_status *status) {
+  return isLive(status) ? status->column : 0;
+}
+
+void plim_status_release(plim_status *status) {
+  if (!isLive(status) || status == &noMemory)
+    return;
+  status->word.store(Word::Released, std::memory_order_relaxed);
+  delete status;
+}
+
+} // extern "C"
+
+// The numbers of both sides are the same.
+#define PLIM_SAME_CODE(ours, theirs) static_assert(static_cast<int32_t>(StatusCode::ours) == theirs)
+PLIM_SAME_CODE(Ok, PLIM_OK);
+PLIM_SAME_CODE(Cancelled, PLIM_CANCELLED);
+PLIM_SAME_CODE(Unknown, PLIM_UNKNOWN);
+PLIM_SAME_CODE(InvalidArgument, PLIM_INVALID_ARGUMENT);
+PLIM_SAME_CODE(DeadlineExceeded, PLIM_DEADLINE_EXCEEDED);
+PLIM_SAME_CODE(NotFound, PLIM_NOT_FOUND);
+PLIM_SAME_CODE(AlreadyExists, PLIM_ALREADY_EXISTS);
+PLIM_SAME_CODE(PermissionDenied, PLIM_PERMISSION_DENIED);
+PLIM_SAME_CODE(ResourceExhausted, PLIM_RESOURCE_EXHAUSTED);
+PLIM_SAME_CODE(FailedPrecondition, PLIM_FAILED_PRECONDITION);
+PLIM_SAME_CODE(OutOfRange, PLIM_OUT_OF_RANGE);
+PLIM_SAME_CODE(Unimplemented, PLIM_UNIMPLEMENTED);
+PLIM_SAME_CODE(Internal, PLIM_INTERNAL);
+PLIM_SAME_CODE(Unavailable, PLIM_UNAVAILABLE);
+PLIM_SAME_CODE(DataLoss, PLIM_DATA_LOSS);

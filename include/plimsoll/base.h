@@ -1,0 +1,59 @@
+/* What every other header stands on: how functions are declared, and the names of the handles.
+ *
+ * C11 and C++; nothing but freestanding headers. Start with plimsoll.h, which says what holds
+ * everywhere: ownership, threads, errors, versions.
+ */
+#ifndef PLIMSOLL_BASE_H
+#define PLIMSOLL_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define PLIM_C_BEGIN extern "C" {
+#define PLIM_C_END }
+#else
+#define PLIM_C_BEGIN
+#define PLIM_C_END
+#endif
+
+/* In front of every function that the library exports. */
+#if defined(__GNUC__)
+#define PLIM_API __attribute__((visibility("default")))
+#else
+#define PLIM_API
+#endif
+
+/* Of a function whose status must be looked at, and released. */
+#if defined(__GNUC__)
+#define PLIM_NODISCARD __attribute__((warn_unused_result))
+#else
+#define PLIM_NODISCARD
+#endif
+
+PLIM_C_BEGIN
+
+/* Handles. What is behind them is the library's; each is described in the header of its name. */
+typedef struct plim_status plim_status;
+typedef struct plim_target plim_target;
+typedef struct plim_engine plim_engine;
+typedef struct plim_module plim_module;
+typedef struct plim_function plim_function;
+typedef struct plim_buffer plim_buffer;
+typedef struct plim_parameters plim_parameters;
+typedef struct plim_pools plim_pools;
+typedef struct plim_state plim_state;
+typedef struct plim_event plim_event;
+typedef struct plim_stop plim_stop;
+typedef struct plim_host_functions plim_host_functions;
+typedef struct plim_report plim_report;
+
+/* Called once, when the library needs `user` no more: no other callback with it is running then, and
+ * none will come. On any thread; it must neither throw nor call functions of the library but those
+ * that release. */
+typedef void (*plim_user_release)(void *user);
+
+PLIM_C_END
+
+#endif /* PLIMSOLL_BASE_H */

@@ -1,0 +1,114 @@
+/* Engine: compiles modules for one target and runs them on threads of its own.
+ *
+ * There is no global state: engines with different options live in one process. An engine lives as long
+ * as its handle, its modules, functions, states and events; its threads end with it.
+ *
+ * Threads: any, for all functions, at any time. Threads and fork() do not mix: a child of the process must
+ * not use the engines of its parent.
+ */
+#ifndef PLIMSOLL_ENGINE_H
+#define PLIMSOLL_ENGINE_H
+
+#include "plimsoll/allocator.h"
+#include "plimsoll/base.h"
+#include "plimsoll/logger.h"
+
+PLIM_C_BEGIN
+
+/* For plim_engine_options::flags. */
+enum {
+  /* Looks for accesses out of range and for writes to what is read-only while generated code runs: such a
+   * call ends with OUT_OF_RANGE and names dispatch, source and buffer, and the engine goes on. Handles that
+   * were released are kept for a while, so that their use is an INVALID_ARGUMENT. Slow: every buffer has
+   * pages of its own, arguments are copied, and the allocator is not asked. While such an engine lives,
+   * SIGSEGV, SIGBUS and SIGFPE have handlers, which hand on what is not of generated code. */
+  PLIM_ENGINE_CHECKED = 1u << 0,
+  /* Lets GDB see the names of generated code; perf, through /tmp/perf-PID.map. */
+  PLIM_ENGINE_DEBUGGER = 1u << 1,
+  PLIM_ENGINE_PERF_MAP = 1u << 2,
+  /* Counts and times calls, dispatches, loads and the compiler's jobs: plim_engine_statistics(). */
+  PLIM_ENGINE_COUNTERS = 1u << 3,
+  /* The same, and keeps when each of them ran: plim_engine_trace(). */
+  PLIM_ENGINE_TRACE = 1u << 4
+};
+
+/* A field of zero, or NULL, has the meaning that its comment gives. What is pointed at is read before
+ * plim_engine_create() returns and not kept, except where it says so. */
+typedef struct plim_engine_options {
+  uint32_t struct_size; /* sizeof(plim_engine_options) */
+  uint32_t flags;       /* PLIM_ENGINE_... */
+  /* NULL: this machine without its accelerators. Retained. */
+  const plim_target *target;
+  /* Threads that work at once on one call, the caller included. 0: all that this process may use. */
+  uint32_t threads;
+  uint32_t reserved; /* 0 */
+  /* Where temporaries live: "auto" (NULL), "stack", "workspace", "heap" (each from malloc), or "fixed:N"
+   * (on the stack up to N bytes). For modules that do not choose their own. */
+  const char *policy;
+  /* Stack limits, "name=value", stronger than the target's. */
+  const char *const *limits;
+  size_t limit_count;
+  /* Folder of the artifact cache, made if it is not there. NULL: no cache. A folder that cannot be used
+   * is logged, not fatal. */
+  const char *cache_folder;
+  /* The most that the cache keeps there, in bytes. 0: 1 GiB. */
+  uint64_t cache_bytes;
+  /* NULL: silent. */
+  const plim_logger *logger;
+  /* NULL: the system's. */
+  const plim_allocator *allocator;
+  /* What modules may declare and call; NULL: nothing. Retained; what is added to it later does not
+   * count. */
+  const plim_host_functions *host_functions;
+} plim_engine_options;
+
+/* Starts an engine. `options` may be NULL. The caller owns `*out_engine`.
+ * INVALID_ARGUMENT for options that cannot be, UNAVAILABLE if executable memory cannot be had. */
+PLIM_NODISCARD PLIM_API plim_status *plim_engine_create(const plim_engine_options *options,
+                                                        plim_engine **out_engine);
+
+/* What it compiles for. The caller owns `*out_target`. */
+PLIM_NODISCARD PLIM_API plim_status *plim_engine_target(const plim_engine *engine,
+                                                        plim_target **out_target);
+
+/* Threads that work at once on one call, the caller included; 0 for what is no engine. */
+PLIM_API uint32_t plim_engine_threads(const plim_engine *engine);
+
+/* Memory of all calls, in bytes. A snapshot: under concurrent use the numbers need not be of one
+ * instant. */
+typedef struct plim_memory_statistics {
+  uint32_t struct_size; /* sizeof(plim_memory_statistics), set by the caller */
+  uint32_t reserved;    /* 0 */
+  uint64_t live_bytes;  /* in use now: results, workspaces, scratch */
+  uint64_t peak_bytes;  /* the most there ever was of each, added up */
+  uint64_t kept_bytes;  /* free, waiting for the next call */
+  uint64_t allocations; /* blocks handed out so far */
+  uint64_t reused;      /* those that came from what is kept */
+} plim_memory_statistics;
+
+/* Fills in `out_statistics`, whose struct_size must be set. */
+PLIM_NODISCARD PLIM_API plim_status *
+plim_engine_memory_statistics(const plim_engine *engine, plim_memory_statistics *out_statistics);
+
+/* Gives all memory that is kept for later calls back to the system, or to the allocator. */
+PLIM_NODISCARD PLIM_API plim_status *plim_engine_trim(plim_engine *engine);
+
+/* What was counted so far: {"memory": {...}, "counters": [{"kind", "name", "location", "runs",
+ * "workgroups", "total_ns", "min_ns", "max_ns"}, ...]}; no counters without PLIM_ENGINE_COUNTERS or
+ * PLIM_ENGINE_TRACE. Calls may go on. The caller owns `*out_report`. */
+PLIM_NODISCARD PLIM_API plim_status *plim_engine_statistics(const plim_engine *engine,
+                                                            plim_report **out_report);
+
+/* What ran when, as ui.perfetto.dev and chrome://tracing read it. FAILED_PRECONDITION without
+ * PLIM_ENGINE_TRACE. Calls may go on. The caller owns `*out_report`. */
+PLIM_NODISCARD PLIM_API plim_status *plim_engine_trace(const plim_engine *engine,
+                                                       plim_report **out_report);
+
+/* One more owner; one less, and the last one, of the engine and of all that keeps it, ends it: that blocks
+ * until its threads have. NULL is ignored by both. */
+PLIM_API void plim_engine_retain(plim_engine *engine);
+PLIM_API void plim_engine_release(plim_engine *engine);
+
+PLIM_C_END
+
+#endif /* PLIMSOLL_ENGINE_H */

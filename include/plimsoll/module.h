@@ -1,0 +1,112 @@
+/* Module: compiled code that is ready to be called.
+ *
+ * A source, MLIR text or bytecode, is compiled for the target of an engine, or comes from its cache. After
+ * that nothing of the compiler is left. Code and constants go with the last of the module, its functions
+ * and its calls.
+ *
+ * Threads: any, for all functions, at any time.
+ */
+#ifndef PLIMSOLL_MODULE_H
+#define PLIMSOLL_MODULE_H
+
+#include "plimsoll/base.h"
+
+PLIM_C_BEGIN
+
+/* For plim_load_options::flags. */
+enum {
+  /* The plain lowering that every optimisation is compared with: one dispatch for each operation, no
+   * tiling, no vectorisation, every buffer from the heap. Slow; to look for faults. */
+  PLIM_LOAD_ORACLE = 1u << 0
+};
+
+/* Is told the part of the compilation that is done, 0 to 1. By several threads, one after the other; it
+ * must neither throw nor call the library. */
+typedef void (*plim_progress_callback)(void *user, double fraction);
+
+/* A field of zero, or NULL, has the meaning that its comment gives. What is pointed at is read before the
+ * load returns and not kept, except where it says so. */
+typedef struct plim_load_options {
+  uint32_t struct_size; /* sizeof(plim_load_options) */
+  uint32_t flags;       /* PLIM_LOAD_... */
+  /* As in plim_engine_options; NULL: the engine's. */
+  const char *policy;
+  const char *const *limits;
+  size_t limit_count;
+  /* Values of the module's parameters, which must all be there. The buffers are retained. */
+  const plim_parameters *parameters;
+  /* Stronger than the engine's. Those that the module does not declare are ignored. */
+  const plim_host_functions *host_functions;
+  /* Memories for all calls of the module, which must outlive it. Calls that use one of them run one after
+   * the other. Constants that the source puts in a pool take its end, which then is this module's alone. */
+  const plim_pools *pools;
+  /* Not called for what comes from the cache. */
+  plim_progress_callback progress;
+  void *progress_user;
+  /* If not NULL, the source of plim_module_load() stays and is not written until this is called, once, with
+   * `source_user`: large constants of bytecode that begins a page are then used where they lie, if they are
+   * aligned to PLIM_MEMORY_ALIGNMENT. On failure it is called too. NULL: the module has copies. */
+  plim_user_release release_source;
+  void *source_user;
+} plim_load_options;
+
+/* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
+ * cache. `name` stands in locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at
+ * once. The caller owns `*out_module`.
+ *
+ * Text may be anything: what is no module is INVALID_ARGUMENT with its place. Bytecode is trusted: read
+ * only your own. FAILED_PRECONDITION for a parameter, a host function or a pool of constants that is not
+ * bound; INVALID_ARGUMENT for one that does not fit, or that the module does not have. */
+PLIM_NODISCARD PLIM_API plim_status *plim_module_load(plim_engine *engine, const void *source,
+                                                      size_t size, const char *name,
+                                                      const plim_load_options *options,
+                                                      plim_module **out_module);
+
+/* The same for a file, whose path is its name. Bytecode is mapped: while the module lives its file must be
+ * neither written nor truncated; that it is replaced or removed does not matter. NOT_FOUND,
+ * PERMISSION_DENIED or UNAVAILABLE if it cannot be read. INVALID_ARGUMENT for options with
+ * release_source. */
+PLIM_NODISCARD PLIM_API plim_status *plim_module_load_file(plim_engine *engine, const char *path,
+                                                           const plim_load_options *options,
+                                                           plim_module **out_module);
+
+/* How many public functions it has, and the name of each, in the order of the source; 0 and NULL for what
+ * is none. A name lives as long as the module. */
+PLIM_API size_t plim_module_function_count(const plim_module *module);
+PLIM_API const char *plim_module_function_name(const plim_module *module, size_t index);
+
+/* The public function of that name. The caller owns `*out_function`, which keeps the module. NOT_FOUND,
+ * with the nearest name, if there is none. */
+PLIM_NODISCARD PLIM_API plim_status *
+plim_module_function(const plim_module *module, const char *name, plim_function **out_function);
+
+/* Every placement, access, copy and dispatch, with the reason. The caller owns `*out_report`. */
+PLIM_NODISCARD PLIM_API plim_status *plim_module_explain(const plim_module *module,
+                                                         plim_report **out_report);
+
+/* What loading took. Seconds; those of the compiler are 0 for what came from the cache. */
+typedef struct plim_load_statistics {
+  uint32_t struct_size; /* sizeof(plim_load_statistics), set by the caller */
+  uint32_t from_cache;  /* 0 or 1 */
+  uint64_t
+      shared_constant_bytes; /* of its constants, those that other modules had in memory already */
+  double parse_seconds;
+  double lower_seconds;    /* from MLIR to LLVM */
+  double optimise_seconds; /* LLVM's optimiser, summed over threads */
+  double codegen_seconds;  /* LLVM's code generator, summed over threads */
+  double link_seconds;
+  double total_seconds; /* from call to return */
+} plim_load_statistics;
+
+/* Fills in `out_statistics`, whose struct_size must be set. */
+PLIM_NODISCARD PLIM_API plim_status *plim_module_statistics(const plim_module *module,
+                                                            plim_load_statistics *out_statistics);
+
+/* One more owner; one less, and the last one, of the module and of all that keeps it, frees it. NULL is
+ * ignored by both. */
+PLIM_API void plim_module_retain(plim_module *module);
+PLIM_API void plim_module_release(plim_module *module);
+
+PLIM_C_END
+
+#endif /* PLIMSOLL_MODULE_H */

@@ -1,0 +1,281 @@
+#include "tests/capi/Check.h"
+
+#include <stdatomic.h>
+
+static void engineDefaults(void) {
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(NULL, &engine));
+  CHECK(plim_engine_threads(engine) >= 1);
+  plim_function *sum = loadFunction(engine, scaleSource, "sum");
+  plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)}, result;
+  CHECK_OK(plim_function_call(sum, arguments, 2, &result, 1, NULL));
+  CHECK(result.kind == PLIM_SCALAR && result.element == PLIM_I64 && result.as.i64 == 42);
+  /* In any order. */
+  plim_engine_release(engine);
+  CHECK_OK(plim_function_call(sum, arguments, 2, &result, 1, NULL));
+  plim_function_release(sum);
+}
+
+typedef struct Calls {
+  atomic_int count, released;
+  atomic_llong bytes;
+} Calls;
+
+static void countRelease(void *user) { atomic_fetch_add(&((Calls *)user)->released, 1); }
+
+static void *countAllocate(void *user, size_t bytes, size_t alignment, const char *memory) {
+  Calls *calls = user;
+  atomic_fetch_add(&calls->count, 1);
+  atomic_fetch_add(&calls->bytes, (long long)bytes);
+  if (!memory)
+    return NULL;
+  return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void countFree(void *user, void *pointer, size_t bytes) {
+  atomic_fetch_sub(&((Calls *)user)->bytes, (long long)bytes);
+  free(pointer);
+}
+
+static void *allocateNothing(void *user, size_t bytes, size_t alignment, const char *memory) {
+  (void)user, (void)bytes, (void)alignment, (void)memory;
+  return NULL;
+}
+
+static void engineAllocator(void) {
+  Calls calls = {0};
+  plim_allocator allocator = {.struct_size = sizeof allocator,
+                              .user = &calls,
+                              .allocate = countAllocate,
+                              .release = countFree,
+                              .release_user = countRelease};
+  plim_engine_options options = {
+      .struct_size = sizeof options, .threads = 1, .allocator = &allocator};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_function *scale = loadFunction(engine, scaleSource, "scale");
+  const float elements[] = {1, 2, 3};
+  plim_buffer *x = makeVector(engine, elements, 3);
+  CHECK(calls.count > 0);
+  plim_value arguments[] = {plim_value_f32(2), plim_value_buffer(x)}, result;
+  CHECK_OK(plim_function_call(scale, arguments, 2, &result, 1, NULL));
+  CHECK(holds(result.as.buffer, (float[]){2, 4, 6}, 3));
+
+  plim_memory_statistics statistics = {.struct_size = sizeof statistics};
+  CHECK_OK(plim_engine_memory_statistics(engine, &statistics));
+  CHECK(statistics.live_bytes > 0);
+  CHECK(statistics.peak_bytes >= statistics.live_bytes);
+  CHECK(statistics.allocations > 0);
+  plim_buffer_release(x);
+  CHECK_OK(plim_engine_trim(engine));
+  CHECK_OK(plim_engine_memory_statistics(engine, &statistics));
+  CHECK(statistics.kept_bytes == 0);
+
+  plim_function_release(scale);
+  plim_engine_release(engine);
+  CHECK(calls.released == 0); /* a buffer keeps its memory */
+  CHECK(holds(result.as.buffer, (float[]){2, 4, 6}, 3));
+  plim_value_release(&result);
+  CHECK(result.kind == PLIM_NONE);
+  CHECK(calls.released == 1);
+  CHECK(calls.bytes == 0);
+}
+
+static void engineAllocatorFails(void) {
+  Calls calls = {0};
+  plim_allocator allocator = {.struct_size = sizeof allocator,
+                              .user = &calls,
+                              .allocate = allocateNothing,
+                              .release = countFree,
+                              .release_user = countRelease};
+  plim_engine_options options = {
+      .struct_size = sizeof options, .threads = 1, .allocator = &allocator};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_buffer *buffer = NULL;
+  CHECK_FAILS(plim_buffer_allocate(engine, PLIM_F32, 1, (int64_t[]){4}, &buffer),
+              PLIM_RESOURCE_EXHAUSTED, "16 bytes");
+  CHECK(buffer == NULL);
+  plim_engine_release(engine);
+  CHECK(calls.released == 1);
+
+  allocator.allocate = NULL;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "allocate and release");
+  CHECK(calls.released == 1); /* what failed has taken nothing over */
+}
+
+typedef struct Log {
+  char text[4096];
+  atomic_int messages, released;
+} Log;
+
+static void writeLog(void *user, plim_log_level level, const char *message, size_t size) {
+  Log *log = user;
+  if (level >= PLIM_LOG_WARNING && size < sizeof log->text) {
+    memcpy(log->text, message, size);
+    log->text[size] = 0;
+  }
+  atomic_fetch_add(&log->messages, 1);
+}
+
+static void releaseLog(void *user) { atomic_fetch_add(&((Log *)user)->released, 1); }
+
+static void engineLogger(void) {
+  Log log = {0};
+  plim_logger logger = {.struct_size = sizeof logger,
+                        .level = PLIM_LOG_WARNING,
+                        .log = writeLog,
+                        .user = &log,
+                        .release_user = releaseLog};
+  plim_engine_options options = {.struct_size = sizeof options,
+                                 .threads = 1,
+                                 .cache_folder = "/proc/no/such/folder",
+                                 .logger = &logger};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  CHECK(log.messages == 1);
+  CHECK(strstr(log.text, "/proc/no") != NULL);
+  CHECK(log.released == 0);
+  plim_engine_release(engine);
+  CHECK(log.released == 1);
+
+  logger.level = 17;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "level");
+  logger.level = PLIM_LOG_INFO;
+  logger.log = NULL;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "needs log");
+  CHECK(log.released == 1);
+}
+
+static void engineTargets(void) {
+  plim_target *target = NULL;
+  const char *overrides[] = {"vector_bits=128", "stack_budget_bytes=65536"};
+  CHECK_OK(plim_target_create(NULL, overrides, 2, &target));
+  plim_report *report = NULL;
+  CHECK_OK(plim_target_describe(target, &report));
+  CHECK(strstr(plim_report_text(report), "\"vector_bits\": 128") != NULL);
+  CHECK(strlen(plim_report_text(report)) == plim_report_size(report));
+
+  /* What was written can be read. */
+  plim_target *again = NULL;
+  CHECK_OK(
+      plim_target_create_from_json(plim_report_text(report), plim_report_size(report), &again));
+  plim_engine_options options = {.struct_size = sizeof options, .threads = 1, .target = again};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_target_release(again);
+  plim_target *own = NULL;
+  plim_report *ownReport = NULL;
+  CHECK_OK(plim_engine_target(engine, &own));
+  CHECK_OK(plim_target_describe(own, &ownReport));
+  CHECK(strcmp(plim_report_text(report), plim_report_text(ownReport)) == 0);
+  plim_function *sum = loadFunction(engine, scaleSource, "sum");
+  plim_value arguments[] = {plim_value_i64(1), plim_value_i64(2)}, result;
+  CHECK_OK(plim_function_call(sum, arguments, 2, &result, 1, NULL));
+  CHECK(result.as.i64 == 3);
+
+  plim_function_release(sum);
+  plim_report_release(ownReport);
+  plim_report_release(report);
+  plim_target_release(own);
+  plim_target_release(target);
+  plim_engine_release(engine);
+
+  CHECK_FAILS(plim_target_create("no-such-machine", NULL, 0, &target), PLIM_NOT_FOUND,
+              "no-such-machine");
+  CHECK_FAILS(plim_target_create(NULL, (const char *[]){"no_such_field=1"}, 1, &target),
+              PLIM_INVALID_ARGUMENT, "no_such_field");
+  CHECK_FAILS(plim_target_create(NULL, NULL, 1, &target), PLIM_INVALID_ARGUMENT, "overrides");
+  CHECK_FAILS(plim_target_create(NULL, (const char *[]){NULL}, 1, &target), PLIM_INVALID_ARGUMENT,
+              "overrides[0] is null");
+  CHECK_FAILS(plim_target_create_from_json("{", 1, &target), PLIM_INVALID_ARGUMENT, "");
+  CHECK_FAILS(plim_target_create_from_json(NULL, 1, &target), PLIM_INVALID_ARGUMENT, "json");
+}
+
+static void engineReports(void) {
+  plim_engine *engine = makeEngine(PLIM_ENGINE_TRACE);
+  plim_function *sum = loadFunction(engine, scaleSource, "sum");
+  plim_value arguments[] = {plim_value_i64(1), plim_value_i64(2)}, result;
+  for (int i = 0; i < 5; ++i)
+    CHECK_OK(plim_function_call(sum, arguments, 2, &result, 1, NULL));
+  plim_report *report = NULL;
+  CHECK_OK(plim_engine_statistics(engine, &report));
+  const char *counter = strstr(plim_report_text(report), "{\"kind\": \"call\", \"name\": \"sum\"");
+  CHECK(counter != NULL);
+  CHECK(counter && strstr(counter, "\"runs\": 5") != NULL);
+  CHECK(strstr(plim_report_text(report), "\"workspaces\": {\"live_bytes\": ") != NULL);
+  plim_report_retain(report);
+  plim_report_release(report);
+  CHECK(plim_report_size(report) > 0);
+  plim_report_release(report);
+  CHECK_OK(plim_engine_trace(engine, &report));
+  CHECK(strstr(plim_report_text(report), "traceEvents") != NULL);
+  plim_report_release(report);
+  plim_function_release(sum);
+  plim_engine_release(engine);
+
+  engine = makeEngine(PLIM_ENGINE_COUNTERS);
+  CHECK_FAILS(plim_engine_trace(engine, &report), PLIM_FAILED_PRECONDITION, "PLIM_ENGINE_TRACE");
+  plim_engine_release(engine);
+  engine = makeEngine(0);
+  CHECK_FAILS(plim_engine_trace(engine, &report), PLIM_FAILED_PRECONDITION, "PLIM_ENGINE_TRACE");
+  CHECK_OK(plim_engine_statistics(engine, &report));
+  CHECK(strstr(plim_report_text(report), "\"counters\": []") != NULL);
+  plim_report_release(report);
+  plim_engine_release(engine);
+}
+
+static void engineBadOptions(void) {
+  plim_engine *engine = NULL;
+  plim_engine_options options = {.struct_size = sizeof options, .flags = 1u << 30};
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "flags");
+  options.flags = 0;
+  options.reserved = 1;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "reserved");
+  options.reserved = 0;
+  options.threads = UINT32_MAX;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "threads");
+  options.threads = 1;
+  options.cache_bytes = UINT64_MAX;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "cache_bytes");
+  options.cache_bytes = 0;
+  options.limit_count = 2;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "limits");
+  options.limit_count = 0;
+  options.struct_size = 0;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size 0");
+  options.struct_size = sizeof options - 1;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size");
+  options.struct_size = UINT32_MAX;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size");
+
+  /* A host with headers that are newer. */
+  struct {
+    plim_engine_options known;
+    uint64_t unknown;
+  } newer = {{.struct_size = sizeof newer, .threads = 1}, 0};
+  CHECK_OK(plim_engine_create(&newer.known, &engine));
+  plim_engine_release(engine);
+  newer.unknown = 1;
+  engine = NULL;
+  CHECK_FAILS(plim_engine_create(&newer.known, &engine), PLIM_INVALID_ARGUMENT, "does not know");
+  CHECK(engine == NULL);
+
+  engine = makeEngine(0);
+  plim_memory_statistics statistics = {0};
+  CHECK_FAILS(plim_engine_memory_statistics(engine, &statistics), PLIM_INVALID_ARGUMENT,
+              "struct_size 0");
+  CHECK_FAILS(plim_engine_memory_statistics(engine, NULL), PLIM_INVALID_ARGUMENT, "is null");
+  plim_engine_release(engine);
+}
+
+const Test engineTests[] = {
+    {"engine.Defaults", engineDefaults},
+    {"engine.Allocator", engineAllocator},
+    {"engine.AllocatorFails", engineAllocatorFails},
+    {"engine.Logger", engineLogger},
+    {"engine.Targets", engineTargets},
+    {"engine.Reports", engineReports},
+    {"engine.BadOptions", engineBadOptions},
+    {0},
+};

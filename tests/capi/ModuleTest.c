@@ -1,0 +1,436 @@
+#include "tests/capi/Check.h"
+
+#include <stdatomic.h>
+
+static void moduleReflection(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_module *module = load(engine, scaleSource, NULL);
+  CHECK(plim_module_function_count(module) == 2);
+  CHECK(strcmp(plim_module_function_name(module, 0), "scale") == 0);
+  CHECK(strcmp(plim_module_function_name(module, 1), "sum") == 0);
+  CHECK(plim_module_function_name(module, 2) == NULL);
+  plim_function *function = NULL;
+  CHECK_FAILS(plim_module_function(module, "scales", &function), PLIM_NOT_FOUND, "'scale'");
+  CHECK(function == NULL);
+  plim_report *report = NULL;
+  CHECK_OK(plim_module_explain(module, &report));
+  CHECK(strstr(plim_report_text(report), "\"functions\"") != NULL);
+  CHECK(strstr(plim_report_text(report), "scale") != NULL);
+  plim_report_release(report);
+  plim_load_statistics statistics = {.struct_size = sizeof statistics};
+  CHECK_OK(plim_module_statistics(module, &statistics));
+  CHECK(statistics.from_cache == 0);
+  CHECK(statistics.total_seconds > 0);
+  CHECK(statistics.lower_seconds > 0);
+  CHECK(statistics.total_seconds >= statistics.link_seconds);
+  plim_module_retain(module);
+  plim_module_release(module);
+  CHECK(plim_module_function_count(module) == 2);
+  plim_module_release(module);
+  plim_engine_release(engine);
+}
+
+static void writeFile(const char *path, const void *contents, size_t size) {
+  FILE *file = fopen(path, "wb");
+  CHECK(file && fwrite(contents, 1, size, file) == size);
+  if (file)
+    fclose(file);
+}
+
+static void countFraction(void *user, double fraction) {
+  if (fraction >= 0 && fraction <= 1)
+    ++*(int *)user;
+}
+
+static void moduleCacheAndFile(void) {
+  char folder[] = "/tmp/plimsoll-capi-XXXXXX";
+  CHECK(mkdtemp(folder) != NULL);
+  char path[64];
+  snprintf(path, sizeof path, "%s/scale.mlir", folder);
+  writeFile(path, scaleSource, strlen(scaleSource));
+  plim_engine_options options = {
+      .struct_size = sizeof options, .threads = 1, .cache_folder = folder, .cache_bytes = 1 << 20};
+  int steps = 0;
+  for (uint32_t round = 0; round < 2; ++round) {
+    plim_engine *engine = NULL;
+    CHECK_OK(plim_engine_create(&options, &engine));
+    plim_load_options loadOptions = {
+        .struct_size = sizeof loadOptions, .progress = countFraction, .progress_user = &steps};
+    plim_module *module = NULL;
+    CHECK_OK(plim_module_load_file(engine, path, &loadOptions, &module));
+    plim_load_statistics statistics = {.struct_size = sizeof statistics};
+    CHECK_OK(plim_module_statistics(module, &statistics));
+    CHECK(statistics.from_cache == round);
+    plim_module_release(module);
+    plim_engine_release(engine);
+    CHECK(round == 0 ? steps > 0 : steps == 0); /* none from the cache */
+    steps = 0;
+  }
+
+  plim_engine *engine = makeEngine(0);
+  plim_module *module = NULL;
+  CHECK_FAILS(plim_module_load_file(engine, "/no/such/file.mlir", NULL, &module), PLIM_NOT_FOUND,
+              "/no/such/file.mlir");
+  CHECK_FAILS(plim_module_load_file(engine, folder, NULL, &module), PLIM_UNAVAILABLE, folder);
+  CHECK(module == NULL);
+  plim_engine_release(engine);
+  char command[96];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  CHECK(system(command) == 0);
+}
+
+static void countSource(void *user) { ++*(int *)user; }
+
+static void moduleSourceIsReleased(void) {
+  plim_engine *engine = makeEngine(0);
+  int released = 0;
+  plim_load_options options = {
+      .struct_size = sizeof options, .release_source = countSource, .source_user = &released};
+  char *source = malloc(strlen(scaleSource));
+  memcpy(source, scaleSource, strlen(scaleSource)); /* without a NUL */
+  plim_module *module = NULL;
+  CHECK_OK(plim_module_load(engine, source, strlen(scaleSource), "test.mlir", &options, &module));
+  plim_module_release(module);
+  CHECK(released == 1);
+  module = NULL;
+  CHECK_FAILS(plim_module_load(engine, "nonsense", 8, "test.mlir", &options, &module),
+              PLIM_INVALID_ARGUMENT, "test.mlir:1:1");
+  CHECK(released == 1); /* what failed has taken nothing over */
+  CHECK_FAILS(plim_module_load_file(engine, "x.mlir", &options, &module), PLIM_INVALID_ARGUMENT,
+              "no source");
+  free(source);
+  plim_engine_release(engine);
+}
+
+static void moduleBadSources(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_module *module = NULL;
+  const char *sources[] = {"", "func.func @f(", "{", "func.func @f() { return %x : i32 }",
+                           "\x01\x02"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; ++i) {
+    plim_status *status =
+        plim_module_load(engine, sources[i], strlen(sources[i]), "bad.mlir", NULL, &module);
+    CHECK(plim_status_code(status) == PLIM_INVALID_ARGUMENT);
+    CHECK(strstr(plim_status_message(status), "bad.mlir") != NULL);
+    plim_status_release(status);
+  }
+  CHECK_FAILS(plim_module_load(engine, NULL, 3, "a", NULL, &module), PLIM_INVALID_ARGUMENT,
+              "source is null");
+  CHECK_FAILS(plim_module_load(engine, "", 0, NULL, NULL, &module), PLIM_INVALID_ARGUMENT,
+              "name is null");
+  CHECK_FAILS(plim_module_load(engine, "", 0, "a", NULL, NULL), PLIM_INVALID_ARGUMENT,
+              "out_module is null");
+  CHECK_FAILS(plim_module_load(NULL, "", 0, "a", NULL, &module), PLIM_INVALID_ARGUMENT,
+              "engine is null");
+  plim_load_options options = {.struct_size = sizeof options, .policy = "nonsense"};
+  CHECK_FAILS(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module),
+              PLIM_INVALID_ARGUMENT, "nonsense");
+  options.policy = NULL;
+  options.flags = 2;
+  CHECK_FAILS(plim_module_load(engine, "", 0, "a", &options, &module), PLIM_INVALID_ARGUMENT,
+              "flags");
+  options.flags = PLIM_LOAD_ORACLE;
+  CHECK_OK(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module));
+  plim_module_release(module);
+  options.struct_size = 4;
+  CHECK_FAILS(plim_module_load(engine, "", 0, "a", &options, &module), PLIM_INVALID_ARGUMENT,
+              "struct_size 4");
+  plim_engine_release(engine);
+}
+
+static const char *const parameterSource =
+    "ml_program.global private @w(#ml_program.extern<tensor<3xf32>>) : tensor<3xf32>\n"
+    "func.func @add(%x: tensor<3xf32>) -> tensor<3xf32> {\n"
+    "  %w = ml_program.global_load_const @w : tensor<3xf32>\n"
+    "  %r = arith.addf %x, %w : tensor<3xf32>\n"
+    "  return %r : tensor<3xf32>\n"
+    "}\n";
+
+static void checkAdd(plim_engine *engine, const plim_parameters *parameters) {
+  plim_load_options options = {.struct_size = sizeof options, .parameters = parameters};
+  plim_module *module = load(engine, parameterSource, &options);
+  plim_function *add = lookup(module, "add");
+  plim_buffer *x = makeVector(engine, (float[]){1, 2, 3}, 3);
+  plim_value argument = plim_value_buffer(x), result;
+  CHECK_OK(plim_function_call(add, &argument, 1, &result, 1, NULL));
+  CHECK(holds(result.as.buffer, (float[]){11, 22, 33}, 3));
+  plim_value_release(&result);
+  plim_buffer_release(x);
+  plim_function_release(add);
+  plim_module_release(module);
+}
+
+static void parametersBind(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_parameters *parameters = NULL;
+  CHECK_OK(plim_parameters_create(&parameters));
+  plim_buffer *w = makeVector(engine, (float[]){10, 20, 30}, 3);
+  CHECK_OK(plim_parameters_set(parameters, "w", w));
+  plim_buffer_release(w);
+  CHECK(plim_parameters_count(parameters) == 1);
+  CHECK(strcmp(plim_parameters_name(parameters, 0), "w") == 0);
+  CHECK(plim_parameters_name(parameters, 1) == NULL);
+  plim_buffer *same = NULL;
+  CHECK_OK(plim_parameters_get(parameters, "w", &same));
+  CHECK(same == w);
+  plim_buffer_release(same);
+  CHECK_FAILS(plim_parameters_get(parameters, "v", &same), PLIM_NOT_FOUND, "'v'");
+  checkAdd(engine, parameters);
+
+  plim_module *module = NULL;
+  CHECK_FAILS(plim_module_load(engine, parameterSource, strlen(parameterSource), "test.mlir", NULL,
+                               &module),
+              PLIM_FAILED_PRECONDITION, "test.mlir:1:1: parameter 'w'");
+  CHECK_OK(plim_parameters_set(parameters, "wrong", w = makeVector(engine, (float[]){1}, 1)));
+  plim_buffer_release(w);
+  plim_load_options options = {.struct_size = sizeof options, .parameters = parameters};
+  CHECK_FAILS(plim_module_load(engine, parameterSource, strlen(parameterSource), "test.mlir",
+                               &options, &module),
+              PLIM_INVALID_ARGUMENT, "'wrong'");
+  plim_parameters_release(parameters);
+  plim_engine_release(engine);
+}
+
+static void parametersFromFiles(void) {
+  char folder[] = "/tmp/plimsoll-capi-XXXXXX";
+  CHECK(mkdtemp(folder) != NULL);
+  char tensors[64], array[64];
+  snprintf(tensors, sizeof tensors, "%s/w.safetensors", folder);
+  snprintf(array, sizeof array, "%s/w.npy", folder);
+  const float elements[] = {10, 20, 30};
+  char file[128 + sizeof elements];
+  const char *header = "{\"w\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,12]}}   ";
+  uint64_t size = strlen(header);
+  memcpy(file, &size, 8);
+  memcpy(file + 8, header, size);
+  memcpy(file + 8 + size, elements, sizeof elements);
+  writeFile(tensors, file, 8 + size + sizeof elements);
+  memset(file, ' ', 128);
+  memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
+  const char *description = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+  memcpy(file + 10, description, strlen(description));
+  file[127] = '\n';
+  memcpy(file + 128, elements, sizeof elements);
+  writeFile(array, file, 128 + sizeof elements);
+
+  plim_engine *engine = makeEngine(0);
+  plim_parameters *parameters = NULL;
+  CHECK_OK(plim_parameters_create(&parameters));
+  CHECK_OK(plim_parameters_load_safetensors(parameters, tensors));
+  checkAdd(engine, parameters);
+  CHECK_FAILS(plim_parameters_load_safetensors(parameters, tensors), PLIM_ALREADY_EXISTS, "'w'");
+  CHECK_FAILS(plim_parameters_load_npy(parameters, "w", array), PLIM_ALREADY_EXISTS, "'w'");
+  plim_parameters_release(parameters);
+  CHECK_OK(plim_parameters_create(&parameters));
+  CHECK_OK(plim_parameters_load_npy(parameters, "w", array));
+  checkAdd(engine, parameters);
+  CHECK_FAILS(plim_parameters_load_npy(parameters, "v", tensors), PLIM_INVALID_ARGUMENT, tensors);
+  CHECK_FAILS(plim_parameters_load_safetensors(parameters, "/no/file"), PLIM_NOT_FOUND, "/no/file");
+  CHECK(plim_parameters_count(parameters) == 1);
+  plim_parameters_retain(parameters);
+  plim_parameters_release(parameters);
+  plim_parameters_release(parameters);
+  plim_engine_release(engine);
+  char command[96];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  CHECK(system(command) == 0);
+}
+
+static const char *const poolSource =
+    "func.func @twice(%x: tensor<64xf32>) -> tensor<64xf32> {\n"
+    "  %e = tensor.empty() {plim.scope = \"global.sram\"} : tensor<64xf32>\n"
+    "  %s = linalg.exp ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>\n"
+    "  %zero = arith.constant 0.0 : f32\n"
+    "  %i = tensor.empty() : tensor<f32>\n"
+    "  %z = linalg.fill ins(%zero : f32) outs(%i : tensor<f32>) -> tensor<f32>\n"
+    "  %sum = linalg.reduce ins(%s : tensor<64xf32>) outs(%z : tensor<f32>) dimensions = [0]\n"
+    "    (%a: f32, %b: f32) { %c = arith.addf %a, %b : f32 linalg.yield %c : f32 }\n"
+    "  %o = tensor.empty() : tensor<64xf32>\n"
+    "  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>,\n"
+    "      affine_map<(i) -> (i)>], iterator_types = [\"parallel\"]}\n"
+    "      ins(%s, %sum : tensor<64xf32>, tensor<f32>) outs(%o : tensor<64xf32>) {\n"
+    "  ^bb0(%u: f32, %v: f32, %w: f32):\n"
+    "    %q = arith.divf %u, %v : f32\n"
+    "    linalg.yield %q : f32\n"
+    "  } -> tensor<64xf32>\n"
+    "  return %r : tensor<64xf32>\n"
+    "}\n";
+
+static void poolsAreLent(void) {
+  plim_target *target = NULL;
+  const char *memories =
+      "memories=[{\"name\": \"sram\", \"kind\": \"host\", \"accessible_by\": [\"host\"]}]";
+  CHECK_OK(plim_target_create(NULL, &memories, 1, &target));
+  plim_engine_options engineOptions = {
+      .struct_size = sizeof engineOptions, .threads = 1, .target = target};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&engineOptions, &engine));
+  plim_target_release(target);
+  plim_function *twice = loadFunction(engine, poolSource, "twice");
+  float zeros[64] = {0};
+  plim_buffer *x = makeVector(engine, zeros, 64);
+  plim_value argument = plim_value_buffer(x), result;
+  CHECK_FAILS(plim_function_call(twice, &argument, 1, &result, 1, NULL), PLIM_FAILED_PRECONDITION,
+              "pool 'sram'");
+
+  _Alignas(PLIM_MEMORY_ALIGNMENT) static char memory[1024];
+  plim_pools *pools = NULL;
+  CHECK_OK(plim_pools_create(&pools));
+  CHECK_FAILS(plim_pools_set(pools, "sram", memory + 1, 512), PLIM_INVALID_ARGUMENT, "aligned");
+  CHECK_FAILS(plim_pools_set(pools, "sram", NULL, 512), PLIM_INVALID_ARGUMENT, "null");
+  CHECK_FAILS(plim_pools_set(pools, "sram", memory, SIZE_MAX), PLIM_INVALID_ARGUMENT,
+              "address space");
+  CHECK_OK(plim_pools_set(pools, "sram", memory, 64));
+  plim_call_options options = {.struct_size = sizeof options, .pools = pools};
+  CHECK_FAILS(plim_function_call(twice, &argument, 1, &result, 1, &options),
+              PLIM_RESOURCE_EXHAUSTED, "are missing");
+  CHECK_OK(plim_pools_set(pools, "sram", memory, sizeof memory));
+  memset(memory, 0x55, sizeof memory);
+  CHECK_OK(plim_function_call(twice, &argument, 1, &result, 1, &options));
+  CHECK(floats(result.as.buffer)[63] == 1.0F / 64);
+  CHECK(memory[0] != 0x55); /* it was used */
+  plim_value_release(&result);
+
+  plim_load_options loadOptions = {.struct_size = sizeof loadOptions, .pools = pools};
+  plim_module *module = load(engine, poolSource, &loadOptions);
+  plim_function *bound = lookup(module, "twice");
+  CHECK_OK(plim_function_call(bound, &argument, 1, &result, 1, NULL));
+  CHECK(floats(result.as.buffer)[0] == 1.0F / 64);
+  plim_value_release(&result);
+  CHECK_OK(plim_pools_set(pools, "other", memory, 64));
+  CHECK_FAILS(plim_function_call(bound, &argument, 1, &result, 1, &options), PLIM_INVALID_ARGUMENT,
+              "no pool 'other'");
+  plim_pools_retain(pools);
+  plim_pools_release(pools);
+  plim_pools_release(pools);
+  plim_buffer_release(x);
+  plim_function_release(bound);
+  plim_function_release(twice);
+  plim_module_release(module);
+  plim_engine_release(engine);
+}
+
+typedef struct Host {
+  atomic_int calls, released;
+  plim_code code;
+  const char *message;
+  float seen;
+} Host;
+
+static plim_code rowSum(plim_host_call *call, void *user, const plim_host_value *arguments,
+                        const plim_host_value *results) {
+  Host *host = user;
+  atomic_fetch_add(&host->calls, 1);
+  if (host->code != PLIM_OK)
+    return host->message ? plim_host_call_fail(call, host->code, host->message) : host->code;
+  float factor = *(const float *)arguments[0].data, sum = 0;
+  const float *rows = arguments[1].data;
+  int64_t count = arguments[1].shape[0] * arguments[1].shape[1];
+  for (int64_t i = 0; i < count; ++i)
+    sum += rows[i];
+  *(float *)results[0].data = factor * sum;
+  return PLIM_OK;
+}
+
+static void releaseHost(void *user) { atomic_fetch_add(&((Host *)user)->released, 1); }
+
+static const char *const hostSource =
+    "func.func private @row_sum(f32, memref<?x4xf32> {plim.access = #plim.access<readonly>}) -> "
+    "f32\n"
+    "func.func @main(%a: f32, %x: memref<?x4xf32>) -> f32 {\n"
+    "  %r = func.call @row_sum(%a, %x) : (f32, memref<?x4xf32>) -> f32\n"
+    "  return %r : f32\n"
+    "}\n";
+
+static void hostFunctionsAreCalled(void) {
+  plim_host_functions *functions = NULL;
+  CHECK_OK(plim_host_functions_create(&functions));
+  Host host = {0};
+  plim_host_function_options options = {.struct_size = sizeof options,
+                                        .kind = PLIM_HOST_SERIAL,
+                                        .function = rowSum,
+                                        .user = &host,
+                                        .release_user = releaseHost,
+                                        .signature = "(f32, memref<?x4xf32> readonly) -> f32"};
+  CHECK_OK(plim_host_functions_add(functions, "row_sum", &options));
+  CHECK_FAILS(plim_host_functions_add(functions, "row_sum", &options), PLIM_ALREADY_EXISTS,
+              "'row_sum'");
+  CHECK(host.released == 0);
+
+  plim_engine_options engineOptions = {
+      .struct_size = sizeof engineOptions, .threads = 1, .host_functions = functions};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&engineOptions, &engine));
+  plim_host_functions_release(functions);
+  CHECK(host.released == 0);
+  plim_function *function = loadFunction(engine, hostSource, "main");
+  plim_buffer *x = NULL;
+  const float rows[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  CHECK_OK(plim_buffer_copy(engine, PLIM_F32, 2, (int64_t[]){2, 4}, rows, sizeof rows, &x));
+  plim_value arguments[] = {plim_value_f32(0.5F), plim_value_buffer(x)}, result;
+  CHECK_OK(plim_function_call(function, arguments, 2, &result, 1, NULL));
+  CHECK(result.element == PLIM_F32 && result.as.f32 == 18);
+  CHECK(host.calls == 1);
+
+  host.code = PLIM_DATA_LOSS;
+  host.message = "the row is gone";
+  CHECK_FAILS(plim_function_call(function, arguments, 2, &result, 1, NULL), PLIM_DATA_LOSS,
+              "the row is gone");
+  host.message = NULL;
+  CHECK_FAILS(plim_function_call(function, arguments, 2, &result, 1, NULL), PLIM_DATA_LOSS,
+              "test.mlir:3:8: host function 'row_sum' failed");
+  host.code = 4711;
+  CHECK_FAILS(plim_function_call(function, arguments, 2, &result, 1, NULL), PLIM_UNKNOWN,
+              "host function 'row_sum' failed");
+  CHECK(plim_host_call_fail(NULL, PLIM_INTERNAL, "nobody") == PLIM_INTERNAL);
+
+  plim_engine_release(engine);
+  CHECK(host.released == 0);
+  plim_function_release(function); /* and with it the engine */
+  CHECK(host.released == 1);
+  plim_buffer_release(x);
+}
+
+static void hostFunctionsThatDoNotFit(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_module *module = NULL;
+  size_t size = strlen(hostSource);
+  CHECK_FAILS(plim_module_load(engine, hostSource, size, "test.mlir", NULL, &module),
+              PLIM_FAILED_PRECONDITION, "host function 'row_sum'");
+  plim_host_functions *functions = NULL;
+  CHECK_OK(plim_host_functions_create(&functions));
+  plim_host_function_options options = {
+      .struct_size = sizeof options, .function = rowSum, .signature = "(f64) -> f32"};
+  CHECK_OK(plim_host_functions_add(functions, "row_sum", &options));
+  plim_load_options loadOptions = {.struct_size = sizeof loadOptions, .host_functions = functions};
+  CHECK_FAILS(plim_module_load(engine, hostSource, size, "test.mlir", &loadOptions, &module),
+              PLIM_INVALID_ARGUMENT, "(f64) -> f32");
+  CHECK(module == NULL);
+  options.kind = 9;
+  CHECK_FAILS(plim_host_functions_add(functions, "x", &options), PLIM_INVALID_ARGUMENT, "9 is no");
+  options.kind = PLIM_HOST_PURE;
+  options.function = NULL;
+  CHECK_FAILS(plim_host_functions_add(functions, "x", &options), PLIM_INVALID_ARGUMENT,
+              "no function");
+  CHECK_FAILS(plim_host_functions_add(functions, NULL, &options), PLIM_INVALID_ARGUMENT,
+              "name is null");
+  CHECK_FAILS(plim_host_functions_add(functions, "x", NULL), PLIM_INVALID_ARGUMENT,
+              "options is null");
+  plim_host_functions_retain(functions);
+  plim_host_functions_release(functions);
+  plim_host_functions_release(functions);
+  plim_engine_release(engine);
+}
+
+const Test moduleTests[] = {
+    {"module.Reflection", moduleReflection},
+    {"module.CacheAndFile", moduleCacheAndFile},
+    {"module.SourceIsReleased", moduleSourceIsReleased},
+    {"module.BadSources", moduleBadSources},
+    {"parameters.Bind", parametersBind},
+    {"parameters.FromFiles", parametersFromFiles},
+    {"pools.AreLent", poolsAreLent},
+    {"host_functions.AreCalled", hostFunctionsAreCalled},
+    {"host_functions.ThatDoNotFit", hostFunctionsThatDoNotFit},
+    {0},
+};

@@ -1,0 +1,56 @@
+#include "tests/capi/Check.h"
+
+static void statusSaysWhere(void) {
+  plim_engine *engine = makeEngine(0);
+  const char *source =
+      "func.func @f() -> i32 {\n  %c = arith.constant 1 : i64\n  return %c : i32\n}\n";
+  plim_module *module = NULL;
+  plim_status *status =
+      plim_module_load(engine, source, strlen(source), "a folder/net.mlir", NULL, &module);
+  CHECK(status != NULL);
+  CHECK(module == NULL);
+  CHECK(plim_status_code(status) == PLIM_INVALID_ARGUMENT);
+  CHECK(strcmp(plim_status_file(status), "a folder/net.mlir") == 0);
+  CHECK(plim_status_line(status) == 3);
+  CHECK(plim_status_column(status) == 10);
+  CHECK(strncmp(plim_status_message(status), "a folder/net.mlir:3:10: ", 24) == 0);
+  plim_status_release(status);
+
+  status = plim_engine_create(NULL, NULL);
+  CHECK(plim_status_file(status) == NULL);
+  CHECK(plim_status_line(status) == 0);
+  CHECK(plim_status_column(status) == 0);
+  plim_status_release(status);
+  plim_engine_release(engine);
+}
+
+static void statusOfNothing(void) {
+  CHECK(plim_status_code(NULL) == PLIM_OK);
+  CHECK(strcmp(plim_status_message(NULL), "") == 0);
+  CHECK(plim_status_file(NULL) == NULL);
+  plim_status_release(NULL);
+  CHECK(strcmp(plim_code_name(PLIM_OK), "ok") == 0);
+  CHECK(strcmp(plim_code_name(PLIM_INVALID_ARGUMENT), "invalid argument") == 0);
+  CHECK(strcmp(plim_code_name(4711), "unknown") == 0);
+}
+
+static void versionFits(void) {
+  CHECK(plim_version() == PLIM_VERSION);
+  char text[32];
+  snprintf(text, sizeof text, "%d.%d.%d", PLIM_VERSION_MAJOR, PLIM_VERSION_MINOR,
+           PLIM_VERSION_PATCH);
+  CHECK(strcmp(plim_version_string(), text) == 0);
+  CHECK_OK(plim_version_check(PLIM_VERSION));
+  CHECK_OK(plim_version_check(PLIM_VERSION + 7)); /* a patch */
+  CHECK_FAILS(plim_version_check(PLIM_MAKE_VERSION(PLIM_VERSION_MAJOR + 1, 0, 0)),
+              PLIM_FAILED_PRECONDITION, "compiled for version");
+  CHECK_FAILS(plim_version_check(PLIM_MAKE_VERSION(PLIM_VERSION_MAJOR, PLIM_VERSION_MINOR + 1, 0)),
+              PLIM_FAILED_PRECONDITION, text);
+}
+
+const Test statusTests[] = {
+    {"status.SaysWhere", statusSaysWhere},
+    {"status.OfNothing", statusOfNothing},
+    {"version.Fits", versionFits},
+    {0},
+};

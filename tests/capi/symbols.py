@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Compares what a library exports with what the public headers declare.
+
+    symbols.py LIBRARY HEADERS
+
+Prints one line per symbol that is in but one of both, and exits 1 when there is any.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+
+def exported(library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.splitlines()
+    symbols = [line.split()[-2:] for line in lines]
+    # The name of a version is an absolute symbol.
+    return {name.split("@")[0] for kind, name in symbols if kind != "A"}
+
+
+def declared(folder):
+    names = set()
+    for header in sorted(os.listdir(folder)):
+        if not header.endswith(".h"):
+            continue
+        with open(os.path.join(folder, header), encoding="utf-8") as file:
+            text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)
+        for declaration in re.findall(r"^[^#\n]*\bPLIM_API\b([^;]*);", text, flags=re.MULTILINE):
+            names.add(re.search(r"\b(plim_\w+)\s*\(", declaration).group(1))
+    return names
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    library, headers = exported(arguments[0]), declared(arguments[1])
+    for name in sorted(library - headers):
+        print(f"{name}: exported, but not declared")
+    for name in sorted(headers - library):
+        print(f"{name}: declared, but not exported")
+    print(f"symbols: {len(library)} exported, {len(headers)} declared")
+    return 0 if library == headers and headers else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
