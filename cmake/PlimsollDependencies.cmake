@@ -30,5 +30,6 @@ foreach(kind DIALECT CONVERSION EXTENSION TRANSLATION)
   get_property(libraries GLOBAL PROPERTY MLIR_${kind}_LIBS)
   list(APPEND static_mlir ${libraries})
 endforeach()
+list(FILTER static_mlir EXCLUDE REGEX "Test") # those want libMLIR.so
 target_link_libraries(plim_mlir INTERFACE plim_llvm
   "$<IF:$<BOOL:$<TARGET_PROPERTY:PLIM_STATIC_MLIR>>,${static_mlir},MLIR>")

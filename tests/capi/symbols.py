@@ -3,7 +3,8 @@
 
     symbols.py LIBRARY HEADERS
 
-Prints one line per symbol that is in but one of both, and exits 1 when there is any.
+Prints one line per symbol that is in but one of both, and exits 1 when there is any; likewise if the library
+needs MLIR's shared one, of which a process can have but one.
 """
 
 import os
@@ -41,6 +42,11 @@ def main(arguments):
         print(f"{name}: exported, but not declared")
     for name in sorted(headers - library):
         print(f"{name}: declared, but not exported")
+    needed = subprocess.run(["readelf", "-d", arguments[0]], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    if "libMLIR" in needed:
+        print("the library needs libMLIR.so")
+        return 1
     print(f"symbols: {len(library)} exported, {len(headers)} declared")
     return 0 if library == headers and headers else 1
 
