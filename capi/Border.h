@@ -64,6 +64,10 @@ template <typename T> struct FirstSize {
 
 /// Those fields of the host's struct that both sides know; all others are zero. A null one is all zeros.
 template <typename T> Status readStruct(const T *given, const char *name, T &out) {
+  if (given && given->struct_size == sizeof(T)) [[likely]] {
+    out = *given;
+    return okStatus();
+  }
   out = T{};
   if (!given)
     return okStatus();

@@ -42,8 +42,10 @@ plim_status *plim_event_results(const plim_event *event, plim_value *results, si
       return invalidArgumentError("the call has " + std::to_string(values.size()) +
                                   " results, got room for " + std::to_string(result_count));
     PLIM_RETURN_IF_ERROR(checkArray(results, result_count, "results"));
-    for (size_t i = 0; i < result_count; ++i)
-      results[i] = toHost(values[i]);
+    for (size_t i = 0; i < result_count; ++i) {
+      Value shared = values[i];
+      results[i] = toHost(shared);
+    }
     return okStatus();
   });
 }

@@ -4,7 +4,6 @@
 #include "capi/Objects.h"
 #include "capi/Values.h"
 
-#include <algorithm>
 #include <optional>
 
 using namespace plim;
@@ -58,62 +57,52 @@ Status checkArguments(const plim_function *function, const plim_value *given, si
   return checkArray(given, count, "arguments");
 }
 
-/// The options of one call, as long as it runs. Outputs are borrowed.
-class LentOptions {
-public:
-  LentOptions() = default;
-  ~LentOptions() {
-    if (outputs)
-      for (size_t i = 0; i < options.outputs.size(); ++i)
-        static_cast<void>(std::move((*outputs)[i]).toPointer());
-  }
-  LentOptions(const LentOptions &) = delete;
-  LentOptions &operator=(const LentOptions &) = delete;
-
-  Status read(const plim_function *function, const plim_call_options *given) {
-    plim_call_options lent;
-    PLIM_RETURN_IF_ERROR(readStruct(given, "options", lent));
-    PLIM_RETURN_IF_ERROR(checkFlags(lent.flags, 0, "options"));
-    if (lent.output_count != 0)
-      PLIM_RETURN_IF_ERROR(readOutputs(function, lent));
-    if (lent.pools) {
-      PLIM_RETURN_IF_ERROR(checkHandle(lent.pools));
-      options.pools = lent.pools->byName;
-    }
-    if (lent.workspace || lent.workspace_bytes != 0)
-      options.workspace = HostMemory{lent.workspace, lent.workspace_bytes};
-    if (lent.state) {
-      PLIM_RETURN_IF_ERROR(checkHandle(lent.state));
-      options.state = lent.state->state;
-    }
-    if (lent.stop) {
-      PLIM_RETURN_IF_ERROR(checkHandle(lent.stop));
-      options.stop = lent.stop->source.get_token();
-    }
-    return okStatus();
-  }
-
+/// The options of one call, as long as it runs.
+struct LentOptions {
   CallOptions options;
-
-private:
-  Status readOutputs(const plim_function *function, const plim_call_options &lent) {
-    size_t count = lent.output_count;
-    PLIM_RETURN_IF_ERROR(
-        checkCount(count, signatureOf(function).results.size(), function, "results"));
-    PLIM_RETURN_IF_ERROR(checkArray(lent.outputs, count, "outputs"));
-    for (size_t i = 0; i < count; ++i)
-      if (lent.outputs[i] && !isLive(lent.outputs[i])) [[unlikely]]
-        return checkHandle(lent.outputs[i])
-            .withContext("the output for result #" + std::to_string(i));
-    outputs.emplace(count);
-    for (size_t i = 0; i < count; ++i)
-      (*outputs)[i] = Buffer::fromPointer(lent.outputs[i]);
-    options.outputs = {outputs->data(), count};
-    return okStatus();
-  }
-
-  std::optional<SmallArray<Buffer, 4>> outputs;
+  std::optional<Borrowed<Buffer, 4>> outputs;
 };
+
+Status readOutputs(const plim_function *function, const plim_call_options &given,
+                   LentOptions &lent) {
+  size_t count = given.output_count;
+  PLIM_RETURN_IF_ERROR(
+      checkCount(count, signatureOf(function).results.size(), function, "results"));
+  PLIM_RETURN_IF_ERROR(checkArray(given.outputs, count, "outputs"));
+  lent.outputs.emplace(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (given.outputs[i] && !isLive(given.outputs[i])) [[unlikely]]
+      return checkHandle(given.outputs[i])
+          .withContext("the output for result #" + std::to_string(i));
+    lent.outputs->add(Buffer::fromPointer(given.outputs[i]));
+  }
+  lent.options.outputs = lent.outputs->get();
+  return okStatus();
+}
+
+Status readCallOptions(const plim_function *function, const plim_call_options *options,
+                       LentOptions &lent) {
+  plim_call_options given;
+  PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
+  PLIM_RETURN_IF_ERROR(checkFlags(given.flags, 0, "options"));
+  if (given.output_count != 0)
+    PLIM_RETURN_IF_ERROR(readOutputs(function, given, lent));
+  if (given.pools) {
+    PLIM_RETURN_IF_ERROR(checkHandle(given.pools));
+    lent.options.pools = given.pools->byName;
+  }
+  if (given.workspace || given.workspace_bytes != 0)
+    lent.options.workspace = HostMemory{given.workspace, given.workspace_bytes};
+  if (given.state) {
+    PLIM_RETURN_IF_ERROR(checkHandle(given.state));
+    lent.options.state = given.state->state;
+  }
+  if (given.stop) {
+    PLIM_RETURN_IF_ERROR(checkHandle(given.stop));
+    lent.options.stop = given.stop->source.get_token();
+  }
+  return okStatus();
+}
 
 } // namespace
 
@@ -158,20 +147,29 @@ plim_status *plim_function_call(const plim_function *function, const plim_value 
     PLIM_RETURN_IF_ERROR(checkHandle(function));
     PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
     Arguments values(argument_count);
-    PLIM_RETURN_IF_ERROR(values.read(arguments, argument_count));
+    PLIM_RETURN_IF_ERROR(readArguments(arguments, argument_count, values));
     size_t count = signatureOf(function).results.size();
     if (result_count != 0) {
       PLIM_RETURN_IF_ERROR(checkCount(result_count, count, function, "results"));
       PLIM_RETURN_IF_ERROR(checkArray(results, result_count, "results"));
     }
-    LentOptions lent;
-    if (options)
-      PLIM_RETURN_IF_ERROR(lent.read(function, options));
-    SmallArray<Value, 4> fresh(count);
-    PLIM_RETURN_IF_ERROR(
-        function->function.callInto(values.get(), {fresh.data(), count}, lent.options));
-    for (size_t i = 0; i < result_count; ++i)
-      results[i] = toHost(std::move(fresh[i]));
+    // What the call makes passes to the host, and what it does not make is nothing to destroy.
+    Borrowed<Value, 4> fresh(count);
+    for (size_t i = 0; i < count; ++i)
+      fresh.add();
+    if (options) {
+      LentOptions lent;
+      PLIM_RETURN_IF_ERROR(readCallOptions(function, options, lent));
+      PLIM_RETURN_IF_ERROR(function->function.callInto(values.get(), fresh.get(), lent.options));
+    } else {
+      PLIM_RETURN_IF_ERROR(function->function.callInto(values.get(), fresh.get()));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (result_count != 0)
+        results[i] = toHost(fresh[i]);
+      else
+        fresh[i] = Value();
+    }
     return okStatus();
   });
 }
@@ -184,7 +182,7 @@ plim_status *plim_function_call_async(const plim_function *function, const plim_
     PLIM_RETURN_IF_ERROR(checkPointer(out_event, "out_event"));
     PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
     Arguments values(argument_count);
-    PLIM_RETURN_IF_ERROR(values.read(arguments, argument_count));
+    PLIM_RETURN_IF_ERROR(readArguments(arguments, argument_count, values));
     plim_async_options given;
     PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
     AsyncOptions asyncOptions;
@@ -210,7 +208,7 @@ plim_status *plim_function_call_async(const plim_function *function, const plim_
     asyncOptions.after = after;
     LentOptions lent;
     if (given.call)
-      PLIM_RETURN_IF_ERROR(lent.read(function, given.call));
+      PLIM_RETURN_IF_ERROR(readCallOptions(function, given.call, lent));
     asyncOptions.call = lent.options;
     // Nothing may fail when the call has begun.
     auto *event = makeHandle<plim_event>(function->quarantine);
@@ -236,7 +234,7 @@ plim_status *plim_function_workspace(const plim_function *function, const plim_v
     } else {
       PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
       Arguments values(argument_count);
-      PLIM_RETURN_IF_ERROR(values.read(arguments, argument_count));
+      PLIM_RETURN_IF_ERROR(readArguments(arguments, argument_count, values));
       need = function->function.workspaceRequirement(values.get());
     }
     if (!need.ok())

@@ -2,6 +2,7 @@
 
 #include "capi/Values.h"
 
+#include <iterator>
 #include <string>
 
 namespace plim::capi {
@@ -23,6 +24,11 @@ static_assert(static_cast<int>(ElementType::F32) + 1 == PLIM_F32);
 static_assert(static_cast<int>(ElementType::F64) + 1 == PLIM_F64);
 static_assert(static_cast<int>(ElementType::Index) + 1 == PLIM_INDEX);
 
+// The bits of each type.
+constexpr uint64_t masks[] = {0x1,    0xff,   0xffff,     0xffffffff, UINT64_MAX,
+                              0xffff, 0xffff, 0xffffffff, UINT64_MAX, UINT64_MAX};
+static_assert(std::size(masks) == PLIM_INDEX);
+
 StatusOr<ElementType> elementType(plim_element_type type) {
   if (type < PLIM_I1 || type > PLIM_INDEX)
     return invalidArgumentError(std::to_string(type) + " is no element type");
@@ -31,37 +37,29 @@ StatusOr<ElementType> elementType(plim_element_type type) {
 
 plim_element_type elementType(ElementType type) { return static_cast<plim_element_type>(type) + 1; }
 
-Arguments::~Arguments() {
-  for (size_t i = 0; i < held; ++i)
-    if (auto *buffer = std::get_if<Buffer>(&values[i]))
-      static_cast<void>(std::move(*buffer).toPointer());
-}
-
-Status Arguments::read(const plim_value *given, size_t count) {
-  auto refuse = [](size_t index, const std::string &why) {
-    return invalidArgumentError("argument #" + std::to_string(index) + ": " + why);
+Status readArguments(const plim_value *given, size_t count, Arguments &arguments) {
+  auto refuse = [](size_t index, std::string_view why) {
+    return invalidArgumentError("argument #" + std::to_string(index) + ": " + std::string(why));
   };
-  for (; held < count; ++held) {
-    const plim_value &value = given[held];
+  for (size_t i = 0; i < count; ++i) {
+    const plim_value &value = given[i];
     if (value.kind == PLIM_BUFFER) {
-      if (Status status = checkHandle(value.as.buffer); !status.ok()) [[unlikely]]
-        return refuse(held, std::string(status.message()));
-      values[held] = Buffer::fromPointer(value.as.buffer);
+      if (!isLive(value.as.buffer)) [[unlikely]]
+        return refuse(i, checkHandle(value.as.buffer).message());
+      arguments.add(std::in_place_type<Buffer>, Buffer::fromPointer(value.as.buffer));
     } else if (value.kind == PLIM_SCALAR) {
-      StatusOr<ElementType> type = elementType(value.element);
-      if (!type.ok()) [[unlikely]]
-        return refuse(held, std::string(type.status().message()));
-      int64_t bits = runtime::elementBits(*type);
-      values[held] =
-          Scalar{*type, bits == 64 ? value.as.bits : value.as.bits & ((uint64_t(1) << bits) - 1)};
+      if (value.element < PLIM_I1 || value.element > PLIM_INDEX) [[unlikely]]
+        return refuse(i, elementType(value.element).status().message());
+      arguments.add(std::in_place_type<Scalar>, Scalar{static_cast<ElementType>(value.element - 1),
+                                                       value.as.bits & masks[value.element - 1]});
     } else {
-      return refuse(held, "neither a scalar nor a buffer");
+      return refuse(i, "neither a scalar nor a buffer");
     }
   }
   return okStatus();
 }
 
-plim_value toHost(Value value) {
+plim_value toHost(Value &value) {
   if (auto *scalar = std::get_if<Scalar>(&value))
     return plim_value_bits(elementType(scalar->type), scalar->bits);
   return plim_value_buffer(toHandle(std::move(std::get<Buffer>(value))));

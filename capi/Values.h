@@ -1,12 +1,16 @@
-// Values: scalars and buffers of the host's as the engine has them, and back.
+// Values: scalars and buffers of the host's as the engine has them, and back. Calls pass here: no counts of
+// owners are touched, and nothing is made that is not used.
 #pragma once
 
 #include "capi/Handle.h"
 #include "engine/runtime/Value.h"
-#include "engine/session/SmallArray.h"
 #include "plimsoll/value.h"
 
+#include <cstddef>
+#include <memory>
+#include <new>
 #include <span>
+#include <utility>
 
 namespace plim::capi {
 
@@ -14,25 +18,39 @@ namespace plim::capi {
 StatusOr<runtime::ElementType> elementType(plim_element_type type);
 plim_element_type elementType(runtime::ElementType type);
 
-/// The arguments of a call, borrowed: buffers are not retained.
-class Arguments {
+/// Things that do not own what they hold: up to N in place. They are made, and never destroyed.
+template <typename T, size_t N> class Borrowed {
 public:
-  explicit Arguments(size_t count) : values(count) {}
-  /// Gives the buffers back to their owner.
-  ~Arguments();
-  Arguments(const Arguments &) = delete;
-  Arguments &operator=(const Arguments &) = delete;
+  explicit Borrowed(size_t count) {
+    if (count > N) {
+      large = std::make_unique_for_overwrite<std::byte[]>(count * sizeof(T));
+      elements = reinterpret_cast<T *>(large.get());
+    }
+  }
+  Borrowed(const Borrowed &) = delete;
+  Borrowed &operator=(const Borrowed &) = delete;
 
-  /// InvalidArgument, with the index, for what is no value. Once, for as many as there are.
-  Status read(const plim_value *given, size_t count);
-  std::span<const runtime::Value> get() { return {values.data(), held}; }
+  /// The next one.
+  template <typename... Args> void add(Args &&...args) {
+    new (elements + size++) T(std::forward<Args>(args)...);
+  }
+  T &operator[](size_t index) { return elements[index]; }
+  std::span<T> get() { return {elements, size}; }
 
 private:
-  SmallArray<runtime::Value, 8> values;
-  size_t held = 0;
+  alignas(T) std::byte small[N * sizeof(T)];
+  std::unique_ptr<std::byte[]> large;
+  T *elements = reinterpret_cast<T *>(small);
+  size_t size = 0;
 };
 
-/// The host becomes the owner of what it holds.
-plim_value toHost(runtime::Value value);
+/// The arguments of a call: buffers are not retained.
+using Arguments = Borrowed<runtime::Value, 8>;
+
+/// InvalidArgument, with the index, for what is no value. `count` is what `arguments` was made for.
+Status readArguments(const plim_value *given, size_t count, Arguments &arguments);
+
+/// The host becomes the owner of what it holds, which then is nothing.
+plim_value toHost(runtime::Value &value);
 
 } // namespace plim::capi
