@@ -122,6 +122,26 @@ llvm::json::Array copiesOf(ModuleOp module) {
   return copies;
 }
 
+/// Adds to the dispatches of `schedule`, the last ones of `dispatches`, which of them they wait for and which
+/// may run at the same time, by their positions.
+void addOrder(ir::ScheduleOp schedule, llvm::json::Array &dispatches) {
+  const SmallVector<uint64_t> direct = schedule.getPredecessorSets();
+  const SmallVector<uint64_t> all = ir::ScheduleOp::closureOf(direct);
+  const size_t first = dispatches.size() - direct.size();
+  for (size_t i = 0; i < direct.size(); ++i) {
+    llvm::json::Array after, beside;
+    for (size_t j = 0; j < direct.size(); ++j) {
+      if (direct[i] >> j & 1)
+        after.push_back(int64_t(first + j));
+      if (i != j && !(all[i] >> j & 1) && !(all[j] >> i & 1))
+        beside.push_back(int64_t(first + j));
+    }
+    llvm::json::Object &dispatch = *dispatches[first + i].getAsObject();
+    dispatch["after"] = std::move(after);
+    dispatch["beside"] = std::move(beside);
+  }
+}
+
 llvm::json::Array externalsOf(ModuleOp module) {
   llvm::json::Array externals;
   for (auto external : module.getOps<ir::ExternalOp>())
@@ -166,7 +186,6 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
       continue;
     if (!function->hasAttr(ir::dispatchFunctionAttr)) {
       llvm::json::Array dispatches;
-      llvm::DenseMap<Operation *, int64_t> groups; // of dispatches that run at once
       function.walk([&](ir::DispatchOp dispatch) {
         llvm::json::Array bindings;
         for (OpOperand *binding : dispatch.getBindings())
@@ -177,9 +196,10 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
                                  {"location", textOf(dispatch.getLoc())},
                                  {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
                                  {"bindings", std::move(bindings)}};
-        if (isa<ir::ConcurrentOp>(dispatch->getParentOp()))
-          entry["group"] = groups.try_emplace(dispatch->getParentOp(), groups.size()).first->second;
         dispatches.push_back(std::move(entry));
+        if (auto schedule = dyn_cast<ir::ScheduleOp>(dispatch->getParentOp());
+            schedule && dispatch == &schedule.getBody().front().back())
+          addOrder(schedule, dispatches);
       });
       auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
       auto signature = llvm::find_if(signatures, [&](const FunctionSignature &signature) {

@@ -43,7 +43,8 @@ public:
   }
 
   Counter counter() const {
-    Counter result{kind, name, location, runs.load(relaxed), workgroups.load(relaxed)};
+    Counter result{
+        kind, name, location, runs.load(relaxed), workgroups.load(relaxed), bytes.load(relaxed)};
     result.totalNanoseconds = total.load(relaxed);
     result.minNanoseconds = result.runs == 0 ? 0 : least.load(relaxed);
     result.maxNanoseconds = most.load(relaxed);
@@ -52,7 +53,7 @@ public:
 
   const Kind kind;
   const std::string name, location;
-  std::atomic<uint64_t> runs{0}, workgroups{0};
+  std::atomic<uint64_t> runs{0}, workgroups{0}, bytes{0};
   std::atomic<int64_t> total{0}, least{std::numeric_limits<int64_t>::max()}, most{0};
 };
 
@@ -74,7 +75,7 @@ struct Profiler::Row {
 
 std::string_view Profiler::kindName(Kind kind) {
   constexpr std::array<std::string_view, kindCount> names = {
-      "call", "dispatch", "group", "range", "wait", "load", "compile", "memory"};
+      "call", "dispatch", "schedule", "range", "wait", "load", "compile", "memory"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -133,11 +134,13 @@ Profiler::Subject &Profiler::subject(Kind kind, std::string_view name, std::stri
   return *made;
 }
 
-void Profiler::count(Subject &subject, int64_t nanoseconds, int64_t workgroups) {
+void Profiler::count(Subject &subject, int64_t nanoseconds, const Work &work) {
   subject.runs.fetch_add(1, relaxed);
   subject.total.fetch_add(nanoseconds, relaxed);
-  if (workgroups != 0)
-    subject.workgroups.fetch_add(static_cast<uint64_t>(workgroups), relaxed);
+  if (work.workgroups != 0)
+    subject.workgroups.fetch_add(static_cast<uint64_t>(work.workgroups), relaxed);
+  if (work.bytes != 0)
+    subject.bytes.fetch_add(static_cast<uint64_t>(work.bytes), relaxed);
   lower(subject.least, nanoseconds);
   raise(subject.most, nanoseconds);
 }
@@ -281,8 +284,8 @@ void ProfilerSpan::finish() {
   int64_t end = profiler->now();
   Profiler::Subject &subject =
       profiler->subject(kind, name, location ? location : std::string_view());
-  profiler->count(subject, end - begin, workgroups);
-  profiler->keep(subject, begin, end, 0, workgroups);
+  profiler->count(subject, end - begin, work);
+  profiler->keep(subject, begin, end, 0, work.workgroups);
 }
 
 } // namespace plim

@@ -36,7 +36,7 @@ public:
   enum class Kind : uint8_t {
     Call,     // of a public function, from the host's arguments to its results
     Dispatch, // of one dispatch, from the begin of its first range to the end of its last one
-    Group,    // of dispatches that may run at the same time
+    Schedule, // of dispatches that several threads ran
     Range,    // of workgroups of a dispatch, on the thread that ran them
     Wait,     // for another call
     Load,     // of a module, and its steps
@@ -54,6 +54,7 @@ public:
     std::string location; // "file:line:column: ", or empty
     uint64_t runs = 0;
     uint64_t workgroups = 0;
+    uint64_t bytes = 0; // of what it read and wrote, as far as that is known
     int64_t totalNanoseconds = 0, minNanoseconds = 0, maxNanoseconds = 0;
   };
 
@@ -102,8 +103,12 @@ public:
   class Subject;
   Subject &subject(Kind kind, std::string_view name, std::string_view location = {});
 
-  /// Counts a run of `subject`. What has no workgroups has an empty range.
-  void count(Subject &subject, int64_t nanoseconds, int64_t workgroups = 0);
+  /// What a run did.
+  struct Work {
+    int64_t workgroups, bytes;
+  };
+  /// Counts a run of `subject`.
+  void count(Subject &subject, int64_t nanoseconds, const Work &work = {});
   /// Keeps a span of it, of the calling thread. Spans of a thread must lie in each other or apart.
   void keep(const Subject &subject, int64_t begin, int64_t end, int64_t firstWorkgroup = 0,
             int64_t lastWorkgroup = 0);
@@ -154,8 +159,8 @@ private:
 class ProfilerSpan {
 public:
   ProfilerSpan(Profiler *profiler, Profiler::Kind kind, const char *name,
-               const char *location = nullptr, int64_t workgroups = 0)
-      : profiler(profiler), kind(kind), name(name), location(location), workgroups(workgroups) {
+               const char *location = nullptr, const Profiler::Work &work = {})
+      : profiler(profiler), kind(kind), name(name), location(location), work(work) {
     if (profiler) [[unlikely]]
       begin = profiler->now();
   }
@@ -175,7 +180,7 @@ private:
   Profiler *const profiler;
   const Profiler::Kind kind;
   const char *name, *location;
-  const int64_t workgroups;
+  const Profiler::Work work;
   int64_t begin = 0;
 };
 

@@ -63,19 +63,17 @@ void printFunction(const Object &function, std::ostream &out) {
       out << ", donated to result #" << *result;
     out << "\n";
   });
-  std::map<int64_t, std::vector<std::string>> groups;
+  int64_t position = 0;
   forEach(function, "dispatches", [&](const Object &dispatch) {
-    if (auto group = dispatch.getInteger("group"))
-      groups[*group].push_back("@" + text(dispatch, "name"));
-  });
-  forEach(function, "dispatches", [&](const Object &dispatch) {
-    std::string name = "@" + text(dispatch, "name");
-    out << "  dispatch " << name << " on " << text(dispatch, "device") << ", from "
-        << text(dispatch, "location");
-    if (auto group = dispatch.getInteger("group")) {
-      std::vector<std::string> others = groups[*group];
-      others.erase(std::find(others.begin(), others.end(), name));
-      out << ", at once with " << join(others);
+    out << "  dispatch #" << position++ << " @" << text(dispatch, "name") << " on "
+        << text(dispatch, "device") << ", from " << text(dispatch, "location");
+    for (const char *order : {"after", "beside"}) {
+      std::vector<std::string> others;
+      if (const Array *positions = dispatch.getArray(order))
+        for (const auto &other : *positions)
+          others.push_back("#" + std::to_string(other.getAsInteger().value_or(0)));
+      if (!others.empty())
+        out << ", " << order << " " << join(others);
     }
     out << "\n";
     forEach(dispatch, "bindings", [&](const Object &binding) {

@@ -43,14 +43,15 @@ void printDispatches(std::vector<Profiler::Counter> counters, double allMicrosec
       });
   out << "dispatches, times in us, with their share of the calls\n";
   std::vector<std::vector<std::string>> rows = {
-      {"dispatch", "runs", "workgroups", "minimum", "mean", "maximum", "share %"}};
+      {"dispatch", "runs", "workgroups", "minimum", "mean", "maximum", "share %", "GB/s"}};
   for (const Profiler::Counter &counter : counters) {
     double total = static_cast<double>(counter.totalNanoseconds) / 1e3;
     rows.push_back({counter.name, std::to_string(counter.runs), std::to_string(counter.workgroups),
                     formatMicroseconds(counter.minNanoseconds),
                     formatNumber(total / static_cast<double>(counter.runs)),
                     formatMicroseconds(counter.maxNanoseconds),
-                    formatNumber(100 * total / allMicroseconds)});
+                    formatNumber(100 * total / allMicroseconds),
+                    formatNumber(static_cast<double>(counter.bytes) / 1e3 / total)});
   }
   writeTable(out, rows);
 }

@@ -7,6 +7,10 @@
 //                     by dispatch. Aim: 30 ns beside the loop ("extra_ns"), one thread
 //   chain/adds        callInto of 100 dependent additions, which the compiler fuses; a loop over pointers and
 //                     a flow graph of 100 nodes, which cannot. Aim: 6 us
+//   chain/hops        8 or 64 dependent dispatches of two workgroups, 2 us each, with two threads: the runtime
+//                     alone, without compiled code; a parallel_for for each; a graph in which both nodes of
+//                     a level wait for both of the level before. "_hop_ns" is what a level takes beyond
+//                     one workgroup ("work"). Aim: 250 ns
 //   async/call        callAsync and wait; std::async and get; task_arena::enqueue and a wait for a flag
 //   async/chain       100 calls, each after the one before, and a wait for the last; a flow graph of
 //                     continue_nodes that is made beforehand, and does less: no arguments to check
@@ -20,9 +24,13 @@
 #include "bench/harness/Contest.h"
 #include "bench/harness/Main.h"
 #include "bench/harness/Workload.h"
+#include "engine/runtime/CallContext.h"
+#include "engine/runtime/Executor.h"
+#include "engine/runtime/ScheduleRun.h"
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <array>
@@ -162,6 +170,78 @@ void chainDispatches(benchmark::State &state) {
 void chainAdds(benchmark::State &state) {
   chain(state, addsModule(), {randomTensor({16}), randomTensor({16})},
         std::vector<Step>(nodes, add));
+}
+
+constexpr std::chrono::nanoseconds hopWork = std::chrono::microseconds(2);
+void workForAHop() {
+  for (auto end = std::chrono::steady_clock::now() + hopWork;
+       std::chrono::steady_clock::now() < end;) {
+  }
+}
+plim_code runHop(plim_context *, void *const *, const int64_t *, int64_t begin, int64_t end) {
+  for (; begin < end; ++begin)
+    workForAHop();
+  return 0;
+}
+
+void chainHops(benchmark::State &state) {
+  constexpr int64_t calls = 20;
+  const auto levels = static_cast<size_t>(state.range(0));
+  auto pool = std::make_shared<runtime::MemoryPool>();
+  runtime::Executor executor(pool, {.threads = 2});
+  runtime::CallContext call(executor, *pool, *pool, {});
+  const plim_dispatch dispatch = {
+      .entry = runHop, .name = "hop", .cost = runtime::ScheduleRun::chunkOperations, .grid = 2};
+  const std::vector<plim_launch> launches(levels, {&dispatch, nullptr, nullptr});
+  std::vector<uint64_t> predecessors = {0};
+  while (predecessors.size() < levels)
+    predecessors.push_back(uint64_t{1} << (predecessors.size() - 1));
+
+  oneapi::tbb::task_arena arena(2);
+  std::optional<flow::graph> graph;
+  using Node = flow::continue_node<flow::continue_msg>;
+  std::vector<std::unique_ptr<Node>> graphNodes;
+  arena.execute([&] {
+    graph.emplace();
+    for (size_t i = 0; i < 2 * levels; ++i) {
+      graphNodes.push_back(
+          std::make_unique<Node>(*graph, [](const flow::continue_msg &) { workForAHop(); }));
+      for (size_t before = i / 2 * 2; i >= 2 && before-- > i / 2 * 2 - 2;)
+        flow::make_edge(*graphNodes[before], *graphNodes[i]);
+    }
+  });
+
+  Contest contest(state);
+  contest.add("plimsoll",
+              repeat(calls, [&] { executor.run(call.context(), launches, predecessors.data()); }),
+              0, calls);
+  contest.add("parallel_for",
+              repeat(calls,
+                     [&] {
+                       arena.execute([&] {
+                         for (size_t i = 0; i < levels; ++i)
+                           oneapi::tbb::parallel_for(
+                               0, 2, [](int) { workForAHop(); }, oneapi::tbb::simple_partitioner());
+                       });
+                     }),
+              0, calls);
+  contest.add("flow_graph",
+              repeat(calls,
+                     [&] {
+                       arena.execute([&] {
+                         graphNodes[0]->try_put({});
+                         graphNodes[1]->try_put({});
+                         graph->wait_for_all();
+                       });
+                     }),
+              0, calls);
+  contest.add("work", repeat(calls * static_cast<int64_t>(levels), workForAHop), 0, calls);
+  contest.run();
+  orFail(call.status());
+  for (const char *name : {"plimsoll", "parallel_for", "flow_graph"})
+    state.counters[name + std::string("_hop_ns")] =
+        (state.counters[name + std::string("_us")] - state.counters["work_us"]) * 1e3 /
+        static_cast<double>(levels);
 }
 
 struct Add {
@@ -386,6 +466,7 @@ void registerAll() {
   };
   add("chain/dispatches", chainDispatches, 51)->ArgName("threads")->Arg(1)->Arg(2);
   add("chain/adds", chainAdds, 51)->ArgName("threads")->Arg(1)->Arg(2);
+  add("chain/hops", chainHops, 51)->ArgName("levels")->Arg(8)->Arg(64);
   add("async/call", asyncCall, 51);
   add("async/chain", asyncChain, 51);
   add("async/many", asyncMany, 51);

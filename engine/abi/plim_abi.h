@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 10u
+#define PLIM_ABI_VERSION 11u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -131,6 +131,10 @@ typedef plim_code (*plim_dispatch_entry)(plim_context *context, void *const *bin
 /* How many workgroups the dispatch has for these scalars. Pure; never negative. */
 typedef int64_t (*plim_workgroup_count)(const int64_t *scalars);
 
+/* How many bytes the bindings of the dispatch hold for these scalars, what it reads and what it writes
+ * counted together. Pure; never negative. */
+typedef int64_t (*plim_byte_count)(const int64_t *scalars);
+
 /* What a dispatch does to a binding: bits. */
 #define PLIM_ACCESS_READ 1u
 #define PLIM_ACCESS_WRITE 2u
@@ -145,6 +149,8 @@ typedef int64_t (*plim_workgroup_count)(const int64_t *scalars);
  *       32  location            NUL-terminated "file:line:column: " of its source, may be empty
  *       40  binding_count
  *       48  access              PLIM_ACCESS_... of each binding
+ *       56  grid                number of workgroups where it is always the same, otherwise 0
+ *       64  bytes               null where nobody knows
  */
 typedef struct plim_dispatch {
   plim_dispatch_entry entry;
@@ -154,8 +160,10 @@ typedef struct plim_dispatch {
   const char *location;
   uint64_t binding_count;
   const uint8_t *access;
+  int64_t grid;
+  plim_byte_count bytes;
 } plim_dispatch;
-PLIM_STATIC_ASSERT(sizeof(plim_dispatch) == 56, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_dispatch) == 72, "mirrored by ir/Conversion");
 
 /* One run of a dispatch, filled in by host code in its own frame.
  *
@@ -171,6 +179,22 @@ typedef struct plim_launch {
 } plim_launch;
 PLIM_STATIC_ASSERT(sizeof(plim_launch) == 24, "mirrored by ir/Conversion");
 
+/* Most launches of a schedule: a set of them is one word. */
+#define PLIM_SCHEDULE_LIMIT 64
+
+/* What the launches of a schedule wait for: a constant in the object.
+ *
+ *   offset  field
+ *        0  count               of launches, from 1 to PLIM_SCHEDULE_LIMIT
+ *        8  predecessors        for each launch those that must have ended before it begins: bit i for
+ *                               launch #i, which comes before it. Null if none waits for another
+ */
+typedef struct plim_schedule {
+  uint64_t count;
+  const uint64_t *predecessors;
+} plim_schedule;
+PLIM_STATIC_ASSERT(sizeof(plim_schedule) == 16, "mirrored by ir/Conversion");
+
 /* The runtime symbols: all that generated code may call besides vector math.
  *
  * Each that can fail latches the first failure in `context` and returns nonzero (or null). */
@@ -179,10 +203,11 @@ PLIM_STATIC_ASSERT(sizeof(plim_launch) == 24, "mirrored by ir/Conversion");
 plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars);
 
-/* Runs `count` dispatches to their end, in any order and at the same time: none may write what
- * another one reads or writes. When one fails, those not yet started are dropped. Host code, any
- * thread. */
-plim_code plim_rt_dispatch_group(plim_context *context, int64_t count, const plim_launch *launches);
+/* Runs the launches of a schedule to their end. Those of which none waits for the other, directly or
+ * through others, run in any order and at the same time: neither may write what the other one reads or
+ * writes. When one fails, those not yet started are dropped. Host code, any thread. */
+plim_code plim_rt_schedule(plim_context *context, const plim_schedule *schedule,
+                           const plim_launch *launches);
 
 /* Memory for sizes[0] * ... * sizes[rank-1] * element_bytes bytes, aligned to
  * PLIM_BUFFER_ALIGNMENT, uninitialised. Null if an extent is negative, the product overflows, or

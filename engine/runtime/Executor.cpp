@@ -1,11 +1,10 @@
 #include "engine/runtime/Executor.h"
 
 #include "engine/runtime/CallContext.h"
-#include "engine/runtime/FaultGuard.h"
-#include "engine/runtime/FaultReport.h"
 #include "engine/runtime/FloatEnvironment.h"
-#include "engine/runtime/GuardedMemory.h"
+#include "engine/runtime/Launch.h"
 #include "engine/runtime/Mutex.h"
+#include "engine/runtime/ScheduleRun.h"
 #include "engine/runtime/ThreadSanitizer.h"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -31,19 +30,6 @@ namespace {
 // At the top of a worker's stack: oneTBB's own frames, thread-local data of the program, and what a
 // signal handler may need at the bottom.
 constexpr int64_t workerMarginBytes = 256 << 10;
-
-constexpr plim_code codeOf(StatusCode code) { return static_cast<plim_code>(code); }
-
-int64_t saturatingMultiply(int64_t a, int64_t b) {
-  int64_t product;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
-}
-
-/// Of numbers that are not negative.
-int64_t saturatingAdd(int64_t a, int64_t b) {
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
-}
 
 /// Counts a caller for a scope.
 class CallerCount {
@@ -161,246 +147,33 @@ private:
 thread_local const Executor::TaskQueue *Executor::TaskQueue::current = nullptr;
 thread_local bool Executor::TaskQueue::isFree = false;
 
-/// One dispatch of a group.
-struct Executor::Launch {
-  const plim_dispatch *dispatch;
-  void *const *bindings;
-  const int64_t *scalars;
-  int64_t count; // of workgroups, at least 1
-  int64_t cost;  // of one of them
-  int64_t work;  // of all of them
-  int64_t grain; // workgroups that are worth a range
-};
-
-/// Dispatches of one call that run together, shared by the threads that run their ranges.
-struct Executor::Group {
-  /// More run in several groups, so that none needs memory but the caller's stack.
-  static constexpr size_t maxLaunches = 16;
-
-  CallFrame &frame; // of the host code
-  CallContext &call;
-  std::array<Launch, maxLaunches> launches;
-  size_t count = 0;
-  int64_t work = 0;
-  GroupTimes *times = nullptr; // if a profiler asks for those of ranges
-
-  Group(CallFrame &frame, std::span<const plim_launch> from) : frame(frame), call(frame.call()) {
-    for (const auto &[dispatch, bindings, scalars] : from) {
-      int64_t workgroups = dispatch->workgroups(scalars);
-      if (workgroups <= 0)
-        continue;
-      int64_t cost = std::max<int64_t>(dispatch->cost, 1);
-      launches[count++] = {.dispatch = dispatch,
-                           .bindings = bindings,
-                           .scalars = scalars,
-                           .count = workgroups,
-                           .cost = cost,
-                           .work = saturatingMultiply(workgroups, cost),
-                           .grain = std::max<int64_t>(rangeOperations / cost, 1)};
-      work = saturatingAdd(work, launches[count - 1].work);
-    }
-  }
-
-  const Launch *begin() const { return launches.data(); }
-  const Launch *end() const { return launches.data() + count; }
-
-  plim_code runChecked(plim_context *context, const Launch &launch, int64_t begin,
-                       int64_t end) const {
-    const plim_dispatch &dispatch = *launch.dispatch;
-    plim_code code = 0;
-    std::optional<Fault> fault = FaultGuard::run(
-        [&] { code = dispatch.entry(context, launch.bindings, launch.scalars, begin, end); });
-    if (!fault)
-      return code;
-    latchFault(launch,
-               describeFault(*fault, *call.checked()->memory, "binding", dispatch.binding_count,
-                             [&](size_t i) { return launch.bindings[i]; }));
-    return call.failed();
-  }
-
-  /// Counts its accesses, or takes them back: while there are any, what is only read is protected.
-  void countAccesses(bool begin) const {
-    GuardedMemory &memory = *call.checked()->memory;
-    for (const Launch &launch : *this)
-      for (uint64_t i = 0; i < launch.dispatch->binding_count; ++i) {
-        bool writes = launch.dispatch->access[i] & PLIM_ACCESS_WRITE;
-        begin ? memory.beginAccess(launch.bindings[i], writes)
-              : memory.endAccess(launch.bindings[i], writes);
-      }
-  }
-
-  /// Looks for what was written just outside of what may be written.
-  void checkSlack() const {
-    for (const Launch &launch : *this)
-      for (uint64_t i = 0; i < launch.dispatch->binding_count; ++i) {
-        if (!(launch.dispatch->access[i] & PLIM_ACCESS_WRITE))
-          continue;
-        if (auto damage = call.checked()->memory->takeDamage(launch.bindings[i]))
-          latchFault(launch, describeDamage(*damage, "binding #" + std::to_string(i)));
-      }
-  }
-
-  void latchFault(const Launch &launch, const std::string &what) const {
-    const plim_dispatch &dispatch = *launch.dispatch;
-    call.latch(codeOf(StatusCode::OutOfRange),
-               std::string(dispatch.location ? dispatch.location : "") + "dispatch '" +
-                   dispatch.name + "' " + what);
-  }
-
-  void runPiece(plim_context *context, const Launch &launch, int64_t begin, int64_t end) const {
-    FloatEnvironment environment;
-    plim_code code;
-    try {
-      if (!call.checked()) [[likely]]
-        code = launch.dispatch->entry(context, launch.bindings, launch.scalars, begin, end);
-      else
-        code = runChecked(context, launch, begin, end);
-    } catch (...) {
-      code = codeOf(StatusCode::Unknown);
-      call.latch(code, std::string("an exception left dispatch ") + launch.dispatch->name);
-    }
-    // An entry that reports through plim_rt_fail has latched already.
-    if (code != 0 && !call.failed())
-      call.latch(code,
-                 std::string("dispatch ") + launch.dispatch->name + " failed without a message");
-  }
-
-  /// The same in a task of its own.
-  void runRange(CallFrame &frame, const Launch &launch, int64_t begin, int64_t end) const;
-
-  /// Runs [begin, end) of one dispatch in `frame`, in pieces that end soon after the call failed.
-  void runPieces(CallFrame &frame, const Launch &launch, int64_t begin, int64_t end) const {
-    ScratchArena::Mark mark = frame.scratchMark();
-    int64_t step = std::max<int64_t>(pieceOperations / launch.cost, 1);
-    while (begin < end && !call.failed()) {
-      int64_t next = end - begin > step ? begin + step : end;
-      runPiece(frame.context(), launch, begin, next);
-      frame.resetScratch(mark);
-      begin = next;
-    }
-  }
-};
-
-/// When the ranges of a group ran.
-struct Executor::GroupTimes {
-  explicit GroupTimes(Profiler &profiler) : profiler(profiler) {
-    for (std::atomic<int64_t> &first : firsts)
-      first.store(std::numeric_limits<int64_t>::max(), std::memory_order_relaxed);
-  }
-
-  int64_t now() const { return profiler.now(); }
-
-  /// What ran from `from` until now on the calling thread.
-  void note(const Launch &launch, size_t index, int64_t from, int64_t begin, int64_t end) {
-    if (std::this_thread::get_id() != caller)
-      Profiler::nameThread("worker");
-    int64_t to = profiler.now();
-    const plim_dispatch &dispatch = *launch.dispatch;
-    Profiler::Subject &range = subjectOf(Profiler::Kind::Range, dispatch);
-    profiler.count(range, to - from, end - begin);
-    profiler.keep(range, from, to, begin, end);
-    for (int64_t have = firsts[index].load(); from < have;)
-      if (firsts[index].compare_exchange_weak(have, from))
-        break;
-    for (int64_t have = lasts[index].load(); to > have;)
-      if (lasts[index].compare_exchange_weak(have, to))
-        break;
-  }
-
-  /// When all has ended.
-  void finish(const Group &group) {
-    int64_t to = profiler.now();
-    if (group.count == 1) {
-      const Launch &launch = *group.begin();
-      Profiler::Subject &subject = subjectOf(Profiler::Kind::Dispatch, *launch.dispatch);
-      profiler.count(subject, to - from, launch.count);
-      profiler.keep(subject, from, to, 0, launch.count);
-      return;
-    }
-    // They lie beside each other, which a row of a trace cannot show: that has one span for all.
-    for (size_t i = 0; i < group.count; ++i) {
-      const Launch &launch = group.launches[i];
-      if (int64_t last = lasts[i].load(); last != 0)
-        profiler.count(subjectOf(Profiler::Kind::Dispatch, *launch.dispatch),
-                       last - firsts[i].load(), launch.count);
-    }
-    Profiler::Subject &subject = profiler.subject(Profiler::Kind::Group, "concurrent dispatches");
-    profiler.count(subject, to - from);
-    profiler.keep(subject, from, to);
-  }
-
-private:
-  Profiler::Subject &subjectOf(Profiler::Kind kind, const plim_dispatch &dispatch) {
-    return profiler.subject(kind, dispatch.name, dispatch.location ? dispatch.location : "");
-  }
-
-  Profiler &profiler;
-  const int64_t from = profiler.now();
-  const std::thread::id caller = std::this_thread::get_id();
-  // By the launches; 0 for one that never began.
-  std::array<std::atomic<int64_t>, Group::maxLaunches> firsts, lasts{};
-};
-
-void Executor::Group::runRange(CallFrame &frame, const Launch &launch, int64_t begin,
-                               int64_t end) const {
-  const int64_t from = times ? times->now() : 0;
-  runPieces(frame, launch, begin, end);
-  if (times) [[unlikely]]
-    times->note(launch, static_cast<size_t>(&launch - this->begin()), from, begin, end);
-}
-
-/// What a task runs: several whole dispatches of a group, or the workgroups [begin, end) of one. In
-/// oneTBB's hands, as tbb::blocked_range would be for one dispatch; it divides a group between
-/// dispatches before it divides one of them.
-class Executor::Range {
+/// Workers of the arena that share in a run.
+class Executor::Team : public ScheduleRun::Helpers {
 public:
-  PLIM_NO_TSAN explicit Range(const Group &group) : Range(group.begin(), group.end()) {}
-  Range(const Range &) = default;
-  /// Leaves the first half to `other`.
-  PLIM_NO_TSAN Range(Range &other, tbb::split) : Range(other) {
-    if (last - first == 1) {
-      from = other.to = from + (to - from) / 2;
-      return;
+  /// In the arena.
+  Team() = default;
+  ~Team() noexcept override {} // a group that was waited for does not throw
+  bool summon() noexcept override {
+    try {
+      tsanRelease(run);
+      group.run([this]() PLIM_NO_TSAN {
+        tsanAcquire(run);
+        run->help();
+      });
+      return true;
+    } catch (...) {
+      return false; // no memory for a task: fewer take part
     }
-    // As near to half of the work as a boundary between dispatches comes.
-    const double all = work();
-    const Launch *middle = first;
-    double before = 0;
-    do
-      before += static_cast<double>(middle++->work);
-    while (middle + 1 != last && 2 * before + static_cast<double>(middle->work) < all);
-    other.last = first = middle;
-    to = first->count;
   }
-  Range &operator=(const Range &) = delete;
+  /// Returns when all helpers have gone, those that come too late too.
+  void dismiss() { group.wait(); }
 
-  bool empty() const { return false; }
-  PLIM_NO_TSAN bool is_divisible() const { // NOLINT(readability-identifier-naming): oneTBB's name
-    return last - first == 1 ? to - from > first->grain
-                             : work() > static_cast<double>(rangeOperations);
-  }
-
-  void run(const Group &group, CallFrame &frame) const {
-    if (last - first == 1)
-      return group.runRange(frame, *first, from, to);
-    for (const Launch *launch = first; launch != last; ++launch)
-      group.runRange(frame, *launch, 0, launch->count);
-  }
+  ScheduleRun *run = nullptr;
 
 private:
-  PLIM_NO_TSAN Range(const Launch *first, const Launch *last)
-      : first(first), last(last), from(0), to(first->count) {}
-
-  /// Sums of saturated numbers do not fit an integer.
-  PLIM_NO_TSAN double work() const {
-    double sum = 0;
-    for (const Launch *launch = first; launch != last; ++launch)
-      sum += static_cast<double>(launch->work);
-    return sum;
-  }
-
-  const Launch *first, *last;
-  int64_t from, to; // workgroups of *first, when that is the only one
+  // Isolated from the host's group: cancelling that one must not drop helpers that are counted on.
+  tbb::task_group_context context{tbb::task_group_context::isolated};
+  tbb::task_group group{context};
 };
 
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
@@ -432,76 +205,83 @@ Executor::~Executor() {
   queue->release();
 }
 
-plim_code Executor::run(plim_context *context, std::span<const plim_launch> launches) {
+plim_code Executor::run(plim_context *context, std::span<const plim_launch> launches,
+                        const uint64_t *predecessors) {
   CallFrame &frame = CallFrame::of(context);
   CallContext &call = frame.call();
-  while (!launches.empty() && !call.failed()) {
-    size_t count = std::min(launches.size(), Group::maxLaunches);
-    Group group(frame, launches.first(count));
-    if (!call.checked()) [[likely]] {
-      runGroup(group);
-    } else {
-      group.countAccesses(true);
-      runGroup(group);
-      group.checkSlack();
-      group.countAccesses(false);
+  if (!call.checked()) [[likely]] {
+    runLaunches(frame, launches, predecessors);
+  } else {
+    // One by one, so that what only one of them writes is protected while others run.
+    for (const plim_launch &each : launches) {
+      const Launch launch(each);
+      launch.countAccesses(call, true);
+      runLaunches(frame, {&each, 1}, nullptr);
+      launch.checkSlack(call);
+      launch.countAccesses(call, false);
     }
-    noteMemory();
-    launches = launches.subspan(count);
   }
+  noteMemory();
   context->status = call.failed();
   return context->status;
 }
 
-void Executor::runGroup(Group &group) const {
-  bool divides = group.count > 1 || (group.count == 1 && group.begin()->count > 1);
-  if (divides && group.work >= inlineOperations && tryParallel(group))
+void Executor::runLaunches(CallFrame &frame, std::span<const plim_launch> launches,
+                           const uint64_t *predecessors) const {
+  if (frame.call().failed())
     return;
-  for (const Launch &launch : group) {
-    ProfilerSpan span(options.profiler, Profiler::Kind::Dispatch, launch.dispatch->name,
-                      launch.dispatch->location, launch.count);
-    group.runPieces(group.frame, launch, 0, launch.count);
+  const FloatEnvironment environment;
+  if (arena && isWorthSharing(launches) && tryParallel(frame, launches, predecessors))
+    return;
+  for (const plim_launch &each : launches) {
+    const Launch launch(each);
+    if (launch.count == 0)
+      continue;
+    ProfilerSpan span(options.profiler, Profiler::Kind::Dispatch, launch.dispatch().name,
+                      launch.dispatch().location,
+                      {.workgroups = launch.count, .bytes = options.profiler ? launch.bytes() : 0});
+    launch.run(frame, 0, launch.count);
+    if (frame.call().failed())
+      return;
   }
 }
 
-bool Executor::tryParallel(Group &group) const {
-  if (!arena || !arena->usable() || !group.call.workersFit())
+bool Executor::isWorthSharing(std::span<const plim_launch> launches) {
+  int64_t work = 0;
+  bool divides = launches.size() > 1;
+  for (const plim_launch &each : launches) {
+    const Launch launch(each);
+    divides |= launch.count > 1;
+    if (__builtin_add_overflow(work, launch.work(), &work) || work >= inlineOperations)
+      return divides;
+  }
+  return false;
+}
+
+bool Executor::tryParallel(CallFrame &frame, std::span<const plim_launch> launches,
+                           const uint64_t *predecessors) const {
+  if (!arena->usable() || !frame.call().workersFit())
     return false;
   CallerCount inside(arena->callers);
   if (inside.others >= arena->maxCallers)
     return false;
 
-  CallContext &call = group.call;
-  std::optional<GroupTimes> times;
-  if (options.profiler) [[unlikely]]
-    group.times = &times.emplace(*options.profiler);
+  bool hasBegun = false;
   try {
-    // Isolated from the host's group: cancelling that one must not drop ranges of ours unseen.
-    tbb::task_group_context tasks(tbb::task_group_context::isolated);
-    auto task = [&](const Range &range) {
-      CallFrame frame(call, *group.frame.context());
-      range.run(group, frame);
-      if (call.failed())
-        tasks.cancel_group_execution();
-    };
-    auto body = [&](const Range &range) PLIM_NO_TSAN {
-      tsanAcquire(&tasks);
-      task(range);
-      tsanRelease(&group);
-    };
-    tsanRelease(&tasks);
     arena->tasks.execute([&]() PLIM_NO_TSAN {
       tbb::this_task_arena::isolate([&]() PLIM_NO_TSAN {
-        tbb::parallel_for(Range(group), body, tbb::auto_partitioner(), tasks);
+        Team team;
+        ScheduleRun run(frame, launches, predecessors, threadCount, team, options.profiler);
+        team.run = &run;
+        hasBegun = true;
+        run.run();
+        team.dismiss();
       });
     });
-    tsanAcquire(&group);
   } catch (...) {
-    call.latch(codeOf(StatusCode::ResourceExhausted), "no memory for the tasks of a dispatch");
+    // Before the run: it goes inline. Behind it nothing throws.
   }
-  if (times) [[unlikely]]
-    times->finish(group);
-  return true;
+  return hasBegun;
 }
 
 void Executor::submit(TaskRef<Task> task, Priority priority, bool isLast) {

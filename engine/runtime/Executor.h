@@ -1,12 +1,11 @@
 // Executor: runs the dispatches of calls, and the compiler's jobs, on the engine's own oneTBB
 // arena.
 //
-// A group of independent dispatches, most often one, is cut into ranges of workgroups. When all of
-// it is less work than waking a worker pays for, when there is one workgroup, or one thread, or when
-// so many callers run parallel work already that each core has its own, it runs inline on the
-// caller, one dispatch after the other. Otherwise the caller and the workers of the arena share the
-// ranges of all its dispatches, isolated from each other's calls and from the host's own tasks. The
-// first failure is latched in the call; ranges not yet started are dropped, running ones end.
+// The launches of a schedule, often one, run inline on the caller, one after the other, when all of them
+// together are less work than waking a worker pays for, when there is one thread, or when so many callers
+// run parallel work already that each core has its own. Otherwise the caller and workers of the arena
+// share them (ScheduleRun.h), isolated from each other's calls and from the host's own tasks. The first
+// failure is latched in the call; what has not yet started is dropped, what runs ends.
 //
 // oneTBB is included by Executor.cpp alone: it throws, and no exception leaves that file. Process-
 // wide settings of oneTBB are left to the host, so threads beyond what oneTBB grants the process
@@ -18,6 +17,7 @@
 
 #include "engine/abi/plim_abi.h"
 #include "engine/runtime/CallThreads.h"
+#include "engine/runtime/Launch.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/ScratchArena.h"
 #include "engine/runtime/Task.h"
@@ -45,16 +45,8 @@ struct ExecutorOptions {
 
 class Executor {
 public:
-  /// What plim-tile-workgroups estimates as this many scalar operations takes about a microsecond:
-  /// 157,000 and 165,000 in products of 64 and 96, 172,000 in gelu. Groups below 20 microseconds of
-  /// that run inline, and a range holds at least 10 of them: an idle worker takes 3 to 4
-  /// microseconds to start, a stolen range a fraction of one.
-  static constexpr int64_t operationsPerMicrosecond = 160000;
+  /// Schedules below this run inline: an idle worker takes 3 to 4 microseconds to start.
   static constexpr int64_t inlineOperations = 20 * operationsPerMicrosecond;
-  static constexpr int64_t rangeOperations = 10 * operationsPerMicrosecond;
-  /// An entry gets a piece of this much at a time, so that a failed or cancelled call ends soon:
-  /// code that does not vectorise takes a millisecond for it.
-  static constexpr int64_t pieceOperations = 25 * operationsPerMicrosecond;
 
   /// Keeps `pool`, where scratch comes from. Starts no thread before the first parallel work.
   explicit Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options = {});
@@ -68,10 +60,11 @@ public:
   /// The stack that a dispatch may use on a worker, in bytes. Without workers nothing limits it.
   int64_t workerStackBytes() const { return workerBytes; }
 
-  /// Runs all workgroups of dispatches that do not depend on each other, for the call that `context`
-  /// belongs to, and returns the call's first failure, 0 if there is none. Blocks until no range
-  /// runs any more.
-  plim_code run(plim_context *context, std::span<const plim_launch> launches);
+  /// Runs the launches of a schedule, at most PLIM_SCHEDULE_LIMIT, for the call that `context` belongs to,
+  /// and returns the call's first failure, 0 if there is none. `predecessors` as in plim_schedule, or
+  /// null. Blocks until nothing of it runs any more.
+  plim_code run(plim_context *context, std::span<const plim_launch> launches,
+                const uint64_t *predecessors = nullptr);
 
   /// Calls job(0) ... job(count - 1) in any order, several at once, and returns when all are done.
   /// Each runs on a stack of at least 4 MiB if the caller's is that large, under the default
@@ -97,13 +90,13 @@ public:
 private:
   struct Arena; // hides oneTBB
   class TaskQueue;
-  struct Launch;
-  struct Group;
-  struct GroupTimes;
-  class Range;
+  class Team;
 
-  void runGroup(Group &group) const;
-  bool tryParallel(Group &group) const;
+  void runLaunches(CallFrame &frame, std::span<const plim_launch> launches,
+                   const uint64_t *predecessors) const;
+  static bool isWorthSharing(std::span<const plim_launch> launches);
+  bool tryParallel(CallFrame &frame, std::span<const plim_launch> launches,
+                   const uint64_t *predecessors) const;
 
   const std::shared_ptr<MemoryPool> pool;
   const ExecutorOptions options;

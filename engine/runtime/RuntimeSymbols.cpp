@@ -20,11 +20,11 @@ plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
   return CallFrame::of(context).call().executor().run(context, {&launch, 1});
 }
 
-plim_code plim_rt_dispatch_group(plim_context *context, int64_t count,
-                                 const plim_launch *launches) {
+plim_code plim_rt_schedule(plim_context *context, const plim_schedule *schedule,
+                           const plim_launch *launches) {
   plim::runtime::FaultPause pause;
-  return CallFrame::of(context).call().executor().run(context,
-                                                      {launches, static_cast<size_t>(count)});
+  return CallFrame::of(context).call().executor().run(context, {launches, schedule->count},
+                                                      schedule->predecessors);
 }
 
 void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes,
@@ -96,7 +96,7 @@ template <typename Function> RuntimeSymbol symbol(const char *name, Function *fu
 std::span<const RuntimeSymbol> runtimeSymbols() {
   static const std::array<RuntimeSymbol, 9> table = {
       symbol("plim_rt_dispatch", &plim_rt_dispatch),
-      symbol("plim_rt_dispatch_group", &plim_rt_dispatch_group),
+      symbol("plim_rt_schedule", &plim_rt_schedule),
       symbol("plim_rt_allocate", &plim_rt_allocate),
       symbol("plim_rt_allocate_result", &plim_rt_allocate_result),
       symbol("plim_rt_release", &plim_rt_release),

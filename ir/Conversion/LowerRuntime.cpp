@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SCCIterator.h"
 
 #include <algorithm>
@@ -41,10 +42,13 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       guardRecursion(runtime, function);
     for (func::FuncOp function : functions)
       lowerBody(runtime, function);
-    SmallVector<ConcurrentOp> concurrents;
-    module.walk([&](ConcurrentOp concurrent) { concurrents.push_back(concurrent); });
-    for (ConcurrentOp concurrent : concurrents)
-      lowerConcurrent(runtime, concurrent);
+    for (func::FuncOp function : functions)
+      if (function->hasAttr(workgroupCountAttr))
+        findGrid(function);
+    SmallVector<ScheduleOp> schedules;
+    module.walk([&](ScheduleOp schedule) { schedules.push_back(schedule); });
+    for (ScheduleOp schedule : schedules)
+      lowerSchedule(runtime, schedule);
     SmallVector<DispatchOp> singles;
     module.walk([&](DispatchOp dispatch) { singles.push_back(dispatch); });
     for (DispatchOp dispatch : singles)
@@ -551,15 +555,25 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     replaceByCall(builder, op, runtime.dispatch, operands);
   }
 
-  void lowerConcurrent(RuntimeCalls &runtime, ConcurrentOp op) {
+  void lowerSchedule(RuntimeCalls &runtime, ScheduleOp op) {
     OpBuilder builder(op);
     SmallVector<Value> launches;
     for (auto dispatch : op.getBody().getOps<DispatchOp>())
       llvm::append_range(launches, launchOf(runtime, builder, dispatch));
-    Value count = constant64(builder, op.getLoc(), launches.size() / 3);
+    Value table = runtime.scheduleTable(builder, op.getLoc(), op.getPredecessorSets());
     Value array = stackArray(builder, op, LLVM::LLVMPointerType::get(&getContext()), launches);
-    replaceByCall(builder, op, runtime.dispatchGroup, {contextOf(op), count, array});
-    ++groups;
+    replaceByCall(builder, op, runtime.schedule, {contextOf(op), table, array});
+    ++schedules;
+  }
+
+  /// Notes how many workgroups a dispatch has, if `count` always says the same.
+  void findGrid(func::FuncOp count) {
+    APInt grid;
+    if (!matchPattern(count.front().getTerminator()->getOperand(0), m_ConstantInt(&grid)))
+      return;
+    auto name = count->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr);
+    getOperation().lookupSymbol(name)->setAttr(
+        gridAttr, Builder(&getContext()).getI64IntegerAttr(grid.getSExtValue()));
   }
 
   /// Calls a symbol that returns a code; the host function ends where that is a failure.
@@ -825,7 +839,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       if (access && access.getValue() == Access::ReadOnly)
         set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
       for (StringRef name : {StringRef(accessAttr), StringRef(extentsAttr), StringRef(stridesAttr),
-                             StringRef(bytesAttr)})
+                             StringRef(bytesAttr), StringRef(shapeAttr)})
         function.removeArgAttr(index, name);
     }
     function.setFunctionType(

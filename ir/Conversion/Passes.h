@@ -46,6 +46,7 @@ inline constexpr llvm::StringLiteral rawPrefix = "plim.raw.";
 inline constexpr llvm::StringLiteral apartPrefix = "plim.apart.";
 inline constexpr llvm::StringLiteral dispatchPrefix = "plim.dispatch.";
 inline constexpr llvm::StringLiteral countPrefix = "plim.count.";
+inline constexpr llvm::StringLiteral bytesPrefix = "plim.bytes.";
 inline constexpr llvm::StringLiteral dataPrefix = "plim.data.";
 inline constexpr llvm::StringLiteral externalPrefix = "plim.external.";
 /// On the module: an array of dictionaries {name, kind = constant | variable | parameter, type,

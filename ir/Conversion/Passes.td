@@ -67,7 +67,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     gets the context as its first argument; `plim.context` becomes that argument. Then
 
     - `plim.dispatch` becomes a call of `plim_rt_dispatch` with a constant descriptor,
-      `plim.concurrent` one of `plim_rt_dispatch_group`; a failing one leaves the host function;
+      `plim.schedule` one of `plim_rt_schedule`; a failing one leaves the host function;
     - allocations become calls of `plim_rt_allocate` or `plim_rt_scratch`, releases calls of
       `plim_rt_release`;
     - `cf.assert` becomes a branch to `plim_rt_fail`;
@@ -97,7 +97,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect"];
   let statistics = [
     Statistic<"dispatches", "dispatches", "dispatches lowered">,
-    Statistic<"groups", "groups", "groups of dispatches lowered to one call">,
+    Statistic<"schedules", "schedules", "schedules lowered to one call">,
     Statistic<"variants", "variants", "kernels copied for arguments without a byte in common">,
     Statistic<"allocations", "allocations", "calls of the allocator and of scratch">,
     Statistic<"checks", "checks", "assertions lowered">,

@@ -16,7 +16,7 @@ RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.get
   Type word = builder.getI64Type(), code = builder.getI32Type();
   Type none = LLVM::LLVMVoidType::get(module.getContext());
   dispatch = declare("plim_rt_dispatch", code, {pointer, pointer, pointer, pointer});
-  dispatchGroup = declare("plim_rt_dispatch_group", code, {pointer, word, pointer});
+  schedule = declare("plim_rt_schedule", code, {pointer, pointer, pointer});
   allocate = declare("plim_rt_allocate", pointer, {pointer, word, pointer, word});
   allocateResult =
       declare("plim_rt_allocate_result", pointer, {pointer, word, word, pointer, word});
@@ -56,8 +56,8 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
   if (!global) {
     auto body = module.lookupSymbol<func::FuncOp>(function);
     auto type = LLVM::LLVMStructType::getLiteral(
-        module.getContext(),
-        {pointer, pointer, pointer, builder.getI64Type(), pointer, builder.getI64Type(), pointer});
+        module.getContext(), {pointer, pointer, pointer, builder.getI64Type(), pointer,
+                              builder.getI64Type(), pointer, builder.getI64Type(), pointer});
     global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
                                     LLVM::Linkage::Internal, name, Attribute());
     LLVM::GlobalOp label = constantString(function);
@@ -72,6 +72,7 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
                                                : char(abi::accessRead | abi::accessWrite);
       }
     LLVM::GlobalOp accesses = constantString(access);
+    LLVM::LLVMFuncOp bytes = byteCount(body);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&global.getInitializerRegion());
     Value value = LLVM::UndefOp::create(builder, loc, type);
@@ -89,9 +90,93 @@ Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef fu
     field(4, LLVM::AddressOfOp::create(builder, loc, place));
     field(5, constant64(builder, loc, int64_t(access.size())));
     field(6, LLVM::AddressOfOp::create(builder, loc, accesses));
+    auto grid = body->getAttrOfType<IntegerAttr>(gridAttr);
+    field(7, constant64(builder, loc, grid ? grid.getInt() : 0));
+    field(8, LLVM::AddressOfOp::create(builder, loc, bytes));
     LLVM::ReturnOp::create(builder, loc, value);
   }
   return LLVM::AddressOfOp::create(at, loc, global);
+}
+
+LLVM::LLVMFuncOp RuntimeCalls::byteCount(func::FuncOp dispatch) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = dispatch.getLoc();
+  Type word = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(module.getContext());
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, (bytesPrefix + dispatch.getName()).str(),
+                                           LLVM::LLVMFunctionType::get(word, {pointer}),
+                                           LLVM::Linkage::Internal);
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  int64_t fixed = 0;
+  SmallVector<std::pair<int64_t, unsigned>> varying; // a factor, and how many extents come with it
+  unsigned extents = 0;
+  for (unsigned i = 0; i < dispatch.getNumArguments(); ++i) {
+    auto recorded = dispatch.getArgAttrOfType<TypeAttr>(i, shapeAttr);
+    if (!recorded)
+      continue;
+    auto shape = cast<ShapedType>(recorded.getValue());
+    auto access = dispatch.getArgAttrOfType<AccessAttr>(i, accessAttr);
+    bool isBoth = !access || access.getValue() == Access::ReadWrite;
+    int64_t bytes = elementBytes(shape.getElementType()) * (isBoth ? 2 : 1);
+    unsigned dynamic = 0;
+    for (int64_t extent : shape.getShape())
+      if (ShapedType::isDynamic(extent))
+        ++dynamic;
+      else
+        bytes *= extent;
+    if (dynamic == 0)
+      fixed += bytes;
+    else
+      varying.emplace_back(bytes, dynamic);
+    extents += dynamic;
+  }
+  // They stand last among the scalars.
+  auto isScalar = [](Type type) { return !isa<MemRefType>(type); };
+  auto scalars =
+      unsigned(llvm::count_if(dispatch.getArgumentTypes().drop_front().drop_back(2), isScalar));
+  unsigned next = scalars - extents;
+  Value sum = constant64(builder, loc, fixed);
+  for (auto [bytes, count] : varying) {
+    Value product = constant64(builder, loc, bytes);
+    for (unsigned i = 0; i < count; ++i, ++next)
+      product = LLVM::MulOp::create(
+          builder, loc, product,
+          loadAt(builder, loc, word, function.getArgument(0), int32_t(8 * next)));
+    sum = LLVM::AddOp::create(builder, loc, sum, product);
+  }
+  LLVM::ReturnOp::create(builder, loc, sum);
+  return function;
+}
+
+Value RuntimeCalls::scheduleTable(OpBuilder &at, Location loc, ArrayRef<uint64_t> predecessors) {
+  OpBuilder::InsertionGuard guard(builder);
+  Type word = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(module.getContext());
+  std::string name = "plim.schedule." + std::to_string(nextSchedule++);
+  LLVM::GlobalOp sets;
+  if (llvm::any_of(predecessors, [](uint64_t set) { return set != 0; })) {
+    SmallVector<APInt> words;
+    for (uint64_t set : predecessors)
+      words.emplace_back(64, set);
+    auto count = static_cast<int64_t>(words.size());
+    sets =
+        LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(word, unsigned(count)),
+                               /*isConstant=*/true, LLVM::Linkage::Internal, name + ".predecessors",
+                               DenseElementsAttr::get(RankedTensorType::get(count, word), words));
+  }
+  auto type = LLVM::LLVMStructType::getLiteral(module.getContext(), {word, pointer});
+  auto table = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                      LLVM::Linkage::Internal, name, Attribute());
+  builder.createBlock(&table.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(builder, loc, type);
+  Value count = constant64(builder, loc, int64_t(predecessors.size()));
+  value = LLVM::InsertValueOp::create(builder, loc, value, count, ArrayRef<int64_t>{0});
+  Value array;
+  if (sets)
+    array = LLVM::AddressOfOp::create(builder, loc, sets);
+  else
+    array = LLVM::ZeroOp::create(builder, loc, pointer);
+  value = LLVM::InsertValueOp::create(builder, loc, value, array, ArrayRef<int64_t>{1});
+  LLVM::ReturnOp::create(builder, loc, value);
+  return LLVM::AddressOfOp::create(at, loc, table);
 }
 
 Value RuntimeCalls::external(OpBuilder &at, Location loc, StringRef function) {

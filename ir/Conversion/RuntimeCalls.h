@@ -4,6 +4,7 @@
 // Mirrors the offsets of engine/abi/plim_abi.h, whose static_asserts pin them.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,14 +31,17 @@ class RuntimeCalls {
 public:
   explicit RuntimeCalls(mlir::ModuleOp module);
 
-  mlir::LLVM::LLVMFuncOp dispatch, dispatchGroup, allocate, allocateResult, release, scratch,
-      recurse, call, fail;
+  mlir::LLVM::LLVMFuncOp dispatch, schedule, allocate, allocateResult, release, scratch, recurse,
+      call, fail;
 
   /// The address of a NUL-terminated constant string.
   mlir::Value string(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef text);
   /// The address of the constant plim_dispatch of a dispatch function.
   mlir::Value dispatchDescriptor(mlir::OpBuilder &builder, mlir::Location loc,
                                  llvm::StringRef function);
+  /// The address of a constant plim_schedule.
+  mlir::Value scheduleTable(mlir::OpBuilder &builder, mlir::Location loc,
+                            llvm::ArrayRef<uint64_t> predecessors);
 
   /// The address of the plim_external that the linker provides for a function of the host application.
   mlir::Value external(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef function);
@@ -46,10 +50,11 @@ private:
   mlir::LLVM::LLVMFuncOp declare(llvm::StringRef name, mlir::Type result,
                                  llvm::ArrayRef<mlir::Type> arguments);
   mlir::LLVM::GlobalOp constantString(llvm::StringRef text);
+  mlir::LLVM::LLVMFuncOp byteCount(mlir::func::FuncOp dispatch);
   mlir::ModuleOp module;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::StringAttr, mlir::LLVM::GlobalOp> strings;
-  unsigned nextString = 0;
+  unsigned nextString = 0, nextSchedule = 0;
 };
 
 mlir::Value constant64(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);

@@ -140,7 +140,7 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   // runs in the order of the source.
   manager.addNestedPass<func::FuncOp>(memref::createExpandReallocPass());
   if (!options.oracle)
-    manager.addPass(createPlimSchedule());
+    manager.addPass(createPlimGroupDispatches());
 
   // 8., 9.
   manager.addPass(createPlimInferAccessors());
@@ -152,6 +152,8 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   plan.policy = options.policy;
   manager.addPass(createPlimPlanMemory(plan));
   addCleanup(manager);
+  if (!options.oracle)
+    manager.addPass(createPlimSchedule());
 }
 
 void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {

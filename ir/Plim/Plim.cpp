@@ -232,26 +232,69 @@ void CallOp::getEffects(
   effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
 }
 
-LogicalResult ConcurrentOp::verify() {
-  llvm::SmallPtrSet<Value, 8> read, written;
-  unsigned count = 0;
+SmallVector<uint64_t> ScheduleOp::getPredecessorSets() {
+  SmallVector<uint64_t> sets;
+  if (!getPredecessors()) {
+    sets.assign(getBody().front().getOperations().size(), 0);
+    return sets;
+  }
+  for (auto positions : getPredecessors()->getAsRange<DenseI64ArrayAttr>()) {
+    uint64_t set = 0;
+    for (int64_t position : positions.asArrayRef())
+      set |= uint64_t(1) << position;
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+SmallVector<uint64_t> ScheduleOp::closureOf(ArrayRef<uint64_t> predecessors) {
+  SmallVector<uint64_t> closure(predecessors);
+  for (size_t i = 0; i < closure.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (closure[i] >> j & 1)
+        closure[i] |= closure[j];
+  return closure;
+}
+
+LogicalResult ScheduleOp::verify() {
+  SmallVector<DispatchOp> dispatches;
   for (Operation &op : getBody().front()) {
     auto dispatch = dyn_cast<DispatchOp>(op);
     if (!dispatch || dispatch.getNumResults() != 0)
-      return op.emitOpError("can't be part of plim.concurrent, which holds dispatches on buffers");
-    ++count;
-    for (OpOperand *binding : dispatch.getBindings()) {
-      bool writes = dispatch.getAccess(*binding) != Access::ReadOnly;
-      if (written.contains(binding->get()) || (writes && read.contains(binding->get())))
-        return dispatch.emitOpError() << "shares binding #" << binding->getOperandNumber()
-                                      << " with another dispatch of plim.concurrent, and one of "
-                                      << "them writes it";
-    }
-    for (OpOperand *binding : dispatch.getBindings())
-      (dispatch.getAccess(*binding) == Access::ReadOnly ? read : written).insert(binding->get());
+      return op.emitOpError("can't be part of plim.schedule, which holds dispatches on buffers");
+    dispatches.push_back(dispatch);
   }
-  if (count < 2)
+  if (dispatches.size() < 2)
     return emitOpError("must hold at least two dispatches");
+  if (dispatches.size() > limit)
+    return emitOpError() << "holds " << dispatches.size() << " dispatches, but " << limit
+                         << " are the most";
+  if (getPredecessors()) {
+    if (getPredecessors()->size() != dispatches.size())
+      return emitOpError() << "has " << dispatches.size() << " dispatches, but predecessors of "
+                           << getPredecessors()->size();
+    for (auto [i, positions] : llvm::enumerate(getPredecessors()->getAsRange<DenseI64ArrayAttr>()))
+      for (int64_t position : positions.asArrayRef())
+        if (position < 0 || position >= int64_t(i))
+          return emitOpError() << "has dispatch #" << i << " wait for #" << position
+                               << ", which does not come before it";
+  }
+  SmallVector<uint64_t> before = closureOf(getPredecessorSets());
+  for (size_t i = 0; i < dispatches.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      if (before[i] >> j & 1)
+        continue;
+      DispatchOp dispatch = dispatches[i], other = dispatches[j];
+      for (OpOperand *binding : dispatch.getBindings())
+        for (OpOperand *others : other.getBindings())
+          if (binding->get() == others->get() &&
+              (dispatch.getAccess(*binding) != Access::ReadOnly ||
+               other.getAccess(*others) != Access::ReadOnly))
+            return dispatch.emitOpError() << "shares binding #" << binding->getOperandNumber()
+                                          << " with another dispatch of plim.schedule that it does "
+                                             "not wait for, and one of "
+                                          << "them writes it";
+    }
   return success();
 }
 

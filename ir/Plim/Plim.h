@@ -59,9 +59,12 @@ inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";
 /// On a dispatch function: estimated scalar operations of one workgroup.
 inline constexpr llvm::StringLiteral costAttr = "plim.cost";
 /// On a func.func: computes the workgroup count of the dispatch function it names.
+inline constexpr llvm::StringLiteral gridAttr = "plim.grid"; // i64, where it is always the same
 inline constexpr llvm::StringLiteral workgroupCountAttr = "plim.workgroup_count";
 /// On a buffer argument of a kernel: which of its dimensions follow as extents.
 inline constexpr llvm::StringLiteral extentsAttr = "plim.extents";
+/// On a buffer argument of a dispatch function: the type that it was before it became a bare pointer.
+inline constexpr llvm::StringLiteral shapeAttr = "plim.shape";
 /// On a buffer argument of a kernel: the dimensions whose strides follow behind the extents.
 inline constexpr llvm::StringLiteral stridesAttr = "plim.strides";
 /// On a buffer argument with a static shape: its size in bytes.

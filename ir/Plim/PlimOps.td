@@ -52,23 +52,36 @@ def Plim_DispatchOp : Plim_Op<"dispatch", [
   let hasVerifier = 1;
 }
 
-def Plim_ConcurrentOp : Plim_Op<"concurrent", [
+def Plim_ScheduleOp : Plim_Op<"schedule", [
     NoRegionArguments, NoTerminator, RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "dispatches that may run at the same time";
+  let summary = "dispatches, and what each of them waits for";
   let description = [{
-    Holds two or more dispatches on buffers and nothing else. None of them writes what another one
-    reads or writes, so they may run in any order and at once; the op ends when all of them have.
+    Holds two or more dispatches on buffers and nothing else. `predecessors` says for each those before
+    it, by position, that must have ended before it begins; without it none waits for another. Two of
+    which neither waits for the other, directly or through others, may run in any order and at once, so
+    neither writes what the other one reads or writes. The op ends when all of them have.
 
     ```mlir
-    plim.concurrent {
+    plim.schedule {
       plim.dispatch @queries ins(%x : memref<8xf32>) outs(%q : memref<8xf32>)
       plim.dispatch @keys ins(%x : memref<8xf32>) outs(%k : memref<8xf32>)
-    }
+      plim.dispatch @squares ins(%q : memref<8xf32>) outs(%s : memref<8xf32>)
+    } {predecessors = [array<i64>, array<i64>, array<i64: 0>]}
     ```
   }];
+  let arguments = (ins OptionalAttr<TypedArrayAttrBase<
+                       DenseI64ArrayAttr, "predecessors of each dispatch">>:$predecessors);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// For each dispatch the set of its predecessors: bit i for dispatch #i.
+    ::llvm::SmallVector<uint64_t> getPredecessorSets();
+    /// Those sets, with what predecessors wait for.
+    static ::llvm::SmallVector<uint64_t> closureOf(::llvm::ArrayRef<uint64_t> predecessors);
+    /// Dispatches at most, as many as the runtime takes at once.
+    static constexpr unsigned limit = 64;
+  }];
 }
 
 def Plim_ContextOp : Plim_Op<"context", [Pure]> {

@@ -43,8 +43,10 @@ void describe(Builder &builder, Type type, bool isDispatch, NamedAttrList &attri
     int64_t bytes = shaped.getNumElements() * elementBytes(shaped.getElementType());
     attributes.set(bytesAttr, builder.getI64IntegerAttr(bytes));
   }
-  if (isDispatch)
+  if (isDispatch) {
+    attributes.set(shapeAttr, TypeAttr::get(shaped));
     return;
+  }
   auto setDynamic = [&](StringRef name, ArrayRef<int64_t> values) {
     SmallVector<int64_t> positions;
     for (auto [i, value] : llvm::enumerate(values))

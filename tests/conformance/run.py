@@ -22,7 +22,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|COUNT|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
-COUNTS = ("copies", "allocations", "dispatches", "kernels", "grouped")
+COUNTS = ("copies", "allocations", "dispatches", "kernels", "beside")
 PRINTED = re.compile(r"((?:result|arg)\[\d+\]):\s*(.*?)\s*$")
 INTEGER = re.compile(r"i\d+|index")
 
@@ -214,7 +214,7 @@ def counts_of(report):
     return {"copies": len(report["copies"]),
             "allocations": sum(a["function"] in hosts for a in report["allocations"]),
             "dispatches": len(dispatches), "kernels": len({d["name"] for d in dispatches}),
-            "grouped": sum("group" in d for d in dispatches)}
+            "beside": sum(bool(d.get("beside")) for d in dispatches)}
 
 
 def check_counts(case, options):

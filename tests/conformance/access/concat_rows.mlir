@@ -1,7 +1,7 @@
 // Three parts are computed where the concatenation has them, at once.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-6
-// COUNT: copies=0 allocations=1 dispatches=3 grouped=3
+// COUNT: copies=0 allocations=1 dispatches=3 beside=3
 // CASE:
 // INPUT: 2x3xf32=1 2 3 4 5 6
 // INPUT: 1x3xf32=7 8 9

@@ -1,7 +1,7 @@
 // A slice is put into a table, twice, from the table each time.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
-// COUNT: copies=0 allocations=2 dispatches=2 kernels=2 grouped=2
+// COUNT: copies=0 allocations=2 dispatches=2 kernels=2 beside=2
 // CASE:
 // INPUT: 2xi32=7 8
 // EXPECT: result[0]: 5xi32=[1, 7, 8, 4, 5]

@@ -1,7 +1,7 @@
 // A product that is added to a table, twice: the table must stay what it is.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-6
-// COUNT: copies=0 allocations=2 dispatches=2 kernels=2 grouped=2
+// COUNT: copies=0 allocations=2 dispatches=2 kernels=2 beside=2
 // CASE:
 // INPUT: 2x2xf32=1 2 3 4
 // EXPECT: result[0]: 2x2xf32=[[8, 12], [18, 26]]

@@ -1,7 +1,7 @@
 // Destinations of every width that are tables, read elementwise and by reductions.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
-// COUNT: copies=0 allocations=4 dispatches=4 kernels=4 grouped=4
+// COUNT: copies=0 allocations=4 dispatches=4 kernels=4 beside=4
 // CASE:
 // INPUT: 2xi1=1 0
 // INPUT: 2xi8=1 2

@@ -1,7 +1,7 @@
 // Four products of one argument, which none of them writes: they run at once.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-5
-// COUNT: copies=0 allocations=4 dispatches=4 kernels=1 grouped=4
+// COUNT: copies=0 allocations=4 dispatches=4 kernels=1 beside=4
 // CASE:
 // INPUT: 16x16xf32=rnd:1
 // INPUT: 16x16xf32=rnd:2

@@ -1,7 +1,7 @@
 // Two products that differ in nothing but what they are added to: one piece of code.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-6
-// COUNT: copies=0 allocations=2 dispatches=2 kernels=1 grouped=2
+// COUNT: copies=0 allocations=2 dispatches=2 kernels=1 beside=2
 // CASE:
 // INPUT: 2x2xf32=1 2 3 4
 // INPUT: 2x2xf32=0 1 1 3

@@ -99,18 +99,21 @@ func.func @host(%a: memref<?xf32>, %s: f32) -> (memref<4xi16>, index) {
 
 // -----
 
-// A group is one call: an array with the three fields of each launch. Its failure leaves the host
-// function as that of a single dispatch does.
-//   CHECK-DAG: llvm.func @plim_rt_dispatch_group(!llvm.ptr, i64, !llvm.ptr) -> i32
+// A schedule is one call: a constant with what waits for what, and an array with the three fields of
+// each launch. Its failure leaves the host function as that of a single dispatch does.
+//   CHECK-DAG: llvm.func @plim_rt_schedule(!llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+//   CHECK-DAG: llvm.mlir.global internal constant @plim.schedule.0.predecessors(dense<[0, 0, 3]> : tensor<3xi64>)
+//   CHECK-DAG: llvm.mlir.global internal constant @plim.schedule.0()
+//   CHECK-DAG: llvm.mlir.addressof @plim.schedule.0.predecessors
 // CHECK-LABEL: func.func private @plim.body.at_once(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
-//   CHECK-NOT: plim.concurrent
+//   CHECK-NOT: plim.schedule
 //       CHECK: %[[D:.*]] = llvm.mlir.addressof @plim.descriptor.d
 //       CHECK: %[[E:.*]] = llvm.mlir.addressof @plim.descriptor.e
-//       CHECK: %[[COUNT:.*]] = llvm.mlir.constant(2 : i64)
+//       CHECK: %[[SCHEDULE:.*]] = llvm.mlir.addressof @plim.schedule.0 :
 //   CHECK-DAG: llvm.store %[[D]],
 //   CHECK-DAG: llvm.store %[[E]],
-//       CHECK: %[[STATUS:.*]] = llvm.call @plim_rt_dispatch_group(%[[CONTEXT]], %[[COUNT]], %{{.*}})
+//       CHECK: %[[STATUS:.*]] = llvm.call @plim_rt_schedule(%[[CONTEXT]], %[[SCHEDULE]], %{{.*}})
 //   CHECK-NOT: llvm.call @plim_rt_dispatch(
 //       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
 //       CHECK: cf.cond_br %[[FAILED]]
@@ -132,10 +135,11 @@ func.func private @e(%o: memref<f32> {plim.access = #plim.access<writeonly>}, %s
   return
 }
 func.func @at_once(%a: memref<4xf32>, %b: memref<4xf32>, %s: f32) {
-  plim.concurrent {
+  plim.schedule {
     plim.dispatch @d outs(%a : memref<4xf32>)
     plim.dispatch @e ins(%s : f32) outs(%b : memref<4xf32>)
-  }
+    plim.dispatch @d outs(%a : memref<4xf32>)
+  } {predecessors = [array<i64>, array<i64>, array<i64: 0, 1>]}
   return
 }
 

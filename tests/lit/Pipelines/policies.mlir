@@ -39,11 +39,10 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //       FRAME: llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
 // Under heap the temporary is allocated as well, and released; the result always is allocated.
 //        HEAP: llvm.call @plim_rt_allocate
-//       CHECK: llvm.call @plim_rt_dispatch
 //       CHECK: llvm.call @plim_rt_allocate
 //    SLAB-NOT: llvm.call @plim_rt_allocate
 //   FRAME-NOT: llvm.call @plim_rt_allocate
-//       CHECK: llvm.call @plim_rt_dispatch
+//       CHECK: llvm.call @plim_rt_schedule
 //        HEAP: llvm.call @plim_rt_release
 //    SLAB-NOT: llvm.call @plim_rt_release
 //   FRAME-NOT: llvm.call @plim_rt_release

@@ -252,8 +252,8 @@ func.func @keyword(%o: memref<4xf32>) {
 
 func.func private @work() attributes {plim.dispatch_function}
 func.func @alone(%o: memref<4xf32>) {
-  // expected-error @below {{'plim.concurrent' op must hold at least two dispatches}}
-  plim.concurrent {
+  // expected-error @below {{'plim.schedule' op must hold at least two dispatches}}
+  plim.schedule {
     plim.dispatch @work outs(%o : memref<4xf32>)
   }
   return
@@ -263,8 +263,8 @@ func.func @alone(%o: memref<4xf32>) {
 
 func.func private @work() attributes {plim.dispatch_function}
 func.func @tensors(%o: tensor<4xf32>) {
-  plim.concurrent {
-    // expected-error @below {{'plim.dispatch' op can't be part of plim.concurrent, which holds dispatches on buffers}}
+  plim.schedule {
+    // expected-error @below {{'plim.dispatch' op can't be part of plim.schedule, which holds dispatches on buffers}}
     %r = plim.dispatch @work outs(%o : tensor<4xf32>) -> tensor<4xf32>
   }
   return
@@ -273,8 +273,8 @@ func.func @tensors(%o: tensor<4xf32>) {
 // -----
 
 func.func @other_op(%a: memref<4xf32>, %o: memref<4xf32>) {
-  plim.concurrent {
-    // expected-error @below {{'memref.copy' op can't be part of plim.concurrent, which holds dispatches on buffers}}
+  plim.schedule {
+    // expected-error @below {{'memref.copy' op can't be part of plim.schedule, which holds dispatches on buffers}}
     memref.copy %a, %o : memref<4xf32> to memref<4xf32>
   }
   return
@@ -284,9 +284,9 @@ func.func @other_op(%a: memref<4xf32>, %o: memref<4xf32>) {
 
 func.func private @work() attributes {plim.dispatch_function}
 func.func @write_after_read(%a: memref<4xf32>, %o: memref<4xf32>) {
-  plim.concurrent {
+  plim.schedule {
     plim.dispatch @work ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
-    // expected-error @below {{'plim.dispatch' op shares binding #0 with another dispatch of plim.concurrent, and one of them writes it}}
+    // expected-error @below {{'plim.dispatch' op shares binding #0 with another dispatch of plim.schedule that it does not wait for, and one of them writes it}}
     plim.dispatch @work outs(%a : memref<4xf32>)
   }
   return
@@ -296,9 +296,9 @@ func.func @write_after_read(%a: memref<4xf32>, %o: memref<4xf32>) {
 
 func.func private @work() attributes {plim.dispatch_function}
 func.func @read_after_write(%a: memref<4xf32>, %o: memref<4xf32>) {
-  plim.concurrent {
+  plim.schedule {
     plim.dispatch @work outs(%a : memref<4xf32>)
-    // expected-error @below {{'plim.dispatch' op shares binding #0 with another dispatch of plim.concurrent, and one of them writes it}}
+    // expected-error @below {{'plim.dispatch' op shares binding #0 with another dispatch of plim.schedule that it does not wait for, and one of them writes it}}
     plim.dispatch @work ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
   }
   return
@@ -306,9 +306,133 @@ func.func @read_after_write(%a: memref<4xf32>, %o: memref<4xf32>) {
 
 // -----
 
+func.func private @work() attributes {plim.dispatch_function}
+func.func @waits_for_another(%a: memref<4xf32>, %o: memref<4xf32>) {
+  plim.schedule {
+    plim.dispatch @work outs(%a : memref<4xf32>)
+    plim.dispatch @work
+    // expected-error @below {{'plim.dispatch' op shares binding #0 with another dispatch of plim.schedule that it does not wait for, and one of them writes it}}
+    plim.dispatch @work ins(%a : memref<4xf32>) outs(%o : memref<4xf32>)
+  } {predecessors = [array<i64>, array<i64>, array<i64: 1>]}
+  return
+}
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @too_few() {
+  // expected-error @below {{'plim.schedule' op has 2 dispatches, but predecessors of 1}}
+  plim.schedule {
+    plim.dispatch @work
+    plim.dispatch @work
+  } {predecessors = [array<i64>]}
+  return
+}
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @itself() {
+  // expected-error @below {{'plim.schedule' op has dispatch #1 wait for #1, which does not come before it}}
+  plim.schedule {
+    plim.dispatch @work
+    plim.dispatch @work
+  } {predecessors = [array<i64>, array<i64: 0, 1>]}
+  return
+}
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @negative() {
+  // expected-error @below {{'plim.schedule' op has dispatch #1 wait for #-1, which does not come before it}}
+  plim.schedule {
+    plim.dispatch @work
+    plim.dispatch @work
+  } {predecessors = [array<i64>, array<i64: -1>]}
+  return
+}
+
+// -----
+
+func.func private @work() attributes {plim.dispatch_function}
+func.func @too_many() {
+  // expected-error @below {{'plim.schedule' op holds 65 dispatches, but 64 are the most}}
+  plim.schedule {
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+    plim.dispatch @work
+  }
+  return
+}
+
+// -----
+
 func.func @empty() {
-  // expected-error @below {{'plim.concurrent' op must hold at least two dispatches}}
-  plim.concurrent {
+  // expected-error @below {{'plim.schedule' op must hold at least two dispatches}}
+  plim.schedule {
   }
   return
 }

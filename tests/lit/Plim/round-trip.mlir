@@ -60,16 +60,27 @@ func.func @no_bindings() {
 }
 
 // CHECK-LABEL: func.func @at_once(
-//       CHECK: plim.concurrent {
+//       CHECK: plim.schedule {
 //  CHECK-NEXT:   plim.dispatch @work
 //  CHECK-NEXT:   plim.dispatch @work
 //  CHECK-NEXT: } {plim.note}
 //  CHECK-NEXT: return
 func.func @at_once(%a: memref<?x4xf32>, %s: f32, %o: memref<?xf32>, %p: memref<?xf32>) {
-  plim.concurrent {
+  plim.schedule {
     plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%o : memref<?xf32>)
     plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%p : memref<?xf32>)
   } {plim.note}
+  return
+}
+
+// CHECK-LABEL: func.func @one_after_the_other(
+//       CHECK: } {predecessors = [array<i64>, array<i64: 0>, array<i64: 0, 1>]}
+func.func @one_after_the_other(%a: memref<?x4xf32>, %s: f32, %o: memref<?xf32>) {
+  plim.schedule {
+    plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%o : memref<?xf32>)
+    plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%o : memref<?xf32>)
+    plim.dispatch @work ins(%a, %s : memref<?x4xf32>, f32) outs(%o : memref<?xf32>)
+  } {predecessors = [array<i64>, array<i64: 0>, array<i64: 0, 1>]}
   return
 }
 

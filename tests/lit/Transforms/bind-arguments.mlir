@@ -3,9 +3,9 @@
 // A dispatch function: buffers, then scalars, then one extent for each unknown dimension in binding
 // order. Results are written to the last buffers.
 // CHECK-LABEL: func.func private @dispatch(
-//  CHECK-SAME: %[[A:[^:]*]]: memref<f32> {plim.access = #plim.access<readonly>},
-//  CHECK-SAME: %[[B:[^:]*]]: memref<i16> {plim.bytes = 12 : i64},
-//  CHECK-SAME: %[[O:[^:]*]]: memref<f32>,
+//  CHECK-SAME: %[[A:[^:]*]]: memref<f32> {plim.access = #plim.access<readonly>, plim.shape = tensor<?x4xf32>},
+//  CHECK-SAME: %[[B:[^:]*]]: memref<i16> {plim.bytes = 12 : i64, plim.shape = tensor<2x3xi16>},
+//  CHECK-SAME: %[[O:[^:]*]]: memref<f32> {plim.shape = tensor<?x?xf32>},
 //  CHECK-SAME: %[[S:[^:]*]]: f32,
 //  CHECK-SAME: %[[A0:[^:]*]]: index, %[[O0:[^:]*]]: index, %[[O1:[^:]*]]: index) attributes
 //       CHECK: %[[AM:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [%[[A0]], 4], strides: [4, 1]

@@ -217,7 +217,7 @@ func.func private @d() attributes {plim.dispatch_function}
 func.func @at_once() {
   %a = memref.alloc() : memref<4xf32>
   %b = memref.alloc() : memref<4xf32>
-  plim.concurrent {
+  plim.schedule {
     plim.dispatch @d outs(%a : memref<4xf32>)
     plim.dispatch @d outs(%b : memref<4xf32>)
   }

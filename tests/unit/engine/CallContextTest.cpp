@@ -269,7 +269,7 @@ TEST(CallContext, LentWorkspacesHoldSlabAndScratch) {
       constexpr plim_dispatch inlineDispatch =
           dispatchOf(lentScratch, firstScalar, "inline", cheap);
       constexpr plim_dispatch parallelDispatch =
-          dispatchOf(lentScratch, firstScalar, "parallel", Executor::pieceOperations);
+          dispatchOf(lentScratch, firstScalar, "parallel", 100 * operationsPerMicrosecond);
       int64_t one = 1, many = 200;
       for (int i = 0; i < 20; ++i) {
         ASSERT_EQ(plim_rt_dispatch(call.context(), &inlineDispatch, bindings, &one), 0)
@@ -291,7 +291,7 @@ TEST(RuntimeSymbols, AreTheWholeAbi) {
     EXPECT_TRUE(table.emplace(symbol.name, symbol.address).second);
   EXPECT_EQ(table.size(), 9u);
   EXPECT_EQ(table["plim_rt_dispatch"], reinterpret_cast<void *>(&plim_rt_dispatch));
-  EXPECT_EQ(table["plim_rt_dispatch_group"], reinterpret_cast<void *>(&plim_rt_dispatch_group));
+  EXPECT_EQ(table["plim_rt_schedule"], reinterpret_cast<void *>(&plim_rt_schedule));
   EXPECT_EQ(table["plim_rt_allocate"], reinterpret_cast<void *>(&plim_rt_allocate));
   EXPECT_EQ(table["plim_rt_allocate_result"], reinterpret_cast<void *>(&plim_rt_allocate_result));
   EXPECT_EQ(table["plim_rt_release"], reinterpret_cast<void *>(&plim_rt_release));

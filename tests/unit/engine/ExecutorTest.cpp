@@ -8,11 +8,14 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <random>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
@@ -64,6 +67,12 @@ plim_code countEntry(plim_context *context, void *const *bindings, const int64_t
     if (scratch[i] != begin)
       return plim_rt_fail(context, invalidArgument, "scratch was overwritten");
   return 0;
+}
+
+/// None waits for another.
+plim_code runAtOnce(plim_context *context, std::span<const plim_launch> launches) {
+  const plim_schedule schedule = {launches.size(), nullptr};
+  return plim_rt_schedule(context, &schedule, launches.data());
 }
 
 /// Runs countEntry for one call and checks that every workgroup ran once.
@@ -191,9 +200,7 @@ struct CountedGroup {
     auto &member = *members.emplace_back(std::make_unique<Member>(count, cost));
     launches.push_back({&member.dispatch, &member.binding, &member.scalar});
   }
-  plim_code run(plim_context *context) const {
-    return plim_rt_dispatch_group(context, static_cast<int64_t>(launches.size()), launches.data());
-  }
+  plim_code run(plim_context *context) const { return runAtOnce(context, launches); }
 
   std::vector<std::unique_ptr<Member>> members;
   std::vector<plim_launch> launches;
@@ -224,7 +231,7 @@ TEST_F(ExecutorTest, EveryWorkgroupOfAGroupRunsOnce) {
       {{1, INT64_MAX}, {3, INT64_MAX}, {100, 0}},
       std::vector<std::pair<int64_t, int64_t>>(16, {2, dear}),
       std::vector<std::pair<int64_t, int64_t>>(17, {1, dear}),
-      std::vector<std::pair<int64_t, int64_t>>(50, {3, dear / 4}),
+      std::vector<std::pair<int64_t, int64_t>>(64, {3, dear / 4}),
   };
   for (int threads : {1, 2, 4, 8}) {
     RuntimeParts parts(threads);
@@ -268,7 +275,7 @@ TEST_F(ExecutorTest, SmallGroupsAndOneThreadRunInOrderOnTheCaller) {
     for (int i = 0; i < 3; ++i)
       launches[i] = {&dispatch, bindings, scalars[i]};
     Call call(parts);
-    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 3, launches), 0);
+    EXPECT_EQ(runAtOnce(call.context(), {launches, 3}), 0);
     EXPECT_EQ(seen.order, (std::vector<int64_t>{0, 1, 10, 20, 21}));
   }
 }
@@ -293,7 +300,7 @@ TEST_F(ExecutorTest, DispatchesOfOneWorkgroupEachOverlap) {
   plim_dispatch dispatch = dispatchOf(entry, firstScalar, "meet", dear);
   plim_launch launches[] = {{&dispatch, bindings, scalars}, {&dispatch, bindings, scalars}};
   Call call(parts);
-  EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), 0);
+  EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), 0);
   EXPECT_TRUE(call.status().ok()) << call.status().toString();
 }
 
@@ -308,7 +315,7 @@ TEST_F(ExecutorTest, AFailureInOneDispatchDropsTheRestOfItsGroup) {
     plim_launch launches[] = {{&dispatch, badBindings, scalars},
                               {&dispatch, goodBindings, scalars}};
     Call call(parts);
-    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), invalidArgument);
+    EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), invalidArgument);
     EXPECT_EQ(call.context()->status, invalidArgument);
     EXPECT_EQ(call.status().message(), "m.mlir:3:4: it failed");
     EXPECT_EQ(good.started.load(), good.ended.load()) << "returned while a range was running";
@@ -316,9 +323,172 @@ TEST_F(ExecutorTest, AFailureInOneDispatchDropsTheRestOfItsGroup) {
     EXPECT_LT(good.started.load() + bad.started.load(), 5000);
     // The call has failed: nothing of it starts any more.
     int before = good.started.load();
-    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches), invalidArgument);
+    EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), invalidArgument);
     EXPECT_EQ(good.started.load(), before);
   }
+}
+
+/// A schedule whose launches find out whether those that they wait for have ended.
+class OrderedWork {
+public:
+  /// Each waits for some of those before it; `sizes` are workgroups and their cost.
+  OrderedWork(std::mt19937 &random, const std::vector<std::pair<int64_t, int64_t>> &sizes) {
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      uint64_t before = 0;
+      for (int edges = static_cast<int>(random() % 4); i > 0 && edges > 0; --edges)
+        before |= uint64_t{1} << (i - 1 - random() % std::min<size_t>(i, 5));
+      add(sizes[i].first, sizes[i].second, before);
+    }
+  }
+  OrderedWork() = default;
+
+  void add(int64_t count, int64_t cost, uint64_t before, plim_dispatch_entry entry = &runOne) {
+    auto &one = *all.emplace_back(std::make_unique<One>());
+    one.work = this;
+    one.count = count;
+    one.before = before;
+    one.binding = &one;
+    one.dispatch = dispatchOf(entry, firstScalar, "ordered", cost);
+    launches.push_back({&one.dispatch, &one.binding, &one.count});
+    predecessors.push_back(before);
+  }
+  plim_code run(plim_context *context) const {
+    const plim_schedule schedule = {launches.size(), predecessors.data()};
+    return plim_rt_schedule(context, &schedule, launches.data());
+  }
+
+  struct One {
+    OrderedWork *work;
+    int64_t count;
+    uint64_t before;
+    void *binding;
+    plim_dispatch dispatch;
+    std::atomic<int64_t> done{0};
+  };
+  std::vector<std::unique_ptr<One>> all;
+
+private:
+  static plim_code runOne(plim_context *context, void *const *bindings, const int64_t *,
+                          int64_t begin, int64_t end) {
+    auto *one = static_cast<One *>(bindings[0]);
+    for (size_t i = 0; i < one->work->all.size(); ++i) {
+      const One &other = *one->work->all[i];
+      // Plain memory order: what is written there must be visible by the schedule alone.
+      if ((one->before >> i & 1) &&
+          other.done.load(std::memory_order_relaxed) != std::max<int64_t>(other.count, 0))
+        return plim_rt_fail(context, invalidArgument, "ran before its predecessor had ended");
+    }
+    one->done.fetch_add(end - begin, std::memory_order_relaxed);
+    return 0;
+  }
+
+  std::vector<plim_launch> launches;
+  std::vector<uint64_t> predecessors;
+};
+
+TEST_F(ExecutorTest, LaunchesWaitForTheirPredecessors) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int threads : {1, 2, 4, 8}) {
+    RuntimeParts parts(threads);
+    for (int round = 0; round < 200; ++round) {
+      std::vector<std::pair<int64_t, int64_t>> sizes(1 + random() % PLIM_SCHEDULE_LIMIT);
+      for (auto &[count, cost] : sizes) {
+        count = std::array<int64_t, 6>{0, 1, 2, 7, 40, 300}[random() % 6];
+        cost = std::array<int64_t, 4>{cheap, dear / 20, dear, 20 * dear}[random() % 4];
+      }
+      OrderedWork work(random, sizes);
+      Call call(parts);
+      ASSERT_EQ(work.run(call.context()), 0) << call.status().toString();
+      for (const auto &one : work.all)
+        ASSERT_EQ(one->done.load(), one->count);
+    }
+  }
+}
+
+TEST_F(ExecutorTest, SchedulesOfManyCallersAtOnce) {
+  RuntimeParts parts(4);
+  std::vector<std::thread> callers;
+  for (unsigned i = 0; i < 6; ++i)
+    callers.emplace_back([&parts, i] {
+      std::mt19937 random(i);
+      for (int round = 0; round < 100; ++round) {
+        OrderedWork work(random, std::vector<std::pair<int64_t, int64_t>>(20, {6, dear}));
+        Call call(parts);
+        ASSERT_EQ(work.run(call.context()), 0) << call.status().toString();
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
+TEST_F(ExecutorTest, ASuccessorOfAFailureDoesNotRun) {
+  for (int threads : {1, 2, 4}) {
+    RuntimeParts parts(threads);
+    OrderedWork work;
+    work.add(4, dear, 0);
+    work.add(4, dear, 1,
+             [](plim_context *context, void *const *, const int64_t *, int64_t, int64_t) {
+               return plim_rt_fail(context, invalidArgument, "bad");
+             });
+    work.add(4, dear, 2);
+    work.add(4, dear, 4);
+    Call call(parts);
+    EXPECT_EQ(work.run(call.context()), invalidArgument);
+    EXPECT_EQ(call.status().message(), "bad");
+    EXPECT_EQ(work.all[0]->done.load(), 4);
+    EXPECT_EQ(work.all[2]->done.load(), 0);
+    EXPECT_EQ(work.all[3]->done.load(), 0);
+  }
+}
+
+/// Both of two workgroups are there at once; a busy machine may take its time.
+plim_code meet(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
+               int64_t end) {
+  auto &come = static_cast<OrderedWork::One *>(bindings[0])->done;
+  come.fetch_add(end - begin);
+  for (auto limit = Clock::now() + std::chrono::seconds(10); Clock::now() < limit;)
+    if (come.load() == 2)
+      return 0;
+  return plim_rt_fail(context, invalidArgument, "alone");
+}
+
+TEST_F(ExecutorTest, HelpersComeBackAfterWorkForOne) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "one processor";
+  RuntimeParts parts(2);
+  OrderedWork work;
+  work.add(2, dear, 0, &meet);
+  work.add(1, dear, 1, [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) {
+    spin(std::chrono::milliseconds(20)); // nobody waits that long for work
+    return plim_code{0};
+  });
+  work.add(2, dear, 2, &meet);
+  Call call(parts);
+  EXPECT_EQ(work.run(call.context()), 0) << call.status().toString();
+}
+
+TEST_F(ExecutorTest, ALaunchWaitsForNoOtherThanItsPredecessors) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "one processor";
+  RuntimeParts parts(2);
+  // The second and the third are there at once, though one of two groups could have ended before.
+  static std::atomic<int> come;
+  come = 0;
+  auto wait = [](plim_context *context, void *const *, const int64_t *, int64_t, int64_t) {
+    ++come;
+    for (auto limit = Clock::now() + std::chrono::seconds(10); Clock::now() < limit;)
+      if (come.load() == 2)
+        return plim_code{0};
+    return plim_rt_fail(context, invalidArgument, "waited for the other one");
+  };
+  OrderedWork work;
+  work.add(1, dear, 0);
+  work.add(1, dear, 0, wait);
+  work.add(1, dear, 1, wait);
+  Call call(parts);
+  EXPECT_EQ(work.run(call.context()), 0) << call.status().toString();
 }
 
 TEST_F(ExecutorTest, AProfilerSeesEveryDispatchAndRange) {
@@ -330,8 +500,7 @@ TEST_F(ExecutorTest, AProfilerSeesEveryDispatchAndRange) {
     void *bindings[] = {counters.data()}, *badBindings[] = {nullptr};
     auto run = [&](std::vector<plim_launch> launches) {
       CallContext call(executor, *pool, *pool, {});
-      return plim_rt_dispatch_group(call.context(), static_cast<int64_t>(launches.size()),
-                                    launches.data());
+      return runAtOnce(call.context(), launches);
     };
     plim_dispatch small = dispatchOf(countEntry, firstScalar, "small", cheap);
     plim_dispatch large = dispatchOf(countEntry, firstScalar, "large", dear);
@@ -340,6 +509,7 @@ TEST_F(ExecutorTest, AProfilerSeesEveryDispatchAndRange) {
                       int64_t) { return plim_rt_fail(context, invalidArgument, "bad"); },
                    firstScalar, "failing", dear);
     small.location = "in.mlir:1:2: ";
+    small.bytes = [](const int64_t *scalars) { return 24 * scalars[0]; };
     large.location = nullptr;
     int64_t none[] = {0}, one[] = {1}, many[] = {300};
     constexpr uint64_t rounds = 10;
@@ -357,11 +527,13 @@ TEST_F(ExecutorTest, AProfilerSeesEveryDispatchAndRange) {
     EXPECT_EQ((seen[{Dispatch, "small"}].runs), 3 * rounds);
     EXPECT_EQ((seen[{Dispatch, "small"}].workgroups), 302 * rounds);
     EXPECT_EQ((seen[{Dispatch, "small"}].location), "in.mlir:1:2: ");
+    EXPECT_EQ((seen[{Dispatch, "small"}].bytes), 24 * 302 * rounds);
+    EXPECT_EQ((seen[{Dispatch, "large"}].bytes), 0u);
     EXPECT_EQ((seen[{Dispatch, "large"}].runs), 2 * rounds);
     EXPECT_EQ((seen[{Dispatch, "large"}].workgroups), 600 * rounds);
     EXPECT_EQ((seen[{Dispatch, "failing"}].runs), rounds);
     EXPECT_EQ((seen[{Range, "large"}].workgroups), threads == 1 ? 0 : 600 * rounds);
-    EXPECT_EQ((seen[{Group, "concurrent dispatches"}].runs), threads == 1 ? 0 : rounds);
+    EXPECT_EQ((seen[{Schedule, "schedule"}].runs), threads == 1 ? 0 : rounds);
   }
 }
 
@@ -381,7 +553,7 @@ TEST_F(ExecutorTest, CancelEndsAGroup) {
         std::this_thread::yield();
       call.cancel();
     });
-    EXPECT_EQ(plim_rt_dispatch_group(call.context(), 3, launches),
+    EXPECT_EQ(runAtOnce(call.context(), {launches, 3}),
               static_cast<plim_code>(StatusCode::Cancelled));
     canceller.join();
     EXPECT_EQ(call.status().code(), StatusCode::Cancelled);
@@ -398,8 +570,7 @@ TEST_F(ExecutorTest, ExceptionsInAGroupBecomeFailures) {
   plim_dispatch dispatch = dispatchOf(entry, firstScalar, "throwing", dear);
   plim_launch launches[] = {{&dispatch, nullptr, scalars}, {&dispatch, nullptr, scalars}};
   Call call(parts);
-  EXPECT_EQ(plim_rt_dispatch_group(call.context(), 2, launches),
-            static_cast<plim_code>(StatusCode::Unknown));
+  EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), static_cast<plim_code>(StatusCode::Unknown));
   EXPECT_THAT(std::string(call.status().message()), HasSubstr("throwing"));
 }
 
@@ -640,7 +811,7 @@ TEST_F(FloatEnvironmentTest, OfTheCallerDoesNotReachGroups) {
     Call call(parts);
     unsigned before = _mm_getcsr(), callers = before | flushAndDenormalsAreZero;
     _mm_setcsr(callers);
-    plim_rt_dispatch_group(call.context(), 3, launches);
+    runAtOnce(call.context(), {launches, 3});
     unsigned after = _mm_getcsr();
     _mm_setcsr(before);
     EXPECT_EQ(after, callers);

@@ -260,7 +260,8 @@ protected:
 
   Status run(int64_t binding, int64_t element, int64_t workgroup, int64_t cost) {
     static constexpr uint8_t access[] = {PLIM_ACCESS_READ, PLIM_ACCESS_WRITE};
-    plim_dispatch dispatch = {entry, firstScalar, "copy", cost, "in.mlir:7:3: ", 2, access};
+    plim_dispatch dispatch = {
+        entry, firstScalar, "copy", cost, "in.mlir:7:3: ", 2, access, 0, nullptr};
     Call call(parts);
     int64_t bytes[] = {count};
     void *bindings[] = {call.allocate(1, bytes, 4), call.allocate(1, bytes, 4)};

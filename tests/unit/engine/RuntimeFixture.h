@@ -32,12 +32,13 @@ inline int64_t firstScalar(const int64_t *scalars) { return scalars[0]; }
 /// Of one that says nothing of its source and bindings.
 constexpr plim_dispatch dispatchOf(plim_dispatch_entry entry, plim_workgroup_count workgroups,
                                    const char *name, int64_t cost) {
-  return {entry, workgroups, name, cost, "", 0, nullptr};
+  return {entry, workgroups, name, cost, "", 0, nullptr, 0, nullptr};
 }
 
 /// Cheap enough that a dispatch of any size in the tests runs inline.
 inline constexpr int64_t cheap = 1;
-/// Dear enough that every workgroup is a range of its own.
-inline constexpr int64_t dear = Executor::rangeOperations;
+/// Dear enough that two workgroups are shared between threads.
+inline constexpr int64_t dear = 10 * operationsPerMicrosecond;
+static_assert(2 * dear >= Executor::inlineOperations);
 
 } // namespace plim::runtime

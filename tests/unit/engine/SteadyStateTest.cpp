@@ -27,8 +27,10 @@ plim_code entry(plim_context *context, void *const *bindings, const int64_t *, i
 
 constexpr plim_dispatch inlineDispatch = dispatchOf(entry, firstScalar, "inline", cheap);
 constexpr plim_dispatch parallelDispatch = dispatchOf(entry, firstScalar, "parallel", dear);
+constexpr uint64_t secondWaits[] = {0, 1};
+constexpr plim_schedule atOnce = {2, nullptr}, inOrder = {2, secondWaits};
 
-/// What host code does: a buffer, a temporary, dispatches and groups of both kinds, the buffer as
+/// What host code does: a buffer, a temporary, dispatches and schedules of both kinds, the buffer as
 /// result.
 plim_code hostCode(plim_context *context, const plim_view *, const plim_view *results) {
   const int64_t sizes[] = {64, 4};
@@ -44,7 +46,8 @@ plim_code hostCode(plim_context *context, const plim_view *, const plim_view *re
     return context->status;
   for (const plim_dispatch *dispatch : {&inlineDispatch, &parallelDispatch}) {
     const plim_launch launches[] = {{dispatch, bindings, scalars}, {dispatch, others, scalars}};
-    if (plim_rt_dispatch_group(context, 2, launches) != 0)
+    if (plim_rt_schedule(context, &atOnce, launches) != 0 ||
+        plim_rt_schedule(context, &inOrder, launches) != 0)
       return context->status;
   }
   plim_rt_release(context, temporary);

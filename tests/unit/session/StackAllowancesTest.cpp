@@ -236,20 +236,25 @@ TEST_F(StackAllowance, OfADispatch) {
       for (int64_t cost : {cheap, dear}) {
         // The first parallel dispatch starts the workers, the later ones find them.
         RuntimeParts parts(threads);
+        std::vector<uint64_t> chain = {0};
+        while (chain.size() < PLIM_SCHEDULE_LIMIT)
+          chain.push_back(uint64_t{1} << (chain.size() - 1));
         for (int i = 0; i < 20; ++i) {
+          const bool inOrder = i % 2 == 1;
           Call call(parts);
           plim_context *context = call.context();
-          plim_dispatch dispatch{entry, &firstScalar, "work", cost, "", 0, nullptr};
+          plim_dispatch dispatch = dispatchOf(entry, &firstScalar, "work", cost);
           // Every workgroup yields, which takes long where the machine has other work.
           int64_t count = 500, few = 20;
           check(std::to_string(threads) + " threads, cost " + std::to_string(cost),
                 depthOf([&] { plim_rt_dispatch(context, &dispatch, nullptr, &count); }),
                 jit::StackAllowances::dispatch);
-          Call grouped(parts);
-          plim_context *other = grouped.context();
-          std::vector<plim_launch> launches(40, {&dispatch, nullptr, &few});
-          check("a group, " + std::to_string(threads) + " threads, cost " + std::to_string(cost),
-                depthOf([&] { plim_rt_dispatch_group(other, 40, launches.data()); }),
+          Call scheduled(parts);
+          plim_context *other = scheduled.context();
+          std::vector<plim_launch> launches(PLIM_SCHEDULE_LIMIT, {&dispatch, nullptr, &few});
+          const plim_schedule schedule = {launches.size(), inOrder ? chain.data() : nullptr};
+          check("a schedule, " + std::to_string(threads) + " threads, cost " + std::to_string(cost),
+                depthOf([&] { plim_rt_schedule(other, &schedule, launches.data()); }),
                 jit::StackAllowances::dispatch);
         }
       }

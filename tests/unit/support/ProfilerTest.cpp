@@ -39,9 +39,9 @@ std::vector<json> eventsOf(const Profiler &profiler, const std::string &phase) {
 TEST(Profiler, CountsRuns) {
   Profiler profiler;
   Profiler::Subject &subject = profiler.subject(Kind::Dispatch, "a", "in.mlir:1:2: ");
-  profiler.count(subject, 30, 4);
-  profiler.count(subject, 10, 2);
-  profiler.count(subject, 20, 3);
+  profiler.count(subject, 30, {4, 100});
+  profiler.count(subject, 10, {2, 0});
+  profiler.count(subject, 20, {3, 11});
   std::vector<Profiler::Counter> counters = profiler.counters();
   ASSERT_THAT(counters, SizeIs(1));
   EXPECT_EQ(counters[0].kind, Kind::Dispatch);
@@ -49,6 +49,7 @@ TEST(Profiler, CountsRuns) {
   EXPECT_EQ(counters[0].location, "in.mlir:1:2: ");
   EXPECT_EQ(counters[0].runs, 3U);
   EXPECT_EQ(counters[0].workgroups, 9U);
+  EXPECT_EQ(counters[0].bytes, 111U);
   EXPECT_EQ(counters[0].totalNanoseconds, 60);
   EXPECT_EQ(counters[0].minNanoseconds, 10);
   EXPECT_EQ(counters[0].maxNanoseconds, 30);
@@ -74,7 +75,7 @@ TEST(Profiler, WritesATraceOfNestedSpans) {
   Profiler profiler;
   {
     ProfilerSpan outer(&profiler, Kind::Call, "outer", "in.mlir:3:4: ");
-    ProfilerSpan inner(&profiler, Kind::Dispatch, "first name", nullptr, 7);
+    ProfilerSpan inner(&profiler, Kind::Dispatch, "first name", nullptr, {7, 0});
     inner.rename("inner");
   }
   profiler.keep(profiler.subject(Kind::Range, "inner"), 1234567, 1234999, 3, 5);

@@ -179,7 +179,7 @@ TEST_F(RunCommandTest, StatisticsTellOfDispatches) {
   Outcome outcome = run(options);
   EXPECT_THAT(outcome.err,
               ContainsRegex("\ndispatches, [^\n]*\n  dispatch +runs +workgroups +"
-                            "minimum +mean +maximum +share %\n  matmul_[a-z_0-9]+ +7 "));
+                            "minimum +mean +maximum +share % +GB/s\n  matmul_[a-z_0-9]+ +7 "));
 }
 
 TEST_F(RunCommandTest, WritesATrace) {
@@ -372,7 +372,7 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   Outcome outcome = explain(options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
-              AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch @"),
+              AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch #0 @"),
                     HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "),
                     HasSubstr("\nstack, in bytes\n  function "), HasSubstr("\ndata, in bytes\n"),
                     HasSubstr("\nmemory of @main: 1024 bytes; 1024 are live at once"),
