@@ -7,6 +7,8 @@
 #include "engine/runtime/ScheduleRun.h"
 #include "engine/runtime/ThreadSanitizer.h"
 
+// For kinds of cores.
+#define TBB_PREVIEW_TASK_ARENA_CONSTRAINTS_EXTENSION 1
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
@@ -23,6 +25,7 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace plim::runtime {
 namespace {
@@ -30,6 +33,17 @@ namespace {
 // At the top of a worker's stack: oneTBB's own frames, thread-local data of the program, and what a
 // signal handler may need at the bottom.
 constexpr int64_t workerMarginBytes = 256 << 10;
+
+tbb::task_arena::constraints constraintsOf(const WorkerOptions &workers) {
+  tbb::task_arena::constraints result;
+  if (workers.numaNode)
+    result.set_numa_id(*workers.numaNode);
+  // From the least to the most powerful kind.
+  const std::vector<tbb::core_type_id> kinds = tbb::info::core_types();
+  if (workers.cores != CoreKind::Any && kinds.size() > 1)
+    result.set_core_type(workers.cores == CoreKind::Performance ? kinds.back() : kinds.front());
+  return result;
+}
 
 /// Counts a caller for a scope.
 class CallerCount {
@@ -52,16 +66,33 @@ struct Executor::Arena {
   // A caller that finds no slot would have to sleep while a worker does its work. So callers have
   // slots of their own, and half as many of them as there are threads may use the workers: with
   // more, every core has a caller to itself and sharing gains nothing.
-  explicit Arena(int threads)
-      : maxCallers((threads + 1) / 2),
-        tasks(threads - 1 + maxCallers, static_cast<unsigned>(maxCallers)), process(getpid()) {}
+  Arena(int threads, const WorkerOptions &workers)
+      : maxCallers((threads + 1) / 2), process(getpid()) {
+    if (!workers.ofCaller)
+      own.emplace(constraintsOf(workers).set_max_concurrency(threads - 1 + maxCallers),
+                  static_cast<unsigned>(maxCallers));
+  }
+
+  /// Runs job() on the calling thread, isolated from other tasks, where workers find what it spawns.
+  template <typename JobT> void execute(JobT &&job) {
+    auto isolated = [&]() PLIM_NO_TSAN { tbb::this_task_arena::isolate(job); };
+    own ? own->execute(isolated) : isolated();
+  }
+  template <typename JobT> void enqueue(JobT job) {
+    if (own)
+      own->enqueue(std::move(job));
+    else
+      tbb::task_arena(tbb::attach{}).enqueue(std::move(job));
+  }
+  /// How many threads may work at once, the calling one included, which is inside of execute().
+  static int threadsHere() { return tbb::this_task_arena::max_concurrency(); }
 
   // The workers stay behind in the parent of a fork.
   bool usable() const { return process == getpid(); }
 
   const int maxCallers;
   std::atomic<int> callers{0};
-  tbb::task_arena tasks;
+  std::optional<tbb::task_arena> own; // none where the caller's is used
   const pid_t process;
 };
 
@@ -176,6 +207,29 @@ private:
   tbb::task_group group{context};
 };
 
+Status Executor::check(const WorkerOptions &workers) {
+  if (workers.ofCaller && (workers.numaNode || workers.cores != CoreKind::Any))
+    return invalidArgumentError(
+        "workers of the caller's arena run where that arena has them: neither a "
+        "NUMA node nor a kind of cores can be asked for");
+  if (!workers.numaNode)
+    return okStatus();
+  try {
+    const std::vector<tbb::numa_node_id> nodes = tbb::info::numa_nodes();
+    if (*workers.numaNode >= 0 && std::ranges::find(nodes, *workers.numaNode) != nodes.end())
+      return okStatus();
+    std::string known;
+    for (tbb::numa_node_id node : nodes)
+      if (node >= 0)
+        known += (known.empty() ? "" : ", ") + std::to_string(node);
+    return invalidArgumentError(
+        "there is no NUMA node " + std::to_string(*workers.numaNode) +
+        (known.empty() ? "; this machine tells of none" : "; known are " + known));
+  } catch (...) {
+    return internalError("oneTBB cannot tell of NUMA nodes");
+  }
+}
+
 Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     : pool(std::move(pool)), options(std::move(options)), scratch(*this->pool), threadCount(1),
       workerBytes(std::numeric_limits<int64_t>::max()) {
@@ -183,11 +237,12 @@ Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     // An arena that asks for more than oneTBB grants gets no more, and a warning on stderr.
     size_t granted =
         tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    int wanted =
-        this->options.threads > 0 ? this->options.threads : tbb::info::default_concurrency();
+    const WorkerOptions &workers = this->options.workers;
+    int wanted = this->options.threads > 0 ? this->options.threads
+                                           : tbb::info::default_concurrency(constraintsOf(workers));
     int agreed = static_cast<int>(std::min(static_cast<size_t>(wanted), granted));
     if (agreed > 1) {
-      arena = std::make_unique<Arena>(agreed);
+      arena = std::make_unique<Arena>(agreed, workers);
       threadCount = agreed;
       size_t whole = tbb::global_control::active_value(tbb::global_control::thread_stack_size);
       workerBytes = std::max(static_cast<int64_t>(whole) - workerMarginBytes, int64_t(0));
@@ -268,15 +323,14 @@ bool Executor::tryParallel(CallFrame &frame, std::span<const plim_launch> launch
 
   bool hasBegun = false;
   try {
-    arena->tasks.execute([&]() PLIM_NO_TSAN {
-      tbb::this_task_arena::isolate([&]() PLIM_NO_TSAN {
-        Team team;
-        ScheduleRun run(frame, launches, predecessors, threadCount, team, options.profiler);
-        team.run = &run;
-        hasBegun = true;
-        run.run();
-        team.dismiss();
-      });
+    arena->execute([&]() PLIM_NO_TSAN {
+      Team team;
+      const int threads = std::min(threadCount, Arena::threadsHere());
+      ScheduleRun run(frame, launches, predecessors, threads, team, options.profiler);
+      team.run = &run;
+      hasBegun = true;
+      run.run();
+      team.dismiss();
     });
   } catch (...) {
     // Before the run: it goes inline. Behind it nothing throws.
@@ -289,7 +343,7 @@ void Executor::submit(TaskRef<Task> task, Priority priority, bool isLast) {
     if (!queue->push(std::move(task), priority, isLast))
       return;
     try {
-      arena->tasks.enqueue([tasks = queue]() PLIM_NO_TSAN {
+      arena->enqueue([tasks = queue]() PLIM_NO_TSAN {
         Profiler::nameThread("worker");
         tasks->work();
       });
@@ -333,11 +387,9 @@ void Executor::parallelFor(size_t count, const std::function<void(size_t)> &job)
     size_t runners = std::min(count, static_cast<size_t>(threadCount));
     try {
       tbb::task_group_context group(tbb::task_group_context::isolated);
-      arena->tasks.execute([&]() PLIM_NO_TSAN {
-        tbb::this_task_arena::isolate([&]() PLIM_NO_TSAN {
-          tbb::parallel_for(tbb::blocked_range<size_t>(0, runners, 1), body,
-                            tbb::simple_partitioner(), group);
-        });
+      arena->execute([&]() PLIM_NO_TSAN {
+        tbb::parallel_for(tbb::blocked_range<size_t>(0, runners, 1), body,
+                          tbb::simple_partitioner(), group);
       });
     } catch (...) {
       // The rest is done below.

@@ -7,6 +7,9 @@
 // share them (ScheduleRun.h), isolated from each other's calls and from the host's own tasks. The first
 // failure is latched in the call; what has not yet started is dropped, what runs ends.
 //
+// A machine with several NUMA nodes is best used by an executor for each of them, with its own callers and
+// buffers: work that is shared across nodes is slower than the same on one.
+//
 // oneTBB is included by Executor.cpp alone: it throws, and no exception leaves that file. Process-
 // wide settings of oneTBB are left to the host, so threads beyond what oneTBB grants the process
 // are shared among all arenas. In a forked child, where the workers are gone, everything runs
@@ -22,21 +25,39 @@
 #include "engine/runtime/ScratchArena.h"
 #include "engine/runtime/Task.h"
 #include "support/Profiler.h"
+#include "support/Status.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace plim::runtime {
+
+/// On which processors with several kinds of cores workers run.
+enum class CoreKind { Any, Performance, Efficiency };
+
+/// Whose threads help a caller, and where they run.
+struct WorkerOptions {
+  /// The workers of the oneTBB arena that the calling thread is in, of which as many help as the arena has
+  /// and `threads` allows; instead of an arena of the executor's own. The others are then the host's matter.
+  bool ofCaller = false;
+  /// Bound to the processors of this NUMA node, as are callers while they share work with workers. Numbers
+  /// are those of tbb::info::numa_nodes(). Memory comes from the node of the thread that writes it first.
+  std::optional<int> numaNode = std::nullopt;
+  /// Likewise to this kind of cores. On a machine with one kind all are of it.
+  CoreKind cores = CoreKind::Any;
+};
 
 struct ExecutorOptions {
   /// Threads that work at once on one call, the caller included; 0: all that this process may use.
   /// More than oneTBB grants the process when the executor is made (the processors it may run on,
   /// unless the host changed that) are not had. With 1 no worker is ever started.
   int threads = 0;
+  WorkerOptions workers = {};
   /// Borrowed; null for none. Gets a span for each dispatch, and for each range that a worker shares in.
   Profiler *profiler = nullptr;
   /// What the profiler is told of memory, after each group of dispatches and each call; empty for nothing.
@@ -48,7 +69,10 @@ public:
   /// Schedules below this run inline: an idle worker takes 3 to 4 microseconds to start.
   static constexpr int64_t inlineOperations = 20 * operationsPerMicrosecond;
 
-  /// Keeps `pool`, where scratch comes from. Starts no thread before the first parallel work.
+  /// InvalidArgument if there is no such node, or if what is asked for contradicts itself.
+  static Status check(const WorkerOptions &workers);
+
+  /// Keeps `pool`, where scratch comes from. `workers` must have passed check(). Starts no thread before the first parallel work.
   explicit Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options = {});
   /// No work may be running.
   ~Executor();

@@ -251,6 +251,7 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   state.scratch = std::make_shared<runtime::MemoryPool>(pool);
   pool.reuse = false;
   state.heap = std::make_shared<runtime::MemoryPool>(pool);
+  PLIM_RETURN_IF_ERROR(runtime::Executor::check(options.workers));
   // The target knows of quotas that oneTBB does not.
   int threads = options.threads > 0 ? options.threads
                                     : static_cast<int>(state.target.devices[0].hardwareThreads);
@@ -263,6 +264,7 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   };
   state.executor = std::make_unique<runtime::Executor>(
       state.scratch, runtime::ExecutorOptions{.threads = threads,
+                                              .workers = options.workers,
                                               .profiler = options.profiler.get(),
                                               .memoryUse = memoryUse});
   std::vector<jit::HostSymbol> symbols;

@@ -66,6 +66,8 @@ struct EngineOptions {
   std::optional<targets::TargetDescription> description = std::nullopt;
   /// Threads that work at once on one call, the caller included; 0: all this process may use.
   int threads = 0;
+  /// Whose threads they are, and where they run.
+  runtime::WorkerOptions workers;
   /// Allocation policy of modules that do not choose their own: auto, stack, workspace, heap, fixed:N.
   std::string policy = "auto";
   /// Stack limits as `name=value`, stronger than the target's; see jit::CompileOptions.

@@ -6,13 +6,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <latch>
 #include <map>
+#include <mutex>
 #include <random>
 #include <set>
 #include <span>
@@ -734,6 +739,125 @@ TEST_F(ExecutorTest, InlineScratchIsReusedFromDispatchToDispatch) {
   for (int i = 0; i < 100; ++i)
     plim_rt_dispatch(call.context(), &dispatch, bindings, scalars);
   EXPECT_EQ(seen.size(), 1u);
+}
+
+/// The threads that come to an arena.
+class Arrivals : public tbb::task_scheduler_observer {
+public:
+  explicit Arrivals(tbb::task_arena &arena) : tbb::task_scheduler_observer(arena) { observe(true); }
+  ~Arrivals() override { observe(false); }
+  void on_scheduler_entry(bool) override { // NOLINT(readability-identifier-naming): oneTBB's name
+    std::lock_guard lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  }
+  bool contains(std::thread::id thread) {
+    std::lock_guard lock(mutex);
+    return seen.contains(thread);
+  }
+
+private:
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+};
+
+TEST_F(ExecutorTest, WorkersOfTheCallersArenaHelp) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "one processor";
+  tbb::task_arena arena(3);
+  Arrivals arrivals(arena);
+  auto pool = std::make_shared<MemoryPool>();
+  Executor executor(pool, {.threads = 4, .workers = {.ofCaller = true}});
+  struct Work : OrderedWork {
+    Arrivals *arrivals;
+    std::atomic<int> strangers{0};
+  } work;
+  work.arrivals = &arrivals;
+  // Both are there at once, on threads of that arena.
+  work.add(2, dear, 0,
+           [](plim_context *context, void *const *bindings, const int64_t *scalars, int64_t begin,
+              int64_t end) {
+             auto &work = static_cast<Work &>(*static_cast<OrderedWork::One *>(bindings[0])->work);
+             if (!work.arrivals->contains(std::this_thread::get_id()))
+               ++work.strangers;
+             return meet(context, bindings, scalars, begin, end);
+           });
+  CallContext call(executor, *pool, *pool, {});
+  arena.execute([&] { EXPECT_EQ(work.run(call.context()), 0) << call.status().toString(); });
+  EXPECT_EQ(work.strangers.load(), 0);
+
+  struct Noting : Task {
+    explicit Noting(Arrivals &arrivals) : arrivals(arrivals) {}
+    void run() noexcept override {
+      isThere = arrivals.contains(std::this_thread::get_id());
+      done.count_down();
+    }
+    Arrivals &arrivals;
+    bool isThere = false;
+    std::latch done{1};
+  };
+  auto task = TaskRef<Noting>(new Noting(arrivals));
+  arena.execute([&] { executor.submit(TaskRef<Task>::to(*task.get()), Priority::Normal); });
+  task->done.wait();
+  EXPECT_TRUE(task->isThere);
+  std::atomic<int> ran{0};
+  executor.parallelFor(20, [&](size_t) { ++ran; });
+  EXPECT_EQ(ran.load(), 20);
+}
+
+TEST_F(ExecutorTest, AnArenaOfOneThreadIsRespected) {
+  tbb::task_arena arena(1);
+  auto pool = std::make_shared<MemoryPool>();
+  Executor executor(pool, {.threads = 4, .workers = {.ofCaller = true}});
+  std::thread::id caller;
+  auto entry = [](plim_context *, void *const *bindings, const int64_t *, int64_t, int64_t) {
+    bool same = *static_cast<std::thread::id *>(bindings[0]) == std::this_thread::get_id();
+    return same ? 0 : invalidArgument;
+  };
+  plim_dispatch dispatch = dispatchOf(entry, firstScalar, "alone", dear);
+  void *bindings[] = {&caller};
+  int64_t scalars[] = {100};
+  CallContext call(executor, *pool, *pool, {});
+  arena.execute([&] {
+    caller = std::this_thread::get_id();
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
+  });
+}
+
+TEST_F(ExecutorTest, WorkersOfANodeOrAKindOfCoresDoAllWork) {
+  std::vector<WorkerOptions> all = {{.cores = CoreKind::Performance},
+                                    {.cores = CoreKind::Efficiency}};
+  for (tbb::numa_node_id node : tbb::info::numa_nodes())
+    if (node >= 0)
+      all.push_back({.numaNode = node});
+  for (const WorkerOptions &workers : all) {
+    ASSERT_TRUE(Executor::check(workers).ok());
+    auto pool = std::make_shared<MemoryPool>();
+    Executor executor(pool, {.threads = 4, .workers = workers});
+    std::vector<std::atomic<int>> counters(100);
+    void *bindings[] = {counters.data()};
+    int64_t scalars[] = {100};
+    plim_dispatch dispatch = dispatchOf(countEntry, firstScalar, "count", dear);
+    CallContext call(executor, *pool, *pool, {});
+    EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
+    for (std::atomic<int> &counter : counters)
+      ASSERT_EQ(counter.load(), 1);
+  }
+}
+
+TEST_F(ExecutorTest, RefusesWorkersThatCannotBe) {
+  for (int node : {-1, 4096}) {
+    Status status = Executor::check({.numaNode = node});
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("there is no NUMA node " + std::to_string(node)));
+  }
+  for (const WorkerOptions &workers :
+       {WorkerOptions{.ofCaller = true, .numaNode = 0},
+        WorkerOptions{.ofCaller = true, .cores = CoreKind::Efficiency}}) {
+    Status status = Executor::check(workers);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the caller's arena"));
+  }
 }
 
 TEST_F(ExecutorTest, ParallelForRunsEveryJobOnce) {
