@@ -34,14 +34,19 @@ namespace {
 // signal handler may need at the bottom.
 constexpr int64_t workerMarginBytes = 256 << 10;
 
-tbb::task_arena::constraints constraintsOf(const WorkerOptions &workers) {
+/// None if they may run anywhere: oneTBB then need not learn what the machine looks like.
+std::optional<tbb::task_arena::constraints> constraintsOf(const WorkerOptions &workers) {
+  if (!workers.numaNode && workers.cores == CoreKind::Any)
+    return std::nullopt;
   tbb::task_arena::constraints result;
   if (workers.numaNode)
     result.set_numa_id(*workers.numaNode);
-  // From the least to the most powerful kind.
-  const std::vector<tbb::core_type_id> kinds = tbb::info::core_types();
-  if (workers.cores != CoreKind::Any && kinds.size() > 1)
-    result.set_core_type(workers.cores == CoreKind::Performance ? kinds.back() : kinds.front());
+  if (workers.cores != CoreKind::Any) {
+    // From the least to the most powerful kind.
+    const std::vector<tbb::core_type_id> kinds = tbb::info::core_types();
+    if (kinds.size() > 1)
+      result.set_core_type(workers.cores == CoreKind::Performance ? kinds.back() : kinds.front());
+  }
   return result;
 }
 
@@ -68,9 +73,12 @@ struct Executor::Arena {
   // more, every core has a caller to itself and sharing gains nothing.
   Arena(int threads, const WorkerOptions &workers)
       : maxCallers((threads + 1) / 2), process(getpid()) {
-    if (!workers.ofCaller)
-      own.emplace(constraintsOf(workers).set_max_concurrency(threads - 1 + maxCallers),
-                  static_cast<unsigned>(maxCallers));
+    const int slots = threads - 1 + maxCallers;
+    const auto reserved = static_cast<unsigned>(maxCallers);
+    if (auto constraints = constraintsOf(workers))
+      own.emplace(constraints->set_max_concurrency(slots), reserved);
+    else if (!workers.ofCaller)
+      own.emplace(slots, reserved);
   }
 
   /// Runs job() on the calling thread, isolated from other tasks, where workers find what it spawns.
@@ -238,8 +246,12 @@ Executor::Executor(std::shared_ptr<MemoryPool> pool, ExecutorOptions options)
     size_t granted =
         tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
     const WorkerOptions &workers = this->options.workers;
-    int wanted = this->options.threads > 0 ? this->options.threads
-                                           : tbb::info::default_concurrency(constraintsOf(workers));
+    int wanted = this->options.threads;
+    if (wanted <= 0) {
+      auto constraints = constraintsOf(workers);
+      wanted = constraints ? tbb::info::default_concurrency(*constraints)
+                           : tbb::info::default_concurrency();
+    }
     int agreed = static_cast<int>(std::min(static_cast<size_t>(wanted), granted));
     if (agreed > 1) {
       arena = std::make_unique<Arena>(agreed, workers);
