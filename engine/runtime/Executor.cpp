@@ -355,7 +355,9 @@ void Executor::submit(TaskRef<Task> task, Priority priority, bool isLast) {
     if (!queue->push(std::move(task), priority, isLast))
       return;
     try {
+      tsanRelease(queue);
       arena->enqueue([tasks = queue]() PLIM_NO_TSAN {
+        tsanAcquire(tasks);
         Profiler::nameThread("worker");
         tasks->work();
       });
