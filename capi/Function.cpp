@@ -57,6 +57,24 @@ Status checkArguments(const plim_function *function, const plim_value *given, si
   return checkArray(given, count, "arguments");
 }
 
+/// Is a call worth a closer look? Tells apart what is right and what is not, for every call.
+bool callFits(const plim_function *function, const plim_value *arguments, size_t argumentCount,
+              const plim_value *results, size_t resultCount) {
+  return isLive(function) && argumentCount == signatureOf(function).arguments.size() &&
+         (arguments || argumentCount == 0) &&
+         (resultCount == 0 || (resultCount == signatureOf(function).results.size() && results));
+}
+
+/// What is wrong with the others.
+Status checkCall(const plim_function *function, const plim_value *arguments, size_t argumentCount,
+                 const plim_value *results, size_t resultCount) {
+  PLIM_RETURN_IF_ERROR(checkHandle(function));
+  PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argumentCount));
+  PLIM_RETURN_IF_ERROR(
+      checkCount(resultCount, signatureOf(function).results.size(), function, "results"));
+  return checkArray(results, resultCount, "results");
+}
+
 /// The options of one call, as long as it runs.
 struct LentOptions {
   CallOptions options;
@@ -144,15 +162,12 @@ plim_status *plim_function_call(const plim_function *function, const plim_value 
                                 size_t argument_count, plim_value *results, size_t result_count,
                                 const plim_call_options *options) {
   return enter([&]() -> Status {
-    PLIM_RETURN_IF_ERROR(checkHandle(function));
-    PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
+    if (!callFits(function, arguments, argument_count, results, result_count)) [[unlikely]]
+      return checkCall(function, arguments, argument_count, results, result_count);
     Arguments values(argument_count);
-    PLIM_RETURN_IF_ERROR(readArguments(arguments, argument_count, values));
+    if (!readArguments(arguments, argument_count, values)) [[unlikely]]
+      return checkValues(arguments, argument_count);
     size_t count = signatureOf(function).results.size();
-    if (result_count != 0) {
-      PLIM_RETURN_IF_ERROR(checkCount(result_count, count, function, "results"));
-      PLIM_RETURN_IF_ERROR(checkArray(results, result_count, "results"));
-    }
     // What the call makes passes to the host, and what it does not make is nothing to destroy.
     Borrowed<Value, 4> fresh(count);
     for (size_t i = 0; i < count; ++i)
@@ -182,7 +197,8 @@ plim_status *plim_function_call_async(const plim_function *function, const plim_
     PLIM_RETURN_IF_ERROR(checkPointer(out_event, "out_event"));
     PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
     Arguments values(argument_count);
-    PLIM_RETURN_IF_ERROR(readArguments(arguments, argument_count, values));
+    if (!readArguments(arguments, argument_count, values))
+      return checkValues(arguments, argument_count);
     plim_async_options given;
     PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
     AsyncOptions asyncOptions;
@@ -234,7 +250,8 @@ plim_status *plim_function_workspace(const plim_function *function, const plim_v
     } else {
       PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
       Arguments values(argument_count);
-      PLIM_RETURN_IF_ERROR(readArguments(arguments, argument_count, values));
+      if (!readArguments(arguments, argument_count, values))
+        return checkValues(arguments, argument_count);
       need = function->function.workspaceRequirement(values.get());
     }
     if (!need.ok())

@@ -29,25 +29,13 @@ Status badHandle(const char *name, uint32_t word) {
                                           : std::string("what was given as ") + name + " is none");
 }
 
-namespace {
-
-uint32_t wordOf(const plim_buffer *handle) {
-  return reinterpret_cast<const std::atomic<uint32_t> *>(handle)->load(std::memory_order_relaxed);
-}
-
-} // namespace
-
 Status checkHandle(const plim_buffer *handle) {
-  if (!handle) [[unlikely]]
+  if (!handle)
     return invalidArgumentError("buffer is null");
-  uint32_t word = wordOf(handle);
-  if (word != runtime::Buffer::magic) [[unlikely]]
-    return badHandle("buffer", word);
-  return okStatus();
-}
-
-bool isLive(const plim_buffer *handle) {
-  return handle && wordOf(handle) == runtime::Buffer::magic;
+  if (isLive(handle))
+    return okStatus();
+  return badHandle("buffer", reinterpret_cast<const std::atomic<uint32_t> *>(handle)->load(
+                                 std::memory_order_relaxed));
 }
 
 } // namespace plim::capi

@@ -142,7 +142,10 @@ inline plim_buffer *toHandle(runtime::Buffer buffer) {
   return static_cast<plim_buffer *>(std::move(buffer).toPointer());
 }
 Status checkHandle(const plim_buffer *handle);
-bool isLive(const plim_buffer *handle);
+inline bool isLive(const plim_buffer *handle) {
+  return handle && reinterpret_cast<const std::atomic<uint32_t> *>(handle)->load(
+                       std::memory_order_relaxed) == runtime::Buffer::magic;
+}
 
 /// A buffer that is not its own owner: of a handle that is borrowed.
 class BorrowedBuffer {

@@ -37,24 +37,27 @@ StatusOr<ElementType> elementType(plim_element_type type) {
 
 plim_element_type elementType(ElementType type) { return static_cast<plim_element_type>(type) + 1; }
 
-Status readArguments(const plim_value *given, size_t count, Arguments &arguments) {
-  auto refuse = [](size_t index, std::string_view why) {
-    return invalidArgumentError("argument #" + std::to_string(index) + ": " + std::string(why));
-  };
+bool readArguments(const plim_value *given, size_t count, Arguments &arguments) {
   for (size_t i = 0; i < count; ++i) {
     const plim_value &value = given[i];
-    if (value.kind == PLIM_BUFFER) {
-      if (!isLive(value.as.buffer)) [[unlikely]]
-        return refuse(i, checkHandle(value.as.buffer).message());
+    if (value.kind == PLIM_BUFFER && isLive(value.as.buffer))
       arguments.add(std::in_place_type<Buffer>, Buffer::fromPointer(value.as.buffer));
-    } else if (value.kind == PLIM_SCALAR) {
-      if (value.element < PLIM_I1 || value.element > PLIM_INDEX) [[unlikely]]
-        return refuse(i, elementType(value.element).status().message());
+    else if (value.kind == PLIM_SCALAR && value.element >= PLIM_I1 && value.element <= PLIM_INDEX)
       arguments.add(std::in_place_type<Scalar>, Scalar{static_cast<ElementType>(value.element - 1),
                                                        value.as.bits & masks[value.element - 1]});
-    } else {
-      return refuse(i, "neither a scalar nor a buffer");
-    }
+    else
+      return false;
+  }
+  return true;
+}
+
+Status checkValues(const plim_value *given, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    Status status = given[i].kind == PLIM_BUFFER ? checkHandle(given[i].as.buffer)
+                    : given[i].kind == PLIM_SCALAR
+                        ? elementType(given[i].element).status()
+                        : invalidArgumentError("neither a scalar nor a buffer");
+    PLIM_RETURN_IF_ERROR(status.withContext("argument #" + std::to_string(i)));
   }
   return okStatus();
 }

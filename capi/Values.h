@@ -47,8 +47,10 @@ private:
 /// The arguments of a call: buffers are not retained.
 using Arguments = Borrowed<runtime::Value, 8>;
 
-/// InvalidArgument, with the index, for what is no value. `count` is what `arguments` was made for.
-Status readArguments(const plim_value *given, size_t count, Arguments &arguments);
+/// False if one of them is no value. `count` is what `arguments` was made for.
+bool readArguments(const plim_value *given, size_t count, Arguments &arguments);
+/// InvalidArgument, with the index of the one that is none, and why.
+Status checkValues(const plim_value *given, size_t count);
 
 /// The host becomes the owner of what it holds, which then is nothing.
 plim_value toHost(runtime::Value &value);

@@ -46,7 +46,8 @@ private:
   struct Point;
   static std::optional<Fault> runErased(void (*code)(void *), void *argument);
 
-  static thread_local constinit Point *current;
+  // As in StackBounds.
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit Point *current;
 };
 
 /// For a scope, faults of this thread are not those of generated code.

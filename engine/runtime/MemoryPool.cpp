@@ -42,8 +42,8 @@ constexpr int64_t maxStepBytes = 64 << 10;
 // A block that costs more to make than a lock of another shard.
 constexpr size_t largeBytes = 32 << 10;
 
-// The shard that this thread takes from, modulo their number.
-thread_local size_t preferredShard = 0;
+// The shard that this thread takes from, modulo their number. As in StackBounds.
+[[gnu::tls_model("initial-exec")]] thread_local size_t preferredShard = 0;
 
 size_t chooseShardCount() {
   // Some to spare: a thread that finds a shard taken soon finds one for itself.

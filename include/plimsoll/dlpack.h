@@ -22,8 +22,8 @@ struct DLManagedTensorVersioned;
 PLIM_C_BEGIN
 
 /* A buffer that is the tensor. On success it owns the tensor and calls its deleter when its last owner is
- * gone, or before this returns if the tensor is without elements; the caller owns `*out_buffer`. On failure
- * the tensor is the caller's as before, whatever is wrong with it.
+ * gone; the caller owns `*out_buffer`. On failure the tensor is the caller's as before, whatever is wrong
+ * with it.
  * FAILED_PRECONDITION for another major version, of which nothing else is looked at; UNIMPLEMENTED for a
  * device, an element type, lanes or packed elements that there is no way to use; INVALID_ARGUMENT for what
  * cannot be: a negative rank or extent, no memory for elements, memory that is not aligned to them, sizes

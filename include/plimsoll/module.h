@@ -44,8 +44,9 @@ typedef struct plim_load_options {
   plim_progress_callback progress;
   void *progress_user;
   /* If not NULL, the source of plim_module_load() stays and is not written until this is called, once, with
-   * `source_user`: large constants of bytecode that begins a page are then used where they lie, if they are
-   * aligned to PLIM_MEMORY_ALIGNMENT. On failure it is called too. NULL: the module has copies. */
+   * `source_user`, which may be before the load returns: large constants of bytecode that begins a page
+   * are then used where they lie, if they are aligned to PLIM_MEMORY_ALIGNMENT. On failure it is not called.
+   * NULL: the module has copies. */
   plim_user_release release_source;
   void *source_user;
 } plim_load_options;

@@ -34,8 +34,9 @@
  *   Getters do not fail: for NULL, or what is no such object, they return 0, NULL or false.
  *   Any function that returns a status may return INVALID_ARGUMENT for NULL, for a handle of another kind,
  *   and for options that cannot be; RESOURCE_EXHAUSTED when there is no memory. A handle that was released
- *   is found for sure while it is among the last 4096 of an engine with PLIM_ENGINE_CHECKED, and mostly
- *   otherwise.
+ *   is found for sure while it is among the last 4096 of an engine with PLIM_ENGINE_CHECKED of which anything
+ *   is left, and mostly otherwise.
+ *   A function that fails has taken nothing over: no `release` of what it was given is called.
  *   Nothing throws, aborts, exits or prints.
  *
  * Versioning
