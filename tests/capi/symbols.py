@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what a library exports with what the public headers declare.
 
-    symbols.py LIBRARY HEADERS
+    symbols.py LIBRARY HEADERS NM READELF
 
 Prints one line per symbol that is in but one of both, and exits 1 when there is any; likewise if the library
 needs MLIR's shared one, of which a process can have but one.
@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 
-def exported(library):
-    lines = subprocess.run(["nm", "-D", "--defined-only", library], check=True, text=True,
+def exported(nm, library):
+    lines = subprocess.run([nm, "-D", "--defined-only", library], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
     symbols = [line.split()[-2:] for line in lines]
     # The name of a version is an absolute symbol.
@@ -34,15 +34,15 @@ def declared(folder):
 
 
 def main(arguments):
-    if len(arguments) != 2:
+    if len(arguments) != 4:
         print(__doc__, file=sys.stderr)
         return 2
-    library, headers = exported(arguments[0]), declared(arguments[1])
+    library, headers = exported(arguments[2], arguments[0]), declared(arguments[1])
     for name in sorted(library - headers):
         print(f"{name}: exported, but not declared")
     for name in sorted(headers - library):
         print(f"{name}: declared, but not exported")
-    needed = subprocess.run(["readelf", "-d", arguments[0]], check=True, text=True,
+    needed = subprocess.run([arguments[3], "-d", arguments[0]], check=True, text=True,
                             stdout=subprocess.PIPE).stdout
     if "libMLIR" in needed:
         print("the library needs libMLIR.so")

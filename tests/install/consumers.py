@@ -3,7 +3,8 @@
 
     consumers.py BUILD EXAMPLES
 
-One with the system's compiler and pkg-config, two in a project of CMake's. Each is run.
+One with pkg-config, two in a project of CMake's. Each is run. CC and CXX name the compilers; without them
+those of the system.
 """
 
 import glob
@@ -43,7 +44,7 @@ def main(arguments):
         environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(package),
                            LD_LIBRARY_PATH=library)
         flags = run(["pkg-config", "--cflags", "--libs", "plimsoll"], env=environment).split()
-        run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"{examples}/saxpy.c", "-o",
+        run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", f"{examples}/saxpy.c", "-o",
              f"{folder}/saxpy", *flags])
         expect([f"{folder}/saxpy"], environment)
         consumer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "consumer")
