@@ -106,7 +106,7 @@ plim_status *plim_buffer_from_dlpack(DLManagedTensorVersioned *tensor, plim_buff
     if (given.byte_offset > std::numeric_limits<uintptr_t>::max() - base)
       return invalidArgumentError("the byte offset of a DLPack tensor overflows");
     // Of one without elements the pointer may be null, and an offset to it means nothing.
-    void *data = given.data ? reinterpret_cast<void *>(base + given.byte_offset) : nullptr;
+    void *data = given.data ? static_cast<std::byte *>(given.data) + given.byte_offset : nullptr;
     std::span<const int64_t> shape(given.shape, rank);
     bool isReadOnly = managed->flags & PLIM_DLPACK_READ_ONLY;
     auto release = [](void *user, void *) {

@@ -14,7 +14,10 @@ namespace {
 
 /// What is called in the host's place, whose functions promise nothing of exceptions.
 struct HostAllocator {
-  plim_allocator callbacks;
+  explicit HostAllocator(const plim_allocator &callbacks)
+      : callbacks(callbacks), user(callbacks.user, callbacks.release_user) {}
+
+  const plim_allocator callbacks;
   UserData user;
 
   static void *allocate(void *self, size_t bytes, size_t alignment, const char *memory) noexcept {
@@ -34,7 +37,7 @@ Status readAllocator(const plim_allocator *given, std::shared_ptr<HostAllocator>
   PLIM_RETURN_IF_ERROR(checkFlags(callbacks.flags, 0, "allocator"));
   if (!callbacks.allocate || !callbacks.release)
     return invalidArgumentError("an allocator needs both allocate and release");
-  out.reset(new HostAllocator{callbacks, {callbacks.user, callbacks.release_user}});
+  out = std::make_shared<HostAllocator>(callbacks);
   allocator = {out.get(), &HostAllocator::allocate, &HostAllocator::release, out};
   return okStatus();
 }

@@ -17,6 +17,9 @@ static_assert(PLIM_HOST_STACK == PLIM_HOST_FUNCTION_STACK);
 namespace {
 
 struct Registered {
+  explicit Registered(const plim_host_function_options &options)
+      : function(options.function), user(options.user, options.release_user) {}
+
   plim_host_callback function;
   UserData user;
 };
@@ -66,8 +69,7 @@ plim_status *plim_host_functions_add(plim_host_functions *functions, const char 
     if (!given.function)
       return invalidArgumentError(std::string("host function '") + name + "' has no function");
     PLIM_ASSIGN_OR_RETURN(HostFunctionKind kind, readKind(given.kind));
-    std::shared_ptr<Registered> registered(
-        new Registered{given.function, {given.user, given.release_user}});
+    auto registered = std::make_shared<Registered>(given);
     auto [place, isNew] = functions->byName.try_emplace(
         name, HostFunction{.function = &call,
                            .user = registered.get(),
