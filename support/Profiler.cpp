@@ -82,7 +82,7 @@ std::string_view Profiler::kindName(Kind kind) {
 Profiler::Profiler(size_t maxSpans)
     : subjects(std::make_unique<std::atomic<Subject *>[]>(subjectSlots)),
       memory(subject(Kind::Memory, "memory")), rows(std::make_unique<Row[]>(maxRows)),
-      blockCount((maxSpans + blockRecords - 1) / blockRecords),
+      blockCount((std::min(maxSpans, mostSpans) + blockRecords - 1) / blockRecords),
       // Pages of the system's that nobody has touched cost nothing, which makes one block for all cheap.
       records(static_cast<Record *>(std::calloc(blockCount * blockRecords, sizeof(Record))),
               std::free) {

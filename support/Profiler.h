@@ -83,8 +83,9 @@ public:
   };
 
   static constexpr size_t defaultMaxSpans = size_t(1) << 20;
-  /// Keeps at most about `maxSpans` spans, of 48 bytes each, which take memory when they are written; 0
-  /// for counters alone. Names beyond `maxNames` are counted together as "other".
+  static constexpr size_t mostSpans = size_t(1) << 26;
+  /// Keeps at most about `maxSpans` spans, but no more than `mostSpans`, of 48 bytes each, which take memory
+  /// when they are written; 0 for counters alone. Names beyond `maxNames` are counted together as "other".
   explicit Profiler(size_t maxSpans = defaultMaxSpans);
   ~Profiler();
   Profiler(const Profiler &) = delete;

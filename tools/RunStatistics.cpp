@@ -46,8 +46,8 @@ void printDispatches(std::vector<Profiler::Counter> counters, double allMicrosec
       {"dispatch", "runs", "workgroups", "minimum", "mean", "maximum", "share %", "GB/s"}};
   for (const Profiler::Counter &counter : counters) {
     double total = static_cast<double>(counter.totalNanoseconds) / 1e3;
-    rows.push_back({counter.name, std::to_string(counter.runs), std::to_string(counter.workgroups),
-                    formatMicroseconds(counter.minNanoseconds),
+    rows.push_back({printable(counter.name), std::to_string(counter.runs),
+                    std::to_string(counter.workgroups), formatMicroseconds(counter.minNanoseconds),
                     formatNumber(total / static_cast<double>(counter.runs)),
                     formatMicroseconds(counter.maxNanoseconds),
                     formatNumber(100 * total / allMicroseconds),

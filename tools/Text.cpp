@@ -22,6 +22,20 @@ std::string formatBytes(int64_t bytes) {
   return formatNumber(value) + " " + units[unit];
 }
 
+std::string printable(std::string_view text) {
+  std::string result;
+  for (char each : text) {
+    auto byte = static_cast<unsigned char>(each);
+    if (byte >= 0x20 && byte != 0x7f) {
+      result += each;
+      continue;
+    }
+    constexpr std::string_view digits = "0123456789abcdef";
+    result += {'\\', 'x', digits[byte / 16], digits[byte % 16]};
+  }
+  return result;
+}
+
 void pad(std::string &line, size_t column) {
   line.append(line.size() < column ? column - line.size() : 1, ' ');
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plim::tools {
@@ -16,6 +17,9 @@ std::string formatNumber(double value);
 
 /// "64 KiB", "6.96 GiB".
 std::string formatBytes(int64_t bytes);
+
+/// `text` with what a terminal would act on as "\\x1b": names come from sources.
+std::string printable(std::string_view text);
 
 /// Appends blanks up to the column, at least one.
 void pad(std::string &line, size_t column);

@@ -5,6 +5,9 @@
 //                       5 ns ("extra_ns")
 //   call/add16          callInto of one dispatch that adds 16 floats, inline. Aim: below 300 ns
 //   call/scalar         callInto of a function that only returns a scalar
+//   host/call           callInto of 100 calls of a function of the host application, each with the scalar that the
+//                       one before gave back, beside the same with one. "host_ns" is the difference by the number
+//                       of further calls; "serial_ns" that of functions that run once at a time
 //   dispatch/chain      callInto of 100 dependent dispatches of 16 floats that do not fuse, beside the
 //                       same with two. "dispatch_ns" is the difference by the number of further
 //                       dispatches, the work on 16 floats included
@@ -158,6 +161,43 @@ void callScalar(benchmark::State &state) {
   contest.run();
 }
 
+plim_code addOne(plim_context *, void *, const plim_view *arguments, const plim_view *results) {
+  *static_cast<int64_t *>(results[0].data) = *static_cast<int64_t *>(arguments[0].data) + 1;
+  return 0;
+}
+
+void hostCalls(benchmark::State &state) {
+  constexpr int64_t calls = 200, many = 100;
+  auto engine = makeEngine(1);
+  auto load = [&](int64_t count, HostFunctionKind kind) {
+    std::string text = "func.func private @next(i64) -> i64\nfunc.func @main(%v0: i64) -> i64 {\n";
+    for (int64_t i = 1; i <= count; ++i)
+      text += "  %v" + std::to_string(i) + " = func.call @next(%v" + std::to_string(i - 1) +
+              ") : (i64) -> i64\n";
+    text += "  return %v" + std::to_string(count) + " : i64\n}\n";
+    LoadOptions options;
+    options.functions["next"] = {.function = &addOne, .kind = kind};
+    return orFail(orFail(engine->load(text, "host", options))->lookup("main"));
+  };
+  const Function full = load(many, HostFunctionKind::ThreadSafe),
+                 serial = load(many, HostFunctionKind::Serial),
+                 one = load(1, HostFunctionKind::ThreadSafe);
+  std::vector<Value> arguments = {Scalar{ElementType::I64, 0}}, results(1);
+  orFail(full.callInto(arguments, results));
+  if (std::get<Scalar>(results[0]).bits != many)
+    fail("the host functions are wrong");
+  Contest contest(state);
+  contest.add("plimsoll", callTurn(full, arguments, results, calls), 0, calls);
+  contest.add("serial", callTurn(serial, arguments, results, calls), 0, calls);
+  contest.add("one", callTurn(one, arguments, results, calls), 0, calls);
+  contest.run();
+  auto each = [&](const char *name) {
+    return (state.counters[name] - state.counters["one_us"]) * 1e3 / static_cast<double>(many - 1);
+  };
+  state.counters["host_ns"] = each("plimsoll_us");
+  state.counters["serial_ns"] = each("serial_us");
+}
+
 size_t countDispatches(const Module &module) {
   size_t count = 0;
   const nlohmann::json report = nlohmann::json::parse(module.report());
@@ -218,6 +258,7 @@ void registerAll() {
   add("raw/axpy", rawAxpy, 101);
   add("call/add16", callAdd, 101)->ArgName("threads")->Arg(1)->Arg(0);
   add("call/scalar", callScalar, 101);
+  add("host/call", hostCalls, 101);
   add("dispatch/chain", chainOfDispatches, 51)
       ->ArgNames({"steps", "threads"})
       ->Args({50, 1})

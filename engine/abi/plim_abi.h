@@ -41,7 +41,7 @@ typedef int32_t plim_code;
  *
  *   offset  field
  *        0  magic, version      for debuggers; artifacts carry the version and are checked when read
- *        8  status              first failure of the call; 0 while all is well
+ *        8  status              first failure of the call; 0 while all is well. A stop sets it at any time
  *       12  flags               what is known of this call: PLIM_CALL_...
  *       16  workspace           base of the call's slab: every planned buffer lies in it
  *       24  workspace_bytes

@@ -206,6 +206,8 @@ void CallContext::latch(plim_code code, std::string_view text) {
     // No memory for the message: the code alone still tells.
   }
   messageReady.store(true, std::memory_order_release);
+  // Loops of host code look there.
+  setStatus(hostFrame.context(), code);
 }
 
 Status CallContext::status() const {

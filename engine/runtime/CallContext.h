@@ -82,6 +82,15 @@ struct CallMemory {
 std::string outputMismatch(int64_t index, int64_t rank, const int64_t *given,
                            const int64_t *needed);
 
+/// plim_context::status, which a stop sets while host code reads it.
+inline void setStatus(plim_context *context, plim_code code) {
+  std::atomic_ref(context->status).store(code, std::memory_order_relaxed);
+}
+
+inline plim_code statusOf(plim_context *context) {
+  return std::atomic_ref(context->status).load(std::memory_order_relaxed);
+}
+
 /// What plim_context::call points at. Used by one thread at a time.
 class CallFrame {
 public:
@@ -142,7 +151,8 @@ public:
 
   /// Records the first failure of the call; later ones are dropped. `code` must not be 0.
   void latch(plim_code code, std::string_view message);
-  /// Latches StatusCode::Cancelled: ranges not yet started are dropped, running ones end.
+  /// Latches StatusCode::Cancelled: ranges not yet started are dropped, running ones end, and so do loops of
+  /// host code that look at plim_context::status.
   void cancel() { latch(static_cast<plim_code>(StatusCode::Cancelled), "the call was cancelled"); }
   /// The code of the first failure, 0 while there is none.
   plim_code failed() const { return firstCode.load(std::memory_order_acquire); }

@@ -289,8 +289,10 @@ plim_code Executor::run(plim_context *context, std::span<const plim_launch> laun
     }
   }
   noteMemory();
-  context->status = call.failed();
-  return context->status;
+  plim_code failed = call.failed();
+  if (failed)
+    setStatus(context, failed);
+  return failed;
 }
 
 void Executor::runLaunches(CallFrame &frame, std::span<const plim_launch> launches,

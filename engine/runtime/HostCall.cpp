@@ -1,6 +1,7 @@
 #include "engine/runtime/HostCall.h"
 
 #include "engine/runtime/CallContext.h"
+#include "engine/runtime/LockUnless.h"
 #include "support/Status.h"
 
 namespace plim::runtime {
@@ -9,9 +10,13 @@ namespace {
 
 plim_code invoke(plim_context *context, const plim_external &external, const plim_view *arguments,
                  const plim_view *results) {
-  if (!external.serial)
-    return external.function(context, external.user, arguments, results);
-  std::lock_guard lock(*external.serial);
+  std::unique_lock<std::timed_mutex> turn;
+  if (external.serial) {
+    turn = std::unique_lock(*external.serial, std::defer_lock);
+    CallContext &call = CallFrame::of(context).call();
+    if (!lockUnless(turn, [&] { return call.failed() != 0; }))
+      return call.failed();
+  }
   return external.function(context, external.user, arguments, results);
 }
 
@@ -29,15 +34,15 @@ plim_code callHost(plim_context *context, const plim_external &external, const c
     what = "' threw an exception";
   }
   if (code == 0)
-    return context->status; // it may have failed the call without saying so
+    return statusOf(context); // it may have failed the call without saying so
   // A number of the host's own.
   if (code < 0 || code > static_cast<plim_code>(StatusCode::DataLoss))
     code = static_cast<plim_code>(StatusCode::Unknown);
   CallContext &call = CallFrame::of(context).call();
   if (!call.failed())
     call.latch(code, std::string(location) + "host function '" + external.name + what);
-  context->status = call.failed();
-  return context->status;
+  setStatus(context, call.failed());
+  return call.failed();
 }
 
 } // namespace plim::runtime

@@ -14,7 +14,7 @@ struct plim_external {
   plim_host_function function;
   void *user;
   /// Held while the function runs, if it must not run twice at once. Others may have it too.
-  std::shared_ptr<std::mutex> serial;
+  std::shared_ptr<std::timed_mutex> serial;
   std::shared_ptr<const void> owner; // of `user`
 };
 

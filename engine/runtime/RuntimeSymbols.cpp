@@ -33,7 +33,7 @@ void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes
   plim::runtime::CallContext &call = CallFrame::of(context).call();
   void *block = call.allocate(rank, sizes, elementBytes);
   if (!block)
-    context->status = call.failed();
+    plim::runtime::setStatus(context, call.failed());
   return block;
 }
 
@@ -43,7 +43,7 @@ void *plim_rt_allocate_result(plim_context *context, int64_t index, int64_t rank
   plim::runtime::CallContext &call = CallFrame::of(context).call();
   void *block = call.allocateResult(index, rank, sizes, elementBytes);
   if (!block)
-    context->status = call.failed();
+    plim::runtime::setStatus(context, call.failed());
   return block;
 }
 
@@ -60,6 +60,8 @@ void *plim_rt_scratch(plim_context *context, int64_t bytes) {
 plim_code plim_rt_recurse(plim_context *context, const char *message) {
   plim::runtime::FaultPause pause;
   plim::runtime::CallContext &call = CallFrame::of(context).call();
+  if (plim_code failed = call.failed()) [[unlikely]]
+    return failed; // stopped
   if (call.hasStackForRecursion()) [[likely]]
     return 0;
   return plim_rt_fail(context, static_cast<plim_code>(plim::StatusCode::ResourceExhausted),
@@ -78,7 +80,7 @@ plim_code plim_rt_fail(plim_context *context, plim_code code, const char *messag
     return code;
   plim::runtime::CallContext &call = CallFrame::of(context).call();
   call.latch(code, message ? message : "");
-  context->status = call.failed();
+  plim::runtime::setStatus(context, call.failed());
   return code;
 }
 

@@ -45,9 +45,9 @@ public:
   std::span<const runtime::Value> results() const;
 
   /// Ends the call with Cancelled: at once if it has not begun, otherwise when the pieces of dispatches
-  /// that run have ended. One that waits for the variables or pools of another call ends when it has got them. Of
-  /// no effect on one that has ended. A loop of host code without dispatches runs
-  /// to its end.
+  /// that run have ended, or a turn of a loop of host code without dispatches; an innermost loop that counts runs to its
+  /// end. One that waits for the variables or pools of another call ends within a few milliseconds. Of no
+  /// effect on one that has ended.
   void cancel() const;
 
   /// Calls `callback` once, when the call has ended: on the thread that ended it, or here and now if it has.

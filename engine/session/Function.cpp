@@ -1,4 +1,5 @@
 #include "engine/runtime/CallContext.h"
+#include "engine/runtime/LockUnless.h"
 #include "engine/runtime/StackBounds.h"
 #include "engine/session/GuardedArguments.h"
 #include "engine/session/Overlap.h"
@@ -441,13 +442,17 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     poolBases[i] = pools[i].data;
   memory.pools = poolCount == 0 ? nullptr : poolBases.data();
 
-  std::unique_lock<std::mutex> poolLock, stateLock; // in this order
+  std::unique_lock<std::timed_mutex> poolLock, stateLock; // in this order
   if (sharesPools || state) {
     ProfilerSpan wait(profiler, Profiler::Kind::Wait, "wait for another call");
     if (sharesPools)
-      poolLock = std::unique_lock(const_cast<std::mutex &>(moduleState.poolMutex));
+      poolLock = std::unique_lock(moduleState.poolMutex, std::defer_lock);
     if (state)
-      stateLock = std::unique_lock(state->mutex);
+      stateLock = std::unique_lock(state->mutex, std::defer_lock);
+    for (std::unique_lock<std::timed_mutex> *lock : {&poolLock, &stateLock})
+      if (lock->mutex() &&
+          !runtime::lockUnless(*lock, [&] { return options.stop.stop_requested(); }))
+        return Status(StatusCode::Cancelled, "the call was cancelled");
   }
   std::optional<GuardedArguments> guarded;
   std::string name;

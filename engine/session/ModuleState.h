@@ -71,7 +71,7 @@ private:
   const std::shared_ptr<runtime::GuardedMemory> guarded;
   std::vector<void *> blocks;
   std::vector<void *> bases; // in the blocks, aligned
-  std::mutex mutex;          // held by the call that uses it
+  std::timed_mutex mutex;    // held by the call that uses it
 };
 
 } // namespace plim

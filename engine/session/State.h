@@ -81,13 +81,13 @@ struct Engine::State {
     return okStatus();
   }
   /// What the host functions with this function and user take turns with.
-  std::shared_ptr<std::mutex> turnOf(const HostFunction &function) {
+  std::shared_ptr<std::timed_mutex> turnOf(const HostFunction &function) {
     std::lock_guard lock(turnsMutex);
     std::erase_if(turns, [](const auto &turn) { return turn.second.expired(); });
-    std::weak_ptr<std::mutex> &turn = turns[{function.function, function.user}];
-    std::shared_ptr<std::mutex> mutex = turn.lock();
+    std::weak_ptr<std::timed_mutex> &turn = turns[{function.function, function.user}];
+    std::shared_ptr<std::timed_mutex> mutex = turn.lock();
     if (!mutex)
-      turn = mutex = std::make_shared<std::mutex>();
+      turn = mutex = std::make_shared<std::timed_mutex>();
     return mutex;
   }
   void release(const std::vector<HostMemory> &memories) {
@@ -100,7 +100,7 @@ private:
   std::mutex claimsMutex;
   std::vector<HostMemory> claims;
   std::mutex turnsMutex;
-  std::map<std::pair<plim_host_function, void *>, std::weak_ptr<std::mutex>> turns;
+  std::map<std::pair<plim_host_function, void *>, std::weak_ptr<std::timed_mutex>> turns;
 };
 
 struct Module::State {
@@ -119,7 +119,7 @@ struct Module::State {
   /// Of the functions whose temporaries have sizes that only a call knows.
   std::map<const jit::FunctionSignature *, std::unique_ptr<CallPlanner>> planners;
   /// Held by calls that use pools bound at load.
-  std::mutex poolMutex;
+  mutable std::timed_mutex poolMutex;
 };
 
 } // namespace plim

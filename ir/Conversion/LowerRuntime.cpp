@@ -3,6 +3,7 @@
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 
+#include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SCCIterator.h"
 
@@ -239,6 +241,46 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         leaveIf(failed, failed->getNextNode(), [](OpBuilder &) {});
       }
     }
+    if (!isKernel(function) && !isDispatch(function) && !function->hasAttr(workgroupCountAttr))
+      checkLoops(function);
+  }
+
+  /// Loops of host code look whether the call was stopped, each time round. Innermost ones that count do
+  /// not: LLVM could not vectorise them any more.
+  void checkLoops(func::FuncOp function) {
+    if (function.getBody().hasOneBlock())
+      return;
+    DominanceInfo dominance(function);
+    CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
+    SmallVector<Block *> ends;
+    for (CFGLoop *loop : loops.getLoopsInPreorder()) {
+      SmallVector<Block *> latches;
+      loop->getLoopLatches(latches);
+      if (!loop->isInnermost() || latches.size() != 1 || !counts(loop->getHeader(), latches[0]))
+        llvm::append_range(ends, latches);
+    }
+    for (Block *end : ends) {
+      Operation *back = end->getTerminator();
+      OpBuilder builder(back);
+      Location loc = back->getLoc();
+      Value status = loadStatus(builder, loc, contextOf(back), /*isShared=*/true);
+      Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+      Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
+      leaveIf(failed, back, [](OpBuilder &) {});
+      ++loopChecks;
+    }
+  }
+
+  /// Is it what becomes of `scf.for`: does it compare a number with a bound, and add to it?
+  static bool counts(Block *header, Block *latch) {
+    auto branch = dyn_cast<cf::CondBranchOp>(header->getTerminator());
+    auto back = dyn_cast<cf::BranchOp>(latch->getTerminator());
+    auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
+    auto number = compare ? dyn_cast<BlockArgument>(compare.getLhs()) : nullptr;
+    if (!back || !number || number.getOwner() != header)
+      return false;
+    auto next = back.getDestOperands()[number.getArgNumber()].getDefiningOp<arith::AddIOp>();
+    return next && next.getLhs() == number;
   }
 
   /// Room for a value in the frame.
@@ -328,10 +370,15 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     ++hostCalls;
   }
 
-  static Value loadStatus(OpBuilder &builder, Location loc, Value context) {
+  /// `isShared`: another thread may set it at any time.
+  static Value loadStatus(OpBuilder &builder, Location loc, Value context, bool isShared = false) {
     Value address = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(),
                                         context, ArrayRef<LLVM::GEPArg>{abi::contextStatusOffset});
-    return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address);
+    return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address, /*alignment=*/4,
+                                /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                /*isInvariant=*/false, /*isInvariantGroup=*/false,
+                                isShared ? LLVM::AtomicOrdering::monotonic
+                                         : LLVM::AtomicOrdering::not_atomic);
   }
 
   static bool isOnStack(AllocOp alloc) { return alloc.getScope() == "global.stack"; }
@@ -576,7 +623,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         gridAttr, Builder(&getContext()).getI64IntegerAttr(grid.getSExtValue()));
   }
 
-  /// Calls a symbol that returns a code; the host function ends where that is a failure.
+  /// Calls a symbol that returns a code; the host code ends where that is a failure.
   static void replaceByCall(OpBuilder &builder, Operation *op, LLVM::LLVMFuncOp symbol,
                             ValueRange operands) {
     Location loc = op->getLoc();

@@ -67,12 +67,14 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     gets the context as its first argument; `plim.context` becomes that argument. Then
 
     - `plim.dispatch` becomes a call of `plim_rt_dispatch` with a constant descriptor,
-      `plim.schedule` one of `plim_rt_schedule`; a failing one leaves the host function;
+      `plim.schedule` one of `plim_rt_schedule`; a failing one leaves the host code;
     - allocations become calls of `plim_rt_allocate` or `plim_rt_scratch`, releases calls of
       `plim_rt_release`;
     - `cf.assert` becomes a branch to `plim_rt_fail`;
     - `plim.call` becomes a call of `plim_rt_call` with the symbol `plim.external.X`, which the linker
       provides, and with views in the frame; a failing one leaves the function;
+    - a loop of host code looks at the status of the context each time round, and leaves the function when the
+      call has been stopped; an innermost loop that counts does not, as it would not be vectorised any more;
     - a function that may come back to itself begins with `plim_rt_recurse`, and ends where that fails;
     - each public function, dispatch function and kernel gets the entry that engine/abi describes;
     - a kernel with several buffers gets a copy in which LLVM knows that they have no byte in common.
@@ -102,6 +104,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     Statistic<"allocations", "allocations", "calls of the allocator and of scratch">,
     Statistic<"checks", "checks", "assertions lowered">,
     Statistic<"hostCalls", "host-calls", "calls of the host application lowered">,
+    Statistic<"loopChecks", "loop-checks", "loops that can be stopped">,
     Statistic<"guards", "guards", "functions that ask for stack before another turn">];
 }
 

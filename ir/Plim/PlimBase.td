@@ -11,7 +11,7 @@ def Plim_Dialect : Dialect {
   let cppNamespace = "::plim::ir";
   let summary = "Dispatches with explicit bindings, their access, and where memory lives";
   let description = [{
-    A module of the engine holds *host functions*, which say what happens in which order, and
+    A module of the engine holds *host code*, which says what happens in which order, and
     *dispatch functions*, which compute. Between them stands `plim.dispatch`, whose operands are the
     only memory a dispatch can touch. Everything else the engine needs is upstream MLIR.
 

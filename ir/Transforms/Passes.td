@@ -333,7 +333,7 @@ def PlimInferAccessors : Pass<"plim-infer-accessors", "::mlir::ModuleOp"> {
     All allocations become `plim.alloc`, which no canonicalisation rewrites; a `memref.alloca` gets
     the scope `global.stack` and a release behind its last use, so that loops never grow the stack.
     Then each allocation's `accessors` are the devices of the dispatches that use it, through views,
-    loops, calls and results; the host for what host functions and callers do; `external` where a
+    loops, calls and results; the host for what host code and callers do; `external` where a
     function outside of the module gets it; and those that the author named.
 
     ```mlir
@@ -361,11 +361,11 @@ def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {
       only, is within the limit for one allocation (which what the author put there is exempt from),
       and within the budget of every call tree that the function is part of. Allocations whose lives
       do not overlap share; those that gain most per byte come first.
-    - The *workspace* is the slab of the call for host functions, the worker's scratch for dispatch
+    - The *workspace* is the slab of the call for host code, the worker's scratch for dispatch
       functions, and the allocator for what has no bound or outlives its block.
     - A *pool* is a memory of the target by name, as far as its capacity goes.
 
-    In host functions the slab comes before the stack, elsewhere the stack before the workspace.
+    In host code the slab comes before the stack, elsewhere the stack before the workspace.
     Limits come from the first device of `dlti.target_system_spec`, the module's
     `plim.engine_limits` and `plim.limits`, the policy, and the `plim.limits` of the function and of
     the allocation, the last one strongest.

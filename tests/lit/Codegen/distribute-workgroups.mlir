@@ -92,7 +92,7 @@ func.func private @nested(%a: memref<4xf32>, %x: f32, %n: index)
 
 // -----
 
-// Kernels and host functions stay as they are.
+// Kernels and host code stay as they are.
 // CHECK-LABEL: func.func @kernel(
 //  CHECK-SAME: memref<4xf32>) attributes
 //   CHECK-NOT: _workgroups

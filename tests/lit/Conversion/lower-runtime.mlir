@@ -1,7 +1,7 @@
 // RUN: plimsoll-opt %s -plim-lower-runtime -split-input-file | FileCheck %s
 
 // A dispatch: a constant descriptor, the bindings as pointers, then scalars and extents as words.
-// A failing one leaves the host function.
+// A failing one leaves the host code.
 //   CHECK-DAG: llvm.func @plim_rt_dispatch(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 //   CHECK-DAG: llvm.func @plim_rt_allocate(!llvm.ptr, i64, !llvm.ptr, i64) -> !llvm.ptr
 //   CHECK-DAG: llvm.func @plim_rt_release(!llvm.ptr, !llvm.ptr)
@@ -369,7 +369,7 @@ func.func @caller(%a: memref<4xf32>) -> (i32, i32) {
   %r:2 = call @callee(%a) : (memref<4xf32>) -> (i32, i32)
   return %r#0, %r#1 : i32, i32
 }
-// A private host function has no entry.
+// Private host code has no entry.
 // CHECK-NOT: plim.entry.callee
 func.func private @callee(%a: memref<4xf32>) -> (i32, i32) {
   %i = arith.constant 3 : i32
@@ -422,4 +422,75 @@ module attributes {plim.data = [
     memref.store %old, %v[] : memref<i64>
     return %old : i64
   }
+}
+
+// -----
+
+// A loop of host code looks each time round whether the call was stopped, in a way that LLVM does not move. One
+// inside of it that counts does not look.
+// CHECK-LABEL: func.func private @plim.body.loops(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
+//       CHECK: cf.br ^[[OUTER:[^(]*]](
+//       CHECK: ^[[OUTER]](
+//       CHECK: cf.br ^[[INNER:[^(]*]](
+//       CHECK: ^[[INNER]](
+//   CHECK-NOT: llvm.load
+//       CHECK: cf.br ^[[INNER]](
+//       CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[CONTEXT]][8]
+//       CHECK: %[[STATUS:.*]] = llvm.load %[[PLACE]] atomic monotonic {alignment = 4 : i64}
+//       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
+//       CHECK: cf.cond_br %[[FAILED]], ^[[STOPPED:.*]], ^[[ON:.*]]
+//       CHECK: ^[[ON]]:
+//       CHECK: cf.br ^[[OUTER]](
+//       CHECK: ^[[STOPPED]]:
+//       CHECK: return
+func.func @loops(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  cf.br ^outer(%c0, %c0 : index, index)
+^outer(%i: index, %x: index):
+  %more = arith.cmpi slt, %i, %n : index
+  cf.cond_br %more, ^begin, ^end
+^begin:
+  cf.br ^inner(%c0, %x : index, index)
+^inner(%j: index, %y: index):
+  %inside = arith.cmpi slt, %j, %n : index
+  cf.cond_br %inside, ^body, ^next
+^body:
+  %z = arith.muli %y, %n : index
+  %k = arith.addi %j, %c1 : index
+  cf.br ^inner(%k, %z : index, index)
+^next:
+  %l = arith.addi %i, %c1 : index
+  cf.br ^outer(%l, %y : index, index)
+^end:
+  return %x : index
+}
+
+// -----
+
+// While something holds: it may never end. A kernel runs to its end.
+// CHECK-LABEL: func.func private @plim.body.while(
+//       CHECK: llvm.load %{{.*}} atomic monotonic
+// CHECK-LABEL: func.func @plim.raw.kernel(
+//   CHECK-NOT: atomic
+func.func @while(%n: index) -> index {
+  %c1 = arith.constant 1 : index
+  cf.br ^again(%n : index)
+^again(%x: index):
+  %y = arith.shrui %x, %c1 : index
+  %holds = arith.cmpi ne, %y, %c1 : index
+  cf.cond_br %holds, ^again(%y : index), ^end
+^end:
+  return %y : index
+}
+func.func @kernel(%n: index) -> index attributes {plim.kernel} {
+  %c1 = arith.constant 1 : index
+  cf.br ^again(%n : index)
+^again(%x: index):
+  %y = arith.shrui %x, %c1 : index
+  %holds = arith.cmpi ne, %y, %c1 : index
+  cf.cond_br %holds, ^again(%y : index), ^end
+^end:
+  return %y : index
 }

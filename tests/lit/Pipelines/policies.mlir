@@ -1,5 +1,5 @@
-// Where memory lives under each policy, seen from the generated code: the host function's temporary
-// buffer and that of a dispatch function, of 256 bytes each.
+// Where memory lives under each policy, seen from the generated code: the temporary buffer
+// of host code and that of a dispatch function, of 256 bytes each.
 // RUN: plimsoll-opt %s -plim-load-pipeline | FileCheck %s --check-prefixes=CHECK,STACK,SLAB
 // RUN: plimsoll-opt %s -plim-load-pipeline=policy=auto \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,STACK,SLAB

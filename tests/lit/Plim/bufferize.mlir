@@ -116,7 +116,7 @@ func.func @strided(%a: memref<?x4xf32, strided<[8, 2]>>, %w: memref<4xf32, strid
 
 // -----
 
-// A host function: read-only tensors are passed as they are, the destination is written in place if
+// Host code: read-only tensors are passed as they are, the destination is written in place if
 // nothing needs what it holds, and the results that are tensors are gone. What is not dense is copied.
 // CHECK-LABEL: func.func @host(
 //  CHECK-SAME: %[[C:.*]]: !plim.context, %[[A:.*]]: memref<4xf32>, %[[S:.*]]: memref<4xf32, strided<[2]>>)

@@ -55,7 +55,7 @@ func.func @not_here() attributes {plim.kernel, plim.limits = {external_workspace
 
 // -----
 
-// The budget is that of the whole call tree: a host function, its callees, the deepest of its
+// The budget is that of the whole call tree: host code, its callees, the deepest of its
 // dispatches.
 // CHECK-LABEL: func.func private @leaf(
 //  CHECK-SAME: plim.stack_bytes = 1024 : i64

@@ -49,6 +49,59 @@ func.func @add(%x: tensor<f32>) -> tensor<f32> {
   ml_program.global_store @sum = %new : tensor<f32>
   return %new : tensor<f32>
 }
+// The same with the state, for long.
+func.func @adds(%x: tensor<f32>, %n: index) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %r = func.call @add(%x) : (tensor<f32>) -> tensor<f32>
+  }
+  return %x : tensor<f32>
+}
+// Loops of host code without dispatches, which end only for %stop: one that runs while something holds, one
+// around a loop that counts, and recursion.
+func.func private @step(%x: i64) -> i64 {
+  %a = arith.constant 6364136223846793005 : i64
+  %c = arith.constant 1442695040888963407 : i64
+  %y = arith.muli %x, %a : i64
+  %z = arith.addi %y, %c : i64
+  return %z : i64
+}
+func.func @while(%x: tensor<1xi32>, %stop: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %first = tensor.extract %x[%c0] : tensor<1xi32>
+  %start = arith.extsi %first : i32 to i64
+  %r = scf.while (%y = %start) : (i64) -> i64 {
+    %z = func.call @step(%y) : (i64) -> i64
+    %masked = arith.ori %z, %stop : i64
+    %goes = arith.cmpi ne, %masked, %stop : i64
+    %minus = arith.constant -1 : i64
+    %always = arith.cmpi eq, %stop, %minus : i64
+    %on = arith.ori %goes, %always : i1
+    scf.condition(%on) %z : i64
+  } do {
+  ^bb0(%z: i64):
+    scf.yield %z : i64
+  }
+  return %r : i64
+}
+func.func @nested(%x: tensor<1xi32>, %n: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %inner = arith.constant 1000 : index
+  %outer = arith.index_cast %n : i64 to index
+  %first = tensor.extract %x[%c0] : tensor<1xi32>
+  %start = arith.extsi %first : i32 to i64
+  %r = scf.for %i = %c0 to %outer step %c1 iter_args(%y = %start) -> i64 {
+    %s = scf.for %j = %c0 to %inner step %c1 iter_args(%u = %y) -> i64 {
+      %v = func.call @step(%u) : (i64) -> i64
+      %w = arith.xori %v, %y : i64
+      scf.yield %w : i64
+    }
+    scf.yield %s : i64
+  }
+  return %r : i64
+}
 )";
 
 constexpr int64_t forever = int64_t(1) << 60;
@@ -258,6 +311,48 @@ TEST_P(AsyncTest, AStopEndsCallsOfAllKinds) {
   EXPECT_EQ(
       function("turns").callAsync(arguments, {.call = {.stop = source.get_token()}}).wait().code(),
       StatusCode::Cancelled);
+}
+
+TEST_P(AsyncTest, AStopEndsLoopsOfHostCode) {
+  Value x = makeBuffer<int32_t>({1}, {42});
+  auto number = [](int64_t value) {
+    return Scalar{ElementType::I64, static_cast<uint64_t>(value)};
+  };
+  for (auto [name, endless, brief] :
+       {std::tuple("while", int64_t(-1), int64_t(-2)), std::tuple("nested", forever, int64_t(3))}) {
+    callOk(function(name), {x, number(brief)});
+    std::stop_source source;
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(20ms);
+      source.request_stop();
+    });
+    EXPECT_EQ(function(name)
+                  .call(std::vector<Value>{x, number(endless)}, {.stop = source.get_token()})
+                  .status()
+                  .code(),
+              StatusCode::Cancelled)
+        << name;
+    stopper.join();
+  }
+}
+
+TEST_P(AsyncTest, AStopEndsAWaitForAState) {
+  std::stop_source first, second;
+  std::vector<Value> arguments = {makeBuffer<float>({}, {1}), index(forever)};
+  std::thread holder([&] {
+    EXPECT_EQ(function("adds").call(arguments, {.stop = first.get_token()}).status().code(),
+              StatusCode::Cancelled);
+  });
+  std::this_thread::sleep_for(20ms);
+  std::thread waiter([&] {
+    EXPECT_EQ(function("adds").call(arguments, {.stop = second.get_token()}).status().code(),
+              StatusCode::Cancelled);
+  });
+  std::this_thread::sleep_for(20ms);
+  second.request_stop();
+  waiter.join(); // while the other one still runs
+  first.request_stop();
+  holder.join();
 }
 
 TEST_P(AsyncTest, TheEngineStaysUntilTheEnd) {

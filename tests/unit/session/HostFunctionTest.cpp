@@ -9,6 +9,7 @@
 #include <bit>
 #include <chrono>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 namespace plim {
@@ -428,6 +429,45 @@ TEST(HostFunctionTest, PureCallsAreMergedAndDropped) {
     EXPECT_EQ(std::bit_cast<float>(uint32_t(std::get<Scalar>(results[0]).bits)), 20);
     EXPECT_EQ(calls, isPure ? 1 : 3);
   }
+}
+
+TEST(HostFunctionTest, AStopEndsTheWaitForATurn) {
+  // The first call stays in the function until it is let go.
+  struct Gate {
+    std::atomic<int> inside{0};
+    std::atomic<bool> isOpen{false};
+  } gate;
+  auto wait = [](plim_context *, void *user, const plim_view *arguments, const plim_view *results) {
+    auto &state = *static_cast<Gate *>(user);
+    ++state.inside;
+    while (!state.isOpen)
+      std::this_thread::yield();
+    at<float>(results[0]) = at<float>(arguments[0]);
+    return plim_code(0);
+  };
+  auto engine = makeEngine();
+  auto module = load(*engine, R"(
+func.func private @wait(f32) -> f32
+func.func @f(%x: f32) -> f32 {
+  %r = func.call @wait(%x) : (f32) -> f32
+  return %r : f32
+})",
+                     binding("wait", {wait, &gate, HostFunctionKind::Serial}));
+  Function f = lookup(module, "f");
+  std::thread first([&] { callOk(f, {scalarF32(1)}); });
+  while (gate.inside == 0)
+    std::this_thread::yield();
+  std::stop_source stop;
+  std::thread second([&] {
+    EXPECT_EQ(f.call(std::vector<Value>{scalarF32(2)}, {.stop = stop.get_token()}).status().code(),
+              StatusCode::Cancelled);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  stop.request_stop();
+  second.join();
+  EXPECT_EQ(gate.inside, 1);
+  gate.isOpen = true;
+  first.join();
 }
 
 /// How many threads are in it, and the most there ever were.

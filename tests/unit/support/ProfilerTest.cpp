@@ -152,6 +152,14 @@ TEST(Profiler, WithoutSpansCountsAlone) {
   EXPECT_EQ(profiler.droppedSpans(), 1U);
 }
 
+TEST(Profiler, KeepsSpansHoweverManyAreAskedFor) {
+  Profiler profiler(SIZE_MAX);
+  for (int i = 0; i < 100; ++i)
+    ProfilerSpan span(&profiler, Kind::Call, "a");
+  EXPECT_EQ(profiler.snapshot().spans.size(), 100U);
+  EXPECT_EQ(profiler.droppedSpans(), 0U);
+}
+
 TEST(Profiler, NamesBeyondTheLimitAreCountedTogether) {
   Profiler profiler(0);
   constexpr size_t names = Profiler::maxNames + 500;

@@ -182,6 +182,18 @@ TEST_F(RunCommandTest, StatisticsTellOfDispatches) {
                             "minimum +mean +maximum +share % +GB/s\n  matmul_[a-z_0-9]+ +7 "));
 }
 
+TEST_F(RunCommandTest, StatisticsShowNamesAsText) {
+  std::string source = testing::matmulSource;
+  for (size_t at; (at = source.find("@matmul")) != std::string::npos;)
+    source.replace(at, 7, "@\"red\\1B[31m\"");
+  RunOptions options = optionsFor(source);
+  options.call.inputs = {"2x3xf32=1", "3x4xf32=1"};
+  options.stats = true;
+  Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("red\\x1b[31m"), Not(HasSubstr("\x1b"))));
+}
+
 TEST_F(RunCommandTest, WritesATrace) {
   TemporaryFile file;
   RunOptions options = optionsFor(testing::matmulSource);
