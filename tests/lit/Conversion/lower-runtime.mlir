@@ -100,7 +100,7 @@ func.func @host(%a: memref<?xf32>, %s: f32) -> (memref<4xi16>, index) {
 // -----
 
 // A schedule is one call: a constant with what waits for what, and an array with the three fields of
-// each launch. Its failure leaves the host function as that of a single dispatch does.
+// each launch. Its failure leaves the host code as that of a single dispatch does.
 //   CHECK-DAG: llvm.func @plim_rt_schedule(!llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 //   CHECK-DAG: llvm.mlir.global internal constant @plim.schedule.0.predecessors(dense<[0, 0, 3]> : tensor<3xi64>)
 //   CHECK-DAG: llvm.mlir.global internal constant @plim.schedule.0()
