@@ -31,6 +31,7 @@ constexpr llvm::StringLiteral markerAttr = "plim.register_tile";
 struct RegisterTile {
   unsigned columnLoop = 0; // contiguous in the result and in an input
   int64_t columns = 1;
+  int64_t lanes = 1;               // columns of one vector
   std::optional<unsigned> rowLoop; // reuses the loaded columns
   int64_t rows = 1;
 };
@@ -46,6 +47,14 @@ int64_t tileFor(int64_t size, int64_t preferred) {
     if (size % tile == 0)
       return tile;
   return preferred;
+}
+
+/// Columns of a tile: two vectors of `lanes`, one where there are not as many columns, or all where
+/// they do not fill one.
+int64_t columnsFor(int64_t size, int64_t lanes) {
+  if (ShapedType::isDynamic(size) || size >= 2 * lanes)
+    return 2 * lanes;
+  return std::min(size, lanes);
 }
 
 /// True if the loop indexes the innermost dimension of the map, and nothing else in it does.
@@ -126,12 +135,12 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       if (Type type = getElementTypeOrSelf(input->get().getType());
           !type.isIntOrFloat() || type.getIntOrFloatBitWidth() < 8)
         return std::nullopt;
-    int64_t lanes = std::max<int64_t>(1, vectorBits / element.getIntOrFloatBitWidth());
+    shape.lanes = std::max<int64_t>(1, vectorBits / element.getIntOrFloatBitWidth());
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     // No iterations, no tiles.
     if (llvm::is_contained(sizes, 0))
       return std::nullopt;
-    shape.columns = tileFor(sizes[shape.columnLoop], 2 * lanes);
+    shape.columns = columnsFor(sizes[shape.columnLoop], shape.lanes);
     // Half-empty vectors lose to the plain loop.
     if (shape.columns < 4)
       return std::nullopt;
@@ -178,13 +187,25 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     sizes[shape.columnLoop] = shape.columns;
     if (shape.rowLoop)
       sizes[*shape.rowLoop] = shape.rows;
+    func::FuncOp function = op->getParentOfType<func::FuncOp>();
+    FailureOr<SmallVector<linalg::LinalgOp>> parts = tileAndPeel(rewriter, function, op, sizes);
+    if (failed(parts))
+      return failure();
+    bool any = false;
+    for (linalg::LinalgOp part : *parts)
+      any |= succeeded(vectorizePart(rewriter, function, part, shape));
+    return success(any);
+  }
+
+  /// The ops in place of `op`: full tiles, and remainders of rows, columns, or both.
+  FailureOr<SmallVector<linalg::LinalgOp>> tileAndPeel(IRRewriter &rewriter, func::FuncOp function,
+                                                       linalg::LinalgOp op,
+                                                       ArrayRef<int64_t> sizes) {
     FailureOr<scf::SCFTilingResult> outer = tileLoops(rewriter, op, sizes);
     if (failed(outer))
       return failure();
-    auto inner = cast<linalg::LinalgOp>(outer->tiledOps.front());
-    inner->setAttr(markerAttr, rewriter.getUnitAttr());
-    func::FuncOp function = inner->getParentOfType<func::FuncOp>();
-    // Peeling clones what is inside: full tiles, and remainders of rows, columns, or both.
+    outer->tiledOps.front()->setAttr(markerAttr, rewriter.getUnitAttr());
+    // Peeling clones what is inside.
     for (LoopLikeOpInterface loop : llvm::reverse(outer->loops)) {
       scf::ForOp partial;
       (void)scf::peelForLoopAndSimplifyBounds(rewriter, cast<scf::ForOp>(loop.getOperation()),
@@ -197,19 +218,30 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       if (part->removeAttr(markerAttr))
         parts.push_back(part);
     });
-    bool any = false;
-    for (linalg::LinalgOp part : parts)
-      any |= succeeded(vectorizePart(rewriter, function, part, shape));
-    return success(any);
+    return parts;
   }
 
   /// A full tile at once; a remainder of rows one row at a time, since k innermost over a strided
-  /// operand would gather; a remainder of columns of unknown size stays a loop.
+  /// operand would gather; a remainder of columns of unknown size stays a loop, one of more than a
+  /// vector is taken apart: LLVM's code for vectors such as 24 floats, where 16 are one, is several
+  /// times slower.
   LogicalResult vectorizePart(IRRewriter &rewriter, func::FuncOp function, linalg::LinalgOp part,
                               const RegisterTile &shape) {
     SmallVector<int64_t> ranges = part.getStaticLoopRanges();
     if (ShapedType::isDynamic(ranges[shape.columnLoop]))
       return failure();
+    if (ranges[shape.columnLoop] > shape.lanes && ranges[shape.columnLoop] % shape.lanes != 0) {
+      SmallVector<int64_t> sizes(part.getNumLoops(), 0);
+      sizes[shape.columnLoop] = shape.lanes;
+      FailureOr<SmallVector<linalg::LinalgOp>> halves =
+          tileAndPeel(rewriter, function, part, sizes);
+      if (failed(halves))
+        return failure();
+      bool any = false;
+      for (linalg::LinalgOp half : *halves)
+        any |= succeeded(vectorizePart(rewriter, function, half, shape));
+      return success(any);
+    }
     if (shape.rowLoop && ShapedType::isDynamic(ranges[*shape.rowLoop])) {
       SmallVector<int64_t> sizes(part.getNumLoops(), 0);
       sizes[*shape.rowLoop] = 1;

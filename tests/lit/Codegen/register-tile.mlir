@@ -10,7 +10,8 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 
 // The accumulators are read once, carried through the reduction as one vector and written once. So
-// are those of the remainders, whose extents are known: of columns, of rows, and of the corner.
+// are those of the remainders, whose extents are known: of columns, of rows, and of the corner. One of more columns
+// than a vector has is a vector and the rest.
 // CHECK-LABEL: func.func private @contraction(
 //        V128: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<4x8xf32>
 //        V256: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<6x16xf32>
@@ -23,13 +24,15 @@
 //       CHECK: scf.yield %[[NEXT]] : vector
 //       CHECK: vector.transfer_write %[[SUM]]
 //        V128: scf.for {{.*}} -> (vector<4x3xf32>)
-//        V256: scf.for {{.*}} -> (vector<6x11xf32>)
+//        V256: scf.for {{.*}} -> (vector<6x8xf32>)
+//        V256: scf.for {{.*}} -> (vector<6x3xf32>)
 //        V512: scf.for {{.*}} -> (vector<12x11xf32>)
 //        V128: scf.for {{.*}} -> (vector<8xf32>)
 //        V256: scf.for {{.*}} -> (vector<16xf32>)
 //        V512: scf.for {{.*}} -> (vector<32xf32>)
 //        V128: scf.for {{.*}} -> (vector<3xf32>)
-//        V256: scf.for {{.*}} -> (vector<11xf32>)
+//        V256: scf.for {{.*}} -> (vector<8xf32>)
+//        V256: scf.for {{.*}} -> (vector<3xf32>)
 //        V512: scf.for {{.*}} -> (vector<11xf32>)
 //   CHECK-NOT: linalg.generic
 //       CHECK: return
