@@ -26,7 +26,7 @@ using namespace plim::ir;
 namespace {
 
 void addCleanup(OpPassManager &manager) {
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
 }
 
@@ -42,6 +42,8 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<int64_t> inlineConstantBytes{*this, "inline-constant-bytes", llvm::cl::init(64)};
   Option<bool> guarded{*this, "guarded", llvm::cl::init(false)};
   Option<int64_t> stackReserveBytes{*this, "stack-reserve-bytes", llvm::cl::init(0)};
+  Option<std::string> specializedFunction{*this, "specialize"};
+  ListOption<int64_t> specializedExtents{*this, "extents"};
 
   PipelineOptions toOptions() const {
     PipelineOptions options;
@@ -52,6 +54,8 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.inlineConstantBytes = inlineConstantBytes;
     options.guarded = guarded;
     options.stackReserveBytes = stackReserveBytes;
+    options.specializedFunction = specializedFunction;
+    options.specializedExtents.assign(specializedExtents.begin(), specializedExtents.end());
     return options;
   }
 };
@@ -78,7 +82,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   function.addPass(createTosaToTensorPass());
   function.addPass(createTosaToSCFPass());
   manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  manager.addPass(createInlinerPass());
+  manager.addPass(createInlinerPass(
+      {}, [](OpPassManager &callable) { callable.addPass(createCanonicalizer()); }));
   // Structured control flow only from here on: upstream's release of buffers corrupts memory on
   // conditional branches.
   manager.addNestedPass<func::FuncOp>(createLiftControlFlowToSCFPass());
@@ -87,6 +92,12 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   addCleanup(manager);
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());
+  if (!options.specializedFunction.empty()) {
+    PlimSpecializeExtentsOptions specialize;
+    specialize.functionName = options.specializedFunction;
+    llvm::append_range(specialize.extents, options.specializedExtents);
+    manager.addPass(createPlimSpecializeExtents(specialize));
+  }
   if (!options.oracle)
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.

@@ -9,7 +9,9 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace plim::ir {
 
@@ -31,6 +33,10 @@ struct PipelineOptions {
   /// Bytes of the stack budget that placement leaves to frames: what the frames of an earlier
   /// lowering took beyond its estimate.
   int64_t stackReserveBytes = 0;
+  /// If not empty, the one public function that is lowered, with these as the dynamic extents of
+  /// its arguments.
+  std::string specializedFunction = {};
+  std::vector<int64_t> specializedExtents = {};
 };
 
 /// Every dialect that may come in, the plim dialect, and the interfaces the pipeline needs.

@@ -8,6 +8,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <memory>
+
 namespace mlir {
 namespace affine {
 class AffineDialect;
@@ -47,5 +49,9 @@ class PlimDialect;
 
 #define GEN_PASS_REGISTRATION
 #include "ir/Transforms/Passes.h.inc"
+
+/// Upstream's canonicalisation without a pattern that is wrong: one that gives a tensor which a
+/// loop carries the static type that it has at first, whatever extents the body gives it.
+std::unique_ptr<mlir::Pass> createCanonicalizer();
 
 } // namespace plim::ir

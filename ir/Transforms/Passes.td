@@ -109,6 +109,34 @@ def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"checks", "checks", "run-time comparisons inserted">];
 }
 
+def PlimSpecializeExtents : Pass<"plim-specialize-extents", "::mlir::ModuleOp"> {
+  let summary = "Make the dynamic extents of one function's arguments static";
+  let description = [{
+    Keeps one public function, for arguments whose dynamic extents are those of `extents`, in the order of the
+    arguments and their dimensions. Other functions stay as far as that one needs them. Casts carry
+    the old types to the body, upstream's canonicalisation takes what is known through it, and results
+    whose extents are known then get static types too.
+
+    Runs when the checks of extents are in place: those that hold fold away, one that does not fails
+    the call as it always did. The other way round, canonicalisation would see ops that cannot be.
+
+    ```mlir
+    func.func @main(%a: tensor<?x4xf32>) -> tensor<?x4xf32>
+    // with function=main extents=8 becomes
+    func.func @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+
+    A tensor that a loop carries gets a static type too, if the body keeps its extents.
+
+    A function that comes back to itself is an error.
+  }];
+  let options = [
+    Option<"functionName", "function", "std::string", /*default=*/"", "the public function">,
+    ListOption<"extents", "extents", "int64_t", "its dynamic extents">];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"specialized", "specialized", "extents made static">];
+}
+
 def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse chains of elementwise ops into one op";
   let description = [{

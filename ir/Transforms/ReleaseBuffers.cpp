@@ -184,12 +184,12 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
   /// The rest of upstream's deallocation pipeline.
   static OpPassManager lowering() {
     OpPassManager manager(ModuleOp::getOperationName());
-    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCanonicalizer());
     manager.addPass(bufferization::createBufferDeallocationSimplificationPass());
     manager.addPass(bufferization::createLowerDeallocationsPass());
     manager.addPass(createConvertBufferizationToMemRefPass());
     manager.addPass(createCSEPass());
-    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCanonicalizer());
     return manager;
   }
 };
