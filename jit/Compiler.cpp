@@ -492,6 +492,8 @@ public:
       return finish(std::move(first), 1, 0);
     // What the author wants on the stack may not fit beside the reserve: the first one is correct too.
     StatusOr<Attempt> second = lower(source, name, reserve);
+    if (isStopped())
+      return stopped();
     if (!second.ok())
       return finish(std::move(first), 1, 0);
     return finish(std::move(*second), 2, reserve);
@@ -538,6 +540,11 @@ private:
       if (feature.consume_front("+"))
         artifact.requiredFeatures.push_back(feature.str());
     artifact.functions = signaturesOf(*module);
+    const Specialization &special = options.specialization;
+    if (!special.function.empty())
+      std::erase_if(artifact.functions, [&](const FunctionSignature &function) {
+        return function.name != special.function;
+      });
     if (artifact.functions.empty())
       return invalidArgumentError((name + ": the module has no public function").str());
     targets::dlti::attachTarget(*module, target);
@@ -550,6 +557,8 @@ private:
     pipeline.policy = artifact.policy;
     pipeline.oracle = options.oracle;
     pipeline.stackReserveBytes = stackReserve;
+    pipeline.specializedFunction = special.function;
+    pipeline.specializedExtents = special.extents;
     if (device.vectorBits > 0)
       pipeline.vectorBits = device.vectorBits;
     pipeline.guarded = options.guarded;
@@ -557,6 +566,8 @@ private:
       pipeline.inlineConstantBytes = device.caches[0].lineBytes;
     pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();
     auto runStage = [&](auto build, const char *stage) {
+      if (isStopped())
+        return stopped();
       ProfilerSpan span = step(stage);
       // Verified once a stage, not after each pass: faults surface here, not in LLVM.
       PassManager manager(&context);
@@ -564,16 +575,15 @@ private:
       if (options.profiler)
         manager.addInstrumentation(std::make_unique<PassSpans>(*options.profiler));
       build(manager, pipeline);
-      return success(succeeded(manager.run(*module)) && succeeded(verify(*module)));
+      bool ok = succeeded(manager.run(*module)) && succeeded(verify(*module));
+      return ok ? okStatus() : errors.status("lowering");
     };
-    if (failed(runStage(ir::buildTensorPipeline, "tensor pipeline")) ||
-        failed(runStage(ir::buildBufferPipeline, "buffer pipeline")))
-      return errors.status("lowering");
+    PLIM_RETURN_IF_ERROR(runStage(ir::buildTensorPipeline, "tensor pipeline"));
+    PLIM_RETURN_IF_ERROR(runStage(ir::buildBufferPipeline, "buffer pipeline"));
     completeSignatures(*module, artifact);
     attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
-    if (failed(runStage(ir::buildLoweringPipeline, "lowering pipeline")))
-      return errors.status("lowering");
+    PLIM_RETURN_IF_ERROR(runStage(ir::buildLoweringPipeline, "lowering pipeline"));
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source}));
     for (FunctionSignature &function : artifact.functions)
       if (Operation *raw = module->lookupSymbol((ir::rawPrefix + function.name).str()))
@@ -712,6 +722,10 @@ private:
     std::vector<Status> statuses(emitters.size());
     auto job = [&](size_t i) {
       size_t size = emitters[i].size();
+      if (isStopped()) {
+        statuses[i] = stopped();
+        return;
+      }
       statuses[i] = emitters[i].emit(options.assembly != nullptr, options.profiler, names[i]);
       progress.end(size, statuses[i].ok());
     };
@@ -724,6 +738,9 @@ private:
       PLIM_RETURN_IF_ERROR(status);
     return okStatus();
   }
+
+  bool isStopped() const { return options.stop.stop_requested(); }
+  static Status stopped() { return cancelledError("the compilation was stopped"); }
 
   ProfilerSpan step(const char *name) const {
     return ProfilerSpan(options.profiler, Profiler::Kind::Compile, name);

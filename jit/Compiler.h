@@ -9,10 +9,13 @@
 #include "support/Profiler.h"
 #include "targets/TargetDescription.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace plim::jit {
 
@@ -36,6 +39,13 @@ using ProgressCallback = std::function<void(const CompileProgress &)>;
 /// Does the source begin like bytecode? Four bytes are enough to tell.
 bool isBytecode(std::string_view source);
 
+/// Code of one function for certain extents.
+struct Specialization {
+  std::string function; // public; empty: all of the module, for all extents
+  /// Of its arguments, those that the source leaves open, in order.
+  std::vector<int64_t> extents;
+};
+
 struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
   std::string policy = "auto";
@@ -56,6 +66,11 @@ struct CompileOptions {
   /// If not null, receives the assembly of all objects.
   std::string *assembly = nullptr;
   ProgressCallback progress;
+  /// With a function the artifact has that one alone, called like the general one; its signature
+  /// has the types of the source.
+  Specialization specialization;
+  /// Ends it with Cancelled, between two of its steps.
+  std::stop_token stop;
   /// If not null, gets spans of the steps, the passes and the jobs.
   Profiler *profiler = nullptr;
 };
@@ -69,8 +84,9 @@ struct CompileTimes {
 };
 
 /// The first diagnostic, "file:line:column: message", is the message of the status: InvalidArgument
-/// for a source that cannot be parsed, verified or lowered, Unimplemented for a target without a
-/// code generator. A bytecode whose memory begins a page is read where it lies. `sourceName` stands in locations. Blocks; any thread; several at once.
+/// for a source that cannot be parsed, verified or lowered, or a specialisation that does not fit,
+/// Unimplemented for a target without a code generator. A bytecode whose memory begins a page is
+/// read where it lies. `sourceName` stands in locations. Blocks; any thread; several at once.
 StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
                            const targets::TargetDescription &target, const CompileOptions &options,
                            CompileTimes *times = nullptr);

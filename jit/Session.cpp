@@ -126,6 +126,7 @@ struct LinkedModule::State {
   std::shared_ptr<Session> session;
   JITDylibSP dylib;
   DataPages constants;
+  std::multimap<size_t, const char *> small; // constants there, by their bytes
   std::vector<SharedBytes> blocks;
   int64_t sharedBytes = 0;
   std::map<std::string, void *, std::less<>> entries, raws;
@@ -230,8 +231,10 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
       address = blocks[static_cast<size_t>(symbol.block)];
     } else {
       char *target = state->constants.data() + offset;
-      if (std::optional<std::string_view> contents = contentsOf(artifact, symbol))
+      if (std::optional<std::string_view> contents = contentsOf(artifact, symbol)) {
         contents->copy(target, contents->size());
+        state->small.emplace(contents->size(), target);
+      }
       address = target;
     }
     data[execution.intern("plim.data." + symbol.name)] = {ExecutorAddr::fromPtr(address),
@@ -297,6 +300,14 @@ LinkedModule::~LinkedModule() {
 plim_function_entry LinkedModule::entry(std::string_view function) const {
   auto it = state->entries.find(function);
   return it == state->entries.end() ? nullptr : reinterpret_cast<plim_function_entry>(it->second);
+}
+
+const void *LinkedModule::find(std::string_view contents) const {
+  auto [begin, end] = state->small.equal_range(contents.size());
+  auto it = std::find_if(begin, end, [&](const auto &constant) {
+    return contents == std::string_view(constant.second, contents.size());
+  });
+  return it == end ? nullptr : it->second;
 }
 
 int64_t LinkedModule::sharedConstantBytes() const { return state->sharedBytes; }

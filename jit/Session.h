@@ -51,6 +51,8 @@ public:
   plim_function_entry entry(std::string_view function) const;
   /// The raw pointer of a kernel; null if there is none.
   void *raw(std::string_view function) const;
+  /// Where a small constant with these contents lies; null if there is none.
+  const void *find(std::string_view contents) const;
   /// Bytes of large constants that were in memory already, for other modules of the session.
   int64_t sharedConstantBytes() const;
 

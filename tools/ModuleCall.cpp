@@ -19,6 +19,7 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
   engine.policy = options.policy;
   engine.threads = options.threads;
   engine.checked = options.checked;
+  engine.specialization.mode = options.specialization;
   engine.profiler = std::move(profiler);
   if (options.cache || !options.cacheFolder.empty())
     engine.cacheFolder =

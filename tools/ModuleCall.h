@@ -21,6 +21,7 @@ struct ModuleOptions {
   int threads = 0;
   bool oracle = false;
   bool checked = false;
+  Specialization specialization = Specialization::None;
   bool cache = false;
   std::string cacheFolder; // empty: the default one
 };

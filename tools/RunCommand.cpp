@@ -74,6 +74,8 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
   LoadOptions load;
   load.oracle = options.module.oracle;
+  if (options.specialize && options.module.specialization == Specialization::None)
+    load.specialization = {Specialization::OnRequest};
   PLIM_ASSIGN_OR_RETURN(load.parameters, readParameters(options.call, pool));
   std::vector<runtime::Buffer> pools; // must outlive the module
   PLIM_ASSIGN_OR_RETURN(load.pools, makePools(options.call, pool, pools));
@@ -88,6 +90,8 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
 
   PLIM_ASSIGN_OR_RETURN(Function function, chooseFunction(*module, options.call));
   PLIM_RETURN_IF_ERROR(adaptScalars(function.signature(), pool, inputs));
+  if (options.specialize)
+    PLIM_RETURN_IF_ERROR(function.specialize(inputs));
   std::vector<Value> results(function.signature().results.size());
   std::vector<double> times;
   for (int64_t i = 0; i < std::max<int64_t>(1, options.repeat); ++i) {
@@ -105,6 +109,7 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
     out << "result[" << i << "]: " << printValue(results[i]) << "\n";
   if (options.stats)
     printStatistics({.load = module->statistics(),
+                     .specializations = module->specializationStatistics(),
                      .callMicroseconds = std::move(times),
                      .callBytes = bytesOf(inputs) + bytesOf(results),
                      .memory = engine->memoryStatistics(),

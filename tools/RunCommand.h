@@ -16,8 +16,9 @@ struct RunOptions {
   CallText call;
   std::vector<std::string> outputs; // @FILE.npy or FILE.npy, one per result, in order
   int64_t repeat = 1;
-  bool stats = false;    // what the calls took, on standard error
-  bool progress = false; // of a long compilation, on standard error, which is a terminal
+  bool specialize = false; // code for the extents of the inputs, before the first call
+  bool stats = false;      // what the calls took, on standard error
+  bool progress = false;   // of a long compilation, on standard error, which is a terminal
   std::string
       trace; // "" none, else a file of support/Trace.h, written whether or not the calls fail
   std::string assembly; // "" none, "-" standard output, else a file

@@ -56,6 +56,14 @@ void printDispatches(std::vector<Profiler::Counter> counters, double allMicrosec
   writeTable(out, rows);
 }
 
+void printSpecializations(const SpecializationStatistics &statistics, std::ostream &out) {
+  if (statistics.made == 0 && statistics.inWork == 0 && statistics.failed == 0)
+    return;
+  out << "code for certain extents: " << statistics.made << " made, " << statistics.inWork
+      << " in work, " << statistics.failed << " failed, " << statistics.evicted << " evicted; "
+      << statistics.calls << " calls took it\n";
+}
+
 } // namespace
 
 double quantileOf(const std::vector<double> &sorted, double q) {
@@ -65,6 +73,7 @@ double quantileOf(const std::vector<double> &sorted, double q) {
 
 void printStatistics(RunStatistics statistics, std::ostream &out) {
   printLoad(statistics.load, out);
+  printSpecializations(statistics.specializations, out);
   std::vector<double> &times = statistics.callMicroseconds;
   std::sort(times.begin(), times.end());
   const double total = std::accumulate(times.begin(), times.end(), 0.0);

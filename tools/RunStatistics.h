@@ -14,6 +14,7 @@ namespace plim::tools {
 
 struct RunStatistics {
   LoadStatistics load;
+  SpecializationStatistics specializations;
   std::vector<double> callMicroseconds; // of each call, at least one
   int64_t callBytes = 0;                // of the arguments and results of a call
   EngineMemoryStatistics memory;

@@ -65,6 +65,12 @@ int main(int argc, char **argv) {
   runCommand->add_flag("--checked", run.module.checked,
                        "find accesses out of range and writes to what is read-only");
   runCommand->add_option("--repeat", run.repeat, "call this often")->check(CLI::PositiveNumber);
+  using enum plim::Specialization;
+  runCommand->add_flag("--specialize", run.specialize,
+                       "compile for the extents of the inputs before the first call");
+  runCommand->add_flag_callback(
+      "--specialize-hot", [&] { run.module.specialization = Hot; },
+      "compile in the background for extents that calls keep coming with");
   runCommand->add_flag("--stats", run.stats,
                        "print, on standard error: times of loading, percentiles of the calls (each "
                        "adds about 0.2 us a "

@@ -419,6 +419,15 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
   statistics.linkSeconds = secondsSince(linkStart);
   statistics.totalSeconds = secondsSince(start);
   module->state->statistics = statistics;
+  SpecializationOptions specialization =
+      options.specialization.value_or(state->options.specialization);
+  bool mayHaveSome = specialization.mode != Specialization::None && specialization.atMost > 0;
+  if (mayHaveSome && !options.oracle && !state->options.checked)
+    module->state->specializations =
+        Specializations::create(*module,
+                                {source, options.sourceOwner, std::string(sourceName),
+                                 policyOf(options), options.limits, key},
+                                specialization);
   return module;
 }
 
@@ -458,7 +467,10 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
                   jit::isBytecode({reinterpret_cast<const char *>(magic.data()), magic.size()});
   if (!isMapped) {
     PLIM_ASSIGN_OR_RETURN(std::string source, readSource(path));
-    return load(source, path, options);
+    auto kept = std::make_shared<const std::string>(std::move(source));
+    LoadOptions owned = options;
+    owned.sourceOwner = kept;
+    return load(*kept, path, owned);
   }
   PLIM_ASSIGN_OR_RETURN(io::Mapping mapping, file->map());
   Digest digest;
@@ -508,8 +520,10 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   if (state->guarded)
     PLIM_RETURN_IF_ERROR(
         guardData(artifact, bindings, moduleState.guarded.emplace(*state->guarded)));
-  for (const auto &[symbol, address] : pinned)
+  for (const auto &[symbol, address] : pinned) {
     bindings.emplace_back(symbol->name, address);
+    moduleState.pinned[symbol->name] = address;
+  }
   std::vector<jit::ExternalBinding> externals;
   for (const jit::ExternalFunction &external : artifact.externals) {
     const HostFunctions &ofEngine = state->options.functions;
@@ -551,6 +565,8 @@ Module::Module() : state(std::make_unique<State>()) {}
 Module::~Module() {
   if (!state->engine)
     return;
+  if (state->specializations)
+    state->specializations->close();
   Engine::State &engine = *state->engine->state;
   engine.release(state->constants);
   // The slabs may have been this module's alone.
@@ -567,6 +583,9 @@ const std::vector<FunctionSignature> &Module::functions() const {
 }
 const std::string &Module::report() const { return state->artifact.report; }
 const LoadStatistics &Module::statistics() const { return state->statistics; }
+SpecializationStatistics Module::specializationStatistics() const {
+  return state->specializations ? state->specializations->statistics() : SpecializationStatistics();
+}
 
 StatusOr<Function> Module::lookup(std::string_view name) const {
   std::vector<std::string> names;

@@ -25,6 +25,7 @@
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Value.h"
 #include "engine/session/Event.h"
+#include "engine/session/FunctionCode.h"
 #include "engine/session/HostFunctions.h"
 #include "engine/session/ModuleState.h"
 #include "engine/session/Parameters.h"
@@ -52,9 +53,23 @@ namespace runtime {
 struct CallMemory;
 }
 
-class CallPlanner;
 class Engine;
 class Module;
+class Specializations;
+
+/// Which extents get code of their own, where the source leaves them open.
+enum class Specialization {
+  None,
+  OnRequest, // those of Function::specialize()
+  Hot,       // those as well that calls keep coming with, in the background
+};
+
+/// Docs: docs/design/dynamic-shapes.md.
+struct SpecializationOptions {
+  Specialization mode = Specialization::None;
+  /// Of one module at a time. What was not used for longest goes first.
+  int atMost = 8;
+};
 
 struct EngineOptions {
   /// A tag, "host", "host-cpu" (this machine without its accelerators, whose drivers take tens of
@@ -96,6 +111,11 @@ struct EngineOptions {
   /// Counts and times calls, dispatches, loads and the compiler's jobs (docs/design/observability.md). May
   /// be shared by several engines. Null: nothing is measured.
   std::shared_ptr<Profiler> profiler;
+  /// Of modules that do not choose their own. By default none: code for certain extents may differ
+  /// from the general code in the last digits of a reduction, so that results would depend on when
+  /// the background got to it, and a host has not asked for a thread that compiles. Not for a
+  /// checked engine, nor for the oracle.
+  SpecializationOptions specialization;
 };
 
 /// Memory of the host's, borrowed.
@@ -131,6 +151,8 @@ struct LoadOptions {
   std::string *assembly = nullptr;
   /// Is told how far the compilation is, see jit::ProgressCallback; not for what comes from the cache.
   jit::ProgressCallback progress;
+  /// Stronger than the engine's. A module that may have some keeps its source, or the mapped file.
+  std::optional<SpecializationOptions> specialization;
 };
 
 /// What the caller lends to one call. Calls that run at once must not share any of it.
@@ -180,6 +202,15 @@ struct LoadStatistics {
   jit::CompileTimes compile; // zero when from the cache
   double linkSeconds = 0;
   double totalSeconds = 0;
+};
+
+/// Code of a module for certain extents.
+struct SpecializationStatistics {
+  int64_t made = 0;    // since the load
+  int64_t inWork = 0;  // in the background, now
+  int64_t failed = 0;  // in the background; not tried again
+  int64_t evicted = 0; // of those made
+  int64_t calls = 0;   // that found code for their extents
 };
 
 /// Memory of all calls, by what it is for.
@@ -238,6 +269,14 @@ public:
   StatusOr<WorkspaceRequirement>
   workspaceRequirement(std::span<const runtime::Value> arguments) const;
 
+  /// Makes code for the extents of these arguments, of which nothing else counts, before it
+  /// returns. Calls with these extents use it from then on, as long as it is not evicted. The
+  /// results are the same but for the order in which sums are taken, and so are all errors. Ok if
+  /// there is such code. FailedPrecondition if the module may have none
+  /// (LoadOptions::specialization); also the errors of call() for arguments that do not fit, and of
+  /// a load.
+  Status specialize(std::span<const runtime::Value> arguments) const;
+
   /// The raw pointer of a kernel, null for other functions. It has C's calling convention; its
   /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
   /// first element followed by one int64_t for each dynamic extent and, if its layout is strided, one
@@ -254,9 +293,12 @@ private:
   Status checkArguments(std::span<const runtime::Value> arguments) const;
   /// Is all that the function writes apart from parameters and constants?
   Status checkWritten(std::span<const runtime::Value> arguments) const;
-  StatusOr<WorkspaceRequirement> workspaceRequirement(size_t slabBytes) const;
+  StatusOr<WorkspaceRequirement> workspaceRequirement(const FunctionCode &code,
+                                                      size_t slabBytes) const;
   /// Room for slab and scratch, without asking whether that is all that a call takes.
-  runtime::CallMemory workspaceLayout(size_t slabBytes) const;
+  runtime::CallMemory workspaceLayout(const FunctionCode &code, size_t slabBytes) const;
+  /// Does code for certain extents get along with this much, which is enough for the general code?
+  bool fitsWorkspace(const FunctionCode &code, size_t bytes) const;
   /// Are the arguments apart from what the call has for itself?
   Status checkLent(std::span<const runtime::Value> arguments, std::span<const HostMemory> pools,
                    const HostMemory &workspace, const ModuleState *state) const;
@@ -265,24 +307,24 @@ private:
                      runtime::Buffer *copies) const;
   Status bindPools(const CallOptions &options, std::span<HostMemory> memories,
                    bool &isShared) const;
-  Status bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
-                       runtime::CallMemory &memory) const;
+  Status bindWorkspace(const FunctionCode &code, const CallOptions &options,
+                       std::span<const HostMemory> pools, runtime::CallMemory &memory) const;
   /// Checks them and fills in their views.
   Status bindOutputs(const CallOptions &options, std::span<const runtime::Value> arguments,
                      std::span<const HostMemory> pools, const ModuleState *state,
                      std::span<plim_view> views) const;
   /// The bytes of the slab; fills in the offsets where the call has to plan it.
-  StatusOr<size_t> planSlab(const plim_view *arguments, std::span<int64_t> offsets) const;
+  StatusOr<size_t> planSlab(const FunctionCode &code, const plim_view *arguments,
+                            std::span<int64_t> offsets) const;
 
   std::shared_ptr<const Module> module;
   const jit::FunctionSignature *description;
-  plim_function_entry entry;
-  CallPlanner *planner = nullptr; // of the module; null if all was planned at load
-  plim_function_entry extentsEntry = nullptr;
+  FunctionCode general;                       // of the module
+  Specializations *specializations = nullptr; // of the module; null if there are none
+  size_t position;                            // among its functions
   std::vector<runtime::ElementType> argumentTypes, resultTypes;
   static constexpr size_t noDonor = ~size_t(0);
   std::vector<size_t> donors; // by result: the argument whose memory it takes
-  bool workersFit;            // every dispatch fits on the stack of a worker
   bool writesArguments = false;
   bool hasVariants;  // a kernel that runs faster where its memrefs have no byte in common
   bool mixesTensors; // and memrefs
@@ -302,10 +344,12 @@ public:
   /// JSON: every placement, access and dispatch, with the reason.
   const std::string &report() const;
   const LoadStatistics &statistics() const;
+  SpecializationStatistics specializationStatistics() const;
 
 private:
   friend class Engine;
   friend class Function;
+  friend class Specializations;
   Module();
   struct State;
   std::unique_ptr<State> state;
@@ -357,6 +401,7 @@ public:
 private:
   friend class Function;
   friend class Module;
+  friend class Specializations;
   Engine();
   const std::string &policyOf(const LoadOptions &options) const;
   /// `source` is the digest of its bytes.

@@ -50,12 +50,16 @@ void makeViews(std::span<const Value> arguments, plim_view *views) {
 
 Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature *description)
     : module(std::move(owner)), description(description),
-      entry(module->state->linked->entry(description->name)) {
-  if (auto it = module->state->planners.find(description); it != module->state->planners.end()) {
-    planner = it->second.get();
-    extentsEntry = module->state->linked->entry(description->plan.function);
+      specializations(module->state->specializations.get()),
+      position(static_cast<size_t>(description - module->functions().data())) {
+  const Module::State &state = *module->state;
+  general.signature = description;
+  general.entry = state.linked->entry(description->name);
+  if (auto it = state.planners.find(description); it != state.planners.end()) {
+    general.planner = it->second.get();
+    general.extentsEntry = state.linked->entry(description->plan.function);
   }
-  workersFit = description->workerStackBytes <= executor().workerStackBytes();
+  general.workersFit = description->workerStackBytes <= executor().workerStackBytes();
   size_t memrefs = 0, tensors = 0;
   for (const ValueType &type : description->arguments) {
     if (type.isShaped)
@@ -108,21 +112,21 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
   return okStatus();
 }
 
-runtime::CallMemory Function::workspaceLayout(size_t slabBytes) const {
+runtime::CallMemory Function::workspaceLayout(const FunctionCode &code, size_t slabBytes) const {
   size_t threads = static_cast<size_t>(executor().threads());
   runtime::CallMemory layout;
   layout.slabBytes = roundUp(static_cast<int64_t>(slabBytes));
-  layout.scratchBytes = roundUp(description->scratchBytes);
+  layout.scratchBytes = roundUp(code.signature->scratchBytes);
   // With workers, host code keeps what it ran dispatches with while all of them run others.
   layout.scratchCount = threads == 1 ? 1 : threads + 1;
   return layout;
 }
 
 StatusOr<WorkspaceRequirement> Function::workspaceRequirement() const {
-  if (planner)
+  if (general.planner)
     return failedPreconditionError("the workspace of '" + description->name +
                                    "' depends on the extents of its arguments: ask with them");
-  return workspaceRequirement(static_cast<size_t>(description->workspaceBytes));
+  return workspaceRequirement(general, static_cast<size_t>(description->workspaceBytes));
 }
 
 StatusOr<WorkspaceRequirement>
@@ -131,31 +135,33 @@ Function::workspaceRequirement(std::span<const Value> arguments) const {
   SmallArray<plim_view, 16> views(arguments.size());
   makeViews(arguments, views.data());
   SmallArray<int64_t, 32> offsets(description->plan.buffers.size());
-  PLIM_ASSIGN_OR_RETURN(size_t slabBytes,
-                        planSlab(views.data(), {offsets.data(), description->plan.buffers.size()}));
-  return workspaceRequirement(slabBytes);
+  PLIM_ASSIGN_OR_RETURN(
+      size_t slabBytes,
+      planSlab(general, views.data(), {offsets.data(), description->plan.buffers.size()}));
+  return workspaceRequirement(general, slabBytes);
 }
 
-StatusOr<size_t> Function::planSlab(const plim_view *arguments, std::span<int64_t> offsets) const {
-  if (!planner)
-    return static_cast<size_t>(description->workspaceBytes);
-  auto count = static_cast<size_t>(description->plan.extentCount);
+StatusOr<size_t> Function::planSlab(const FunctionCode &code, const plim_view *arguments,
+                                    std::span<int64_t> offsets) const {
+  if (!code.planner)
+    return static_cast<size_t>(code.signature->workspaceBytes);
+  auto count = static_cast<size_t>(code.signature->plan.extentCount);
   SmallArray<int64_t, 16> extents(count);
   SmallArray<plim_view, 16> views(count);
   for (size_t i = 0; i < count; ++i)
     views[i] = {&extents[i], nullptr, nullptr};
   // Integers alone, none of which can trap.
   plim_context context{};
-  extentsEntry(&context, arguments, views.data());
+  code.extentsEntry(&context, arguments, views.data());
   std::span<const int64_t> needed = {extents.data(), count};
-  if (std::optional<size_t> bytes = planner->find(needed, offsets))
+  if (std::optional<size_t> bytes = code.planner->find(needed, offsets))
     return *bytes;
 
   // New sizes. The search wants more stack than a call without it.
   constexpr int64_t plannerStackBytes = 512 << 10;
   Engine::State &engine = *module->state->engine->state;
   StatusOr<size_t> bytes = internalError("not planned");
-  auto job = [&] { bytes = planner->plan(needed, offsets); };
+  auto job = [&] { bytes = code.planner->plan(needed, offsets); };
   if (runtime::StackBounds::left() >= plannerStackBytes)
     job();
   else
@@ -166,18 +172,42 @@ StatusOr<size_t> Function::planSlab(const plim_view *arguments, std::span<int64_
   return bytes;
 }
 
-StatusOr<WorkspaceRequirement> Function::workspaceRequirement(size_t slabBytes) const {
-  if (!description->unplanned.empty())
+StatusOr<WorkspaceRequirement> Function::workspaceRequirement(const FunctionCode &code,
+                                                              size_t slabBytes) const {
+  if (!code.signature->unplanned.empty())
     return failedPreconditionError(
         "'" + description->name +
-        "' cannot do with a workspace of the caller's: " + description->unplanned);
-  runtime::CallMemory layout = workspaceLayout(slabBytes);
+        "' cannot do with a workspace of the caller's: " + code.signature->unplanned);
+  runtime::CallMemory layout = workspaceLayout(code, slabBytes);
   size_t bytes;
   if (__builtin_mul_overflow(layout.scratchBytes, layout.scratchCount, &bytes) ||
       __builtin_add_overflow(bytes, layout.slabBytes, &bytes))
     return resourceExhaustedError("the workspace of '" + description->name +
                                   "' is too large for the address space");
   return WorkspaceRequirement{bytes, PLIM_BUFFER_ALIGNMENT};
+}
+
+bool Function::fitsWorkspace(const FunctionCode &code, size_t bytes) const {
+  if (code.planner || !code.signature->unplanned.empty())
+    return false;
+  runtime::CallMemory need =
+      workspaceLayout(code, static_cast<size_t>(code.signature->workspaceBytes));
+  size_t all;
+  return !__builtin_mul_overflow(need.scratchBytes, need.scratchCount, &all) &&
+         !__builtin_add_overflow(all, need.slabBytes, &all) && all <= bytes;
+}
+
+Status Function::specialize(std::span<const Value> arguments) const {
+  PLIM_RETURN_IF_ERROR(checkArguments(arguments));
+  if (specializations)
+    return specializations->make(position, arguments);
+  bool isOpen = std::ranges::any_of(description->arguments, [](const ValueType &type) {
+    return std::ranges::any_of(type.shape, [](int64_t extent) { return extent < 0; });
+  });
+  if (!isOpen)
+    return okStatus();
+  return failedPreconditionError("'" + description->name +
+                                 "' was loaded without leave to specialise it");
 }
 
 Status Function::checkWritten(std::span<const Value> arguments) const {
@@ -343,9 +373,10 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
   return okStatus();
 }
 
-Status Function::bindWorkspace(const CallOptions &options, std::span<const HostMemory> pools,
+Status Function::bindWorkspace(const FunctionCode &code, const CallOptions &options,
+                               std::span<const HostMemory> pools,
                                runtime::CallMemory &memory) const {
-  PLIM_ASSIGN_OR_RETURN(WorkspaceRequirement need, workspaceRequirement(memory.slabBytes));
+  PLIM_ASSIGN_OR_RETURN(WorkspaceRequirement need, workspaceRequirement(code, memory.slabBytes));
   if (options.workspace->bytes < need.bytes)
     return tooSmall("the workspace", options.workspace->bytes, need.bytes, description->name);
   if (!isAligned(options.workspace->data, PLIM_BUFFER_ALIGNMENT))
@@ -361,7 +392,7 @@ Status Function::bindWorkspace(const CallOptions &options, std::span<const HostM
     if (overlap(pools[i], used))
       return invalidArgumentError("pool '" + module->state->artifact.pools[i] +
                                   "' and the workspace overlap");
-  runtime::CallMemory layout = workspaceLayout(memory.slabBytes);
+  runtime::CallMemory layout = workspaceLayout(code, memory.slabBytes);
   memory.slabBytes = layout.slabBytes;
   memory.scratchBytes = layout.scratchBytes;
   memory.scratchCount = layout.scratchCount;
@@ -409,22 +440,42 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   bool sharesPools = false;
   PLIM_RETURN_IF_ERROR(bindPools(options, {pools.data(), poolCount}, sharesPools));
   runtime::CallMemory memory;
-  size_t slotCount = description->plan.buffers.size();
+  Specializations::Call specialized(specializations, position, arguments);
+  if (options.workspace && specialized.code()) {
+    // What is asked of the caller is what the general code needs, whichever runs.
+    size_t slots = description->plan.buffers.size();
+    SmallArray<int64_t, 32> offsets(slots);
+    PLIM_ASSIGN_OR_RETURN(memory.slabBytes,
+                          planSlab(general, argumentViews.data(), {offsets.data(), slots}));
+    PLIM_RETURN_IF_ERROR(bindWorkspace(general, options, {pools.data(), poolCount}, memory));
+    memory = {};
+    if (!fitsWorkspace(specialized.code()->code, options.workspace->bytes))
+      specialized.leave();
+  }
+  const SpecializedCode *special = specialized.code();
+  const FunctionCode &code = special ? special->code : general;
+  size_t slotCount = code.signature->plan.buffers.size();
   SmallArray<int64_t, 32> offsets(slotCount);
   PLIM_ASSIGN_OR_RETURN(memory.slabBytes,
-                        planSlab(argumentViews.data(), {offsets.data(), slotCount}));
+                        planSlab(code, argumentViews.data(), {offsets.data(), slotCount}));
   if (hasVariants && areApart(arguments, description->arguments))
     memory.flags |= PLIM_CALL_APART;
   memory.offsets = slotCount == 0 ? nullptr : offsets.data();
   memory.offsetCount = slotCount;
   if (options.workspace)
-    PLIM_RETURN_IF_ERROR(bindWorkspace(options, {pools.data(), poolCount}, memory));
+    PLIM_RETURN_IF_ERROR(bindWorkspace(code, options, {pools.data(), poolCount}, memory));
   ModuleState *state = nullptr;
   if (options.state && options.state->layout != moduleState.layout)
     return invalidArgumentError("the state for '" + description->name + "' is of another module");
   if (description->usesState) {
     state = options.state ? options.state.get() : moduleState.variables.get();
     memory.variables = state->bases.data();
+  }
+  SmallArray<void *, 8> variables(special ? special->variables.size() : 0);
+  if (special) {
+    for (size_t i = 0; i < special->variables.size(); ++i)
+      variables[i] = state->bases[special->variables[i]];
+    memory.variables = variables.data();
   }
   if (options.workspace || poolCount != 0 || state)
     PLIM_RETURN_IF_ERROR(checkLent(
@@ -438,8 +489,8 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
                                      {outputs.data(), results.size()}));
     memory.outputs = outputs.data();
   }
-  for (size_t i = 0; i < poolCount; ++i)
-    poolBases[i] = pools[i].data;
+  for (size_t i = 0; i < (special ? special->pools.size() : poolCount); ++i)
+    poolBases[i] = pools[special ? special->pools[i] : i].data;
   memory.pools = poolCount == 0 ? nullptr : poolBases.data();
 
   std::unique_lock<std::timed_mutex> poolLock, stateLock; // in this order
@@ -476,11 +527,13 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   std::optional<std::stop_callback<Canceller>> canceller;
   if (options.stop.stop_possible())
     canceller.emplace(options.stop, Canceller{call});
-  Status status = call.run(entry, argumentViews.data(), resultViews.data(),
-                           {description->stackBytes, workersFit});
+  specialized.begin();
+  Status status = call.run(code.entry, argumentViews.data(), resultViews.data(),
+                           {code.signature->stackBytes, code.workersFit});
   if (guarded)
     guarded->copyBack();
   PLIM_RETURN_IF_ERROR(status);
+  specialized.end();
   stateLock = {};
   poolLock = {};
 

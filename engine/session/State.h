@@ -7,10 +7,12 @@
 #include "engine/runtime/FaultGuard.h"
 #include "engine/runtime/GuardedMemory.h"
 #include "engine/runtime/HostCall.h"
+#include "engine/session/Background.h"
 #include "engine/session/CallPlanner.h"
 #include "engine/session/Engine.h"
 #include "engine/session/EventPool.h"
 #include "engine/session/GuardedData.h"
+#include "engine/session/Specializations.h"
 #include "jit/ArtifactCache.h"
 #include "jit/Session.h"
 
@@ -101,14 +103,19 @@ private:
   std::vector<HostMemory> claims;
   std::mutex turnsMutex;
   std::map<std::pair<plim_host_function, void *>, std::weak_ptr<std::timed_mutex>> turns;
+
+public:
+  /// Last: its jobs use the rest.
+  Background background;
 };
 
 struct Module::State {
   std::shared_ptr<Engine> engine;
   jit::Artifact artifact; // its objects and data are dropped after linking
   Parameters parameters;
-  Pools pools;                        // bound at load, without what constants take of them
-  std::vector<HostMemory> constants;  // in the pools, claimed from the engine
+  Pools pools;                       // bound at load, without what constants take of them
+  std::vector<HostMemory> constants; // in the pools, claimed from the engine
+  std::map<std::string, std::byte *, std::less<>> pinned; // those constants, by name
   std::optional<GuardedData> guarded; // all other data, if the engine is checked
   std::vector<std::unique_ptr<const plim_external>> externals;
   std::unique_ptr<jit::LinkedModule> linked;
@@ -118,6 +125,8 @@ struct Module::State {
   LoadStatistics statistics;
   /// Of the functions whose temporaries have sizes that only a call knows.
   std::map<const jit::FunctionSignature *, std::unique_ptr<CallPlanner>> planners;
+  /// Null if there are none.
+  std::shared_ptr<Specializations> specializations;
   /// Held by calls that use pools bound at load.
   mutable std::timed_mutex poolMutex;
 };

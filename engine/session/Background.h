@@ -1,0 +1,44 @@
+// Background: a thread for what calls must not wait for.
+//
+// Started by the first job; jobs run one after the other, in order. None begins any more when this
+// is destroyed; the one that runs is asked to stop and waited for. A forked child has no such
+// thread: there jobs are taken and never run.
+//
+// It is no worker of the executor: an engine of one thread has none, and the compiler runs on a
+// stack of its own anyway, so that a worker would only wait for it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <sys/types.h>
+#include <thread>
+
+namespace plim {
+
+class Background {
+public:
+  using Job = std::function<void(const std::stop_token &stop)>;
+
+  Background();
+  ~Background();
+  Background(const Background &) = delete;
+  Background &operator=(const Background &) = delete;
+
+  /// Any thread. The job must not throw, nor own what destroys this.
+  void submit(Job job);
+
+private:
+  void run();
+
+  const pid_t process;
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::deque<Job> jobs; // by `mutex`, like `thread`
+  std::stop_source stop;
+  std::thread thread;
+};
+
+} // namespace plim
