@@ -123,6 +123,25 @@ TEST_F(EngineSteadyState, CallsFromASmallStackAllocateNothing) {
   });
 }
 
+// Calls that are timed, and calls that take code for their extents.
+TEST_F(EngineSteadyState, SpecializationAllocatesNothing) {
+  std::shared_ptr<Engine> engine =
+      makeEngine({.threads = 1, .specialization = {.mode = Specialization::Hot}});
+  std::shared_ptr<Module> module = load(*engine, dynamicProductsSource);
+  Function main = lookup(module, "main");
+  std::vector<Value> special = {smallIntegers({9, 16}), smallIntegers({16, 16})};
+  Status status = main.specialize(special);
+  ASSERT_TRUE(status.ok()) << status.toString();
+  // Few enough not to be compiled for.
+  std::vector<Value> general = {smallIntegers({2, 2}), smallIntegers({2, 2})};
+  for (const std::vector<Value> &arguments : {special, general}) {
+    allocationsOf(main, arguments, 20);
+    EXPECT_EQ(allocationsOf(main, arguments, 500), 0);
+  }
+  EXPECT_EQ(module->specializationStatistics().calls, 520);
+  EXPECT_EQ(module->specializationStatistics().made, 1);
+}
+
 TEST_F(EngineSteadyState, SeveralThreadsComeToRest) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 2});
   Function matmul = lookup(load(*engine, matmulSource), "matmul");
