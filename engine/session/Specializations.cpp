@@ -39,8 +39,10 @@ size_t stripeOfThread() {
 
 /// Is this call of the thread one to look at?
 bool isSample() {
-  thread_local uint32_t calls = 0;
-  return ++calls % Specializations::sampleEvery == 0;
+  static std::atomic<uint32_t> next{1};
+  thread_local uint32_t state = next.fetch_add(0x9e3779b9, std::memory_order_relaxed);
+  state = state * 1664525 + 1013904223; // the higher bits are as good as random
+  return (state >> 16) % Specializations::sampleEvery == 0;
 }
 
 std::string textOf(const std::string &name, std::span<const int64_t> extents) {
@@ -115,7 +117,7 @@ Specializations::Call::Call(Specializations *table, size_t function,
     if (there.load() == hash && table->matches(slot.extents, slot.function, function, arguments)) {
       special = slot.special.get();
       if (isSampled)
-        slot.lastUse.store(table->samples.load(std::memory_order_relaxed),
+        slot.lastUse.store(table->samples.fetch_add(1, std::memory_order_relaxed) + 1,
                            std::memory_order_relaxed);
       isSampled = false;
       return;
@@ -429,7 +431,7 @@ Status Specializations::publish(size_t function, const std::vector<int64_t> &ext
     slot.special = std::move(special);
     slot.function = function;
     slot.extents = extents;
-    slot.lastUse.store(samples.load());
+    slot.lastUse.store(samples.fetch_add(1) + 1);
     hashes[i].store(hash);
     ++counts.made;
     return okStatus();

@@ -66,11 +66,11 @@ public:
   /// Extents that took so long in the general code, as the sample tells, are compiled: about what
   /// it takes.
   static constexpr double hotSeconds = 0.05;
-  /// One call of so many of a thread is looked at.
+  /// One call of so many is looked at, at random: sizes that come in turn must not hide behind a
+  /// step.
   static constexpr uint32_t sampleEvery = 8;
-  /// Sampled calls of the general code during which a slot must not have been used to be emptied
-  /// for others.
-  static constexpr uint64_t idleSamples = 64;
+  /// A slot that no call used during so many samples may be emptied for other extents.
+  static constexpr uint64_t idleSamples = 512;
 
   /// For a module, which calls close() before it goes; null if no function has dynamic extents.
   static std::shared_ptr<Specializations> create(Module &module, ModuleSource source,
@@ -170,7 +170,7 @@ private:
   /// By slot, what calls search; 0 where nothing is to be found.
   std::unique_ptr<std::atomic<uint64_t>[]> hashes;
   std::vector<std::unique_ptr<Slot>> slots;
-  std::atomic<uint64_t> samples{0}; // of calls of the general code
+  std::atomic<uint64_t> samples{0}; // calls looked at, and slots filled
 
   mutable std::mutex mutex;
   // Under it.

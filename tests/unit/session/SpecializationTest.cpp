@@ -407,6 +407,16 @@ TEST(Specialization, TheLeastRecentlyUsedGoes) {
   for (int64_t n : {3, 4, 5, 6})
     EXPECT_EQ(elements<float>(callOk(main, vectors(n)).at(0)), chainOf(vectors(n)));
   EXPECT_EQ(module->specializationStatistics().calls, 6);
+  // 5 is the older one, but in use of late.
+  for (int i = 0; i < 200; ++i)
+    callOk(main, vectors(5));
+  specializeOk(main, vectors(7));
+  int64_t before = module->specializationStatistics().calls;
+  for (int64_t n : {5, 6, 7})
+    callOk(main, vectors(n));
+  EXPECT_EQ(module->specializationStatistics().calls, before + 2);
+  callOk(main, vectors(5));
+  EXPECT_EQ(module->specializationStatistics().calls, before + 3);
 }
 
 TEST(Specialization, NobodyHasItWhoDidNotAsk) {
