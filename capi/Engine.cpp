@@ -66,7 +66,7 @@ void writeCounter(const Profiler::Counter &counter, std::ostream &out) {
   out << ", \"location\": ";
   writeJsonString(counter.location, out);
   out << ", \"runs\": " << counter.runs << ", \"workgroups\": " << counter.workgroups
-      << ", \"total_ns\": " << counter.totalNanoseconds
+      << ", \"bytes\": " << counter.bytes << ", \"total_ns\": " << counter.totalNanoseconds
       << ", \"min_ns\": " << counter.minNanoseconds << ", \"max_ns\": " << counter.maxNanoseconds
       << "}";
 }

@@ -56,8 +56,6 @@ public:
   void run();
   /// What a summoned thread does, until there is nothing left for it.
   void help();
-  /// How many of those that were summoned have not gone.
-  int helpersLeft() const { return summoned.load(std::memory_order_acquire); }
 
 private:
   using Set = uint64_t; // of launches

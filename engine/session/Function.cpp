@@ -117,8 +117,7 @@ runtime::CallMemory Function::workspaceLayout(const FunctionCode &code, size_t s
   runtime::CallMemory layout;
   layout.slabBytes = roundUp(static_cast<int64_t>(slabBytes));
   layout.scratchBytes = roundUp(code.signature->scratchBytes);
-  // With workers, host code keeps what it ran dispatches with while all of them run others.
-  layout.scratchCount = threads == 1 ? 1 : threads + 1;
+  layout.scratchCount = threads;
   return layout;
 }
 

@@ -94,7 +94,8 @@ plim_engine_memory_statistics(const plim_engine *engine, plim_memory_statistics 
 PLIM_NODISCARD PLIM_API plim_status *plim_engine_trim(plim_engine *engine);
 
 /* What was counted so far: {"memory": {...}, "counters": [{"kind", "name", "location", "runs",
- * "workgroups", "total_ns", "min_ns", "max_ns"}, ...]}; no counters without PLIM_ENGINE_COUNTERS or
+ * "workgroups", "bytes", "total_ns", "min_ns", "max_ns"}, ...]}, "bytes" being what dispatches read and
+ * wrote, as far as that is known; no counters without PLIM_ENGINE_COUNTERS or
  * PLIM_ENGINE_TRACE. Calls may go on. The caller owns `*out_report`. */
 PLIM_NODISCARD PLIM_API plim_status *plim_engine_statistics(const plim_engine *engine,
                                                             plim_report **out_report);

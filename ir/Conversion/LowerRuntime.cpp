@@ -1,5 +1,6 @@
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/RuntimeCalls.h"
+#include "ir/Conversion/RuntimeEntries.h"
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 
@@ -55,14 +56,15 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     module.walk([&](DispatchOp dispatch) { singles.push_back(dispatch); });
     for (DispatchOp dispatch : singles)
       lowerDispatch(runtime, dispatch);
-    module.walk([&](func::CallOp call) { calls[call.getCalleeAttr().getAttr()].push_back(call); });
     // Last, since it changes the signatures that dispatches refer to.
     // Counts refer to their dispatch function by a name that its own entry changes.
     (void)std::partition(functions.begin(), functions.end(), [](func::FuncOp function) {
       return function->hasAttr(workgroupCountAttr);
     });
+    RuntimeEntries entries(module);
     for (func::FuncOp function : functions)
-      makeEntries(function);
+      entries.make(function);
+    variants += entries.variants();
     for (auto external : llvm::make_early_inc_range(module.getOps<ExternalOp>()))
       external.erase();
   }
@@ -370,17 +372,6 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     ++hostCalls;
   }
 
-  /// `isShared`: another thread may set it at any time.
-  static Value loadStatus(OpBuilder &builder, Location loc, Value context, bool isShared = false) {
-    Value address = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(),
-                                        context, ArrayRef<LLVM::GEPArg>{abi::contextStatusOffset});
-    return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address, /*alignment=*/4,
-                                /*isVolatile=*/false, /*isNonTemporal=*/false,
-                                /*isInvariant=*/false, /*isInvariantGroup=*/false,
-                                isShared ? LLVM::AtomicOrdering::monotonic
-                                         : LLVM::AtomicOrdering::not_atomic);
-  }
-
   static bool isOnStack(AllocOp alloc) { return alloc.getScope() == "global.stack"; }
 
   /// Where the planned memories of a function begin, by pool; "" is the slab, or in a dispatch
@@ -634,281 +625,12 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     op->erase();
   }
 
-  void makeEntries(func::FuncOp function) {
-    if (isDispatch(function)) {
-      makeDispatchEntry(function);
-    } else if (function->hasAttr(workgroupCountAttr)) {
-      makeCount(function);
-    } else if (function.isPublic()) {
-      makeFunctionEntry(function);
-    } else {
-      makePrivate(function);
-    }
-  }
-
-  /// A function of the ABI: `plim.<kind>.<name>`, with pointers and words as arguments.
-  static LLVM::LLVMFuncOp makeEntryFunction(func::FuncOp function, const Twine &name,
-                                            ArrayRef<Type> arguments, Type result) {
-    OpBuilder builder(function);
-    auto entry = LLVM::LLVMFuncOp::create(builder, function.getLoc(), name.str(),
-                                          LLVM::LLVMFunctionType::get(result, arguments));
-    entry.addEntryBlock(builder);
-    return entry;
-  }
-
-  void makeDispatchEntry(func::FuncOp function) {
-    OpBuilder builder(&getContext());
-    Location loc = function.getLoc();
-    Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
-    LLVM::LLVMFuncOp entry =
-        makeEntryFunction(function, dispatchPrefix + function.getName(),
-                          {pointer, pointer, pointer, word, word}, builder.getI32Type());
-    builder.setInsertionPointToStart(&entry.getBody().front());
-    Value context = entry.getArgument(0);
-    SmallVector<Value> arguments = {context};
-    unsigned bindings = 0, scalars = 0;
-    // Context first, the range of workgroups last.
-    for (Type type : function.getArgumentTypes().drop_front().drop_back(2)) {
-      if (auto memref = dyn_cast<MemRefType>(type)) {
-        Value base = loadAt(builder, loc, pointer, entry.getArgument(1), 8 * bindings++);
-        arguments.push_back(makeMemref(builder, loc, memref, base, {}));
-      } else {
-        Value value = loadAt(builder, loc, word, entry.getArgument(2), 8 * scalars++);
-        arguments.push_back(fromWord(builder, loc, type, value));
-      }
-    }
-    for (unsigned i : {3, 4})
-      arguments.push_back(
-          arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry.getArgument(i)));
-    callFrom(builder, loc, function, arguments);
-    LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
-    barePointers(function);
-    makePrivate(function);
-  }
-
-  void makeCount(func::FuncOp function) {
-    OpBuilder builder(&getContext());
-    Location loc = function.getLoc();
-    Type word = builder.getI64Type();
-    StringRef name = function->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr).getValue();
-    LLVM::LLVMFuncOp entry = makeEntryFunction(function, countPrefix + name,
-                                               {LLVM::LLVMPointerType::get(&getContext())}, word);
-    builder.setInsertionPointToStart(&entry.getBody().front());
-    SmallVector<Value> arguments;
-    unsigned scalars = 0;
-    for (Type type : function.getArgumentTypes()) {
-      if (isa<MemRefType>(type)) {
-        arguments.push_back(ub::PoisonOp::create(builder, loc, type));
-        continue;
-      }
-      Value value = loadAt(builder, loc, word, entry.getArgument(0), 8 * scalars++);
-      arguments.push_back(fromWord(builder, loc, type, value));
-    }
-    Value count = callFrom(builder, loc, function, arguments).getResult(0);
-    LLVM::ReturnOp::create(builder, loc,
-                           arith::IndexCastOp::create(builder, loc, word, count).getResult());
-    makePrivate(function);
-  }
-
-  /// Unpacks the views of the arguments, calls, packs the results.
-  void makeFunctionEntry(func::FuncOp function) {
-    OpBuilder builder(&getContext());
-    Location loc = function.getLoc();
-    std::string name = function.getName().str();
-    Type pointer = LLVM::LLVMPointerType::get(&getContext()), word = builder.getI64Type();
-    LLVM::LLVMFuncOp entry = makeEntryFunction(function, entryPrefix + name,
-                                               {pointer, pointer, pointer}, builder.getI32Type());
-    builder.setInsertionPointToStart(&entry.getBody().front());
-    Value context = entry.getArgument(0);
-    SmallVector<Value> arguments;
-    bool hasContext = function->hasAttr(needsContextAttr);
-    if (hasContext)
-      arguments.push_back(context);
-    auto types = function.getArgumentTypes().drop_front(hasContext);
-    unsigned view = 0;
-    for (size_t i = 0; i < types.size(); ++view) {
-      int32_t at = abi::viewBytes * int32_t(view);
-      Value data = loadAt(builder, loc, pointer, entry.getArgument(1), at);
-      auto memref = dyn_cast<MemRefType>(types[i]);
-      if (!memref) {
-        arguments.push_back(loadScalar(builder, loc, types[i++], data));
-        continue;
-      }
-      auto load = [&](int32_t field, int64_t position) {
-        Value array = loadAt(builder, loc, pointer, entry.getArgument(1), at + field);
-        return loadAt(builder, loc, word, array, int32_t(8 * position));
-      };
-      if (!isKernel(function)) {
-        SmallVector<Value> dynamicSizes, dynamicStrides;
-        for (auto [position, extent] : llvm::enumerate(memref.getShape()))
-          if (ShapedType::isDynamic(extent))
-            dynamicSizes.push_back(load(abi::viewSizesOffset, position));
-        if (!memref.getLayout().isIdentity())
-          for (auto [position, stride] : llvm::enumerate(memref.getStridesAndOffset().first))
-            if (ShapedType::isDynamic(stride))
-              dynamicStrides.push_back(load(abi::viewStridesOffset, position));
-        arguments.push_back(makeMemref(builder, loc, memref, data, dynamicSizes, dynamicStrides));
-        ++i;
-        continue;
-      }
-      // A kernel's buffer stands as a bare pointer followed by its dynamic extents and strides; which
-      // those are was recorded when the arguments were bound.
-      arguments.push_back(makeMemref(builder, loc, memref, data, {}));
-      unsigned bare = i++ + hasContext;
-      for (auto [name, field] : {std::pair(extentsAttr, abi::viewSizesOffset),
-                                 std::pair(stridesAttr, abi::viewStridesOffset)})
-        if (auto positions = function.getArgAttrOfType<DenseI64ArrayAttr>(bare, name))
-          for (int64_t position : positions.asArrayRef())
-            arguments.push_back(
-                arith::IndexCastOp::create(builder, loc, types[i++], load(field, position)));
-    }
-    func::FuncOp apart = makeApart(function);
-    ValueRange results = apart ? callEither(builder, loc, function, apart, arguments, context)
-                               : callFrom(builder, loc, function, arguments).getResults();
-    for (auto [index, result] : llvm::enumerate(results)) {
-      int32_t at = abi::viewBytes * int32_t(index);
-      auto memref = dyn_cast<MemRefType>(result.getType());
-      if (!memref) {
-        Value data = loadAt(builder, loc, pointer, entry.getArgument(2), at);
-        storeScalar(builder, loc, result, data);
-        continue;
-      }
-      storeAt(builder, loc, pointerOf(builder, loc, result), entry.getArgument(2), at);
-      Value sizes = loadAt(builder, loc, pointer, entry.getArgument(2), at + abi::viewSizesOffset);
-      for (int64_t position = 0; position < memref.getRank(); ++position) {
-        Value dimension = arith::ConstantIndexOp::create(builder, loc, position);
-        Value size = memref::DimOp::create(builder, loc, result, dimension);
-        storeAt(builder, loc, arith::IndexCastOp::create(builder, loc, word, size), sizes,
-                8 * position);
-      }
-    }
-    LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
-    if (isKernel(function)) {
-      barePointers(function);
-      if (apart)
-        barePointers(apart, /*isApart=*/true);
-      rename(function, (rawPrefix + name).str());
-    } else {
-      makePrivate(function);
-    }
-  }
-
-  /// A copy of a kernel for calls whose buffers have no byte in common; null if there is but one.
-  func::FuncOp makeApart(func::FuncOp function) {
-    if (!isKernel(function) ||
-        llvm::count_if(function.getArgumentTypes(), llvm::IsaPred<MemRefType>) < 2)
-      return nullptr;
-    func::FuncOp apart = function.clone();
-    apart.setName((apartPrefix + function.getName()).str());
-    apart.setPrivate();
-    getOperation().insert(std::next(function->getIterator()), apart);
-    ++variants;
-    return apart;
-  }
-
-  /// Calls `apart` if the context says that the arguments are, otherwise `function`.
-  ValueRange callEither(OpBuilder &builder, Location loc, func::FuncOp function, func::FuncOp apart,
-                        ValueRange arguments, Value context) {
-    Type word = builder.getI32Type();
-    Value flags = loadAt(builder, loc, word, context, abi::contextFlagsOffset);
-    Value mask = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(abi::callApart));
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    Value bit = arith::AndIOp::create(builder, loc, flags, mask);
-    Value areApart = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
-    Block *before = builder.getInsertionBlock(), *yes = before->splitBlock(before->end());
-    Block *no = yes->splitBlock(yes->end()), *after = no->splitBlock(no->end());
-    cf::CondBranchOp::create(builder, loc, areApart, yes, no);
-    for (auto [block, callee] : {std::pair(yes, apart), std::pair(no, function)}) {
-      builder.setInsertionPointToEnd(block);
-      auto call = callFrom(builder, loc, callee, arguments);
-      cf::BranchOp::create(builder, loc, after, call.getResults());
-    }
-    for (Type type : function.getResultTypes())
-      after->addArgument(type, loc);
-    builder.setInsertionPointToEnd(after);
-    return after->getArguments();
-  }
-
-  func::CallOp callFrom(OpBuilder &builder, Location loc, func::FuncOp function,
-                        ValueRange arguments) {
-    auto call = func::CallOp::create(builder, loc, function, arguments);
-    calls[function.getSymNameAttr()].push_back(call);
-    return call;
-  }
-
-  void rename(func::FuncOp function, StringRef name) {
-    SmallVector<func::CallOp> callers = std::move(calls[function.getSymNameAttr()]);
-    for (func::CallOp call : callers)
-      call.setCallee(name);
-    function.setSymName(name);
-    calls[function.getSymNameAttr()] = std::move(callers);
-  }
-
-  /// Out of the way of symbols of the C library: a user's function may be called `exp`.
-  void makePrivate(func::FuncOp function) {
-    function.setPrivate();
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      function.removeArgAttr(i, accessAttr);
-    rename(function, ("plim.body." + function.getName()).str());
-  }
-
-  /// Rank-0 memrefs become bare pointers, with all that is known of them: LLVM sees the access
-  /// analysis only on real pointer arguments. `isApart`: no two have a byte in common.
-  void barePointers(func::FuncOp function, bool isApart = false) {
-    Block &entry = function.front();
-    OpBuilder builder = OpBuilder::atBlockBegin(&entry);
-    auto pointer = LLVM::LLVMPointerType::get(&getContext());
-    for (BlockArgument argument : entry.getArguments()) {
-      auto type = dyn_cast<MemRefType>(argument.getType());
-      if (!type)
-        continue;
-      unsigned index = argument.getArgNumber();
-      argument.setType(pointer);
-      Value placeholder =
-          UnrealizedConversionCastOp::create(builder, argument.getLoc(), type, ValueRange())
-              .getResult(0);
-      argument.replaceAllUsesWith(placeholder);
-      Value memref = makeMemref(builder, argument.getLoc(), type, argument, {});
-      placeholder.replaceAllUsesWith(memref);
-      placeholder.getDefiningOp()->erase();
-
-      auto set = [&](StringRef name, Attribute value) { function.setArgAttr(index, name, value); };
-      set(LLVM::LLVMDialect::getAlignAttrName(),
-          builder.getI64IntegerAttr(elementBytes(type.getElementType())));
-      set(LLVM::LLVMDialect::getNoFreeAttrName(), builder.getUnitAttr());
-      if (auto bytes = function.getArgAttrOfType<IntegerAttr>(index, bytesAttr))
-        if (bytes.getInt() > 0)
-          set(LLVM::LLVMDialect::getDereferenceableAttrName(), bytes);
-      // Bufferization keeps what a dispatch writes apart from all else.
-      if (isApart || isDispatch(function))
-        set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-      auto access = function.getArgAttrOfType<AccessAttr>(index, accessAttr);
-      if (access && access.getValue() == Access::ReadOnly)
-        set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
-      for (StringRef name : {StringRef(accessAttr), StringRef(extentsAttr), StringRef(stridesAttr),
-                             StringRef(bytesAttr), StringRef(shapeAttr)})
-        function.removeArgAttr(index, name);
-    }
-    function.setFunctionType(
-        builder.getFunctionType(entry.getArgumentTypes(), function.getResultTypes()));
-    // Calls of the function pass the pointer inside the memref.
-    for (func::CallOp call : calls[function.getSymNameAttr()]) {
-      builder.setInsertionPoint(call);
-      for (OpOperand &operand : call->getOpOperands())
-        if (isa<MemRefType>(operand.get().getType()) &&
-            entry.getArgument(operand.getOperandNumber()).getType() == pointer)
-          operand.set(pointerOf(builder, call.getLoc(), operand.get()));
-    }
-  }
-
   /// The position of each variable, by its symbol.
   llvm::StringMap<int32_t> variables;
   /// The functions that others call.
   llvm::DenseSet<StringAttr> called;
   /// The allocations of the function being lowered that it returns, and as which result.
   DenseMap<Operation *, int64_t> results;
-  /// Who calls a function. (A search of the whole module for each would be quadratic.)
-  DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
 };
 
 } // namespace

@@ -285,6 +285,16 @@ void plim::ir::storeAt(OpBuilder &builder, Location loc, Value value, Value base
   LLVM::StoreOp::create(builder, loc, value, address);
 }
 
+Value plim::ir::loadStatus(OpBuilder &builder, Location loc, Value context, bool isShared) {
+  Value address = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(), context,
+                                      ArrayRef<LLVM::GEPArg>{abi::contextStatusOffset});
+  return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address, /*alignment=*/4,
+                              /*isVolatile=*/false, /*isNonTemporal=*/false,
+                              /*isInvariant=*/false, /*isInvariantGroup=*/false,
+                              isShared ? LLVM::AtomicOrdering::monotonic
+                                       : LLVM::AtomicOrdering::not_atomic);
+}
+
 Value plim::ir::loadScalar(OpBuilder &builder, Location loc, Type type, Value address) {
   if (!type.isIndex())
     return LLVM::LoadOp::create(builder, loc, type, address);

@@ -77,6 +77,10 @@ mlir::Value loadAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type
                    int32_t offset);
 void storeAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Value base,
              int32_t offset);
+/// The status of a context. `isShared`: another thread may set it at any time.
+mlir::Value loadStatus(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value context,
+                       bool isShared = false);
+
 /// Scalars behind a view's data pointer; index is i64 there.
 mlir::Value loadScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
                        mlir::Value address);

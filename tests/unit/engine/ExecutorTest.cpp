@@ -1,11 +1,10 @@
 #include "engine/runtime/Executor.h"
 
 #include "engine/runtime/ThreadSanitizer.h"
-#include "tests/unit/engine/RuntimeFixture.h"
+#include "tests/unit/engine/ExecutorFixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -18,9 +17,7 @@
 #include <latch>
 #include <map>
 #include <mutex>
-#include <random>
 #include <set>
-#include <span>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
@@ -35,68 +32,14 @@ namespace {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
-using Clock = std::chrono::steady_clock;
 
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 constexpr bool isSanitized = true;
 #else
 constexpr bool isSanitized = false;
 #endif
-constexpr plim_code invalidArgument = static_cast<plim_code>(StatusCode::InvalidArgument);
 
-/// A host that grants more threads than small machines have: every machine sees the same arenas.
-class ExecutorTest : public ::testing::Test {
-protected:
-  static void SetUpTestSuite() {
-    limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, 8);
-  }
-  static void TearDownTestSuite() { limit.reset(); }
-
-private:
-  static inline std::unique_ptr<tbb::global_control> limit;
-};
 class FloatEnvironmentTest : public ExecutorTest {};
-
-void spin(std::chrono::microseconds time) {
-  for (auto end = Clock::now() + time; Clock::now() < end;) {
-  }
-}
-
-/// bindings[0]: one counter per workgroup. Scratch is used and must not be shared.
-plim_code countEntry(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
-                     int64_t end) {
-  auto *counters = static_cast<std::atomic<int> *>(bindings[0]);
-  auto *scratch = static_cast<int64_t *>(plim_rt_scratch(context, 512));
-  if (!scratch)
-    return context->status;
-  for (int i = 0; i < 64; ++i)
-    scratch[i] = begin;
-  for (int64_t i = begin; i < end; ++i)
-    counters[i].fetch_add(1, std::memory_order_relaxed);
-  for (int i = 0; i < 64; ++i)
-    if (scratch[i] != begin)
-      return plim_rt_fail(context, invalidArgument, "scratch was overwritten");
-  return 0;
-}
-
-/// None waits for another.
-plim_code runAtOnce(plim_context *context, std::span<const plim_launch> launches) {
-  const plim_schedule schedule = {launches.size(), nullptr};
-  return plim_rt_schedule(context, &schedule, launches.data());
-}
-
-/// Runs countEntry for one call and checks that every workgroup ran once.
-void countOnce(RuntimeParts &parts, int64_t count, int64_t cost) {
-  std::vector<std::atomic<int>> counters(static_cast<size_t>(std::max<int64_t>(count, 0)));
-  void *bindings[] = {counters.data()};
-  int64_t scalars[] = {count};
-  plim_dispatch dispatch = dispatchOf(countEntry, firstScalar, "count", cost);
-  Call call(parts);
-  EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), 0);
-  EXPECT_TRUE(call.status().ok()) << call.status().toString();
-  for (std::atomic<int> &counter : counters)
-    ASSERT_EQ(counter.load(), 1);
-}
 
 TEST_F(ExecutorTest, EveryWorkgroupRunsOnce) {
   for (int threads : {1, 2, 4}) {
@@ -155,25 +98,6 @@ TEST_F(ExecutorTest, LargeWorkUsesAWorkerBesideTheCaller) {
   EXPECT_EQ(seen.most.load(), 2);
 }
 
-struct FailingWork {
-  std::atomic<int> started{0};
-  std::atomic<int> ended{0};
-  int64_t failAt = 0;
-};
-
-plim_code failingEntry(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
-                       int64_t end) {
-  auto *work = static_cast<FailingWork *>(bindings[0]);
-  work->started.fetch_add(1);
-  plim_code code = 0;
-  if (begin <= work->failAt && work->failAt < end)
-    code = plim_rt_fail(context, invalidArgument, "m.mlir:3:4: it failed");
-  else
-    spin(std::chrono::microseconds(50));
-  work->ended.fetch_add(1);
-  return code;
-}
-
 TEST_F(ExecutorTest, FirstFailureIsLatchedAndTheRestDropped) {
   for (int threads : {1, 4}) {
     RuntimeParts parts(threads);
@@ -192,313 +116,6 @@ TEST_F(ExecutorTest, FirstFailureIsLatchedAndTheRestDropped) {
     EXPECT_EQ(plim_rt_dispatch(call.context(), &dispatch, bindings, scalars), invalidArgument);
     EXPECT_EQ(work.started.load(), before);
   }
-}
-
-/// The dispatches of a group that runs countEntry.
-struct CountedGroup {
-  struct Member {
-    explicit Member(int64_t count, int64_t cost)
-        : counters(static_cast<size_t>(std::max<int64_t>(count, 0))), scalar(count),
-          binding(counters.data()), dispatch(dispatchOf(countEntry, firstScalar, "count", cost)) {}
-    std::vector<std::atomic<int>> counters;
-    int64_t scalar;
-    void *binding;
-    plim_dispatch dispatch;
-  };
-
-  void add(int64_t count, int64_t cost) {
-    auto &member = *members.emplace_back(std::make_unique<Member>(count, cost));
-    launches.push_back({&member.dispatch, &member.binding, &member.scalar});
-  }
-  plim_code run(plim_context *context) const { return runAtOnce(context, launches); }
-
-  std::vector<std::unique_ptr<Member>> members;
-  std::vector<plim_launch> launches;
-};
-
-/// Runs one call of a group and checks that every workgroup of every dispatch ran once.
-void countGroupOnce(RuntimeParts &parts, const std::vector<std::pair<int64_t, int64_t>> &sizes) {
-  CountedGroup group;
-  for (auto [count, cost] : sizes)
-    group.add(count, cost);
-  Call call(parts);
-  EXPECT_EQ(group.run(call.context()), 0);
-  EXPECT_TRUE(call.status().ok()) << call.status().toString();
-  for (auto &member : group.members)
-    for (std::atomic<int> &counter : member->counters)
-      ASSERT_EQ(counter.load(), 1);
-}
-
-TEST_F(ExecutorTest, EveryWorkgroupOfAGroupRunsOnce) {
-  const std::vector<std::vector<std::pair<int64_t, int64_t>>> groups = {
-      {},
-      {{1, dear}},
-      {{0, dear}, {-1, dear}},
-      {{1, dear}, {1, dear}, {1, dear}},
-      {{3, cheap}, {5, cheap}},
-      {{0, dear}, {7, dear}, {0, cheap}, {1, 10 * dear}},
-      {{1000, dear}, {1, cheap}, {1, cheap}, {10007, cheap}},
-      {{1, INT64_MAX}, {3, INT64_MAX}, {100, 0}},
-      std::vector<std::pair<int64_t, int64_t>>(16, {2, dear}),
-      std::vector<std::pair<int64_t, int64_t>>(17, {1, dear}),
-      std::vector<std::pair<int64_t, int64_t>>(64, {3, dear / 4}),
-  };
-  for (int threads : {1, 2, 4, 8}) {
-    RuntimeParts parts(threads);
-    for (const auto &sizes : groups)
-      countGroupOnce(parts, sizes);
-  }
-}
-
-TEST_F(ExecutorTest, GroupsOfManyCallersAtOnce) {
-  RuntimeParts parts(4);
-  std::vector<std::thread> callers;
-  for (int i = 0; i < 8; ++i)
-    callers.emplace_back([&, i] {
-      for (int round = 0; round < 50; ++round)
-        countGroupOnce(parts, {{1 + (i + round) % 40, dear}, {1, dear}, {round, cheap}});
-    });
-  for (std::thread &caller : callers)
-    caller.join();
-}
-
-TEST_F(ExecutorTest, SmallGroupsAndOneThreadRunInOrderOnTheCaller) {
-  for (auto [threads, cost] : {std::pair{1, 100 * dear}, std::pair{4, cheap}}) {
-    RuntimeParts parts(threads);
-    struct Seen {
-      std::thread::id caller = std::this_thread::get_id();
-      std::vector<int64_t> order;
-    } seen;
-    auto entry = [](plim_context *, void *const *bindings, const int64_t *scalars, int64_t begin,
-                    int64_t end) -> plim_code {
-      auto *seen = static_cast<Seen *>(bindings[0]);
-      if (seen->caller != std::this_thread::get_id())
-        return invalidArgument;
-      for (int64_t i = begin; i < end; ++i)
-        seen->order.push_back(10 * scalars[1] + i);
-      return 0;
-    };
-    plim_dispatch dispatch = dispatchOf(entry, firstScalar, "order", cost);
-    void *bindings[] = {&seen};
-    const int64_t scalars[3][2] = {{2, 0}, {1, 1}, {2, 2}};
-    plim_launch launches[3];
-    for (int i = 0; i < 3; ++i)
-      launches[i] = {&dispatch, bindings, scalars[i]};
-    Call call(parts);
-    EXPECT_EQ(runAtOnce(call.context(), {launches, 3}), 0);
-    EXPECT_EQ(seen.order, (std::vector<int64_t>{0, 1, 10, 20, 21}));
-  }
-}
-
-TEST_F(ExecutorTest, DispatchesOfOneWorkgroupEachOverlap) {
-  if (std::thread::hardware_concurrency() < 2)
-    GTEST_SKIP() << "one processor";
-  RuntimeParts parts(2);
-  // Each waits until the other one has come; a busy machine may take its time.
-  auto entry = [](plim_context *context, void *const *bindings, const int64_t *, int64_t,
-                  int64_t) -> plim_code {
-    auto *come = static_cast<std::atomic<int> *>(bindings[0]);
-    come->fetch_add(1);
-    for (auto limit = Clock::now() + std::chrono::seconds(10); Clock::now() < limit;)
-      if (come->load() == 2)
-        return 0;
-    return plim_rt_fail(context, invalidArgument, "alone");
-  };
-  std::atomic<int> come{0};
-  void *bindings[] = {&come};
-  int64_t scalars[] = {1};
-  plim_dispatch dispatch = dispatchOf(entry, firstScalar, "meet", dear);
-  plim_launch launches[] = {{&dispatch, bindings, scalars}, {&dispatch, bindings, scalars}};
-  Call call(parts);
-  EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), 0);
-  EXPECT_TRUE(call.status().ok()) << call.status().toString();
-}
-
-TEST_F(ExecutorTest, AFailureInOneDispatchDropsTheRestOfItsGroup) {
-  for (int threads : {1, 4}) {
-    RuntimeParts parts(threads);
-    FailingWork good, bad;
-    good.failAt = -1;
-    void *goodBindings[] = {&good}, *badBindings[] = {&bad};
-    int64_t scalars[] = {1000000};
-    plim_dispatch dispatch = dispatchOf(failingEntry, firstScalar, "failing", dear);
-    plim_launch launches[] = {{&dispatch, badBindings, scalars},
-                              {&dispatch, goodBindings, scalars}};
-    Call call(parts);
-    EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), invalidArgument);
-    EXPECT_EQ(call.context()->status, invalidArgument);
-    EXPECT_EQ(call.status().message(), "m.mlir:3:4: it failed");
-    EXPECT_EQ(good.started.load(), good.ended.load()) << "returned while a range was running";
-    EXPECT_EQ(bad.started.load(), bad.ended.load()) << "returned while a range was running";
-    EXPECT_LT(good.started.load() + bad.started.load(), 5000);
-    // The call has failed: nothing of it starts any more.
-    int before = good.started.load();
-    EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), invalidArgument);
-    EXPECT_EQ(good.started.load(), before);
-  }
-}
-
-/// A schedule whose launches find out whether those that they wait for have ended.
-class OrderedWork {
-public:
-  /// Each waits for some of those before it; `sizes` are workgroups and their cost.
-  OrderedWork(std::mt19937 &random, const std::vector<std::pair<int64_t, int64_t>> &sizes) {
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      uint64_t before = 0;
-      for (int edges = static_cast<int>(random() % 4); i > 0 && edges > 0; --edges)
-        before |= uint64_t{1} << (i - 1 - random() % std::min<size_t>(i, 5));
-      add(sizes[i].first, sizes[i].second, before);
-    }
-  }
-  OrderedWork() = default;
-
-  void add(int64_t count, int64_t cost, uint64_t before, plim_dispatch_entry entry = &runOne) {
-    auto &one = *all.emplace_back(std::make_unique<One>());
-    one.work = this;
-    one.count = count;
-    one.before = before;
-    one.binding = &one;
-    one.dispatch = dispatchOf(entry, firstScalar, "ordered", cost);
-    launches.push_back({&one.dispatch, &one.binding, &one.count});
-    predecessors.push_back(before);
-  }
-  plim_code run(plim_context *context) const {
-    const plim_schedule schedule = {launches.size(), predecessors.data()};
-    return plim_rt_schedule(context, &schedule, launches.data());
-  }
-
-  struct One {
-    OrderedWork *work;
-    int64_t count;
-    uint64_t before;
-    void *binding;
-    plim_dispatch dispatch;
-    std::atomic<int64_t> done{0};
-  };
-  std::vector<std::unique_ptr<One>> all;
-
-private:
-  static plim_code runOne(plim_context *context, void *const *bindings, const int64_t *,
-                          int64_t begin, int64_t end) {
-    auto *one = static_cast<One *>(bindings[0]);
-    for (size_t i = 0; i < one->work->all.size(); ++i) {
-      const One &other = *one->work->all[i];
-      // Plain memory order: what is written there must be visible by the schedule alone.
-      if ((one->before >> i & 1) &&
-          other.done.load(std::memory_order_relaxed) != std::max<int64_t>(other.count, 0))
-        return plim_rt_fail(context, invalidArgument, "ran before its predecessor had ended");
-    }
-    one->done.fetch_add(end - begin, std::memory_order_relaxed);
-    return 0;
-  }
-
-  std::vector<plim_launch> launches;
-  std::vector<uint64_t> predecessors;
-};
-
-TEST_F(ExecutorTest, LaunchesWaitForTheirPredecessors) {
-  const unsigned seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
-  for (int threads : {1, 2, 4, 8}) {
-    RuntimeParts parts(threads);
-    for (int round = 0; round < 200; ++round) {
-      std::vector<std::pair<int64_t, int64_t>> sizes(1 + random() % PLIM_SCHEDULE_LIMIT);
-      for (auto &[count, cost] : sizes) {
-        count = std::array<int64_t, 6>{0, 1, 2, 7, 40, 300}[random() % 6];
-        cost = std::array<int64_t, 4>{cheap, dear / 20, dear, 20 * dear}[random() % 4];
-      }
-      OrderedWork work(random, sizes);
-      Call call(parts);
-      ASSERT_EQ(work.run(call.context()), 0) << call.status().toString();
-      for (const auto &one : work.all)
-        ASSERT_EQ(one->done.load(), one->count);
-    }
-  }
-}
-
-TEST_F(ExecutorTest, SchedulesOfManyCallersAtOnce) {
-  RuntimeParts parts(4);
-  std::vector<std::thread> callers;
-  for (unsigned i = 0; i < 6; ++i)
-    callers.emplace_back([&parts, i] {
-      std::mt19937 random(i);
-      for (int round = 0; round < 100; ++round) {
-        OrderedWork work(random, std::vector<std::pair<int64_t, int64_t>>(20, {6, dear}));
-        Call call(parts);
-        ASSERT_EQ(work.run(call.context()), 0) << call.status().toString();
-      }
-    });
-  for (std::thread &caller : callers)
-    caller.join();
-}
-
-TEST_F(ExecutorTest, ASuccessorOfAFailureDoesNotRun) {
-  for (int threads : {1, 2, 4}) {
-    RuntimeParts parts(threads);
-    OrderedWork work;
-    work.add(4, dear, 0);
-    work.add(4, dear, 1,
-             [](plim_context *context, void *const *, const int64_t *, int64_t, int64_t) {
-               return plim_rt_fail(context, invalidArgument, "bad");
-             });
-    work.add(4, dear, 2);
-    work.add(4, dear, 4);
-    Call call(parts);
-    EXPECT_EQ(work.run(call.context()), invalidArgument);
-    EXPECT_EQ(call.status().message(), "bad");
-    EXPECT_EQ(work.all[0]->done.load(), 4);
-    EXPECT_EQ(work.all[2]->done.load(), 0);
-    EXPECT_EQ(work.all[3]->done.load(), 0);
-  }
-}
-
-/// Both of two workgroups are there at once; a busy machine may take its time.
-plim_code meet(plim_context *context, void *const *bindings, const int64_t *, int64_t begin,
-               int64_t end) {
-  auto &come = static_cast<OrderedWork::One *>(bindings[0])->done;
-  come.fetch_add(end - begin);
-  for (auto limit = Clock::now() + std::chrono::seconds(10); Clock::now() < limit;)
-    if (come.load() == 2)
-      return 0;
-  return plim_rt_fail(context, invalidArgument, "alone");
-}
-
-TEST_F(ExecutorTest, HelpersComeBackAfterWorkForOne) {
-  if (std::thread::hardware_concurrency() < 2)
-    GTEST_SKIP() << "one processor";
-  RuntimeParts parts(2);
-  OrderedWork work;
-  work.add(2, dear, 0, &meet);
-  work.add(1, dear, 1, [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) {
-    spin(std::chrono::milliseconds(20)); // nobody waits that long for work
-    return plim_code{0};
-  });
-  work.add(2, dear, 2, &meet);
-  Call call(parts);
-  EXPECT_EQ(work.run(call.context()), 0) << call.status().toString();
-}
-
-TEST_F(ExecutorTest, ALaunchWaitsForNoOtherThanItsPredecessors) {
-  if (std::thread::hardware_concurrency() < 2)
-    GTEST_SKIP() << "one processor";
-  RuntimeParts parts(2);
-  // The second and the third are there at once, though one of two groups could have ended before.
-  static std::atomic<int> come;
-  come = 0;
-  auto wait = [](plim_context *context, void *const *, const int64_t *, int64_t, int64_t) {
-    ++come;
-    for (auto limit = Clock::now() + std::chrono::seconds(10); Clock::now() < limit;)
-      if (come.load() == 2)
-        return plim_code{0};
-    return plim_rt_fail(context, invalidArgument, "waited for the other one");
-  };
-  OrderedWork work;
-  work.add(1, dear, 0);
-  work.add(1, dear, 0, wait);
-  work.add(1, dear, 1, wait);
-  Call call(parts);
-  EXPECT_EQ(work.run(call.context()), 0) << call.status().toString();
 }
 
 TEST_F(ExecutorTest, AProfilerSeesEveryDispatchAndRange) {
@@ -545,43 +162,6 @@ TEST_F(ExecutorTest, AProfilerSeesEveryDispatchAndRange) {
     EXPECT_EQ((seen[{Range, "large"}].workgroups), threads == 1 ? 0 : 600 * rounds);
     EXPECT_EQ((seen[{Schedule, "schedule"}].runs), threads == 1 ? 0 : rounds);
   }
-}
-
-TEST_F(ExecutorTest, CancelEndsAGroup) {
-  for (int threads : {1, 2}) {
-    RuntimeParts parts(threads);
-    FailingWork work;
-    work.failAt = -1;
-    void *bindings[] = {&work};
-    int64_t scalars[] = {int64_t{1} << 40};
-    plim_dispatch dispatch = dispatchOf(failingEntry, firstScalar, "endless", dear);
-    plim_launch launch = {&dispatch, bindings, scalars};
-    plim_launch launches[] = {launch, launch, launch};
-    Call call(parts);
-    std::thread canceller([&] {
-      while (work.started.load() == 0)
-        std::this_thread::yield();
-      call.cancel();
-    });
-    EXPECT_EQ(runAtOnce(call.context(), {launches, 3}),
-              static_cast<plim_code>(StatusCode::Cancelled));
-    canceller.join();
-    EXPECT_EQ(call.status().code(), StatusCode::Cancelled);
-    EXPECT_EQ(work.started.load(), work.ended.load());
-  }
-}
-
-TEST_F(ExecutorTest, ExceptionsInAGroupBecomeFailures) {
-  RuntimeParts parts(2);
-  int64_t scalars[] = {1};
-  auto entry = [](plim_context *, void *const *, const int64_t *, int64_t, int64_t) -> plim_code {
-    throw std::runtime_error("host");
-  };
-  plim_dispatch dispatch = dispatchOf(entry, firstScalar, "throwing", dear);
-  plim_launch launches[] = {{&dispatch, nullptr, scalars}, {&dispatch, nullptr, scalars}};
-  Call call(parts);
-  EXPECT_EQ(runAtOnce(call.context(), {launches, 2}), static_cast<plim_code>(StatusCode::Unknown));
-  EXPECT_THAT(std::string(call.status().message()), HasSubstr("throwing"));
 }
 
 TEST_F(ExecutorTest, FailureWithoutMessageNamesTheDispatch) {
@@ -994,90 +574,6 @@ TEST_F(ExecutorTest, AForkedChildRunsInline) {
   }
 }
 #endif
-
-/// Counts in memory that only whoever runs it touches.
-struct CountingTask : Task {
-  void run() noexcept override {
-    ++runs;
-    total.fetch_add(1);
-  }
-  explicit CountingTask(std::atomic<int> &total) : total(total) {}
-  int runs = 0;
-  std::atomic<int> &total;
-};
-
-TEST(Tasks, RunOnceWhoeverTakesThem) {
-  for (int threads : {1, 2}) {
-    std::atomic<int> total{0};
-    std::vector<TaskRef<CountingTask>> tasks;
-    for (int i = 0; i < 2000; ++i)
-      tasks.emplace_back(new CountingTask(total));
-    {
-      Executor executor(std::make_shared<MemoryPool>(), {.threads = threads});
-      std::vector<std::thread> callers;
-      for (size_t t = 0; t < 4; ++t)
-        callers.emplace_back([&, t] {
-          for (size_t i = t; i < tasks.size(); i += 4) {
-            executor.submit(TaskRef<Task>::to(*tasks[i]), static_cast<Priority>(i % 3));
-            if (i % 5 == 0 && tasks[i]->take())
-              tasks[i]->run();
-          }
-        });
-      for (std::thread &caller : callers)
-        caller.join();
-      while (total.load() < static_cast<int>(tasks.size()))
-        std::this_thread::yield();
-    }
-    for (const auto &task : tasks)
-      EXPECT_EQ(task->runs, 1);
-  }
-}
-
-/// Submits the next of a chain as the last thing that it does.
-struct ChainedTask : Task {
-  ChainedTask(Executor &executor, int left, std::vector<std::thread::id> &threads,
-              std::atomic<bool> &isDone)
-      : executor(executor), left(left), threads(threads), isDone(isDone) {}
-  void run() noexcept override {
-    threads.push_back(std::this_thread::get_id());
-    if (left == 0)
-      isDone = true;
-    else
-      executor.submit(TaskRef<Task>(new ChainedTask(executor, left - 1, threads, isDone)),
-                      Priority::Normal, true);
-  }
-  Executor &executor;
-  const int left;
-  std::vector<std::thread::id> &threads;
-  std::atomic<bool> &isDone;
-};
-
-TEST(Tasks, AWorkerGoesOnWithWhatItsTaskSubmits) {
-  for (int threads : {1, 2, 4}) {
-    Executor executor(std::make_shared<MemoryPool>(), {.threads = threads});
-    std::vector<std::thread::id> seen;
-    std::atomic<bool> isDone{false};
-    executor.submit(TaskRef<Task>(new ChainedTask(executor, 999, seen, isDone)), Priority::Normal);
-    while (!isDone)
-      std::this_thread::yield();
-    EXPECT_EQ(seen.size(), 1000u);
-    EXPECT_EQ(std::count(seen.begin(), seen.end(), seen[0]), 1000);
-  }
-}
-
-TEST(Tasks, MayOutliveTheExecutor) {
-  std::atomic<int> total{0};
-  for (int i = 0; i < 50; ++i) {
-    TaskRef<CountingTask> task(new CountingTask(total));
-    Executor executor(std::make_shared<MemoryPool>(), {.threads = 2});
-    executor.submit(TaskRef<Task>::to(*task), Priority::Normal);
-    // The worker that was sent may come when all is over.
-    if (task->take())
-      task->run();
-    while (total.load() != i + 1)
-      std::this_thread::yield();
-  }
-}
 
 } // namespace
 } // namespace plim::runtime
