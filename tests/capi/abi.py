@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Compares the binary interface of the library with the one that was agreed on.
+
+    abi.py check LIBRARY HEADERS REFERENCE
+    abi.py renew LIBRARY HEADERS REFERENCE
+
+The reference is what abidw reads from the debug information of the exported functions. More functions, and more
+fields at the end of structs that begin with struct_size, are no change for programs that are there already;
+everything else is one: `check` prints it and exits 1. `renew` writes the reference. Values of constants
+have no place in debug information and are not compared.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+ADVICE = """
+Programs that were built with the library as it was would break. If that is not meant, take the change
+back: append fields to structs with struct_size, add functions beside those that are there. If it is meant,
+say so in CHANGELOG.md, raise the version (include/plimsoll/version.h and CMakeLists.txt; before 1.0 the minor
+one), and renew the reference: ./dev abi
+"""
+
+
+def run(command):
+    """Exit status and output; abidw and abidiff say by bits of the status what they found."""
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout
+
+
+def read(library, headers):
+    """The interface of a library as XML, with nothing in it that only the inside of the library knows."""
+    with tempfile.TemporaryDirectory(prefix="plimsoll-abi-") as folder:
+        path = os.path.join(folder, "abi")
+        status, output = run(
+            ["abidw", "--headers-dir", headers, "--drop-private-types", "--exported-interfaces-only",
+             "--no-architecture", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs",
+             "--no-parameter-names", "--no-elf-needed", "--type-id-style", "hash", "--out-file", path, library])
+        if status != 0 or not os.path.exists(path):
+            sys.exit(f"abidw cannot read {library}\n{output}")
+        tree = ElementTree.parse(path)
+    functions = tree.findall(".//function-decl")
+    if not functions:
+        sys.exit(f"{library} has no debug information of exported functions")
+    handles = set()
+    for path in glob.glob(os.path.join(headers, "*.h")):
+        with open(path, encoding="utf-8") as file:
+            handles.update(re.findall(r"^typedef struct (\w+) \1;", file.read(), flags=re.MULTILINE))
+    for unit in tree.findall("abi-instr"):
+        unit.set("path", os.path.basename(unit.get("path")))
+        for declaration in unit.findall("namespace-decl"):  # C has none
+            unit.remove(declaration)
+        for struct in unit.findall("class-decl"):
+            if struct.get("name") in handles:
+                struct[:] = []
+                struct.attrib.pop("size-in-bits", None)
+                struct.set("is-declaration-only", "yes")
+    return tree
+
+
+def structs(tree):
+    return {struct.get("name"): struct for struct in tree.iter("class-decl") if len(struct) > 0}
+
+
+def trim(tree, reference):
+    """Takes the fields that were appended since from the structs that say how large they are."""
+    now = structs(tree)
+    for name, before in structs(reference).items():
+        first = before.find("data-member/var-decl")
+        if name not in now or first is None or first.get("name") != "struct_size":
+            continue
+        size = int(before.get("size-in-bits"))
+        if int(now[name].get("size-in-bits")) <= size:
+            continue
+        now[name].set("size-in-bits", str(size))
+        for member in now[name].findall("data-member"):
+            if int(member.get("layout-offset-in-bits")) >= size:
+                now[name].remove(member)
+
+
+def check(library, headers, reference):
+    tree = read(library, headers)
+    trim(tree, ElementTree.parse(reference))
+    with tempfile.TemporaryDirectory(prefix="plimsoll-abi-") as folder:
+        path = os.path.join(folder, "abi")
+        tree.write(path)
+        status, output = run(["abidiff", "--no-added-syms", reference, path])
+    if status == 0:
+        print(f"abi: {len(tree.findall('.//function-decl'))} functions as agreed on")
+        return 0
+    print(output + ADVICE)
+    return 1
+
+
+def renew(library, headers, reference):
+    tree = read(library, headers)
+    ElementTree.indent(tree, " ")
+    tree.write(reference)
+    print(f"wrote {reference}")
+    return 0
+
+
+def main(arguments):
+    commands = {"check": check, "renew": renew}
+    if len(arguments) != 4 or arguments[0] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if not shutil.which("abidw") or not shutil.which("abidiff"):
+        print("abidw and abidiff are missing (Debian: abigail-tools)")
+        return 77  # CTest takes that as skipped
+    return commands[arguments[0]](*arguments[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
