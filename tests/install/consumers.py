@@ -30,6 +30,23 @@ def expect(command, environment):
     print(os.path.basename(command[0]), output, end="")
 
 
+def build_and_run(root, folder, examples):
+    """Programs against the library under the prefix `root`, by pkg-config and by CMake, in `folder`."""
+    [package] = glob.glob(f"{root}/lib*/**/plimsoll.pc", recursive=True)
+    library = os.path.dirname(os.path.dirname(package))
+    environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(package), LD_LIBRARY_PATH=library)
+    flags = run(["pkg-config", "--cflags", "--libs", "plimsoll"], env=environment).split()
+    run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", f"{examples}/saxpy.c", "-o",
+         f"{folder}/saxpy", *flags])
+    expect([f"{folder}/saxpy"], environment)
+    consumer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "consumer")
+    run(["cmake", "-G", "Ninja", "-S", consumer, "-B", f"{folder}/build",
+         f"-DCMAKE_PREFIX_PATH={root}", f"-DEXAMPLES={examples}"])
+    run(["cmake", "--build", f"{folder}/build"])
+    for program in ("saxpy-c", "saxpy-cpp"):
+        expect([f"{folder}/build/{program}"], environment)
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
@@ -39,20 +56,7 @@ def main(arguments):
         run(["cmake", "--install", build, "--prefix", f"{folder}/first"])
         root = f"{folder}/root"
         os.rename(f"{folder}/first", root)
-        [package] = glob.glob(f"{root}/lib*/**/plimsoll.pc", recursive=True)
-        library = os.path.dirname(os.path.dirname(package))
-        environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(package),
-                           LD_LIBRARY_PATH=library)
-        flags = run(["pkg-config", "--cflags", "--libs", "plimsoll"], env=environment).split()
-        run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", f"{examples}/saxpy.c", "-o",
-             f"{folder}/saxpy", *flags])
-        expect([f"{folder}/saxpy"], environment)
-        consumer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "consumer")
-        run(["cmake", "-G", "Ninja", "-S", consumer, "-B", f"{folder}/build",
-             f"-DCMAKE_PREFIX_PATH={root}", f"-DEXAMPLES={examples}"])
-        run(["cmake", "--build", f"{folder}/build"])
-        for program in ("saxpy-c", "saxpy-cpp"):
-            expect([f"{folder}/build/{program}"], environment)
+        build_and_run(root, folder, examples)
         for path in glob.glob(f"{root}/**/*", recursive=True):
             if path.endswith((".cmake", ".pc", ".h", ".hpp")):
                 with open(path, encoding="utf-8") as file:
