@@ -1,0 +1,136 @@
+#include "python/native/Errors.h"
+
+#include <cstdarg>
+#include <cstring>
+
+namespace plim::python {
+
+namespace {
+
+PyObject *factory = nullptr;
+
+// Exceptions of host functions, until the status that they became arrives, by the number that ends
+// its message. A status may never arrive, since the first failure of a call counts: the oldest go
+// then.
+PyObject *causes = nullptr;
+long long nextCause = 0;
+constexpr Py_ssize_t mostCauses = 64;
+constexpr char causeMark = '\x1f';
+
+Ref makeError(plim_code code, PyObject *message, const char *file, uint32_t line, uint32_t column,
+              bool isTypeError) {
+  if (!factory) { // the library is not the one that this was built for
+    PyErr_SetObject(PyExc_ImportError, message);
+    return {};
+  }
+  return Ref(PyObject_CallFunction(factory, "iOzIIO", static_cast<int>(code), message, file, line,
+                                   column, isTypeError ? Py_True : Py_False));
+}
+
+void set(Ref error) {
+  if (error)
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.get())), error.get());
+}
+
+/// The exception of that number, which is then forgotten; no reference if there is none.
+Ref takeCause(const char *number) {
+  Ref key(PyLong_FromString(number, nullptr, 10));
+  if (!key || !causes) {
+    PyErr_Clear();
+    return {};
+  }
+  Ref cause = Ref::borrowed(PyDict_GetItemWithError(causes, key.get()));
+  if (cause)
+    PyDict_DelItem(causes, key.get());
+  PyErr_Clear();
+  return cause;
+}
+
+} // namespace
+
+bool failed(plim_status *status) {
+  if (!status)
+    return false;
+  const char *text = plim_status_message(status);
+  const char *mark = std::strrchr(text, causeMark);
+  size_t size = mark ? static_cast<size_t>(mark - text) : std::strlen(text);
+  Ref cause = mark ? takeCause(mark + 1) : Ref();
+  Ref message(PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(size), "replace"));
+  Ref error;
+  if (message)
+    error = makeError(plim_status_code(status), message.get(), plim_status_file(status),
+                      plim_status_line(status), plim_status_column(status), false);
+  plim_status_release(status);
+  if (error && cause) {
+    // What asks the program to end is not the failure of a call.
+    if (!PyErr_GivenExceptionMatches(cause.get(), PyExc_Exception))
+      error = std::move(cause);
+    else
+      PyException_SetCause(error.get(), cause.take());
+  }
+  set(std::move(error));
+  return true;
+}
+
+PyObject *fail(plim_code code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Ref message(PyUnicode_FromFormatV(format, arguments));
+  va_end(arguments);
+  if (message)
+    set(makeError(code, message.get(), nullptr, 0, 0, code == PLIM_INVALID_ARGUMENT));
+  return nullptr;
+}
+
+plim_code failHostCall(plim_host_call *call, const char *name) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace)
+    PyException_SetTraceback(value, trace);
+  Ref ownedType(type), error(value), ownedTrace(trace);
+
+  // An error of ours keeps its kind.
+  long code = PLIM_UNKNOWN;
+  Ref number(PyObject_GetAttrString(error.get(), "_number"));
+  if (number && PyLong_Check(number.get()))
+    code = PyLong_AsLong(number.get());
+  PyErr_Clear();
+  if (PyErr_GivenExceptionMatches(error.get(), PyExc_MemoryError))
+    code = PLIM_RESOURCE_EXHAUSTED;
+
+  long long id = nextCause++;
+  Ref key(PyLong_FromLongLong(id));
+  if (!causes)
+    causes = PyDict_New();
+  if (key && causes) {
+    if (PyDict_GET_SIZE(causes) >= mostCauses) {
+      Ref keys(PyDict_Keys(causes));
+      if (keys)
+        PyDict_DelItem(causes, PyList_GET_ITEM(keys.get(), 0));
+    }
+    PyDict_SetItem(causes, key.get(), error.get());
+  }
+  PyErr_Clear();
+  Ref message(PyUnicode_FromFormat("host function '%s': %s: %S%c%lld", name,
+                                   Py_TYPE(error.get())->tp_name, error.get(),
+                                   static_cast<int>(causeMark), id));
+  if (!message) { // its __str__ failed
+    PyErr_Clear();
+    message =
+        Ref(PyUnicode_FromFormat("host function '%s': %s%c%lld", name,
+                                 Py_TYPE(error.get())->tp_name, static_cast<int>(causeMark), id));
+  }
+  const char *text = message ? PyUnicode_AsUTF8(message.get()) : nullptr;
+  plim_code result = plim_host_call_fail(call, static_cast<plim_code>(code), text);
+  PyErr_Clear();
+  return result;
+}
+
+PyObject *setErrorFactory(PyObject *, PyObject *make) {
+  Py_INCREF(make);
+  Py_XSETREF(factory, make);
+  Py_RETURN_NONE;
+}
+
+} // namespace plim::python

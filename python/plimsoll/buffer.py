@@ -1,0 +1,90 @@
+"""Buffers: tensors in memory, and how they pass to and from other libraries.
+
+NumPy arrays are enough for most of it. A `Buffer` is what an array that a call returned is a view
+of (`array.base`); it says the element type where NumPy has none of its own, and speaks DLPack of
+any version.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _native
+from ._native import Buffer
+
+_HOST = (1, 0)  # kDLCPU
+
+
+def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """The tensor as a DLPack capsule, without a copy unless `copy` is true.
+
+    The consumer says with `max_version` what it understands; without it, it gets the form before
+    version 1.0, which cannot say that memory is read-only.
+    """
+    if stream is not None:
+        raise BufferError("the memory is the host's, which has no streams")
+    if dl_device is not None and tuple(dl_device) != _HOST:
+        raise BufferError(f"the memory is the host's, not on device {tuple(dl_device)}")
+    if copy:
+        self = Buffer(self.array.copy(), self.element_type)
+    return _native.to_dlpack(self, max_version is not None and max_version[0] >= 1)
+
+
+def _dlpack_device(self):
+    """(1, 0): memory of the host."""
+    return _HOST
+
+
+def _repr(self):
+    access = ", read-only" if self.read_only else ""
+    return f"<plimsoll.Buffer {'x'.join(map(str, (*self.shape, self.element_type)))}{access}>"
+
+
+Buffer.__dlpack__ = _dlpack
+Buffer.__dlpack_device__ = _dlpack_device
+Buffer.__repr__ = _repr
+
+
+def from_dlpack(tensor) -> Buffer:
+    """A buffer over the memory of anything with `__dlpack__()`: a tensor of PyTorch, an array of
+    JAX.
+
+    >>> import numpy as np, plimsoll as pl
+    >>> x = np.arange(3, dtype=np.int16)
+    >>> pl.from_dlpack(x)
+    <plimsoll.Buffer 3xi16>
+    """
+    if isinstance(tensor, Buffer):
+        return tensor
+    try:
+        capsule = tensor.__dlpack__(max_version=(1, 0))
+    except TypeError:  # a producer before version 1.0 knows no such argument
+        capsule = tensor.__dlpack__()
+    return _native.from_dlpack(capsule)
+
+
+def to_bf16(array) -> np.ndarray:
+    """The nearest bf16 of each element, as an array of uint16: the upper halves of float32.
+
+    NumPy has no bf16. Arguments and results of that type are arrays of uint16 with its bits.
+
+    >>> import plimsoll as pl
+    >>> pl.to_bf16([1.0, -2.0]).tolist() == [0x3f80, 0xc000]
+    True
+    """
+    values = np.ascontiguousarray(array, np.float32)
+    bits = values.view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    nan = np.isnan(values)
+    rounded[nan] = (bits[nan] >> 16).astype(np.uint16) | 0x40
+    return rounded.reshape(np.shape(array))
+
+
+def from_bf16(bits) -> np.ndarray:
+    """The inverse of `to_bf16`: float32, exactly.
+
+    >>> import plimsoll as pl
+    >>> pl.from_bf16(pl.to_bf16([1.0, 0.1]))
+    array([1.        , 0.10009766], dtype=float32)
+    """
+    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)

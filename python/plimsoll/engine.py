@@ -1,0 +1,243 @@
+"""Targets and engines: what code is compiled for, and what compiles and runs it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import weakref
+from typing import Any, Mapping
+
+import numpy as np
+
+from . import _native
+from .errors import InvalidArgumentError
+from .host import HostFunction, function_set
+from .report import Report
+
+logger = logging.getLogger("plimsoll")
+logger.addHandler(logging.NullHandler())
+
+# The library's levels and those of logging.
+_levels = (5, logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
+
+
+class Target:
+    """Everything that the compiler may assume about a machine.
+
+    `name`: "host-cpu", this machine without its accelerators; "host", with them; a tag such as
+    "x86-64-v3"; or the path of a target in JSON. `overrides` go on top of it, with the paths of the
+    JSON.
+
+    >>> import plimsoll as pl
+    >>> target = pl.Target("x86-64-v3", {"devices.host.vector_bits": 128})
+    >>> target
+    <plimsoll.Target 'x86-64-v3' devices.host.vector_bits=128>
+    >>> target.describe()["devices"][0]["vector_bits"]
+    128
+
+    Pickled, a name travels: "host-cpu" is another machine elsewhere. What came from JSON travels
+    whole.
+    """
+
+    def __init__(self, name: str = "host-cpu", overrides: Mapping[str, Any] | None = None):
+        self.name = os.fspath(name)
+        self.overrides = dict(overrides or {})
+        self._json = None
+        self._handle = _native.target_create(
+            self.name, tuple(f"{path}={_text(value)}" for path, value in self.overrides.items()))
+
+    @classmethod
+    def from_json(cls, text: str) -> Target:
+        """The target that a JSON text describes: `target.describe().text` of another machine."""
+        self = object.__new__(cls)
+        self.name, self.overrides, self._json = "json", {}, text
+        self._handle = _native.target_from_json(text)
+        return self
+
+    def describe(self) -> Report:
+        """All that is known of it."""
+        return Report(_native.target_describe(self._handle))
+
+    def __repr__(self):
+        overrides = "".join(f" {path}={_text(value)}" for path, value in self.overrides.items())
+        return f"<plimsoll.Target {self.name!r}{overrides}>"
+
+    def __eq__(self, other):
+        return isinstance(other, Target) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def _key(self):
+        return self.name, tuple(self.overrides.items()), self._json
+
+    def __reduce__(self):
+        if self.name.endswith(".json"):
+            return Target.from_json, (self.describe().text,)
+        if self._json is not None:
+            return Target.from_json, (self._json,)
+        return Target, (self.name, self.overrides)
+
+
+def _text(value) -> str:
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+def limit_texts(limits: Mapping[str, int] | None) -> tuple[str, ...]:
+    return tuple(f"{name}={value}" for name, value in (limits or {}).items())
+
+
+class Engine:
+    """Compiles modules for one target and runs them on threads of its own.
+
+    `threads`: those that work at once on one call, the caller included; 0: all that the process may
+    use.
+    `policy`: where temporaries live: "auto", "stack", "workspace", "heap", "fixed:N".
+    `limits`: stack limits by name, stronger than the target's.
+    `cache`: a folder that keeps compiled code, at most `cache_bytes` (0: 1 GiB).
+    `functions`: host functions for all modules, by name (`host_function`).
+    `checked`: looks for accesses out of range while code runs; slow.
+    `debugger`, `perf_map`: GDB, perf see the names of generated code.
+    `counters`, `trace`: count and time calls: `statistics()`, `trace()`.
+    `log`: a logger; that of the package, "plimsoll", unless told.
+
+    Engines are pickled as their options. A child of fork() must not use those of its parent: it
+    gets an error, and makes its own.
+
+    >>> import plimsoll as pl
+    >>> engine = pl.Engine(threads=1, policy="heap")
+    >>> engine
+    <plimsoll.Engine for 'host-cpu', 1 thread, policy 'heap'>
+    """
+
+    def __init__(self, target: Target | str | None = None, *, threads: int = 0,
+                 policy: str | None = None, limits: Mapping[str, int] | None = None,
+                 cache: str | os.PathLike | None = None, cache_bytes: int = 0,
+                 functions: Mapping[str, HostFunction] | None = None, checked: bool = False,
+                 debugger: bool = False, perf_map: bool = False, counters: bool = False,
+                 trace: bool = False, log: logging.Logger | None = None):
+        if isinstance(target, str):
+            target = Target(target)
+        self._options = {
+            "target": target, "threads": threads, "policy": policy, "limits": dict(limits or {}),
+            "cache": None if cache is None else os.fspath(cache), "cache_bytes": cache_bytes,
+            "functions": dict(functions or {}), "checked": checked, "debugger": debugger,
+            "perf_map": perf_map, "counters": counters, "trace": trace, "log": log}
+        for name, value in ("threads", threads), ("cache_bytes", cache_bytes):
+            if value < 0:
+                raise InvalidArgumentError(f"{name} is {value}")
+        flags = sum(1 << bit for bit, on in enumerate(
+            (checked, debugger, perf_map, counters, trace)) if on)
+        log = log or logger
+        level = next((i for i, level in enumerate(_levels) if log.isEnabledFor(level)), None)
+
+        def write(level, message):
+            log.log(_levels[level], "%s", message)
+
+        self._handle = _native.engine_create(
+            flags, target and target._handle, threads, policy, limit_texts(limits),
+            self._options["cache"], cache_bytes, None if level is None else write, level or 0,
+            function_set(functions))
+
+    @property
+    def target(self) -> Target:
+        """What it compiles for."""
+        target = self._options["target"]
+        if target is None:
+            target = object.__new__(Target)
+            target.name, target.overrides, target._json = "host-cpu", {}, None
+            target._handle = _native.engine_target(self._handle)
+        return target
+
+    @property
+    def threads(self) -> int:
+        """Threads that work at once on one call, the caller included."""
+        return _native.engine_threads(self._handle)
+
+    def load(self, path, **options):
+        """As `plimsoll.load`, with this engine."""
+        from .module import load
+        return load(path, engine=self, **options)
+
+    def loads(self, source, name: str = "<string>", **options):
+        """As `plimsoll.loads`, with this engine."""
+        from .module import loads
+        return loads(source, name, engine=self, **options)
+
+    def empty(self, shape, element_type: str = "f32") -> np.ndarray:
+        """An array in memory of the engine, aligned for vectors, with arbitrary elements."""
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        return _native.engine_allocate(self._handle, element_type, shape).array
+
+    def memory(self) -> dict[str, int]:
+        """Bytes of all calls: live, peak and kept, and how many blocks there were."""
+        return _native.engine_memory(self._handle)
+
+    def trim(self) -> None:
+        """Gives all memory that is kept for later calls back to the system."""
+        _native.engine_trim(self._handle)
+
+    def statistics(self) -> Report:
+        """What was counted so far; calls only with `counters` or `trace`."""
+        return Report(_native.engine_statistics(self._handle))
+
+    def trace(self) -> Report:
+        """What ran when, as ui.perfetto.dev reads its text. Needs `trace`."""
+        return Report(_native.engine_trace(self._handle))
+
+    def __repr__(self):
+        threads = self.threads
+        policy = self._options["policy"]
+        return (f"<plimsoll.Engine for {self.target.name!r}, {threads} thread{'s'[:threads != 1]}"
+                + (f", policy {policy!r}>" if policy else ">"))
+
+    def __reduce__(self):
+        if self is _default.get(_native.fork_generation()):
+            return default_engine, ()
+        return _engine_with, (tuple(self._options.items()),)
+
+    def __dask_tokenize__(self):
+        options = dict(self._options)
+        options["target"] = options["target"] and options["target"]._key()
+        options["log"] = options["log"] and options["log"].name
+        return "plimsoll.Engine", sorted(options.items())
+
+
+_lock = threading.RLock()
+_default: dict[int, Engine] = {}  # by the generation of fork()
+_unpickled: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+def default_engine() -> Engine:
+    """The engine of modules that name none: this machine, with all its threads. Made when it is
+    needed.
+
+    After fork() the child makes another.
+    """
+    generation = _native.fork_generation()
+    with _lock:
+        if generation not in _default:
+            _default[generation] = Engine()
+        return _default[generation]
+
+
+def _engine_with(items) -> Engine:
+    """An engine with these options: what is pickled twice is one engine."""
+    options = dict(items)
+    key = _native.fork_generation(), repr(sorted(options.items(), key=lambda item: item[0]))
+    with _lock:
+        engine = _unpickled.get(key)
+        if engine is None:
+            target = options.pop("target")
+            engine = _unpickled[key] = Engine(target, **options)
+        return engine
+
+
+def _after_fork():
+    global _lock
+    _lock = threading.RLock()  # another thread may have had it
+
+
+os.register_at_fork(after_in_child=_after_fork)

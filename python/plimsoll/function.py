@@ -1,0 +1,116 @@
+"""Functions of modules: their signatures, and how they are called.
+
+The type itself is native (`_native.Function`), for the sake of short calls; here is what Python
+adds to it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+
+from . import _native
+from ._native import Function
+
+_DTYPES = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+           "f16": "float16", "bf16": "uint16", "f32": "float32", "f64": "float64", "index": "int64"}
+
+
+@dataclass(frozen=True)
+class Type:
+    """What a function expects, or gives: `kind` is "scalar", "tensor" (a value) or "memref"
+    (memory).
+
+    `shape` has an int for each extent, or None where the caller or the function chooses; `strides`
+    the same in elements, None altogether for what is dense. `access` says what the function does
+    with an argument: "readonly", "writeonly" or "readwrite". `donated_to` is the index of the
+    result that takes the memory of the argument, or None.
+    """
+
+    kind: str
+    element_type: str
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...] | None
+    access: str
+    donated_to: int | None
+    text: str
+
+    @property
+    def dtype(self) -> str:
+        """What the elements are to NumPy; bf16 is uint16 there."""
+        return _DTYPES[self.element_type]
+
+    def __str__(self):
+        return self.text
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The types of the arguments and of the results.
+
+    >>> import plimsoll as pl
+    >>> module = pl.loads('''
+    ... func.func @f(%x: tensor<?xf32>, %n: i32) -> tensor<?xf32> { return %x : tensor<?xf32> }''')
+    >>> module.f.signature.arguments[0].shape
+    (None,)
+    >>> print(module.f.signature)
+    (tensor<?xf32>, i32) -> tensor<?xf32>
+    """
+
+    arguments: tuple[Type, ...]
+    results: tuple[Type, ...]
+
+    def __str__(self):
+        arguments = ", ".join(map(str, self.arguments))
+        results = ", ".join(map(str, self.results))
+        if len(self.results) > 1:
+            results = f"({results})"
+        return f"({arguments})" + (f" -> {results}" if results else "")
+
+
+def _signature(self) -> Signature:
+    """The types of arguments and results."""
+    found = self.__dict__.get("_signature")
+    if found is None:
+        found = Signature(*(tuple(Type(*one) for one in types) for types in self._types()))
+        self.__dict__["_signature"] = found
+    return found
+
+
+def _inspect_signature(self) -> inspect.Signature:
+    kinds = inspect.Parameter
+    parameters = [kinds(f"argument{i}", kinds.POSITIONAL_ONLY, annotation=str(type))
+                  for i, type in enumerate(self.signature.arguments)]
+    parameters += [kinds(name, kinds.KEYWORD_ONLY, default=None)
+                   for name in ("out", "state", "pools", "stop")]
+    results = self.signature.results
+    gives = str(results[0]) if len(results) == 1 else tuple(map(str, results)) or None
+    return inspect.Signature(parameters, return_annotation=gives)
+
+
+def _doc(self) -> str:
+    return (f"{self.__name__}{self.signature}\n\n"
+            "out: arrays for the results, one or a tuple; None where the call makes one.\n"
+            "state: the variables of the call (Module.state()).\n"
+            "pools: memories that it is lent (Pools).\n"
+            "stop: ends the call when it is requested (Stop).")
+
+
+def _workspace(self, *arguments) -> tuple[int, int]:
+    """Bytes that the temporaries of a call take, and what they are aligned to; without arguments,
+    of any call.
+
+    Of the arguments the extents alone count.
+    """
+    return self._workspace(*arguments)
+
+
+def _repr(self) -> str:
+    return f"<plimsoll.Function {self.__name__}{self.signature}>"
+
+
+Function.__repr__ = _repr
+Function.__doc__ = property(_doc)
+Function.__signature__ = property(_inspect_signature)
+Function.signature = property(_signature)
+Function.workspace = _workspace

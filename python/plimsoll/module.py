@@ -1,0 +1,218 @@
+"""Modules: code that is ready to be called, and how it is loaded."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import mmap
+import os
+import weakref
+from typing import Iterator, Mapping
+
+from . import _native
+from .engine import Engine, default_engine, limit_texts
+from .function import Function
+from .host import HostFunction, function_set
+from .parameters import Parameters, Pools, State
+from .report import Report
+
+
+class _Recipe:
+    """What a module was loaded from, so that it can be loaded again elsewhere: source and options
+    travel, code never does."""
+
+    def __init__(self, source, name: str, engine: Engine | None, options: dict):
+        self.source, self.name, self.engine, self.options = source, name, engine, options
+        self._module = None
+
+    def load(self) -> Module:
+        """The module, which all functions that were pickled together share."""
+        module = self._module and self._module()
+        if module is None:
+            module = Module(self)
+        return module
+
+    def __getstate__(self):
+        return bytes(self.source), self.name, self.engine, self.options
+
+    def __setstate__(self, state):
+        self.__init__(*state)
+
+    def token(self):
+        """Equal for equal modules, in every process."""
+        options = {key: value for key, value in self.options.items()
+                   if key not in ("parameters", "functions")}
+        parameters = self.options["parameters"]
+        functions = self.options["functions"] or {}
+        return (hashlib.sha256(self.source).hexdigest(), self.name,
+                sorted(options.items(), key=str),
+                parameters and parameters.token(),
+                sorted((name, function.signature, function.kind, getattr(
+                    function.function, "__module__", None), function.__name__)
+                       for name, function in functions.items()),
+                self.engine and self.engine.__dask_tokenize__())
+
+
+class Module:
+    """Compiled code that is ready to be called. `load` and `loads` make one.
+
+    Its functions are attributes, `module.classify`, or by any name `module["classify"]`.
+
+    >>> import numpy as np, plimsoll as pl
+    >>> module = pl.loads('''
+    ... func.func @twice(%x: tensor<3xf32>) -> tensor<3xf32> {
+    ...   %r = arith.addf %x, %x : tensor<3xf32>
+    ...   return %r : tensor<3xf32>
+    ... }''', name="twice.mlir")
+    >>> module
+    <plimsoll.Module 'twice.mlir': twice>
+    >>> module.twice(np.array([1, 2, 3], np.float32))
+    array([2., 4., 6.], dtype=float32)
+
+    Modules can be pickled: the source and the options travel, and whoever unpickles one compiles it
+    for the machine that is there. Variables do not travel. Calls run on any number of threads at
+    once.
+    """
+
+    def __init__(self, recipe: _Recipe):
+        options = recipe.options
+        self._recipe = recipe
+        self._engine = recipe.engine or default_engine()
+        parameters, pools = options["parameters"], options["pools"]
+        self._keep = parameters, pools  # memory that is the host's
+        self._handle = _native.module_load(
+            self._engine._handle, recipe.source, recipe.name, int(options["oracle"]),
+            options["policy"], limit_texts(options["limits"]), parameters and parameters._handle,
+            function_set(options["functions"]), pools and pools._handle)
+        self._names = _native.module_function_names(self._handle)
+        recipe._module = weakref.ref(self)
+
+    def __getitem__(self, name: str) -> Function:
+        function = self.__dict__.get(name)
+        if not isinstance(function, Function):
+            function = _native.make_function(self._handle, name)
+            function._recipe = self._recipe
+            if not hasattr(Module, name) and name not in self.__dict__:
+                self.__dict__[name] = function  # found at once from now on
+        return function
+
+    def __getattr__(self, name: str) -> Function:
+        names = self.__dict__.get("_names", ())
+        if name in names:
+            return self[name]
+        if name.startswith("_"):
+            raise AttributeError(name)
+        near = difflib.get_close_matches(name, names, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise AttributeError(f"{self!r} has no function '{name}'{hint}", name=name, obj=self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name) -> bool:
+        return name in self._names
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._names]
+
+    @property
+    def name(self) -> str:
+        """What stands in locations: the path that it was loaded from."""
+        return self._recipe.name
+
+    @property
+    def engine(self) -> Engine:
+        return self._engine
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        """All functions, in the order of the source."""
+        return {name: self[name] for name in self._names}
+
+    def explain(self) -> Report:
+        """Every placement, access, copy and dispatch, with the reason."""
+        return Report(_native.module_explain(self._handle))
+
+    def statistics(self) -> dict:
+        """What loading took, in seconds, and whether the code came from the cache."""
+        return _native.module_statistics(self._handle)
+
+    def state(self) -> State:
+        """Variables as they are in the beginning, for a stream of calls: `f(x, state=state)`."""
+        return State(_native.state_create(self._handle), self._engine)
+
+    def __repr__(self):
+        names = ", ".join(self._names[:4]) + (", ..." if len(self._names) > 4 else "")
+        return f"<plimsoll.Module {self.name!r}: {names}>"
+
+    def __reduce__(self):
+        return _Recipe.load, (self._recipe,)
+
+    def __dask_tokenize__(self):
+        return "plimsoll.Module", self._recipe.token()
+
+
+def load(path: str | os.PathLike, *, engine: Engine | None = None,
+         parameters: Parameters | Mapping | str | os.PathLike | None = None,
+         policy: str | None = None, limits: Mapping[str, int] | None = None,
+         functions: Mapping[str, HostFunction] | None = None,
+         pools: Pools | Mapping | None = None, oracle: bool = False) -> Module:
+    """Compiles a file of MLIR, text or bytecode, or takes what it was compiled to from the cache.
+
+    `parameters`: arrays by name, a .safetensors file, or `Parameters`. They are used where they
+    lie: do not write them while the module lives.
+    `policy`, `limits`, `functions`: as in `Engine`, for this module.
+    `pools`: memories that the target names, for all its calls: arrays by name, or `Pools`.
+    `oracle`: the plain lowering that every optimisation is compared with; slow.
+
+    The file stays mapped: do not write it while the module lives; replacing it does no harm.
+    Bytecode is trusted: load only your own.
+    """
+    path = os.fspath(path)
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
+                 functions=functions, pools=pools, oracle=oracle)
+
+
+def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None = None,
+          parameters: Parameters | Mapping | str | os.PathLike | None = None,
+          policy: str | None = None, limits: Mapping[str, int] | None = None,
+          functions: Mapping[str, HostFunction] | None = None,
+          pools: Pools | Mapping | None = None, oracle: bool = False) -> Module:
+    """As `load`, of MLIR in memory. `name` stands in locations.
+
+    >>> import plimsoll as pl
+    >>> pl.loads("func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }").one()
+    1
+    """
+    if isinstance(source, str):
+        source = source.encode()
+    if parameters is not None and not isinstance(parameters, Parameters):
+        parameters = Parameters(parameters)
+    if pools is not None and not isinstance(pools, Pools):
+        pools = Pools(pools)
+    options = {"parameters": parameters, "policy": policy, "limits": dict(limits or {}),
+               "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle)}
+    return Module(_Recipe(source, name, engine, options))
+
+
+def _load_function(recipe: _Recipe, name: str) -> Function:
+    return recipe.load()[name]
+
+
+def _reduce_function(self):
+    return _load_function, (self._recipe, self.__name__)
+
+
+def _tokenize_function(self):
+    return "plimsoll.Function", self.__name__, self._recipe.token()
+
+
+Function.__reduce__ = _reduce_function
+Function.__dask_tokenize__ = _tokenize_function
+

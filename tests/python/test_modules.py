@@ -1,0 +1,239 @@
+"""Engines, targets, modules and what they are lent."""
+
+import copy
+import gc
+import json
+import logging
+import os
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+from conftest import COUNTER, SAXPY, copy_source
+
+import plimsoll as pl
+
+PARAMETERS = """
+ml_program.global private @w(#ml_program.extern<tensor<3xf32>>) : tensor<3xf32>
+func.func @add(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %w = ml_program.global_load_const @w : tensor<3xf32>
+  %r = arith.addf %x, %w : tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+"""
+
+
+def test_load(tmp_path, engine):
+    path = tmp_path / "saxpy.mlir"
+    path.write_text(SAXPY)
+    module = engine.load(path)
+    assert module.name == str(path) and list(module) == ["saxpy"] and len(module) == 1
+    assert "saxpy" in module and "saxpy" in dir(module) and module.saxpy is module.saxpy
+    assert module["saxpy"] is module.saxpy and module.functions == {"saxpy": module.saxpy}
+    assert module.engine is engine
+    assert repr(module) == f"<plimsoll.Module {str(path)!r}: saxpy>"
+    path.unlink()
+    x = np.ones(2, np.float32)
+    assert (pickle.loads(pickle.dumps(module)).saxpy(1.0, x, x) == 2).all()
+    with pytest.raises(AttributeError, match="did you mean 'saxpy'"):
+        module.saxpi
+    with pytest.raises(pl.NotFoundError, match="'saxpy'"):
+        module["saxpi"]
+    with pytest.raises(FileNotFoundError):
+        pl.load(tmp_path / "none.mlir")
+    (tmp_path / "empty.mlir").write_text("")
+    with pytest.raises(pl.InvalidArgumentError, match="no public function"):
+        pl.load(tmp_path / "empty.mlir")
+
+
+def test_wrong_sources(tmp_path):
+    with pytest.raises(pl.InvalidArgumentError) as caught:
+        pl.loads("func.func @f( {", "broken.mlir")
+    assert caught.value.file == "broken.mlir" and caught.value.line == 1
+    assert str(caught.value).startswith("broken.mlir:1:")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.file, again.line) == (str(caught.value), "broken.mlir", 1)
+    for wrong in ("\0\0", "\xff\xfe", "ML\xefR", "func.func @f() { return " + "(" * 10000):
+        with pytest.raises(pl.Error):
+            pl.loads(wrong)
+    with pytest.raises(TypeError):
+        pl.loads(3)
+    with pytest.raises(pl.Error, match="policy"):
+        pl.loads(SAXPY, policy="attic")
+    with pytest.raises(pl.Error):
+        pl.loads(SAXPY, limits={"nonsense": 3})
+
+
+def test_a_function_named_like_a_method(engine):
+    module = engine.loads("""
+func.func @explain() -> i32 { %c = arith.constant 3 : i32 return %c : i32 }
+func.func @_names() -> i32 { %c = arith.constant 4 : i32 return %c : i32 }""")
+    assert module["explain"]() == 3 and module["_names"]() == 4
+    assert "functions" in module.explain()
+
+
+def test_reports(engine):
+    module = engine.loads(SAXPY)
+    report = module.explain()
+    assert json.loads(report.text) == report and "saxpy" in repr(report)
+    assert pickle.loads(pickle.dumps(report)) == report
+    statistics = module.statistics()
+    assert statistics["total_seconds"] > 0 and statistics["from_cache"] is False
+
+
+def test_engines(tmp_path):
+    engine = pl.Engine("x86-64-v2", threads=1, policy="heap", cache=tmp_path, counters=True)
+    assert engine.threads == 1 and engine.target.name == "x86-64-v2"
+    assert "x86-64-v2" in repr(engine)
+    x = np.ones(2, np.float32)
+    module = engine.loads(SAXPY)
+    module.saxpy(1.0, x, x)
+    assert any(counter["name"] == "saxpy" for counter in engine.statistics()["counters"])
+    with pytest.raises(pl.FailedPreconditionError):
+        engine.trace()
+    other = pickle.loads(pickle.dumps(engine))
+    assert other.target == engine.target and other is pickle.loads(pickle.dumps(engine))
+    assert other.loads(SAXPY).statistics()["from_cache"] is True
+    assert pickle.loads(pickle.dumps(pl.default_engine())) is pl.default_engine()
+    for wrong in ({"threads": -1}, {"policy": "attic"}, {"limits": {"nonsense": 1}}):
+        with pytest.raises(ValueError, match="threads is -1|'attic'|'nonsense'"):
+            pl.Engine(**wrong).loads(SAXPY)
+    with pytest.raises(pl.NotFoundError, match="x86-64-v2"):
+        pl.Target("x86-64-v22")
+    traced = pl.Engine(threads=1, trace=True)
+    traced.loads(SAXPY).saxpy(1.0, x, x)
+    assert traced.trace()
+
+
+def test_targets(tmp_path):
+    target = pl.Target("x86-64-v3", {"devices.host.vector_bits": 128})
+    text = target.describe().text
+    again = pl.Target.from_json(text)
+    assert again.describe() == target.describe()
+    assert pickle.loads(pickle.dumps(again)).describe() == target.describe()
+    assert pickle.loads(pickle.dumps(target)) == target != pl.Target("x86-64-v3")
+    path = tmp_path / "mine.json"
+    path.write_text(text)
+    by_path = pickle.loads(pickle.dumps(pl.Target(str(path))))
+    path.unlink()
+    assert by_path.describe() == target.describe()
+    with pytest.raises(pl.InvalidArgumentError):
+        pl.Target.from_json("{")
+    with pytest.raises(ValueError):
+        pl.Target("x86-64-v3", {"nonsense": 1})
+
+
+def test_parameters(tmp_path, engine):
+    w, x = np.array([1, 2, 3], np.float32), np.ones(3, np.float32)
+    header = json.dumps({"w": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}}).encode()
+    header += b" " * (-len(header) % 8)
+    header = len(header).to_bytes(8, "little") + header
+    (tmp_path / "w.safetensors").write_bytes(header + w.tobytes())
+    np.save(tmp_path / "w.npy", w)
+    for parameters in ({"w": w}, tmp_path / "w.safetensors", str(tmp_path / "w.safetensors"),
+                       {"w": tmp_path / "w.npy"}, pl.Parameters({"w": w})):
+        module = engine.loads(PARAMETERS, parameters=parameters)
+        np.testing.assert_array_equal(module.add(x), w + 1)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(module)).add(x), w + 1)
+    b = pl.Buffer(pl.to_bf16([1, 2]), "bf16")
+    parameters = pl.Parameters(tmp_path / "w.safetensors", {"b": b})
+    assert list(parameters) == ["b", "w"] and len(parameters) == 2 and "w" in parameters
+    assert repr(parameters) == "<plimsoll.Parameters b: 2xbf16, w: 3xf32>"
+    assert not parameters["w"].flags.writeable
+    again = pickle.loads(pickle.dumps(parameters))
+    assert again.buffer("b").element_type == "bf16" and again.token() == parameters.token()
+    with pytest.raises(KeyError):
+        parameters["x"]
+    with pytest.raises(pl.FailedPreconditionError, match="w"):
+        engine.loads(PARAMETERS)
+    with pytest.raises(pl.InvalidArgumentError, match="w"):
+        engine.loads(PARAMETERS, parameters={"w": np.ones(4, np.float32)})
+    with pytest.raises(ValueError, match="parameter 'w'"):
+        pl.Parameters({"w": np.zeros(3, complex)})
+    with pytest.raises(pl.NotFoundError):
+        pl.Parameters(tmp_path / "none.safetensors")
+    with pytest.raises(ValueError):
+        pl.Parameters(3)
+
+
+def test_parameters_keep_their_arrays(engine):
+    w = np.array([1, 2, 3], np.float32)
+    seen = weakref.ref(w)
+    module = engine.loads(PARAMETERS, parameters={"w": w})
+    del w
+    gc.collect()
+    assert seen() is not None
+    np.testing.assert_array_equal(module.add(np.zeros(3, np.float32)), [1, 2, 3])
+    del module
+    gc.collect()
+    assert seen() is None
+
+
+def test_states(engine):
+    module = engine.loads(COUNTER)
+    one = np.ones(2, np.float32)
+    first, second = module.state(), module.state()
+    assert module.add(one, state=first).tolist() == [11, 21]
+    assert module.add(one, state=first).tolist() == [12, 22]
+    assert module.add(one, state=second).tolist() == [11, 21]
+    assert module.add(one).tolist() == [11, 21]
+    total = first["total"]
+    assert total.tolist() == [12, 22]
+    total[...] = 0
+    assert module.add(one, state=first).tolist() == [1, 1]
+    first.reset()
+    assert total.tolist() == [10, 20]
+    del first, module
+    gc.collect()
+    assert total.tolist() == [10, 20]
+    with pytest.raises(pl.NotFoundError, match="'total'"):
+        second["totals"]
+    with pytest.raises(pl.InvalidArgumentError):
+        engine.loads(COUNTER).add(one, state=second)
+    with pytest.raises(AttributeError):
+        engine.loads(COUNTER).add(one, state=3)
+
+
+def test_copies_and_equality(engine):
+    module = engine.loads(SAXPY, "saxpy.mlir")
+    other = copy.deepcopy(module)
+    x = np.ones(2, np.float32)
+    assert (other.saxpy(1.0, x, x) == 2).all()
+    function = pickle.loads(pickle.dumps(module.saxpy))
+    assert (function(1.0, x, x) == 2).all() and function.__name__ == "saxpy"
+    one, two = pickle.loads(pickle.dumps([module.saxpy, module.saxpy]))
+    assert one is two
+    token = module.__dask_tokenize__()
+    assert token == engine.loads(SAXPY, "saxpy.mlir").__dask_tokenize__()
+    assert token == other.__dask_tokenize__()
+    assert token != engine.loads(SAXPY, "saxpy.mlir", policy="heap").__dask_tokenize__()
+    assert token != engine.loads(SAXPY + "\n", "saxpy.mlir").__dask_tokenize__()
+    assert module.saxpy.__dask_tokenize__() != token
+    assert b"ELF" not in pickle.dumps(module)
+
+
+def test_policies_and_oracle_give_the_same(engine):
+    x = np.random.default_rng(1).standard_normal(1001).astype(np.float32)
+    want = engine.loads(SAXPY).saxpy(0.5, x, x)
+    for options in ({"policy": "heap"}, {"policy": "fixed:64"}, {"oracle": True}, {"limits": {}}):
+        np.testing.assert_array_equal(engine.loads(SAXPY, **options).saxpy(0.5, x, x), want)
+
+
+def test_logging(tmp_path, caplog):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with caplog.at_level(logging.DEBUG, "plimsoll"):
+        pl.Engine(threads=1, cache=blocked / "cache").loads(SAXPY)
+    assert any("cache" in record.getMessage() and record.levelno >= logging.WARNING
+               for record in caplog.records)
+    own = logging.getLogger("mine")
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG, "mine"):
+        pl.Engine(threads=1, cache=blocked / "cache", log=own).loads(SAXPY)
+    assert {record.name for record in caplog.records} == {"mine"}
+
+
+def test_versions():
+    assert pl.__version__.count(".") == 2
+    assert os.path.exists(os.path.join(os.path.dirname(pl.__file__), "py.typed"))
