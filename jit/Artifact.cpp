@@ -88,6 +88,10 @@ void writeType(Writer &writer, const ValueType &type) {
   writer.integer(type.donatedTo ? uint64_t(*type.donatedTo) + 1 : 0);
   for (const std::vector<int64_t> *values : {&type.shape, &type.strides})
     writer.list(*values, [&](int64_t value) { writer.integer(static_cast<uint64_t>(value)); });
+  writer.list(type.bounds, [&](const ExtentBounds &bounds) {
+    writer.integer(static_cast<uint64_t>(bounds.min));
+    writer.integer(static_cast<uint64_t>(bounds.max));
+  });
 }
 
 ValueType readType(Reader &reader) {
@@ -100,6 +104,10 @@ ValueType readType(Reader &reader) {
     type.donatedTo = static_cast<uint32_t>(donation - 1);
   for (std::vector<int64_t> *values : {&type.shape, &type.strides})
     reader.list(*values, [&] { return static_cast<int64_t>(reader.integer()); });
+  reader.list(type.bounds, [&] {
+    auto min = static_cast<int64_t>(reader.integer());
+    return ExtentBounds{min, static_cast<int64_t>(reader.integer())};
+  });
   return type;
 }
 
@@ -228,7 +236,22 @@ std::string toString(const ValueType &type) {
   for (size_t i = 0; i < type.strides.size(); ++i)
     text += (i == 0 ? " with strides [" : ", ") +
             (type.strides[i] == dynamicStride ? "?" : std::to_string(type.strides[i]));
-  return text + (type.strides.empty() ? "" : "]");
+  text += type.strides.empty() ? "" : "]";
+  bool isFirst = type.strides.empty();
+  for (size_t i = 0; i < type.bounds.size(); ++i)
+    if (std::string bounds = toString(type.bounds[i]); !bounds.empty()) {
+      text += (isFirst ? " with extent " : ", extent ") + std::to_string(i) + " of " + bounds;
+      isFirst = false;
+    }
+  return text;
+}
+
+std::string toString(const ExtentBounds &bounds) {
+  bool isOpen = bounds.max == ExtentBounds().max;
+  if (isOpen)
+    return bounds.min <= 0 ? "" : "at least " + std::to_string(bounds.min);
+  return bounds.min <= 0 ? "at most " + std::to_string(bounds.max)
+                         : std::to_string(bounds.min) + " to " + std::to_string(bounds.max);
 }
 
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol) {
@@ -423,7 +446,9 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
       return dataLossError("the artifact's plan of '" + function.name + "' is malformed");
   for (const FunctionSignature &function : artifact.functions)
     for (const ValueType &argument : function.arguments)
-      if (argument.donatedTo && *argument.donatedTo >= function.results.size())
+      if (!argument.bounds.empty() && argument.bounds.size() != argument.shape.size())
+        return dataLossError("the artifact's bounds of '" + function.name + "' do not match");
+      else if (argument.donatedTo && *argument.donatedTo >= function.results.size())
         return dataLossError("the artifact's donations of '" + function.name +
                              "' are out of range");
   for (const FunctionSignature &function : artifact.functions)

@@ -26,6 +26,13 @@ inline constexpr int64_t dynamicStride = std::numeric_limits<int64_t>::min();
 /// What the callee does to a buffer.
 enum class Access : uint32_t { ReadOnly, WriteOnly, ReadWrite };
 
+/// Bounds of an extent that the source leaves open, inclusive.
+struct ExtentBounds {
+  int64_t min = 0;
+  int64_t max = std::numeric_limits<int64_t>::max(); // which is none
+  bool operator==(const ExtentBounds &) const = default;
+};
+
 /// A scalar, tensor or memref.
 struct ValueType {
   std::string element; // "f32", "i1", "index"
@@ -37,10 +44,14 @@ struct ValueType {
   Access access = Access::ReadOnly; // of an argument; a tensor is written only if it is donated
   /// Of an argument that is donated: the result that takes its memory.
   std::optional<uint32_t> donatedTo = std::nullopt;
+  /// Of an argument's extents; empty: none is bounded.
+  std::vector<ExtentBounds> bounds = {};
   bool operator==(const ValueType &) const = default;
 };
 
-/// "3xf32", "?x4xi8", "index", "?x4xf32 with strides [?, 1]".
+/// "1 to 64", "at least 1", "at most 64"; empty for none.
+std::string toString(const ExtentBounds &bounds);
+/// "3xf32", "?x4xi8", "index", "?x4xf32 with strides [?, 1]", "?x4xf32 with extent 0 of 1 to 64".
 std::string toString(const ValueType &type);
 
 /// What a call needs of a pool. The pool is not used if it is 0 bytes.
@@ -150,7 +161,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 12;
+inline constexpr uint32_t artifactVersion = 13;
 
 // A serialised artifact:
 //

@@ -98,8 +98,14 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
     FunctionSignature signature;
     signature.name = function.getName().str();
     signature.location = locationOf(function.getLoc());
-    for (Type type : function.getArgumentTypes())
-      signature.arguments.push_back(valueTypeOf(type));
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+      ValueType &argument = signature.arguments.emplace_back(valueTypeOf(type));
+      if (auto all = function.getArgAttrOfType<ArrayAttr>(unsigned(i), ir::boundsAttr))
+        for (auto each : all.getAsRange<DictionaryAttr>()) {
+          ir::ExtentBounds bounds = ir::extentBounds(each);
+          argument.bounds.push_back({bounds.min, bounds.max.value_or(ExtentBounds().max)});
+        }
+    }
     for (Type type : function.getResultTypes())
       signature.results.push_back(valueTypeOf(type));
     signatures.push_back(std::move(signature));

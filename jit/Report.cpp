@@ -49,7 +49,8 @@ llvm::json::Array argumentsOf(const FunctionSignature &signature) {
   constexpr const char *names[] = {"readonly", "writeonly", "readwrite"}; // by Access
   llvm::json::Array arguments;
   for (size_t i = 0; i < signature.arguments.size(); ++i)
-    if (const ValueType &type = signature.arguments[i]; type.isMemref || type.donatedTo) {
+    if (const ValueType &type = signature.arguments[i];
+        type.isMemref || type.donatedTo || !type.bounds.empty()) {
       llvm::json::Object argument{{"index", static_cast<int64_t>(i)},
                                   {"access", names[static_cast<size_t>(type.access)]},
                                   {"type", toString(type)}};

@@ -291,6 +291,7 @@ private:
   Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description);
   runtime::Executor &executor() const;
   Status checkArguments(std::span<const runtime::Value> arguments) const;
+  Status checkBounds(size_t argument, const runtime::Buffer &buffer) const;
   /// Is all that the function writes apart from parameters and constants?
   Status checkWritten(std::span<const runtime::Value> arguments) const;
   StatusOr<WorkspaceRequirement> workspaceRequirement(const FunctionCode &code,

@@ -90,6 +90,7 @@ void plim::ir::registerDialects(DialectRegistry &registry) {
   scf::registerValueBoundsOpInterfaceExternalModels(registry);
   tensor::registerValueBoundsOpInterfaceExternalModels(registry);
   vector::registerValueBoundsOpInterfaceExternalModels(registry);
+  registerValueBoundsOpInterface(registry);
   tensor::registerRuntimeVerifiableOpInterfaceExternalModels(registry);
   func::registerInlinerExtension(registry);
   // Translation.

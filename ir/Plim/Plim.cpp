@@ -436,6 +436,55 @@ LogicalResult PlimDialect::verifyOperationAttribute(Operation *op, NamedAttribut
                            op->getAttr(limitsAttr), emitError);
 }
 
+/// What is wrong with the bounds of an extent; empty: nothing.
+static std::string faultOfBounds(Attribute attribute) {
+  auto bounds = dyn_cast<DictionaryAttr>(attribute);
+  if (!bounds)
+    return "is no dictionary";
+  for (NamedAttribute each : bounds) {
+    auto value = dyn_cast<IntegerAttr>(each.getValue());
+    if (each.getName() != "min" && each.getName() != "max")
+      return ("has '" + each.getName().getValue() + "', but there are 'min' and 'max' only").str();
+    if (!value || !value.getType().isInteger(64) || value.getInt() < 0)
+      return ("has a '" + each.getName().getValue() + "' that is no i64 of 0 or more").str();
+  }
+  ExtentBounds parsed = extentBounds(bounds);
+  if (parsed.max && *parsed.max < parsed.min)
+    return "has a 'max' less than its 'min'";
+  return "";
+}
+
+LogicalResult PlimDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned position,
+                                                    NamedAttribute attribute) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function || attribute.getName() != boundsAttr)
+    return success();
+  auto refuse = [&]() -> InFlightDiagnostic {
+    return op->emitError() << "'" << boundsAttr << "' of argument #" << position << " of '"
+                           << function.getName() << "' ";
+  };
+  Type type = function.getArgumentTypes()[position];
+  if (type.isIndex()) {
+    std::string fault = faultOfBounds(attribute.getValue());
+    return fault.empty() ? success() : LogicalResult(refuse() << fault);
+  }
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return refuse() << "belongs on a tensor or memref, not on " << type;
+  auto all = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!all || int64_t(all.size()) != shaped.getRank())
+    return refuse() << "must be an array with one dictionary for each of the " << shaped.getRank()
+                    << " dimensions of " << type;
+  for (auto [dimension, each] : llvm::enumerate(all)) {
+    if (std::string fault = faultOfBounds(each); !fault.empty())
+      return refuse() << fault << " in dimension " << dimension;
+    if (!shaped.isDynamicDim(unsigned(dimension)) && !cast<DictionaryAttr>(each).empty())
+      return refuse() << "bounds dimension " << dimension << ", which is "
+                      << shaped.getDimSize(unsigned(dimension)) << " already";
+  }
+  return success();
+}
+
 LogicalResult AllocOp::verify() {
   if (static_cast<int64_t>(getDynamicSizes().size()) !=
       static_cast<int64_t>(getType().getNumDynamicDims()))

@@ -51,6 +51,10 @@ inline constexpr llvm::StringLiteral copyAttr = "plim.copy";
 inline constexpr llvm::StringLiteral accessAttr = "plim.access";
 /// On a tensor argument of a public function: the index of the result that takes its memory.
 inline constexpr llvm::StringLiteral donateAttr = "plim.donate";
+/// On a tensor or memref argument of a public function: the bounds of its dynamic extents, a dictionary for each
+/// dimension with `min`, `max`, both or neither, inclusive. On an index that stands for such an extent:
+/// that dictionary.
+inline constexpr llvm::StringLiteral boundsAttr = "plim.bounds";
 /// On a declaration of a host function: it does nothing but compute its results.
 inline constexpr llvm::StringLiteral pureAttr = "plim.pure";
 
@@ -109,6 +113,17 @@ int64_t elementBytes(mlir::Type element);
 /// Is this the value of a constant that code can have in itself: dense, of at most `limit` bytes, with
 /// elements that are the same in LLVM's memory and in ours?
 bool isInlineConstant(mlir::Attribute value, int64_t limit);
+
+/// Bounds of an extent, inclusive.
+struct ExtentBounds {
+  int64_t min = 0;
+  std::optional<int64_t> max = std::nullopt;
+};
+/// What the dictionary, which may be null, says.
+ExtentBounds extentBounds(mlir::DictionaryAttr bounds);
+
+/// Lets upstream's analysis of bounds see `plim.bounds`.
+void registerValueBoundsOpInterface(mlir::DialectRegistry &registry);
 
 /// Lets one-shot bufferization see plim.dispatch.
 void registerBufferizableOpInterface(mlir::DialectRegistry &registry);

@@ -33,9 +33,11 @@ def Plim_Dialect : Dialect {
     | `plim.pool_bytes` | functions | what a call needs of each pool |
     | `plim.pools` | the module | the pools in the order of the context |
     | `plim.access` | arguments of functions | what the function does to the binding or memref |
+    | `plim.bounds` | buffer arguments of public functions | bounds of their dynamic extents |
     | `plim.pure` | declarations of host functions | nothing but its results |
   }];
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }

@@ -92,7 +92,11 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
         type = MemRefType::get({}, shaped.getElementType());
         ++buffers;
       }
-      argument.pointerOrScalar = addArgument(type, argument.old.getLoc(), argument.attributes);
+      // Bounds go with the extents.
+      NamedAttrList attributes(argument.attributes);
+      attributes.erase(boundsAttr);
+      argument.pointerOrScalar =
+          addArgument(type, argument.old.getLoc(), attributes.getDictionary(&getContext()));
     };
     auto addIndex = [&](Location loc, int64_t value) {
       return ShapedType::isDynamic(value) ? OpFoldResult(addArgument(builder.getIndexType(), loc,
@@ -102,8 +106,12 @@ struct BindArguments : plim::ir::impl::PlimBindArgumentsBase<BindArguments> {
     auto addExtents = [&](Bound &argument) {
       auto shaped = dyn_cast<ShapedType>(argument.old.getType());
       extents += shaped ? shaped.getNumDynamicDims() : 0;
-      for (int64_t extent : shaped ? shaped.getShape() : ArrayRef<int64_t>())
+      auto bounds = argument.attributes.getAs<ArrayAttr>(boundsAttr);
+      for (auto [d, extent] : llvm::enumerate(shaped ? shaped.getShape() : ArrayRef<int64_t>())) {
         argument.sizes.push_back(addIndex(argument.old.getLoc(), extent));
+        if (bounds && ShapedType::isDynamic(extent))
+          newAttributes.back() = builder.getDictionaryAttr(NamedAttribute(boundsAttr, bounds[d]));
+      }
       if (auto layout = stridedLayout(argument.old.getType()))
         for (int64_t stride : layout.getStrides())
           argument.strides.push_back(addIndex(argument.old.getLoc(), stride));

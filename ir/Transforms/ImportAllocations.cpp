@@ -59,6 +59,11 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
         }
         if (isArgument && name == donateAttr)
           continue; // plim-import checks it
+        if (isArgument && name == boundsAttr) {
+          if (failed(checkBounds(op)))
+            return failure();
+          continue;
+        }
         if (name == pureAttr) {
           auto function = dyn_cast<FunctionOpInterface>(op);
           if (isArgument || !function || !function.isExternal() ||
@@ -81,6 +86,21 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
         if (DictionaryAttr attributes = function.getArgAttrDict(i))
           if (failed(check(attributes, /*isArgument=*/true)))
             return failure();
+    return success();
+  }
+
+  /// Calls of the host are checked; what calls inside of the module pass on is not.
+  static LogicalResult checkBounds(Operation *op) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function || !function.isPublic() || function.isExternal())
+      return op->emitError() << "'" << boundsAttr << "' belongs on arguments of public functions";
+    if (!SymbolTable::symbolKnownUseEmpty(function, function->getParentOp()))
+      return op->emitError() << "the arguments of '" << function.getName()
+                             << "' are bounded, but functions of the module call this one";
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, boundsAttr) && !isa<ShapedType>(function.getArgumentTypes()[i]))
+        return op->emitError() << "'" << boundsAttr << "' of argument #" << i << " of '"
+                               << function.getName() << "' belongs on a tensor or memref";
     return success();
   }
 

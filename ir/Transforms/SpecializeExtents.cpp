@@ -137,6 +137,7 @@ struct SpecializeExtents : plim::ir::impl::PlimSpecializeExtentsBase<SpecializeE
         ++specialized;
       }
       argument.setType(type.clone(shape));
+      function.removeArgAttr(argument.getArgNumber(), boundsAttr);
       Location loc = argument.getLoc();
       Value dynamic;
       if (auto memref = dyn_cast<MemRefType>(type))

@@ -48,6 +48,19 @@ func.func private @dispatch(%n: index, %x: f32) attributes {plim.dispatch_functi
   return
 }
 
+// An extent of an argument is bounded by what the call is checked for.
+// CHECK-LABEL: func.func @declared(
+//        AUTO: plim.alloc(%{{.*}}) {{{.*}}bytes = 144 : i64{{.*}}} : memref<?x2xf32>
+//        NONE: plim.alloc(%{{.*}}) {{{.*}}bytes = 144 : i64{{.*}}scope = "global.workspace"}
+func.func @declared(%x: memref<?x2xf32> {plim.bounds = [{min = 1, max = 8}, {}]}) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?x2xf32>
+  %m = affine.apply affine_map<(d0) -> (2 * d0 + 2)>(%n)
+  %a = memref.alloc(%m) : memref<?x2xf32>
+  memref.dealloc %a : memref<?x2xf32>
+  return
+}
+
 // An extent that has a constant bound counts with it.
 // CHECK-LABEL: func.func private @bounded(
 //        AUTO: plim.alloc(%{{.*}}) {{{.*}}bytes = 32 : i64{{.*}}scope = "global.stack"} : memref<?x2xf32>
