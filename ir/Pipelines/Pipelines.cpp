@@ -30,6 +30,19 @@ void addCleanup(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
+/// Upstream's tosa-to-linalg-pipeline but for its canonicalisation.
+void addTosaToLinalg(OpPassManager &function) {
+  function.addPass(tosa::createTosaOptionalDecompositionsPass());
+  function.addPass(createCanonicalizer());
+  function.addPass(tosa::createTosaInferShapesPass());
+  function.addPass(tosa::createTosaMakeBroadcastablePass());
+  function.addPass(tosa::createTosaToLinalgNamed());
+  function.addPass(createCanonicalizer());
+  function.addPass(tosa::createTosaLayerwiseConstantFoldPass());
+  function.addPass(tosa::createTosaMakeBroadcastablePass());
+  function.addPass(tosa::createTosaToLinalg());
+}
+
 int64_t inlineBytesOf(const PipelineOptions &options) {
   return options.oracle || options.guarded ? 0 : options.inlineConstantBytes;
 }
@@ -73,9 +86,8 @@ void registerPipeline(StringRef name, StringRef description, BuildT build) {
 void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {
   // 1. Import. Annotations first: hardly any pass upstream keeps those of an allocation.
   manager.addPass(createPlimImportAllocations());
-  tosa::addTosaToLinalgPasses(manager, TosaToLinalgOptions(), TosaToLinalgNamedOptions(),
-                              std::nullopt);
   OpPassManager &function = manager.nest<func::FuncOp>();
+  addTosaToLinalg(function);
   TosaToArithPassOptions rescale;
   rescale.includeApplyRescale = true;
   function.addPass(createTosaToArithPass(rescale));
