@@ -75,7 +75,7 @@ struct Profiler::Row {
 
 std::string_view Profiler::kindName(Kind kind) {
   constexpr std::array<std::string_view, kindCount> names = {
-      "call", "dispatch", "schedule", "range", "wait", "load", "compile", "memory"};
+      "call", "dispatch", "schedule", "range", "host", "wait", "load", "compile", "memory"};
   return names[static_cast<size_t>(kind)];
 }
 

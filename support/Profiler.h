@@ -38,12 +38,13 @@ public:
     Dispatch, // of one dispatch, from the begin of its first range to the end of its last one
     Schedule, // of dispatches that several threads ran
     Range,    // of workgroups of a dispatch, on the thread that ran them
+    Host,     // a function of the host application that a module called
     Wait,     // for another call
     Load,     // of a module, and its steps
     Compile,  // jobs and passes of the compiler
     Memory,   // not a span: bytes in use at a moment
   };
-  static constexpr size_t kindCount = 8;
+  static constexpr size_t kindCount = 9;
   /// "call", "dispatch", ...
   static std::string_view kindName(Kind kind);
 

@@ -102,6 +102,8 @@ public:
   void submit(TaskRef<Task> task, Priority priority, bool isLast = false);
 
   ScratchCache &scratchCache() { return scratch; }
+  /// Null: nothing is measured.
+  Profiler *profiler() const { return options.profiler; }
   /// Tells the profiler, if there is one, what memory is in use.
   void noteMemory() const {
     if (options.profiler && options.memoryUse) [[unlikely]]

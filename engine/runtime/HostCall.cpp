@@ -1,7 +1,9 @@
 #include "engine/runtime/HostCall.h"
 
 #include "engine/runtime/CallContext.h"
+#include "engine/runtime/Executor.h"
 #include "engine/runtime/LockUnless.h"
+#include "support/Profiler.h"
 #include "support/Status.h"
 
 namespace plim::runtime {
@@ -9,14 +11,16 @@ namespace plim::runtime {
 namespace {
 
 plim_code invoke(plim_context *context, const plim_external &external, const plim_view *arguments,
-                 const plim_view *results) {
+                 const plim_view *results, const char *location) {
+  CallContext &call = CallFrame::of(context).call();
   std::unique_lock<std::timed_mutex> turn;
   if (external.serial) {
     turn = std::unique_lock(*external.serial, std::defer_lock);
-    CallContext &call = CallFrame::of(context).call();
     if (!lockUnless(turn, [&] { return call.failed() != 0; }))
       return call.failed();
   }
+  ProfilerSpan span(call.executor().profiler(), Profiler::Kind::Host, external.name.c_str(),
+                    location);
   return external.function(context, external.user, arguments, results);
 }
 
@@ -27,7 +31,7 @@ plim_code callHost(plim_context *context, const plim_external &external, const c
   const char *what = "' failed";
   plim_code code;
   try {
-    code = invoke(context, external, arguments, results);
+    code = invoke(context, external, arguments, results, location);
   } catch (...) {
     // The contract forbids it, but what can be caught need not end the process.
     code = static_cast<plim_code>(StatusCode::Unknown);

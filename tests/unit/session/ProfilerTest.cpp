@@ -227,6 +227,29 @@ TEST_P(EngineProfiler, CallsThatTakeTurnsWait) {
   EXPECT_EQ(sum(runsOf(*profiler, Kind::Wait)), 1U);
 }
 
+TEST_P(EngineProfiler, HostFunctionsAreMeasured) {
+  LoadOptions options;
+  options.functions["twice"] = {.function = [](plim_context *, void *, const plim_view *arguments,
+                                               const plim_view *results) -> plim_code {
+    *static_cast<float *>(results[0].data) = 2 * *static_cast<float *>(arguments[0].data);
+    return 0;
+  }};
+  Function main = lookup(load(*engine, R"(func.func private @twice(f32) -> f32
+func.func @main(%x: f32) -> f32 {
+  %a = func.call @twice(%x) : (f32) -> f32
+  %b = func.call @twice(%a) : (f32) -> f32
+  return %b : f32
+})",
+                              options),
+                         "main");
+  EXPECT_EQ(std::get<Scalar>(callOk(main, {scalarF32(3)}).at(0)).bits, scalarF32(12).bits);
+  EXPECT_EQ(runsOf(*profiler, Kind::Host)["twice"], 2U);
+  for (const Profiler::Counter &counter : profiler->counters())
+    if (counter.kind == Kind::Host)
+      EXPECT_THAT(counter.location, StartsWith("in.mlir:"));
+  expectNested(profiler->snapshot());
+}
+
 TEST_P(EngineProfiler, SeveralEnginesShareOne) {
   std::shared_ptr<Engine> other = makeEngine({.threads = 1, .profiler = profiler});
   for (Engine *each : {engine.get(), other.get()})
