@@ -241,6 +241,9 @@ void Specializations::record(size_t function, std::span<const Value> arguments, 
       failed.size() >= failuresKept || std::ranges::find(failed, heat->extents) != failed.end() ||
       !hasRoom())
     return;
+  // The code may have come while this call, which found none, was running.
+  if (isThere(function, heat->extents, hash))
+    return;
   ++counts.inWork;
   engine.background.submit([self = weak_from_this(), function, extents = heat->extents,
                             hash](const std::stop_token &stop) {
