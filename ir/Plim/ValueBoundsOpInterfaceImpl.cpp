@@ -1,6 +1,7 @@
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
@@ -35,6 +36,16 @@ struct ArgumentBounds : ValueBoundsOpInterface::ExternalModel<ArgumentBounds, fu
   }
 };
 
+/// What the bindings of a function become (plim-bind-arguments), which upstream says nothing of.
+struct BindingBounds
+    : ValueBoundsOpInterface::ExternalModel<BindingBounds, memref::ReinterpretCastOp> {
+  void populateBoundsForShapedValueDim(Operation *op, Value value, int64_t dim,
+                                       ValueBoundsConstraintSet &set) const {
+    set.bound(value)[dim] ==
+        set.getExpr(cast<memref::ReinterpretCastOp>(op).getMixedSizes()[size_t(dim)]);
+  }
+};
+
 } // namespace
 
 ExtentBounds plim::ir::extentBounds(DictionaryAttr bounds) {
@@ -49,5 +60,8 @@ ExtentBounds plim::ir::extentBounds(DictionaryAttr bounds) {
 void plim::ir::registerValueBoundsOpInterface(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, func::FuncDialect *) {
     func::FuncOp::attachInterface<ArgumentBounds>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
+    memref::ReinterpretCastOp::attachInterface<BindingBounds>(*context);
   });
 }
