@@ -2,6 +2,7 @@
 
 #include "capi/Border.h"
 #include "capi/Objects.h"
+#include "capi/Specialization.h"
 #include "support/Trace.h"
 
 #include <limits>
@@ -77,6 +78,29 @@ void writeMemory(const runtime::MemoryPoolStatistics &memory, std::ostream &out)
       << ", \"reused\": " << memory.poolHits << "}";
 }
 
+Status readWorkers(const plim_engine_options &given, runtime::WorkerOptions &out) {
+  out.ofCaller = given.flags & PLIM_ENGINE_WORKERS_OF_CALLER;
+  if (given.flags & PLIM_ENGINE_NUMA_NODE) {
+    if (given.numa_node > static_cast<uint32_t>(std::numeric_limits<int>::max()))
+      return invalidArgumentError("there is no NUMA node " + std::to_string(given.numa_node));
+    out.numaNode = static_cast<int>(given.numa_node);
+  } else if (given.numa_node != 0) {
+    return invalidArgumentError("numa_node is set without PLIM_ENGINE_NUMA_NODE");
+  }
+  switch (given.cores) {
+  case PLIM_CORES_ANY:
+    return okStatus();
+  case PLIM_CORES_PERFORMANCE:
+    out.cores = runtime::CoreKind::Performance;
+    return okStatus();
+  case PLIM_CORES_EFFICIENCY:
+    out.cores = runtime::CoreKind::Efficiency;
+    return okStatus();
+  default:
+    return invalidArgumentError(std::to_string(given.cores) + " is no kind of cores");
+  }
+}
+
 } // namespace
 
 extern "C" {
@@ -87,7 +111,8 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
     plim_engine_options given;
     PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
     constexpr uint32_t known = PLIM_ENGINE_CHECKED | PLIM_ENGINE_DEBUGGER | PLIM_ENGINE_PERF_MAP |
-                               PLIM_ENGINE_COUNTERS | PLIM_ENGINE_TRACE;
+                               PLIM_ENGINE_COUNTERS | PLIM_ENGINE_TRACE |
+                               PLIM_ENGINE_WORKERS_OF_CALLER | PLIM_ENGINE_NUMA_NODE;
     PLIM_RETURN_IF_ERROR(checkFlags(given.flags, known, "options"));
     if (given.reserved != 0)
       return invalidArgumentError("a reserved field of options is not 0");
@@ -99,6 +124,12 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
     if (given.threads > static_cast<uint32_t>(std::numeric_limits<int>::max()))
       return invalidArgumentError("threads are too many");
     engineOptions.threads = static_cast<int>(given.threads);
+    PLIM_RETURN_IF_ERROR(readWorkers(given, engineOptions.workers));
+    std::optional<SpecializationOptions> specialization;
+    PLIM_RETURN_IF_ERROR(
+        readSpecialization(given.specialization, given.specialization_count, specialization));
+    if (specialization)
+      engineOptions.specialization = *specialization;
     if (given.policy)
       engineOptions.policy = given.policy;
     PLIM_RETURN_IF_ERROR(

@@ -16,6 +16,12 @@ static_assert(static_cast<int>(jit::Access::ReadOnly) == PLIM_READ_ONLY);
 static_assert(static_cast<int>(jit::Access::WriteOnly) == PLIM_WRITE_ONLY);
 static_assert(static_cast<int>(jit::Access::ReadWrite) == PLIM_READ_WRITE);
 
+// Bounds are handed out as they are.
+static_assert(sizeof(jit::ExtentBounds) == sizeof(plim_extent_bounds));
+static_assert(offsetof(jit::ExtentBounds, min) == offsetof(plim_extent_bounds, min));
+static_assert(offsetof(jit::ExtentBounds, max) == offsetof(plim_extent_bounds, max));
+static_assert(jit::ExtentBounds().max == INT64_MAX);
+
 namespace {
 
 const jit::FunctionSignature &signatureOf(const plim_function *function) {
@@ -40,7 +46,11 @@ Status describe(const std::vector<jit::ValueType> &types, size_t index, plim_val
                .shape = type.shape.data(),
                .strides = type.strides.empty() ? nullptr : type.strides.data(),
                .access = static_cast<plim_access>(type.access),
-               .donated_to = type.donatedTo ? static_cast<int32_t>(*type.donatedTo) : int32_t(-1)});
+               .donated_to = type.donatedTo ? static_cast<int32_t>(*type.donatedTo) : int32_t(-1),
+               .name = type.name.empty() ? nullptr : type.name.c_str(),
+               .bounds = type.bounds.empty()
+                             ? nullptr
+                             : reinterpret_cast<const plim_extent_bounds *>(type.bounds.data())});
   return okStatus();
 }
 
@@ -258,6 +268,18 @@ plim_status *plim_function_workspace(const plim_function *function, const plim_v
       return need.status();
     writeStruct(out_workspace, {0, 0, need->bytes, need->alignment});
     return okStatus();
+  });
+}
+
+plim_status *plim_function_specialize(const plim_function *function, const plim_value *arguments,
+                                      size_t argument_count) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(function));
+    PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
+    Arguments values(argument_count);
+    if (!readArguments(arguments, argument_count, values))
+      return checkValues(arguments, argument_count);
+    return function->function.specialize(values.get());
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "capi/Border.h"
 #include "capi/Objects.h"
+#include "capi/Specialization.h"
 
 using namespace plim;
 using namespace plim::capi;
@@ -27,6 +28,8 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
     PLIM_RETURN_IF_ERROR(checkHandle(given.pools));
     out.pools = given.pools->byName;
   }
+  PLIM_RETURN_IF_ERROR(
+      readSpecialization(given.specialization, given.specialization_count, out.specialization));
   if (given.progress)
     out.progress = [callback = given.progress, user = given.progress_user](
                        const jit::CompileProgress &progress) { callback(user, progress.fraction); };
@@ -127,6 +130,22 @@ plim_status *plim_module_statistics(const plim_module *module,
                  .codegen_seconds = load.compile.codegen,
                  .link_seconds = load.linkSeconds,
                  .total_seconds = load.totalSeconds});
+    return okStatus();
+  });
+}
+
+plim_status *plim_module_specialization_statistics(const plim_module *module,
+                                                   plim_specialization_statistics *out_statistics) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(module));
+    PLIM_RETURN_IF_ERROR(checkOutStruct(out_statistics, "out_statistics"));
+    const SpecializationStatistics all = module->module->specializationStatistics();
+    writeStruct(out_statistics, {.struct_size = 0,
+                                 .in_work = static_cast<uint32_t>(all.inWork),
+                                 .made = static_cast<uint64_t>(all.made),
+                                 .failed = static_cast<uint64_t>(all.failed),
+                                 .evicted = static_cast<uint64_t>(all.evicted),
+                                 .calls = static_cast<uint64_t>(all.calls)});
     return okStatus();
   });
 }

@@ -43,6 +43,15 @@ plim_status *plim_target_describe(const plim_target *target, plim_report **out_r
   });
 }
 
+plim_status *plim_target_list(plim_report **out_report) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkPointer(out_report, "out_report"));
+    PLIM_ASSIGN_OR_RETURN(targets::Registry registry, targets::makeRegistry(nullptr));
+    *out_report = makeHandle<plim_report>(nullptr, targets::toJson(registry.tags()));
+    return okStatus();
+  });
+}
+
 void plim_target_retain(plim_target *target) { retain(target); }
 void plim_target_release(plim_target *target) { release(target); }
 

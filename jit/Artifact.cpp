@@ -92,6 +92,7 @@ void writeType(Writer &writer, const ValueType &type) {
     writer.integer(static_cast<uint64_t>(bounds.min));
     writer.integer(static_cast<uint64_t>(bounds.max));
   });
+  writer.text(type.name);
 }
 
 ValueType readType(Reader &reader) {
@@ -108,6 +109,7 @@ ValueType readType(Reader &reader) {
     auto min = static_cast<int64_t>(reader.integer());
     return ExtentBounds{min, static_cast<int64_t>(reader.integer())};
   });
+  type.name = reader.text();
   return type;
 }
 

@@ -46,6 +46,8 @@ struct ValueType {
   std::optional<uint32_t> donatedTo = std::nullopt;
   /// Of an argument's extents; empty: none is bounded.
   std::vector<ExtentBounds> bounds = {};
+  /// Of an argument: what the text of the source calls it, without '%'. May be empty.
+  std::string name = {};
   bool operator==(const ValueType &) const = default;
 };
 

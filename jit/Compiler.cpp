@@ -10,6 +10,7 @@
 #include "jit/ModuleSplitter.h"
 #include "jit/ObjectEmitter.h"
 #include "jit/Report.h"
+#include "jit/SourceNames.h"
 #include "jit/StackUse.h"
 #include "targets/dlti/Dlti.h"
 
@@ -90,7 +91,7 @@ ValueType valueTypeOf(Type type) {
   return value;
 }
 
-std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
+std::vector<FunctionSignature> signaturesOf(ModuleOp module, const SourceNames &names) {
   std::vector<FunctionSignature> signatures;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isExternal())
@@ -100,6 +101,7 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module) {
     signature.location = locationOf(function.getLoc());
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
       ValueType &argument = signature.arguments.emplace_back(valueTypeOf(type));
+      argument.name = names.at(function.getArgument(unsigned(i)).getLoc());
       if (auto all = function.getArgAttrOfType<ArrayAttr>(unsigned(i), ir::boundsAttr))
         for (auto each : all.getAsRange<DictionaryAttr>()) {
           ir::ExtentBounds bounds = ir::extentBounds(each);
@@ -545,7 +547,8 @@ private:
     for (StringRef feature : device.features)
       if (feature.consume_front("+"))
         artifact.requiredFeatures.push_back(feature.str());
-    artifact.functions = signaturesOf(*module);
+    artifact.functions =
+        signaturesOf(*module, SourceNames(ir::isBytecode(source) ? "" : source, name));
     const Specialization &special = options.specialization;
     if (!special.function.empty())
       std::erase_if(artifact.functions, [&](const FunctionSignature &function) {

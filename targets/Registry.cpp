@@ -268,4 +268,14 @@ std::vector<TagInfo> Registry::tags() const {
   return infos;
 }
 
+std::string toJson(const std::vector<TagInfo> &tags) {
+  Json list = Json::array();
+  for (const TagInfo &tag : tags)
+    list.push_back({{"name", tag.name},
+                    {"about", tag.about},
+                    {"aliases", tag.aliases},
+                    {"inherits", tag.inherits}});
+  return list.dump(2);
+}
+
 } // namespace plim::targets

@@ -27,6 +27,9 @@ struct TagInfo {
   std::string inherits; // empty: nothing
 };
 
+/// [{"name", "about", "aliases": [...], "inherits"}, ...], for people.
+std::string toJson(const std::vector<TagInfo> &tags);
+
 class Registry {
 public:
   using Probe = std::function<StatusOr<TargetDescription>()>;

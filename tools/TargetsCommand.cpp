@@ -169,22 +169,6 @@ void reportTags(std::ostream &out, const std::vector<TagInfo> &tags) {
   }
 }
 
-void reportTagsAsJson(std::ostream &out, const std::vector<TagInfo> &tags) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream, 2);
-  json.array([&] {
-    for (const TagInfo &tag : tags)
-      json.object([&] {
-        json.attribute("name", tag.name);
-        json.attribute("about", tag.about);
-        json.attribute("aliases", llvm::json::Array(tag.aliases));
-        json.attribute("inherits", tag.inherits);
-      });
-  });
-  out << text << "\n";
-}
-
 int fail(const Status &status, std::ostream &err) {
   err << "error: " << status.message() << "\n";
   return 1;
@@ -194,7 +178,10 @@ int listTags(bool json, std::ostream &out, std::ostream &err) {
   StatusOr<Registry> registry = makeRegistry(nullptr);
   if (!registry.ok())
     return fail(registry.status(), err);
-  (json ? reportTagsAsJson : reportTags)(out, registry->tags());
+  if (json)
+    out << targets::toJson(registry->tags()) << "\n";
+  else
+    reportTags(out, registry->tags());
   return 0;
 }
 

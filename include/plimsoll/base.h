@@ -54,6 +54,17 @@ typedef struct plim_report plim_report;
  * that release. */
 typedef void (*plim_user_release)(void *user);
 
+/* Which extents get code of their own, where the source leaves them open. Results are the same but for
+ * the order in which sums are taken. */
+typedef uint32_t plim_specialization;
+enum {
+  PLIM_SPECIALIZATION_DEFAULT = 0, /* of a load: as its engine; of an engine: none */
+  PLIM_SPECIALIZATION_NONE = 1,
+  PLIM_SPECIALIZATION_ON_REQUEST = 2, /* those of plim_function_specialize() */
+  /* Those as well that calls keep coming with, compiled in the background by a thread of the engine. */
+  PLIM_SPECIALIZATION_HOT = 3
+};
+
 PLIM_C_END
 
 #endif /* PLIMSOLL_BASE_H */

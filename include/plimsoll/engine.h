@@ -29,8 +29,17 @@ enum {
   /* Counts and times calls, dispatches, loads and the compiler's jobs: plim_engine_statistics(). */
   PLIM_ENGINE_COUNTERS = 1u << 3,
   /* The same, and keeps when each of them ran: plim_engine_trace(). */
-  PLIM_ENGINE_TRACE = 1u << 4
+  PLIM_ENGINE_TRACE = 1u << 4,
+  /* The workers of the oneTBB arena that the calling thread is in help, as many of them as the arena has
+   * and `threads` allows, instead of threads of the engine's own. Without `numa_node` and `cores`. */
+  PLIM_ENGINE_WORKERS_OF_CALLER = 1u << 5,
+  /* `numa_node` counts. */
+  PLIM_ENGINE_NUMA_NODE = 1u << 6
 };
+
+/* On a machine with one kind of cores all are of it. */
+typedef uint32_t plim_core_kind;
+enum { PLIM_CORES_ANY = 0, PLIM_CORES_PERFORMANCE = 1, PLIM_CORES_EFFICIENCY = 2 };
 
 /* A field of zero, or NULL, has the meaning that its comment gives. What is pointed at is read before
  * plim_engine_create() returns and not kept, except where it says so. */
@@ -60,6 +69,15 @@ typedef struct plim_engine_options {
   /* What modules may declare and call; NULL: nothing. Retained; what is added to it later does not
    * count. */
   const plim_host_functions *host_functions;
+  /* Where threads run that work on calls: on this kind of cores, */
+  plim_core_kind cores;
+  /* and, with PLIM_ENGINE_NUMA_NODE, on this node; numbers are oneTBB's. INVALID_ARGUMENT if it is not
+   * there. */
+  uint32_t numa_node;
+  /* For modules that do not choose their own. Not with PLIM_ENGINE_CHECKED. */
+  plim_specialization specialization;
+  /* For how many extents a module has code at a time; what was not used for longest goes first. 0: 8. */
+  uint32_t specialization_count;
 } plim_engine_options;
 
 /* Starts an engine. `options` may be NULL. The caller owns `*out_engine`.

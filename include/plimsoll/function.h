@@ -124,6 +124,14 @@ PLIM_NODISCARD PLIM_API plim_status *plim_function_workspace(const plim_function
                                                              size_t argument_count,
                                                              plim_workspace *out_workspace);
 
+/* Makes code for the extents of these arguments, of which nothing else counts, before it returns; calls with
+ * these extents use it from then on, as long as it is not evicted. Ok if there is such code already.
+ * FAILED_PRECONDITION if the module may have none (`specialization` of the load and the engine). Errors of
+ * arguments as those of plim_function_call(), others as those of a load. */
+PLIM_NODISCARD PLIM_API plim_status *plim_function_specialize(const plim_function *function,
+                                                              const plim_value *arguments,
+                                                              size_t argument_count);
+
 /* A pointer to the code of a kernel: a function without tensors and with at most one result, a scalar, that
  * needs nothing of the engine. NULL for others. It has C's calling convention: scalars by value (index as
  * int64_t), a memref as a pointer to element 0, one int64_t for each dynamic extent, and one for each

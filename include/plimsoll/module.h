@@ -49,6 +49,10 @@ typedef struct plim_load_options {
    * NULL: the module has copies. */
   plim_user_release release_source;
   void *source_user;
+  /* As in plim_engine_options. A module that may have such code keeps its source. `specialization_count`
+   * counts where `specialization` is not the default. */
+  plim_specialization specialization;
+  uint32_t specialization_count;
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
@@ -102,6 +106,21 @@ typedef struct plim_load_statistics {
 /* Fills in `out_statistics`, whose struct_size must be set. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_statistics(const plim_module *module,
                                                             plim_load_statistics *out_statistics);
+
+/* Code of a module for certain extents. */
+typedef struct plim_specialization_statistics {
+  uint32_t struct_size; /* sizeof(plim_specialization_statistics), set by the caller */
+  uint32_t in_work;     /* in the background, now */
+  uint64_t made;        /* since the load */
+  uint64_t failed;      /* in the background; not tried again */
+  uint64_t evicted;     /* of those made */
+  uint64_t calls;       /* that found code for their extents */
+} plim_specialization_statistics;
+
+/* Fills in `out_statistics`, whose struct_size must be set. All are 0 for a module that has none. */
+PLIM_NODISCARD PLIM_API plim_status *
+plim_module_specialization_statistics(const plim_module *module,
+                                      plim_specialization_statistics *out_statistics);
 
 /* One more owner; one less, and the last one, of the module and of all that keeps it, frees it. NULL is
  * ignored by both. */

@@ -200,6 +200,7 @@ public:
     return detail::make<Report, plim_report>(
         [&](plim_report **out) { return plim_target_describe(get(), out); });
   }
+  static Result<Report> list() { return detail::make<Report, plim_report>(plim_target_list); }
 };
 
 class Engine;
@@ -513,6 +514,11 @@ public:
       return status;
     return need;
   }
+  /// plim_function_specialize().
+  Status specialize(std::span<const Argument> arguments) const {
+    std::vector<plim_value> values = valuesOf(arguments);
+    return Status(plim_function_specialize(get(), values.data(), values.size()));
+  }
   /// As a pointer to a C function, which the caller must know the type of.
   template <typename FunctionT> FunctionT *rawPointer() const {
     return reinterpret_cast<FunctionT *>(plim_function_raw_pointer(get()));
@@ -657,6 +663,8 @@ struct LoadOptions {
   const HostFunctions *hostFunctions = nullptr;
   const Pools *pools = nullptr;
   std::function<void(double fraction)> progress = {};
+  plim_specialization specialization = PLIM_SPECIALIZATION_DEFAULT;
+  uint32_t specializationCount = 0;
 };
 
 class Module : public detail::Handle<plim_module, plim_module_retain, plim_module_release> {
@@ -686,6 +694,12 @@ public:
       return status;
     return statistics;
   }
+  Result<plim_specialization_statistics> specializationStatistics() const {
+    auto statistics = detail::sized<plim_specialization_statistics>();
+    if (Status status(plim_module_specialization_statistics(get(), &statistics)); !status.ok())
+      return status;
+    return statistics;
+  }
 };
 
 /// plim_engine_options.
@@ -701,6 +715,10 @@ struct EngineOptions {
   std::function<void(plim_log_level level, std::string_view message)> log = {};
   const plim_allocator *allocator = nullptr;
   const HostFunctions *hostFunctions = nullptr;
+  plim_core_kind cores = PLIM_CORES_ANY;
+  uint32_t numaNode = 0; // with PLIM_ENGINE_NUMA_NODE
+  plim_specialization specialization = PLIM_SPECIALIZATION_DEFAULT;
+  uint32_t specializationCount = 0;
 };
 
 class Engine : public detail::Handle<plim_engine, plim_engine_retain, plim_engine_release> {
@@ -721,6 +739,10 @@ public:
     given.cache_bytes = options.cacheBytes;
     given.allocator = options.allocator;
     given.host_functions = options.hostFunctions ? options.hostFunctions->get() : nullptr;
+    given.cores = options.cores;
+    given.numa_node = options.numaNode;
+    given.specialization = options.specialization;
+    given.specialization_count = options.specializationCount;
     std::unique_ptr<Log> log;
     auto logger = detail::sized<plim_logger>();
     if (options.log) {
@@ -784,6 +806,8 @@ private:
     given.parameters = options.parameters ? options.parameters->get() : nullptr;
     given.host_functions = options.hostFunctions ? options.hostFunctions->get() : nullptr;
     given.pools = options.pools ? options.pools->get() : nullptr;
+    given.specialization = options.specialization;
+    given.specialization_count = options.specializationCount;
     if (options.progress) {
       given.progress = [](void *user, double fraction) noexcept {
         (*static_cast<const std::function<void(double)> *>(user))(fraction);

@@ -27,6 +27,10 @@ PLIM_NODISCARD PLIM_API plim_status *plim_target_create(const char *name,
                                                         size_t override_count,
                                                         plim_target **out_target);
 
+/* The names that plim_target_create() knows: [{"name", "about", "aliases": [...], "inherits"}, ...], by name.
+ * The caller owns `*out_report`. */
+PLIM_NODISCARD PLIM_API plim_status *plim_target_list(plim_report **out_report);
+
 /* The target that `size` bytes of JSON describe: what plim_target_describe() wrote, here or on another
  * machine. A key that is absent keeps its default. The text is not kept. The caller owns `*out_target`.
  * INVALID_ARGUMENT, with the path of the key that is wrong. */

@@ -117,6 +117,12 @@ enum {
 /* A stride that the caller chooses. */
 #define PLIM_DYNAMIC_STRIDE INT64_MIN
 
+/* Bounds of an extent, both included. */
+typedef struct plim_extent_bounds {
+  int64_t min;
+  int64_t max; /* INT64_MAX: there is none */
+} plim_extent_bounds;
+
 typedef struct plim_value_type {
   uint32_t struct_size; /* sizeof(plim_value_type), set by the caller */
   plim_type_kind kind;
@@ -130,6 +136,12 @@ typedef struct plim_value_type {
   plim_access access; /* of an argument */
   /* Of an argument that is donated: the index of the result that takes its memory; otherwise -1. */
   int32_t donated_to;
+  /* Of an argument: what the text of the source calls it, without '%'; NULL if it does not say. Lives as
+   * long as the function. */
+  const char *name;
+  /* Of an argument whose source bounds an extent: `rank` bounds, which every call is checked for; otherwise
+   * NULL. Lives as long as the function. */
+  const plim_extent_bounds *bounds;
 } plim_value_type;
 
 PLIM_C_END

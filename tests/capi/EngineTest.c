@@ -192,6 +192,57 @@ static void engineTargets(void) {
   CHECK_FAILS(plim_target_create_from_json(NULL, 1, &target), PLIM_INVALID_ARGUMENT, "json");
 }
 
+static void engineTargetList(void) {
+  plim_report *report = NULL;
+  CHECK_OK(plim_target_list(&report));
+  CHECK(strstr(plim_report_text(report), "\"name\": \"host-cpu\"") != NULL);
+  CHECK(strstr(plim_report_text(report), "\"name\": \"x86-64-v3\"") != NULL);
+  plim_report_release(report);
+  CHECK_FAILS(plim_target_list(NULL), PLIM_INVALID_ARGUMENT, "out_report is null");
+}
+
+static void engineWorkers(void) {
+  const struct {
+    uint32_t flags;
+    plim_core_kind cores;
+    uint32_t node;
+    const char *fault; /* NULL: none */
+  } cases[] = {
+      {PLIM_ENGINE_WORKERS_OF_CALLER, PLIM_CORES_ANY, 0, NULL},
+      {0, PLIM_CORES_EFFICIENCY, 0, NULL},
+      {0, PLIM_CORES_PERFORMANCE, 0, NULL},
+      {0, 3, 0, "3 is no kind of cores"},
+      {0, PLIM_CORES_ANY, 1, "without PLIM_ENGINE_NUMA_NODE"},
+      {PLIM_ENGINE_NUMA_NODE, PLIM_CORES_ANY, 12345, "12345"},
+      {PLIM_ENGINE_NUMA_NODE, PLIM_CORES_ANY, UINT32_MAX, "no NUMA node 4294967295"},
+      {PLIM_ENGINE_WORKERS_OF_CALLER, PLIM_CORES_PERFORMANCE, 0, "caller"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    plim_engine_options options = {.struct_size = sizeof options,
+                                   .flags = cases[i].flags,
+                                   .threads = 2,
+                                   .cores = cases[i].cores,
+                                   .numa_node = cases[i].node};
+    plim_engine *engine = NULL;
+    if (cases[i].fault) {
+      CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, cases[i].fault);
+      CHECK(engine == NULL);
+      continue;
+    }
+    CHECK_OK(plim_engine_create(&options, &engine));
+    plim_function *scale = loadFunction(engine, scaleSource, "scale");
+    const float elements[] = {1, 2, 3};
+    plim_buffer *x = makeVector(engine, elements, 3);
+    plim_value arguments[] = {plim_value_f32(2), plim_value_buffer(x)}, result;
+    CHECK_OK(plim_function_call(scale, arguments, 2, &result, 1, NULL));
+    CHECK(holds(result.as.buffer, (float[]){2, 4, 6}, 3));
+    plim_value_release(&result);
+    plim_buffer_release(x);
+    plim_function_release(scale);
+    plim_engine_release(engine);
+  }
+}
+
 static void engineReports(void) {
   plim_engine *engine = makeEngine(PLIM_ENGINE_TRACE);
   plim_function *sum = loadFunction(engine, scaleSource, "sum");
@@ -242,6 +293,13 @@ static void engineBadOptions(void) {
   options.limit_count = 2;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "limits");
   options.limit_count = 0;
+  options.specialization = 4;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "4 is no kind");
+  options.specialization = PLIM_SPECIALIZATION_HOT;
+  options.specialization_count = UINT32_MAX;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "too large");
+  options.specialization = 0;
+  options.specialization_count = 0;
   options.struct_size = 0;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size 0");
   options.struct_size = sizeof options - 1;
@@ -275,6 +333,8 @@ const Test engineTests[] = {
     {"engine.AllocatorFails", engineAllocatorFails},
     {"engine.Logger", engineLogger},
     {"engine.Targets", engineTargets},
+    {"engine.TargetList", engineTargetList},
+    {"engine.Workers", engineWorkers},
     {"engine.Reports", engineReports},
     {"engine.BadOptions", engineBadOptions},
     {0},

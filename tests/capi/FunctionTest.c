@@ -72,12 +72,14 @@ static void functionReflection(void) {
   CHECK(type.kind == PLIM_TYPE_TENSOR && type.element == PLIM_F32 && type.rank == 2);
   CHECK(type.shape[0] == PLIM_DYNAMIC && type.shape[1] == 3 && type.strides == NULL);
   CHECK(type.access == PLIM_READ_WRITE && type.donated_to == 0);
+  CHECK(type.name && strcmp(type.name, "x") == 0 && type.bounds == NULL);
   CHECK_OK(plim_function_argument_type(typed, 1, &type));
   CHECK(type.kind == PLIM_TYPE_MEMREF && type.element == PLIM_I8 && type.rank == 2);
   CHECK(type.shape[0] == 2 && type.shape[1] == PLIM_DYNAMIC);
   CHECK(type.donated_to == -1);
   CHECK_OK(plim_function_result_type(typed, 0, &type));
   CHECK(type.kind == PLIM_TYPE_TENSOR && type.donated_to == -1);
+  CHECK(type.name == NULL);
   CHECK_FAILS(plim_function_argument_type(typed, 2, &type), PLIM_OUT_OF_RANGE, "#2");
   CHECK_FAILS(plim_function_result_type(typed, 1, &type), PLIM_OUT_OF_RANGE, "#1");
   type.struct_size = 8;
@@ -289,6 +291,91 @@ static void functionWorkspace(void) {
   plim_engine_release(engine);
 }
 
+static const char *const boundedSource =
+    "func.func @bounded(%first: tensor<?x?xf32> {plim.bounds = [{min = 1, max = 4}, {min = 2}]},\n"
+    "                   %1: f32) -> tensor<?x?xf32> {\n"
+    "  %r = arith.addf %first, %first : tensor<?x?xf32>\n"
+    "  return %r : tensor<?x?xf32>\n"
+    "}\n";
+
+static void functionBounds(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_function *bounded = loadFunction(engine, boundedSource, "bounded");
+  plim_value_type type = {.struct_size = sizeof type};
+  CHECK_OK(plim_function_argument_type(bounded, 0, &type));
+  CHECK(type.name && strcmp(type.name, "first") == 0);
+  CHECK(type.bounds && type.bounds[0].min == 1 && type.bounds[0].max == 4);
+  CHECK(type.bounds && type.bounds[1].min == 2 && type.bounds[1].max == INT64_MAX);
+  CHECK_OK(plim_function_argument_type(bounded, 1, &type));
+  CHECK(type.name == NULL && type.bounds == NULL);
+
+  const float elements[20] = {0};
+  const int64_t shapes[][2] = {{4, 5}, {5, 4}, {4, 1}};
+  const char *const faults[] = {NULL, "is 5, but its bounds are 1 to 4",
+                                "is 1, but its bounds are at least 2"};
+  for (int i = 0; i < 3; ++i) {
+    plim_buffer *x = NULL;
+    CHECK_OK(plim_buffer_copy(engine, PLIM_F32, 2, shapes[i], elements,
+                              (size_t)(shapes[i][0] * shapes[i][1]) * sizeof(float), &x));
+    plim_value arguments[] = {plim_value_buffer(x), plim_value_f32(0)}, result;
+    if (faults[i]) {
+      CHECK_FAILS(plim_function_call(bounded, arguments, 2, &result, 1, NULL),
+                  PLIM_INVALID_ARGUMENT, faults[i]);
+    } else {
+      CHECK_OK(plim_function_call(bounded, arguments, 2, &result, 1, NULL));
+      plim_value_release(&result);
+    }
+    plim_buffer_release(x);
+  }
+  plim_function_release(bounded);
+  plim_engine_release(engine);
+}
+
+static void functionSpecialization(void) {
+  plim_engine *engine = makeEngine(0);
+  const float elements[] = {1, 2, 3};
+  plim_buffer *x = makeVector(engine, elements, 3);
+  plim_value arguments[] = {plim_value_f32(2), plim_value_buffer(x)}, result;
+  plim_specialization_statistics statistics = {.struct_size = sizeof statistics};
+
+  plim_module *plain = load(engine, scaleSource, NULL);
+  plim_function *scale = lookup(plain, "scale");
+  CHECK_FAILS(plim_function_specialize(scale, arguments, 2), PLIM_FAILED_PRECONDITION, "");
+  CHECK_OK(plim_module_specialization_statistics(plain, &statistics));
+  CHECK(statistics.made == 0 && statistics.calls == 0);
+  plim_function_release(scale);
+  plim_module_release(plain);
+
+  plim_load_options options = {.struct_size = sizeof options,
+                               .specialization = PLIM_SPECIALIZATION_ON_REQUEST,
+                               .specialization_count = 1};
+  plim_module *module = load(engine, scaleSource, &options);
+  scale = lookup(module, "scale");
+  CHECK_FAILS(plim_function_specialize(scale, arguments, 1), PLIM_INVALID_ARGUMENT, "arguments");
+  CHECK_FAILS(plim_function_specialize(NULL, arguments, 2), PLIM_INVALID_ARGUMENT, "function");
+  CHECK_OK(plim_function_specialize(scale, arguments, 2));
+  CHECK_OK(plim_function_specialize(scale, arguments, 2));
+  CHECK_OK(plim_function_call(scale, arguments, 2, &result, 1, NULL));
+  CHECK(holds(result.as.buffer, (float[]){2, 4, 6}, 3));
+  plim_value_release(&result);
+  CHECK_OK(plim_module_specialization_statistics(module, &statistics));
+  CHECK(statistics.made == 1 && statistics.calls == 1 && statistics.evicted == 0);
+  /* Only one at a time. */
+  plim_buffer *y = makeVector(engine, elements, 2);
+  arguments[1] = plim_value_buffer(y);
+  CHECK_OK(plim_function_specialize(scale, arguments, 2));
+  CHECK_OK(plim_module_specialization_statistics(module, &statistics));
+  CHECK(statistics.made == 2 && statistics.evicted == 1);
+  statistics.struct_size = 0;
+  CHECK_FAILS(plim_module_specialization_statistics(module, &statistics), PLIM_INVALID_ARGUMENT,
+              "struct_size 0");
+  plim_buffer_release(x);
+  plim_buffer_release(y);
+  plim_function_release(scale);
+  plim_module_release(module);
+  plim_engine_release(engine);
+}
+
 static void functionStops(void) {
   plim_engine *engine = makeEngine(0);
   plim_function *sum = loadFunction(engine, scaleSource, "sum");
@@ -344,6 +431,8 @@ const Test functionTests[] = {
     {"function.BadArguments", functionBadArguments},
     {"function.Donation", functionDonation},
     {"function.Workspace", functionWorkspace},
+    {"function.Bounds", functionBounds},
+    {"function.Specialization", functionSpecialization},
     {"stop.Stops", functionStops},
     {"value.ElementTypes", valueElementTypes},
     {0},

@@ -55,6 +55,7 @@ static void handleNull(void) {
   FAILS(plim_module_function(NULL, "a", &function), "module");
   FAILS(plim_module_explain(NULL, &report), "module");
   FAILS(plim_module_statistics(NULL, &loaded), "module");
+  FAILS(plim_module_specialization_statistics(NULL, NULL), "module");
   FAILS(plim_function_argument_type(NULL, 0, &type), "function");
   FAILS(plim_function_result_type(NULL, 0, &type), "function");
   FAILS(plim_function_call_async(NULL, NULL, 0, NULL, NULL), "function");

@@ -54,15 +54,36 @@ TEST(Compiler, AKernelBecomesAnArtifact) {
   EXPECT_EQ(function.name, "saxpy");
   EXPECT_TRUE(function.isKernel);
   EXPECT_FALSE(function.rawTakesContext);
-  EXPECT_EQ(function.arguments,
-            (std::vector<ValueType>{{"f32", false, false, {}, {}},
-                                    {"f32", true, true, {-1}, {}, Access::ReadOnly},
-                                    {"f32", true, true, {-1}, {}, Access::ReadWrite}}));
+  std::vector<ValueType> expected = {{"f32", false, false, {}, {}},
+                                     {"f32", true, true, {-1}, {}, Access::ReadOnly},
+                                     {"f32", true, true, {-1}, {}, Access::ReadWrite}};
+  for (size_t i = 0; i < 3; ++i)
+    expected[i].name = std::string_view("axy").substr(i, 1);
+  EXPECT_EQ(function.arguments, expected);
   EXPECT_TRUE(function.results.empty());
   EXPECT_FALSE(artifact->objects.empty());
   EXPECT_FALSE(artifact->functions[0].usesState);
   EXPECT_GT(times.parse, 0);
   EXPECT_GT(times.codegen, 0);
+}
+
+TEST(Compiler, ArgumentsAreCalledWhatTheSourceCallsThem) {
+  constexpr const char *text = R"(// %none
+func.func @f(%x.0: f32, %0: f32,
+             %a_$-1 : index loc("elsewhere.py":3:1), %b: index loc("named"), %c
+                 : i1) { return }
+"func.func"() ({
+^bb0(%generic: f32):
+  "func.return"() : () -> ()
+}) {function_type = (f32) -> (), sym_name = "g"} : () -> ()
+)";
+  StatusOr<Artifact> artifact = compileText(text);
+  ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+  std::vector<std::string> names;
+  for (const FunctionSignature &function : artifact->functions)
+    for (const ValueType &argument : function.arguments)
+      names.push_back(argument.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"x.0", "", "", "named", "c", "generic"}));
 }
 
 TEST(Compiler, IsDeterministic) {
