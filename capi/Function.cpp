@@ -94,9 +94,11 @@ struct LentOptions {
 Status readOutputs(const plim_function *function, const plim_call_options &given,
                    LentOptions &lent) {
   size_t count = given.output_count;
-  PLIM_RETURN_IF_ERROR(
-      checkCount(count, signatureOf(function).results.size(), function, "results"));
-  PLIM_RETURN_IF_ERROR(checkArray(given.outputs, count, "outputs"));
+  if (size_t results = signatureOf(function).results.size(); count != results || !given.outputs)
+      [[unlikely]] {
+    PLIM_RETURN_IF_ERROR(checkCount(count, results, function, "results"));
+    return checkArray(given.outputs, count, "outputs");
+  }
   lent.outputs.emplace(count);
   for (size_t i = 0; i < count; ++i) {
     if (given.outputs[i] && !isLive(given.outputs[i])) [[unlikely]]
@@ -112,7 +114,8 @@ Status readCallOptions(const plim_function *function, const plim_call_options *o
                        LentOptions &lent) {
   plim_call_options given;
   PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
-  PLIM_RETURN_IF_ERROR(checkFlags(given.flags, 0, "options"));
+  if (given.flags != 0) [[unlikely]]
+    return checkFlags(given.flags, 0, "options");
   if (given.output_count != 0)
     PLIM_RETURN_IF_ERROR(readOutputs(function, given, lent));
   if (given.pools) {

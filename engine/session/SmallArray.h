@@ -2,7 +2,6 @@
 // lists of a call, which must not take memory from the system in the common case.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 
@@ -10,12 +9,14 @@ namespace plim {
 
 template <typename T, size_t N> class SmallArray {
 public:
-  explicit SmallArray(size_t size) {
-    if (size > N) {
-      large = std::make_unique<T[]>(size);
-      elements = large.get();
+  explicit SmallArray(size_t size) : count(size) {
+    if (size > N) [[unlikely]] {
+      large = std::make_unique_for_overwrite<Storage[]>(size);
+      elements = reinterpret_cast<T *>(large.get());
     }
+    std::uninitialized_default_construct_n(elements, size);
   }
+  ~SmallArray() { std::destroy_n(elements, count); }
   SmallArray(const SmallArray &) = delete;
   SmallArray &operator=(const SmallArray &) = delete;
 
@@ -23,9 +24,13 @@ public:
   T &operator[](size_t index) { return elements[index]; }
 
 private:
-  std::array<T, N> small;
-  std::unique_ptr<T[]> large;
-  T *elements = small.data();
+  struct alignas(T) Storage {
+    std::byte bytes[sizeof(T)];
+  };
+  Storage small[N];
+  std::unique_ptr<Storage[]> large;
+  T *elements = reinterpret_cast<T *>(small);
+  const size_t count;
 };
 
 } // namespace plim
