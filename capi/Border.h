@@ -5,6 +5,9 @@
 #pragma once
 
 #include "plimsoll/base.h"
+#include "plimsoll/engine.h"
+#include "plimsoll/module.h"
+#include "plimsoll/value.h"
 #include "support/Status.h"
 
 #include <cstddef>
@@ -60,6 +63,16 @@ Status checkStruct(const void *given, size_t known, size_t first, const char *na
 /// How large each struct was when it was first published. Fields added later do not change it.
 template <typename T> struct FirstSize {
   static constexpr size_t value = sizeof(T);
+};
+
+template <> struct FirstSize<plim_engine_options> {
+  static constexpr size_t value = offsetof(plim_engine_options, cores);
+};
+template <> struct FirstSize<plim_load_options> {
+  static constexpr size_t value = offsetof(plim_load_options, specialization);
+};
+template <> struct FirstSize<plim_value_type> {
+  static constexpr size_t value = offsetof(plim_value_type, name);
 };
 
 /// Those fields of the host's struct that both sides know; all others are zero. A null one is all zeros.

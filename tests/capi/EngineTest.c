@@ -302,10 +302,17 @@ static void engineBadOptions(void) {
   options.specialization_count = 0;
   options.struct_size = 0;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size 0");
-  options.struct_size = sizeof options - 1;
+  options.struct_size = offsetof(plim_engine_options, cores) - 1;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size");
   options.struct_size = UINT32_MAX;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size");
+
+  /* A host with headers of the first version, which knows nothing of what lies behind. */
+  options.struct_size = offsetof(plim_engine_options, cores);
+  options.cache_bytes = 0;
+  options.cores = 77;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_engine_release(engine);
 
   /* A host with headers that are newer. */
   struct {

@@ -82,6 +82,11 @@ static void functionReflection(void) {
   CHECK(type.name == NULL);
   CHECK_FAILS(plim_function_argument_type(typed, 2, &type), PLIM_OUT_OF_RANGE, "#2");
   CHECK_FAILS(plim_function_result_type(typed, 1, &type), PLIM_OUT_OF_RANGE, "#1");
+  /* A host that knows less gets less. */
+  type.name = "untouched";
+  type.struct_size = offsetof(plim_value_type, name);
+  CHECK_OK(plim_function_argument_type(typed, 0, &type));
+  CHECK(type.rank == 2 && strcmp(type.name, "untouched") == 0);
   type.struct_size = 8;
   CHECK_FAILS(plim_function_result_type(typed, 0, &type), PLIM_INVALID_ARGUMENT, "struct_size 8");
 
