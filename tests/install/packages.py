@@ -47,20 +47,23 @@ class Packages(unittest.TestCase):
             consumers.run(["dpkg-deb", "--extract", path, cls.root])
 
     def test_there_is_one_for_each_use(self):
-        self.assertEqual(set(self.packages), {"libplimsoll0", "libplimsoll-dev", "plimsoll-tools"})
+        self.assertEqual(set(self.packages), {"libplimsoll0", "libplimsoll-dev", "plimsoll-tools",
+                                              "python3-plimsoll"})
 
     def test_dependencies_are_those_of_the_programs(self):
         installed = consumers.run(["dpkg-query", "--show", "--showformat", "${Package}, ${Provides}, "])
         needs = {}
         for name, path in self.packages.items():
             needs[name] = fields(path)["Depends"]
-            for package in re.findall(r"(?:^|, )([^ ,]+)", needs[name]):
+            for package in re.findall(r"(?:^|, )([^ ,:]+)", needs[name]):
                 if package not in self.packages:
                     self.assertRegex(installed, rf"(^| ){re.escape(package)}[, ]")
         for package in ("libllvm22", "libtbb12", "libhwloc15", "libc6"):
             self.assertIn(package, needs["libplimsoll0"])
         self.assertNotIn("libmlir", needs["libplimsoll0"])
         self.assertIn("libmlir-22", needs["plimsoll-tools"])
+        for package in ("libplimsoll0", "python3-numpy-abi", "python3:any"):
+            self.assertIn(package, needs["python3-plimsoll"])
         version = fields(self.packages["libplimsoll0"])["Version"]
         self.assertIn(f"libplimsoll0 (= {version})", needs["libplimsoll-dev"])
         self.assertNotIn("-dev", needs["libplimsoll0"] + needs["plimsoll-tools"])
@@ -69,7 +72,7 @@ class Packages(unittest.TestCase):
         architecture = consumers.run(["dpkg-architecture", "-qDEB_HOST_MULTIARCH"]).strip()
         self.assertTrue(os.path.exists(f"{self.root}/usr/lib/{architecture}/libplimsoll.so.0"),
                         "configure anew: cmake -U CMAKE_INSTALL_LIBDIR BUILD")
-        self.assertEqual(os.listdir(f"{self.root}/usr/lib"), [architecture])
+        self.assertEqual(set(os.listdir(f"{self.root}/usr/lib")), {architecture, "python3"})
 
     @unittest.skipUnless(shutil.which("lintian"), "there is no lintian")
     def test_lintian_has_nothing_to_say(self):
@@ -87,6 +90,14 @@ class Packages(unittest.TestCase):
         self.assertEqual(consumers.run([f"{self.root}/usr/bin/plimsoll", "run", module, "-i", "f32=1.5", "-i",
                                         "f32=2"]), "result[0]: f32=3.5\n")
         self.assertIn("arith.addf", consumers.run([f"{self.root}/usr/bin/plimsoll-opt", module]))
+
+    def test_python_imports_its_package(self):
+        [library] = glob.glob(f"{self.root}/usr/lib/*/libplimsoll.so.0")
+        environment = dict(os.environ, PYTHONPATH=f"{self.root}/usr/lib/python3/dist-packages",
+                           LD_LIBRARY_PATH=os.path.dirname(library))
+        program = f"import plimsoll; print(plimsoll.__file__, plimsoll.loads({MODULE!r}).add(1.5, 2.0))"
+        output = consumers.run(["/usr/bin/python3", "-B", "-c", program], env=environment)
+        self.assertEqual(output, f"{self.root}/usr/lib/python3/dist-packages/plimsoll/__init__.py 3.5\n")
 
     def test_manual_pages_have_every_option(self):
         for command in ("", *COMMANDS):
