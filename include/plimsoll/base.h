@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Around declarations. */
 #ifdef __cplusplus
 #define PLIM_C_BEGIN extern "C" {
 #define PLIM_C_END }

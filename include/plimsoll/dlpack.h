@@ -66,6 +66,7 @@ typedef struct plim_dlpack_tensor {
   uint64_t byte_offset;
 } plim_dlpack_tensor;
 
+/* A tensor and who gives it back. */
 typedef struct plim_dlpack_managed_tensor {
   uint32_t version_major;
   uint32_t version_minor;
@@ -75,6 +76,7 @@ typedef struct plim_dlpack_managed_tensor {
   plim_dlpack_tensor tensor;
 } plim_dlpack_managed_tensor;
 
+/* For plim_dlpack_managed_tensor::flags. */
 #define PLIM_DLPACK_READ_ONLY ((uint64_t)1 << 0)
 #define PLIM_DLPACK_COPIED ((uint64_t)1 << 1)
 #define PLIM_DLPACK_SUBBYTE_PADDED ((uint64_t)1 << 2)

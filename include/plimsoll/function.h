@@ -84,6 +84,7 @@ PLIM_NODISCARD PLIM_API plim_status *plim_function_call(const plim_function *fun
 typedef int32_t plim_priority;
 enum { PLIM_PRIORITY_NORMAL = 0, PLIM_PRIORITY_LOW = -1, PLIM_PRIORITY_HIGH = 1 };
 
+/* How a call that runs by itself begins. */
 typedef struct plim_async_options {
   uint32_t struct_size; /* sizeof(plim_async_options) */
   plim_priority priority;

@@ -48,8 +48,10 @@ typedef plim_code (*plim_host_callback)(plim_host_call *call, void *user,
                                         const plim_host_value *arguments,
                                         const plim_host_value *results);
 
+/* Stack that a host function may take, in bytes. */
 #define PLIM_HOST_FUNCTION_STACK (16 << 10)
 
+/* When a host function may be called. */
 typedef uint32_t plim_host_function_kind;
 enum {
   PLIM_HOST_THREAD_SAFE = 0, /* several calls may run it at once */
@@ -59,6 +61,7 @@ enum {
   PLIM_HOST_PURE = 2
 };
 
+/* A host function. */
 typedef struct plim_host_function_options {
   uint32_t struct_size; /* sizeof(plim_host_function_options) */
   plim_host_function_kind kind;

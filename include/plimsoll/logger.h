@@ -8,6 +8,7 @@
 
 PLIM_C_BEGIN
 
+/* How much a message matters. */
 typedef int32_t plim_log_level;
 enum {
   PLIM_LOG_TRACE = 0,
@@ -22,6 +23,7 @@ enum {
 typedef void (*plim_log_callback)(void *user, plim_log_level level, const char *message,
                                   size_t size);
 
+/* Where the messages of an engine go. */
 typedef struct plim_logger {
   uint32_t struct_size; /* sizeof(plim_logger) */
   /* Messages below it are not made. */

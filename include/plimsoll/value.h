@@ -44,6 +44,7 @@ enum {
   PLIM_BUFFER = 2 /* a tensor or a memref, of any rank */
 };
 
+/* One argument or result. */
 typedef struct plim_value {
   plim_value_kind kind;
   plim_element_type element; /* of a scalar */
@@ -123,6 +124,7 @@ typedef struct plim_extent_bounds {
   int64_t max; /* INT64_MAX: there is none */
 } plim_extent_bounds;
 
+/* The type of an argument or a result. */
 typedef struct plim_value_type {
   uint32_t struct_size; /* sizeof(plim_value_type), set by the caller */
   plim_type_kind kind;
