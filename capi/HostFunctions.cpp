@@ -92,6 +92,13 @@ plim_code plim_host_call_fail(plim_host_call *call, plim_code code, const char *
   return plim_rt_fail(context, code, message);
 }
 
+void *plim_host_call_make_result(plim_host_call *call, size_t index, const int64_t *shape) {
+  auto *context = reinterpret_cast<plim_context *>(call);
+  if (!context || context->magic != PLIM_ABI_MAGIC)
+    return nullptr;
+  return plim_rt_make_result(context, static_cast<int64_t>(index), shape);
+}
+
 void plim_host_functions_retain(plim_host_functions *functions) { retain(functions); }
 void plim_host_functions_release(plim_host_functions *functions) { release(functions); }
 

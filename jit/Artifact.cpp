@@ -279,6 +279,10 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
     for (const std::string *text : {&external.name, &external.location, &external.signature})
       writer.text(*text);
     writer.integer(external.isPure);
+    writer.list(external.openResults, [&](const std::pair<uint32_t, ValueType> &result) {
+      writer.integer(result.first);
+      writeType(writer, result.second);
+    });
   });
   writer.list(artifact.symbols, [&](const DataSymbol &symbol) { writeSymbol(writer, symbol); });
   writer.text(artifact.data);
@@ -409,6 +413,10 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
     for (std::string *text : {&external.name, &external.location, &external.signature})
       *text = reader.text();
     external.isPure = reader.integer() != 0;
+    reader.list(external.openResults, [&] {
+      auto index = static_cast<uint32_t>(reader.integer());
+      return std::pair(index, readType(reader));
+    });
     return external;
   });
   reader.list(artifact.symbols, [&] { return readSymbol(reader); });

@@ -132,6 +132,9 @@ struct ExternalFunction {
   /// a donated tensor, "tensor<?xf32> readwrite as result 0".
   std::string signature;
   bool isPure = false; // the code relies on it
+  /// The tensor results that it makes, since only it knows how large they are: where each stands among its
+  /// results, and its type.
+  std::vector<std::pair<uint32_t, ValueType>> openResults = {};
 };
 
 /// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,

@@ -192,12 +192,18 @@ CallPlan callPlanOf(func::FuncOp function) {
 
 /// What the pipeline found out about the functions, read off before they are lowered.
 void completeSignatures(ModuleOp module, Artifact &artifact) {
-  for (auto external : module.getOps<ir::ExternalOp>())
-    if (!SymbolTable::symbolKnownUseEmpty(external, module))
-      artifact.externals.push_back({.name = external.getSymName().str(),
-                                    .location = locationOf(external.getLoc()),
-                                    .signature = signatureOf(external),
-                                    .isPure = external.getPure()});
+  for (auto external : module.getOps<ir::ExternalOp>()) {
+    if (SymbolTable::symbolKnownUseEmpty(external, module))
+      continue;
+    ExternalFunction &function =
+        artifact.externals.emplace_back(ExternalFunction{.name = external.getSymName().str(),
+                                                         .location = locationOf(external.getLoc()),
+                                                         .signature = signatureOf(external),
+                                                         .isPure = external.getPure()});
+    for (auto [i, type] : llvm::enumerate(external.getFunctionType().getResults()))
+      if (external.isOpenResult(unsigned(i)))
+        function.openResults.emplace_back(uint32_t(i), valueTypeOf(type));
+  }
   if (auto pools = module->getAttrOfType<ArrayAttr>(ir::poolsAttr))
     for (StringRef pool : pools.getAsValueRange<StringAttr>())
       artifact.pools.push_back(pool.str());
@@ -233,6 +239,11 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
         }
         if (signature.unplanned.empty())
           signature.unplanned = unplannedReason(alloc, function, artifact.policy);
+      });
+      callee.walk([&](ir::CallOp call) {
+        if (signature.unplanned.empty() &&
+            llvm::any_of(call.getResultTypes(), llvm::IsaPred<MemRefType>))
+          signature.unplanned = locationOf(call.getLoc()) + "a host function makes a buffer";
       });
     }
   }

@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 11u
+#define PLIM_ABI_VERSION 12u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -107,7 +107,9 @@ typedef plim_code (*plim_function_entry)(plim_context *context, const plim_view 
  * first, whether or not the declaration shows it, and `user` as it was registered; then a view for
  * each argument and result of the declaration without the context. A tensor result has its memory
  * already: `data` is where to write it, and `sizes` say how large it is; one that an argument is
- * donated to is the same memory as that argument. Results of scalars are zero until they are written.
+ * donated to is the same memory as that argument. One whose declaration leaves an extent open, and that
+ * no argument is donated to, has none: its `data` is null, and open extents are -1, until
+ * plim_rt_make_result makes it, which it must. Results of scalars are zero until they are written.
  * The views, and the memory they point at, are the callee's for the call only. Of the memory of the
  * module it touches only what it gets, and only as the declaration says.
  * Returns 0, or a plim_code that fails the call; plim_rt_fail may say why before that.
@@ -235,9 +237,16 @@ plim_code plim_rt_recurse(plim_context *context, const char *message);
 #define PLIM_RECURSION_STACK (1 << 20)
 
 /* Calls a function of the host application from the source at `location`, NUL-terminated
- * "file:line:column: ". */
+ * "file:line:column: ". Memory of results that the function makes is the caller's, as if it had taken it with
+ * plim_rt_allocate. */
 plim_code plim_rt_call(plim_context *context, const plim_external *external, const char *location,
-                       const plim_view *arguments, const plim_view *results);
+                       const plim_view *arguments, plim_view *results);
+
+/* For host functions: memory for the tensor result at position `index`, one that has none yet, with one
+ * extent for each dimension in `sizes`. Uninitialised, aligned to PLIM_BUFFER_ALIGNMENT; the result's view has
+ * both from then on. Null if it is no such result, if an extent is negative or not the declared one, or
+ * without memory; the call has failed then. */
+void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *sizes);
 
 /* Latches a failure with a NUL-terminated, located message. Always returns `code`. */
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message);

@@ -104,6 +104,13 @@ public:
   plim_context *context() { return &abi; }
   CallContext &call() { return owner; }
 
+  /// The function of the host application that host code runs, and its results.
+  struct HostCall {
+    const plim_external *external = nullptr;
+    plim_view *results = nullptr;
+  };
+  HostCall hostCall;
+
   /// Memory valid until the frame ends or is reset to an earlier mark; latches when there is none.
   void *scratch(int64_t bytes);
   ScratchArena::Mark scratchMark() const {

@@ -69,9 +69,13 @@ plim_code plim_rt_recurse(plim_context *context, const char *message) {
 }
 
 plim_code plim_rt_call(plim_context *context, const plim_external *external, const char *location,
-                       const plim_view *arguments, const plim_view *results) {
+                       const plim_view *arguments, plim_view *results) {
   plim::runtime::FaultPause pause;
   return plim::runtime::callHost(context, *external, location, arguments, results);
+}
+
+void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *sizes) {
+  return plim::runtime::makeResult(context, index, sizes);
 }
 
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message) {

@@ -530,9 +530,13 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     const HostFunction *function = find(functions, ofEngine, external.name);
     PLIM_RETURN_IF_ERROR(checkExternal(external, function, functions, ofEngine));
     bool isSerial = function->kind == HostFunctionKind::Serial;
-    moduleState.externals.push_back(std::make_unique<const plim_external>(
-        plim_external{external.name, function->function, function->user,
-                      isSerial ? state->turnOf(*function) : nullptr, function->owner}));
+    std::vector<runtime::OpenResult> openResults;
+    for (const auto &[index, type] : external.openResults)
+      openResults.push_back(
+          {index, runtime::elementBytes(*runtime::elementTypeFromName(type.element)), type.shape});
+    moduleState.externals.push_back(std::make_unique<const plim_external>(plim_external{
+        external.name, function->function, function->user,
+        isSerial ? state->turnOf(*function) : nullptr, function->owner, std::move(openResults)}));
     externals.emplace_back(external.name, moduleState.externals.back().get());
   }
   PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings, externals));

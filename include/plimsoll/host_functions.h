@@ -32,7 +32,9 @@ typedef struct plim_host_call plim_host_call;
  * dimension, in elements; elsewhere it is NULL.
  * A scalar: `data` points at it, i1 as one byte; `shape` and `strides` mean nothing.
  * Results: a scalar is zero until it is written. A tensor has its memory already: `data` is where to write
- * it, `shape` how large it is; one that an argument is donated to is the memory of that argument. */
+ * it, `shape` how large it is; one that an argument is donated to is the memory of that argument. One whose
+ * declaration leaves an extent open, and that no argument is donated to, has `data` NULL and PLIM_DYNAMIC
+ * for open extents until plim_host_call_make_result() makes it, which the function must. */
 typedef struct plim_host_value {
   void *data;
   const int64_t *shape;
@@ -87,6 +89,13 @@ plim_host_functions_add(plim_host_functions *functions, const char *name,
 /* For host functions: makes the call of the module fail with `code`, which is not PLIM_OK, and `message`,
  * which is copied; NULL is none. The first failure of a call counts. Returns `code`, to be returned. */
 PLIM_API plim_code plim_host_call_fail(plim_host_call *call, plim_code code, const char *message);
+
+/* For host functions: memory for the tensor result at position `index`, one that has none yet, with one
+ * extent for each dimension in `shape`. Uninitialised, aligned to PLIM_MEMORY_ALIGNMENT; it belongs to the
+ * call, and the result's `data` and `shape` say so too from then on. NULL if it is no such result, if an extent
+ * is negative or not the declared one, or without memory; the call has failed then, and the function should
+ * return. */
+PLIM_API void *plim_host_call_make_result(plim_host_call *call, size_t index, const int64_t *shape);
 
 /* One more owner; one less, and the last one frees it. NULL is ignored by both. */
 PLIM_API void plim_host_functions_retain(plim_host_functions *functions);

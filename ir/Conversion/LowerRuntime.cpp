@@ -333,19 +333,33 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       views.push_back(
           viewOf(builder, op, argument, declared && !declared.getLayout().isIdentity()));
     }
-    SmallVector<Value> arguments, results, slots;
+    SmallVector<Value> arguments, results;
+    // Scalars, and what the callee makes: the position of each, and where it, or its extents, will be.
+    SmallVector<std::pair<unsigned, Value>> slots;
     for (unsigned i = 0; i < type.getNumInputs(); ++i)
       llvm::append_range(arguments, views[i]);
     auto destination = op.getDestinations().begin();
-    auto scalar = op.getResults().begin();
-    for (Type result : type.getResults()) {
-      if (isa<TensorType>(result)) {
+    for (auto [i, result] : llvm::enumerate(type.getResults())) {
+      auto tensor = dyn_cast<RankedTensorType>(result);
+      if (tensor && *destination != CallOp::madeByCallee) {
         llvm::append_range(results, views[size_t(*destination++ - 1)]);
         continue;
       }
-      Value slot = slots.emplace_back(frameSlot(op));
-      storeAt(builder, loc, constant64(builder, loc, 0), slot, 0);
       Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+      if (tensor) {
+        ++destination;
+        SmallVector<Value> sizes;
+        for (int64_t extent : tensor.getShape())
+          sizes.push_back(
+              constant64(builder, loc, ShapedType::isDynamic(extent) ? abi::openExtent : extent));
+        Value array = stackArray(builder, op, builder.getI64Type(), sizes);
+        slots.emplace_back(i, array);
+        results.append({null, array, null});
+        continue;
+      }
+      Value slot = frameSlot(op);
+      slots.emplace_back(i, slot);
+      storeAt(builder, loc, constant64(builder, loc, 0), slot, 0);
       results.append({slot, null, null});
     }
     Value location = runtime.string(builder, loc, locationText(loc));
@@ -360,9 +374,19 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
     leaveIf(failed, op, [](OpBuilder &) {});
     builder.setInsertionPoint(op);
-    for (Value slot : slots) {
-      Value result = *scalar++;
-      result.replaceAllUsesWith(loadScalar(builder, loc, result.getType(), slot));
+    for (auto [result, kept] : llvm::zip(op.getResults(), slots)) {
+      auto [position, slot] = kept;
+      auto memref = dyn_cast<MemRefType>(result.getType());
+      if (!memref) {
+        result.replaceAllUsesWith(loadScalar(builder, loc, result.getType(), slot));
+        continue;
+      }
+      SmallVector<Value> sizes;
+      for (auto [d, extent] : llvm::enumerate(memref.getShape()))
+        if (ShapedType::isDynamic(extent))
+          sizes.push_back(loadAt(builder, loc, builder.getI64Type(), slot, int32_t(8 * d)));
+      Value data = loadAt(builder, loc, pointer, resultArray, abi::viewBytes * int32_t(position));
+      result.replaceAllUsesWith(makeMemref(builder, loc, memref, data, sizes));
     }
     // What plim.context became.
     Operation *context = op.getArguments()[0].getDefiningOp();

@@ -19,6 +19,7 @@ inline constexpr int32_t contextWorkspaceOffset = 16;
 inline constexpr int32_t viewBytes = 24;
 inline constexpr int32_t viewSizesOffset = 8;
 inline constexpr int32_t viewStridesOffset = 16;
+inline constexpr int64_t openExtent = -1;
 inline constexpr int32_t contextPoolsOffset = 40;
 inline constexpr int32_t contextOffsetsOffset = 48;
 inline constexpr int32_t contextVariablesOffset = 56;

@@ -8,6 +8,7 @@
 // it begins; what lies there with strides is copied.
 #include "ir/Plim/Plim.h"
 
+#include "mlir/Dialect/Bufferization/IR/BufferViewFlowOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -107,6 +108,20 @@ struct HostCallInterface : BufferizableOpInterface::ExternalModel<HostCallInterf
     return {};
   }
 
+  bool bufferizesToAllocation(Operation *op, Value value) const {
+    return cast<CallOp>(op).isMadeByCallee(cast<OpResult>(value));
+  }
+
+  FailureOr<BufferLikeType> getBufferType(Operation *op, Value value,
+                                          const BufferizationOptions &options,
+                                          const BufferizationState &state,
+                                          SmallVector<Value> &stack) const {
+    if (!cast<CallOp>(op).isMadeByCallee(cast<OpResult>(value)))
+      return bufferization::detail::defaultGetBufferType(value, options, state, stack);
+    auto type = cast<RankedTensorType>(value.getType());
+    return cast<BufferLikeType>(MemRefType::get(type.getShape(), type.getElementType()));
+  }
+
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options, BufferizationState &state) const {
     auto call = cast<CallOp>(op);
@@ -137,22 +152,32 @@ struct HostCallInterface : BufferizableOpInterface::ExternalModel<HostCallInterf
       }
       operands.push_back(*buffer);
     }
-    SmallVector<Type> scalars = llvm::filter_to_vector(
-        call.getResultTypes(), [](Type type) { return !isa<TensorType>(type); });
+    SmallVector<Type> left; // scalars, and what the callee makes
+    for (OpResult result : call->getResults())
+      if (auto tensor = dyn_cast<RankedTensorType>(result.getType()); !tensor)
+        left.push_back(result.getType());
+      else if (call.isMadeByCallee(result))
+        left.push_back(MemRefType::get(tensor.getShape(), tensor.getElementType()));
     auto bufferized =
-        CallOp::create(rewriter, loc, scalars, call.getCalleeAttr(), operands,
-                       call.getAccessesAttr(), call.getDestinationsAttr(), call.getPureAttr());
+        CallOp::create(rewriter, loc, left, call.getCalleeAttr(), operands, call.getAccessesAttr(),
+                       call.getDestinationsAttr(), call.getPureAttr());
     bufferized->setDiscardableAttrs(call->getDiscardableAttrDictionary());
     for (auto [from, to] : copiesBack)
       if (failed(options.createMemCpy(rewriter, loc, from, to)))
         return failure();
-    auto scalar = bufferized.getResults().begin();
+    auto result = bufferized.getResults().begin();
     for (Value &buffer : buffers)
       if (!buffer)
-        buffer = *scalar++;
+        buffer = *result++;
     replaceOpWithBufferizedValues(rewriter, op, buffers);
     return success();
   }
+};
+
+/// What the callee makes is no other buffer.
+struct HostCallViewFlow : BufferViewFlowOpInterface::ExternalModel<HostCallViewFlow, CallOp> {
+  void populateDependencies(Operation *, RegisterDependenciesFn) const {}
+  bool mayBeTerminalBuffer(Operation *, Value) const { return true; }
 };
 
 /// As bufferization.alloc_tensor, with its constraints.
@@ -188,7 +213,7 @@ struct AllocOpInterface : BufferizableOpInterface::ExternalModel<AllocOpInterfac
 void plim::ir::registerBufferizableOpInterface(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, PlimDialect *) {
     AllocOp::attachInterface<AllocOpInterface>(*context);
-    CallOp::attachInterface<HostCallInterface>(*context);
+    CallOp::attachInterface<HostCallInterface, HostCallViewFlow>(*context);
     DispatchOp::attachInterface<DispatchOpInterface>(*context);
   });
 }

@@ -157,6 +157,11 @@ Access CallOp::getAccess(OpOperand &operand) {
   return cast<AccessAttr>(getAccesses()[index]).getValue();
 }
 
+bool ExternalOp::isOpenResult(unsigned index) {
+  auto tensor = dyn_cast<RankedTensorType>(getFunctionType().getResult(index));
+  return tensor && !tensor.hasStaticShape() && getDonations()[index] < 0;
+}
+
 OpResult CallOp::getResultIn(OpOperand &operand) {
   auto destination = getDestinations().begin();
   for (OpResult result : getOperation()->getResults())
@@ -165,23 +170,42 @@ OpResult CallOp::getResultIn(OpOperand &operand) {
   return {};
 }
 
+bool CallOp::isMadeByCallee(OpResult result) {
+  if (isa<MemRefType>(result.getType()))
+    return true;
+  auto destination = getDestinations().begin();
+  for (OpResult other : getOperation()->getResults())
+    if (isa<TensorType>(other.getType())) {
+      if (other == result)
+        return *destination == madeByCallee;
+      ++destination;
+    }
+  return false;
+}
+
 LogicalResult CallOp::verify() {
   if (getArguments().empty() || !isa<ContextType>(getArguments()[0].getType()))
     return emitOpError("must have the context as its first argument");
   auto isShaped = [](Type type) { return isa<ShapedType>(type); };
+  const bool onTensors = llvm::any_of(getResultTypes(), llvm::IsaPred<TensorType>);
   if (getAccesses().size() != size_t(llvm::count_if(getOperandTypes(), isShaped)))
     return emitOpError() << "has " << getAccesses().size() << " accesses for "
                          << llvm::count_if(getOperandTypes(), isShaped) << " shaped arguments";
-  SmallVector<Type> tensors = llvm::filter_to_vector(getResultTypes(), isShaped);
+  SmallVector<Type> shaped = llvm::filter_to_vector(getResultTypes(), isShaped);
   ArrayRef<int64_t> destinations = getDestinations();
-  if (!tensors.empty() && tensors.size() != destinations.size())
-    return emitOpError() << "has " << destinations.size() << " destinations for " << tensors.size()
-                         << " tensors";
+  // On buffers those alone are left that the callee makes.
+  if (const size_t expected =
+          onTensors ? destinations.size() : size_t(llvm::count(destinations, madeByCallee));
+      shaped.size() != expected)
+    return emitOpError() << "has " << shaped.size() << " shaped results, but destinations for "
+                         << expected;
   llvm::SmallDenseSet<int64_t> seen;
   for (auto [i, destination] : llvm::enumerate(destinations)) {
+    if (destination == madeByCallee)
+      continue;
     if (destination < 1 || destination >= int64_t(getNumOperands()) ||
         !isShaped(getOperand(unsigned(destination)).getType()) ||
-        (!tensors.empty() && getOperand(unsigned(destination)).getType() != tensors[i]))
+        (onTensors && getOperand(unsigned(destination)).getType() != shaped[i]))
       return emitOpError() << "has destination #" << i << ", which does not fit";
     if (getAccess(getOperation()->getOpOperand(unsigned(destination))) == Access::ReadOnly)
       return emitOpError() << "has destination #" << i << ", which is readonly";
@@ -206,11 +230,22 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   bool ok = getNumOperands() > type.getNumInputs();
   for (unsigned i = 0; ok && i < type.getNumInputs(); ++i)
     ok = fits(getOperand(i + 1).getType(), type.getInput(i));
-  SmallVector<Type> results(getResultTypes());
-  bool onTensors = llvm::any_of(results, llvm::IsaPred<TensorType>);
-  SmallVector<Type> declared = llvm::filter_to_vector(
-      type.getResults(), [&](Type result) { return onTensors || !isa<TensorType>(result); });
-  if (!ok || results != declared)
+  bool onTensors = llvm::any_of(getResultTypes(), llvm::IsaPred<TensorType>);
+  SmallVector<Type> declared;
+  size_t tensor = 0;
+  for (auto [i, result] : llvm::enumerate(type.getResults())) {
+    if (isa<TensorType>(result)) {
+      ok &= tensor < getDestinations().size() &&
+            (getDestinations()[tensor] == madeByCallee) == callee.isOpenResult(unsigned(i));
+      ++tensor;
+    }
+    if (onTensors || !isa<TensorType>(result) || callee.isOpenResult(unsigned(i)))
+      declared.push_back(result);
+  }
+  ok &= tensor == getDestinations().size() && getNumResults() == declared.size() &&
+        llvm::all_of(llvm::zip(getResultTypes(), declared),
+                     [&](auto pair) { return fits(std::get<0>(pair), std::get<1>(pair)); });
+  if (!ok)
     return emitOpError() << "does not fit " << getCallee() << ", which has type " << type;
   return success();
 }
@@ -226,6 +261,9 @@ void CallOp::getEffects(
     if (access != Access::ReadOnly)
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
+  for (OpResult result : getOperation()->getResults())
+    if (isa<MemRefType>(result.getType()))
+      effects.emplace_back(MemoryEffects::Allocate::get(), result);
   if (getPure())
     return;
   effects.emplace_back(MemoryEffects::Read::get(), HostResource::get());

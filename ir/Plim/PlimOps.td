@@ -100,6 +100,7 @@ def Plim_ExternalOp : Plim_Op<"external", [Symbol]> {
     What `plim-import` makes of a private declaration that something calls. `function_type` is without
     the context, which every such function gets first. `accesses` has one entry per shaped argument;
     `donations` one per result: the argument that a tensor result is made in, or -1.
+    A tensor result that leaves an extent open, and is made in no argument, it makes itself.
     `pure`: it does nothing but compute its results, from its arguments and what they point at.
 
     ```mlir
@@ -116,6 +117,10 @@ def Plim_ExternalOp : Plim_Op<"external", [Symbol]> {
   let assemblyFormat = [{
     ($sym_visibility^)? $sym_name `:` $function_type attr-dict
   }];
+  let extraClassDeclaration = [{
+    /// Does the function make the result itself?
+    bool isOpenResult(unsigned index);
+  }];
 }
 
 def Plim_CallOp : Plim_Op<"call", [
@@ -124,8 +129,9 @@ def Plim_CallOp : Plim_Op<"call", [
   let summary = "call a function of the host application";
   let description = [{
     Calls a `plim.external` with the context first, then its arguments, then a destination for each
-    tensor result that no argument is donated to. `destinations` has, for each tensor result, the
-    operand that it is made in; on buffers these results are gone. `accesses` has one entry per shaped
+    tensor result that no argument is donated to and whose extents are known. `destinations` has, for each
+    tensor result, the operand that it is made in, or -1 for one that the callee makes. On buffers the
+    former are gone; the latter are memory that the callee has allocated and the caller releases. `accesses` has one entry per shaped
     operand: all that the callee touches of the memory of the module. What else it does is unknown,
     so that no call is moved, merged or dropped, unless it is `pure`.
 
@@ -144,8 +150,12 @@ def Plim_CallOp : Plim_Op<"call", [
     $callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $results)
   }];
   let extraClassDeclaration = [{
+    /// In place of a destination.
+    static constexpr int64_t madeByCallee = -1;
     /// What the callee does to the buffer or tensor of an operand.
     Access getAccess(::mlir::OpOperand &operand);
+    /// Does the callee make the tensor, or the buffer, that the result is?
+    bool isMadeByCallee(::mlir::OpResult result);
     /// The tensor result that is made in an operand; null if there is none.
     ::mlir::OpResult getResultIn(::mlir::OpOperand &operand);
   }];

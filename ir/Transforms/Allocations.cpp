@@ -40,7 +40,7 @@ Life lifeOf(Operation *allocation) {
       if (user->hasTrait<OpTrait::IsTerminator>() || isa<LoopLikeOpInterface>(user) ||
           (isa<CallOpInterface>(user) && llvm::any_of(user->getResultTypes(), isBuffer)))
         life.carried = true;
-      if (isa<CallOpInterface>(user))
+      if (isa<CallOpInterface, CallOp>(user))
         continue;
       for (Value result : user->getResults())
         if (isBuffer(result.getType())) {

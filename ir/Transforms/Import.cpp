@@ -217,11 +217,6 @@ public:
       };
       if (isa<MemRefType>(type))
         return refuse() << "; a function of the host application returns scalars and tensors";
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      if (tensor && !tensor.hasStaticShape() && donations[i] < 0)
-        return refuse()
-               << ", which the caller has to make; it needs a static shape, or an argument "
-               << "that is donated to it ('" << donateAttr << "')";
     }
     return success();
   }
@@ -320,6 +315,10 @@ private:
         continue;
       if (donations[i] >= 0) {
         destinations.push_back(donations[i] + 1);
+        continue;
+      }
+      if (!tensor.hasStaticShape()) {
+        destinations.push_back(CallOp::madeByCallee);
         continue;
       }
       destinations.push_back(int64_t(operands.size()));

@@ -287,7 +287,7 @@ private:
         if (isa<memref::DeallocOp>(user))
           continue;
         for (Value result : user->getResults())
-          if (isa<BaseMemRefType>(result.getType()) && !isa<CallOpInterface>(user))
+          if (isa<BaseMemRefType>(result.getType()) && !isa<CallOpInterface, CallOp>(user))
             names.push_back(result);
         double times = 1;
         for (Operation *parent = user->getParentOp();

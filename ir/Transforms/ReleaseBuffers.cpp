@@ -120,7 +120,7 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
         Value value = op.getOperand(result);
         if (value == argument)
           continue;
-        bool isNew = isa_and_nonnull<memref::AllocOp, AllocOp>(value.getDefiningOp());
+        bool isNew = isa_and_nonnull<memref::AllocOp, AllocOp, CallOp>(value.getDefiningOp());
         if (donations.size() > 1 && !isNew)
           value = bufferization::CloneOp::create(builder, op.getLoc(), value);
         copies.emplace_back(value, argument);
@@ -171,7 +171,7 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
             break;
           buffer = view->getOperand(0);
         }
-        if (isa_and_nonnull<memref::AllocOp, AllocOp>(buffer.getDefiningOp()) &&
+        if (isa_and_nonnull<memref::AllocOp, AllocOp, CallOp>(buffer.getDefiningOp()) &&
             returned.insert(buffer).second)
           continue;
         OpBuilder builder(op);

@@ -391,6 +391,61 @@ static void hostFunctionsAreCalled(void) {
   plim_buffer_release(x);
 }
 
+/* As many numbers as its argument says; one too many of them where `user` is set. */
+static plim_code count(plim_host_call *call, void *user, const plim_host_value *arguments,
+                       const plim_host_value *results) {
+  int64_t shape[] = {*(const int64_t *)arguments[0].data, 2};
+  CHECK(results[0].data == NULL);
+  CHECK(results[0].shape[0] == PLIM_DYNAMIC && results[0].shape[1] == 2);
+  if (user)
+    shape[1] = 3;
+  float *numbers = plim_host_call_make_result(call, 0, shape);
+  if (!numbers)
+    return PLIM_UNKNOWN;
+  CHECK(results[0].data == numbers && results[0].shape[0] == shape[0]);
+  for (int64_t i = 0; i < 2 * shape[0]; ++i)
+    numbers[i] = (float)i;
+  return PLIM_OK;
+}
+
+static void hostFunctionsMakeResults(void) {
+  static const char *const source = "func.func private @count(index) -> tensor<?x2xf32>\n"
+                                    "func.func @main(%n: index) -> tensor<?x2xf32> {\n"
+                                    "  %r = func.call @count(%n) : (index) -> tensor<?x2xf32>\n"
+                                    "  %s = arith.addf %r, %r : tensor<?x2xf32>\n"
+                                    "  return %s : tensor<?x2xf32>\n"
+                                    "}\n";
+  plim_engine *engine = makeEngine(0);
+  for (int isWrong = 0; isWrong < 2; ++isWrong) {
+    plim_host_functions *functions = NULL;
+    CHECK_OK(plim_host_functions_create(&functions));
+    plim_host_function_options options = {
+        .struct_size = sizeof options, .function = count, .user = isWrong ? &isWrong : NULL};
+    CHECK_OK(plim_host_functions_add(functions, "count", &options));
+    plim_load_options loadOptions = {.struct_size = sizeof loadOptions,
+                                     .host_functions = functions};
+    plim_module *module = load(engine, source, &loadOptions);
+    plim_function *main = lookup(module, "main");
+    for (int64_t n = 0; n < 4; ++n) {
+      plim_value argument = plim_value_index(n), result;
+      if (isWrong) {
+        CHECK_FAILS(plim_function_call(main, &argument, 1, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
+                    "result #0 of host function 'count' has extent 3 in dimension 1");
+        continue;
+      }
+      CHECK_OK(plim_function_call(main, &argument, 1, &result, 1, NULL));
+      CHECK(plim_buffer_shape(result.as.buffer)[0] == n);
+      CHECK(holds(result.as.buffer, (float[]){0, 2, 4, 6, 8, 10}, (size_t)(2 * n)));
+      plim_value_release(&result);
+    }
+    plim_function_release(main);
+    plim_module_release(module);
+    plim_host_functions_release(functions);
+  }
+  CHECK(plim_host_call_make_result(NULL, 0, NULL) == NULL);
+  plim_engine_release(engine);
+}
+
 static void hostFunctionsThatDoNotFit(void) {
   plim_engine *engine = makeEngine(0);
   plim_module *module = NULL;
@@ -431,6 +486,7 @@ const Test moduleTests[] = {
     {"parameters.FromFiles", parametersFromFiles},
     {"pools.AreLent", poolsAreLent},
     {"host_functions.AreCalled", hostFunctionsAreCalled},
+    {"host_functions.MakeResults", hostFunctionsMakeResults},
     {"host_functions.ThatDoNotFit", hostFunctionsThatDoNotFit},
     {0},
 };

@@ -36,3 +36,29 @@ func.func @calls(%a: memref<?x4xf32>, %s: f32) -> i32 {
 func.func @without(%s: f32) -> f32 attributes {plim.kernel} {
   return %s : f32
 }
+
+// A result that the callee makes: its extents are open, and its view is read when the callee has made it.
+plim.external @rows : () -> tensor<?x4xf32> {accesses = [], donations = array<i64: -1>}
+// CHECK-LABEL: func.func private @plim.body.made(
+//  CHECK-SAME: %[[CONTEXT:[a-z0-9]*]]: !llvm.ptr
+//       CHECK: %[[RESULTS:.*]] = llvm.alloca %{{.*}} x !llvm.ptr
+//       CHECK: %[[SIZES:.*]] = llvm.alloca %{{.*}} x i64
+//       CHECK: %[[OPEN:.*]] = llvm.mlir.constant(-1 : i64)
+//       CHECK: %[[EXTENT:.*]] = llvm.getelementptr %[[SIZES]][0]
+//       CHECK: llvm.store %[[OPEN]], %[[EXTENT]]
+//       CHECK: llvm.call @plim_rt_call(%[[CONTEXT]], %{{.*}}, %{{.*}}, %{{.*}}, %[[RESULTS]])
+//       CHECK: cf.cond_br
+//       CHECK: %[[EXTENT:.*]] = llvm.getelementptr %[[SIZES]][0]
+//       CHECK: llvm.load %[[EXTENT]] : !llvm.ptr -> i64
+//       CHECK: %[[DATA:.*]] = llvm.getelementptr %[[RESULTS]][0]
+//       CHECK: llvm.load %[[DATA]] : !llvm.ptr -> !llvm.ptr
+//       CHECK: llvm.call @plim_rt_release
+func.func @made() -> index {
+  %c0 = arith.constant 0 : index
+  %context = plim.context : !plim.context
+  %r = plim.call @rows(%context) {accesses = [], destinations = array<i64: -1>}
+      : (!plim.context) -> memref<?x4xf32>
+  %n = memref.dim %r, %c0 : memref<?x4xf32>
+  memref.dealloc %r : memref<?x4xf32>
+  return %n : index
+}

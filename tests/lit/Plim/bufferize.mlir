@@ -139,3 +139,17 @@ func.func @host(%c: !plim.context, %m: memref<4xf32>, %s: memref<4xf32, strided<
       : (!plim.context, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, i32)
   return %r#0, %r#1 : tensor<4xf32>, i32
 }
+
+// What the callee makes is an allocation; one that nobody needs is released, and none is copied.
+// CHECK-LABEL: func.func @made(
+//  CHECK-SAME: %[[C:[a-z0-9]*]]: !plim.context)
+//       CHECK: %[[R:.*]]:2 = plim.call @make(%[[C]]) {accesses = [], destinations = array<i64: -1>} : (!plim.context) -> (i32, memref<?x4xf32>)
+//   CHECK-NOT: memref.alloc
+//   CHECK-NOT: memref.copy
+//       CHECK: return %[[R]]#1, %[[R]]#0
+plim.external @make : () -> (i32, tensor<?x4xf32>) {accesses = [], donations = array<i64: -1, -1>}
+func.func @made(%c: !plim.context) -> (tensor<?x4xf32>, i32) {
+  %r:2 = plim.call @make(%c) {accesses = [], destinations = array<i64: -1>}
+      : (!plim.context) -> (i32, tensor<?x4xf32>)
+  return %r#1, %r#0 : tensor<?x4xf32>, i32
+}

@@ -481,7 +481,7 @@ func.func @calls(%c: !plim.context, %a: memref<4xf32>) {
 // -----
 
 func.func @calls(%c: !plim.context) {
-  // expected-error @below {{'plim.call' op has 0 destinations for 1 tensors}}
+  // expected-error @below {{'plim.call' op has 1 shaped results, but destinations for 0}}
   %r = plim.call @f(%c) {accesses = [], destinations = array<i64>} : (!plim.context) -> tensor<4xf32>
   return
 }
@@ -510,6 +510,24 @@ func.func private @f(!plim.context)
 func.func @calls(%c: !plim.context) {
   // expected-error @below {{'plim.call' op refers to f, which is no host function}}
   plim.call @f(%c) {accesses = [], destinations = array<i64>} : (!plim.context) -> ()
+  return
+}
+
+// -----
+
+plim.external @f : () -> tensor<4xf32> {accesses = [], donations = array<i64: -1>}
+func.func @calls(%c: !plim.context) {
+  // expected-error @below {{'plim.call' op does not fit f, which has type '() -> tensor<4xf32>'}}
+  %r = plim.call @f(%c) {accesses = [], destinations = array<i64: -1>} : (!plim.context) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+plim.external @f : () -> tensor<?xf32> {accesses = [], donations = array<i64: -1>}
+func.func @calls(%c: !plim.context) {
+  // expected-error @below {{'plim.call' op has 0 shaped results, but destinations for 1}}
+  plim.call @f(%c) {accesses = [], destinations = array<i64: -1>} : (!plim.context) -> ()
   return
 }
 

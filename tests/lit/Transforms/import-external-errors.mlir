@@ -10,11 +10,6 @@ func.func private @buffer() -> (f32, memref<4xf32>)
 
 // -----
 
-// expected-error @below {{result #0 of 'dynamic' has type 'tensor<?xf32>', which the caller has to make; it needs a static shape, or an argument that is donated to it ('plim.donate')}}
-func.func private @dynamic(tensor<?xf32>) -> tensor<?xf32>
-
-// -----
-
 // expected-error @below {{argument #1 of 'other' has type 'tensor<3xf32>' and is donated to result #0, which is 'tensor<4xf32>'; it must be the same tensor}}
 func.func private @other(f32, tensor<3xf32> {plim.donate = 0 : index}) -> tensor<4xf32>
 
