@@ -31,6 +31,7 @@ from .call import Call
 from .engine import Engine, Target, default_engine
 from .function import Function, Signature, Type
 from .host import HostFunction, host_function
+from .jit import jit
 from .module import Module, load, loads
 from .parameters import Parameters, Pools, State, Stop
 from .report import Report

@@ -1,0 +1,269 @@
+"""`@jit`: functions over arrays, written with NumPy, as compiled code.
+
+The function runs once for each signature with arrays that write down what is done with them; what
+they wrote is a module over tensors. Nothing of Python runs when it is called again.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _trace
+from ._dims import Dim, Known, symbol
+from ._emit import Value, element_of, type_of
+from .engine import Engine
+from .module import Module, loads
+
+
+class Jit:
+    """A function that is compiled when it is called: `jit` makes one."""
+
+    def __init__(self, function: Callable, *, dynamic: bool, static: tuple, engine: Engine | None,
+                 options: dict):
+        self._function, self._dynamic, self._static = function, dynamic, static
+        self._engine, self._options = engine, options
+        self._compiled: dict = {}
+        self._known: dict = {}  # extents that must be numbers
+        self._lock = threading.Lock()
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments, **keywords):
+        leaves, form = self._flatten(arguments, keywords)
+        return self._compile(leaves, form)(leaves)
+
+    def mlir(self, *arguments, **keywords) -> str:
+        """The module that the function is for such arguments, as text."""
+        leaves, form = self._flatten(arguments, keywords)
+        return self._compile(leaves, form).text
+
+    def compile(self, *arguments, **keywords) -> Module:
+        """The module that calls with such arguments run: to be explained, or saved. Its function is
+        called
+        `main` and takes the arrays and numbers among the arguments."""
+        leaves, form = self._flatten(arguments, keywords)
+        return self._compile(leaves, form).module
+
+    def _flatten(self, arguments, keywords):
+        """The arrays and numbers, and all else, which is hashable."""
+        leaves: list = []
+        static = self._static
+        form = (tuple(_Static(each) if i in static else _flatten(each, leaves)
+                      for i, each in enumerate(arguments)),
+                tuple((name, _Static(each) if name in static else _flatten(each, leaves))
+                      for name, each in sorted(keywords.items())))
+        return leaves, form
+
+    def _signature(self, leaves, form):
+        """Equal for arguments that run the same code; and the extents of each leaf. Those that only
+        the call knows are symbols: one for all that are equal, unless they are 0 or 1."""
+        key, shapes, symbols = [form], [], {}
+        known = self._known.get(_kinds(leaves, form), ()) if self._dynamic else ()
+        for i, leaf in enumerate(leaves):
+            if not isinstance(leaf, np.ndarray):
+                key.append(type(leaf))
+                shapes.append(())
+            elif self._dynamic:
+                shape = tuple(extent if extent < 2 or (i, j) in known
+                              else symbols.setdefault(extent, symbol(i, j, extent))
+                              for j, extent in enumerate(leaf.shape))
+                key.append((leaf.dtype.str, tuple(repr(extent) for extent in shape)))
+                shapes.append(shape)
+            else:
+                key.append((leaf.dtype.str, leaf.shape))
+                shapes.append(leaf.shape)
+        return tuple(key), shapes
+
+    def _traced(self, leaves, form, shapes) -> _Source:
+        types = [element_of(_number_type(leaf)) if not isinstance(leaf, np.ndarray)
+                 else type_of(shape, element_of(leaf.dtype)) for leaf, shape in zip(leaves, shapes)]
+        trace = _trace.Trace(types)
+        traced = [
+            _trace.Traced(trace, Value(f"%arg{i}", leaf.dtype, shape))
+            if isinstance(leaf, np.ndarray)
+            else _trace.Traced(trace, Value("", _number_type(leaf), ()), f"%arg{i}")
+            for i, (leaf, shape) in enumerate(zip(leaves, shapes))]
+        positional, named = form
+        values = iter(traced)
+        result = self._function(*(_unflatten(each, values) for each in positional),
+                                **{name: _unflatten(each, values) for name, each in named})
+        outputs: list = []
+        out_form = _flatten(result, outputs, traced=True)
+        tensors = []
+        for output in outputs:
+            array = _trace.lift(trace, output)
+            tensors.append(array if array._scalar is None else array.astype(array.dtype))
+        text = trace.builder.text("main", [tensor._value for tensor in tensors])
+        return _Source(text, trace.parameters, out_form, [tensor.dtype for tensor in tensors])
+
+    def _compile(self, leaves, form) -> _Compiled:
+        key, shapes = self._signature(leaves, form)
+        compiled = self._compiled.get(key)
+        if compiled is not None:
+            return compiled
+        with self._lock:
+            while True:
+                key, shapes = self._signature(leaves, form)
+                if key in self._compiled:
+                    return self._compiled[key]
+                try:
+                    source = self._traced(leaves, form, shapes)
+                    break
+                except Known as known:
+                    kinds = _kinds(leaves, form)
+                    # Whatever has the same symbol is known with it.
+                    names = {repr(shapes[i][j]) for i, j in known.places}
+                    places = {(i, j) for i, shape in enumerate(shapes)
+                              for j, extent in enumerate(shape) if repr(extent) in names}
+                    self._known[kinds] = self._known.get(kinds, frozenset()) | places
+            module = loads(source.text, self.__name__, engine=self._engine,
+                           parameters=source.parameters or None, **self._options)
+            self._compiled[key] = _Compiled(module, source)
+            return self._compiled[key]
+
+    def __repr__(self):
+        return f"<plimsoll.jit of {self.__name__}>"
+
+    def __reduce__(self):
+        found = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        if found is self:  # what is decorated is found under its name
+            return self.__qualname__
+        return _again, (self._function, self._dynamic, self._static, self._engine, self._options)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+
+def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any = (),
+        engine: Engine | None = None, **options) -> Any:
+    """Compiles a function over arrays that is written with NumPy.
+
+    >>> import numpy as np, plimsoll as pl
+    >>> @pl.jit
+    ... def softmax(x):
+    ...     e = np.exp(x - x.max(axis=-1, keepdims=True))
+    ...     return e / e.sum(axis=-1, keepdims=True)
+    >>> softmax(np.array([[0, 0], [1, 1]], np.float32))
+    array([[0.5, 0.5],
+           [0.5, 0.5]], dtype=float32)
+
+    Known are NumPy's functions of elements, operators, `matmul`, `einsum` and `dot`, reductions
+    with `axis` and
+    `keepdims`, `argmax`, slices, `take`, `where`, `concatenate`, `stack`, `reshape`, `transpose`,
+    `astype`, and the methods of arrays of those names. Types and broadcasting are NumPy's. What is
+    not known, and what depends on elements (`if x.sum() > 0`), is a TypeError when the function is
+    traced.
+
+    Arguments may be arrays, numbers, and tuples, lists and dicts of them. Numbers are values of the
+    call; they have no say in types, as literals have none. `static`: the positions and names of
+    arguments that are none, but decide: flags, axes. What is neither array nor number is static by
+    itself. Arrays that the function has from elsewhere are constants: copied when it is traced.
+
+    It is traced for each combination of element types, shapes and static arguments. With `dynamic`,
+    extents but 0 and 1 are left open, unless the function depends on them: one code for all shapes
+    in which the same extents are equal.
+
+    `engine` and what else `loads` takes, `policy`, `oracle`, say how it is compiled.
+    """
+    if function is None:
+        return functools.partial(jit, dynamic=dynamic, static=static, engine=engine, **options)
+    static = (static,) if isinstance(static, (int, str)) else tuple(static)
+    return functools.wraps(function)(Jit(function, dynamic=dynamic, static=static, engine=engine,
+                                         options=options))
+
+
+def _again(function, dynamic, static, engine, options) -> Jit:
+    return functools.wraps(function)(Jit(function, dynamic=dynamic, static=static, engine=engine,
+                                         options=options))
+
+
+def _kinds(leaves, form):
+    """Element types and ranks: what is known of extents is for all of the same kinds."""
+    return form, tuple((leaf.dtype.str, leaf.ndim) if isinstance(leaf, np.ndarray) else type(leaf)
+                       for leaf in leaves)
+
+
+class _Source:
+    def __init__(self, text, parameters, form, dtypes):
+        self.text, self.parameters, self.form, self.dtypes = text, parameters, form, dtypes
+
+
+class _Compiled:
+    """A module, and how what it gives is put together."""
+
+    def __init__(self, module: Module, source: _Source):
+        self.module, self.text = module, source.text
+        self._main, self._form = module["main"], source.form
+        # Results have no sign in a module.
+        self._unsigned = [dtype if dtype.kind == "u" else None for dtype in source.dtypes]
+
+    def __call__(self, leaves):
+        results = self._main(*leaves)
+        if len(self._unsigned) != 1:
+            results = results or ()
+        else:
+            results = (results,)
+        return _unflatten(self._form, iter([array if kind is None else array.view(kind)
+                                            for array, kind in zip(results, self._unsigned)]))
+
+
+class _Static:
+    """What is not traced."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return (isinstance(other, _Static) and type(self.value) is type(other.value)
+                and self.value == other.value)
+
+    def __hash__(self):
+        return hash((_Static, self.value))
+
+
+_Leaf = _Static(object())  # an array or a number stands here
+
+
+def _number_type(value) -> np.dtype:
+    return np.dtype(bool if isinstance(value, bool)
+                    else np.int64 if isinstance(value, int) else np.float64)
+
+
+def _flatten(value, leaves: list, traced: bool = False):
+    """What holds the leaves, which are appended to `leaves`."""
+    if isinstance(value, (_trace.Traced, Dim)) or (traced and isinstance(value, np.ndarray)):
+        leaves.append(value)
+        return _Leaf
+    if isinstance(value, (bool, int, float)) or isinstance(value, np.ndarray):
+        leaves.append(value)
+        return _Leaf
+    if isinstance(value, np.generic):
+        leaves.append(np.asarray(value))
+        return _Leaf
+    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
+        return type(value).__name__, tuple(_flatten(each, leaves, traced) for each in value)
+    if type(value) is dict:
+        return "dict", tuple((key, _flatten(value[key], leaves, traced)) for key in value)
+    if hasattr(value, "__array__"):
+        leaves.append(np.asarray(value))
+        return _Leaf
+    return _Static(value)
+
+
+def _unflatten(form, leaves):
+    if form is _Leaf:
+        return next(leaves)
+    if isinstance(form, _Static):
+        return form.value
+    kind, parts = form
+    if kind == "dict":
+        return {key: _unflatten(each, leaves) for key, each in parts}
+    return (tuple if kind == "tuple" else list)(_unflatten(each, leaves) for each in parts)

@@ -1,0 +1,435 @@
+"""@pl.jit against NumPy: types, shapes, broadcasting, values."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import plimsoll as pl
+
+FLOATS = [np.float32, np.float64, np.float16]
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12}
+
+
+@pytest.fixture(params=[False, True], ids=["static", "dynamic"])
+def dynamic(request):
+    return request.param
+
+
+def numbers(shape, dtype, seed=0, low=-9, high=9):
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(bool)
+    if dtype.kind == "f":
+        return random.uniform(low, high, shape).astype(dtype)
+    return random.integers(max(low, np.iinfo(dtype).min), high + 1, shape).astype(dtype)
+
+
+def same(got, want, tolerance=None):
+    """The same structure, types and shapes, and values as close as the type allows."""
+    if isinstance(want, dict):
+        assert list(got) == list(want)
+        for key in want:
+            try:
+                same(got[key], want[key], tolerance)
+            except AssertionError as error:
+                raise AssertionError(f"{key}: {error}") from None
+    elif isinstance(want, (tuple, list)):
+        assert type(got) is type(want) and len(got) == len(want)
+        for i, (one, two) in enumerate(zip(got, want)):
+            same(one, two, tolerance)
+    else:
+        want = np.asarray(want)
+        assert isinstance(got, np.ndarray)
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        if want.dtype.kind == "f":
+            limit = tolerance or TOLERANCE[want.dtype.name]
+            np.testing.assert_allclose(got, want, rtol=limit, atol=limit)
+        else:
+            np.testing.assert_array_equal(got, want)
+
+
+def check(function, *arguments, dynamic=False, tolerance=None):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        want = function(*arguments)
+    same(pl.jit(function, dynamic=dynamic)(*arguments), want, tolerance)
+
+
+UNARY = ["negative", "positive", "absolute", "fabs", "sign", "square", "sqrt", "cbrt", "exp",
+         "exp2",
+         "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos",
+         "arctan",
+         "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "rint",
+         "reciprocal", "isnan", "isinf", "isfinite", "signbit", "logical_not"]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_functions_of_floats(dtype):
+    def function(x, y, z):
+        of = {name: (z if name in ("arcsin", "arccos", "arctanh", "log1p") else
+                     y if name in ("sqrt", "log", "log2", "log10", "arccosh") else x)
+              for name in UNARY}
+        return {name: getattr(np, name)(value) for name, value in of.items()}
+
+    check(
+    function, numbers(
+        31, dtype), numbers(
+            31, dtype, 1, 1, 9), numbers(
+                31, dtype, 2, -0.9, 0.9))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_special_values(dtype):
+    x = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2.5, -2.5, 0.5, -0.5], dtype)
+
+    def function(x, y):
+        names = ("negative", "absolute", "sign", "floor", "ceil", "trunc", "rint", "isnan", "isinf",
+                 "isfinite", "signbit", "logical_not", "sqrt", "square")
+        one = {name: getattr(np, name)(x) for name in names}
+        pairs = ("maximum", "minimum", "fmax", "fmin", "copysign", "less", "greater_equal", "equal",
+                 "not_equal", "divide", "floor_divide", "remainder", "logical_and")
+        two = {name: getattr(np, name)(x[:, None], y[None, :]) for name in pairs}
+        return {**one, **two, "where": np.where(x, x, y)}
+
+    check(function, x, np.append(x[1:], x[0]))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, np.bool_])
+def test_functions_of_integers(dtype):
+    def function(x):
+        kinds = ("positive", "absolute", "sign", "square", "invert", "logical_not", "isnan",
+                 "isfinite",
+                 "sqrt", "exp", "tanh", "floor")
+        if x.dtype.kind == "b":
+            kinds = ("absolute", "invert", "logical_not", "isnan", "sqrt", "square", "floor")
+        results = {name: getattr(np, name)(x) for name in kinds}
+        return results if x.dtype.kind == "b" else {**results, "negative": -x, "power": x ** 3}
+
+    check(function, numbers(13, dtype, low=0 if np.dtype(dtype).kind in "ub" else -4, high=4))
+
+
+BINARY = ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum",
+          "minimum",
+          "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
+          "logical_or", "logical_xor"]
+
+
+@pytest.mark.parametrize("one, two", [
+    (np.int8, np.uint8), (np.uint16, np.int32), (np.int64, np.uint64), (np.float32, np.int8),
+    (np.float16, np.float32), (np.float32, np.float64), (np.bool_, np.bool_), (np.bool_, np.int16),
+    (np.uint32, np.float32), (np.float16, np.float16)])
+def test_pairs_of_types(one, two):
+    def function(x, y):
+        names = [name for name in BINARY
+                 if not (name == "subtract" and x.dtype == y.dtype == bool)]
+        return {name: getattr(np, name)(x, y) for name in names}
+
+    check(function, numbers((3, 5), one), numbers((5,), two, 1))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.uint64])
+def test_integers_at_their_limits(dtype):
+    info = np.iinfo(dtype)
+    values = np.array(sorted({info.min, info.min + 1, 0, 1, 2, 3, info.max - 1, info.max} |
+                             ({-1, -2, -3} if info.min else set())), dtype)
+
+    def function(x, y):
+        names = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum",
+                 "bitwise_and", "bitwise_or", "bitwise_xor", "less", "equal")
+        return {name: getattr(np, name)(x[:, None], y) for name in names}
+
+    check(function, values, values)
+    bits = 8 * values.itemsize
+    shifts = np.array([0, 1, bits - 1, bits, bits + 3], dtype)
+    check(lambda x, y: (x[:, None] << y, x[:, None] >> y), values, shifts)
+
+
+def test_floor_division_of_floats():
+    x = np.array([7, -7, 7.5, -7.5, 0, -0.0, 1e30, 0.3, np.inf, np.nan], np.float64)
+    y = np.array([2, -2, 0.1, -0.1, 1e-3, 3, np.inf, 0.0], np.float64)
+    check(lambda x, y: (x[:, None] // y, x[:, None] % y, np.fmod(x[:, None], y)), x, y)
+
+
+@pytest.mark.parametrize("source", [np.float16, np.float64, np.int8, np.int64, np.uint16, np.bool_])
+def test_casts(source):
+    low = -9 if np.dtype(source).kind == "i" else 0
+    check(lambda x: [x.astype(kind) for kind in FLOATS + INTEGERS + [np.bool_]],
+          numbers(17, source, low=low))
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (0,), (13, 17), (0, 5), (2, 1, 4)])
+def test_reductions(shape):
+    def function(x, n, b):
+        last = -1 if shape else None
+        results = {"sum": x.sum(), "prod": np.prod(x, axis=last), "mean": np.mean(x, axis=last),
+                   "all": np.all(b, axis=last, keepdims=True), "any": b.any(), "ints": np.sum(n),
+                   "var": x.var(axis=last, keepdims=True)}
+        if 0 not in shape:
+            results |= {
+    "max": np.max(
+        x, axis=last), "min": n.min(), "std": x.std(
+            ddof=0, axis=last)}
+        if shape and 0 not in shape:
+            results |= {"argmax": np.argmax(x, axis=-1), "argmin": n.argmin(keepdims=True)}
+        if len(shape) > 1:
+            results |= {"first": x.sum(axis=0), "both": x.sum(axis=(0, -1), keepdims=True)}
+        return results
+
+    arrays = (numbers(shape, np.float64, low=0.5, high=1.5), numbers(shape, np.int8),
+              numbers(shape, bool))
+    check(function, *arrays)
+    if len(shape) == 3:
+        check(function, *arrays, dynamic=True)
+
+
+def test_reductions_of_types():
+    def function(*arrays):
+        return [(x.sum(0), x.max(), x.mean(1), np.add.reduce(x, dtype=np.float64)) for x in arrays]
+
+    kinds = [np.float16, np.float32, np.int8, np.uint16, np.uint64, np.bool_]
+    check(function, *(numbers((5, 3), kind, low=0, high=3) for kind in kinds), tolerance=5e-3)
+    x = np.array([[1, np.nan, 3], [4, 5, -np.inf]], np.float32)
+    check(lambda x: (x.max(1), x.min(0), x.argmax(1), x.argmin(1), x.argmax()), x)
+
+
+def test_broadcasting(dynamic):
+    pairs = [((3, 5), (5,)), ((3, 1), (1, 5)), ((), (2, 3)), ((1,), (7,)), ((2, 1, 4), (3, 1)),
+             ((0, 3), (3,)), ((1, 0), (5, 1)), ((5, 1, 7), (5, 3, 7)), ((1, 1), (1, 1))]
+
+    def function(pairs):
+        return [np.where(x > y, x * 2 - y / 3, np.clip(x, y, 1)) for x, y in pairs]
+
+    check(function, [(numbers(one, np.float32), numbers(two, np.float32, 1)) for one, two in pairs],
+          dynamic=dynamic)
+
+
+def test_products(dynamic):
+    pairs = [((3, 5), (5, 7)), ((1, 1), (1, 1)), ((0, 5), (5, 3)), ((3, 0), (0, 5)), ((5,), (5,)),
+             ((3, 5), (5,)), ((5,), (5, 7)), ((2, 3, 5), (5, 7)), ((2, 3, 5), (2, 5, 7)),
+             ((4, 1, 3, 5), (2, 5, 1)), ((13, 31), (31, 17))]
+    check(lambda pairs: [x @ y for x, y in pairs],
+          [(numbers(one, np.float32), numbers(two, np.float32, 1)) for one, two in pairs],
+          dynamic=dynamic, tolerance=1e-3)
+    kinds = [np.float64, np.int32, np.uint8, np.float16, np.bool_]
+    if not dynamic:
+        check(lambda pairs: [x @ y for x, y in pairs],
+              [(numbers((3, 5), kind), numbers((5, 7), kind, 1)) for kind in kinds], tolerance=2e-2)
+
+
+def test_einsum(dynamic):
+    x, y = numbers((3, 5, 2), np.float64), numbers((5, 2, 7), np.float64, 1)
+    check(lambda x, y: (np.einsum("abc,bcd->ad", x, y), np.einsum("abc,bcd->dcab", x, y),
+                        np.einsum("abc->cb", x), np.einsum("abc->cab", x),
+                        np.einsum("abc,bcd", x, y)),
+          x, y, dynamic=dynamic)
+
+
+def test_slices(dynamic):
+    def function(x):
+        results = [x[0], x[-1], x[:, 0], x[0, -1], x[1:], x[:-1], x[:, 1:], x[:, :2], x[::2],
+                   x[:, ::3], x[1:, :-1], x[::-1], x[:, ::-1], x[..., 0], x[None], x[:, None, 0],
+                   x[..., None, :1], x[5:], x[:100], x[-100:], x[2:1], np.flip(x), x.T[1:].T]
+        if not dynamic:
+            results += [x[::-2], x[5:0:-1], x[-1:0:-2]]
+        return results
+
+    check(function, numbers((2, 7), np.int32), dynamic=dynamic)
+    if not dynamic:
+        check(function, numbers((1, 3), np.int32))
+
+
+def test_shapes(dynamic):
+    def function(x, y):
+        n, m, k = x.shape
+        return [x.reshape(-1), x.reshape(n, -1), x.reshape((n * m, k)), x.reshape(k, n, m),
+                x.ravel(),
+                x.reshape(-1, m * k), x.T, x.transpose(1, 0, 2), np.transpose(x, (2, 0, 1)),
+                x.swapaxes(0, 2), np.moveaxis(x, 0, -1), x[..., None], np.expand_dims(x, (0, 2)),
+                np.expand_dims(x, 1).squeeze(1), np.concatenate([x, x * 2, x[:1]]),
+                np.concatenate((x, x), axis=-1), np.concatenate((x, y), axis=None),
+                np.stack([x, x + 1], axis=1), np.stack((x, x), - \
+                         1), np.broadcast_to(y, (4, *y.shape)),
+                np.zeros_like(x), np.ones_like(
+    x, dtype=np.int8), np.full_like(
+        y, 7), x + x.shape[0],
+                x.sum(axis=0) / x.shape[1], np.concatenate([x[1:] - x[:-1], x[:1]])]
+
+    check(function, numbers((3, 5, 7), np.float32), numbers((5, 7), np.float32), dynamic=dynamic)
+    if not dynamic:
+        check(function, numbers((2, 1, 4), np.float64), numbers((0, 4), np.float64))
+
+
+def test_take(dynamic):
+    x, i = numbers((7, 5), np.float32), np.array([[0, 6, -1], [3, -7, 2]])
+    check(lambda x, i: (x[i], np.take(x, i), x[:, i[:, :2] % 5],
+                        x[i[0], None], np.take(x, [1, 0], axis=1)), x, i, dynamic=dynamic)
+    with pytest.raises(pl.Error, match="out of range"):
+        pl.jit(lambda x, i: x[i], engine=pl.Engine(threads=1, checked=True))(x, np.array([7]))
+
+
+def test_a_network_and_its_constants(dynamic):
+    w, b = numbers((11, 5), np.float32, low=-1, high=1), numbers(5, np.float32)
+
+    def network(x, scale):
+        h = np.maximum(x @ w + b, 0) * scale
+        h = (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5)
+        e = np.exp(h - h.max(axis=-1, keepdims=True))
+        return {"scores": e / e.sum(axis=-1, keepdims=True), "top": h.argmax(-1), "input": x}
+
+    compiled = pl.jit(network, dynamic=dynamic)
+    for rows in (1, 7, 0, 32, 7):
+        x = numbers((rows, 11), np.float32, rows)
+        same(compiled(x, 0.5), network(x, np.float32(0.5)), 1e-4)
+    assert len(compiled._compiled) == (4 if not dynamic else 3)  # 0, 1 and the rest
+    w[...] = 0  # a constant is a copy
+    assert abs(compiled(numbers((7, 11), np.float32, 7), 0.5)["scores"] - 0.2).max() > 0.01
+
+
+def test_random_expressions(dynamic):
+    """Trees of operations over random shapes; the seed is in the message."""
+    for seed in range(4 if dynamic else 8):
+        random = np.random.default_rng(seed)
+        extents = random.choice([1, 2, 3, 5, 7, 13], 3)
+        shapes = [tuple(extents[int(random.integers(0, 3)):]) for _ in range(3)]
+        arrays = [numbers(shape, random.choice([np.float32, np.float64]), i)
+                  for i, shape in enumerate(shapes)]
+
+        def function(*arrays, seed=seed):
+            random = np.random.default_rng(seed + 1000)
+            values = list(arrays)
+            for _ in range(10):
+                one, two = (values[int(random.integers(len(values)))] for _ in range(2))
+                step = int(random.integers(0, 9))
+                values.append([lambda: one + two, lambda: one * 0.5 - two, lambda: np.tanh(one),
+                               lambda: np.maximum(one, two), lambda: np.where(one > 0, one, two),
+                               lambda: one.mean(axis=-1, keepdims=True) + two if one.ndim else one,
+                               lambda: np.abs(one) / (1 + np.abs(two)
+                                              ), lambda: np.sqrt(np.abs(one)),
+                               lambda: one.sum(axis=0) if one.ndim > 1 else one * 2][step]())
+            return values[-1]
+
+        try:
+            check(function, *arrays, dynamic=dynamic, tolerance=1e-4)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+def test_signatures():
+    traced = []
+
+    @pl.jit(static=("axis", 2))
+    def f(x, scale=2, flag=False, *, axis=0, name=None):
+        """Doubles."""
+        traced.append((x.shape, axis, flag, name))
+        return x.sum(axis=axis) * scale if flag else -x
+
+    x = numbers((2, 3), np.float32)
+    assert f.__name__ == "f" and f.__doc__ == "Doubles." and "f" in repr(f)
+    for _ in range(3):
+        same(f(x, 3, True, axis=1), x.sum(1) * np.float32(3))
+    assert len(traced) == 1
+    f(x, 4, True, axis=1)  # another number is no other code
+    assert len(traced) == 1
+    f(x, 4, True, axis=0), f(x, 4), f(x, 4, name="n"), f(
+        x.astype(np.float64), 4), f(x[:1], 4), f(x, 4.0)
+    assert len(traced) == 7
+    text = f.mlir(x)
+    assert "tensor<2x3xf32>" in text and "test_jit.py" in text
+    assert pl.loads(text).main(x).shape == (2, 3)
+    assert f.compile(x) is f.compile(x) and "functions" in f.compile(x).explain()
+
+
+def test_numbers_and_structures():
+    @pl.jit
+    def f(tree, n, scale):
+        return (tree["a"] * scale + n, [tree["b"][0], n], {"n": n * 2, "k": 3}, "done", scale > 1)
+
+    x = numbers(3, np.float32)
+    a, (b, n), rest, word, flag = f({"a": x, "b": (x, )}, 3, 1.5)
+    same(a, x * np.float32(1.5) + np.float32(3))
+    same(b, x)
+    assert (n, rest["n"], rest["k"], word, flag) == (3, 6, 3, "done", True)
+    assert n.dtype == np.int64 and rest["n"].dtype == np.int64
+    with pytest.raises(TypeError):
+        f({"a": x.astype(complex), "b": (x,)}, 1, 1)
+
+
+def test_what_is_not_known():
+    x = numbers((3, 3), np.float32)
+    for function, text in (
+            (lambda x: x if x.sum() > 0 else -
+    x, "numpy.where"), (lambda x: float(x[0, 0]), "not known"),
+            (lambda x: np.linalg.inv(x), "inv"), (lambda x: np.sort(x), "sort"),
+            (lambda x: x.__setitem__(0, 1), "do not change"),
+            (lambda x: np.where(x), "unknown shape"),
+            (lambda x: x.astype(int) ** x.astype(int),
+             "powers"), (lambda x: np.add(x, x, where=x > 0), "where"),
+            (lambda x: np.sum(x, initial=3), "initial"), (lambda x: np.modf(x), "modf"),
+            (lambda x: x[x > 0], "integer"), (lambda x: np.add.accumulate(x), "accumulate"),
+            (lambda x: x.astype(complex), "complex"), (lambda x: np.ldexp(x, 2), "ldexp"),
+            (lambda x: "text" + x, "")):
+        with pytest.raises((TypeError, IndexError), match=text):
+            pl.jit(function)(x)
+    for function, error in ((lambda x: x[3], IndexError), (lambda x: x[0, 0, 0], IndexError),
+                            (lambda x: x.reshape(4, 2), ValueError),
+                            (lambda x: x + np.ones(2), ValueError),
+                            (lambda x: x @ np.ones((2, 2), np.float32), ValueError),
+                            (lambda x: x.sum(axis=2),
+                             np.AxisError), (lambda x: x[:0].max(), ValueError),
+                            (lambda x: x.transpose(0, 0), ValueError)):
+        with pytest.raises(error):
+            pl.jit(function)(x)
+        with pytest.raises((error, ValueError, IndexError)):
+            pl.jit(function, dynamic=True)(x)
+
+
+def test_extents_that_the_function_depends_on():
+    """Open extents are never assumed: what depends on one gets code for that number."""
+    def branches(x):
+        return x if x.shape[0] == 4 else -x
+
+    def compares(x):
+        return x * 2 if x.shape[0] > 4 else x.sum(axis=0)
+
+    for function in (branches, compares, lambda x: [row + 1 for row in x], lambda x: x[2] + 1,
+                     lambda x: x.reshape(-1, 5) + 1):
+        jitted = pl.jit(function, dynamic=True)
+        for rows in (3, 4, 5, 3, 7):
+            x = numbers((rows, 5), np.float32, rows)
+            same(jitted(x), function(x))
+        assert len(jitted._compiled) <= 4
+    jitted = pl.jit(lambda x: (x + 1).reshape(-1), dynamic=True)
+    for rows in (3, 4, 5, 3, 7):
+        jitted(numbers((rows, 5), np.float32))
+    assert len(jitted._compiled) == 2  # 5 rows and others
+    with pytest.raises(IndexError):
+        pl.jit(lambda x: x[2], dynamic=True)(numbers((2, 3), np.float32))
+
+
+@pl.jit(dynamic=True)
+def module_level(x):
+    return x * 2 + 1
+
+
+def test_pickling():
+    x = numbers((3,), np.float32)
+    assert pickle.loads(pickle.dumps(module_level)) is module_level
+    same(module_level(x), x * 2 + 1)
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    @pl.jit(static=0)
+    def apply(self, x):
+        return x @ self.w
+
+
+def test_methods():
+    model, x = Model(numbers((3, 2), np.float32)), numbers((5, 3), np.float32)
+    same(model.apply(x), x @ model.w, 1e-4)
