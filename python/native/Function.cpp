@@ -431,6 +431,28 @@ PyObject *workspace(PyObject *callable, PyObject *arguments) {
                        static_cast<Py_ssize_t>(need.alignment));
 }
 
+/// specialize(*arguments)
+PyObject *specialize(PyObject *callable, PyObject *arguments) {
+  FunctionObject *self = asFunction(callable);
+  size_t count = static_cast<size_t>(PyTuple_GET_SIZE(arguments));
+  if (!checkGeneration(self->generation) || !checkCount(self, count))
+    return nullptr;
+  Frame frame(self, Lend::ForCall);
+  if (!frame.hasMemory())
+    return PyErr_NoMemory();
+  for (size_t i = 0; i < count; ++i)
+    if (!frame.addArgument(i, PyTuple_GET_ITEM(arguments, i)))
+      return nullptr;
+  plim_status *status;
+  {
+    WithoutGil others;
+    status = plim_function_specialize(self->function, frame.arguments(), count);
+  }
+  if (failed(status))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
 Ref describe(const plim_value_type &type) {
   auto numbers = [&](const int64_t *values, int64_t dynamic) {
     Ref tuple(PyTuple_New(type.rank));
@@ -445,11 +467,22 @@ Ref describe(const plim_value_type &type) {
   Ref strides = type.strides ? numbers(type.strides, PLIM_DYNAMIC_STRIDE) : Ref::borrowed(Py_None);
   Ref donated =
       type.donated_to < 0 ? Ref::borrowed(Py_None) : Ref(PyLong_FromLong(type.donated_to));
-  if (!shape || !text || !strides || !donated)
+  Ref bounds = Ref::borrowed(Py_None);
+  if (type.bounds) {
+    bounds = Ref(PyTuple_New(type.rank));
+    for (uint32_t i = 0; bounds && i < type.rank; ++i)
+      PyTuple_SET_ITEM(
+          bounds.get(), i,
+          type.bounds[i].max == INT64_MAX
+              ? Py_BuildValue("LO", static_cast<long long>(type.bounds[i].min), Py_None)
+              : Py_BuildValue("LL", static_cast<long long>(type.bounds[i].min),
+                              static_cast<long long>(type.bounds[i].max)));
+  }
+  if (!shape || !text || !strides || !donated || !bounds)
     return {};
-  return Ref(Py_BuildValue("ssOOsOO", kinds[type.kind], plim_element_type_name(type.element),
+  return Ref(Py_BuildValue("ssOOsOOzO", kinds[type.kind], plim_element_type_name(type.element),
                            shape.get(), strides.get(), accesses[type.access], donated.get(),
-                           text.get()));
+                           text.get(), type.name, bounds.get()));
 }
 
 /// types(): those of the arguments, those of the results.
@@ -503,7 +536,12 @@ void freeFunction(PyObject *object) {
   Py_DECREF(type);
 }
 
-PyMethodDef methods[] = {{"_start", start, METH_VARARGS, nullptr},
+PyMethodDef methods[] = {{"specialize", specialize, METH_VARARGS,
+                          "specialize($self, /, *arguments)\n--\n\n"
+                          "Makes code for the extents of these arguments, of which nothing else "
+                          "counts; later calls with "
+                          "them use it.\nNeeds a module that was loaded with `specialization`."},
+                         {"_start", start, METH_VARARGS, nullptr},
                          {"_types", types, METH_NOARGS, nullptr},
                          {"_workspace", workspace, METH_VARARGS, nullptr},
                          {nullptr, nullptr, 0, nullptr}};

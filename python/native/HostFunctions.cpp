@@ -3,6 +3,7 @@
 #include "python/native/Arrays.h"
 #include "python/native/Handle.h"
 
+#include <algorithm>
 #include <cstring>
 #include <pthread.h>
 #include <string>
@@ -68,8 +69,9 @@ uint64_t readBits(plim_element_type element, const void *data) {
   return bits;
 }
 
-/// What was returned as the result, converted. False with an exception.
-bool giveResult(const Parameter &parameter, const plim_host_value &value, PyObject *object) {
+/// What was returned as the result at `index`, converted. False with an exception.
+bool giveResult(plim_host_call *call, const Parameter &parameter, size_t index,
+                const plim_host_value &value, PyObject *object) {
   if (parameter.rank < 0) {
     uint64_t bits = 0;
     if (!toBits(object, parameter.element, &bits))
@@ -77,11 +79,28 @@ bool giveResult(const Parameter &parameter, const plim_host_value &value, PyObje
     std::memcpy(value.data, &bits, plim_element_type_bytes(parameter.element));
     return true;
   }
-  Ref memory = viewOf(parameter, value);
-  Ref array = memory ? Ref(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr)) : Ref();
+  Ref array(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
   if (!array)
     return false;
-  PyArrayObject *from = asArrayObject(array), *to = asArrayObject(memory);
+  PyArrayObject *from = asArrayObject(array);
+  bool isOpen = std::any_of(value.shape, value.shape + parameter.rank,
+                            [](int64_t extent) { return extent == PLIM_DYNAMIC; });
+  if (isOpen) {
+    if (PyArray_NDIM(from) != parameter.rank) {
+      PyErr_Format(PyExc_ValueError, "returned an array of %d dimensions, but the result has %d",
+                   PyArray_NDIM(from), parameter.rank);
+      return false;
+    }
+    auto *shape = reinterpret_cast<const int64_t *>(PyArray_DIMS(from));
+    if (!plim_host_call_make_result(call, index, shape)) { // which says why
+      PyErr_SetString(PyExc_ValueError, "returned an array that the result cannot be");
+      return false;
+    }
+  }
+  Ref memory = viewOf(parameter, value);
+  if (!memory)
+    return false;
+  PyArrayObject *to = asArrayObject(memory);
   if (PyArray_NDIM(from) != PyArray_NDIM(to) ||
       !PyArray_CompareLists(PyArray_DIMS(from), PyArray_DIMS(to), PyArray_NDIM(to))) {
     Ref have(PyObject_GetAttrString(array.get(), "shape"));
@@ -99,7 +118,7 @@ bool giveResult(const Parameter &parameter, const plim_host_value &value, PyObje
   return PyArray_CopyInto(to, from) == 0;
 }
 
-bool run(const HostFunction &function, const plim_host_value *arguments,
+bool run(plim_host_call *call, const HostFunction &function, const plim_host_value *arguments,
          const plim_host_value *results) {
   size_t count = function.arguments.size();
   Ref tuple(PyTuple_New(static_cast<Py_ssize_t>(count)));
@@ -134,7 +153,7 @@ bool run(const HostFunction &function, const plim_host_value *arguments,
   }
   size_t expected = function.results.size();
   if (expected == 1)
-    return giveResult(function.results[0], results[0], returned.get());
+    return giveResult(call, function.results[0], 0, results[0], returned.get());
   bool isFit = expected == 0
                    ? returned.get() == Py_None
                    : PyTuple_Check(returned.get()) &&
@@ -145,7 +164,7 @@ bool run(const HostFunction &function, const plim_host_value *arguments,
     return false;
   }
   for (size_t i = 0; i < expected; ++i)
-    if (!giveResult(function.results[i], results[i],
+    if (!giveResult(call, function.results[i], i, results[i],
                     PyTuple_GET_ITEM(returned.get(), static_cast<Py_ssize_t>(i))))
       return false;
   return true;
@@ -163,7 +182,8 @@ plim_code callPython(plim_host_call *call, void *user, const plim_host_value *ar
   if (!gil)
     return plim_host_call_fail(call, PLIM_CANCELLED,
                                ("host function '" + function.name + "': Python is ending").c_str());
-  return run(function, arguments, results) ? PLIM_OK : failHostCall(call, function.name.c_str());
+  return run(call, function, arguments, results) ? PLIM_OK
+                                                 : failHostCall(call, function.name.c_str());
 }
 
 void releaseFunction(void *user) {

@@ -73,6 +73,11 @@ PyObject *createTargetFromJson(PyObject *, PyObject *arguments) {
   return wrapHandle(target);
 }
 
+PyObject *listTargets(PyObject *, PyObject *) {
+  plim_report *report = nullptr;
+  return failed(plim_target_list(&report)) ? nullptr : takeReport(report);
+}
+
 /// target_describe(target)
 PyObject *describeTarget(PyObject *, PyObject *capsule) {
   plim_target *target;
@@ -101,16 +106,17 @@ void logMessage(void *user, plim_log_level level, const char *message, size_t si
 }
 
 /// engine_create(flags, target, threads, policy, limits, cache_folder, cache_bytes, log, level,
-/// functions)
+/// functions, cores, numa_node, specialization, specialization_count)
 PyObject *createEngine(PyObject *, PyObject *arguments) {
   plim_engine_options options{};
   options.struct_size = sizeof options;
   PyObject *target, *limits, *log, *functions;
   unsigned long long cacheBytes;
   int level;
-  if (!PyArg_ParseTuple(arguments, "IOIzO!zKOiO", &options.flags, &target, &options.threads,
+  if (!PyArg_ParseTuple(arguments, "IOIzO!zKOiOIIII", &options.flags, &target, &options.threads,
                         &options.policy, &PyTuple_Type, &limits, &options.cache_folder, &cacheBytes,
-                        &log, &level, &functions))
+                        &log, &level, &functions, &options.cores, &options.numa_node,
+                        &options.specialization, &options.specialization_count))
     return nullptr;
   Strings texts(limits);
   plim_target *targetHandle;
@@ -230,14 +236,16 @@ void releaseSource(void *user) {
     delete static_cast<Source *>(user);
 }
 
-/// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools)
+/// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools,
+/// specialization, specialization_count)
 PyObject *loadModule(PyObject *, PyObject *arguments) {
   PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools;
   const char *name;
   plim_load_options options{};
   options.struct_size = sizeof options;
-  if (!PyArg_ParseTuple(arguments, "OOsIzO!OOO", &engineCapsule, &object, &name, &options.flags,
-                        &options.policy, &PyTuple_Type, &limits, &parameters, &functions, &pools))
+  if (!PyArg_ParseTuple(arguments, "OOsIzO!OOOII", &engineCapsule, &object, &name, &options.flags,
+                        &options.policy, &PyTuple_Type, &limits, &parameters, &functions, &pools,
+                        &options.specialization, &options.specialization_count))
     return nullptr;
   Strings texts(limits);
   plim_engine *engine;
@@ -312,6 +320,20 @@ PyObject *moduleStatistics(PyObject *, PyObject *capsule) {
                        load.parse_seconds, "lower_seconds", load.lower_seconds, "optimise_seconds",
                        load.optimise_seconds, "codegen_seconds", load.codegen_seconds,
                        "link_seconds", load.link_seconds, "total_seconds", load.total_seconds);
+}
+
+PyObject *moduleSpecializations(PyObject *, PyObject *capsule) {
+  plim_module *module;
+  plim_specialization_statistics counts{};
+  counts.struct_size = sizeof counts;
+  if (!unwrapHandle(capsule, &module) ||
+      failed(plim_module_specialization_statistics(module, &counts)))
+    return nullptr;
+  return Py_BuildValue("{s:I,s:K,s:K,s:K,s:K}", "in_work", counts.in_work, "made",
+                       static_cast<unsigned long long>(counts.made), "failed",
+                       static_cast<unsigned long long>(counts.failed), "evicted",
+                       static_cast<unsigned long long>(counts.evicted), "calls",
+                       static_cast<unsigned long long>(counts.calls));
 }
 
 // --- Parameters, pools, states
@@ -525,6 +547,7 @@ PyObject *thenCall(PyObject *, PyObject *arguments) {
 PyMethodDef objectMethods[] = {
     {"target_create", createTarget, METH_VARARGS, nullptr},
     {"target_from_json", createTargetFromJson, METH_VARARGS, nullptr},
+    {"target_list", listTargets, METH_NOARGS, nullptr},
     {"target_describe", describeTarget, METH_O, nullptr},
     {"engine_create", createEngine, METH_VARARGS, nullptr},
     {"engine_target", engineTarget, METH_O, nullptr},
@@ -538,6 +561,7 @@ PyMethodDef objectMethods[] = {
     {"module_function_names", moduleFunctionNames, METH_O, nullptr},
     {"module_explain", explainModule, METH_O, nullptr},
     {"module_statistics", moduleStatistics, METH_O, nullptr},
+    {"module_specializations", moduleSpecializations, METH_O, nullptr},
     {"parameters_create", createSet<plim_parameters, plim_parameters_create>, METH_NOARGS, nullptr},
     {"parameters_set", setParameter, METH_VARARGS, nullptr},
     {"parameters_load_safetensors", loadSafetensors, METH_VARARGS, nullptr},

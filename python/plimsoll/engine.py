@@ -20,6 +20,22 @@ logger = logging.getLogger("plimsoll")
 logger.addHandler(logging.NullHandler())
 
 # The library's levels and those of logging.
+_specializations = {None: 0, "none": 1, "on_request": 2, "hot": 3}
+_cores = {None: 0, "performance": 1, "efficiency": 2}
+
+
+def choice(names: Mapping, value, what: str) -> int:
+    """The number of a name; InvalidArgumentError for one that there is none of."""
+    if value not in names:
+        there = ", ".join(repr(name) for name in names if name)
+        raise InvalidArgumentError(f"{what} is {value!r}; there are {there}")
+    return names[value]
+
+
+def specialization_number(value: str | None) -> int:
+    return choice(_specializations, value, "specialization")
+
+
 _levels = (5, logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 
 
@@ -47,6 +63,16 @@ class Target:
         self._json = None
         self._handle = _native.target_create(
             self.name, tuple(f"{path}={_text(value)}" for path, value in self.overrides.items()))
+
+    @staticmethod
+    def list() -> list[dict]:
+        """The names that there are, and what they mean.
+
+        >>> import plimsoll as pl
+        >>> "x86-64-v3" in [target["name"] for target in pl.Target.list()]
+        True
+        """
+        return json.loads(_native.target_list())
 
     @classmethod
     def from_json(cls, text: str) -> Target:
@@ -102,6 +128,10 @@ class Engine:
     `debugger`, `perf_map`: GDB, perf see the names of generated code.
     `counters`, `trace`: count and time calls: `statistics()`, `trace()`.
     `log`: a logger; that of the package, "plimsoll", unless told.
+    `cores`, `numa_node`: where threads run: on "performance" or "efficiency" cores, on a node.
+    `specialization`: which extents get code of their own where the source leaves them open: "none",
+    those of `Function.specialize` ("on_request"), or those too that calls keep coming with ("hot");
+    at most `specialization_count` (0: 8) at a time.
 
     Engines are pickled as their options. A child of fork() must not use those of its parent: it
     gets an error, and makes its own.
@@ -117,19 +147,26 @@ class Engine:
                  cache: str | os.PathLike | None = None, cache_bytes: int = 0,
                  functions: Mapping[str, HostFunction] | None = None, checked: bool = False,
                  debugger: bool = False, perf_map: bool = False, counters: bool = False,
-                 trace: bool = False, log: logging.Logger | None = None):
+                 trace: bool = False, log: logging.Logger | None = None,
+                 cores: str | None = None, numa_node: int | None = None,
+                 specialization: str | None = None, specialization_count: int = 0):
         if isinstance(target, str):
             target = Target(target)
         self._options = {
             "target": target, "threads": threads, "policy": policy, "limits": dict(limits or {}),
             "cache": None if cache is None else os.fspath(cache), "cache_bytes": cache_bytes,
             "functions": dict(functions or {}), "checked": checked, "debugger": debugger,
-            "perf_map": perf_map, "counters": counters, "trace": trace, "log": log}
-        for name, value in ("threads", threads), ("cache_bytes", cache_bytes):
+            "perf_map": perf_map, "counters": counters, "trace": trace, "log": log,
+            "cores": cores, "numa_node": numa_node, "specialization": specialization,
+            "specialization_count": specialization_count}
+        for name, value in (("threads", threads), ("cache_bytes", cache_bytes),
+                            ("numa_node", numa_node or 0),
+                            ("specialization_count", specialization_count)):
             if value < 0:
                 raise InvalidArgumentError(f"{name} is {value}")
         flags = sum(1 << bit for bit, on in enumerate(
             (checked, debugger, perf_map, counters, trace)) if on)
+        flags |= 0 if numa_node is None else 1 << 6
         log = log or logger
         level = next((i for i, level in enumerate(_levels) if log.isEnabledFor(level)), None)
 
@@ -139,7 +176,8 @@ class Engine:
         self._handle = _native.engine_create(
             flags, target and target._handle, threads, policy, limit_texts(limits),
             self._options["cache"], cache_bytes, None if level is None else write, level or 0,
-            function_set(functions))
+            function_set(functions), choice(_cores, cores, "cores"), numa_node or 0,
+            specialization_number(specialization), specialization_count)
 
     @property
     def target(self) -> Target:

@@ -7,6 +7,7 @@ adds to it.
 from __future__ import annotations
 
 import inspect
+import keyword
 from dataclasses import dataclass
 
 from . import _native
@@ -24,7 +25,9 @@ class Type:
     `shape` has an int for each extent, or None where the caller or the function chooses; `strides`
     the same in elements, None altogether for what is dense. `access` says what the function does
     with an argument: "readonly", "writeonly" or "readwrite". `donated_to` is the index of the
-    result that takes the memory of the argument, or None.
+    result that takes the memory of the argument, or None. `name` is what the source calls an
+    argument, `bounds` the least and the most of each extent (None: no most), which calls are
+    checked for.
     """
 
     kind: str
@@ -34,6 +37,8 @@ class Type:
     access: str
     donated_to: int | None
     text: str
+    name: str | None = None
+    bounds: tuple[tuple[int, int | None], ...] | None = None
 
     @property
     def dtype(self) -> str:
@@ -79,10 +84,16 @@ def _signature(self) -> Signature:
 
 def _inspect_signature(self) -> inspect.Signature:
     kinds = inspect.Parameter
-    parameters = [kinds(f"argument{i}", kinds.POSITIONAL_ONLY, annotation=str(type))
-                  for i, type in enumerate(self.signature.arguments)]
+    options = ("out", "state", "pools", "stop")
+    names: list[str] = []
+    for i, type in enumerate(self.signature.arguments):
+        fits = (type.name and type.name.isidentifier() and not keyword.iskeyword(type.name)
+                and type.name not in (*names, *options))
+        names.append(type.name if fits else f"argument{i}")
+    parameters = [kinds(name, kinds.POSITIONAL_ONLY, annotation=str(type))
+                  for name, type in zip(names, self.signature.arguments)]
     parameters += [kinds(name, kinds.KEYWORD_ONLY, default=None)
-                   for name in ("out", "state", "pools", "stop")]
+                   for name in options]
     results = self.signature.results
     gives = str(results[0]) if len(results) == 1 else tuple(map(str, results)) or None
     return inspect.Signature(parameters, return_annotation=gives)

@@ -10,7 +10,7 @@ import weakref
 from typing import Iterator, Mapping
 
 from . import _native
-from .engine import Engine, default_engine, limit_texts
+from .engine import Engine, default_engine, limit_texts, specialization_number
 from .function import Function
 from .host import HostFunction, function_set
 from .parameters import Parameters, Pools, State
@@ -83,7 +83,8 @@ class Module:
         self._handle = _native.module_load(
             self._engine._handle, recipe.source, recipe.name, int(options["oracle"]),
             options["policy"], limit_texts(options["limits"]), parameters and parameters._handle,
-            function_set(options["functions"]), pools and pools._handle)
+            function_set(options["functions"]), pools and pools._handle,
+            specialization_number(options["specialization"]), options["specialization_count"])
         self._names = _native.module_function_names(self._handle)
         recipe._module = weakref.ref(self)
 
@@ -140,6 +141,10 @@ class Module:
         """What loading took, in seconds, and whether the code came from the cache."""
         return _native.module_statistics(self._handle)
 
+    def specializations(self) -> dict[str, int]:
+        """Code for certain extents: how much was made, failed, evicted; calls that found it."""
+        return _native.module_specializations(self._handle)
+
     def state(self) -> State:
         """Variables as they are in the beginning, for a stream of calls: `f(x, state=state)`."""
         return State(_native.state_create(self._handle), self._engine)
@@ -159,12 +164,14 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          parameters: Parameters | Mapping | str | os.PathLike | None = None,
          policy: str | None = None, limits: Mapping[str, int] | None = None,
          functions: Mapping[str, HostFunction] | None = None,
-         pools: Pools | Mapping | None = None, oracle: bool = False) -> Module:
+         pools: Pools | Mapping | None = None, oracle: bool = False,
+         specialization: str | None = None, specialization_count: int = 0) -> Module:
     """Compiles a file of MLIR, text or bytecode, or takes what it was compiled to from the cache.
 
     `parameters`: arrays by name, a .safetensors file, or `Parameters`. They are used where they
     lie: do not write them while the module lives.
-    `policy`, `limits`, `functions`: as in `Engine`, for this module.
+    `policy`, `limits`, `functions`, `specialization`, `specialization_count`: as in `Engine`, for
+    this module.
     `pools`: memories that the target names, for all its calls: arrays by name, or `Pools`.
     `oracle`: the plain lowering that every optimisation is compared with; slow.
 
@@ -176,14 +183,16 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
         size = os.fstat(file.fileno()).st_size
         source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
-                 functions=functions, pools=pools, oracle=oracle)
+                 functions=functions, pools=pools, oracle=oracle,
+                 specialization=specialization, specialization_count=specialization_count)
 
 
 def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None = None,
           parameters: Parameters | Mapping | str | os.PathLike | None = None,
           policy: str | None = None, limits: Mapping[str, int] | None = None,
           functions: Mapping[str, HostFunction] | None = None,
-          pools: Pools | Mapping | None = None, oracle: bool = False) -> Module:
+          pools: Pools | Mapping | None = None, oracle: bool = False,
+          specialization: str | None = None, specialization_count: int = 0) -> Module:
     """As `load`, of MLIR in memory. `name` stands in locations.
 
     >>> import plimsoll as pl
@@ -197,7 +206,8 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
     if pools is not None and not isinstance(pools, Pools):
         pools = Pools(pools)
     options = {"parameters": parameters, "policy": policy, "limits": dict(limits or {}),
-               "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle)}
+               "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle),
+               "specialization": specialization, "specialization_count": specialization_count}
     return Module(_Recipe(source, name, engine, options))
 
 

@@ -103,11 +103,18 @@ def test_signature(engine, saxpy):
     assert saxpy.__name__ == "saxpy" and saxpy.__doc__.startswith("saxpy(tensor<f32>")
     signature = inspect.signature(saxpy)
     assert [*signature.parameters] == [
-        "argument0", "argument1", "argument2", "out", "state", "pools", "stop"]
+        "a", "x", "y", "out", "state", "pools", "stop"]
     assert signature.return_annotation == "tensor<?xf32>"
     signature.bind(1.0, 2, 3, out=None)
     with pytest.raises(TypeError):
         signature.bind(1.0)
+    assert x.name == "x" and x.bounds is None
+    bounded = engine.loads("""
+func.func @f(%x: memref<?x?xf32> {plim.bounds = [{min = 1, max = 32}, {}]}, %in: i32) { return }""").f
+    assert bounded.signature.arguments[0].bounds == ((1, 32), (0, None))
+    assert [*inspect.signature(bounded).parameters][:2] == ["x", "argument1"]
+    with pytest.raises(ValueError, match="32"):
+        bounded(np.zeros((33, 2), np.float32), 1)
     assert saxpy.stack_bytes > 0
     bytes_, alignment = saxpy.workspace(1.0, np.ones(3, np.float32), np.ones(3, np.float32))
     assert bytes_ >= 0 and alignment >= 1

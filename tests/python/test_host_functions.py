@@ -116,6 +116,24 @@ def test_exceptions_are_the_cause():
         raising(SystemExit(3))(*arguments)
 
 
+def test_results_that_only_the_function_can_size():
+    declaration = "func.func private @host(i32) -> tensor<?x2xf32>\n"
+    body = """
+func.func @f(%n: i32) -> tensor<?x2xf32> {
+  %r = func.call @host(%n) : (i32) -> tensor<?x2xf32>
+  return %r : tensor<?x2xf32>
+}
+"""
+    module = load(declaration, body, "(i32) -> tensor<?x2xf32>",
+                  lambda n: np.full((n, 2 if n < 9 else 3), n, np.float64) if n else [1.0])
+    for n in (1, 5, 3):
+        np.testing.assert_array_equal(module.f(n), np.full((n, 2), n, np.float32))
+    with pytest.raises(pl.Error, match="2|extent|shape"):
+        module.f(9)
+    with pytest.raises(pl.UnknownError, match="1 dimensions, but the result has 2"):
+        module.f(0)
+
+
 def test_wrong_returns():
     for value in (1, (1,), (1, 2, 3), ("a", 1), (1.0, 2**16), None):
         with pytest.raises(pl.UnknownError) as caught:

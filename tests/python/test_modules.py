@@ -220,6 +220,31 @@ def test_policies_and_oracle_give_the_same(engine):
         np.testing.assert_array_equal(engine.loads(SAXPY, **options).saxpy(0.5, x, x), want)
 
 
+def test_specialized_code():
+    engine = pl.Engine(threads=1, specialization="on_request", specialization_count=2)
+    module = engine.loads(SAXPY)
+    x = np.random.default_rng(1).standard_normal(77).astype(np.float32)
+    want = module.saxpy(2.0, x, x)
+    assert module.specializations()["made"] == 0
+    module.saxpy.specialize(2.0, x, x)
+    module.saxpy.specialize(2.0, x, x)
+    np.testing.assert_array_equal(module.saxpy(2.0, x, x), want)
+    counts = module.specializations()
+    assert counts["made"] == 1 and counts["calls"] >= 1 and counts["failed"] == 0
+    again = pickle.loads(pickle.dumps(module))
+    again.saxpy.specialize(2.0, x, x)
+    with pytest.raises(pl.FailedPreconditionError):
+        pl.loads(SAXPY).saxpy.specialize(2.0, x, x)
+    with pytest.raises(TypeError, match="3 arguments"):
+        module.saxpy.specialize()
+    for wrong in {"specialization": "often"}, {"cores": "fast"}, {"numa_node": -1}:
+        with pytest.raises(ValueError, match="often|fast|-1"):
+            pl.Engine(**wrong)
+    pl.Engine(threads=1, cores="performance").loads(SAXPY, specialization="none")
+    with pytest.raises(pl.InvalidArgumentError, match="node|NUMA"):
+        pl.Engine(numa_node=1000)
+
+
 def test_logging(tmp_path, caplog):
     blocked = tmp_path / "file"
     blocked.write_text("")
