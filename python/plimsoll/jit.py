@@ -48,6 +48,10 @@ class Jit:
         leaves, form = self._flatten(arguments, keywords)
         return self._compile(leaves, form).module
 
+    def modules(self) -> list[Module]:
+        """Those that were compiled so far."""
+        return [compiled.module for compiled in list(self._compiled.values())]
+
     def _flatten(self, arguments, keywords):
         """The arrays and numbers, and all else, which is hashable."""
         leaves: list = []
