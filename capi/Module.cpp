@@ -65,6 +65,27 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
   });
 }
 
+plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t size,
+                                 const char *name, const plim_load_options *options,
+                                 plim_report **out_artifact) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(engine));
+    PLIM_RETURN_IF_ERROR(checkArray(source, size, "source"));
+    PLIM_RETURN_IF_ERROR(checkPointer(name, "name"));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_artifact, "out_artifact"));
+    plim_load_options given;
+    LoadOptions loadOptions;
+    PLIM_RETURN_IF_ERROR(readOptions(options, given, loadOptions));
+    if (given.release_source)
+      return invalidArgumentError("the source is not kept: release_source must be NULL");
+    PLIM_ASSIGN_OR_RETURN(
+        jit::Artifact artifact,
+        engine->engine->compile({static_cast<const char *>(source), size}, name, loadOptions));
+    *out_artifact = makeHandle<plim_report>(nullptr, jit::serialize(artifact));
+    return okStatus();
+  });
+}
+
 plim_status *plim_module_load_file(plim_engine *engine, const char *path,
                                    const plim_load_options *options, plim_module **out_module) {
   return enter([&]() -> Status {

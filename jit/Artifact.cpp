@@ -270,6 +270,7 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
   writer.text(artifact.source);
   writer.text(artifact.triple);
   writer.text(artifact.policy);
+  writer.integer(artifact.isGuarded);
   for (const std::vector<std::string> *texts :
        {&artifact.requiredFeatures, &artifact.objects, &artifact.pools})
     writer.list(*texts, [&](const std::string &text) { writer.text(text); });
@@ -310,6 +311,8 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
   }
   return true;
 }
+
+bool isArtifact(std::string_view bytes) { return bytes.starts_with(magic); }
 
 std::string serialize(const Artifact &artifact) {
   std::string bytes;
@@ -404,6 +407,7 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
   artifact.source = reader.text();
   artifact.triple = reader.text();
   artifact.policy = reader.text();
+  artifact.isGuarded = reader.integer() != 0;
   for (std::vector<std::string> *texts :
        {&artifact.requiredFeatures, &artifact.objects, &artifact.pools})
     reader.list(*texts, [&] { return reader.text(); });

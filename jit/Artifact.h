@@ -150,6 +150,7 @@ struct Artifact {
   std::string source; // name of the source, for messages
   std::string triple;
   std::string policy;                        // the allocation policy it was compiled for
+  bool isGuarded = false;                    // for an engine that looks for faults, and no other
   std::vector<std::string> requiredFeatures; // ISA features that the code uses, without '+'
   std::vector<std::string> objects;          // relocatable ELF
   std::vector<std::string> pools;            // in the order of plim_context::pools
@@ -166,7 +167,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 13;
+inline constexpr uint32_t artifactVersion = 14;
 
 // A serialised artifact:
 //
@@ -181,6 +182,9 @@ inline constexpr uint32_t artifactVersion = 13;
 bool serialize(const Artifact &artifact, const std::function<bool(std::string_view)> &write);
 /// The same in one piece.
 std::string serialize(const Artifact &artifact);
+
+/// Do they begin as a serialised artifact does, of whatever version?
+bool isArtifact(std::string_view bytes);
 
 /// Where the bytes of a serialised artifact are.
 class ArtifactSource {

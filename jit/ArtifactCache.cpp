@@ -1,5 +1,6 @@
 #include "jit/ArtifactCache.h"
 
+#include "jit/ArtifactFile.h"
 #include "support/Hash.h"
 
 #include <algorithm>
@@ -40,51 +41,6 @@ public:
 private:
   int descriptor;
 };
-
-bool readAll(int descriptor, uint64_t offset, std::span<char> out) {
-  while (!out.empty()) {
-    ssize_t count = ::pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return false;
-    offset += static_cast<uint64_t>(count);
-    out = out.subspan(static_cast<size_t>(count));
-  }
-  return true;
-}
-
-/// The artifact at the beginning of a file.
-class FileSource : public ArtifactSource {
-public:
-  FileSource(const File &file, uint64_t bytes) : file(file), bytes(bytes) {}
-  uint64_t size() const override { return bytes; }
-  bool read(uint64_t offset, std::span<char> out) const override {
-    return readAll(file.get(), offset, out);
-  }
-  std::optional<SharedBytes> share(uint64_t offset, uint64_t count) const override {
-    if (!mapping && !(mapping = mapFile(file.get(), bytes)))
-      return std::nullopt;
-    return SharedBytes{mapping->owner, mapping->bytes.substr(offset, count)};
-  }
-
-private:
-  const File &file;
-  uint64_t bytes;
-  mutable std::optional<SharedBytes> mapping; // once a block wants it
-};
-
-bool writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return false;
-    bytes.remove_prefix(static_cast<size_t>(count));
-  }
-  return true;
-}
 
 /// What stands behind the artifact: the key and its length.
 std::string trailer(std::string_view key) {
@@ -132,10 +88,10 @@ std::optional<Artifact> ArtifactCache::load(std::string_view key) const {
   const std::string expected = trailer(key);
   std::string stored(expected.size(), '\0');
   const auto size = static_cast<uint64_t>(status.st_size);
-  if (size < stored.size() || !readAll(file.get(), size - stored.size(), stored) ||
+  if (size < stored.size() || !FileSource(file.get(), size).read(size - stored.size(), stored) ||
       stored != expected)
     return std::nullopt;
-  StatusOr<Artifact> artifact = deserialize(FileSource(file, size - stored.size()));
+  StatusOr<Artifact> artifact = deserialize(FileSource(file.get(), size - stored.size()));
   if (!artifact.ok())
     return std::nullopt;
   // Used now: pruning looks at this.

@@ -555,6 +555,7 @@ private:
     artifact.source = name.str();
     artifact.triple = device.triple;
     artifact.policy = options.oracle ? "heap" : options.policy;
+    artifact.isGuarded = options.guarded;
     for (StringRef feature : device.features)
       if (feature.consume_front("+"))
         artifact.requiredFeatures.push_back(feature.str());

@@ -10,7 +10,10 @@ namespace plim::tools {
 constexpr int wrongCommandLine = 2;
 
 inline void addModuleOptions(CLI::App &command, ModuleOptions &options) {
-  command.add_option("file", options.file, "MLIR module, text or bytecode")->required();
+  command
+      .add_option("file", options.file,
+                  "MLIR module, text or bytecode, or what compile made of one")
+      ->required();
   command.add_option("--target", options.target, "tag, 'host', or a target in a .json file");
   command.add_option("--set", options.overrides, "override a field of the target: PATH=VALUE");
   command.add_option("--limit", options.limits,

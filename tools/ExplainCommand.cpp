@@ -347,8 +347,12 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
   }
   load.oracle = options.module.oracle;
   load.policy = policy;
-  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine.compile(source, options.module.file, load));
-  llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact.report);
+  StatusOr<jit::Artifact> artifact = jit::isArtifact(source)
+                                         ? jit::deserialize(source)
+                                         : engine.compile(source, options.module.file, load);
+  if (!artifact.ok())
+    return artifact.status();
+  llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact->report);
   if (!report)
     return internalError("malformed report: " + llvm::toString(report.takeError()));
   return std::move(*report);
@@ -357,14 +361,18 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
 Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
   PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
-  PLIM_ASSIGN_OR_RETURN(llvm::json::Value report,
-                        reportFor(*engine, source, options, options.module.policy, err));
+  std::string chosen = options.module.policy;
+  if (jit::isArtifact(source)) {
+    PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, jit::deserialize(source));
+    chosen = artifact.policy;
+  }
+  PLIM_ASSIGN_OR_RETURN(llvm::json::Value report, reportFor(*engine, source, options, chosen, err));
   Object &object = *report.getAsObject();
   // What every policy would have cost, proven: the same module lowered with each.
-  std::vector<std::pair<std::string, Cost>> costs = {{options.module.policy, costOf(object)}};
-  if (!options.module.oracle)
+  std::vector<std::pair<std::string, Cost>> costs = {{chosen, costOf(object)}};
+  if (!options.module.oracle && !jit::isArtifact(source))
     for (const char *policy : {"auto", "stack", "workspace", "heap", "fixed:1024"}) {
-      if (policy == options.module.policy)
+      if (policy == chosen)
         continue;
       PLIM_ASSIGN_OR_RETURN(llvm::json::Value other,
                             reportFor(*engine, source, options, policy, err));

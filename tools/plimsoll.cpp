@@ -1,5 +1,6 @@
 // plimsoll: the command line. Arguments in, one of the commands called; nothing else.
 #include "tools/CommandLine.h"
+#include "tools/CompileCommand.h"
 #include "tools/ExplainCommand.h"
 #include "tools/PlanCommand.h"
 #include "tools/RunCommand.h"
@@ -81,6 +82,13 @@ int main(int argc, char **argv) {
   runCommand->add_option("--dump-asm", run.assembly,
                          "write the assembly to FILE, - for standard output");
 
+  plim::tools::CompileOptions compile;
+  CLI::App *compileCommand = app.add_subcommand(
+      "compile", "make a module ready for a target, to be run without compiling it again");
+  plim::tools::addModuleOptions(*compileCommand, compile.module);
+  compileCommand->add_flag("--checked", compile.module.checked, "for run --checked");
+  compileCommand->add_option("--output,-o", compile.output, "the file to write")->required();
+
   plim::tools::ExplainOptions explain;
   CLI::App *explainCommand =
       app.add_subcommand("explain", "every placement and access, with the reason");
@@ -97,9 +105,11 @@ int main(int argc, char **argv) {
   }
   if (*targetsCommand)
     return plim::tools::runTargetsCommand(targets, std::cout, std::cerr);
-  run.progress = explain.progress = isatty(STDERR_FILENO) != 0;
+  run.progress = compile.progress = explain.progress = isatty(STDERR_FILENO) != 0;
   if (*runCommand)
     return plim::tools::runRunCommand(run, std::cout, std::cerr);
+  if (*compileCommand)
+    return plim::tools::runCompileCommand(compile, std::cerr);
   if (*planCommand)
     return plim::tools::runPlanCommand(plan, std::cout, std::cerr);
   return plim::tools::runExplainCommand(explain, std::cout, std::cerr);

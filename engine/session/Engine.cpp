@@ -3,6 +3,7 @@
 #include "engine/io/File.h"
 #include "engine/runtime/RuntimeSymbols.h"
 #include "engine/session/State.h"
+#include "jit/ArtifactFile.h"
 #include "support/Hash.h"
 #include "targets/Resolve.h"
 
@@ -311,6 +312,8 @@ void Engine::trimMemory() {
 
 StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_view sourceName,
                                         const LoadOptions &options, jit::CompileTimes *times) {
+  if (jit::isArtifact(source))
+    return invalidArgumentError(std::string(sourceName) + " is compiled already");
   jit::CompileOptions compileOptions;
   compileOptions.policy = policyOf(options);
   compileOptions.engineLimits = state->options.limits;
@@ -379,6 +382,12 @@ std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
 StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::string_view sourceName,
                                                const LoadOptions &options) {
   auto start = std::chrono::steady_clock::now();
+  if (jit::isArtifact(source)) {
+    StatusOr<jit::Artifact> artifact = jit::deserialize(source);
+    if (!artifact.ok())
+      return artifact.status().withContext(sourceName);
+    return loadCompiled(std::move(*artifact), sourceName, options, start);
+  }
   return load(source, state->cache ? hashBytes(source) : Digest(), sourceName, options, start);
 }
 
@@ -411,14 +420,8 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
         state->options.logger.log(LogLevel::Warning, stored.toString());
     }
   }
-  auto linkStart = std::chrono::steady_clock::now();
-  PLIM_ASSIGN_OR_RETURN(
-      std::shared_ptr<Module> module,
-      link(std::move(*artifact), options.parameters, options.pools, options.functions));
-  statistics.sharedConstantBytes = module->state->linked->sharedConstantBytes();
-  statistics.linkSeconds = secondsSince(linkStart);
-  statistics.totalSeconds = secondsSince(start);
-  module->state->statistics = statistics;
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
+                        linkTimed(std::move(*artifact), options, statistics, start));
   SpecializationOptions specialization =
       options.specialization.value_or(state->options.specialization);
   bool mayHaveSome = specialization.mode != Specialization::None && specialization.atMost > 0;
@@ -428,6 +431,32 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
                                 {source, options.sourceOwner, std::string(sourceName),
                                  policyOf(options), options.limits, key},
                                 specialization);
+  return module;
+}
+
+StatusOr<std::shared_ptr<Module>>
+Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOptions &options,
+                     std::chrono::steady_clock::time_point start) {
+  const std::string what = "load " + std::string(name);
+  ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, what.c_str());
+  if (!options.policy.empty() || !options.limits.empty() || options.oracle || options.assembly)
+    return invalidArgumentError(std::string(name) + " is compiled already: its policy, limits and "
+                                                    "lowering can no longer be chosen");
+  return linkTimed(std::move(artifact), options, {}, start);
+}
+
+StatusOr<std::shared_ptr<Module>> Engine::linkTimed(jit::Artifact artifact,
+                                                    const LoadOptions &options,
+                                                    LoadStatistics statistics,
+                                                    std::chrono::steady_clock::time_point start) {
+  auto linkStart = std::chrono::steady_clock::now();
+  PLIM_ASSIGN_OR_RETURN(
+      std::shared_ptr<Module> module,
+      link(std::move(artifact), options.parameters, options.pools, options.functions));
+  statistics.sharedConstantBytes = module->state->linked->sharedConstantBytes();
+  statistics.linkSeconds = secondsSince(linkStart);
+  statistics.totalSeconds = secondsSince(start);
+  module->state->statistics = statistics;
   return module;
 }
 
@@ -462,10 +491,14 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
   auto start = std::chrono::steady_clock::now();
   // A pipe cannot be mapped, and text would be copied all the same.
   StatusOr<io::File> file = io::File::open(path);
-  std::array<std::byte, 4> magic = {};
-  bool isMapped = file.ok() && file->size() >= magic.size() && file->read(0, magic).ok() &&
-                  jit::isBytecode({reinterpret_cast<const char *>(magic.data()), magic.size()});
-  if (!isMapped) {
+  std::array<std::byte, 8> magic = {};
+  const std::string_view begin(reinterpret_cast<const char *>(magic.data()), magic.size());
+  const bool hasMagic = file.ok() && file->size() >= magic.size() && file->read(0, magic).ok();
+  if (hasMagic && jit::isArtifact(begin)) {
+    PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, jit::readArtifact(path));
+    return loadCompiled(std::move(artifact), path, options, start);
+  }
+  if (!hasMagic || !jit::isBytecode(begin)) {
     PLIM_ASSIGN_OR_RETURN(std::string source, readSource(path));
     auto kept = std::make_shared<const std::string>(std::move(source));
     LoadOptions owned = options;
@@ -494,6 +527,10 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
 StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Parameters &parameters,
                                                const Pools &pools, const HostFunctions &functions) {
   ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, "link");
+  if (artifact.isGuarded != (state->guarded != nullptr))
+    return failedPreconditionError(
+        "the code of " + artifact.source + " is " + (artifact.isGuarded ? "" : "not ") +
+        "made for looking for faults, and this engine does" + (artifact.isGuarded ? " not" : ""));
   const targets::DeviceDescription &host = state->host.devices[0];
   if (architectureOf(artifact.triple) != architectureOf(host.triple))
     return failedPreconditionError("the code of " + artifact.source + " is for '" +
@@ -531,9 +568,12 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     PLIM_RETURN_IF_ERROR(checkExternal(external, function, functions, ofEngine));
     bool isSerial = function->kind == HostFunctionKind::Serial;
     std::vector<runtime::OpenResult> openResults;
-    for (const auto &[index, type] : external.openResults)
-      openResults.push_back(
-          {index, runtime::elementBytes(*runtime::elementTypeFromName(type.element)), type.shape});
+    for (const auto &[index, type] : external.openResults) {
+      std::optional<runtime::ElementType> element = runtime::elementTypeFromName(type.element);
+      if (!element)
+        return dataLossError(artifact.source + " has no type of elements '" + type.element + "'");
+      openResults.push_back({index, runtime::elementBytes(*element), type.shape});
+    }
     moduleState.externals.push_back(std::make_unique<const plim_external>(plim_external{
         external.name, function->function, function->user,
         isSerial ? state->turnOf(*function) : nullptr, function->owner, std::move(openResults)}));

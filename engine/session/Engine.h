@@ -380,6 +380,10 @@ public:
   /// message for a source that is not accepted; FailedPrecondition for a parameter, or a function of the
   /// host application, that is missing, or a pool that constants live in; InvalidArgument for one that
   /// does not fit, or a parameter or pool that the module does not have; ResourceExhausted for a pool too small for its constants.
+  /// `source` may also be what jit::serialize() wrote of an artifact that compile() made, by this very version of
+  /// the library; then nothing is compiled. Code is trusted: load only your own. Policy, limits and oracle were chosen
+  /// when it was compiled, so that they are InvalidArgument here; there are no specialised codes of it.
+  /// DataLoss for one that is damaged or of another version; also the errors of link().
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
                                          const LoadOptions &options = {});
   /// The same for a file, with the errors of readSource. Bytecode is mapped: while the module lives its
@@ -394,7 +398,8 @@ public:
   StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
                                   const LoadOptions &options, jit::CompileTimes *times = nullptr);
   /// Links what compile() made, here or in another process. FailedPrecondition for code of another
-  /// architecture or with an ISA feature that this machine does not have.
+  /// architecture or with an ISA feature that this machine does not have, or if only one of engine and code is
+  /// checked.
   StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, const Parameters &parameters,
                                          const Pools &pools = {},
                                          const HostFunctions &functions = {});
@@ -411,6 +416,12 @@ private:
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, const Digest &digest,
                                          std::string_view sourceName, const LoadOptions &options,
                                          std::chrono::steady_clock::time_point start);
+  StatusOr<std::shared_ptr<Module>> loadCompiled(jit::Artifact artifact, std::string_view name,
+                                                 const LoadOptions &options,
+                                                 std::chrono::steady_clock::time_point start);
+  StatusOr<std::shared_ptr<Module>> linkTimed(jit::Artifact artifact, const LoadOptions &options,
+                                              LoadStatistics statistics,
+                                              std::chrono::steady_clock::time_point start);
   struct State;
   std::unique_ptr<State> state;
 };

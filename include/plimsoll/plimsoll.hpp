@@ -764,13 +764,20 @@ public:
 
   Result<Module> load(std::string_view source, const std::string &name,
                       const LoadOptions &options = {}) const {
-    return loadWith(options, [&](const plim_load_options *given, plim_module **out) {
+    return with<Module, plim_module>(options, [&](auto *given, plim_module **out) {
       return plim_module_load(get(), source.data(), source.size(), name.c_str(), given, out);
     });
   }
   Result<Module> loadFile(const std::string &path, const LoadOptions &options = {}) const {
-    return loadWith(options, [&](const plim_load_options *given, plim_module **out) {
+    return with<Module, plim_module>(options, [&](auto *given, plim_module **out) {
       return plim_module_load_file(get(), path.c_str(), given, out);
+    });
+  }
+  /// plim_module_compile(): the text of the report is the artifact.
+  Result<Report> compile(std::string_view source, const std::string &name,
+                         const LoadOptions &options = {}) const {
+    return with<Report, plim_report>(options, [&](auto *given, plim_report **out) {
+      return plim_module_compile(get(), source.data(), source.size(), name.c_str(), given, out);
     });
   }
 
@@ -796,7 +803,9 @@ public:
   }
 
 private:
-  template <typename LoadT> Result<Module> loadWith(const LoadOptions &options, LoadT load) const {
+  /// What `create` makes with these options.
+  template <typename HandleT, typename T, typename CreateT>
+  static Result<HandleT> with(const LoadOptions &options, CreateT create) {
     detail::CStrings limits(options.limits);
     auto given = detail::sized<plim_load_options>();
     given.flags = options.oracle ? PLIM_LOAD_ORACLE : 0;
@@ -814,7 +823,7 @@ private:
       };
       given.progress_user = const_cast<std::function<void(double)> *>(&options.progress);
     }
-    return detail::make<Module, plim_module>([&](plim_module **out) { return load(&given, out); });
+    return detail::make<HandleT, T>([&](T **out) { return create(&given, out); });
   }
 };
 

@@ -342,6 +342,60 @@ static const char *const hostSource =
     "  return %r : f32\n"
     "}\n";
 
+static void moduleCompile(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_report *artifact = NULL;
+  size_t size = strlen(scaleSource);
+  CHECK_OK(plim_module_compile(engine, scaleSource, size, "test.mlir", NULL, &artifact));
+  const char *bytes = plim_report_text(artifact);
+  const size_t count = plim_report_size(artifact);
+
+  plim_engine *other = makeEngine(0);
+  plim_module *module = NULL;
+  CHECK_OK(plim_module_load(other, bytes, count, "scale", NULL, &module));
+  plim_load_statistics statistics = {.struct_size = sizeof statistics};
+  CHECK_OK(plim_module_statistics(module, &statistics));
+  CHECK(statistics.parse_seconds == 0 && statistics.codegen_seconds == 0);
+  plim_function *scale = lookup(module, "scale");
+  const float elements[] = {1, 2, 3};
+  plim_buffer *x = makeVector(other, elements, 3);
+  plim_value arguments[] = {plim_value_f32(2), plim_value_buffer(x)}, result;
+  CHECK_OK(plim_function_call(scale, arguments, 2, &result, 1, NULL));
+  CHECK(holds(result.as.buffer, (float[]){2, 4, 6}, 3));
+  plim_value_release(&result);
+  plim_buffer_release(x);
+  plim_function_release(scale);
+  plim_module_release(module);
+
+  module = NULL;
+  plim_load_options options = {.struct_size = sizeof options, .policy = "heap"};
+  CHECK_FAILS(plim_module_load(other, bytes, count, "scale", &options, &module),
+              PLIM_INVALID_ARGUMENT, "scale is compiled already");
+  CHECK_FAILS(plim_module_compile(other, bytes, count, "scale", NULL, &artifact),
+              PLIM_INVALID_ARGUMENT, "scale is compiled already");
+  CHECK_FAILS(plim_module_load(other, bytes, count - 1, "scale", NULL, &module), PLIM_DATA_LOSS,
+              "scale: ");
+  CHECK_FAILS(plim_module_load(other, bytes, 8, "scale", NULL, &module), PLIM_DATA_LOSS, "scale: ");
+  plim_engine *checked = makeEngine(PLIM_ENGINE_CHECKED);
+  CHECK_FAILS(plim_module_load(checked, bytes, count, "scale", NULL, &module),
+              PLIM_FAILED_PRECONDITION, "not made for looking for faults");
+  CHECK(module == NULL);
+  plim_engine_release(checked);
+  plim_report *nothing = NULL;
+  CHECK_FAILS(plim_module_compile(engine, "x", 1, "x.mlir", NULL, &nothing), PLIM_INVALID_ARGUMENT,
+              "x.mlir:1:1");
+  CHECK_FAILS(plim_module_compile(engine, "x", 1, "x.mlir", NULL, NULL), PLIM_INVALID_ARGUMENT,
+              "out_artifact is null");
+  options.policy = NULL;
+  options.release_source = releaseHost;
+  CHECK_FAILS(plim_module_compile(engine, "x", 1, "x.mlir", &options, &nothing),
+              PLIM_INVALID_ARGUMENT, "release_source");
+  CHECK(nothing == NULL);
+  plim_report_release(artifact);
+  plim_engine_release(other);
+  plim_engine_release(engine);
+}
+
 static void hostFunctionsAreCalled(void) {
   plim_host_functions *functions = NULL;
   CHECK_OK(plim_host_functions_create(&functions));
@@ -478,6 +532,7 @@ static void hostFunctionsThatDoNotFit(void) {
 }
 
 const Test moduleTests[] = {
+    {"module.Compile", moduleCompile},
     {"module.Reflection", moduleReflection},
     {"module.CacheAndFile", moduleCacheAndFile},
     {"module.SourceIsReleased", moduleSourceIsReleased},

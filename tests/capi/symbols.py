@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares what a library exports with what the public headers declare.
 
-    symbols.py LIBRARY HEADERS NM READELF
+    symbols.py LIBRARY HEADERS NM READELF [NAMESPACE]
 
 Prints one line per symbol that is in but one of both, and exits 1 when there is any; likewise if the library
-needs MLIR's shared one, of which a process can have but one.
+needs MLIR's shared one, of which a process can have but one, or has anything of a C++ namespace in it.
 """
 
 import os
@@ -34,7 +34,7 @@ def declared(folder):
 
 
 def main(arguments):
-    if len(arguments) != 4:
+    if len(arguments) not in (4, 5):
         print(__doc__, file=sys.stderr)
         return 2
     library, headers = exported(arguments[2], arguments[0]), declared(arguments[1])
@@ -47,6 +47,14 @@ def main(arguments):
     if "libMLIR" in needed:
         print("the library needs libMLIR.so")
         return 1
+    if len(arguments) == 5:
+        symbols = subprocess.run([arguments[2], "-C", "--defined-only", arguments[0]], check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout
+        inside = re.findall(rf"^.* {arguments[4]}::.*$", symbols, flags=re.MULTILINE)
+        if not symbols or inside:
+            print(*inside[:10], sep="\n")
+            print(f"the library has {len(inside)} symbols of {arguments[4]}")
+            return 1
     print(f"symbols: {len(library)} exported, {len(headers)} declared")
     return 0 if library == headers and headers else 1
 

@@ -18,7 +18,7 @@ import unittest
 
 import consumers
 
-COMMANDS = ("run", "explain", "plan", "targets")
+COMMANDS = ("run", "compile", "explain", "plan", "targets")
 MODULE = """
 func.func @add(%a: f32, %b: f32) -> f32 {
   %r = arith.addf %a, %b : f32
@@ -47,8 +47,8 @@ class Packages(unittest.TestCase):
             consumers.run(["dpkg-deb", "--extract", path, cls.root])
 
     def test_there_is_one_for_each_use(self):
-        self.assertEqual(set(self.packages), {"libplimsoll0", "libplimsoll-dev", "plimsoll-tools",
-                                              "python3-plimsoll"})
+        self.assertEqual(set(self.packages), {"libplimsoll0", "libplimsoll-runtime0", "libplimsoll-dev",
+                                              "plimsoll-tools", "python3-plimsoll"})
 
     def test_dependencies_are_those_of_the_programs(self):
         installed = consumers.run(["dpkg-query", "--show", "--showformat", "${Package}, ${Provides}, "])
@@ -61,6 +61,7 @@ class Packages(unittest.TestCase):
         for package in ("libllvm22", "libtbb12", "libhwloc15", "libc6"):
             self.assertIn(package, needs["libplimsoll0"])
         self.assertNotIn("libmlir", needs["libplimsoll0"])
+        self.assertNotIn("libmlir", needs["libplimsoll-runtime0"])
         self.assertIn("libmlir-22", needs["plimsoll-tools"])
         for package in ("libplimsoll0", "python3-numpy-abi", "python3:any"):
             self.assertIn(package, needs["python3-plimsoll"])
@@ -90,6 +91,20 @@ class Packages(unittest.TestCase):
         self.assertEqual(consumers.run([f"{self.root}/usr/bin/plimsoll", "run", module, "-i", "f32=1.5", "-i",
                                         "f32=2"]), "result[0]: f32=3.5\n")
         self.assertIn("arith.addf", consumers.run([f"{self.root}/usr/bin/plimsoll-opt", module]))
+
+    def test_a_module_runs_without_the_compiler(self):
+        module, artifact = f"{self.folder.name}/add.mlir", f"{self.folder.name}/add.plimart"
+        with open(module, "w", encoding="utf-8") as file:
+            file.write(MODULE)
+        consumers.run([f"{self.root}/usr/bin/plimsoll", "compile", module, "-o", artifact])
+        program = f"{self.folder.name}/add"
+        environment = dict(os.environ, PKG_CONFIG_PATH=glob.glob(f"{self.root}/usr/lib/*/pkgconfig")[0])
+        flags = consumers.run(["pkg-config", "--cflags", "--libs", "plimsoll-runtime"], env=environment).split()
+        consumers.run([os.environ.get("CC", "cc"), f"{self.source}/tests/install/consumer/artifact.c", "-o", program, *flags])
+        [library] = glob.glob(f"{self.root}/usr/lib/*/libplimsoll-runtime.so.0")
+        output = consumers.run([program, artifact],
+                               env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library)))
+        self.assertEqual(output, "3.5\n")
 
     def test_python_imports_its_package(self):
         [library] = glob.glob(f"{self.root}/usr/lib/*/libplimsoll.so.0")

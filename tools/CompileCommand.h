@@ -1,0 +1,21 @@
+// `plimsoll compile`: a module made ready for a target, in a file that engines load without the compiler.
+//
+// Must not know what is in the file. Nothing is linked: the target need not be this machine.
+#pragma once
+
+#include "tools/ModuleCall.h"
+
+#include <iosfwd>
+
+namespace plim::tools {
+
+struct CompileOptions {
+  ModuleOptions module;
+  std::string output;
+  bool progress = false; // of long compilations, on `err`, which is a terminal
+};
+
+/// Exit status: 0, or 1 after one diagnostic on `err`.
+int runCompileCommand(const CompileOptions &options, std::ostream &err);
+
+} // namespace plim::tools
