@@ -124,7 +124,7 @@ private:
   size_t lentCount = 0;
   SmallArray<Ref, 8> kept; /// arrays that are not the caller's
   SmallArray<plim_buffer *, 4> outputs;
-  SmallArray<PyObject *, 4> outputObjects; /// borrowed
+  SmallArray<Ref, 4> outputObjects; /// a list that they came in may change meanwhile
   Ref state, pools, stop;
   plim_call_options callOptions{};
   bool hasOptions = false;
@@ -242,7 +242,7 @@ bool Frame::addOutputs(PyObject *out) {
         return place.failAgain();
     }
     add(outputs[i]);
-    outputObjects[i] = object;
+    outputObjects[i] = Ref::borrowed(object);
   }
   callOptions.outputs = outputs.get();
   callOptions.output_count = count;
@@ -251,19 +251,24 @@ bool Frame::addOutputs(PyObject *out) {
   return true;
 }
 
-/// The handle that an object of plimsoll's holds; the object keeps it. Null for None.
-template <typename T> bool readHandle(PyObject *object, Ref &owner, T *&out) {
+/// The handle that an object of plimsoll's holds, which `owner` keeps. Null for None.
+template <typename T> bool readHandle(const char *keyword, PyObject *object, Ref &owner, T *&out) {
   if (!object || object == Py_None)
     return true;
   owner = Ref(PyObject_GetAttrString(object, "_handle"));
-  return owner && unwrapHandle(owner.get(), &out);
+  if (!owner || !PyCapsule_IsValid(owner.get(), HandleTraits<T>::name)) {
+    PyErr_Clear();
+    return fail(PLIM_INVALID_ARGUMENT, "%s= does not take %s", keyword, Py_TYPE(object)->tp_name);
+  }
+  return unwrapHandle(owner.get(), &out);
 }
 
 bool Frame::addHandles(PyObject *givenState, PyObject *givenPools, PyObject *givenStop) {
   plim_pools *poolsHandle = nullptr;
   plim_stop *stopHandle = nullptr;
-  if (!readHandle(givenState, state, callOptions.state) ||
-      !readHandle(givenPools, pools, poolsHandle) || !readHandle(givenStop, stop, stopHandle))
+  if (!readHandle("state", givenState, state, callOptions.state) ||
+      !readHandle("pools", givenPools, pools, poolsHandle) ||
+      !readHandle("stop", givenStop, stop, stopHandle))
     return false;
   callOptions.pools = poolsHandle;
   callOptions.stop = stopHandle;
@@ -276,7 +281,7 @@ PyObject *Frame::take(size_t index, plim_value &value, PyObject *argument) {
   if (value.kind == PLIM_SCALAR)
     return fromBits(value.element, value.as.bits);
   // An array that was given for the result, or whose memory became it.
-  PyObject *given = outputObjects[index] ? outputObjects[index] : argument;
+  PyObject *given = outputObjects[index] ? outputObjects[index].get() : argument;
   if (!given)
     return toArray(value.as.buffer);
   plim_value_release(&value);
@@ -643,9 +648,9 @@ PyObject *eventResults(PyObject *, PyObject *arguments) {
     return PyErr_NoMemory();
   if (failed(plim_event_results(event, results.get(), self->resultCount)))
     return nullptr;
-  bool isSequence = PyTuple_Check(out) || PyList_Check(out);
+  bool isTuple = PyTuple_Check(out); // as long as there are results: the call has begun with it
   return collect(self, results.get(), [&](size_t i, plim_value &value) -> PyObject * {
-    PyObject *given = isSequence ? PySequence_Fast_GET_ITEM(out, i) : out;
+    PyObject *given = isTuple ? PyTuple_GET_ITEM(out, i) : out;
     if (value.kind == PLIM_SCALAR)
       return fromBits(value.element, value.as.bits);
     if (given == Py_None)

@@ -1,9 +1,8 @@
 # The native part: what is public of it has its name in the package; the rest takes and gives handles.
 import inspect
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .call import Call
 from .function import Signature
@@ -46,4 +45,4 @@ class Function:
     def workspace(self, *arguments: Any) -> tuple[int, int]: ...
     def __dask_tokenize__(self) -> tuple: ...
 
-def __getattr__(name: str) -> Callable[..., Any]: ...
+def __getattr__(name: str) -> Any: ...

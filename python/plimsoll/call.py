@@ -124,6 +124,8 @@ def _async(self, *arguments, out=None, state=None, pools=None, stop=None, priori
     """
     if priority not in _priorities:
         raise InvalidArgumentError(f"no priority {priority!r}; there are {', '.join(_priorities)}")
+    if isinstance(out, list):
+        out = tuple(out)  # it may change meanwhile
     handle = self._start(arguments, out, state, pools, stop, _priorities[priority],
                          tuple(call._handle for call in after))
     return Call(self, handle, out)

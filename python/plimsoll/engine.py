@@ -97,7 +97,8 @@ class Target:
         return hash(self._key())
 
     def _key(self):
-        return self.name, tuple(self.overrides.items()), self._json
+        overrides = tuple((path, _text(value)) for path, value in self.overrides.items())
+        return self.name, overrides, self._json
 
     def __reduce__(self):
         if self.name.endswith(".json"):
@@ -108,7 +109,7 @@ class Target:
 
 
 def _text(value) -> str:
-    return json.dumps(value) if isinstance(value, bool) else str(value)
+    return json.dumps(value) if isinstance(value, (bool, list, dict)) else str(value)
 
 
 def limit_texts(limits: Mapping[str, int] | None) -> tuple[str, ...]:
@@ -264,11 +265,13 @@ def default_engine() -> Engine:
 def _engine_with(items) -> Engine:
     """An engine with these options: what is pickled twice is one engine."""
     options = dict(items)
-    key = _native.fork_generation(), repr(sorted(options.items(), key=lambda item: item[0]))
+    target = options.pop("target")
+    if options["functions"] or options["log"]:
+        return Engine(target, **options)  # nobody knows whether those are equal
+    key = _native.fork_generation(), target and target._key(), repr(sorted(options.items()))
     with _lock:
         engine = _unpickled.get(key)
         if engine is None:
-            target = options.pop("target")
             engine = _unpickled[key] = Engine(target, **options)
         return engine
 

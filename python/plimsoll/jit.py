@@ -14,7 +14,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _trace
-from ._dims import Dim, Known, symbol
+from ._dims import Dim, Known, identical, symbol
 from ._emit import Value, element_of, type_of
 from .engine import Engine
 from .module import Module, loads
@@ -29,11 +29,13 @@ class Jit:
         self._engine, self._options = engine, options
         self._compiled: dict = {}
         self._known: dict = {}  # extents that must be numbers
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments, **keywords):
         leaves, form = self._flatten(arguments, keywords)
+        if any(isinstance(leaf, (_trace.Traced, Dim)) for leaf in leaves):
+            return self._function(*arguments, **keywords)  # part of another that is traced
         return self._compile(leaves, form)(leaves)
 
     def mlir(self, *arguments, **keywords) -> str:
@@ -62,25 +64,35 @@ class Jit:
                       for name, each in sorted(keywords.items())))
         return leaves, form
 
-    def _signature(self, leaves, form):
-        """Equal for arguments that run the same code; and the extents of each leaf. Those that only
-        the call knows are symbols: one for all that are equal, unless they are 0 or 1."""
-        key, shapes, symbols = [form], [], {}
+    def _key(self, leaves, form):
+        """Equal for arguments that run the same code. Of extents that only the call knows it has
+        but which are equal; those of 0 and 1 are always numbers."""
+        key, open_extents = [form], {}
         known = self._known.get(_kinds(leaves, form), ()) if self._dynamic else ()
         for i, leaf in enumerate(leaves):
             if not isinstance(leaf, np.ndarray):
                 key.append(type(leaf))
-                shapes.append(())
-            elif self._dynamic:
-                shape = tuple(extent if extent < 2 or (i, j) in known
-                              else symbols.setdefault(extent, symbol(i, j, extent))
-                              for j, extent in enumerate(leaf.shape))
-                key.append((leaf.dtype.str, tuple(repr(extent) for extent in shape)))
-                shapes.append(shape)
-            else:
+            elif not self._dynamic:
                 key.append((leaf.dtype.str, leaf.shape))
+            else:
+                key.append((leaf.dtype.str, *(
+                    extent if extent < 2 or (i, j) in known
+                    else (open_extents.setdefault(extent, (i, j)),)
+                    for j, extent in enumerate(leaf.shape))))
+        return tuple(key)
+
+    def _shapes(self, leaves, key):
+        """The extents of each leaf: one symbol for all that the key says are equal."""
+        shapes = []
+        for leaf, part in zip(leaves, key[1:]):
+            if not isinstance(leaf, np.ndarray):
+                shapes.append(())
+            elif not self._dynamic:
                 shapes.append(leaf.shape)
-        return tuple(key), shapes
+            else:
+                shapes.append(tuple(symbol(*each[0], extent) if isinstance(each, tuple) else each
+                                    for each, extent in zip(part[1:], leaf.shape)))
+        return shapes
 
     def _traced(self, leaves, form, shapes) -> _Source:
         types = [element_of(_number_type(leaf)) if not isinstance(leaf, np.ndarray)
@@ -105,24 +117,26 @@ class Jit:
         return _Source(text, trace.parameters, out_form, [tensor.dtype for tensor in tensors])
 
     def _compile(self, leaves, form) -> _Compiled:
-        key, shapes = self._signature(leaves, form)
+        key = self._key(leaves, form)
         compiled = self._compiled.get(key)
         if compiled is not None:
             return compiled
         with self._lock:
             while True:
-                key, shapes = self._signature(leaves, form)
+                key = self._key(leaves, form)
                 if key in self._compiled:
                     return self._compiled[key]
+                shapes = self._shapes(leaves, key)
                 try:
                     source = self._traced(leaves, form, shapes)
                     break
                 except Known as known:
                     kinds = _kinds(leaves, form)
-                    # Whatever has the same symbol is known with it.
-                    names = {repr(shapes[i][j]) for i, j in known.places}
+                    # All that are equal are known together.
+                    found = {shapes[i][j] for i, j in known.places}
                     places = {(i, j) for i, shape in enumerate(shapes)
-                              for j, extent in enumerate(shape) if repr(extent) in names}
+                              for j, extent in enumerate(shape)
+                              if any(identical(extent, each) for each in found)}
                     self._known[kinds] = self._known.get(kinds, frozenset()) | places
             module = loads(source.text, self.__name__, engine=self._engine,
                            parameters=source.parameters or None, **self._options)

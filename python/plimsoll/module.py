@@ -47,8 +47,7 @@ class _Recipe:
         return (hashlib.sha256(self.source).hexdigest(), self.name,
                 sorted(options.items(), key=str),
                 parameters and parameters.token(),
-                sorted((name, function.signature, function.kind, getattr(
-                    function.function, "__module__", None), function.__name__)
+                sorted((name, function.signature, function.kind, function.function)
                        for name, function in functions.items()),
                 self.engine and self.engine.__dask_tokenize__())
 

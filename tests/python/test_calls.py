@@ -110,7 +110,8 @@ def test_signature(engine, saxpy):
         signature.bind(1.0)
     assert x.name == "x" and x.bounds is None
     bounded = engine.loads("""
-func.func @f(%x: memref<?x?xf32> {plim.bounds = [{min = 1, max = 32}, {}]}, %in: i32) { return }""").f
+func.func @f(%x: memref<?x?xf32> {plim.bounds = [{min = 1, max = 32}, {}]}, %in: i32) { return
+}""").f
     assert bounded.signature.arguments[0].bounds == ((1, 32), (0, None))
     assert [*inspect.signature(bounded).parameters][:2] == ["x", "argument1"]
     with pytest.raises(ValueError, match="32"):

@@ -430,6 +430,19 @@ class Model:
         return x @ self.w
 
 
+def test_one_in_another():
+    @pl.jit
+    def inner(x, k):
+        return x * k + 1
+
+    @pl.jit(dynamic=True)
+    def outer(x):
+        return inner(x, 3) + inner(x, x.shape[0]) + np.asarray(inner(np.ones(1, np.float32), 2))
+
+    x = numbers((4,), np.float32)
+    same(outer(x), (x * 3 + 1) + (x * 4 + 1) + 3)
+
+
 def test_methods():
     model, x = Model(numbers((3, 2), np.float32)), numbers((5, 3), np.float32)
     same(model.apply(x), x @ model.w, 1e-4)

@@ -184,15 +184,62 @@ def test_states(engine):
     assert module.add(one, state=first).tolist() == [1, 1]
     first.reset()
     assert total.tolist() == [10, 20]
-    del first, module
+    del first
     gc.collect()
     assert total.tolist() == [10, 20]
     with pytest.raises(pl.NotFoundError, match="'total'"):
         second["totals"]
     with pytest.raises(pl.InvalidArgumentError):
         engine.loads(COUNTER).add(one, state=second)
-    with pytest.raises(AttributeError):
-        engine.loads(COUNTER).add(one, state=3)
+    for wrong in {"state": 3}, {"pools": second}, {"stop": "now"}:
+        with pytest.raises(TypeError, match=f"{[*wrong][0]}= does not take"):
+            module.add(one, **wrong)
+
+
+POOLED = """
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %e = tensor.empty() {plim.scope = "global.sram"} : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                       iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %p = arith.addf %u, %u : f32
+    linalg.yield %p : f32
+  } -> tensor<64xf32>
+  %c = tensor.empty() : tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (63 - i)>, affine_map<(i) -> (i)>],
+                       iterator_types = ["parallel"]}
+      ins(%s : tensor<64xf32>) outs(%c : tensor<64xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    linalg.yield %u : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+"""
+
+
+def test_pools():
+    sram = {"name": "sram", "kind": "host", "accessible_by": ["host"]}
+    engine = pl.Engine(pl.Target("host-cpu", {"memories": [sram]}), threads=1)
+    module = engine.loads(POOLED)
+    x = np.arange(64, dtype=np.float32)
+    with pytest.raises(pl.FailedPreconditionError, match="'sram'"):
+        module.f(x)
+    pools = pl.Pools({"sram": 256})
+    pools["sram"][...] = 0
+    np.testing.assert_array_equal(module.f(x, pools=pools), 2 * x[::-1])
+    np.testing.assert_array_equal(pools["sram"].view(np.float32), 2 * x)  # it was there
+    with pytest.raises(pl.ResourceExhaustedError):
+        module.f(x, pools=pl.Pools({"sram": 128}))
+    lent = engine.loads(POOLED, pools={"sram": 256})
+    del pools
+    np.testing.assert_array_equal(lent.f(x), 2 * x[::-1])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(lent)).f(x), 2 * x[::-1])
+    for wrong in np.zeros((4, 4), np.uint8)[:, :2], b"12345678":
+        with pytest.raises(pl.InvalidArgumentError, match="dense and writable"):
+            pl.Pools({"sram": wrong})
+    with pytest.raises(pl.InvalidArgumentError, match="align"):
+        pl.Pools({"sram": np.zeros(200, np.uint8)[1:]})
 
 
 def test_copies_and_equality(engine):
