@@ -285,6 +285,38 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   return nullptr;
 }
 
+/// module_compile(engine, source, name, flags, policy, limits): the artifact as bytes.
+PyObject *compileModule(PyObject *, PyObject *arguments) {
+  PyObject *capsule, *limits;
+  Source source;
+  const char *name;
+  plim_load_options options{};
+  options.struct_size = sizeof options;
+  plim_engine *engine;
+  if (!PyArg_ParseTuple(arguments, "Oy*sIzO!", &capsule, &source.view, &name, &options.flags,
+                        &options.policy, &PyTuple_Type, &limits) ||
+      !unwrapHandle(capsule, &engine))
+    return nullptr;
+  Strings texts(limits);
+  if (!texts)
+    return nullptr;
+  options.limits = texts.get();
+  options.limit_count = texts.count;
+  plim_report *artifact = nullptr;
+  plim_status *status;
+  {
+    WithoutGil others;
+    status = plim_module_compile(engine, source.view.buf, static_cast<size_t>(source.view.len),
+                                 name, &options, &artifact);
+  }
+  if (failed(status))
+    return nullptr;
+  PyObject *bytes = PyBytes_FromStringAndSize(plim_report_text(artifact),
+                                              static_cast<Py_ssize_t>(plim_report_size(artifact)));
+  plim_report_release(artifact);
+  return bytes;
+}
+
 PyObject *moduleFunctionNames(PyObject *, PyObject *capsule) {
   plim_module *module;
   if (!unwrapHandle(capsule, &module))
@@ -558,6 +590,7 @@ PyMethodDef objectMethods[] = {
     {"engine_trace", engineReport<plim_engine_trace>, METH_O, nullptr},
     {"engine_allocate", allocateBuffer, METH_VARARGS, nullptr},
     {"module_load", loadModule, METH_VARARGS, nullptr},
+    {"module_compile", compileModule, METH_VARARGS, nullptr},
     {"module_function_names", moduleFunctionNames, METH_O, nullptr},
     {"module_explain", explainModule, METH_O, nullptr},
     {"module_statistics", moduleStatistics, METH_O, nullptr},

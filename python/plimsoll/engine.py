@@ -205,6 +205,22 @@ class Engine:
         from .module import loads
         return loads(source, name, engine=self, **options)
 
+    def compile(self, source: str | bytes, name: str = "<string>", *, policy: str | None = None,
+                limits: Mapping[str, int] | None = None, oracle: bool = False) -> bytes:
+        """Machine code for the target of the engine, which `load` and `loads` take in place of a source.
+
+        For this version of the library, here or elsewhere. Parameters, functions and pools are bound when
+        it is loaded. It is trusted: load only your own.
+
+        >>> import plimsoll as pl
+        >>> source = "func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }"
+        >>> pl.loads(pl.default_engine().compile(source)).one()
+        1
+        """
+        source = source.encode() if isinstance(source, str) else source
+        return _native.module_compile(self._handle, source, name, int(oracle), policy,
+                                      limit_texts(limits))
+
     def empty(self, shape, element_type: str = "f32") -> np.ndarray:
         """An array in memory of the engine, aligned for vectors, with arbitrary elements."""
         shape = (shape,) if isinstance(shape, int) else tuple(shape)

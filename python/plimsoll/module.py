@@ -17,6 +17,9 @@ from .parameters import Parameters, Pools, State
 from .report import Report
 
 
+_ARTIFACT = b"plimart\n"  # what Engine.compile() gives begins with it
+
+
 class _Recipe:
     """What a module was loaded from, so that it can be loaded again elsewhere: source and options
     travel, code never does."""
@@ -33,6 +36,9 @@ class _Recipe:
         return module
 
     def __getstate__(self):
+        if bytes(self.source[:len(_ARTIFACT)]) == _ARTIFACT:
+            raise TypeError(f"{self.name} was loaded from machine code, which does not travel: "
+                            "load its source to pickle it")
         return bytes(self.source), self.name, self.engine, self.options
 
     def __setstate__(self, state):

@@ -267,6 +267,24 @@ def test_policies_and_oracle_give_the_same(engine):
         np.testing.assert_array_equal(engine.loads(SAXPY, **options).saxpy(0.5, x, x), want)
 
 
+def test_compiled_code(tmp_path):
+    code = pl.Engine("x86-64-v2", threads=1).compile(PARAMETERS, "add.mlir")
+    path = tmp_path / "add.plimsoll"
+    path.write_bytes(code)
+    w, x = np.array([1, 2, 3], np.float32), np.ones(3, np.float32)
+    for module in pl.loads(code, parameters={"w": w}), pl.load(path, parameters={"w": w}):
+        np.testing.assert_array_equal(module.add(x), w + 1)
+        with pytest.raises(TypeError, match="machine code, which does not travel"):
+            pickle.dumps(module)
+    with pytest.raises(pl.FailedPreconditionError, match="w"):
+        pl.loads(code)
+    with pytest.raises(pl.DataLossError):
+        pl.loads(code[:-9])
+    with pytest.raises(pl.InvalidArgumentError) as caught:
+        pl.default_engine().compile("func.func @f( {", "broken.mlir")
+    assert (caught.value.file, caught.value.line) == ("broken.mlir", 1)
+
+
 def test_specialized_code():
     engine = pl.Engine(threads=1, specialization="on_request", specialization_count=2)
     module = engine.loads(SAXPY)
