@@ -44,23 +44,33 @@ def read(library, headers):
         if status != 0 or not os.path.exists(path):
             sys.exit(f"abidw cannot read {library}\n{output}")
         tree = ElementTree.parse(path)
-    functions = tree.findall(".//function-decl")
-    if not functions:
+    if not functions(tree):
         sys.exit(f"{library} has no debug information of exported functions")
     handles = set()
     for path in glob.glob(os.path.join(headers, "*.h")):
         with open(path, encoding="utf-8") as file:
             handles.update(re.findall(r"^typedef struct (\w+) \1;", file.read(), flags=re.MULTILINE))
-    for unit in tree.findall("abi-instr"):
-        unit.set("path", os.path.basename(unit.get("path")))
+    units = tree.findall("abi-instr")
+    for unit in units:
         for declaration in unit.findall("namespace-decl"):  # C has none
             unit.remove(declaration)
         for struct in unit.findall("class-decl"):
             if struct.get("name") in handles:
                 struct[:] = []
                 struct.attrib.pop("size-in-bits", None)
+                struct.text = None
                 struct.set("is-declaration-only", "yes")
+    # In one unit and in order, so that the reference changes where the interface does.
+    units[0].set("path", "capi")
+    units[0][:] = sorted((part for unit in units for part in unit),
+                         key=lambda part: (part.tag, part.get("name", ""), part.get("id", "")))
+    for unit in units[1:]:
+        tree.getroot().remove(unit)
     return tree
+
+
+def functions(tree):
+    return {function.get("name") for function in tree.iter("function-decl")}
 
 
 def structs(tree):
@@ -84,14 +94,17 @@ def trim(tree, reference):
 
 
 def check(library, headers, reference):
-    tree = read(library, headers)
-    trim(tree, ElementTree.parse(reference))
+    tree, agreed = read(library, headers), ElementTree.parse(reference)
+    trim(tree, agreed)
     with tempfile.TemporaryDirectory(prefix="plimsoll-abi-") as folder:
         path = os.path.join(folder, "abi")
         tree.write(path)
         status, output = run(["abidiff", "--no-added-syms", reference, path])
     if status == 0:
-        print(f"abi: {len(tree.findall('.//function-decl'))} functions as agreed on")
+        new = sorted(functions(tree) - functions(agreed))
+        print(f"abi: {len(functions(agreed))} functions as agreed on")
+        if new:
+            print(f"not in the reference yet, and so not kept (./dev abi): {' '.join(new)}")
         return 0
     print(output + ADVICE)
     return 1
