@@ -28,7 +28,7 @@ class Site(unittest.TestCase):
         # Both getters of it, which have one comment.
         self.assertGreater(status.count("and column from 1 on"), 1)
         pages = self.page("pages.html")
-        for title in ("The plim dialect", "The passes", "The C interface", "Glossary"):
+        for title in ("The plim dialect", "The passes", "The C interface", "Glossary", "Embed in ten minutes"):
             self.assertIn(title, pages)
 
     def faults(self, header):
