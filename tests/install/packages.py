@@ -50,6 +50,13 @@ class Packages(unittest.TestCase):
         self.assertEqual(set(self.packages), {"libplimsoll0", "libplimsoll-runtime0", "libplimsoll-dev",
                                               "plimsoll-tools", "python3-plimsoll"})
 
+    def test_their_version_is_that_of_the_library(self):
+        [path] = glob.glob(f"{self.root}/usr/lib/*/pkgconfig/plimsoll.pc")
+        with open(path, encoding="utf-8") as file:
+            version = re.search(r"^Version: (.*)$", file.read(), flags=re.MULTILINE)[1]
+        for name, package in self.packages.items():
+            self.assertRegex(fields(package)["Version"], rf"^{re.escape(version)}-", f"{name}: debian/changelog")
+
     def test_dependencies_are_those_of_the_programs(self):
         installed = consumers.run(["dpkg-query", "--show", "--showformat", "${Package}, ${Provides}, "])
         needs = {}
