@@ -201,6 +201,16 @@ static void engineTargetList(void) {
   CHECK_FAILS(plim_target_list(NULL), PLIM_INVALID_ARGUMENT, "out_report is null");
 }
 
+/* Sanitizers do not let oneTBB load its library for kinds of cores. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CAN_CHOOSE_CORES 0
+#endif
+#endif
+#ifndef CAN_CHOOSE_CORES
+#define CAN_CHOOSE_CORES 1
+#endif
+
 static void engineWorkers(void) {
   const struct {
     uint32_t flags;
@@ -218,6 +228,8 @@ static void engineWorkers(void) {
       {PLIM_ENGINE_WORKERS_OF_CALLER, PLIM_CORES_PERFORMANCE, 0, "caller"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    if (!cases[i].fault && cases[i].cores != PLIM_CORES_ANY && !CAN_CHOOSE_CORES)
+      continue;
     plim_engine_options options = {.struct_size = sizeof options,
                                    .flags = cases[i].flags,
                                    .threads = 2,
