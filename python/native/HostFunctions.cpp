@@ -235,7 +235,7 @@ PyObject *addHostFunction(PyObject *, PyObject *given) {
   if (failed(plim_host_functions_add(functions, name, &options)))
     return nullptr;
   Py_INCREF(callable);
-  function.release();
+  [[maybe_unused]] HostFunction *owned = function.release(); // by the set
   Py_RETURN_NONE;
 }
 

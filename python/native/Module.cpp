@@ -53,4 +53,8 @@ PyObject *makeModule() {
 
 } // namespace plim::python
 
-PyMODINIT_FUNC PyInit__native() { return plim::python::makeModule(); }
+// Python looks for this name.
+PyMODINIT_FUNC PyInit__native() // NOLINT(readability-identifier-naming)
+{
+  return plim::python::makeModule();
+}

@@ -187,10 +187,10 @@ PyObject *engineTrim(PyObject *, PyObject *capsule) {
   Py_RETURN_NONE;
 }
 
-template <auto get> PyObject *engineReport(PyObject *, PyObject *capsule) {
+template <auto Get> PyObject *engineReport(PyObject *, PyObject *capsule) {
   plim_engine *engine;
   plim_report *report = nullptr;
-  if (!unwrapHandle(capsule, &engine) || failed(get(engine, &report)))
+  if (!unwrapHandle(capsule, &engine) || failed(Get(engine, &report)))
     return nullptr;
   return takeReport(report);
 }
@@ -225,7 +225,7 @@ PyObject *allocateBuffer(PyObject *, PyObject *arguments) {
 // --- Module
 // ---------------------------------------------------------------------------------------
 
-/// What keeps a source while a module uses it in place.
+/// Bytes of an object, and what keeps them: a source that a module uses in place.
 struct Source {
   Py_buffer view{};
   ~Source() { PyBuffer_Release(&view); }
@@ -371,9 +371,9 @@ PyObject *moduleSpecializations(PyObject *, PyObject *capsule) {
 // --- Parameters, pools, states
 // --------------------------------------------------------------------
 
-template <typename T, auto create> PyObject *createSet(PyObject *, PyObject *) {
+template <typename T, auto Create> PyObject *createSet(PyObject *, PyObject *) {
   T *handle = nullptr;
-  return failed(create(&handle)) ? nullptr : wrapHandle(handle);
+  return failed(Create(&handle)) ? nullptr : wrapHandle(handle);
 }
 
 /// parameters_set(parameters, name, buffer)
@@ -449,17 +449,15 @@ PyObject *getParameter(PyObject *, PyObject *arguments) {
   return wrapBuffer(buffer);
 }
 
-/// pools_set(pools, name, address, bytes): the memory is the caller's to keep.
+/// pools_set(pools, name, memory): dense and writable; the caller keeps it.
 PyObject *setPool(PyObject *, PyObject *arguments) {
   PyObject *capsule;
   const char *name;
-  unsigned long long address;
-  Py_ssize_t bytes;
+  Source memory;
   plim_pools *pools;
-  if (!PyArg_ParseTuple(arguments, "OsKn", &capsule, &name, &address, &bytes) ||
+  if (!PyArg_ParseTuple(arguments, "Osw*", &capsule, &name, &memory.view) ||
       !unwrapHandle(capsule, &pools) ||
-      failed(plim_pools_set(pools, name, reinterpret_cast<void *>(address),
-                            static_cast<size_t>(bytes))))
+      failed(plim_pools_set(pools, name, memory.view.buf, static_cast<size_t>(memory.view.len))))
     return nullptr;
   Py_RETURN_NONE;
 }

@@ -158,6 +158,9 @@ class Module:
         names = ", ".join(self._names[:4]) + (", ..." if len(self._names) > 4 else "")
         return f"<plimsoll.Module {self.name!r}: {names}>"
 
+    def __copy__(self):
+        return self  # nothing of it changes but variables, and those are one with it
+
     def __reduce__(self):
         return _Recipe.load, (self._recipe,)
 
@@ -228,6 +231,7 @@ def _tokenize_function(self):
     return "plimsoll.Function", self.__name__, self._recipe.token()
 
 
+Function.__copy__ = lambda self: self
 Function.__reduce__ = _reduce_function
 Function.__dask_tokenize__ = _tokenize_function
 

@@ -110,7 +110,7 @@ class Pools:
         self._memories = {}
         for name, memory in memories.items():
             self._memories[name] = memory = _pool(name, memory)
-            _native.pools_set(self._handle, name, memory.ctypes.data, memory.nbytes)
+            _native.pools_set(self._handle, name, memory)
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self._memories[name]

@@ -203,7 +203,7 @@ def test_gil_is_released():
     while True:
         start = time.perf_counter()
         slow(turns, x)
-        if time.perf_counter() - start > 0.2:
+        if time.perf_counter() - start > 0.4:
             break
         turns *= 4
     ended = threading.Event()
@@ -219,7 +219,7 @@ def test_gil_is_released():
         seen += 1
         time.sleep(0.001)
     thread.join()
-    assert seen > 10  # without the GIL there would be one turn at most
+    assert seen > 5  # without the GIL there would be one turn at most
 
 
 def test_small_calls_are_quick(saxpy):

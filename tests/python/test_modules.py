@@ -244,7 +244,9 @@ def test_pools():
 
 def test_copies_and_equality(engine):
     module = engine.loads(SAXPY, "saxpy.mlir")
+    assert copy.copy(module) is module and copy.copy(module.saxpy) is module.saxpy
     other = copy.deepcopy(module)
+    assert other is not module
     x = np.ones(2, np.float32)
     assert (other.saxpy(1.0, x, x) == 2).all()
     function = pickle.loads(pickle.dumps(module.saxpy))
