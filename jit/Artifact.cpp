@@ -226,6 +226,7 @@ void writeHeader(Writer &writer) {
   writer.integer(artifactVersion);
   writer.integer(PLIM_ABI_VERSION);
   writer.text(LLVM_VERSION_STRING);
+  writer.text(PLIM_VERSION);
 }
 
 } // namespace

@@ -171,7 +171,7 @@ inline constexpr uint32_t artifactVersion = 14;
 
 // A serialised artifact:
 //
-//   magic, versions of format, ABI and LLVM
+//   magic, versions of format, ABI, LLVM and the library
 //   size of the metadata
 //   metadata: every field, small contents, and size and hash of each block
 //   digest of all that stands above

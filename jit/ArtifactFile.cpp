@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,16 +70,23 @@ StatusOr<Artifact> readArtifact(const std::string &path) {
   return artifact;
 }
 
-Status writeArtifact(const Artifact &artifact, const std::string &path) {
+Status writeArtifact(const Artifact &artifact, const std::string &given) {
+  // The file behind a link, and no device.
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::weakly_canonical(given, error);
+  if (error)
+    path = given;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    return unavailableError("cannot write '" + given + "': it is no file");
   static std::atomic<uint64_t> counter{0};
-  const std::string temporary =
-      path + "." + std::to_string(getpid()) + "." + std::to_string(counter.fetch_add(1)) + ".tmp";
+  const std::string temporary = path.string() + "." + std::to_string(getpid()) + "." +
+                                std::to_string(counter.fetch_add(1)) + ".tmp";
   Descriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
   auto fail = [&] {
     int code = errno;
     if (file.value >= 0)
       ::unlink(temporary.c_str());
-    return unavailableError("cannot write '" + path + "': " + std::strerror(code));
+    return unavailableError("cannot write '" + given + "': " + std::strerror(code));
   };
   if (file.value < 0)
     return fail();

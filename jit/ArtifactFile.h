@@ -31,7 +31,8 @@ bool writeAll(int descriptor, std::string_view bytes);
 /// the file cannot be read.
 StatusOr<Artifact> readArtifact(const std::string &path);
 
-/// Replaces the file, or makes it, at once: there is never a part of it. Unavailable, with the reason.
+/// Replaces the file, or makes it, at once: there is never a part of it. A link stays, what it names is
+/// replaced. Unavailable, with the reason; also for what is there and is no regular file.
 Status writeArtifact(const Artifact &artifact, const std::string &path);
 
 } // namespace plim::jit

@@ -255,7 +255,7 @@ void Specializations::record(size_t function, std::span<const Value> arguments, 
 void Specializations::makeHot(size_t function, const std::vector<int64_t> &extents, uint64_t hash,
                               const std::stop_token &stop) {
   StatusOr<jit::Artifact> artifact = compile({names[function], extents}, /*onWorkers=*/false, stop);
-  std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   --counts.inWork;
   if (!module || stop.stop_requested())
     return;
@@ -265,17 +265,13 @@ void Specializations::makeHot(size_t function, const std::vector<int64_t> &exten
   for (Heat &heat : heats)
     if (heat.hash == hash)
       heat.hash = heat.lastSeen = 0;
-  if (!status.ok())
-    fail(function, extents, status);
-}
-
-void Specializations::fail(size_t function, const std::vector<int64_t> &extents,
-                           const Status &status) {
   // What is in the way goes away: calls that run in all slots.
-  if (status.code() == StatusCode::ResourceExhausted)
+  if (status.ok() || status.code() == StatusCode::ResourceExhausted)
     return;
   ++counts.failed;
   functions[function].failed.push_back(extents);
+  // The host's logger may ask for the statistics, or wait for who does.
+  lock.unlock();
   engine.options.logger.log(LogLevel::Warning, "no code of its own for ",
                             textOf(names[function], extents), " of ", source.name, ": ",
                             status.toString());

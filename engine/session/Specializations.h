@@ -156,7 +156,6 @@ private:
   /// samples.
   Status publish(size_t function, const std::vector<int64_t> &extents, uint64_t hash,
                  const jit::Artifact &artifact, uint64_t idle);
-  void fail(size_t function, const std::vector<int64_t> &extents, const Status &status);
   bool canEmpty(size_t slot, uint64_t idle) const;
   bool hasRoom() const;
   bool isThere(size_t function, const std::vector<int64_t> &extents, uint64_t hash) const;

@@ -92,9 +92,9 @@ PLIM_API plim_code plim_host_call_fail(plim_host_call *call, plim_code code, con
 
 /* For host functions: memory for the tensor result at position `index`, one that has none yet, with one
  * extent for each dimension in `shape`. Uninitialised, aligned to PLIM_MEMORY_ALIGNMENT; it belongs to the
- * call, and the result's `data` and `shape` say so too from then on. NULL if it is no such result, if an extent
- * is negative or not the declared one, or without memory; the call has failed then, and the function should
- * return. */
+ * call, and the result's `data` and `shape` say so too from then on. NULL if it is no such result, if an
+ * extent is negative or not the declared one, or without memory; the call has failed then, and the function
+ * should return. */
 PLIM_API void *plim_host_call_make_result(plim_host_call *call, size_t index, const int64_t *shape);
 
 /* One more owner; one less, and the last one frees it. NULL is ignored by both. */

@@ -56,8 +56,9 @@ typedef struct plim_load_options {
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
- * cache; or takes what plim_module_compile() made, which has its policy and limits already. `name` stands in locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at
- * once. The caller owns `*out_module`.
+ * cache; or takes what plim_module_compile() made, which has its policy and limits already. `name` stands
+ * in locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. The caller owns
+ * `*out_module`.
  *
  * Text may be anything: what is no module is INVALID_ARGUMENT with its place. Bytecode is trusted: read
  * only your own. FAILED_PRECONDITION for a parameter, a host function or a pool of constants that is not
@@ -70,17 +71,17 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_load(plim_engine *engine, const
 /* Compiles as plim_module_load() does, but links nothing: parameters, host functions and pools need not be
  * there, and the engine's target may be another machine. The text of `*out_artifact`, which is not made of
  * characters, is for plim_module_load() and plim_module_load_file() of this very version of the library, here
- * or elsewhere: DATA_LOSS for any other version, or what is damaged; FAILED_PRECONDITION for a machine that it cannot
- * run on, or if only one of its engine and the one that loads it is PLIM_ENGINE_CHECKED. It is machine code,
- * and trusted: load only your own. The caller owns `*out_artifact`. */
+ * or elsewhere: DATA_LOSS for any other version, or what is damaged; FAILED_PRECONDITION for a machine that
+ * it cannot run on, or if only one of its engine and the one that loads it is PLIM_ENGINE_CHECKED. It is
+ * machine code, and trusted: load only your own. The caller owns `*out_artifact`. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_compile(plim_engine *engine, const void *source,
                                                          size_t size, const char *name,
                                                          const plim_load_options *options,
                                                          plim_report **out_artifact);
 
-/* The same as plim_module_load() for a file, whose path is its name. Bytecode is mapped: while the module lives its file must be
- * neither written nor truncated; that it is replaced or removed does not matter. NOT_FOUND,
- * PERMISSION_DENIED or UNAVAILABLE if it cannot be read. INVALID_ARGUMENT for options with
+/* The same as plim_module_load() for a file, whose path is its name. Bytecode is mapped: while the module
+ * lives its file must be neither written nor truncated; that it is replaced or removed does not matter.
+ * NOT_FOUND, PERMISSION_DENIED or UNAVAILABLE if it cannot be read. INVALID_ARGUMENT for options with
  * release_source. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_load_file(plim_engine *engine, const char *path,
                                                            const plim_load_options *options,

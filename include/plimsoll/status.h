@@ -37,9 +37,10 @@ enum {
   PLIM_PERMISSION_DENIED = 7,
   /* No memory, no stack, or lent memory that is too small: the message says how much is missing. */
   PLIM_RESOURCE_EXHAUSTED = 8,
-  /* Right in itself, but not now: a parameter or a pool is not bound, a call has not ended. */
+  /* Right in itself, but not now: a parameter or a pool is not bound, a call has not ended; or a check in the
+   * module does not hold, such as an index that it finds out of range. */
   PLIM_FAILED_PRECONDITION = 9,
-  /* An index that only the call knows is out of range. */
+  /* There is no argument or result of that index; generated code of a checked engine has left a buffer. */
   PLIM_OUT_OF_RANGE = 11,
   /* This library cannot do it. */
   PLIM_UNIMPLEMENTED = 12,

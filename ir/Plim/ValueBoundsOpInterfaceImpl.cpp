@@ -13,7 +13,10 @@ namespace {
 struct ArgumentBounds : ValueBoundsOpInterface::ExternalModel<ArgumentBounds, func::FuncOp> {
   void populateBoundsForIndexValue(Operation *op, Value value,
                                    ValueBoundsConstraintSet &set) const {
-    unsigned position = cast<BlockArgument>(value).getArgNumber();
+    auto argument = cast<BlockArgument>(value);
+    if (!argument.getOwner()->isEntryBlock())
+      return;
+    unsigned position = argument.getArgNumber();
     auto attribute = cast<func::FuncOp>(op).getArgAttrOfType<DictionaryAttr>(position, boundsAttr);
     if (!attribute)
       return;
@@ -25,7 +28,10 @@ struct ArgumentBounds : ValueBoundsOpInterface::ExternalModel<ArgumentBounds, fu
 
   void populateBoundsForShapedValueDim(Operation *op, Value value, int64_t dim,
                                        ValueBoundsConstraintSet &set) const {
-    unsigned position = cast<BlockArgument>(value).getArgNumber();
+    auto argument = cast<BlockArgument>(value);
+    if (!argument.getOwner()->isEntryBlock())
+      return;
+    unsigned position = argument.getArgNumber();
     auto all = cast<func::FuncOp>(op).getArgAttrOfType<ArrayAttr>(position, boundsAttr);
     if (!all || dim >= int64_t(all.size()))
       return;

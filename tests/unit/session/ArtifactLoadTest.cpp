@@ -122,8 +122,16 @@ TEST(ArtifactLoad, AFileIsReplacedAtOnce) {
   EXPECT_THAT(failed.toString(), HasSubstr("/no/such/folder': No such file"));
   // A folder cannot be replaced, and nothing is left of the attempt.
   std::filesystem::create_directory(folder.path() + "/folder");
-  EXPECT_FALSE(jit::writeArtifact(artifact, folder.path() + "/folder").ok());
+  for (const std::string &taken : {folder.path() + "/folder", std::string("/dev/null")})
+    EXPECT_THAT(jit::writeArtifact(artifact, taken).toString(), HasSubstr("it is no file"));
   EXPECT_THAT(folder.files(), SizeIs(2));
+  // What a link names is replaced, not the link.
+  const std::string link = folder.path() + "/link";
+  std::filesystem::create_symlink("main.plimart", link);
+  std::ofstream(path, std::ios::trunc) << "what was there";
+  ASSERT_TRUE(jit::writeArtifact(artifact, link).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(makeEngine()->loadFile(path, bindings()).ok());
 }
 
 TEST(ArtifactLoad, LargeConstantsAreUsedWhereTheyLie) {

@@ -477,9 +477,18 @@ func.func @main(%x: tensor<?xf32>, %n: i32) -> tensor<?xf32> {
 }
 )";
   LogLines log;
+  // It may ask for the statistics, which count the failure already.
+  std::weak_ptr<Module> failing;
+  int64_t failedThen = -1;
+  Logger logger(LogLevel::Warning, [&](LogLevel level, std::string_view message) {
+    if (std::shared_ptr<Module> module = failing.lock())
+      failedThen = module->specializationStatistics().failed;
+    log.logger().log(level, message);
+  });
   {
-    std::shared_ptr<Engine> engine = makeEngine({.logger = log.logger()});
+    std::shared_ptr<Engine> engine = makeEngine({.logger = logger});
     std::shared_ptr<Module> module = load(*engine, source, hot());
+    failing = module;
     Function main = lookup(module, "main");
     std::vector<Value> arguments = {makeBuffer<float>({2}, {1, 2}), Scalar{ElementType::I32, 2}};
     std::vector<Value> results(1);
@@ -498,6 +507,7 @@ func.func @main(%x: tensor<?xf32>, %n: i32) -> tensor<?xf32> {
     EXPECT_THAT(std::string(status.message()), HasSubstr("in.mlir:2:1"));
   }
   EXPECT_THAT(log.lines, ElementsAre(HasSubstr("main(2)")));
+  EXPECT_EQ(failedThen, 1);
 }
 
 TEST(Specialization, ModulesAndEnginesMayGoWhileItIsMade) {
