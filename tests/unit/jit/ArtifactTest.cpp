@@ -21,8 +21,10 @@ uint64_t integerAt(const std::string &bytes, size_t offset) {
 
 /// Where the metadata begin; their size stands before.
 size_t metadataOffset(const std::string &bytes) {
-  constexpr size_t versions = 3 * 8; // magic, format, ABI
-  return versions + 8 + integerAt(bytes, versions) + 8;
+  size_t end = 3 * 8; // of magic, format, ABI; LLVM and the library are texts
+  for (int text = 0; text < 2; ++text)
+    end += 8 + integerAt(bytes, end);
+  return end + 8;
 }
 
 /// Where they end and their digest stands.
