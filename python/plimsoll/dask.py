@@ -29,7 +29,7 @@ from .jit import Jit
 from .module import Module, _Recipe
 
 _lock = threading.Lock()
-_installed: dict[str, _Installed] = {}  # in this process
+_installed: dict[str, _Slot] = {}  # in this process
 
 
 class _Installed:
@@ -82,14 +82,40 @@ def _jit_source(payload: bytes) -> _JitSource:
     return _JitSource(Jit(function, dynamic=dynamic, static=static, engine=engine, options=options))
 
 
-def _install(token: str, payload: bytes, target, threads: int, cache) -> None:
+class _Slot:
+    """What the workers of one process share, for as long as one of them wants it."""
+
+    def __init__(self):
+        self.workers: set = set()
+        self.lock = threading.Lock()  # of the one that compiles
+        self.installed: _Installed | None = None
+
+
+def _install(token: str, worker, payload: bytes, target, threads: int, cache) -> None:
     with _lock:
-        if token not in _installed:
-            _installed[token] = _Installed(payload, target, threads, cache)
+        slot = _installed.setdefault(token, _Slot())
+        slot.workers.add(worker)
+    try:
+        with slot.lock:
+            if slot.installed is None:
+                slot.installed = _Installed(payload, target, threads, cache)
+    except BaseException:
+        _remove(token, worker)
+        raise
+
+
+def _remove(token: str, worker) -> None:
+    with _lock:
+        slot = _installed.get(token)
+        if slot is not None:
+            slot.workers.discard(worker)
+            if not slot.workers:
+                del _installed[token]
 
 
 def _find(token: str) -> _Installed:
-    found = _installed.get(token)
+    slot = _installed.get(token)
+    found = slot and slot.installed
     if found is None:
         raise NotFoundError("the module is not deployed on this worker, or was removed")
     return found
@@ -136,12 +162,11 @@ class _Plugin:
         if isinstance(targets, Mapping):
             targets = targets.get(worker.name, targets.get(worker.address))
         # The worker answers others meanwhile.
-        await asyncio.to_thread(_install, self._token, self._payload, targets, self._threads,
-                                self._cache)
+        await asyncio.to_thread(_install, self._token, worker.id, self._payload, targets,
+                                self._threads, self._cache)
 
     def teardown(self, worker):
-        with _lock:
-            _installed.pop(self._token, None)
+        _remove(self._token, worker.id)
 
 
 class Deployment:
@@ -154,7 +179,7 @@ class Deployment:
         payload = pickle.dumps(source)
         if client is None:
             target = None if isinstance(targets, Mapping) else targets
-            _install(self._token, payload, target, threads, cache)
+            _install(self._token, None, payload, target, threads, cache)
         else:
             client.register_worker_plugin(
                 _Plugin(self._token, payload, targets, threads, cache), name=self._plugin)
@@ -220,8 +245,7 @@ class Deployment:
     def remove(self) -> None:
         """Takes it off all workers."""
         if self._client is None:
-            with _lock:
-                _installed.pop(self._token, None)
+            _remove(self._token, None)
         else:
             self._client.unregister_worker_plugin(self._plugin)
 

@@ -156,3 +156,23 @@ def test_without_a_cluster():
     deployment.remove()
     with pytest.raises(pl.NotFoundError):
         y.compute(scheduler="sync")
+
+
+def test_workers_of_one_process(tmp_path):
+    """The module stays for those that stay."""
+    with dask.config.set({"temporary-directory": str(tmp_path)}):
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False,
+                                      dashboard_address=None) as cluster:
+            with distributed.Client(cluster) as client:
+                deployment = plimsoll.dask.deploy(pl.loads(SAXPY), client)
+                one, x = deployment["saxpy"], np.ones(2, np.float32)
+                first, _ = client.scheduler_info()["workers"]
+                client.retire_workers([first], close_workers=True)
+                end = time.monotonic() + 60
+                while len(client.scheduler_info()["workers"]) > 1 or len(
+                        [w for w in cluster.workers.values() if w.status.name == "running"]) > 1:
+                    assert time.monotonic() < end
+                    time.sleep(0.05)
+                assert client.submit(one, 2.0, x, x).result(timeout=60).tolist() == [3, 3]
+                deployment.remove()
+                assert deployment._token not in plimsoll.dask._installed
