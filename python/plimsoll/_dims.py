@@ -14,6 +14,8 @@ from __future__ import annotations
 import math
 from typing import Union
 
+import numpy as np
+
 Extent = Union[int, "Dim"]
 
 
@@ -57,7 +59,8 @@ class Dim:
         """No value is smaller."""
         bound = 0.0
         for atoms, factor in self.terms.items():
-            if atoms and factor < 0:
+            if atoms and (factor < 0 or
+                          len(atoms) > 1 and any(atom.least < 0 for atom in atoms)):
                 return -math.inf
             bound += factor * math.prod(atom.least for atom in atoms)
         return bound
@@ -72,8 +75,8 @@ class Dim:
         return self._hash
 
     def __eq__(self, other):
-        if not isinstance(other, (int, Dim)):
-            return NotImplemented
+        if not _is_whole(other):
+            return self._with(other)
         if identical(self, other):
             return True
         difference = self - other
@@ -82,15 +85,17 @@ class Dim:
         raise Known(self, other)
 
     def __lt__(self, other):
-        return not self >= other
+        return not self >= other if _is_whole(other) else self._with(other)
 
     def __le__(self, other):
-        return _dim(other) >= self
+        return _dim(other) >= self if _is_whole(other) else self._with(other)
 
     def __gt__(self, other):
-        return not self <= other
+        return not self <= other if _is_whole(other) else self._with(other)
 
     def __ge__(self, other):
+        if not _is_whole(other):
+            return self._with(other)
         difference = self - other
         if least(difference) >= 0:
             return True
@@ -99,15 +104,17 @@ class Dim:
         raise Known(self, other)
 
     def __add__(self, other):
-        return simple(_sum(self, _dim(other)))
+        return simple(_sum(self, _dim(other))) if _is_whole(other) else self._with(other)
 
     def __sub__(self, other):
-        return simple(_sum(self, _dim(other), -1))
+        return simple(_sum(self, _dim(other), -1)) if _is_whole(other) else self._with(other)
 
     def __rsub__(self, other):
-        return simple(_sum(_dim(other), self, -1))
+        return simple(_sum(_dim(other), self, -1)) if _is_whole(other) else self._with(other)
 
     def __mul__(self, other):
+        if not _is_whole(other):
+            return self._with(other)
         product: dict = {}
         for atoms, factor in self.terms.items():
             for others, other_factor in _dim(other).terms.items():
@@ -118,15 +125,38 @@ class Dim:
     __radd__, __rmul__ = __add__, __mul__
 
     def __floordiv__(self, other):
-        return quotient(self, other)
+        return quotient(self, other) if _is_whole(other) else self._with(other)
+
+    def __rfloordiv__(self, other):
+        return quotient(other, self) if _is_whole(other) else self._with(other)
+
+    def __mod__(self, other):
+        return self - quotient(self, other) * other if _is_whole(other) else self._with(other)
+
+    def __rmod__(self, other):
+        return other - quotient(other, self) * self if _is_whole(other) else self._with(other)
+
+    def __neg__(self):
+        return -1 * self
+
+    def _number(self, *_):
+        raise Known(self)
+
+    def _divided(self, other):
+        return self._number() if _is_whole(other) else self._with(other)
+
+    def _with(self, other):
+        """With what is no whole number it must be a number; traced arrays take it as it is."""
+        if isinstance(other, (float, complex, np.generic, np.ndarray)):
+            raise Known(self)
+        return NotImplemented
+
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _divided
 
     def __bool__(self):
         return self != 0
 
-    def __index__(self):
-        raise Known(self)
-
-    __int__ = __index__
+    __index__ = __int__ = __float__ = __complex__ = __round__ = _number
 
     def __repr__(self):
         parts = []
@@ -134,6 +164,10 @@ class Dim:
             names = [repr(atom) for atom in atoms]
             parts.append("*".join(([str(factor)] if factor != 1 or not names else []) + names))
         return " + ".join(parts) or "0"
+
+
+def _is_whole(value) -> bool:
+    return isinstance(value, (int, np.integer, Dim))
 
 
 def _dim(value: Extent) -> Dim:
@@ -205,8 +239,7 @@ def minimum(a: Extent, b: Extent) -> Extent:
         return b
     if least(simple(b - a)) >= 0:
         return a
-    bound = int(min(max(least(a), 0), max(least(b), 0)))
-    return Dim({(Atom("min", (a, b), bound, min(now(a), now(b))),): 1})
+    return Dim({(Atom("min", (a, b), min(least(a), least(b)), min(now(a), now(b))),): 1})
 
 
 def positive(a: Extent) -> Extent:
@@ -226,7 +259,7 @@ def ceildiv(a: Extent, b: int) -> Extent:
 
 
 def quotient(a: Extent, b: Extent) -> Extent:
-    """a / b where b divides a, as a polynomial if it is one."""
+    """a // b, as a polynomial if it is one."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
     divisor = _dim(b)
@@ -246,4 +279,5 @@ def quotient(a: Extent, b: Extent) -> Extent:
             break
         else:
             return simple(Dim(terms))
-    return Dim({(Atom("floordiv", (a, b), 0, now(a) // now(b)),): 1})
+    bound = 0 if least(a) >= 0 and least(b) >= 0 else -math.inf
+    return Dim({(Atom("floordiv", (a, b), bound, now(a) // now(b)),): 1})

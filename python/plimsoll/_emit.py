@@ -168,7 +168,7 @@ class Builder:
     "min": "minsi",
     "max": "maxsi",
     "ceildiv": "ceildivsi",
-    "floordiv": "divsi"}[
+    "floordiv": "floordivsi"}[
         atom.kind]
                 text = "arith.{} {}, {} : index".format(op, *map(self.index, atom.operands))
             self._indices[atom] = self.op(text)
@@ -298,6 +298,6 @@ class Builder:
         arguments = ", ".join(f"%arg{i}: {type}" for i, type in enumerate(self.arguments))
         types = ", ".join(value.type for value in results)
         names = ", ".join(value.name for value in results)
+        end = f"  return {names} : {types}" if results else "  return"
         return "\n".join([*self.globals, f"func.func @{name}({arguments}) -> ({types}) {{",
-                          *self.lines,
-                          f"  return {names} : {types}", "}", ""])
+                          *self.lines, end, "}", ""])

@@ -8,6 +8,8 @@ compute, it appends to a module.
 
 from __future__ import annotations
 
+import math
+import operator
 import os
 import sys
 
@@ -15,8 +17,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from . import _ufuncs
-from ._dims import (Dim, Extent, ceildiv, identical, minimum, positive, product, quotient, same,
-                    simple)
+from ._dims import (Dim, Extent, Known, ceildiv, identical, least, minimum, positive, product,
+                    quotient, same, simple)
 from ._emit import Builder, Scalars, Value, element_of
 
 _HERE = os.path.dirname(__file__)
@@ -31,15 +33,17 @@ class Trace:
         self.builder = Builder(arguments)
         self.parameters: dict[str, np.ndarray] = {}
         self._known: dict[int, tuple] = {}
+        self.limits: dict[str, tuple[int, int]] = {}  # what numbers among the arguments may be
 
     def constant(self, array: np.ndarray) -> Traced:
         """An array that the function did not get but has: a copy, made now."""
         found = self._known.get(id(array))
         if found is None or found[0] is not array:
             value = np.array(array, order="C")
+            element_of(value.dtype)
             if value.size == 0:
                 traced = Traced(self, self.builder.empty(value.shape, value.dtype))
-            elif value.ndim == 0 or (value == value.flat[0]).all():
+            elif value.ndim == 0 or _is_uniform(value):
                 traced = Traced(self, self.builder.full(value.shape, value.dtype, value.flat[0]))
             else:
                 name = f"c{len(self.parameters)}"
@@ -47,6 +51,17 @@ class Trace:
                 traced = Traced(self, self.builder.parameter(name, value.shape, value.dtype))
             found = self._known[id(array)] = array, traced
         return found[1]
+
+    def yields(self, operand: Traced, dtype) -> None:
+        """A number takes the type of arrays, into which it must fit when the function is called."""
+        if operand._scalar is None or dtype.kind not in "iu" or operand.dtype.kind != "i":
+            return
+        if not operand._scalar.startswith("%arg"):  # an extent
+            if dtype.itemsize < 4:
+                raise Known(operand._extent)
+            return
+        info, old = np.iinfo(dtype), self.limits.get(operand._scalar, (-2**63, 2**63 - 1))
+        self.limits[operand._scalar] = max(old[0], int(info.min)), min(old[1], int(info.max))
 
     def locate(self) -> None:
         """What is written next comes from the line that runs outside of this package and NumPy."""
@@ -58,13 +73,19 @@ class Trace:
             self.builder.location = f' loc("{file}":{frame.f_lineno}:1)'
 
 
+def _is_uniform(value: np.ndarray) -> bool:
+    bits = value.reshape(-1).view(f"u{value.itemsize}")  # -0.0 is not 0.0
+    return bool((bits == bits[0]).all())
+
+
 class Traced(NDArrayOperatorsMixin):
     """An array whose elements are known only when the function is called."""
 
     __array_priority__ = 1000
 
-    def __init__(self, trace: Trace, value: Value, scalar: str | None = None):
-        self._trace, self._value = trace, value
+    def __init__(self, trace: Trace, value: Value, scalar: str | None = None,
+                 extent: Dim | None = None):
+        self._trace, self._value, self._extent = trace, value, extent
         # A number of Python's, as an SSA value: it yields to the types of arrays, as numbers do.
         self._scalar = scalar
 
@@ -127,10 +148,9 @@ class Traced(NDArrayOperatorsMixin):
             raise TypeError(f"numpy.{ufunc.__name__}.{method} is not among what plimsoll.jit knows")
         dtype = options.pop("dtype", None)
         _refuse(ufunc.__name__, options)
-        if ufunc is np.matmul:
-            return matmul(*inputs)
-        result = apply(self._trace, ufunc, inputs)
-        return result if dtype is None else result.astype(dtype)
+        if dtype is not None:
+            inputs = _cast_operands(self._trace, ufunc, inputs, np.dtype(dtype))
+        return matmul(*inputs) if ufunc is np.matmul else apply(self._trace, ufunc, inputs)
 
     def __array_function__(self, function, types, arguments, options):
         if function not in _functions:
@@ -181,8 +201,8 @@ class Traced(NDArrayOperatorsMixin):
     def copy(self):
         return self
 
-    def round(self):
-        return np.rint(self)
+    def round(self, decimals=0, out=None):
+        return around(self, decimals, out)
 
     def sum(self, axis=None, dtype=None, keepdims=False):
         return reduce("sum", self, axis, dtype, keepdims=keepdims)
@@ -246,7 +266,7 @@ def lift(trace: Trace, value) -> Traced:
         return value
     if isinstance(value, Dim):
         name = trace.builder.op(f"arith.index_cast {trace.builder.index(value)} : index to i64")
-        return Traced(trace, Value("", np.int64, ()), name)
+        return Traced(trace, Value("", np.int64, ()), name, value)
     if isinstance(value, (list, tuple)) and any(isinstance(each, (Traced, Dim)) for each in value):
         return stack([lift(trace, each) for each in value])
     return trace.constant(np.asarray(value))
@@ -294,6 +314,36 @@ def _result_type(*operands) -> np.dtype:
     return np.result_type(*map(_sample, operands))
 
 
+def _cast_operands(trace: Trace, ufunc, inputs, dtype) -> list:
+    """For dtype=, which says what is computed in."""
+    name = ufunc.__name__
+    if name in _ufuncs.COMPARISONS or name in _ufuncs.LOGICAL or name in _ufuncs.TESTS:
+        raise TypeError(f"numpy.{name}: plimsoll.jit knows no dtype=")
+    if ufunc is not np.matmul and _sample_result(
+            ufunc, [np.ones((1,), dtype)] * len(inputs)) != dtype:
+        raise TypeError(f"numpy.{name} gives no {dtype}")
+    operands = []
+    for operand in inputs:
+        lifted = lift(trace, operand)
+        is_whole = (isinstance(operand, int) or lifted._scalar is not None) and (
+            lifted.dtype.kind == "i" and dtype.kind in "iuf")  # which are of any size
+        if not is_whole and not np.can_cast(lifted.dtype, dtype, "same_kind"):
+            raise TypeError(f"numpy.{name}: {lifted.dtype} does not become {dtype}")
+        if is_whole and isinstance(operand, int) and dtype.kind in "iu" and not (
+                np.iinfo(dtype).min <= operand <= np.iinfo(dtype).max):
+            raise OverflowError(f"{operand} does not fit in {dtype}")
+        trace.yields(lifted, dtype)
+        # The exponent of a power is looked at.
+        operands.append(operand if name == "power" and isinstance(operand, (int, float))
+                        else lifted.astype(dtype))
+    return operands
+
+
+def _sample_result(ufunc, samples) -> np.dtype:
+    with np.errstate(all="ignore"):
+        return np.asarray(ufunc(*samples)).dtype
+
+
 def apply(trace: Trace, ufunc, inputs) -> Traced:
     """A ufunc by elements, with NumPy's types."""
     name = ufunc.__name__
@@ -301,17 +351,19 @@ def apply(trace: Trace, ufunc, inputs) -> Traced:
         whole = _whole_power(trace, *inputs)
         if whole is not None:
             return whole
-    with np.errstate(all="ignore"):
-        samples = [_sample(operand) if isinstance(operand, (Traced, Dim, bool, int, float))
-                   else np.ones((1,), np.asarray(operand).dtype) for operand in inputs]
-        out = np.asarray(ufunc(*samples)).dtype
-    loop = (np.result_type(*samples) if name in _ufuncs.COMPARISONS
+    samples = [_sample(operand) if isinstance(operand, (Traced, Dim, bool, int, float))
+               else np.ones((1,), np.asarray(operand).dtype) for operand in inputs]
+    out = _sample_result(ufunc, samples)
+    loop = (_comparison_type(samples) if name in _ufuncs.COMPARISONS
             else np.dtype(bool) if name in _ufuncs.LOGICAL
             else np.asarray(samples[0]).dtype if name in _ufuncs.TESTS else out)
     element_of(out), element_of(loop)
     literals = [isinstance(operand, (bool, int, float, np.generic)) for operand in inputs]
     operands = [None if literal else lift(trace, operand)
                 for operand, literal in zip(inputs, literals)]
+    for operand in operands:
+        if operand is not None:
+            trace.yields(operand, loop)
     shape = broadcast(*(operand.shape for operand in operands if operand is not None))
 
     def body(scalars, given):
@@ -326,22 +378,39 @@ def apply(trace: Trace, ufunc, inputs) -> Traced:
         trace, [operand for operand in operands if operand is not None], shape, out, body)
 
 
+def _comparison_type(samples) -> np.dtype:
+    """Of whole numbers of any size with small ones: one that has both."""
+    kind = np.result_type(*samples)
+    if kind.kind in "iu" and kind != np.uint64 and any(type(sample) is int for sample in samples):
+        return np.dtype(np.int64)
+    return kind
+
+
+def around(array, decimals=0, out=None) -> Traced:
+    _refuse("around", {"out": out})
+    if decimals != 0:
+        raise TypeError("numpy.around: plimsoll.jit knows no decimals=")
+    return array if array.dtype.kind in "iu" else np.rint(array)
+
+
 def _whole_power(trace, base, exponent):
     """x ** 3 without a logarithm, where the exponent is a small constant; None for others."""
     if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
         kind = _result_type(base, exponent)
         if exponent == 0.5 and kind.kind == "f":
             return np.sqrt(base).astype(kind)
-        if exponent == int(exponent) and (
+        if math.isfinite(exponent) and exponent == int(exponent) and (
             0 <= exponent <= 64 or (-3 <= exponent < 0 and kind.kind == "f")):
-            result, square, left = None, lift(trace, base).astype(kind), abs(int(exponent))
+            base = lift(trace, base)
+            trace.yields(base, kind)
+            result, square, left = None, base.astype(kind), abs(int(exponent))
             while left:
                 if left & 1:
                     result = square if result is None else result * square
                 left >>= 1
                 square = square * square if left else square
             if result is None:
-                return Traced(trace, trace.builder.full(lift(trace, base).shape, kind, 1))
+                return Traced(trace, trace.builder.full(base.shape, kind, 1))
             return result if exponent > 0 else np.reciprocal(result)
     if _result_type(base, exponent).kind != "f":
         raise TypeError("powers of integers need a whole, constant exponent of 0 to 64")
@@ -357,6 +426,10 @@ def _axes(axis, rank: int) -> tuple[int, ...]:
     return np.core.numeric.normalize_axis_tuple(axes, rank)
 
 
+def _keeps(keepdims) -> bool:
+    return keepdims is not np._NoValue and bool(keepdims)
+
+
 def _reduced(shape, axes, keepdims: bool):
     return tuple(1 if i in axes else extent for i, extent in enumerate(shape)
                  if keepdims or i not in axes)
@@ -365,7 +438,7 @@ def _reduced(shape, axes, keepdims: bool):
 def reduce(name: str, array, axis=None, dtype=None, out=None, keepdims=False, **options) -> Traced:
     array._trace.locate()
     _refuse(name, {"out": out, **options})
-    keepdims = keepdims is True
+    keepdims = _keeps(keepdims)
     trace, array = array._trace, array if array._scalar is None else array.astype(array.dtype)
     axes = _axes(axis, array.ndim)
     if dtype is None:
@@ -407,7 +480,7 @@ def arg(name: str, array, axis=None, out=None, *, keepdims=False) -> Traced:
     trace, rank = array._trace, array.ndim
     if axis is None:
         whole = arg(name, reshape(array, -1), 0)
-        return reshape(whole, (1,) * rank) if keepdims is True else whole
+        return reshape(whole, (1,) * rank) if _keeps(keepdims) else whole
     array._trace.locate()
     (position,) = _axes(axis, rank)
     if array.shape[position] == 0:
@@ -439,7 +512,7 @@ def arg(name: str, array, axis=None, out=None, *, keepdims=False) -> Traced:
         [array._value], [[f"d{i}" for i in range(rank)]], outputs, [kept, kept],
         ["reduction" if i == position else "parallel" for i in range(rank)], body)
     traced = Traced(trace, place)
-    return reshape(traced, _reduced(array.shape, (position,), True)) if keepdims is True else traced
+    return reshape(traced, _reduced(array.shape, (position,), True)) if _keeps(keepdims) else traced
 
 
 def mean(array, axis=None, dtype=None, out=None, keepdims=False, **options) -> Traced:
@@ -564,6 +637,7 @@ def index(array: Traced, key) -> Traced:
     keys[where:where + 1] = [slice(None)] * (rank - used)
 
     starts, sizes, steps, shape, reverse, gather = [], [], [], [], [], None
+    places = [i for i, each in enumerate(keys) if each is not None and not isinstance(each, slice)]
     axis = 0
     for each in keys:
         if each is None:
@@ -603,7 +677,14 @@ def index(array: Traced, key) -> Traced:
     if reverse:
         value = _reverse(builder, value, reverse)
     result = Traced(array._trace, builder.reshape(value, shape))
-    return result if gather is None else take(result, gather[1], gather[0])
+    if gather is None:
+        return result
+    first, indices = gather
+    result = take(result, indices, first)
+    if places[-1] - places[0] >= len(places):  # not beside each other: NumPy puts them in front
+        result = moveaxis(result, tuple(range(first, first + indices.ndim)),
+                          tuple(range(indices.ndim)))
+    return result
 
 
 def _range(given: slice, extent: Extent):
@@ -625,7 +706,12 @@ def _range(given: slice, extent: Extent):
     def bound(number, default):
         if number is None:
             return default
-        if isinstance(number, int) and number < 0:
+        if isinstance(number, Dim):
+            if least(number) < 0:
+                raise Known(number)
+            return minimum(number, extent)
+        number = operator.index(number)
+        if number < 0:
             return positive(simple(extent + number))
         return minimum(number, extent)
 
@@ -749,6 +835,7 @@ def where(condition, *pair) -> Traced:
     trace = _trace_of(condition, *pair)
     kind = _result_type(*pair)
     condition, a, b = (lift(trace, each) for each in (condition, *pair))
+    trace.yields(a, kind), trace.yields(b, kind)
     shape = broadcast(condition.shape, a.shape, b.shape)
 
     def body(s, given):
@@ -810,6 +897,8 @@ def einsum(subscripts, *operands, **options) -> Traced:
             if letter in extents and not same(extents[letter], extent):
                 raise ValueError(f"einsum: two extents for {letter!r}")
             extents[letter] = extent
+    if any(letter not in extents for letter in out):
+        raise ValueError(f"einsum: {subscripts!r} gives a letter that no operand has")
     if len(arrays) == 1:
         kept = [letter for letter in terms[0] if letter in out]
         summed = tuple(i for i, letter in enumerate(terms[0]) if letter not in out)
@@ -819,7 +908,8 @@ def einsum(subscripts, *operands, **options) -> Traced:
 
 
 def full_like(array, fill_value, dtype=None, order="K", subok=True, shape=None) -> Traced:
-    extents = array.shape if shape is None else shape
+    extents = (array.shape if shape is None else (shape,)
+               if isinstance(shape, (int, Dim, np.integer)) else tuple(shape))
     kind = np.dtype(dtype or array.dtype)
     return Traced(array._trace, array._trace.builder.full(extents, kind, fill_value))
 
@@ -855,5 +945,5 @@ _functions.update({
     np.empty_like: lambda a, *rest, **o: full_like(a, 0, *rest, **o),
     np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
-    np.around: lambda a, decimals=0, out=None: np.rint(a), np.copy: lambda a, **o: a,
+    np.around: around, np.round: around, np.copy: lambda a, **o: a,
 })

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import sys
 from typing import Callable, Mapping
 
 from . import _native
@@ -13,6 +15,22 @@ _kinds = {"thread_safe": 0, "serial": 1, "pure": 2}
 _type = re.compile(r"(?:(tensor|memref)<((?:(?:\?|\d+)x)*)(\w+)(?:, [^ ].*)?>|(\w+))"
                    r"(?: (readonly|writeonly|readwrite))?(?: as result \d+)?")
 _accesses = {None: "rw", "readonly": "r", "writeonly": "w", "readwrite": "rw"}
+
+
+def _name(self, function: Callable) -> None:
+    """`self`, which stands for a function, is called what that is called."""
+    functools.update_wrapper(self, function, updated=())
+    for name in ("__name__", "__qualname__"):  # which not every callable has
+        if name not in self.__dict__:
+            setattr(self, name, type(function).__name__)
+
+
+def found_as(self) -> str | None:
+    """The name that a decorated function is pickled as: the one that it is found under."""
+    found = sys.modules.get(self.__module__)
+    for name in self.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return self.__qualname__ if found is self else None
 
 
 class HostFunction:
@@ -34,8 +52,7 @@ class HostFunction:
             signature += " -> ()"
         self.function, self.signature, self.kind = function, signature, kind
         self._arguments, self._results = _parse(signature)
-        self.__name__ = getattr(function, "__name__", type(function).__name__)
-        self.__doc__ = function.__doc__
+        _name(self, function)
 
     def __call__(self, *arguments):
         return self.function(*arguments)
@@ -44,7 +61,7 @@ class HostFunction:
         return f"<plimsoll.HostFunction {self.__name__}{self.signature}, {self.kind}>"
 
     def __reduce__(self):
-        return HostFunction, (self.function, self.signature, self.kind)
+        return found_as(self) or (HostFunction, (self.function, self.signature, self.kind))
 
 
 def host_function(signature: str, kind: str = "thread_safe"):

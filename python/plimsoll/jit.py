@@ -7,17 +7,30 @@ they wrote is a module over tensors. Nothing of Python runs when it is called ag
 from __future__ import annotations
 
 import functools
-import sys
+import os
 import threading
+import weakref
 from typing import Any, Callable
 
 import numpy as np
 
-from . import _trace
+from . import _native, _trace
 from ._dims import Dim, Known, identical, symbol
 from ._emit import Value, element_of, type_of
 from .engine import Engine
+from .host import _name, found_as
 from .module import Module, loads
+
+
+_all: weakref.WeakSet[Jit] = weakref.WeakSet()
+
+
+def _after_fork():
+    for each in _all:
+        each._lock = threading.RLock()  # another thread may have had it
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class Jit:
@@ -30,7 +43,8 @@ class Jit:
         self._compiled: dict = {}
         self._known: dict = {}  # extents that must be numbers
         self._lock = threading.RLock()
-        functools.update_wrapper(self, function)
+        _name(self, function)
+        _all.add(self)
 
     def __call__(self, *arguments, **keywords):
         leaves, form = self._flatten(arguments, keywords)
@@ -52,7 +66,9 @@ class Jit:
 
     def modules(self) -> list[Module]:
         """Those that were compiled so far."""
-        return [compiled.module for compiled in list(self._compiled.values())]
+        generation = _native.fork_generation()
+        return [compiled.module for key, compiled in list(self._compiled.items())
+                if key[0][0] == generation]
 
     def _flatten(self, arguments, keywords):
         """The arrays and numbers, and all else, which is hashable."""
@@ -66,8 +82,9 @@ class Jit:
 
     def _key(self, leaves, form):
         """Equal for arguments that run the same code. Of extents that only the call knows it has
-        but which are equal; those of 0 and 1 are always numbers."""
-        key, open_extents = [form], {}
+        but which are equal; those of 0 and 1 are always numbers. Code of a parent is of no use to
+        a child of fork()."""
+        key, open_extents = [(_native.fork_generation(), form)], {}
         known = self._known.get(_kinds(leaves, form), ()) if self._dynamic else ()
         for i, leaf in enumerate(leaves):
             if not isinstance(leaf, np.ndarray):
@@ -114,7 +131,10 @@ class Jit:
             array = _trace.lift(trace, output)
             tensors.append(array if array._scalar is None else array.astype(array.dtype))
         text = trace.builder.text("main", [tensor._value for tensor in tensors])
-        return _Source(text, trace.parameters, out_form, [tensor.dtype for tensor in tensors])
+        limits = [(i, *trace.limits[f"%arg{i}"]) for i in range(len(leaves))
+                  if f"%arg{i}" in trace.limits]
+        return _Source(text, trace.parameters, out_form, [tensor.dtype for tensor in tensors],
+                       limits)
 
     def _compile(self, leaves, form) -> _Compiled:
         key = self._key(leaves, form)
@@ -147,12 +167,8 @@ class Jit:
         return f"<plimsoll.jit of {self.__name__}>"
 
     def __reduce__(self):
-        found = sys.modules.get(self.__module__)
-        for name in self.__qualname__.split("."):
-            found = getattr(found, name, None)
-        if found is self:  # what is decorated is found under its name
-            return self.__qualname__
-        return _again, (self._function, self._dynamic, self._static, self._engine, self._options)
+        return found_as(self) or (
+            _again, (self._function, self._dynamic, self._static, self._engine, self._options))
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -192,13 +208,11 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
     if function is None:
         return functools.partial(jit, dynamic=dynamic, static=static, engine=engine, **options)
     static = (static,) if isinstance(static, (int, str)) else tuple(static)
-    return functools.wraps(function)(Jit(function, dynamic=dynamic, static=static, engine=engine,
-                                         options=options))
+    return Jit(function, dynamic=dynamic, static=static, engine=engine, options=options)
 
 
 def _again(function, dynamic, static, engine, options) -> Jit:
-    return functools.wraps(function)(Jit(function, dynamic=dynamic, static=static, engine=engine,
-                                         options=options))
+    return Jit(function, dynamic=dynamic, static=static, engine=engine, options=options)
 
 
 def _kinds(leaves, form):
@@ -208,8 +222,9 @@ def _kinds(leaves, form):
 
 
 class _Source:
-    def __init__(self, text, parameters, form, dtypes):
+    def __init__(self, text, parameters, form, dtypes, limits):
         self.text, self.parameters, self.form, self.dtypes = text, parameters, form, dtypes
+        self.limits = limits  # of numbers: (leaf, least, most)
 
 
 class _Compiled:
@@ -217,11 +232,15 @@ class _Compiled:
 
     def __init__(self, module: Module, source: _Source):
         self.module, self.text = module, source.text
-        self._main, self._form = module["main"], source.form
+        self._main, self._form, self._limits = module["main"], source.form, source.limits
         # Results have no sign in a module.
         self._unsigned = [dtype if dtype.kind == "u" else None for dtype in source.dtypes]
 
     def __call__(self, leaves):
+        for i, low, high in self._limits:
+            if not low <= leaves[i] <= high:
+                raise OverflowError(f"{leaves[i]} does not fit the elements that it is used with, "
+                                    f"which are from {low} to {high}")
         results = self._main(*leaves)
         if len(self._unsigned) != 1:
             results = results or ()
@@ -234,17 +253,32 @@ class _Compiled:
 class _Static:
     """What is not traced."""
 
-    __slots__ = ("value",)
+    __slots__ = ("value", "_key")
 
     def __init__(self, value):
-        self.value = value
+        self.value, self._key = value, _typed(value)
 
     def __eq__(self, other):
-        return (isinstance(other, _Static) and type(self.value) is type(other.value)
-                and self.value == other.value)
+        return isinstance(other, _Static) and self._key == other._key
 
     def __hash__(self):
-        return hash((_Static, self.value))
+        return hash(self._key)
+
+
+def _typed(value):
+    """Equal for values that decide the same: 2 is not 2.0, and 0.0 is not -0.0."""
+    kind = type(value)
+    if isinstance(value, tuple):
+        return kind, tuple(map(_typed, value))
+    if isinstance(value, frozenset):
+        return kind, frozenset(map(_typed, value))
+    if isinstance(value, float):
+        return kind, float(value).hex()
+    if isinstance(value, complex):
+        return kind, value.real.hex(), value.imag.hex()
+    if isinstance(value, np.floating):
+        return kind, value.tobytes()
+    return kind, value
 
 
 _Leaf = _Static(object())  # an array or a number stands here
@@ -269,7 +303,7 @@ def _flatten(value, leaves: list, traced: bool = False):
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         return type(value).__name__, tuple(_flatten(each, leaves, traced) for each in value)
     if type(value) is dict:
-        return "dict", tuple((key, _flatten(value[key], leaves, traced)) for key in value)
+        return "dict", tuple((_Static(key), _flatten(value[key], leaves, traced)) for key in value)
     if hasattr(value, "__array__"):
         leaves.append(np.asarray(value))
         return _Leaf
@@ -283,5 +317,5 @@ def _unflatten(form, leaves):
         return form.value
     kind, parts = form
     if kind == "dict":
-        return {key: _unflatten(each, leaves) for key, each in parts}
+        return {key.value: _unflatten(each, leaves) for key, each in parts}
     return (tuple if kind == "tuple" else list)(_unflatten(each, leaves) for each in parts)

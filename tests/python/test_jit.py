@@ -1,5 +1,6 @@
 """@pl.jit against NumPy: types, shapes, broadcasting, values."""
 
+import functools
 import pickle
 import warnings
 
@@ -446,3 +447,86 @@ def test_one_in_another():
 def test_methods():
     model, x = Model(numbers((3, 2), np.float32)), numbers((5, 3), np.float32)
     same(model.apply(x), x @ model.w, 1e-4)
+
+
+def test_extents_and_other_numbers():
+    """Extents that only the call knows are numbers where they must be."""
+    def function(x):
+        n = x.shape[0]
+        return [x * (n * 0.5), n * x, x * (0.25 + n), x * (n / 2), x * np.float64(n), x * -n,
+                x[-(-n // 2):], x[n - 5:], x[np.int64(-3):], x[:n % 2], x + (n - 10) // 4,
+                x + n // -2, x[:2 if n > 2.5 else 1], x + n ** 2, x.astype(np.uint8) + n]
+
+    compiled = pl.jit(function, dynamic=True)
+    for rows in (3, 4, 7, 300):
+        x = numbers((rows, 2), np.float64, low=0)
+        same(compiled(x), function(x))
+
+
+def test_floor_quotients_of_extents():
+    compiled = pl.jit(lambda x: x + (x.shape[0] - 10) // 4, dynamic=True)
+    for rows in (3, 5, 20):  # one code
+        same(compiled(np.zeros(rows)), np.zeros(rows) + (rows - 10) // 4)
+    assert len(compiled.modules()) == 1
+
+
+def test_types_to_compute_in():
+    x, u = np.array([1, 1 + 2**-20], np.float32), np.array([1, 2, 250], np.uint8)
+    check(lambda x, u: (np.multiply(x, x, dtype=np.float64), np.add(u, u, dtype=np.uint16),
+                        np.power(u, 2, dtype=np.uint16), np.matmul(u, u, dtype=np.int64),
+                        np.add(u, 5, dtype=np.int64)), x, u, tolerance=1e-15)
+    for function, kind in ((lambda u: np.less(u, u, dtype=bool), TypeError),
+                           (lambda u: np.add(u, 0.5, dtype=np.uint8), TypeError),
+                           (lambda u: np.add(u, 300, dtype=np.uint8), OverflowError),
+                           (lambda u: np.round(u * 0.5, 1), TypeError)):
+        with pytest.raises(kind):
+            pl.jit(function)(u)
+
+
+def test_options_that_are_true():
+    check(lambda x: (x.sum(0, keepdims=1), x.argmax(0, keepdims=np.True_), x.argmin(keepdims=1),
+                     np.max(x, keepdims=1), x.mean(0, keepdims=1), np.sum(x, keepdims=0)),
+          numbers((2, 3), np.float64))
+    check(lambda u: (np.around(u), u.round(), np.round(u)), np.array([1, 250], np.uint8))
+
+
+def test_numbers_and_arrays_among_indices(dynamic):
+    check(lambda x: (x[0, :, [1, 2]], x[0, None, [1, 2]], x[:, 0, [1, 2]], x[[0, 1], :, 1],
+                     x[0, [1, 2], :], x[[0, 1], 1], x[1, ..., [[1], [2]]]),
+          numbers((2, 3, 4), np.float64), dynamic=dynamic)
+
+
+def test_static_arguments_of_other_types():
+    compiled = pl.jit(lambda x, s: x + np.copysign(1.0, s[0]) * (2 if type(s[0]) is int else 3),
+                      static=1)
+    for static in ((0,), (0.0,), (-0.0,)):
+        same(compiled(np.zeros(2), static), compiled._function(np.zeros(2), static))
+
+
+def test_numbers_that_do_not_fit():
+    u = np.array([1, 2, 250], np.uint8)
+    for n in (-1, 2, 300):
+        same(pl.jit(lambda u, n: (u > n, n == u, u <= n))(u, n), (u > n, n == u, u <= n))
+    for function in (lambda u, n: u + n, lambda u, n: np.where(u > 1, u, n),
+                     lambda u, n: np.maximum(u, n)):
+        compiled = pl.jit(function)
+        same(compiled(u, 5), function(u, np.uint8(5)))
+        for n in (300, -1):
+            with pytest.raises(OverflowError, match="does not fit"):
+                compiled(u, n)
+
+
+def test_constants_with_signs_of_zeros():
+    zeros = np.array([0.0, -0.0, 0.0])
+    got = pl.jit(lambda x: x * zeros)(np.ones(3))
+    np.testing.assert_array_equal(np.signbit(got), [False, True, False])
+
+
+def test_small_functions(dynamic):
+    x = numbers((3, 3), np.float64)
+    jit = functools.partial(pl.jit, dynamic=dynamic)
+    assert jit(lambda x: None)(x) is None and jit(lambda x: [])(x) == []
+    same(jit(functools.partial(np.add, 1))(x), x + 1)
+    check(lambda x: (np.abs(x) ** np.inf, np.full_like(x, 7, shape=3)), x, dynamic=dynamic)
+    with pytest.raises(ValueError, match="no operand"):
+        jit(lambda x: np.einsum("ij,jk->il", x, x))(x)
