@@ -1,7 +1,9 @@
 #include "python/native/Errors.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstring>
+#include <string>
 
 namespace plim::python {
 
@@ -121,8 +123,15 @@ plim_code failHostCall(plim_host_call *call, const char *name) {
         Ref(PyUnicode_FromFormat("host function '%s': %s%c%lld", name,
                                  Py_TYPE(error.get())->tp_name, static_cast<int>(causeMark), id));
   }
-  const char *text = message ? PyUnicode_AsUTF8(message.get()) : nullptr;
-  plim_code result = plim_host_call_fail(call, static_cast<plim_code>(code), text);
+  // A status has neither NULs nor what is no text.
+  Ref bytes(message ? PyUnicode_AsEncodedString(message.get(), "utf-8", "backslashreplace")
+                    : nullptr);
+  std::string text = bytes ? std::string(PyBytes_AS_STRING(bytes.get()),
+                                         static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())))
+                           : std::string();
+  std::replace(text.begin(), text.end(), '\0', '?');
+  plim_code result =
+      plim_host_call_fail(call, static_cast<plim_code>(code), bytes ? text.c_str() : nullptr);
   PyErr_Clear();
   return result;
 }

@@ -483,11 +483,12 @@ Ref describe(const plim_value_type &type) {
               : Py_BuildValue("LL", static_cast<long long>(type.bounds[i].min),
                               static_cast<long long>(type.bounds[i].max)));
   }
-  if (!shape || !text || !strides || !donated || !bounds)
+  Ref name = type.name ? decode(type.name) : Ref::borrowed(Py_None);
+  if (!shape || !text || !strides || !donated || !bounds || !name)
     return {};
-  return Ref(Py_BuildValue("ssOOsOOzO", kinds[type.kind], plim_element_type_name(type.element),
+  return Ref(Py_BuildValue("ssOOsOOOO", kinds[type.kind], plim_element_type_name(type.element),
                            shape.get(), strides.get(), accesses[type.access], donated.get(),
-                           text.get(), type.name, bounds.get()));
+                           text.get(), name.get(), bounds.get()));
 }
 
 /// types(): those of the arguments, those of the results.
@@ -508,7 +509,7 @@ PyObject *types(PyObject *callable, PyObject *) {
   return arguments && results ? PyTuple_Pack(2, arguments.get(), results.get()) : nullptr;
 }
 
-PyObject *getName(PyObject *self, void *) { return PyUnicode_FromString(asFunction(self)->name()); }
+PyObject *getName(PyObject *self, void *) { return decode(asFunction(self)->name()).take(); }
 PyObject *getStack(PyObject *self, void *) {
   return PyLong_FromSize_t(plim_function_stack_bytes(asFunction(self)->function));
 }

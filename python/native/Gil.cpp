@@ -12,17 +12,24 @@ std::atomic<bool> isClosed{false};
 std::atomic<int> inside{0};
 std::atomic<unsigned> generation{0};
 std::thread::id closer;
+/// How much of `inside` is this thread's.
+thread_local int depth = 0;
+
+void leave() {
+  --depth;
+  inside.fetch_sub(1);
+}
 
 /// May this thread ask for the GIL? If so it must leave().
 bool enter() {
   // Sequentially consistent, as in closeGil(): either it sees this thread, or this thread sees it.
   inside.fetch_add(1);
+  ++depth;
   if (!isClosed.load() || std::this_thread::get_id() == closer) [[likely]]
     return true;
-  inside.fetch_sub(1);
+  leave();
   return false;
 }
-void leave() { inside.fetch_sub(1); }
 } // namespace
 
 GilScope::GilScope() {
@@ -55,7 +62,7 @@ void closeGil() {
   closer = std::this_thread::get_id();
   isClosed.store(true);
   WithoutGil others;
-  while (inside.load() != 0)
+  while (inside.load() != depth)
     std::this_thread::yield();
 }
 
@@ -64,7 +71,7 @@ unsigned forkGeneration() { return generation.load(std::memory_order_relaxed); }
 void watchForks() {
   pthread_atfork(nullptr, nullptr, [] {
     generation.fetch_add(1, std::memory_order_relaxed);
-    inside.store(0); // those threads are not here
+    inside.store(depth); // of the threads this one alone is here
   });
 }
 

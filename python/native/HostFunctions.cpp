@@ -115,6 +115,17 @@ bool giveResult(plim_host_call *call, const Parameter &parameter, size_t index,
                  text.get(), plim_element_type_name(parameter.element));
     return false;
   }
+  // An element of a module has no sign: 255 and -1 are both an i8.
+  if (PyArray_ISINTEGER(from) && PyArray_ISINTEGER(to) &&
+      PyArray_ITEMSIZE(from) > PyArray_ITEMSIZE(to) && PyArray_SIZE(from) != 0) {
+    plim_element_type element = parameter.element == PLIM_BF16 ? PLIM_I16 : parameter.element;
+    for (const char *extreme : {"min", "max"}) {
+      Ref number(PyObject_CallMethod(array.get(), extreme, nullptr));
+      uint64_t bits;
+      if (!number || !toBits(number.get(), element, &bits))
+        return false;
+    }
+  }
   return PyArray_CopyInto(to, from) == 0;
 }
 

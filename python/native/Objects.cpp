@@ -324,7 +324,7 @@ PyObject *moduleFunctionNames(PyObject *, PyObject *capsule) {
   size_t count = plim_module_function_count(module);
   Ref names(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (size_t i = 0; names && i < count; ++i) {
-    PyObject *name = PyUnicode_FromString(plim_module_function_name(module, i));
+    PyObject *name = decode(plim_module_function_name(module, i)).take();
     if (!name)
       return nullptr;
     PyTuple_SET_ITEM(names.get(), static_cast<Py_ssize_t>(i), name);
@@ -358,8 +358,14 @@ PyObject *moduleSpecializations(PyObject *, PyObject *capsule) {
   plim_module *module;
   plim_specialization_statistics counts{};
   counts.struct_size = sizeof counts;
-  if (!unwrapHandle(capsule, &module) ||
-      failed(plim_module_specialization_statistics(module, &counts)))
+  if (!unwrapHandle(capsule, &module))
+    return nullptr;
+  plim_status *status;
+  {
+    WithoutGil others; // it waits for the thread that makes code, which may want the GIL
+    status = plim_module_specialization_statistics(module, &counts);
+  }
+  if (failed(status))
     return nullptr;
   return Py_BuildValue("{s:I,s:K,s:K,s:K,s:K}", "in_work", counts.in_work, "made",
                        static_cast<unsigned long long>(counts.made), "failed",
@@ -430,7 +436,7 @@ PyObject *parameterNames(PyObject *, PyObject *capsule) {
     return nullptr;
   Ref names(PyList_New(0));
   for (size_t i = 0; names && i < plim_parameters_count(parameters); ++i) {
-    Ref name(PyUnicode_FromString(plim_parameters_name(parameters, i)));
+    Ref name = decode(plim_parameters_name(parameters, i));
     if (!name || PyList_Append(names.get(), name.get()) < 0)
       return nullptr;
   }

@@ -14,6 +14,7 @@
 #include <numpy/arrayobject.h>
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -63,6 +64,12 @@ private:
   std::unique_ptr<T[]> large;
   T *elements;
 };
+
+/// Text of the library, which mostly is UTF-8, as a str. No reference, with an exception, without
+/// memory.
+inline Ref decode(const char *text) {
+  return Ref(PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace"));
+}
 
 template <typename Function> PyCFunction asMethod(Function *function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import Any, Callable
 
@@ -35,6 +36,8 @@ class Call:
     def __init__(self, function: Function, handle, out):
         self._function, self._handle, self._out = function, handle, out
         self._results: tuple | None = None
+        self._error: Error | None = None
+        self._lock = threading.RLock()
 
     def done(self) -> bool:
         """Has it ended, well or not?"""
@@ -63,19 +66,30 @@ class Call:
         has not ended after `timeout` seconds."""
         if not self.wait(timeout):
             raise self._late(timeout)
-        if self._results is None:
-            self._results = (_native.event_results(self._function, self._handle, self._out),)
-        return self._results[0]
+        self._settle()
+        try:
+            if self._error is not None:
+                raise self._error
+            return self._results[0]
+        finally:
+            self = None  # or the error would keep it, by its traceback
 
     def exception(self, timeout: float | None = None) -> Error | None:
         """The error of a call that failed, None of one that ended well; waits as `result` does."""
         if not self.wait(timeout):
             raise self._late(timeout)
-        try:
-            self.result()
-        except Error as error:
-            return error
-        return None
+        self._settle()
+        return self._error
+
+    def _settle(self) -> None:
+        """What it gave, or its error, whose cause is told but once."""
+        with self._lock:
+            if self._results is None and self._error is None:
+                try:
+                    self._results = (
+                        _native.event_results(self._function, self._handle, self._out),)
+                except Error as error:
+                    self._error = error.with_traceback(None)
 
     def add_done_callback(self, callback: Callable[[Call], Any]) -> None:
         """Calls `callback(call)` when it has ended: on the thread that ended it, or here and now.

@@ -32,6 +32,12 @@ def choice(names: Mapping, value, what: str) -> int:
     return names[value]
 
 
+def check_range(name: str, value: int, bits: int = 32) -> None:
+    """InvalidArgumentError unless it fits into `bits`, without a sign."""
+    if not 0 <= value < 1 << bits:
+        raise InvalidArgumentError(f"{name} is {value}; it must be 0 to {(1 << bits) - 1}")
+
+
 def specialization_number(value: str | None) -> int:
     return choice(_specializations, value, "specialization")
 
@@ -160,11 +166,10 @@ class Engine:
             "perf_map": perf_map, "counters": counters, "trace": trace, "log": log,
             "cores": cores, "numa_node": numa_node, "specialization": specialization,
             "specialization_count": specialization_count}
-        for name, value in (("threads", threads), ("cache_bytes", cache_bytes),
-                            ("numa_node", numa_node or 0),
-                            ("specialization_count", specialization_count)):
-            if value < 0:
-                raise InvalidArgumentError(f"{name} is {value}")
+        for name, value, bits in (("threads", threads, 32), ("cache_bytes", cache_bytes, 64),
+                                  ("numa_node", numa_node or 0, 32),
+                                  ("specialization_count", specialization_count, 32)):
+            check_range(name, value, bits)
         flags = sum(1 << bit for bit, on in enumerate(
             (checked, debugger, perf_map, counters, trace)) if on)
         flags |= 0 if numa_node is None else 1 << 6

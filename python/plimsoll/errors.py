@@ -2,7 +2,7 @@
 
 Every error is a `plimsoll.Error` and, where Python has a word for it, that too: `except ValueError`
 finds an argument that can never be right. `str(error)` is one sentence; what speaks of a source
-begins with its place.
+begins with its place. Files that Python cannot open for `load` are its own OSError.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class DeadlineExceededError(Error, TimeoutError):
 
 
 class NotFoundError(Error, LookupError):
-    """No such function, variable, target or file; the message names the nearest that there is."""
+    """No such function, variable, target or file of parameters; where names are near, the message
+    says so."""
     code, _number = "not found", 5
 
 
@@ -88,7 +89,7 @@ class FailedPreconditionError(Error, RuntimeError):
 
 
 class OutOfRangeError(Error, IndexError):
-    """An index that only the call knows is out of range."""
+    """An access out of range, which engines with `checked=True` look for."""
     code, _number = "out of range", 11
 
 

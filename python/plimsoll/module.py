@@ -6,11 +6,12 @@ import difflib
 import hashlib
 import mmap
 import os
+import stat
 import weakref
 from typing import Iterator, Mapping
 
 from . import _native
-from .engine import Engine, default_engine, limit_texts, specialization_number
+from .engine import Engine, check_range, default_engine, limit_texts, specialization_number
 from .function import Function
 from .host import HostFunction, function_set
 from .parameters import Parameters, Pools, State
@@ -84,6 +85,7 @@ class Module:
         self._recipe = recipe
         self._engine = recipe.engine or default_engine()
         parameters, pools = options["parameters"], options["pools"]
+        check_range("specialization_count", options["specialization_count"])
         self._keep = parameters, pools  # memory that is the host's
         self._handle = _native.module_load(
             self._engine._handle, recipe.source, recipe.name, int(options["oracle"]),
@@ -188,8 +190,11 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
     """
     path = os.fspath(path)
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode) and status.st_size:
+            source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        else:
+            source = file.read()  # of a pipe, say
     return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
                  functions=functions, pools=pools, oracle=oracle,
                  specialization=specialization, specialization_count=specialization_count)

@@ -1,5 +1,6 @@
 """Callables of Python that modules call."""
 
+import pickle
 import threading
 import traceback
 
@@ -187,3 +188,55 @@ def test_many_threads_and_nested_calls(saxpy):
     assert results == [(3.0, 1)] * 400
     calls = [module.f.async_(1.0, 1, True, 1, 1.0) for _ in range(100)]
     assert {call.result() for call in calls} == {(3.0, 1)}
+
+
+def test_integers_that_do_not_fit():
+    declaration = "func.func private @host() -> tensor<2xi8>\n"
+    body = """
+func.func @f() -> tensor<2xi8> {
+  %r = func.call @host() : () -> tensor<2xi8>
+  return %r : tensor<2xi8>
+}
+"""
+    def call(value):
+        return load(declaration, body, "() -> tensor<2xi8>", lambda: value).f()
+
+    for wrong in ([300, 0], [0, -300], np.array([0, 256], np.uint64), [-129, 0]):
+        with pytest.raises(pl.UnknownError, match="does not fit in i8") as caught:
+            call(np.array(wrong))
+        assert isinstance(caught.value.__cause__, OverflowError)
+    np.testing.assert_array_equal(call(np.array([255, -128])), np.array([-1, -128], np.int8))
+
+
+def test_the_cause_stays():
+    def host(*_):
+        raise KeyError("row 7")
+
+    call = load(SCALARS, CALL_SCALARS, SCALAR_TYPES, host).f.async_(1.0, 1, True, 1, 1.0)
+    for _ in range(3):
+        with pytest.raises(pl.UnknownError, match="row 7") as caught:
+            call.result()
+        assert isinstance(caught.value.__cause__, KeyError)
+        assert isinstance(call.exception().__cause__, KeyError)
+
+
+@pytest.mark.parametrize("text, want", [("a\0b", "a?b"), ("a\udc80b", r"a\udc80b")])
+def test_exceptions_with_odd_text(text, want):
+    def host(*_):
+        raise ValueError(text)
+
+    with pytest.raises(pl.UnknownError) as caught:
+        load(SCALARS, CALL_SCALARS, SCALAR_TYPES, host).f(1.0, 1, True, 1, 1.0)
+    assert str(caught.value).endswith(f"ValueError: {want}")
+    assert caught.value.__cause__.args == (text,)
+
+
+@pl.host_function("(i32) -> i32")
+def decorated(x):
+    return x + 1
+
+
+def test_pickling():
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+    plain = pl.host_function("(f32) -> f32")(abs)
+    assert repr(pickle.loads(pickle.dumps(plain))) == repr(plain)

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import pickle
+import threading
 import weakref
 
 import numpy as np
@@ -329,3 +330,28 @@ def test_logging(tmp_path, caplog):
 def test_versions():
     assert pl.__version__.count(".") == 2
     assert os.path.exists(os.path.join(os.path.dirname(pl.__file__), "py.typed"))
+
+
+def test_options_out_of_range():
+    for name, bits in (("threads", 32), ("cache_bytes", 64), ("numa_node", 32),
+                       ("specialization_count", 32)):
+        for wrong in (-1, 2**bits, 2**bits + 1):
+            with pytest.raises(pl.InvalidArgumentError, match=name):
+                pl.Engine(**{name: wrong})
+    with pytest.raises(pl.InvalidArgumentError, match="specialization_count"):
+        pl.loads(SAXPY, specialization_count=2**32)
+
+
+def test_names_that_are_no_text():
+    module = pl.loads('func.func @"a\\FF"() { return }')
+    assert list(module) == ["a\ufffd"]
+
+
+def test_pipes(tmp_path):
+    path = tmp_path / "pipe.mlir"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(SAXPY,))
+    writer.start()
+    module = pl.load(path)
+    writer.join()
+    assert list(module) == ["saxpy"]

@@ -105,3 +105,58 @@ def test_import_is_quick_and_quiet():
         """)
     assert done.returncode == 0 and done.stderr == ""
     assert float(done.stdout) < 3
+
+
+def test_fork_in_a_host_function():
+    """The child comes back from the call, and ends."""
+    done = run("""
+        import os, signal, sys, plimsoll as pl
+
+        def host():
+            child.append(os.fork())
+            if child[0] == 0:
+                signal.alarm(30)
+            else:
+                assert os.waitstatus_to_exitcode(os.waitpid(child[0], 0)[1]) == 7
+
+        child = []
+        pl.Engine(threads=1).loads('''
+        func.func private @host()
+        func.func @f() { func.call @host() : () -> () return }
+        ''', functions={"host": pl.host_function("()")(host)}).f()
+        sys.exit(0 if child[0] else 7)
+        """)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_jit_after_fork():
+    done = run("""
+        import os, signal, threading, numpy as np, plimsoll as pl
+
+        @pl.jit
+        def twice(x):
+            while held:  # its lock is held while another thread forks
+                tracing.set()
+                held[0].wait()
+                held.clear()
+            return x + x
+
+        x, held, tracing = np.ones(3), [], threading.Event()
+        assert (twice(x) == 2).all()
+        held.append(threading.Event())
+        thread = threading.Thread(target=twice, args=(np.ones(4),))
+        thread.start()
+        tracing.wait()
+        gate = held[0]
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            held.clear()
+            assert twice.modules() == [] and (twice(x) == 2).all() and len(twice.modules()) == 1
+            os._exit(0)
+        gate.set()
+        thread.join()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert len(twice.modules()) == 2
+        """)
+    assert (done.returncode, done.stderr) == (0, "")
