@@ -212,10 +212,11 @@ class Engine:
 
     def compile(self, source: str | bytes, name: str = "<string>", *, policy: str | None = None,
                 limits: Mapping[str, int] | None = None, oracle: bool = False) -> bytes:
-        """Machine code for the target of the engine, which `load` and `loads` take in place of a source.
+        """Machine code for the target of the engine, which `load` and `loads` take in place of a
+        source.
 
-        For this version of the library, here or elsewhere. Parameters, functions and pools are bound when
-        it is loaded. It is trusted: load only your own.
+        For this version of the library, here or elsewhere. Parameters, functions and pools are
+        bound when it is loaded. It is trusted: load only your own.
 
         >>> import plimsoll as pl
         >>> source = "func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }"

@@ -129,7 +129,7 @@ class Jit:
         tensors = []
         for output in outputs:
             array = _trace.lift(trace, output)
-            tensors.append(array if array._scalar is None else array.astype(array.dtype))
+            tensors.append(_trace._tensor(array))
         text = trace.builder.text("main", [tensor._value for tensor in tensors])
         limits = [(i, *trace.limits[f"%arg{i}"]) for i in range(len(leaves))
                   if f"%arg{i}" in trace.limits]
@@ -195,8 +195,8 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
     traced.
 
     Arguments may be arrays, numbers, and tuples, lists and dicts of them. Numbers are values of the
-    call; they have no say in types, as literals have none. `static`: the positions and names of
-    arguments that are none, but decide: flags, axes. What is neither array nor number is static by
+    call; they have no say in types, and one that does not fit the type of the arrays that it is
+    used with is an OverflowError. `static`: the positions and names of arguments that are none, but decide: flags, axes. What is neither array nor number is static by
     itself. Arrays that the function has from elsewhere are constants: copied when it is traced.
 
     It is traced for each combination of element types, shapes and static arguments. With `dynamic`,
@@ -270,6 +270,8 @@ def _typed(value):
     kind = type(value)
     if isinstance(value, tuple):
         return kind, tuple(map(_typed, value))
+    if isinstance(value, slice):
+        return kind, _typed((value.start, value.stop, value.step))
     if isinstance(value, frozenset):
         return kind, frozenset(map(_typed, value))
     if isinstance(value, float):

@@ -478,6 +478,7 @@ def test_types_to_compute_in():
     for function, kind in ((lambda u: np.less(u, u, dtype=bool), TypeError),
                            (lambda u: np.add(u, 0.5, dtype=np.uint8), TypeError),
                            (lambda u: np.add(u, 300, dtype=np.uint8), OverflowError),
+                           (lambda u: np.full_like(u, 300), OverflowError),
                            (lambda u: np.round(u * 0.5, 1), TypeError)):
         with pytest.raises(kind):
             pl.jit(function)(u)
@@ -530,3 +531,8 @@ def test_small_functions(dynamic):
     check(lambda x: (np.abs(x) ** np.inf, np.full_like(x, 7, shape=3)), x, dynamic=dynamic)
     with pytest.raises(ValueError, match="no operand"):
         jit(lambda x: np.einsum("ij,jk->il", x, x))(x)
+    for function in (lambda x, n: np.take(x, n), lambda x, n: n.T, lambda x, n: n[None]):
+        same(jit(function)(x, 2), function(x, np.asarray(2)))
+    sliced = jit(lambda x, s: x[s], static=1)
+    for s in (slice(1, 2), slice(0, 2)):
+        same(sliced(x, s), x[s])
