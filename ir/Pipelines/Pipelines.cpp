@@ -93,7 +93,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   function.addPass(createTosaToArithPass(rescale));
   function.addPass(createTosaToTensorPass());
   function.addPass(createTosaToSCFPass());
-  manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  manager.addNestedPass<func::FuncOp>(createPlimElementwiseToLinalg());
   manager.addPass(createInlinerPass(
       {}, [](OpPassManager &callable) { callable.addPass(createCanonicalizer()); }));
   // Structured control flow only from here on: upstream's release of buffers corrupts memory on

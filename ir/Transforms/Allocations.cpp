@@ -2,6 +2,7 @@
 
 #include "support/CheckedMath.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
@@ -44,8 +45,8 @@ Life lifeOf(Operation *allocation) {
         continue;
       for (Value result : user->getResults())
         if (isBuffer(result.getType())) {
-          // Views are followed; whatever else makes a buffer of a buffer may keep it.
-          if (!isa<ViewLikeOpInterface>(user))
+          // Views and choices are followed; whatever else makes a buffer of a buffer may keep it.
+          if (!isa<ViewLikeOpInterface, arith::SelectOp>(user))
             life.carried = true;
           names.push_back(result);
         }

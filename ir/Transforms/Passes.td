@@ -151,6 +151,24 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
                     Statistic<"missed", "missed", "producers left alone">];
 }
 
+def PlimElementwiseToLinalg : Pass<"plim-elementwise-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "Elementwise ops on tensors become linalg ops";
+  let description = [{
+    As upstream's convert-elementwise-to-linalg, but for a choice between two tensors of dynamic extents by
+    one condition: as an elementwise op it would be wrong where the extents differ, as those of the two
+    branches of an `scf.if` may. Bufferization chooses between the buffers.
+
+    ```mlir
+    %s = arith.addf %a, %b : tensor<?xf32>
+    %r = arith.select %c, %s, %a : tensor<?xf32>
+    // becomes
+    %s = linalg.generic ... ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%a : tensor<?xf32>)
+    %r = arith.select %c, %s, %a : tensor<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {
   let summary = "Give ops whose destination must not be written a destination of their own";
   let description = [{
