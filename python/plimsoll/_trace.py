@@ -272,7 +272,7 @@ def lift(trace: Trace, value) -> Traced:
     return trace.constant(np.asarray(value))
 
 
-def _tensor(array: Traced) -> Traced:
+def tensor(array: Traced) -> Traced:
     """A number as an array without dimensions."""
     return array if array._scalar is None else array.astype(array.dtype)
 
@@ -448,7 +448,7 @@ def reduce(name: str, array, axis=None, dtype=None, out=None, keepdims=False, **
     array._trace.locate()
     _refuse(name, {"out": out, **options})
     keepdims = _keeps(keepdims)
-    trace, array = array._trace, _tensor(array)
+    trace, array = array._trace, tensor(array)
     axes = _axes(axis, array.ndim)
     if dtype is None:
         sample = np.ones((1,), array.dtype)
@@ -548,7 +548,7 @@ def var(array, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **option
 
 def contract(a: Traced, b: Traced, a_axes, b_axes, out_axes, extents) -> Traced:
     """The sum of products over all axes that are not in `out_axes`; `extents` has them all."""
-    trace, a, b = a._trace, _tensor(a), _tensor(b)
+    trace, a, b = a._trace, tensor(a), tensor(b)
     dtype = _result_type(a, b)
     inner = np.dtype(np.float32) if dtype == np.float16 else dtype
     order = list(out_axes) + [axis for axis in extents if axis not in out_axes]
@@ -618,12 +618,12 @@ def reshape(array, shape, order="C", newshape=None) -> Traced:
     if not same(product(wanted), total):
         raise ValueError(f"cannot reshape array of size {total} into shape {tuple(wanted)}")
     wanted = [extent if isinstance(extent, Dim) else int(extent) for extent in wanted]
-    return Traced(array._trace, array._trace.builder.reshape(_tensor(array)._value, wanted))
+    return Traced(array._trace, array._trace.builder.reshape(tensor(array)._value, wanted))
 
 
 def transpose(array, axes=None) -> Traced:
     array._trace.locate()
-    array = _tensor(array)
+    array = tensor(array)
     order = tuple(range(array.ndim))[::-1] if axes is None else _axes(tuple(axes), array.ndim)
     if len(order) != array.ndim:
         raise ValueError("axes don't match array")
@@ -633,7 +633,7 @@ def transpose(array, axes=None) -> Traced:
 def index(array: Traced, key) -> Traced:
     """Whole numbers, slices, None, ..., and one array of whole numbers."""
     keys = list(key) if isinstance(key, tuple) else [key]
-    array = _tensor(array)
+    array = tensor(array)
     rank, builder = array.ndim, array._trace.builder
     used = sum(each is not None and each is not Ellipsis for each in keys)
     if used > rank:
@@ -749,7 +749,7 @@ def take(array, indices, axis=None, out=None, mode="raise") -> Traced:
     """Elements by their places along an axis. One that is out of range is an error of the call."""
     _refuse("take", {"out": out})
     trace = _trace_of(array, indices)
-    array, indices = _tensor(lift(trace, array)), _tensor(lift(trace, indices))
+    array, indices = tensor(lift(trace, array)), tensor(lift(trace, indices))
     if mode != "raise":
         raise TypeError("numpy.take: plimsoll.jit knows no mode=")
     if indices.dtype.kind not in "iu":
@@ -889,7 +889,7 @@ def einsum(subscripts, *operands, **options) -> Traced:
     """Of one or two operands, without repeated letters in one, and without an ellipsis."""
     _refuse("einsum", {key: value for key, value in options.items() if key != "optimize"})
     trace = _trace_of(*operands)
-    arrays = [_tensor(lift(trace, operand)) for operand in operands]
+    arrays = [tensor(lift(trace, operand)) for operand in operands]
     inputs, arrow, out = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if not arrow:

@@ -17,7 +17,7 @@ _type = re.compile(r"(?:(tensor|memref)<((?:(?:\?|\d+)x)*)(\w+)(?:, [^ ].*)?>|(\
 _accesses = {None: "rw", "readonly": "r", "writeonly": "w", "readwrite": "rw"}
 
 
-def _name(self, function: Callable) -> None:
+def name_as(self, function: Callable) -> None:
     """`self`, which stands for a function, is called what that is called."""
     functools.update_wrapper(self, function, updated=())
     for name in ("__name__", "__qualname__"):  # which not every callable has
@@ -52,7 +52,7 @@ class HostFunction:
             signature += " -> ()"
         self.function, self.signature, self.kind = function, signature, kind
         self._arguments, self._results = _parse(signature)
-        _name(self, function)
+        name_as(self, function)
 
     def __call__(self, *arguments):
         return self.function(*arguments)

@@ -18,7 +18,7 @@ from . import _native, _trace
 from ._dims import Dim, Known, identical, symbol
 from ._emit import Value, element_of, type_of
 from .engine import Engine
-from .host import _name, found_as
+from .host import found_as, name_as
 from .module import Module, loads
 
 
@@ -43,7 +43,7 @@ class Jit:
         self._compiled: dict = {}
         self._known: dict = {}  # extents that must be numbers
         self._lock = threading.RLock()
-        _name(self, function)
+        name_as(self, function)
         _all.add(self)
 
     def __call__(self, *arguments, **keywords):
@@ -129,7 +129,7 @@ class Jit:
         tensors = []
         for output in outputs:
             array = _trace.lift(trace, output)
-            tensors.append(_trace._tensor(array))
+            tensors.append(_trace.tensor(array))
         text = trace.builder.text("main", [tensor._value for tensor in tensors])
         limits = [(i, *trace.limits[f"%arg{i}"]) for i in range(len(leaves))
                   if f"%arg{i}" in trace.limits]
@@ -196,8 +196,9 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
 
     Arguments may be arrays, numbers, and tuples, lists and dicts of them. Numbers are values of the
     call; they have no say in types, and one that does not fit the type of the arrays that it is
-    used with is an OverflowError. `static`: the positions and names of arguments that are none, but decide: flags, axes. What is neither array nor number is static by
-    itself. Arrays that the function has from elsewhere are constants: copied when it is traced.
+    used with is an OverflowError. `static`: the positions and names of arguments that are none,
+    but decide: flags, axes. What is neither array nor number is static by itself. Arrays that the
+    function has from elsewhere are constants: copied when it is traced.
 
     It is traced for each combination of element types, shapes and static arguments. With `dynamic`,
     extents but 0 and 1 are left open, unless the function depends on them: one code for all shapes
