@@ -69,6 +69,13 @@ struct Place {
                                         index, function->name(), text.get(), wrong.get())
                          : nullptr;
   }
+  /// False, with an exception, for an array whose elements are not of the type. `hint` ends the message.
+  bool checkElements(PyArrayObject *array, const char *hint) const {
+    if (hasElements(array, type.element)) [[likely]]
+      return true;
+    Ref text = describeElements(array);
+    return text && fail(Ref(PyUnicode_FromFormat("an array of %U%s", text.get(), hint)));
+  }
   /// What asArray() did not take.
   PyObject *failToConvert(PyObject *object) const {
     return PyErr_Occurred() ? nullptr
@@ -100,7 +107,13 @@ public:
     return values.get() && lent.get() && kept.get() && outputs.get() && outputObjects.get();
   }
 
-  bool addArgument(size_t index, PyObject *object);
+  /// As many as the function has.
+  bool addArguments(PyObject *const *objects) {
+    for (size_t i = 0; i < function->argumentCount; ++i)
+      if (!addArgument(i, objects[i]))
+        return false;
+    return true;
+  }
   /// None, an array, or as many of both as there are results.
   bool addOutputs(PyObject *out);
   bool addHandles(PyObject *state, PyObject *pools, PyObject *stop);
@@ -114,6 +127,7 @@ public:
   PyObject *take(size_t index, plim_value &value, PyObject *argument);
 
 private:
+  bool addArgument(size_t index, PyObject *object);
   plim_buffer *add(plim_buffer *buffer) { return lent[lentCount++] = buffer; }
   bool addArray(size_t index, Ref object);
 
@@ -177,14 +191,11 @@ bool Frame::addArray(size_t index, Ref object) {
       return false;
   }
   auto *array = reinterpret_cast<PyArrayObject *>(object.get());
-  if (!hasElements(array, type.element)) {
-    Ref text = describeElements(array);
-    const char *hint = type.element == PLIM_BF16
-                           ? "; bf16 is uint16 in NumPy, see plimsoll.to_bf16()"
-                           : "; astype() converts";
-    return text &&
-           place.fail(Ref(PyUnicode_FromFormat("an array of %U does not fit%s", text.get(), hint)));
-  }
+  const char *hint = type.element == PLIM_BF16
+                         ? " does not fit; bf16 is uint16 in NumPy, see plimsoll.to_bf16()"
+                         : " does not fit; astype() converts";
+  if (!place.checkElements(array, hint))
+    return false;
   bool isFit = PyArray_ISALIGNED(array) &&
                (PyArray_IS_C_CONTIGUOUS(array) || (type.strides && stridesInElements(array)));
   if (!isFit) [[unlikely]] {
@@ -232,10 +243,8 @@ bool Frame::addOutputs(PyObject *out) {
       plim_buffer_retain(outputs[i]);
     } else {
       auto *array = reinterpret_cast<PyArrayObject *>(converted.get());
-      if (!hasElements(array, type.element)) {
-        Ref text = describeElements(array);
-        return text && place.fail(Ref(PyUnicode_FromFormat("an array of %U", text.get())));
-      }
+      if (!place.checkElements(array, ""))
+        return false;
       // What was converted is gone before the call is.
       outputs[i] = lend(array, type.element, converted.get() == object ? how : Lend::KeepingArray);
       if (!outputs[i])
@@ -310,7 +319,10 @@ PyObject *collect(FunctionObject *function, plim_value *results, Take take) {
   return tuple.take();
 }
 
-bool checkCount(const FunctionObject *function, size_t given) {
+/// May it be called here, with so many arguments?
+bool checkCall(const FunctionObject *function, size_t given) {
+  if (!checkGeneration(function->generation))
+    return false;
   if (given == function->argumentCount) [[likely]]
     return true;
   return fail(PLIM_INVALID_ARGUMENT, "'%s' has %zu arguments, got %zu", function->name(),
@@ -343,18 +355,15 @@ bool readKeywords(const FunctionObject *function, PyObject *names, PyObject *con
 PyObject *callFunction(PyObject *callable, PyObject *const *arguments, size_t flags,
                        PyObject *names) {
   FunctionObject *self = asFunction(callable);
-  if (!checkGeneration(self->generation))
-    return nullptr;
   size_t count = static_cast<size_t>(PyVectorcall_NARGS(flags));
-  if (!checkCount(self, count))
+  if (!checkCall(self, count))
     return nullptr;
   Frame frame(self, Lend::ForCall);
   SmallArray<plim_value, 4> results(self->resultCount);
   if (!frame.hasMemory() || !results.get())
     return PyErr_NoMemory();
-  for (size_t i = 0; i < count; ++i)
-    if (!frame.addArgument(i, arguments[i]))
-      return nullptr;
+  if (!frame.addArguments(arguments))
+    return nullptr;
   if (names) {
     PyObject *given[KeywordCount] = {};
     if (!readKeywords(self, names, arguments + count, given) || !frame.addOutputs(given[Out]) ||
@@ -386,16 +395,14 @@ PyObject *start(PyObject *callable, PyObject *given) {
     return nullptr;
   size_t count = static_cast<size_t>(PyTuple_GET_SIZE(arguments));
   size_t afterCount = static_cast<size_t>(PyTuple_GET_SIZE(after));
-  if (!checkGeneration(self->generation) || !checkCount(self, count))
+  if (!checkCall(self, count))
     return nullptr;
   Frame frame(self, Lend::KeepingArray);
   SmallArray<plim_event *, 4> before(afterCount);
   if (!frame.hasMemory() || !before.get())
     return PyErr_NoMemory();
-  for (size_t i = 0; i < count; ++i)
-    if (!frame.addArgument(i, PyTuple_GET_ITEM(arguments, i)))
-      return nullptr;
-  if (!frame.addOutputs(out) || !frame.addHandles(state, pools, stop))
+  if (!frame.addArguments(PySequence_Fast_ITEMS(arguments)) || !frame.addOutputs(out) ||
+      !frame.addHandles(state, pools, stop))
     return nullptr;
   for (size_t i = 0; i < afterCount; ++i)
     if (!unwrapHandle(PyTuple_GET_ITEM(after, i), &before[i]))
@@ -419,14 +426,13 @@ PyObject *start(PyObject *callable, PyObject *given) {
 PyObject *workspace(PyObject *callable, PyObject *arguments) {
   FunctionObject *self = asFunction(callable);
   size_t count = static_cast<size_t>(PyTuple_GET_SIZE(arguments));
-  if (!checkGeneration(self->generation) || (count != 0 && !checkCount(self, count)))
+  if (!checkCall(self, count ? count : self->argumentCount))
     return nullptr;
   Frame frame(self, Lend::ForCall);
   if (!frame.hasMemory())
     return PyErr_NoMemory();
-  for (size_t i = 0; i < count; ++i)
-    if (!frame.addArgument(i, PyTuple_GET_ITEM(arguments, i)))
-      return nullptr;
+  if (count && !frame.addArguments(PySequence_Fast_ITEMS(arguments)))
+    return nullptr;
   plim_workspace need{};
   need.struct_size = sizeof need;
   if (failed(plim_function_workspace(self->function, count ? frame.arguments() : nullptr, count,
@@ -440,14 +446,13 @@ PyObject *workspace(PyObject *callable, PyObject *arguments) {
 PyObject *specialize(PyObject *callable, PyObject *arguments) {
   FunctionObject *self = asFunction(callable);
   size_t count = static_cast<size_t>(PyTuple_GET_SIZE(arguments));
-  if (!checkGeneration(self->generation) || !checkCount(self, count))
+  if (!checkCall(self, count))
     return nullptr;
   Frame frame(self, Lend::ForCall);
   if (!frame.hasMemory())
     return PyErr_NoMemory();
-  for (size_t i = 0; i < count; ++i)
-    if (!frame.addArgument(i, PyTuple_GET_ITEM(arguments, i)))
-      return nullptr;
+  if (!frame.addArguments(PySequence_Fast_ITEMS(arguments)))
+    return nullptr;
   plim_status *status;
   {
     WithoutGil others;

@@ -164,12 +164,8 @@ class Builder:
                 text = (f"tensor.dim %arg{argument}, {self.index(dimension)} : "
                         f"{self.arguments[argument]}")
             else:
-                op = {
-    "min": "minsi",
-    "max": "maxsi",
-    "ceildiv": "ceildivsi",
-    "floordiv": "floordivsi"}[
-        atom.kind]
+                op = {"min": "minsi", "max": "maxsi", "ceildiv": "ceildivsi",
+                      "floordiv": "floordivsi"}[atom.kind]
                 text = "arith.{} {}, {} : index".format(op, *map(self.index, atom.operands))
             self._indices[atom] = self.op(text)
         return self._indices[atom]

@@ -15,6 +15,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _native, _trace
+from . import _elements, _products, _reductions, _shapes  # they say what NumPy's functions are
 from ._dims import Dim, Known, identical, symbol
 from ._emit import Value, element_of, type_of
 from .engine import Engine
