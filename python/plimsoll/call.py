@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from typing import Any, Callable
@@ -97,6 +96,7 @@ class Call:
         _native.event_then(self._handle, lambda: callback(self))
 
     def __await__(self):
+        import asyncio  # which who awaits has; it takes longer than all the rest of the package
         if not self.done():
             loop = asyncio.get_running_loop()
             future = loop.create_future()

@@ -25,7 +25,7 @@ import numpy as np
 from .engine import Engine, Target
 from .errors import InvalidArgumentError, NotFoundError
 from .function import Function
-from .jit import Jit
+from ._jit import Jit
 from .module import Module, _Recipe
 
 _lock = threading.Lock()

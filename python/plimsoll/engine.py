@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import logging
 import os
 import threading
 import weakref
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from .errors import InvalidArgumentError
 from .host import HostFunction, function_set
 from .report import Report
 
-logger = logging.getLogger("plimsoll")
-logger.addHandler(logging.NullHandler())
+if TYPE_CHECKING:
+    import logging
 
-# The library's levels and those of logging.
 _specializations = {None: 0, "none": 1, "on_request": 2, "hot": 3}
 _cores = {None: 0, "performance": 1, "efficiency": 2}
 
@@ -42,7 +41,7 @@ def specialization_number(value: str | None) -> int:
     return choice(_specializations, value, "specialization")
 
 
-_levels = (5, logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
+_levels = (5, 10, 20, 30, 40)  # of logging, for those of the library
 
 
 class Target:
@@ -173,7 +172,7 @@ class Engine:
         flags = sum(1 << bit for bit, on in enumerate(
             (checked, debugger, perf_map, counters, trace)) if on)
         flags |= 0 if numa_node is None else 1 << 6
-        log = log or logger
+        log = log or _package_logger()
         level = next((i for i, level in enumerate(_levels) if log.isEnabledFor(level)), None)
 
         def write(level, message):
@@ -264,6 +263,14 @@ class Engine:
         options["target"] = options["target"] and options["target"]._key()
         options["log"] = options["log"] and options["log"].name
         return "plimsoll.Engine", sorted(options.items())
+
+
+@functools.cache
+def _package_logger() -> logging.Logger:
+    import logging  # which takes its time to load
+    logger = logging.getLogger("plimsoll")
+    logger.addHandler(logging.NullHandler())
+    return logger
 
 
 _lock = threading.RLock()

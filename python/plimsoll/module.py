@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import mmap
 import os
@@ -110,6 +109,7 @@ class Module:
             return self[name]
         if name.startswith("_"):
             raise AttributeError(name)
+        import difflib  # which takes its time to load
         near = difflib.get_close_matches(name, names, 1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         raise AttributeError(f"{self!r} has no function '{name}'{hint}", name=name, obj=self)

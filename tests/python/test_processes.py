@@ -29,6 +29,13 @@ def test_spawn():
             np.testing.assert_array_equal(two, 3 * X)
 
 
+def test_import_is_quick():
+    """What not every program needs, and takes long to load, is loaded by those that need it."""
+    late = ("asyncio", "concurrent.futures", "dask", "difflib", "logging", "plimsoll._trace")
+    code = f"import sys, plimsoll; print(*(name for name in {late} if name in sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "\n"
+
+
 def test_fork():
     """A child must not use the parent's engines: it is told so, and makes its own."""
     module = pl.loads(SAXPY)
