@@ -49,7 +49,8 @@ class Jit:
 
     def __call__(self, *arguments, **keywords):
         leaves, form = self._flatten(arguments, keywords)
-        if any(isinstance(leaf, (_trace.Traced, Dim)) for leaf in leaves):
+        if leaves is not arguments and any(isinstance(leaf, (_trace.Traced, Dim))
+                                           for leaf in leaves):
             return self._function(*arguments, **keywords)  # part of another that is traced
         return self._compile(leaves, form)(leaves)
 
@@ -73,6 +74,9 @@ class Jit:
 
     def _flatten(self, arguments, keywords):
         """The arrays and numbers, and all else, which is hashable."""
+        if not keywords and not self._static and all(type(each) is np.ndarray
+                                                     for each in arguments):
+            return arguments, ((_Leaf,) * len(arguments), ())
         leaves: list = []
         static = self._static
         form = (tuple(_Static(each) if i in static else _flatten(each, leaves)
@@ -91,9 +95,9 @@ class Jit:
             if not isinstance(leaf, np.ndarray):
                 key.append(type(leaf))
             elif not self._dynamic:
-                key.append((leaf.dtype.str, leaf.shape))
+                key.append((leaf.dtype, leaf.shape))
             else:
-                key.append((leaf.dtype.str, *(
+                key.append((leaf.dtype, *(
                     extent if extent < 2 or (i, j) in known
                     else (open_extents.setdefault(extent, (i, j)),)
                     for j, extent in enumerate(leaf.shape))))
@@ -126,7 +130,7 @@ class Jit:
         result = self._function(*(_unflatten(each, values) for each in positional),
                                 **{name: _unflatten(each, values) for name, each in named})
         outputs: list = []
-        out_form = _flatten(result, outputs, traced=True)
+        out_form = _flatten(result, outputs)
         tensors = []
         for output in outputs:
             array = _trace.lift(trace, output)
@@ -181,7 +185,7 @@ def _again(function, dynamic, static, engine, options) -> Jit:
 
 def _kinds(leaves, form):
     """Element types and ranks: what is known of extents is for all of the same kinds."""
-    return form, tuple((leaf.dtype.str, leaf.ndim) if isinstance(leaf, np.ndarray) else type(leaf)
+    return form, tuple((leaf.dtype, leaf.ndim) if isinstance(leaf, np.ndarray) else type(leaf)
                        for leaf in leaves)
 
 
@@ -199,6 +203,7 @@ class _Compiled:
         self._main, self._form, self._limits = module["main"], source.form, source.limits
         # Results have no sign in a module.
         self._unsigned = [dtype if dtype.kind == "u" else None for dtype in source.dtypes]
+        self._is_plain = source.form is _Leaf and self._unsigned == [None]
 
     def __call__(self, leaves):
         for i, low, high in self._limits:
@@ -206,6 +211,8 @@ class _Compiled:
                 raise OverflowError(f"{leaves[i]} does not fit the elements that it is used with, "
                                     f"which are from {low} to {high}")
         results = self._main(*leaves)
+        if self._is_plain:
+            return results
         if len(self._unsigned) != 1:
             results = results or ()
         else:
@@ -247,7 +254,7 @@ def _typed(value):
     return kind, value
 
 
-_Leaf = _Static(object())  # an array or a number stands here
+_Leaf = object()  # an array or a number stands here
 
 
 def _number_type(value) -> np.dtype:
@@ -255,21 +262,18 @@ def _number_type(value) -> np.dtype:
                     else np.int64 if isinstance(value, int) else np.float64)
 
 
-def _flatten(value, leaves: list, traced: bool = False):
+def _flatten(value, leaves: list):
     """What holds the leaves, which are appended to `leaves`."""
-    if isinstance(value, (_trace.Traced, Dim)) or (traced and isinstance(value, np.ndarray)):
-        leaves.append(value)
-        return _Leaf
-    if isinstance(value, (bool, int, float)) or isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, bool, int, float, _trace.Traced, Dim)):
         leaves.append(value)
         return _Leaf
     if isinstance(value, np.generic):
         leaves.append(np.asarray(value))
         return _Leaf
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
-        return type(value).__name__, tuple(_flatten(each, leaves, traced) for each in value)
+        return type(value).__name__, tuple(_flatten(each, leaves) for each in value)
     if type(value) is dict:
-        return "dict", tuple((_Static(key), _flatten(value[key], leaves, traced)) for key in value)
+        return "dict", tuple((_Static(key), _flatten(value[key], leaves)) for key in value)
     if hasattr(value, "__array__"):
         leaves.append(np.asarray(value))
         return _Leaf
