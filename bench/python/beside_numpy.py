@@ -1,0 +1,169 @@
+"""The Python package beside NumPy: small calls, functions of @jit, the import.
+
+    call     saxpy of n floats, from MLIR, beside what NumPy needs for it and beside one np.add()
+    jit      the same source compiled and plain, with 1 thread and with all of the engine's
+    import   `import plimsoll` and `import numpy`, each in new processes, bytecode there already
+
+Both sides of a row run in turns, in bursts of some milliseconds. "ratio" is NumPy's time by ours, round by
+round: its median, and half the interquartile range; above 1 we are faster. What either gives is compared
+first. Arrays are warm; traced and compiled is before the clock runs, "first call" says what that takes.
+A machine that does other work, and a governor that changes clocks, make the figures wrong: look at the
+spread.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import plimsoll as pl
+
+SAXPY = """
+func.func @saxpy(%a: tensor<f32>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>,
+                                        affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                       iterator_types = ["parallel"]}
+      ins(%a, %x, %y : tensor<f32>, tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%s: f32, %u: f32, %v: f32, %o: f32):
+    %p = arith.mulf %s, %u : f32
+    %q = arith.addf %p, %v : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"""
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def relu(x, w, b):
+    return np.maximum(x * w + b, 0)
+
+
+def gelu(x):
+    return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+def normalise(x):
+    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+
+def burst(call, count):
+    begin = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - begin) / count
+
+
+def race(ours, numpys, rounds):
+    """Seconds of a call of ours and of NumPy's, and the ratios of the rounds."""
+    pairs = []
+    counts = [max(1, int(4e-3 / min(burst(call, 1) for _ in range(5)))) for call in (ours, numpys)]
+    for i in range(rounds):
+        sides = [(ours, counts[0]), (numpys, counts[1])]
+        times = [burst(*side) for side in (sides if i % 2 == 0 else sides[::-1])]
+        pairs.append(times if i % 2 == 0 else times[::-1])
+    return row(pairs)
+
+
+def row(pairs):
+    ours, numpys = zip(*pairs)
+    low, ratio, high = np.percentile([numpy / our for our, numpy in pairs], (25, 50, 75))
+    return {"ours_median": float(np.median(ours)), "ours_min": min(ours),
+            "numpy_median": float(np.median(numpys)), "numpy_min": min(numpys),
+            "ratio": float(ratio), "spread": float((high - low) / 2 / ratio)}
+
+
+def calls(random):
+    """Names, and the two sides."""
+    for n in (16, 1000, 100_000):
+        saxpy = pl.loads(SAXPY, engine=pl.Engine(threads=1)).saxpy
+        a = np.array(2, np.float32)
+        x, y = (random.standard_normal(n).astype(np.float32) for _ in range(2))
+        out, other = np.empty_like(x), np.empty_like(x)
+        np.testing.assert_allclose(saxpy(a, x, y), a * x + y, rtol=1e-6, atol=1e-6)
+        yield (f"call/saxpy {n}, out= beside np.multiply and np.add, out=",
+               lambda: saxpy(a, x, y, out=out),
+               lambda: np.add(np.multiply(a, x, out=other), y, out=other))
+        yield (f"call/saxpy {n}, out= beside np.add, out=",
+               lambda: saxpy(a, x, y, out=out), lambda: np.add(x, y, out=other))
+        yield f"call/saxpy {n} beside np.add", lambda: saxpy(a, x, y), lambda: np.add(x, y)
+
+
+def jits(random, first):
+    for function, shapes in ((softmax, [(8, 16), (64, 1024), (4096, 1024)]),
+                             (relu, [(8, 16), (64, 1024), (4096, 4096)]),
+                             (gelu, [(8, 16), (64, 1024), (4096, 4096)]),
+                             (normalise, [(8, 16), (64, 1024), (4096, 1024)])):
+        for shape in shapes:
+            arrays = [random.standard_normal(shape).astype(np.float32)]
+            if function is relu:
+                arrays += [random.standard_normal(shape[1]).astype(np.float32) for _ in range(2)]
+            for threads in (1, 0) if np.prod(shape) > 1000 else (1,):
+                engine = pl.Engine(threads=threads)
+                compiled = pl.jit(function, engine=engine)
+                begin = time.perf_counter()
+                got = compiled(*arrays)
+                name = (f"jit/{function.__name__} {shape[0]}x{shape[1]}, "
+                        f"{engine.threads} thread{'s'[:engine.threads != 1]}")
+                first[name] = time.perf_counter() - begin
+                np.testing.assert_allclose(got, function(*arrays), rtol=1e-4, atol=1e-5)
+                yield name, lambda: compiled(*arrays), lambda: function(*arrays)
+
+
+def imports(rounds):
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+
+        def once(name):
+            code = f"import time; t = time.perf_counter(); import {name}; print(time.perf_counter() - t)"
+            return float(subprocess.check_output([sys.executable, "-c", code], env=environment))
+
+        once("plimsoll"), once("numpy")
+        return row([(once("plimsoll"), once("numpy")) for _ in range(rounds)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--filter", default="", help="a regular expression for names of rows")
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "little"))
+    parser.add_argument("--json", help="a file for the results")
+    arguments = parser.parse_args()
+    random, first, rows = np.random.default_rng(arguments.seed), {}, {}
+    print(f"NumPy {np.__version__}, plimsoll {pl.__version__}, seed {arguments.seed}")
+    print(f"{'':58} {'ours':>9} {'NumPy':>9} {'ratio':>6} spread  first call")
+
+    def show(name, result):
+        rows[name] = result
+        began = f"{first[name] * 1e3:8.0f} ms" if name in first else ""
+        print(f"{name:58} {result['ours_median'] * 1e6:9.2f} {result['numpy_median'] * 1e6:9.2f} "
+              f"{result['ratio']:6.2f} {result['spread']:6.0%} {began}", flush=True)
+
+    for group in (calls(random), jits(random, first)):
+        for name, ours, numpys in group:
+            if re.search(arguments.filter, name):
+                show(name, race(ours, numpys, arguments.rounds))
+    if re.search(arguments.filter, "import"):
+        show("import", imports(min(arguments.rounds, 15)))
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"seed": arguments.seed, "unit": "seconds", "first_call": first,
+                       "benchmarks": rows}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
