@@ -364,7 +364,7 @@ private:
     SmallVector<StringRef> legal;
     std::string rejections;
     std::optional<std::string> chosen;
-    std::optional<Reason> first; // why a better place was not taken
+    std::optional<Reason> better; // why no better place was taken; the level is that of the best
     SmallVector<std::string> places = placesFor(allocation);
     Reason reason;
     for (const std::string &name : places) {
@@ -376,8 +376,15 @@ private:
         continue;
       }
       rejections += "; " + name + ": " + why->text;
-      if (!chosen && !first)
-        first = why;
+      if (chosen)
+        continue;
+      // It will stand beside the place that is taken. What speaks of the stack says so.
+      if (name != "stack")
+        why->text = "not in '" + name + "': " + why->text;
+      if (better)
+        better->text += "; " + why->text;
+      else
+        better = why;
     }
     if (!chosen)
       return allocation.op.emitError()
@@ -387,7 +394,7 @@ private:
 
     Builder builder(&getContext());
     AllocOp op = allocation.op;
-    reason = first ? *first : reasonFor(allocation, *chosen);
+    reason = better ? *better : reasonFor(allocation, *chosen);
     if (*chosen == "stack") {
       stack->add(allocation);
       ++onStack;
@@ -397,7 +404,7 @@ private:
     } else {
       ++inWorkspace;
     }
-    demoted += first && *chosen != "stack";
+    demoted += better && *chosen != "stack";
     op.setScope(allocation.scope.kind == Scope::Workgroup ? "workgroup" : "global." + *chosen);
     op.setReason(reason.text);
     op.setLevel(reason.level);

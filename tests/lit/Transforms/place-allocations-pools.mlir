@@ -48,7 +48,8 @@ func.func @kernel(%x: f32) attributes {plim.kernel} {
 // The order of candidates is preference; a pool takes what fits at the same time.
 // CHECK-LABEL: func.func @preferred(
 //       CHECK: plim.alloc() {{.*}}candidates = ["sram", "dram"], level = "allocation", reason = "the author prefers it", scope = "global.sram"} : memref<32xf32>
-//       CHECK: plim.alloc() {{.*}}candidates = ["dram"], level = "target", reason = "with this allocation it would need 384 of its 192 bytes, 192 too many", scope = "global.dram"} : memref<33xf32>
+//       CHECK: plim.alloc() {{.*}}candidates = ["dram"], level = "target", reason = "not in 'sram': with this allocation it would need 384 of its 192 bytes, 192 too many", scope = "global.dram"} : memref<33xf32>
+//       CHECK: plim.alloc() {{.*}}level = "target", reason = "not in 'nowhere': target '{{.*}}' has no such memory; not in 'sram': with this allocation it would need {{.*}}", scope = "global.dram"} : memref<64xf32>
 //       CHECK: plim.alloc() {{.*}}scope = "global.sram"} : memref<16xf32>
 //       CHECK: plim.alloc() {{.*}}candidates = ["stack", "workspace", "sram"], {{.*}}scope = "global.stack"} : memref<16xf32>
 //       CHECK: plim.alloc(%{{.*}}) {{.*}}bytes = 64 : i64, {{.*}}scope = "global.sram"} : memref<?xf32>
@@ -59,6 +60,8 @@ func.func @preferred(%n: index, %x: f32) attributes {plim.kernel} {
   memref.store %x, %a[%n] : memref<32xf32>
   memref.store %x, %a[%n] : memref<32xf32>
   memref.store %x, %a[%n] : memref<32xf32>
+  %f = plim.alloc() {candidate_pools = ["nowhere", "sram", "dram"]} : memref<64xf32>
+  memref.dealloc %f : memref<64xf32>
   %c = plim.alloc() {scope = "global.sram"} : memref<16xf32>
   memref.dealloc %c : memref<16xf32>
   memref.dealloc %a : memref<32xf32>
