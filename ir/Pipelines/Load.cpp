@@ -153,6 +153,57 @@ private:
   size_t position = 0;
 };
 
+/// What upstream's parser says of a dialect that is not registered is advice for programs of its own, or
+/// does not name it. Says which dialects there are instead.
+class UnknownDialects {
+public:
+  UnknownDialects(MLIRContext &context, StringRef source, StringRef name)
+      : source(source), name(name), handler(&context, [this](Diagnostic &diagnostic) {
+          rewrite(diagnostic);
+          return failure(); // the next handler's
+        }) {}
+
+private:
+  void rewrite(Diagnostic &diagnostic) {
+    const std::string text = diagnostic.str();
+    StringRef message = text;
+    StringRef dialect;
+    // Dialect `foo' not found for custom op 'foo.bar'
+    if (message.contains("' not found for custom op '"))
+      dialect = message.split('`').second.split('\'').first;
+    else if (!message.contains("use -allow-unregistered-dialect with the MLIR"))
+      return;
+    else if (message.starts_with("operation being parsed"))
+      dialect = quotedBefore(diagnostic.getLocation()).split('.').first;
+    else if (message.contains("dialect '")) // bytecode
+      dialect = message.split('\'').second.split('\'').first;
+    else // `!"foo"<"bar">`, #"foo"<"bar">
+      dialect = message.split('"').second.split('"').first;
+    MLIRContext *context = diagnostic.getLocation()->getContext();
+    Location location = diagnostic.getLocation();
+    if (plim::ir::isBytecode(source)) // not of the text that stands in it
+      location = FileLineColLoc::get(context, name, 0, 0);
+    Diagnostic rewritten(location, diagnostic.getSeverity());
+    rewritten << "unknown dialect '" << dialect << "'; known are ";
+    llvm::interleaveComma(context->getAvailableDialects(), rewritten);
+    diagnostic = std::move(rewritten);
+  }
+
+  /// The string that ends at a place of the text.
+  StringRef quotedBefore(Location location) const {
+    auto place = dyn_cast<FileLineColLoc>(location);
+    StringRef rest = source;
+    for (unsigned line = 1; place && line < place.getLine(); ++line)
+      rest = rest.split('\n').second;
+    StringRef before = rest.take_front(place ? place.getColumn() - 1 : 0).rtrim();
+    before.consume_back("\"");
+    return before.rsplit('"').second;
+  }
+
+  StringRef source, name;
+  ScopedDiagnosticHandler handler;
+};
+
 } // namespace
 
 bool plim::ir::isBytecode(StringRef source) { return source.starts_with(bytecodeMagic); }
@@ -175,5 +226,6 @@ OwningOpRef<ModuleOp> plim::ir::loadModule(MLIRContext &context, StringRef sourc
     buffer = std::move(copy);
   }
   manager->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  UnknownDialects unknown(context, source, name);
   return parseSourceFile<ModuleOp>(manager, ParserConfig(&context));
 }

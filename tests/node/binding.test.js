@@ -142,7 +142,7 @@ test('errors are exceptions with a code and a place', () => {
     assert.ok(error instanceof PlimsollError && error instanceof Error);
     assert.deepEqual([error.code, error.file, error.line], ['invalid argument', 'net.mlir', 2]);
     assert.ok(error.column > 0);
-    assert.match(error.message, /unregistered dialect/);
+    assert.match(error.message, /unknown dialect/);
     return true;
   });
   const module = engine.load(identity);

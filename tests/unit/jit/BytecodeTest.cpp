@@ -18,10 +18,11 @@
 namespace plim::jit {
 namespace {
 
-std::string bytecodeOf(const char *source) {
+std::string bytecodeOf(const char *source, bool unknownDialects = false) {
   mlir::DialectRegistry registry;
   ir::registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(unknownDialects);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceString<mlir::ModuleOp>(source, &context, "in.mlir");
   EXPECT_TRUE(bool(module));
@@ -65,6 +66,18 @@ TEST(Bytecode, NamesTheSourceInMessages) {
   ASSERT_FALSE(artifact.ok());
   EXPECT_NE(artifact.status().message().find("in.mlirbc"), std::string_view::npos)
       << artifact.status().toString();
+}
+
+TEST(Bytecode, OfUnknownDialects) {
+  for (const char *source : {"func.func @f() {\n  \"gpu.barrier\"() : () -> ()\n  return\n}",
+                             "func.func @f(%t: !gpu.async.token) {\n  return\n}",
+                             "func.func @f() attributes {a = #gpu.b<c>} {\n  return\n}"}) {
+    Status status = compileBytes(bytecodeOf(source, /*unknownDialects=*/true)).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_TRUE(
+        status.message().starts_with("in.mlirbc:0:0: unknown dialect 'gpu'; known are affine"))
+        << status.toString();
+  }
 }
 
 } // namespace

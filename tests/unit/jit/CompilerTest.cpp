@@ -14,7 +14,9 @@
 namespace plim::jit {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const targets::TargetDescription &host() {
@@ -229,6 +231,28 @@ TEST(CompilerErrors, ArraysOfLinalgThatHoldSomethingElse) {
     EXPECT_THAT(refusal(genericWith(attributes)), StartsWith("in.mlir:")) << attributes;
   EXPECT_EQ(refusal(genericWith(maps + std::string("iterator_types = [\"parallel\"]"))),
             "accepted");
+}
+
+TEST(CompilerErrors, UnknownDialects) {
+  // What upstream advises of it no user can do.
+  auto expectUnknown = [](const std::string &text, const char *place) {
+    EXPECT_THAT(
+        refusal(text),
+        AllOf(StartsWith(std::string(place) + ": unknown dialect 'gpu'; known are affine, arith, "),
+              HasSubstr(", scf, tensor, tosa, ub, vector"), Not(HasSubstr("allow"))))
+        << text;
+  };
+  expectUnknown("func.func @f() {\n  \"gpu.barrier\"() : () -> ()\n  return\n}\n", "in.mlir:2:16");
+  expectUnknown("func.func @f() {\n  %0 = \"gpu.a.b\" () : () -> i8\n  return\n}\n",
+                "in.mlir:2:18");
+  expectUnknown("func.func @f() {\n  gpu.barrier\n  return\n}\n", "in.mlir:2:3");
+  expectUnknown("func.func @f(%t: !gpu.async.token) {\n  return\n}\n", "in.mlir:1:23");
+  expectUnknown("func.func @f(%t: !gpu<async token>) {\n  return\n}\n", "in.mlir:1:18");
+  expectUnknown("func.func @f() attributes {a = #gpu.b<c>} {\n  return\n}\n", "in.mlir:1:37");
+  // As the strings of the source are not.
+  EXPECT_THAT(refusal("func.func @f() {\n  \"func.use -allow-unregistered-dialect\"() : () -> ()\n"
+                      "  return\n}\n"),
+              Not(HasSubstr("unknown dialect")));
 }
 
 TEST(CompilerErrors, BracketsNestedTooDeep) {
