@@ -36,6 +36,15 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
   return okStatus();
 }
 
+/// What loading and compiling have in common.
+Status readSource(const plim_engine *engine, const void *source, size_t size, const char *name,
+                  const plim_load_options *options, plim_load_options &given, LoadOptions &out) {
+  PLIM_RETURN_IF_ERROR(checkHandle(engine));
+  PLIM_RETURN_IF_ERROR(checkArray(source, size, "source"));
+  PLIM_RETURN_IF_ERROR(checkPointer(name, "name"));
+  return readOptions(options, given, out);
+}
+
 } // namespace
 
 extern "C" {
@@ -44,13 +53,10 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
                               const char *name, const plim_load_options *options,
                               plim_module **out_module) {
   return enter([&]() -> Status {
-    PLIM_RETURN_IF_ERROR(checkHandle(engine));
-    PLIM_RETURN_IF_ERROR(checkArray(source, size, "source"));
-    PLIM_RETURN_IF_ERROR(checkPointer(name, "name"));
-    PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
     plim_load_options given;
     LoadOptions loadOptions;
-    PLIM_RETURN_IF_ERROR(readOptions(options, given, loadOptions));
+    PLIM_RETURN_IF_ERROR(readSource(engine, source, size, name, options, given, loadOptions));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
     std::shared_ptr<UserData> owner;
     if (given.release_source)
       loadOptions.sourceOwner = owner =
@@ -69,13 +75,10 @@ plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t
                                  const char *name, const plim_load_options *options,
                                  plim_report **out_artifact) {
   return enter([&]() -> Status {
-    PLIM_RETURN_IF_ERROR(checkHandle(engine));
-    PLIM_RETURN_IF_ERROR(checkArray(source, size, "source"));
-    PLIM_RETURN_IF_ERROR(checkPointer(name, "name"));
-    PLIM_RETURN_IF_ERROR(checkPointer(out_artifact, "out_artifact"));
     plim_load_options given;
     LoadOptions loadOptions;
-    PLIM_RETURN_IF_ERROR(readOptions(options, given, loadOptions));
+    PLIM_RETURN_IF_ERROR(readSource(engine, source, size, name, options, given, loadOptions));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_artifact, "out_artifact"));
     if (given.release_source)
       return invalidArgumentError("the source is not kept: release_source must be NULL");
     PLIM_ASSIGN_OR_RETURN(

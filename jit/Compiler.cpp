@@ -12,6 +12,7 @@
 #include "jit/Report.h"
 #include "jit/SourceNames.h"
 #include "jit/StackUse.h"
+#include "targets/AllocationOptions.h"
 #include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -416,20 +417,16 @@ Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
   return okStatus();
 }
 
-/// Adds `name=value` assignments to an attribute of the module; the dialect verifies what they say.
+/// Adds `name=value` assignments to an attribute of the module.
 Status attachLimits(ModuleOp module, StringRef attribute, ArrayRef<std::string> limits) {
   Builder builder(module.getContext());
   NamedAttrList list(module->getAttrOfType<DictionaryAttr>(attribute));
-  for (StringRef limit : limits) {
-    auto [name, value] = limit.split('=');
-    int64_t number = 0;
-    if (value == "true" || value == "false")
-      list.set(name, builder.getBoolAttr(value == "true"));
-    else if (!name.empty() && !value.getAsInteger(10, number))
-      list.set(name, builder.getI64IntegerAttr(number));
+  for (const std::string &text : limits) {
+    PLIM_ASSIGN_OR_RETURN(targets::Limit limit, targets::parseLimit(text));
+    if (const bool *flag = std::get_if<bool>(&limit.value))
+      list.set(limit.name, builder.getBoolAttr(*flag));
     else
-      return invalidArgumentError("limit '" + limit.str() +
-                                  "' must be NAME=BYTES, or true or false");
+      list.set(limit.name, builder.getI64IntegerAttr(std::get<int64_t>(limit.value)));
   }
   if (!list.empty())
     module->setAttr(attribute, list.getDictionary(module.getContext()));
@@ -571,8 +568,6 @@ private:
     targets::dlti::attachTarget(*module, target);
     PLIM_RETURN_IF_ERROR(attachLimits(*module, ir::engineLimitsAttr, options.engineLimits));
     PLIM_RETURN_IF_ERROR(attachLimits(*module, ir::limitsAttr, options.loadLimits));
-    if (failed(verify(*module)))
-      return errors.status("limits");
 
     ir::PipelineOptions pipeline;
     pipeline.policy = artifact.policy;

@@ -361,8 +361,9 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
 Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
   PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
-  std::string chosen = options.module.policy;
+  std::string chosen = engine->options().policy;
   if (jit::isArtifact(source)) {
+    PLIM_RETURN_IF_ERROR(checkPrecompiled(options.module));
     PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, jit::deserialize(source));
     chosen = artifact.policy;
   }

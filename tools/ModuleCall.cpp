@@ -13,10 +13,12 @@ using runtime::Value;
 StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
                                              std::shared_ptr<Profiler> profiler) {
   EngineOptions engine;
-  engine.target = options.target;
+  if (!options.target.empty())
+    engine.target = options.target;
   engine.targetOverrides = options.overrides;
   engine.limits = options.limits;
-  engine.policy = options.policy;
+  if (!options.policy.empty())
+    engine.policy = options.policy;
   engine.threads = options.threads;
   engine.checked = options.checked;
   engine.specialization.mode = options.specialization;
@@ -26,6 +28,22 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
         options.cacheFolder.empty() ? jit::ArtifactCache::defaultFolder() : options.cacheFolder;
   engine.logger = makeStderrLogger(LogLevel::Warning);
   return Engine::create(std::move(engine));
+}
+
+Status checkPrecompiled(const ModuleOptions &options) {
+  std::string late;
+  for (auto [isGiven, name] :
+       {std::pair(!options.target.empty(), "--target"),
+        {!options.overrides.empty(), "--set"},
+        {!options.limits.empty(), "--limit"},
+        {!options.policy.empty(), "--policy"},
+        {options.oracle, "--oracle"},
+        {options.specialization != Specialization::None, "--specialize-hot"}})
+    if (isGiven)
+      late += (late.empty() ? "" : ", ") + std::string(name);
+  return late.empty()
+             ? okStatus()
+             : invalidArgumentError(options.file + " is compiled already, too late for: " + late);
 }
 
 StatusOr<std::vector<Value>> readInputs(const CallText &text, const PoolPtr &pool) {

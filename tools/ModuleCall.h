@@ -14,10 +14,10 @@ namespace plim::tools {
 
 struct ModuleOptions {
   std::string file;
-  std::string target = "host-cpu";
+  std::string target;                 // empty: host-cpu
   std::vector<std::string> overrides; // path=value, in order
   std::vector<std::string> limits;    // name=value, in order
-  std::string policy = "auto";
+  std::string policy;                 // empty: auto
   int threads = 0;
   bool oracle = false;
   bool checked = false;
@@ -38,6 +38,9 @@ using PoolPtr = std::shared_ptr<runtime::MemoryPool>;
 
 StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
                                              std::shared_ptr<Profiler> profiler = nullptr);
+/// For a file that turns out to be compiled already: InvalidArgument with the names of those options that
+/// say how to compile.
+Status checkPrecompiled(const ModuleOptions &options);
 StatusOr<std::vector<runtime::Value>> readInputs(const CallText &call, const PoolPtr &pool);
 StatusOr<Parameters> readParameters(const CallText &call, const PoolPtr &pool);
 /// Memory for the pools, which `memories` comes to own.

@@ -83,6 +83,8 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
   if (!options.assembly.empty())
     load.assembly = &assembly;
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module, loadModule(options, *engine, load, err));
+  if (module->statistics().precompiled)
+    PLIM_RETURN_IF_ERROR(checkPrecompiled(options.module));
   if (options.assembly == "-")
     out << assembly;
   else if (!options.assembly.empty() && !(std::ofstream(options.assembly) << assembly))

@@ -5,6 +5,7 @@
 #include "engine/session/State.h"
 #include "jit/ArtifactFile.h"
 #include "support/Hash.h"
+#include "targets/AllocationOptions.h"
 #include "targets/Resolve.h"
 
 #include <algorithm>
@@ -217,6 +218,9 @@ Engine::Engine() : state(std::make_unique<State>()) {}
 Engine::~Engine() = default;
 
 StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
+  PLIM_RETURN_IF_ERROR(targets::checkPolicy(options.policy));
+  for (const std::string &limit : options.limits)
+    PLIM_RETURN_IF_ERROR(targets::parseLimit(limit).status());
   std::shared_ptr<Engine> engine(new Engine());
   State &state = *engine->state;
   std::vector<Status> warnings;
@@ -439,10 +443,21 @@ Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOp
                      std::chrono::steady_clock::time_point start) {
   const std::string what = "load " + std::string(name);
   ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, what.c_str());
-  if (!options.policy.empty() || !options.limits.empty() || options.oracle || options.assembly)
-    return invalidArgumentError(std::string(name) + " is compiled already: its policy, limits and "
-                                                    "lowering can no longer be chosen");
-  return linkTimed(std::move(artifact), options, {}, start);
+  const bool isSpecialized =
+      options.specialization && options.specialization->mode != Specialization::None;
+  std::string late;
+  for (auto [isGiven, what] : {std::pair(!options.policy.empty(), "policy"),
+                               {!options.limits.empty(), "limits"},
+                               {options.oracle, "oracle"},
+                               {options.assembly != nullptr, "assembly"},
+                               {isSpecialized, "specialization"}})
+    if (isGiven)
+      late += (late.empty() ? "" : ", ") + std::string(what);
+  if (!late.empty())
+    return invalidArgumentError(std::string(name) + " is compiled already, too late for: " + late);
+  LoadStatistics statistics;
+  statistics.precompiled = true;
+  return linkTimed(std::move(artifact), options, statistics, start);
 }
 
 StatusOr<std::shared_ptr<Module>> Engine::linkTimed(jit::Artifact artifact,

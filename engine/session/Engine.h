@@ -197,6 +197,7 @@ struct WorkspaceRequirement {
 /// What a load did.
 struct LoadStatistics {
   bool fromCache = false;
+  bool precompiled = false; // the source was an artifact
   /// Of the module's constants, bytes that were in memory already, for other modules of the engine.
   int64_t sharedConstantBytes = 0;
   jit::CompileTimes compile; // zero when from the cache
@@ -358,8 +359,8 @@ private:
 
 class Engine : public std::enable_shared_from_this<Engine> {
 public:
-  /// Resolves the target, starts the JIT session. InvalidArgument or NotFound for a bad target,
-  /// Unavailable if executable memory cannot be mapped. A cache that cannot be used is logged, not
+  /// Resolves the target, starts the JIT session. InvalidArgument for an unknown policy or limit;
+  /// InvalidArgument or NotFound for a bad target, Unavailable if executable memory cannot be mapped. A cache that cannot be used is logged, not
   /// fatal.
   static StatusOr<std::shared_ptr<Engine>> create(EngineOptions options);
   ~Engine();
@@ -381,8 +382,8 @@ public:
   /// host application, that is missing, or a pool that constants live in; InvalidArgument for one that
   /// does not fit, or a parameter or pool that the module does not have; ResourceExhausted for a pool too small for its constants.
   /// `source` may also be what jit::serialize() wrote of an artifact that compile() made, by this very version of
-  /// the library; then nothing is compiled. Code is trusted: load only your own. Policy, limits and oracle were chosen
-  /// when it was compiled, so that they are InvalidArgument here; there are no specialised codes of it.
+  /// the library; then nothing is compiled. Code is trusted: load only your own. Policy, limits, oracle, assembly and
+  /// specialization are for compiling, so that they are InvalidArgument here.
   /// DataLoss for one that is damaged or of another version; also the errors of link().
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, std::string_view sourceName,
                                          const LoadOptions &options = {});

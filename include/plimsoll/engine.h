@@ -81,7 +81,7 @@ typedef struct plim_engine_options {
 } plim_engine_options;
 
 /* Starts an engine. `options` may be NULL. The caller owns `*out_engine`.
- * INVALID_ARGUMENT for options that cannot be (policy and limits are looked at by loads), UNAVAILABLE if executable memory cannot be had. */
+ * INVALID_ARGUMENT for options that cannot be, UNAVAILABLE if executable memory cannot be had. */
 PLIM_NODISCARD PLIM_API plim_status *plim_engine_create(const plim_engine_options *options,
                                                         plim_engine **out_engine);
 

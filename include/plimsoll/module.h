@@ -56,8 +56,9 @@ typedef struct plim_load_options {
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
- * cache; or takes what plim_module_compile() made, which has its policy and limits already. `name` stands
- * in locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. The caller owns
+ * cache; or takes what plim_module_compile() made, for which policy, limits, PLIM_LOAD_ORACLE and
+ * specialization come too late and are INVALID_ARGUMENT; those of the engine do not count. `name` stands in
+ * locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. The caller owns
  * `*out_module`.
  *
  * Text may be anything: what is no module is INVALID_ARGUMENT with its place. Bytecode is trusted: read

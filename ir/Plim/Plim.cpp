@@ -1,5 +1,7 @@
 #include "ir/Plim/Plim.h"
 
+#include "targets/AllocationOptions.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -380,22 +382,18 @@ LogicalResult verifyLimits(Attribute limits, StringRef what, bool onModule, Emit
     return emitError() << "'" << what << "' must be a dictionary";
   for (NamedAttribute limit : dictionary) {
     StringRef name = limit.getName();
-    auto number = dyn_cast<IntegerAttr>(limit.getValue());
-    if (name == "external_workspace_only") {
-      if (!isa<BoolAttr>(limit.getValue()))
-        return emitError() << "limit '" << name << "' must be true or false";
-    } else if (name == "max_stack_alloca_bytes" || name == "stack_budget_bytes") {
-      if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
-        return emitError() << "limit '" << name << "' must be an i64 that is not negative";
-    } else if (name == "workspace_alignment") {
-      if (!onModule)
-        return emitError() << "limit 'workspace_alignment' holds for a module";
-      if (!number || !number.getType().isInteger(64) || !isAlignment(number.getInt()))
-        return emitError() << "limit '" << name << "' must be an i64, a power of two up to 2^30";
-    } else {
-      return emitError() << "unknown limit '" << name << "'; known are max_stack_alloca_bytes, "
-                         << "stack_budget_bytes, external_workspace_only and workspace_alignment";
-    }
+    plim::targets::LimitValue value = false;
+    if (auto flag = dyn_cast<BoolAttr>(limit.getValue()))
+      value = flag.getValue();
+    else if (auto number = dyn_cast<IntegerAttr>(limit.getValue());
+             number && number.getType().isInteger(64))
+      value = number.getInt();
+    else
+      return emitError() << "limit '" << name << "' must be an i64, or true or false";
+    if (name == "workspace_alignment" && !onModule)
+      return emitError() << "limit 'workspace_alignment' holds for a module";
+    if (plim::Status status = plim::targets::checkLimit(name, value); !status.ok())
+      return emitError() << status.message();
   }
   return success();
 }

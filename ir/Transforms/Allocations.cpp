@@ -1,6 +1,7 @@
 #include "ir/Transforms/Allocations.h"
 
 #include "support/CheckedMath.h"
+#include "targets/AllocationOptions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -151,13 +152,8 @@ int64_t workspaceAlignment(ModuleOp module, const targets::DeviceDescription &de
 }
 
 LogicalResult checkPolicy(ModuleOp module, StringRef policy) {
-  StringRef rest = policy;
-  int64_t bytes = 0;
-  if (policy == "auto" || policy == "stack" || policy == "workspace" || policy == "heap" ||
-      (rest.consume_front("fixed:") && !rest.getAsInteger(10, bytes) && bytes >= 0))
-    return success();
-  return module.emitError() << "unknown allocation policy '" << policy
-                            << "'; known are auto, stack, workspace, heap and fixed:N";
+  Status status = targets::checkPolicy(policy);
+  return status.ok() ? success() : LogicalResult(module.emitError() << status.message());
 }
 
 llvm::DenseSet<StringAttr> calledFunctions(ModuleOp module) {

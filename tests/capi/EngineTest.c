@@ -201,7 +201,7 @@ static void engineTargetList(void) {
   CHECK_FAILS(plim_target_list(NULL), PLIM_INVALID_ARGUMENT, "out_report is null");
 }
 
-/* Sanitizers do not let oneTBB load its library for kinds of cores. */
+/* Sanitizers do not let oneTBB load its library for kinds of cores and NUMA nodes. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define CAN_CHOOSE_CORES 0
@@ -228,7 +228,9 @@ static void engineWorkers(void) {
       {PLIM_ENGINE_WORKERS_OF_CALLER, PLIM_CORES_PERFORMANCE, 0, "caller"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    if (!cases[i].fault && cases[i].cores != PLIM_CORES_ANY && !CAN_CHOOSE_CORES)
+    const bool chooses = cases[i].flags & PLIM_ENGINE_NUMA_NODE ||
+                         (!cases[i].fault && cases[i].cores != PLIM_CORES_ANY);
+    if (chooses && !CAN_CHOOSE_CORES)
       continue;
     plim_engine_options options = {.struct_size = sizeof options,
                                    .flags = cases[i].flags,
@@ -304,6 +306,36 @@ static void engineBadOptions(void) {
   options.cache_bytes = 0;
   options.limit_count = 2;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "limits");
+  options.limit_count = 0;
+  const char *const policies[] = {"attic", "", "fixed:", "fixed:-1", "fixed:1k", "Auto"};
+  for (size_t i = 0; i < sizeof policies / sizeof *policies; ++i) {
+    options.policy = policies[i];
+    CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT,
+                "unknown allocation policy '");
+  }
+  options.policy = "fixed:0";
+  const struct {
+    const char *limit, *message;
+  } limits[] = {{"nonsense=1", "unknown limit 'nonsense'"},
+                {"stack_budget_bytes", "must be NAME=BYTES"},
+                {"=1", "must be NAME=BYTES"},
+                {"stack_budget_bytes=4k", "must be NAME=BYTES"},
+                {"stack_budget_bytes=-1", "must be an i64 that is not negative"},
+                {"stack_budget_bytes=true", "must be an i64 that is not negative"},
+                {"workspace_alignment=48", "a power of two"},
+                {"external_workspace_only=1", "must be true or false"}};
+  options.limit_count = 2;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i) {
+    options.limits = (const char *const[]){"max_stack_alloca_bytes=8", limits[i].limit};
+    CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, limits[i].message);
+  }
+  options.limits =
+      (const char *const[]){"external_workspace_only=false", "workspace_alignment=128"};
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_engine_release(engine);
+  engine = NULL;
+  options.policy = NULL;
+  options.limits = NULL;
   options.limit_count = 0;
   options.specialization = 4;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "4 is no kind");

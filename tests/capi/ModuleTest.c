@@ -370,7 +370,11 @@ static void moduleCompile(void) {
   module = NULL;
   plim_load_options options = {.struct_size = sizeof options, .policy = "heap"};
   CHECK_FAILS(plim_module_load(other, bytes, count, "scale", &options, &module),
-              PLIM_INVALID_ARGUMENT, "scale is compiled already");
+              PLIM_INVALID_ARGUMENT, "scale is compiled already, too late for: policy");
+  plim_load_options special = {.struct_size = sizeof special,
+                               .specialization = PLIM_SPECIALIZATION_HOT};
+  CHECK_FAILS(plim_module_load(other, bytes, count, "scale", &special, &module),
+              PLIM_INVALID_ARGUMENT, "scale is compiled already, too late for: specialization");
   CHECK_FAILS(plim_module_compile(other, bytes, count, "scale", NULL, &artifact),
               PLIM_INVALID_ARGUMENT, "scale is compiled already");
   CHECK_FAILS(plim_module_load(other, bytes, count - 1, "scale", NULL, &module), PLIM_DATA_LOSS,

@@ -164,27 +164,32 @@ TEST(ArtifactLoad, WhatWasChosenStays) {
   ASSERT_NE(module, nullptr);
   EXPECT_THAT(module->report(), HasSubstr("policy heap keeps allocations off the stack"));
   expectRuns(module);
+  EXPECT_TRUE(module->statistics().precompiled);
   std::string assembly;
-  for (int i = 0; i < 4; ++i) {
+  auto expectLate = [&](const std::string &what, auto set) {
     LoadOptions options = bindings();
-    if (i == 0)
-      options.policy = "auto";
-    else if (i == 1)
-      options.limits = {"stack_budget_bytes=4096"};
-    else if (i == 2)
-      options.oracle = true;
-    else
-      options.assembly = &assembly;
+    set(options);
     Status status = engine->load(bytes, "done.plimart", options).status();
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-    EXPECT_THAT(status.toString(), HasSubstr("done.plimart is compiled already"));
-  }
+    EXPECT_EQ(status.message(), "done.plimart is compiled already, too late for: " + what);
+  };
+  expectLate("policy", [](LoadOptions &options) { options.policy = "auto"; });
+  expectLate("policy, limits", [](LoadOptions &options) {
+    options.policy = "auto";
+    options.limits = {"stack_budget_bytes=4096"};
+  });
+  expectLate("oracle", [](LoadOptions &options) { options.oracle = true; });
+  expectLate("assembly", [&](LoadOptions &options) { options.assembly = &assembly; });
+  for (Specialization mode : {Specialization::OnRequest, Specialization::Hot})
+    expectLate("specialization", [&](LoadOptions &options) { options.specialization = {mode}; });
   EXPECT_THAT(engine->compile(bytes, "done.plimart", {}).status().toString(),
               HasSubstr("done.plimart is compiled already"));
-  // There is no source to make more of.
-  LoadOptions special = bindings();
-  special.specialization = SpecializationOptions{Specialization::OnRequest};
-  Function main = lookup(load(*engine, bytes, special), "main");
+  // There is no source to make more of, whatever the engine does with others.
+  LoadOptions none = bindings();
+  none.specialization = SpecializationOptions{Specialization::None};
+  std::shared_ptr<Engine> hot = makeEngine({.specialization = {Specialization::Hot}});
+  EXPECT_NE(load(*hot, bytes, bindings()), nullptr);
+  Function main = lookup(load(*hot, bytes, none), "main");
   EXPECT_EQ(main.specialize(std::vector<Value>{makeBuffer<float>({3}, {1, 2, 4})}).code(),
             StatusCode::FailedPrecondition);
 }

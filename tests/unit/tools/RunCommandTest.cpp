@@ -1,5 +1,6 @@
 #include "tools/RunCommand.h"
 
+#include "tools/CompileCommand.h"
 #include "tools/ExplainCommand.h"
 
 #include "tests/unit/jit/Sources.h"
@@ -19,6 +20,7 @@ namespace {
 using plim::testing::TemporaryFile;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -290,6 +292,52 @@ TEST_F(RunCommandTest, SaysWhatIsWrong) {
   expectFailure(options, HasSubstr("/no/such.mlir"));
   options = optionsFor("func.func @f( {");
   expectFailure(options, StartsWith("error: " + module.path() + ":1:14: "));
+}
+
+TEST_F(RunCommandTest, WhatIsCompiledAlreadyTakesNoOptionsOfTheCompiler) {
+  RunOptions options = optionsFor(testing::sumSource);
+  TemporaryFile artifact;
+  CompileOptions compile;
+  compile.module.file = module.path();
+  compile.module.policy = "heap";
+  compile.output = artifact.path();
+  std::ostringstream err;
+  ASSERT_EQ(runCompileCommand(compile, err), 0) << err.str();
+
+  options.module.file = artifact.path();
+  options.module.threads = 1;
+  options.call.inputs = {"2xf64=1 2"};
+  EXPECT_THAT(run(options).out, HasSubstr("result[0]: f64=3"));
+  auto expectLate = [&](const std::string &names, auto set) {
+    RunOptions late = options;
+    set(late.module);
+    const std::string message =
+        "error: " + artifact.path() + " is compiled already, too late for: " + names + "\n";
+    expectFailure(late, Eq(message));
+    if (late.module.specialization != Specialization::None)
+      return;
+    ExplainOptions explained;
+    explained.module = late.module;
+    Outcome outcome = explain(explained);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, message);
+  };
+  // Even what it was compiled with.
+  expectLate("--policy", [](ModuleOptions &module) { module.policy = "heap"; });
+  expectLate("--target", [](ModuleOptions &module) { module.target = "host-cpu"; });
+  expectLate("--set, --limit", [](ModuleOptions &module) {
+    module.overrides = {"vector_bits=128"};
+    module.limits = {"stack_budget_bytes=4096"};
+  });
+  expectLate("--specialize-hot",
+             [](ModuleOptions &module) { module.specialization = Specialization::Hot; });
+  RunOptions late = options;
+  late.specialize = true;
+  expectFailure(late, HasSubstr("too late for: specialization"));
+  late = options;
+  late.module.oracle = true;
+  expectFailure(late, HasSubstr("too late for: oracle"));
 }
 
 TEST_F(RunCommandTest, OutputsMustHaveResults) {
