@@ -72,6 +72,18 @@ bool isNumber(PyObject *object) {
   return PyFloat_Check(object) || PyLong_Check(object) || PyArray_IsScalar(object, Generic);
 }
 
+bool isMasked(PyObject *object) {
+  if (!PyArray_Check(object) || PyArray_CheckExact(object)) [[likely]]
+    return false;
+  static PyObject *type = nullptr;
+  if (!type) {
+    Ref module(PyImport_ImportModule("numpy.ma"));
+    type = module ? PyObject_GetAttrString(module.get(), "MaskedArray") : nullptr;
+    PyErr_Clear();
+  }
+  return type && PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject *>(type));
+}
+
 Ref asArray(PyObject *object) {
   if (PyArray_Check(object) || Py_TYPE(object) == bufferType)
     return Ref::borrowed(object);
@@ -282,6 +294,8 @@ PyObject *makeBuffer(PyTypeObject *, PyObject *arguments, PyObject *keywords) {
   plim_element_type wanted = name ? plim_element_type_from_name(name) : 0;
   if (name && !wanted)
     return fail(PLIM_NOT_FOUND, "no element type '%s'", name);
+  if (isMasked(object))
+    return fail(PLIM_INVALID_ARGUMENT, "%s", maskedText);
   Ref source = asArray(object);
   if (!source)
     return PyErr_Occurred() ? nullptr
@@ -387,6 +401,8 @@ constexpr const char *versionedName = "dltensor_versioned", *legacyName = "dlten
 constexpr const char *usedVersionedName = "used_dltensor_versioned",
                      *usedLegacyName = "used_dltensor";
 
+constexpr uint64_t isCopiedFlag = 2; // of DLPack: nobody else has the memory
+
 /// A tensor before version 1.0 of DLPack.
 struct LegacyTensor {
   plim_dlpack_tensor tensor;
@@ -411,8 +427,8 @@ void dropLegacy(PyObject *capsule) { dropTensor<LegacyTensor>(capsule, legacyNam
 
 PyObject *toDlpack(PyObject *, PyObject *arguments) {
   PyObject *object = nullptr;
-  int versioned = 0;
-  if (!PyArg_ParseTuple(arguments, "O!p", bufferType, &object, &versioned))
+  int versioned = 0, isCopy = 0;
+  if (!PyArg_ParseTuple(arguments, "O!pp", bufferType, &object, &versioned, &isCopy))
     return nullptr;
   plim_buffer *buffer = bufferOf(object);
   if (!versioned && plim_buffer_is_read_only(buffer)) {
@@ -424,6 +440,8 @@ PyObject *toDlpack(PyObject *, PyObject *arguments) {
   if (failed(plim_buffer_to_dlpack(buffer, nullptr, &exported)))
     return nullptr;
   auto *managed = reinterpret_cast<plim_dlpack_managed_tensor *>(exported);
+  if (isCopy)
+    managed->flags |= isCopiedFlag;
   PyObject *capsule = nullptr;
   if (versioned) {
     capsule = PyCapsule_New(managed, versionedName, dropVersioned);

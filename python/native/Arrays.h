@@ -35,6 +35,9 @@ Ref describeElements(PyArrayObject *array);
 
 /// Is it one number, of Python or of NumPy?
 bool isNumber(PyObject *object);
+/// Is it an array of numpy.ma? As any other array it would lose its mask.
+bool isMasked(PyObject *object);
+constexpr const char *maskedText = "a masked array would lose its mask; filled() gives an array";
 /// As an array, without a copy: what has DLPack becomes a Buffer, what has the buffer protocol or
 /// an __array__ an array. No reference and no exception for what is none of it.
 Ref asArray(PyObject *object);
@@ -62,7 +65,7 @@ bool toBits(PyObject *number, plim_element_type element, uint64_t *out);
 /// bool, int or float.
 PyObject *fromBits(plim_element_type element, uint64_t bits);
 
-/// to_dlpack(buffer, versioned): a capsule. BufferError for what the older form cannot say.
+/// to_dlpack(buffer, versioned, is_copy): a capsule. BufferError for what the older form cannot say.
 PyObject *toDlpack(PyObject *module, PyObject *arguments);
 /// from_dlpack(capsule): a Buffer, which takes the tensor over.
 PyObject *fromDlpack(PyObject *module, PyObject *capsule);

@@ -76,6 +76,9 @@ struct Place {
     Ref text = describeElements(array);
     return text && fail(Ref(PyUnicode_FromFormat("an array of %U%s", text.get(), hint)));
   }
+  bool checkUnmasked(PyObject *object) const {
+    return !isMasked(object) || fail(Ref(PyUnicode_FromString(maskedText)));
+  }
   /// What asArray() did not take.
   PyObject *failToConvert(PyObject *object) const {
     return PyErr_Occurred() ? nullptr
@@ -147,6 +150,8 @@ private:
 bool Frame::addArgument(size_t index, PyObject *object) {
   const plim_value_type &type = function->argument(index);
   Place place{function, "argument", index, type};
+  if (!place.checkUnmasked(object))
+    return false;
   if (type.kind == PLIM_TYPE_SCALAR) {
     if (PyArray_Check(object) && PyArray_NDIM(reinterpret_cast<PyArrayObject *>(object)) != 0)
       return place.fail(Ref(PyUnicode_FromString("a number is needed, not an array")));
@@ -235,6 +240,8 @@ bool Frame::addOutputs(PyObject *out) {
     Place place{function, "the array for result", i, type};
     if (type.kind == PLIM_TYPE_SCALAR)
       return place.fail(Ref(PyUnicode_FromString("a scalar has no memory; give None")));
+    if (!place.checkUnmasked(object))
+      return false;
     Ref converted = PyArray_Check(object) ? Ref::borrowed(object) : asArray(object);
     if (!converted)
       return place.failToConvert(object);
@@ -329,8 +336,8 @@ bool checkCall(const FunctionObject *function, size_t given) {
               function->argumentCount, given);
 }
 
-enum Keyword { Out, State, Pools, Stop, KeywordCount };
-constexpr const char *keywordNames[] = {"out", "state", "pools", "stop"};
+enum Keyword { Out, State, Pools, Stop, Timeout, KeywordCount };
+constexpr const char *keywordNames[] = {"out", "state", "pools", "stop", "timeout"};
 PyObject *keywords[KeywordCount]; /// interned
 
 bool readKeywords(const FunctionObject *function, PyObject *names, PyObject *const *values,
@@ -344,12 +351,25 @@ bool readKeywords(const FunctionObject *function, PyObject *names, PyObject *con
       if (PyUnicode_Compare(name, keywords[j]) == 0)
         found = j;
     if (found == KeywordCount)
-      return fail(PLIM_INVALID_ARGUMENT,
-                  "'%s' has no keyword argument '%U'; there are out, state, pools and stop",
-                  function->name(), name);
+      return fail(
+          PLIM_INVALID_ARGUMENT,
+          "'%s' has no keyword argument '%U'; there are out, state, pools, stop and timeout",
+          function->name(), name);
     given[found] = values[i];
   }
   return true;
+}
+
+/// A call with a time-out, which Python makes.
+PyObject *callWithin(PyObject *callable, PyObject *const *arguments, size_t count,
+                     PyObject *const *given) {
+  Ref tuple(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; tuple && i < count; ++i)
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), Py_NewRef(arguments[i]));
+  auto option = [&](Keyword keyword) { return given[keyword] ? given[keyword] : Py_None; };
+  return tuple ? PyObject_CallMethod(callable, "_within", "OOOOOO", tuple.get(), option(Out),
+                                     option(State), option(Pools), option(Stop), option(Timeout))
+               : nullptr;
 }
 
 PyObject *callFunction(PyObject *callable, PyObject *const *arguments, size_t flags,
@@ -358,18 +378,20 @@ PyObject *callFunction(PyObject *callable, PyObject *const *arguments, size_t fl
   size_t count = static_cast<size_t>(PyVectorcall_NARGS(flags));
   if (!checkCall(self, count))
     return nullptr;
+  PyObject *given[KeywordCount] = {};
+  if (names && !readKeywords(self, names, arguments + count, given))
+    return nullptr;
+  if (given[Timeout] && given[Timeout] != Py_None) [[unlikely]]
+    return callWithin(callable, arguments, count, given);
   Frame frame(self, Lend::ForCall);
   SmallArray<plim_value, 4> results(self->resultCount);
   if (!frame.hasMemory() || !results.get())
     return PyErr_NoMemory();
   if (!frame.addArguments(arguments))
     return nullptr;
-  if (names) {
-    PyObject *given[KeywordCount] = {};
-    if (!readKeywords(self, names, arguments + count, given) || !frame.addOutputs(given[Out]) ||
-        !frame.addHandles(given[State], given[Pools], given[Stop]))
-      return nullptr;
-  }
+  if (names &&
+      (!frame.addOutputs(given[Out]) || !frame.addHandles(given[State], given[Pools], given[Stop])))
+    return nullptr;
   plim_status *status;
   {
     WithoutGil others;
@@ -488,7 +510,7 @@ Ref describe(const plim_value_type &type) {
               : Py_BuildValue("LL", static_cast<long long>(type.bounds[i].min),
                               static_cast<long long>(type.bounds[i].max)));
   }
-  Ref name = type.name ? decode(type.name) : Ref::borrowed(Py_None);
+  Ref name = type.name ? decodeName(type.name) : Ref::borrowed(Py_None);
   if (!shape || !text || !strides || !donated || !bounds || !name)
     return {};
   return Ref(Py_BuildValue("ssOOsOOOO", kinds[type.kind], plim_element_type_name(type.element),
@@ -514,7 +536,7 @@ PyObject *types(PyObject *callable, PyObject *) {
   return arguments && results ? PyTuple_Pack(2, arguments.get(), results.get()) : nullptr;
 }
 
-PyObject *getName(PyObject *self, void *) { return decode(asFunction(self)->name()).take(); }
+PyObject *getName(PyObject *self, void *) { return decodeName(asFunction(self)->name()).take(); }
 PyObject *getStack(PyObject *self, void *) {
   return PyLong_FromSize_t(plim_function_stack_bytes(asFunction(self)->function));
 }
@@ -616,11 +638,12 @@ bool addFunctionType(PyObject *module) {
 
 PyObject *makeFunction(PyObject *, PyObject *arguments) {
   PyObject *capsule;
-  const char *name;
+  Name name;
   plim_module *module;
   plim_function *function = nullptr;
-  if (!PyArg_ParseTuple(arguments, "Os", &capsule, &name) || !unwrapHandle(capsule, &module) ||
-      failed(plim_module_function(module, name, &function)))
+  if (!PyArg_ParseTuple(arguments, "OO&", &capsule, Name::convert, &name) ||
+      !unwrapHandle(capsule, &module) ||
+      failed(plim_module_function(module, name.get(), &function)))
     return nullptr;
   auto *self = PyObject_GC_New(FunctionObject, functionType);
   if (!self) {

@@ -79,6 +79,10 @@ bool giveResult(plim_host_call *call, const Parameter &parameter, size_t index,
     std::memcpy(value.data, &bits, plim_element_type_bytes(parameter.element));
     return true;
   }
+  if (isMasked(object)) {
+    PyErr_Format(PyExc_TypeError, "returned what it must not: %s", maskedText);
+    return false;
+  }
   Ref array(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
   if (!array)
     return false;
@@ -225,14 +229,15 @@ bool readParameters(PyObject *tuple, std::vector<Parameter> &out) {
 
 PyObject *addHostFunction(PyObject *, PyObject *given) {
   PyObject *capsule, *callable, *arguments, *results;
-  const char *name, *signature;
+  Name name;
+  const char *signature;
   unsigned kind;
   plim_host_functions *functions;
-  if (!PyArg_ParseTuple(given, "OsOIsO!O!", &capsule, &name, &callable, &kind, &signature,
-                        &PyTuple_Type, &arguments, &PyTuple_Type, &results) ||
+  if (!PyArg_ParseTuple(given, "OO&OIsO!O!", &capsule, Name::convert, &name, &callable, &kind,
+                        &signature, &PyTuple_Type, &arguments, &PyTuple_Type, &results) ||
       !unwrapHandle(capsule, &functions))
     return nullptr;
-  auto function = std::make_unique<HostFunction>(HostFunction{name, callable, {}, {}});
+  auto function = std::make_unique<HostFunction>(HostFunction{name.get(), callable, {}, {}});
   if (!readParameters(arguments, function->arguments) ||
       !readParameters(results, function->results))
     return nullptr;
@@ -243,7 +248,7 @@ PyObject *addHostFunction(PyObject *, PyObject *given) {
   options.user = function.get();
   options.release_user = releaseFunction;
   options.signature = signature;
-  if (failed(plim_host_functions_add(functions, name, &options)))
+  if (failed(plim_host_functions_add(functions, name.get(), &options)))
     return nullptr;
   Py_INCREF(callable);
   [[maybe_unused]] HostFunction *owned = function.release(); // by the set

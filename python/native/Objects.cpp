@@ -236,16 +236,27 @@ void releaseSource(void *user) {
     delete static_cast<Source *>(user);
 }
 
+void reportProgress(void *user, double fraction) {
+  GilScope gil;
+  if (!gil)
+    return;
+  auto *callback = static_cast<PyObject *>(user);
+  Ref done(PyObject_CallFunction(callback, "d", fraction));
+  if (!done)
+    PyErr_WriteUnraisable(callback);
+}
+
 /// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools,
-/// specialization, specialization_count)
+/// specialization, specialization_count, progress)
 PyObject *loadModule(PyObject *, PyObject *arguments) {
-  PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools;
-  const char *name;
+  PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress;
+  Name name;
   plim_load_options options{};
   options.struct_size = sizeof options;
-  if (!PyArg_ParseTuple(arguments, "OOsIzO!OOOII", &engineCapsule, &object, &name, &options.flags,
-                        &options.policy, &PyTuple_Type, &limits, &parameters, &functions, &pools,
-                        &options.specialization, &options.specialization_count))
+  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIO", &engineCapsule, &object, Name::convert, &name,
+                        &options.flags, &options.policy, &PyTuple_Type, &limits, &parameters,
+                        &functions, &pools, &options.specialization, &options.specialization_count,
+                        &progress))
     return nullptr;
   Strings texts(limits);
   plim_engine *engine;
@@ -262,6 +273,11 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   options.limits = texts.get();
   options.limit_count = texts.count;
 
+  if (progress != Py_None) {
+    options.progress = reportProgress;
+    options.progress_user = progress;
+  }
+
   auto *source = new (std::nothrow) Source;
   if (!source)
     return PyErr_NoMemory();
@@ -275,8 +291,8 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   plim_status *status;
   {
     WithoutGil others;
-    status = plim_module_load(engine, source->view.buf, static_cast<size_t>(source->view.len), name,
-                              &options, &module);
+    status = plim_module_load(engine, source->view.buf, static_cast<size_t>(source->view.len),
+                              name.get(), &options, &module);
   }
   if (!status)
     return wrapHandle(module);
@@ -289,12 +305,12 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
 PyObject *compileModule(PyObject *, PyObject *arguments) {
   PyObject *capsule, *limits;
   Source source;
-  const char *name;
+  Name name;
   plim_load_options options{};
   options.struct_size = sizeof options;
   plim_engine *engine;
-  if (!PyArg_ParseTuple(arguments, "Oy*sIzO!", &capsule, &source.view, &name, &options.flags,
-                        &options.policy, &PyTuple_Type, &limits) ||
+  if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!", &capsule, &source.view, Name::convert, &name,
+                        &options.flags, &options.policy, &PyTuple_Type, &limits) ||
       !unwrapHandle(capsule, &engine))
     return nullptr;
   Strings texts(limits);
@@ -307,7 +323,7 @@ PyObject *compileModule(PyObject *, PyObject *arguments) {
   {
     WithoutGil others;
     status = plim_module_compile(engine, source.view.buf, static_cast<size_t>(source.view.len),
-                                 name, &options, &artifact);
+                                 name.get(), &options, &artifact);
   }
   if (failed(status))
     return nullptr;
@@ -324,7 +340,7 @@ PyObject *moduleFunctionNames(PyObject *, PyObject *capsule) {
   size_t count = plim_module_function_count(module);
   Ref names(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (size_t i = 0; names && i < count; ++i) {
-    PyObject *name = decode(plim_module_function_name(module, i)).take();
+    PyObject *name = decodeName(plim_module_function_name(module, i)).take();
     if (!name)
       return nullptr;
     PyTuple_SET_ITEM(names.get(), static_cast<Py_ssize_t>(i), name);
@@ -385,12 +401,12 @@ template <typename T, auto Create> PyObject *createSet(PyObject *, PyObject *) {
 /// parameters_set(parameters, name, buffer)
 PyObject *setParameter(PyObject *, PyObject *arguments) {
   PyObject *capsule, *buffer;
-  const char *name;
+  Name name;
   plim_parameters *parameters;
-  if (!PyArg_ParseTuple(arguments, "OsO!", &capsule, &name, bufferType, &buffer) ||
+  if (!PyArg_ParseTuple(arguments, "OO&O!", &capsule, Name::convert, &name, bufferType, &buffer) ||
       !unwrapHandle(capsule, &parameters) ||
-      failed(
-          plim_parameters_set(parameters, name, reinterpret_cast<BufferObject *>(buffer)->buffer)))
+      failed(plim_parameters_set(parameters, name.get(),
+                                 reinterpret_cast<BufferObject *>(buffer)->buffer)))
     return nullptr;
   Py_RETURN_NONE;
 }
@@ -415,15 +431,16 @@ PyObject *loadSafetensors(PyObject *, PyObject *arguments) {
 /// parameters_load_npy(parameters, name, path)
 PyObject *loadNpy(PyObject *, PyObject *arguments) {
   PyObject *capsule;
-  const char *name, *path;
+  Name name;
+  const char *path;
   plim_parameters *parameters;
-  if (!PyArg_ParseTuple(arguments, "Osy", &capsule, &name, &path) ||
+  if (!PyArg_ParseTuple(arguments, "OO&y", &capsule, Name::convert, &name, &path) ||
       !unwrapHandle(capsule, &parameters))
     return nullptr;
   plim_status *status;
   {
     WithoutGil others;
-    status = plim_parameters_load_npy(parameters, name, path);
+    status = plim_parameters_load_npy(parameters, name.get(), path);
   }
   if (failed(status))
     return nullptr;
@@ -436,7 +453,7 @@ PyObject *parameterNames(PyObject *, PyObject *capsule) {
     return nullptr;
   Ref names(PyList_New(0));
   for (size_t i = 0; names && i < plim_parameters_count(parameters); ++i) {
-    Ref name = decode(plim_parameters_name(parameters, i));
+    Ref name = decodeName(plim_parameters_name(parameters, i));
     if (!name || PyList_Append(names.get(), name.get()) < 0)
       return nullptr;
   }
@@ -446,11 +463,12 @@ PyObject *parameterNames(PyObject *, PyObject *capsule) {
 /// parameters_get(parameters, name): a Buffer.
 PyObject *getParameter(PyObject *, PyObject *arguments) {
   PyObject *capsule;
-  const char *name;
+  Name name;
   plim_parameters *parameters;
   plim_buffer *buffer = nullptr;
-  if (!PyArg_ParseTuple(arguments, "Os", &capsule, &name) || !unwrapHandle(capsule, &parameters) ||
-      failed(plim_parameters_get(parameters, name, &buffer)))
+  if (!PyArg_ParseTuple(arguments, "OO&", &capsule, Name::convert, &name) ||
+      !unwrapHandle(capsule, &parameters) ||
+      failed(plim_parameters_get(parameters, name.get(), &buffer)))
     return nullptr;
   return wrapBuffer(buffer);
 }
@@ -458,12 +476,13 @@ PyObject *getParameter(PyObject *, PyObject *arguments) {
 /// pools_set(pools, name, memory): dense and writable; the caller keeps it.
 PyObject *setPool(PyObject *, PyObject *arguments) {
   PyObject *capsule;
-  const char *name;
+  Name name;
   Source memory;
   plim_pools *pools;
-  if (!PyArg_ParseTuple(arguments, "Osw*", &capsule, &name, &memory.view) ||
+  if (!PyArg_ParseTuple(arguments, "OO&w*", &capsule, Name::convert, &name, &memory.view) ||
       !unwrapHandle(capsule, &pools) ||
-      failed(plim_pools_set(pools, name, memory.view.buf, static_cast<size_t>(memory.view.len))))
+      failed(
+          plim_pools_set(pools, name.get(), memory.view.buf, static_cast<size_t>(memory.view.len))))
     return nullptr;
   Py_RETURN_NONE;
 }
@@ -479,11 +498,11 @@ PyObject *createState(PyObject *, PyObject *capsule) {
 /// state_variable(state, name): a Buffer.
 PyObject *stateVariable(PyObject *, PyObject *arguments) {
   PyObject *capsule;
-  const char *name;
+  Name name;
   plim_state *state;
   plim_buffer *buffer = nullptr;
-  if (!PyArg_ParseTuple(arguments, "Os", &capsule, &name) || !unwrapHandle(capsule, &state) ||
-      failed(plim_state_variable(state, name, &buffer)))
+  if (!PyArg_ParseTuple(arguments, "OO&", &capsule, Name::convert, &name) ||
+      !unwrapHandle(capsule, &state) || failed(plim_state_variable(state, name.get(), &buffer)))
     return nullptr;
   return wrapBuffer(buffer);
 }

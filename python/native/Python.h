@@ -65,11 +65,31 @@ private:
   T *elements;
 };
 
-/// Text of the library, which mostly is UTF-8, as a str. No reference, with an exception, without
-/// memory.
-inline Ref decode(const char *text) {
-  return Ref(PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace"));
+/// A name, which mostly is UTF-8, as a str; other bytes are surrogates, as in os.fsdecode(). No
+/// reference, with an exception, without memory.
+inline Ref decodeName(const char *name) {
+  return Ref(
+      PyUnicode_DecodeUTF8(name, static_cast<Py_ssize_t>(std::strlen(name)), "surrogateescape"));
 }
+
+/// The inverse, for "O&" of PyArg_ParseTuple: the bytes of a str.
+class Name {
+public:
+  static int convert(PyObject *object, void *out) {
+    Ref &bytes = static_cast<Name *>(out)->bytes;
+    if (!PyUnicode_Check(object)) {
+      PyErr_Format(PyExc_TypeError, "a name is a str, not %s", Py_TYPE(object)->tp_name);
+      return 0;
+    }
+    bytes = Ref(PyUnicode_AsEncodedString(object, "utf-8", "surrogateescape"));
+    char *text;
+    return bytes && PyBytes_AsStringAndSize(bytes.get(), &text, nullptr) == 0; // without NULs
+  }
+  const char *get() const { return PyBytes_AS_STRING(bytes.get()); }
+
+private:
+  Ref bytes;
+};
 
 template <typename Function> PyCFunction asMethod(Function *function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));

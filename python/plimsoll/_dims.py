@@ -136,8 +136,37 @@ class Dim:
     def __rmod__(self, other):
         return other - quotient(other, self) * self if _is_whole(other) else self._with(other)
 
+    def __divmod__(self, other):
+        return (self // other, self % other) if _is_whole(other) else self._with(other)
+
+    def __rdivmod__(self, other):
+        return (other // self, other % self) if _is_whole(other) else self._with(other)
+
+    def __pow__(self, other, modulus=None):
+        if modulus is None and type(other) is int and 0 <= other <= 8:
+            return product([self] * other)
+        return self._number() if _is_whole(other) else self._with(other)
+
     def __neg__(self):
         return -1 * self
+
+    def __abs__(self):
+        return positive(self) + positive(-self)
+
+    def _itself(self, *_):
+        return self
+
+    __pos__ = __trunc__ = __floor__ = __ceil__ = _itself
+
+    def __round__(self, digits=None):
+        return self if digits is None or digits >= 0 else self._number()
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        """NumPy's functions of numbers alone give numbers; traced arrays take an extent as it is."""
+        if all(isinstance(each, (Dim, int, float, complex, np.generic, np.ndarray))
+               for each in inputs):
+            raise Known(*(each for each in inputs if isinstance(each, Dim)))
+        return NotImplemented
 
     def _number(self, *_):
         raise Known(self)
@@ -151,12 +180,12 @@ class Dim:
             raise Known(self)
         return NotImplemented
 
-    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _divided
+    __truediv__ = __rtruediv__ = __rpow__ = _divided
 
     def __bool__(self):
         return self != 0
 
-    __index__ = __int__ = __float__ = __complex__ = __round__ = _number
+    __index__ = __int__ = __float__ = __complex__ = _number
 
     def __repr__(self):
         parts = []

@@ -264,6 +264,7 @@ def _number_type(value) -> np.dtype:
 
 def _flatten(value, leaves: list):
     """What holds the leaves, which are appended to `leaves`."""
+    _trace.refuse_masked(value)
     if isinstance(value, (np.ndarray, bool, int, float, _trace.Traced, Dim)):
         leaves.append(value)
         return _Leaf

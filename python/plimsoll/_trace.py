@@ -16,6 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ._dims import Dim, Extent, Known, product
 from ._emit import Builder, Value, element_of
+from .errors import ArgumentTypeError
 
 _HERE = os.path.dirname(__file__)
 _NUMPY = os.path.dirname(np.__file__)
@@ -234,6 +235,11 @@ def refuse(name: str, options) -> None:
         raise TypeError(f"numpy.{name}: plimsoll.jit knows no {', '.join(given)}=")
 
 
+def refuse_masked(value) -> None:
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentTypeError("a masked array would lose its mask; filled() gives an array")
+
+
 def trace_of(*values) -> Trace:
     for value in values:
         if isinstance(value, Traced):
@@ -256,6 +262,7 @@ def lift(trace: Trace, value) -> Traced:
         return Traced(trace, Value("", np.int64, ()), name, value)
     if isinstance(value, (list, tuple)) and any(isinstance(each, (Traced, Dim)) for each in value):
         return np.stack([lift(trace, each) for each in value])
+    refuse_masked(value)
     return trace.constant(np.asarray(value))
 
 

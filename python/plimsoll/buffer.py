@@ -16,7 +16,8 @@ _HOST = (1, 0)  # kDLCPU
 
 
 def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """The tensor as a DLPack capsule, without a copy unless `copy` is true.
+    """The tensor as a DLPack capsule: without a copy, which is always possible here, or with
+    `copy=True` as one, which is dense and writable.
 
     The consumer says with `max_version` what it understands; without it, it gets the form before
     version 1.0, which cannot say that memory is read-only.
@@ -26,8 +27,12 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if dl_device is not None and tuple(dl_device) != _HOST:
         raise BufferError(f"the memory is the host's, not on device {tuple(dl_device)}")
     if copy:
-        self = Buffer(self.array.copy(), self.element_type)
-    return _native.to_dlpack(self, max_version is not None and max_version[0] >= 1)
+        self = _copy(self)
+    return _native.to_dlpack(self, max_version is not None and max_version[0] >= 1, bool(copy))
+
+
+def _copy(buffer: Buffer) -> Buffer:
+    return Buffer(buffer.array.copy(), buffer.element_type)
 
 
 def _dlpack_device(self):
@@ -45,9 +50,12 @@ Buffer.__dlpack_device__ = _dlpack_device
 Buffer.__repr__ = _repr
 
 
-def from_dlpack(tensor) -> Buffer:
+def from_dlpack(tensor, *, copy: bool | None = None) -> Buffer:
     """A buffer over the memory of anything with `__dlpack__()`: a tensor of PyTorch, an array of
     JAX.
+
+    With `copy=True` it is memory of its own. With `copy=False` a producer that would have to copy
+    raises BufferError; one that cannot be asked is trusted.
 
     >>> import numpy as np, plimsoll as pl
     >>> x = np.arange(3, dtype=np.int16)
@@ -55,12 +63,19 @@ def from_dlpack(tensor) -> Buffer:
     <plimsoll.Buffer 3xi16>
     """
     if isinstance(tensor, Buffer):
-        return tensor
-    try:
-        capsule = tensor.__dlpack__(max_version=(1, 0))
-    except TypeError:  # a producer before version 1.0 knows no such argument
-        capsule = tensor.__dlpack__()
-    return _native.from_dlpack(capsule)
+        return _copy(tensor) if copy else tensor
+    capsule = None
+    for asked in ({"max_version": (1, 0), "copy": copy}, {"max_version": (1, 0)}, {}):
+        if copy is None and "copy" in asked:
+            continue
+        try:
+            capsule = tensor.__dlpack__(**asked)
+            break
+        except TypeError:  # one of an earlier version knows no such arguments
+            if not asked:
+                raise
+    buffer = _native.from_dlpack(capsule)
+    return _copy(buffer) if copy and "copy" not in asked else buffer
 
 
 def to_bf16(array) -> np.ndarray:

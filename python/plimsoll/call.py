@@ -8,7 +8,8 @@ from typing import Any, Callable
 
 from . import _native
 from ._native import Function
-from .errors import DeadlineExceededError, Error, InvalidArgumentError
+from .errors import CancelledError, DeadlineExceededError, Error, InvalidArgumentError
+from .parameters import Stop
 
 _priorities = {"low": -1, "normal": 0, "high": 1}
 _slice = 0.05  # seconds after which a thread that waits looks whether it was interrupted
@@ -145,4 +146,30 @@ def _async(self, *arguments, out=None, state=None, pools=None, stop=None, priori
     return Call(self, handle, out)
 
 
+def _within(self, arguments, out, state, pools, stop, timeout):
+    """A call with a time-out."""
+    if stop is not None:
+        raise InvalidArgumentError("timeout= and stop= are both given: request the stop from a "
+                                   "timer, threading.Timer(seconds, stop)")
+    if not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise InvalidArgumentError(f"timeout is {timeout!r}; it must be seconds, 0 or more")
+    stop = Stop()
+    timer = threading.Timer(min(timeout, threading.TIMEOUT_MAX), stop)
+    timer.daemon = True
+    if timeout > 0:
+        timer.start()
+    else:
+        stop()
+    try:
+        return self(*arguments, out=out, state=state, pools=pools, stop=stop)
+    except CancelledError:
+        if not stop.requested:
+            raise  # by a host function
+        raise DeadlineExceededError(
+            f"'{self.__name__}' has not ended after {timeout} s and was stopped") from None
+    finally:
+        timer.cancel()
+
+
 Function.async_ = _async
+Function._within = _within

@@ -73,6 +73,11 @@ class Signature:
         return f"({arguments})" + (f" -> {results}" if results else "")
 
 
+def printable(name: str) -> str:
+    """The name of a function, which may be any bytes: those that are no text are escaped."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
 def _signature(self) -> Signature:
     """The types of arguments and results."""
     found = self.__dict__.get("_signature")
@@ -84,7 +89,7 @@ def _signature(self) -> Signature:
 
 def _inspect_signature(self) -> inspect.Signature:
     kinds = inspect.Parameter
-    options = ("out", "state", "pools", "stop")
+    options = ("out", "state", "pools", "stop", "timeout")
     names: list[str] = []
     for i, type in enumerate(self.signature.arguments):
         fits = (type.name and type.name.isidentifier() and not keyword.iskeyword(type.name)
@@ -100,11 +105,13 @@ def _inspect_signature(self) -> inspect.Signature:
 
 
 def _doc(self) -> str:
-    return (f"{self.__name__}{self.signature}\n\n"
+    return (f"{printable(self.__name__)}{self.signature}\n\n"
             "out: arrays for the results, one or a tuple; None where the call makes one.\n"
             "state: the variables of the call (Module.state()).\n"
             "pools: memories that it is lent (Pools).\n"
-            "stop: ends the call when it is requested (Stop).")
+            "stop: ends the call when it is requested (Stop).\n"
+            "timeout: seconds after which it is stopped, with DeadlineExceededError, as soon as the "
+            "work that runs has ended.")
 
 
 def _workspace(self, *arguments) -> tuple[int, int]:
@@ -117,7 +124,7 @@ def _workspace(self, *arguments) -> tuple[int, int]:
 
 
 def _repr(self) -> str:
-    return f"<plimsoll.Function {self.__name__}{self.signature}>"
+    return f"<plimsoll.Function {printable(self.__name__)}{self.signature}>"
 
 
 Function.__repr__ = _repr

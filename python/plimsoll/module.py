@@ -7,11 +7,11 @@ import mmap
 import os
 import stat
 import weakref
-from typing import Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
 from .engine import Engine, check_range, default_engine, limit_texts, specialization_number
-from .function import Function
+from .function import Function, printable
 from .host import HostFunction, function_set
 from .parameters import Parameters, Pools, State
 from .report import Report
@@ -79,7 +79,7 @@ class Module:
     once.
     """
 
-    def __init__(self, recipe: _Recipe):
+    def __init__(self, recipe: _Recipe, progress: Callable[[float], Any] | None = None):
         options = recipe.options
         self._recipe = recipe
         self._engine = recipe.engine or default_engine()
@@ -90,7 +90,8 @@ class Module:
             self._engine._handle, recipe.source, recipe.name, int(options["oracle"]),
             options["policy"], limit_texts(options["limits"]), parameters and parameters._handle,
             function_set(options["functions"]), pools and pools._handle,
-            specialization_number(options["specialization"]), options["specialization_count"])
+            specialization_number(options["specialization"]), options["specialization_count"],
+            progress)
         self._names = _native.module_function_names(self._handle)
         recipe._module = weakref.ref(self)
 
@@ -157,8 +158,8 @@ class Module:
         return State(_native.state_create(self._handle), self._engine)
 
     def __repr__(self):
-        names = ", ".join(self._names[:4]) + (", ..." if len(self._names) > 4 else "")
-        return f"<plimsoll.Module {self.name!r}: {names}>"
+        names = ", ".join(map(printable, self._names[:4]))
+        return f"<plimsoll.Module {self.name!r}: {names}{', ...' if len(self) > 4 else ''}>"
 
     def __copy__(self):
         return self  # nothing of it changes but variables, and those are one with it
@@ -175,7 +176,8 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          policy: str | None = None, limits: Mapping[str, int] | None = None,
          functions: Mapping[str, HostFunction] | None = None,
          pools: Pools | Mapping | None = None, oracle: bool = False,
-         specialization: str | None = None, specialization_count: int = 0) -> Module:
+         specialization: str | None = None, specialization_count: int = 0,
+         progress: Callable[[float], Any] | None = None) -> Module:
     """Compiles a file of MLIR, text or bytecode, or takes what it was compiled to from the cache.
 
     `parameters`: arrays by name, a .safetensors file, or `Parameters`. They are used where they
@@ -184,6 +186,9 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
     this module.
     `pools`: memories that the target names, for all its calls: arrays by name, or `Pools`.
     `oracle`: the plain lowering that every optimisation is compared with; slow.
+    `progress`: is called with the part of the compilation that is done, 0 to 1, on any thread; not
+    for what comes from the cache. It must not call into this package; what it raises is not the
+    load's failure but goes to `sys.unraisablehook`.
 
     The file stays mapped: do not write it while the module lives; replacing it does no harm.
     Bytecode is trusted: load only your own.
@@ -197,7 +202,8 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
             source = file.read()  # of a pipe, say
     return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
                  functions=functions, pools=pools, oracle=oracle,
-                 specialization=specialization, specialization_count=specialization_count)
+                 specialization=specialization, specialization_count=specialization_count,
+                 progress=progress)
 
 
 def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None = None,
@@ -205,7 +211,8 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
           policy: str | None = None, limits: Mapping[str, int] | None = None,
           functions: Mapping[str, HostFunction] | None = None,
           pools: Pools | Mapping | None = None, oracle: bool = False,
-          specialization: str | None = None, specialization_count: int = 0) -> Module:
+          specialization: str | None = None, specialization_count: int = 0,
+          progress: Callable[[float], Any] | None = None) -> Module:
     """As `load`, of MLIR in memory. `name` stands in locations.
 
     >>> import plimsoll as pl
@@ -221,7 +228,7 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
     options = {"parameters": parameters, "policy": policy, "limits": dict(limits or {}),
                "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle),
                "specialization": specialization, "specialization_count": specialization_count}
-    return Module(_Recipe(source, name, engine, options))
+    return Module(_Recipe(source, name, engine, options), progress)
 
 
 def _load_function(recipe: _Recipe, name: str) -> Function:

@@ -87,7 +87,7 @@ def _buffer(value, name: str) -> Buffer:
     try:
         return Buffer(value)
     except InvalidArgumentError as error:
-        raise InvalidArgumentError(f"parameter '{name}': {error}") from None
+        raise type(error)(f"parameter '{name}': {error}") from None
 
 
 def _parameters_of(values) -> Parameters:

@@ -207,8 +207,8 @@ class Broken:
 def test_other_arrays(saxpy):
     x = np.ones(3, np.float32)
     np.testing.assert_array_equal(saxpy(2.0, Arrayed(), x), [3, 5, 7])
-    masked = np.ma.masked_array(np.array([1, 2, 3], np.float32))  # a subclass
-    np.testing.assert_array_equal(saxpy(2.0, masked, x), [3, 5, 7])
+    other = np.rec.array(np.array([1, 2, 3], np.float32))  # a subclass
+    np.testing.assert_array_equal(saxpy(2.0, other, x), [3, 5, 7])
     with pytest.raises(RuntimeError, match="no tensor today"):
         saxpy(2.0, Broken(), x)
 
@@ -271,3 +271,33 @@ def test_bf16_conversions():
     assert np.isnan(pl.from_bf16(pl.to_bf16(np.array([np.nan, np.float32(np.nan)])))).all()
     x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
     assert (np.abs(pl.from_bf16(pl.to_bf16(x)) - x) <= np.abs(x) / 256).all()
+
+
+def test_masked_arrays_are_refused(engine):
+    """Their mask would be lost, whether it hides an element or not."""
+    module = engine.loads(copy_source("f32", "?"))
+    x = np.ones(3, np.float32)
+    for masked in (np.ma.masked_equal(x, 2), np.ma.array(x, mask=[True, False, True])):
+        for refused in (lambda: module.copy(masked), lambda: module.copy(x, out=masked),
+                        lambda: module.put(x, masked), lambda: pl.Buffer(masked),
+                        lambda: module.copy.async_(masked), lambda: pl.Parameters({"w": masked}),
+                        lambda: pl.jit(lambda x: x + 1)(masked),
+                        lambda: pl.jit(lambda x: x + masked)(x),
+                        lambda: pl.jit(lambda x, y: x + y["y"])(x, {"y": masked})):
+            with pytest.raises(TypeError, match="mask"):
+                refused()
+        np.testing.assert_array_equal(module.copy(masked.filled(7)), masked.filled(7))
+    scalar = engine.loads("func.func @f(%x: f32) -> f32 { return %x : f32 }").f
+    for number in (np.ma.masked, np.ma.array(1.0)):
+        with pytest.raises(TypeError, match="mask"):
+            scalar(number)
+    returns = pl.host_function("() -> tensor<3xf32>")(lambda: np.ma.array(x, mask=x > 0))
+    module = engine.loads("""
+      func.func private @get() -> tensor<3xf32>
+      func.func @f() -> tensor<3xf32> {
+        %r = func.call @get() : () -> tensor<3xf32>
+        return %r : tensor<3xf32>
+      }""", functions={"get": returns})
+    with pytest.raises(pl.Error, match="mask") as error:
+        module.f()
+    assert isinstance(error.value.__cause__, TypeError)

@@ -103,7 +103,7 @@ def test_signature(engine, saxpy):
     assert saxpy.__name__ == "saxpy" and saxpy.__doc__.startswith("saxpy(tensor<f32>")
     signature = inspect.signature(saxpy)
     assert [*signature.parameters] == [
-        "a", "x", "y", "out", "state", "pools", "stop"]
+        "a", "x", "y", "out", "state", "pools", "stop", "timeout"]
     assert signature.return_annotation == "tensor<?xf32>"
     signature.bind(1.0, 2, 3, out=None)
     with pytest.raises(TypeError):
@@ -233,3 +233,29 @@ def test_small_calls_are_quick(saxpy):
     ours, numpy = map(min, zip(*runs))
     print(f"\nsaxpy {ours * 1e9:.0f} ns, np.add {numpy * 1e9:.0f} ns")
     assert ours < max(2e-6, 6 * numpy)
+
+
+def test_timeouts():
+    for threads in (1, 2):
+        slow = pl.loads(SLOW, engine=pl.Engine(threads=threads)).slow
+        x = np.zeros(4, np.float32)
+        np.testing.assert_array_equal(slow(3, x, timeout=60), x + 3)
+        out = np.empty_like(x)
+        assert slow(3, x, out=out, timeout=60) is out and (out == 3).all()
+        assert slow(0, x, timeout=float("inf")) is not None and slow(2, x, timeout=None)[0] == 2
+        begin = time.monotonic()
+        with pytest.raises(pl.DeadlineExceededError, match="'slow' has not ended after 0.05 s"):
+            slow(10**12, x, timeout=0.05)
+        assert time.monotonic() - begin < 30
+        with pytest.raises(TimeoutError):
+            slow(10**12, x, timeout=0)
+        np.testing.assert_array_equal(slow(3, x), x + 3)
+        for wrong in (-1, float("nan"), "1", 1j):
+            with pytest.raises(pl.InvalidArgumentError, match="timeout is"):
+                slow(3, x, timeout=wrong)
+        with pytest.raises(pl.InvalidArgumentError, match="both given"):
+            slow(3, x, timeout=1, stop=pl.Stop())
+        with pytest.raises(pl.ArgumentTypeError, match="2 arguments, got 1"):
+            slow(3, timeout=1)
+    time.sleep(0.01)
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]

@@ -178,3 +178,66 @@ def test_deleter_on_another_thread(module):
     thread.start()
     thread.join()
     assert producer.deleted == 1
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_copies_on_export(versioned):
+    version = {"max_version": (1, 0)} if versioned else {}
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)[:, ::2]
+    for copy in (None, False, True):
+        capsule = pl.Buffer(x).__dlpack__(copy=copy, **version)
+        if versioned:
+            managed = Versioned.from_address(get_pointer(capsule, b"dltensor_versioned"))
+            assert managed.flags == (2 if copy else 0)
+        array = pl._native.from_dlpack(capsule).array
+        np.testing.assert_array_equal(array, x)
+        assert np.shares_memory(array, x) == (not copy)
+    x.flags.writeable = False
+    assert not pl._native.from_dlpack(pl.Buffer(x).__dlpack__(copy=True, **version)).read_only
+    if not versioned:
+        for copy in (None, False):
+            with pytest.raises(BufferError, match="read-only"):
+                pl.Buffer(x).__dlpack__(copy=copy)
+    with pytest.raises(BufferError, match="device"):
+        pl.Buffer(x).__dlpack__(copy=False, dl_device=(2, 0), **version)
+    bits = pl.to_bf16([1, 2])
+    copied = pl._native.from_dlpack(pl.Buffer(bits, "bf16").__dlpack__(copy=True, **version))
+    assert copied.element_type == "bf16" and (copied.array == bits).all()
+
+
+def test_copies_on_import():
+    """The producer is asked; where it cannot be, the copy is ours."""
+    asked = []
+
+    class Knows(Producer):
+        def __dlpack__(self, **options):
+            asked.append(options)
+            if options.get("copy") is False:
+                raise BufferError("it would be a copy")
+            return super().__dlpack__(**options)
+
+    class Earlier(Producer):  # 1.0, which had no copy=
+        def __dlpack__(self, max_version=None):
+            return super().__dlpack__()
+
+    x = np.arange(3, dtype=np.float32)
+    pl.from_dlpack(Knows(x)), pl.from_dlpack(Knows(x), copy=True)
+    assert asked == [{"max_version": (1, 0)}, {"max_version": (1, 0), "copy": True}]
+    with pytest.raises(BufferError, match="would be"):
+        pl.from_dlpack(Knows(x), copy=False)
+    for producer in (Earlier(x), Producer(x, versioned=False), pl.Buffer(x)):
+        copied = pl.from_dlpack(producer, copy=True)
+        np.testing.assert_array_equal(copied.array, x)
+        assert not np.shares_memory(copied.array, x)
+        assert getattr(producer, "deleted", 1) == 1
+        for copy in (None, False):
+            assert np.shares_memory(pl.from_dlpack(producer, copy=copy).array, x)
+    with pytest.raises(AttributeError, match="__dlpack__"):
+        pl.from_dlpack([1])
+
+    class Broken:
+        def __dlpack__(self, **options):
+            raise TypeError("broken")
+
+    with pytest.raises(TypeError, match="broken"):
+        pl.from_dlpack(Broken())

@@ -1,6 +1,7 @@
 """@pl.jit against NumPy: types, shapes, broadcasting, values."""
 
 import functools
+import math
 import pickle
 import warnings
 
@@ -461,6 +462,31 @@ def test_extents_and_other_numbers():
     for rows in (3, 4, 7, 300):
         x = numbers((rows, 2), np.float64, low=0)
         same(compiled(x), function(x))
+
+
+def test_functions_of_extents():
+    """What stays open is one code; NumPy's functions of numbers give those of the call."""
+    def stays(x):
+        n, m = x.shape
+        quotient, rest = divmod(n, 4)
+        back, left = divmod(100, n)
+        return [x + abs(n - 10), x * abs(-n), x + quotient * rest, x + back + left, x + n ** 3,
+                x + (n - 5) ** 2, x + +n, x + round(n), x + math.floor(n), x + abs(n - m),
+                x[:abs(n - 5)]]
+
+    def becomes(x):
+        n = x.shape[0]
+        return [x / np.sqrt(n), x * math.sqrt(n), x + np.maximum(n, 5), np.float64(2) * n * x,
+                x + np.add(n, x.shape[1]), x * np.ones(2)[0] * n, x + round(n, -1), x * n ** -1,
+                x + 2 ** n, x * np.exp(-np.float32(n)), np.multiply(n, np.arange(2)) + x,
+                x + np.power(n, 2)]
+
+    one, some = pl.jit(stays, dynamic=True), pl.jit(becomes, dynamic=True)
+    for rows in (3, 4, 7, 11, 20):
+        x = numbers((rows, 2), np.float64, low=0)
+        same(one(x), stays(x))
+        same(some(x), becomes(x))
+    assert len(one.modules()) == 1 and len(some.modules()) == 5
 
 
 def test_floor_quotients_of_extents():

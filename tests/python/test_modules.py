@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import pickle
+import sys
 import threading
 import weakref
 
@@ -355,3 +356,44 @@ def test_pipes(tmp_path):
     module = pl.load(path)
     writer.join()
     assert list(module) == ["saxpy"]
+
+
+def test_names_that_are_no_text(engine):
+    source = r'''
+      func.func @"a\FFb"(%x: i32) -> i32 { return %x : i32 }
+      func.func @"é"() -> i32 { %c = arith.constant 2 : i32 return %c : i32 }'''
+    module = engine.loads(source, "names\udcfe.mlir")
+    first, second = module
+    assert (first, second) == (os.fsdecode(b"a\xffb"), "é")
+    assert list(module.functions) == [first, second] and module.functions[first](3) == 3
+    assert module[first].__name__ == first and getattr(module, first)(4) == 4 and module.é() == 2
+    for text in (repr(module), repr(module[first]), module[first].__doc__):
+        assert "a\\udcffb" in text
+        text.encode()
+    again = pickle.loads(pickle.dumps(module[first]))
+    assert again(5) == 5 and again.__name__ == first
+    with pytest.raises(pl.Error, match="no public function"):
+        module["a\udcfeb"]
+    with pytest.raises(ValueError, match="null"):
+        module["a\0b"]
+    with pytest.raises(TypeError, match="a name is a str"):
+        module[1]
+
+
+def test_progress(engine, tmp_path):
+    path = tmp_path / "saxpy.mlir"
+    path.write_text(SAXPY)
+    seen = []
+    for load in (lambda: pl.load(path, engine=engine, progress=seen.append),
+                 lambda: engine.loads(SAXPY, progress=seen.append)):
+        seen.clear()
+        module = load()
+        assert seen and seen == sorted(seen) and seen[-1] == 1 and seen[0] >= 0
+        pickle.dumps(module)  # without it
+    raised = []
+    old, sys.unraisablehook = sys.unraisablehook, raised.append
+    try:
+        engine.loads(SAXPY, progress=lambda part: 1 / 0).saxpy
+    finally:
+        sys.unraisablehook = old
+    assert raised and raised[0].exc_type is ZeroDivisionError
