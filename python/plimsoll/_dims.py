@@ -12,7 +12,7 @@ numbers.
 from __future__ import annotations
 
 import math
-from typing import Union
+from typing import Callable, Union
 
 import numpy as np
 
@@ -229,6 +229,18 @@ def _places(extent: Extent):
                 yield atom.operands
             else:
                 yield from (place for operand in atom.operands for place in _places(operand))
+
+
+def value_of(extent: Extent, place: Callable[[int, int], int]) -> int:
+    """What it is in a call in which the extents of arguments are `place(argument, dimension)`."""
+    def atom(each: Atom) -> int:
+        if each.kind == "extent":
+            return place(*each.operands)
+        a, b = (value_of(operand, place) for operand in each.operands)
+        return (min(a, b) if each.kind == "min" else max(a, b) if each.kind == "max"
+                else a // b if each.kind == "floordiv" else -(-a // b))
+
+    return sum(factor * math.prod(map(atom, atoms)) for atoms, factor in _dim(extent).terms.items())
 
 
 def least(value: Extent) -> float:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from . import _ufuncs
-from ._dims import Dim, Extent, same
+from ._dims import Dim, Extent, identical, same
 from ._emit import Scalars, element_of
 from ._trace import Trace, Traced, functions, lift, refuse, trace_of
 
@@ -124,6 +124,8 @@ def _apply(trace: Trace, ufunc, inputs) -> Traced:
         if operand is not None:
             trace.yields(operand, loop)
     shape = broadcast(*(operand.shape for operand in operands if operand is not None))
+    if name == "power" and loop.kind == "i" and not any(identical(extent, 0) for extent in shape):
+        _require_exponents(trace, inputs[1])
 
     def body(scalars, given):
         elements, rest = [], iter(given)
@@ -153,7 +155,8 @@ def around(array, decimals=0, out=None) -> Traced:
 
 
 def _whole_power(trace, base, exponent):
-    """x ** 3 without a logarithm, where the exponent is a small constant; None for others."""
+    """x ** 3 without a logarithm or a loop, where the exponent is a small constant; None for
+    others."""
     if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
         kind = result_type(base, exponent)
         if exponent == 0.5 and kind.kind == "f":
@@ -171,9 +174,16 @@ def _whole_power(trace, base, exponent):
             if result is None:
                 return Traced(trace, trace.builder.full(base.shape, kind, 1))
             return result if exponent > 0 else np.reciprocal(result)
-    if result_type(base, exponent).kind != "f":
-        raise TypeError("powers of integers need a whole, constant exponent of 0 to 64")
     return None
+
+
+def _require_exponents(trace: Trace, exponent) -> None:
+    message = "Integers to negative integer powers are not allowed."
+    if not isinstance(exponent, (Traced, Dim)):
+        if np.any(np.less(exponent, 0)):
+            raise ValueError(message)
+    elif lift(trace, exponent).dtype.kind == "i":
+        trace.builder.require(np.all(np.greater_equal(lift(trace, exponent), 0))._value, message)
 
 
 def where(condition, *pair) -> Traced:

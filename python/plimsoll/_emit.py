@@ -72,6 +72,33 @@ class Scalars:
     def select(self, condition: str, a: str, b: str, dtype) -> str:
         return self.op(f"arith.select {condition}, {a}, {b} : {element_of(dtype)}")
 
+    def power(self, base: str, exponent: str, dtype) -> str:
+        """Of whole numbers, by squares; the exponent is taken as one without a sign."""
+        kind = element_of(dtype)
+        types = f"{kind}, {kind}, {kind}"
+        zero, one = self.constant(0, dtype), self.constant(1, dtype)
+        head, body = Scalars(self._builder), Scalars(self._builder)
+        result, square, left = (self._builder.fresh() for _ in range(3))
+        more = head.compare("ne", left, zero, dtype)
+        names = [self._builder.fresh() for _ in range(3)]
+        bit = body.binary("arith.andi", names[2], one, dtype)
+        times = body.binary("arith.muli", names[0], names[1], dtype)
+        after = (body.select(body.compare("ne", bit, zero, dtype), times, names[0], dtype),
+                 body.binary("arith.muli", names[1], names[1], dtype),
+                 body.binary("arith.shrui", names[2], one, dtype))
+        found = self._builder.fresh()
+        self.lines += [
+            f"    {found}:3 = scf.while ({result} = {one}, {square} = {base}, {left} = {exponent}) "
+            f": ({types}) -> ({types}) {{",
+            *head.lines,
+            f"      scf.condition({more}) {result}, {square}, {left} : {types}",
+            "    } do {",
+            f"    ^bb0({', '.join(f'{name}: {kind}' for name in names)}):",
+            *body.lines,
+            f"      scf.yield {', '.join(after)} : {types}",
+            "    }"]
+        return f"{found}#0"
+
     def cast(self, a: str, source, target) -> str:
         source, target = np.dtype(source), np.dtype(target)
         before, after = element_of(source), element_of(target)
@@ -125,6 +152,7 @@ class Builder:
         self.lines: list[str] = []
         self.globals: list[str] = []
         self.location = ""  # of the operations that come
+        self.place = ""  # the same in messages
         self._count = 0
         self._indices: dict = {}
 
@@ -136,6 +164,11 @@ class Builder:
         name = self.fresh()
         self.lines.append(f"  {name} = {text}{self.location}")
         return name
+
+    def require(self, condition: Value, message: str) -> None:
+        """The call fails unless the tensor of rank 0 is true."""
+        holds = self.op(f"tensor.extract {condition.name}[] : {condition.type}")
+        self.lines.append(f'  cf.assert {holds}, "{self.place}{message}"{self.location}')
 
     # --- Extents ----------------------------------------------------------------------------------
 

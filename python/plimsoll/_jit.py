@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _native, _trace
 from . import _elements, _products, _reductions, _shapes  # they say what NumPy's functions are
-from ._dims import Dim, Known, identical, symbol
+from ._dims import Dim, Known, identical, symbol, value_of
 from ._emit import Value, element_of, type_of
 from .engine import Engine
 from .host import found_as, name_as
@@ -139,22 +139,26 @@ class Jit:
         limits = [(i, *trace.limits[f"%arg{i}"]) for i in range(len(leaves))
                   if f"%arg{i}" in trace.limits]
         return _Source(text, trace.parameters, out_form, [tensor.dtype for tensor in tensors],
-                       limits)
+                       limits, list(trace.bounds))
 
     def _compile(self, leaves, form) -> _Compiled:
         key = self._key(leaves, form)
         compiled = self._compiled.get(key)
-        if compiled is not None:
+        if compiled is not None and not (compiled.bounds and compiled.beyond(leaves)):
             return compiled
         with self._lock:
             while True:
                 key = self._key(leaves, form)
-                if key in self._compiled:
-                    return self._compiled[key]
+                compiled = self._compiled.get(key)
                 shapes = self._shapes(leaves, key)
                 try:
-                    source = self._traced(leaves, form, shapes)
-                    break
+                    if compiled is None:
+                        source = self._traced(leaves, form, shapes)
+                        break
+                    beyond = compiled.beyond(leaves)
+                    if not beyond:
+                        return compiled
+                    raise Known(*beyond)
                 except Known as known:
                     kinds = _kinds(leaves, form)
                     # All that are equal are known together.
@@ -190,9 +194,10 @@ def _kinds(leaves, form):
 
 
 class _Source:
-    def __init__(self, text, parameters, form, dtypes, limits):
+    def __init__(self, text, parameters, form, dtypes, limits, bounds):
         self.text, self.parameters, self.form, self.dtypes = text, parameters, form, dtypes
         self.limits = limits  # of numbers: (leaf, least, most)
+        self.bounds = bounds  # of extents: (extent, least, most)
 
 
 class _Compiled:
@@ -201,9 +206,15 @@ class _Compiled:
     def __init__(self, module: Module, source: _Source):
         self.module, self.text = module, source.text
         self._main, self._form, self._limits = module["main"], source.form, source.limits
+        self.bounds = source.bounds
         # Results have no sign in a module.
         self._unsigned = [dtype if dtype.kind == "u" else None for dtype in source.dtypes]
         self._is_plain = source.form is _Leaf and self._unsigned == [None]
+
+    def beyond(self, leaves) -> list[Dim]:
+        """The extents for which the code is not."""
+        return [extent for extent, low, high in self.bounds if not low <= value_of(
+            extent, lambda i, j: leaves[i].shape[j]) <= high]
 
     def __call__(self, leaves):
         for i, low, high in self._limits:

@@ -32,6 +32,8 @@ class Trace:
         self.parameters: dict[str, np.ndarray] = {}
         self._known: dict[int, tuple] = {}
         self.limits: dict[str, tuple[int, int]] = {}  # what numbers among the arguments may be
+        # What extents may be, (extent, least, most) each: for others there is other code.
+        self.bounds: dict[tuple[Dim, int, int], None] = {}
 
     def constant(self, array: np.ndarray) -> Traced:
         """An array that the function did not get but has: a copy, made now."""
@@ -54,11 +56,14 @@ class Trace:
         """A number takes the type of arrays, into which it must fit when the function is called."""
         if operand._scalar is None or dtype.kind not in "iu" or operand.dtype.kind != "i":
             return
-        if not operand._scalar.startswith("%arg"):  # an extent
-            if dtype.itemsize < 4:
-                raise Known(operand._extent)
+        info, extent = np.iinfo(dtype), operand._extent
+        if extent is not None:
+            if dtype.itemsize < 4 or not info.min <= extent.now <= info.max:
+                raise Known(extent)
+            if dtype != np.int64:
+                self.bounds[extent, int(info.min), int(info.max)] = None
             return
-        info, old = np.iinfo(dtype), self.limits.get(operand._scalar, (-2**63, 2**63 - 1))
+        old = self.limits.get(operand._scalar, (-2**63, 2**63 - 1))
         self.limits[operand._scalar] = max(old[0], int(info.min)), min(old[1], int(info.max))
 
     def locate(self) -> None:
@@ -69,6 +74,7 @@ class Trace:
         if frame:
             file = frame.f_code.co_filename.replace("\\", "/").replace('"', "'")
             self.builder.location = f' loc("{file}":{frame.f_lineno}:1)'
+            self.builder.place = f"{file}:{frame.f_lineno}:1: "
 
 
 def _is_uniform(value: np.ndarray) -> bool:

@@ -108,6 +108,8 @@ def binary(s, name: str, a: str, b: str, dtype) -> str:
     if name in table:
         return s.binary(table[name], a, b, dtype)
     if dtype.kind in "iu":
+        if name == "power":
+            return s.power(a, b, dtype)
         if name in ("maximum", "minimum", "fmax", "fmin"):
             return _extremum(s, name, a, b, dtype)
         if name in ("floor_divide", "remainder"):

@@ -368,8 +368,7 @@ def test_what_is_not_known():
             (lambda x: np.linalg.inv(x), "inv"), (lambda x: np.sort(x), "sort"),
             (lambda x: x.__setitem__(0, 1), "do not change"),
             (lambda x: np.where(x), "unknown shape"),
-            (lambda x: x.astype(int) ** x.astype(int),
-             "powers"), (lambda x: np.add(x, x, where=x > 0), "where"),
+            (lambda x: np.add(x, x, where=x > 0), "where"),
             (lambda x: np.sum(x, initial=3), "initial"), (lambda x: np.modf(x), "modf"),
             (lambda x: x[x > 0], "integer"), (lambda x: np.add.accumulate(x), "accumulate"),
             (lambda x: x.astype(complex), "complex"), (lambda x: np.ldexp(x, 2), "ldexp"),
@@ -489,6 +488,24 @@ def test_functions_of_extents():
     assert len(one.modules()) == 1 and len(some.modules()) == 5
 
 
+def test_extents_that_do_not_fit():
+    """What is beyond the elements that it is used with is a number, as it is for NumPy."""
+    y, u = np.arange(3, dtype=np.int32), np.arange(3, dtype=np.uint32)
+    functions = (lambda x, y: y + x.shape[0], lambda x, y: y * (x.shape[0] * x.shape[0] // 3),
+                 lambda x, y: np.where(y > 1, x.shape[0], y), lambda x, y: x.shape[0] - 4 * y,
+                 lambda x, y: y + min(x.shape[0] - 5, 3))
+    for function in functions:
+        for z in (y, u):
+            compiled = pl.jit(function, dynamic=True)
+            for n in (7, 9, 100_000, 3_000_000_000, 8, 5_000_000_000, 2):
+                x = np.empty((n, 0), np.int8)  # large without memory
+                same(compiled(x, z), function(x, z))
+    compiled = pl.jit(functions[0], dynamic=True)
+    for n in (7, 9, 100_000):
+        compiled(np.empty((n, 0), np.int8), y)
+    assert len(compiled.modules()) == 1
+
+
 def test_floor_quotients_of_extents():
     compiled = pl.jit(lambda x: x + (x.shape[0] - 10) // 4, dynamic=True)
     for rows in (3, 5, 20):  # one code
@@ -562,3 +579,36 @@ def test_small_functions(dynamic):
     sliced = jit(lambda x, s: x[s], static=1)
     for s in (slice(1, 2), slice(0, 2)):
         same(sliced(x, s), x[s])
+
+
+@pytest.mark.parametrize("seed", [int(np.random.SeedSequence().entropy % 2**32)])
+def test_powers_of_integers(seed, dynamic):
+    """Any traced exponent, as NumPy: modulo the word, and none that is negative."""
+    random = np.random.default_rng(seed)
+    kinds = INTEGERS + [np.bool_]
+    for shape in ((0,), (1,), (7,), (31, 3), (2, 0)):
+        for _ in range(3):
+            one, two = (kinds[int(random.integers(len(kinds)))] for _ in range(2))
+            x, y = numbers(shape, one, seed, -300, 300), numbers(shape, two, seed + 1, 0, 70)
+            want = (x ** y).dtype
+            if want.kind == "f":  # int64 and uint64
+                continue
+            check(lambda x, y: (x ** y, np.power(x, y), 2 ** y, x ** y[-1:],
+                                x.astype(np.int32) ** 77), x, y, dynamic=dynamic)
+    x = numbers((5, 3), np.int32, seed)
+    for n in (0, 1, 2, 63, 1000):
+        same(pl.jit(lambda x, n: x ** n, dynamic=dynamic)(x, n), x ** np.int32(n))
+        same(pl.jit(lambda x: x ** n, dynamic=dynamic)(x), x ** np.int32(n))
+    check(lambda x: x ** x.shape[0], x, dynamic=dynamic)
+    power = pl.jit(lambda x, y: x ** y, dynamic=dynamic)
+    negative = np.where(np.arange(15).reshape(5, 3) == 13, -1, 2).astype(np.int32)
+    with pytest.raises(pl.Error, match="negative integer powers are not allowed") as error:
+        power(x, negative)
+    assert error.value.file == __file__ and error.value.line == power._function.__code__.co_firstlineno
+    with pytest.raises(pl.Error, match="negative integer powers are not allowed"):
+        power(x, -1)
+    same(power(x[:0], negative[0]), x[:0] ** negative[0])
+    same(power(x, -negative.clip(-9, -1)), x)
+    for function in (lambda x: x ** -2, lambda x: x ** np.array([1, -1, 2])):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            pl.jit(function, dynamic=dynamic)(x)
