@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from . import _ufuncs
+from . import _ufuncs, buffer
 from ._dims import Dim, Extent, identical, same
 from ._emit import Scalars, element_of
 from ._trace import Trace, Traced, functions, lift, refuse, trace_of
@@ -209,6 +209,34 @@ def clip(array, a_min=None, a_max=None, out=None, **options) -> Traced:
     return array if a_max is None else np.minimum(array, a_max)
 
 
+def to_bf16(array: Traced) -> Traced:
+    """As plimsoll.to_bf16(), with its bits."""
+    def body(s, given):
+        word, kind = s.op(f"arith.bitcast {given[0]} : f32 to i32"), np.dtype(np.uint32)
+        half = s.binary("arith.shrui", word, s.constant(16, kind), kind)
+        odd = s.binary("arith.andi", half, s.constant(1, kind), kind)
+        up = s.binary("arith.addi", odd, s.constant(0x7fff, kind), kind)
+        rounded = s.binary("arith.shrui", s.binary("arith.addi", word, up, kind),
+                           s.constant(16, kind), kind)
+        quiet = s.binary("arith.ori", half, s.constant(0x40, kind), kind)
+        is_nan = s.compare("ne", given[0], given[0], np.float32)
+        return s.cast(s.select(is_nan, quiet, rounded, kind), kind, np.uint16)
+
+    array = array.astype(np.float32)
+    return elementwise(array._trace, [array], array.shape, np.uint16, body)
+
+
+def from_bf16(bits: Traced) -> Traced:
+    """As plimsoll.from_bf16(): the bits are the upper half of a float32."""
+    def body(s, given):
+        word = s.cast(given[0], np.uint16, np.uint32)
+        word = s.binary("arith.shli", word, s.constant(16, np.uint32), np.uint32)
+        return s.op(f"arith.bitcast {word} : i32 to f32")
+
+    bits = bits.astype(np.uint16)
+    return elementwise(bits._trace, [bits], bits.shape, np.float32, body)
+
+
 def full_like(array, fill_value, dtype=None, order="K", subok=True, shape=None) -> Traced:
     extents = (array.shape if shape is None else (shape,)
                if isinstance(shape, (int, Dim, np.integer)) else tuple(shape))
@@ -220,7 +248,7 @@ def full_like(array, fill_value, dtype=None, order="K", subok=True, shape=None) 
 functions.update({
     np.ufunc.__call__: call, np.ndarray.astype: astype,
     np.where: where, np.clip: clip, np.around: around, np.round: around,
-    np.copy: lambda a, **o: a,
+    np.copy: lambda a, **o: a, buffer.to_bf16: to_bf16, buffer.from_bf16: from_bf16,
     np.full_like: full_like, np.zeros_like: lambda a, *rest, **o: full_like(a, 0, *rest, **o),
     np.ones_like: lambda a, *rest, **o: full_like(a, 1, *rest, **o),
     np.empty_like: lambda a, *rest, **o: full_like(a, 0, *rest, **o),

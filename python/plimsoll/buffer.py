@@ -81,12 +81,15 @@ def from_dlpack(tensor, *, copy: bool | None = None) -> Buffer:
 def to_bf16(array) -> np.ndarray:
     """The nearest bf16 of each element, as an array of uint16: the upper halves of float32.
 
-    NumPy has no bf16. Arguments and results of that type are arrays of uint16 with its bits.
+    NumPy has no bf16. Arguments and results of that type are arrays of uint16 with its bits. In
+    functions of `jit` too.
 
     >>> import plimsoll as pl
     >>> pl.to_bf16([1.0, -2.0]).tolist() == [0x3f80, 0xc000]
     True
     """
+    if hasattr(array, "_trace"):  # of jit
+        return array.__array_function__(to_bf16, (type(array),), (array,), {})
     values = np.ascontiguousarray(array, np.float32)
     bits = values.view(np.uint32).astype(np.uint64)
     rounded = ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
@@ -102,4 +105,6 @@ def from_bf16(bits) -> np.ndarray:
     >>> pl.from_bf16(pl.to_bf16([1.0, 0.1]))
     array([1.        , 0.10009766], dtype=float32)
     """
+    if hasattr(bits, "_trace"):
+        return bits.__array_function__(from_bf16, (type(bits),), (bits,), {})
     return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)

@@ -612,3 +612,24 @@ def test_powers_of_integers(seed, dynamic):
     for function in (lambda x: x ** -2, lambda x: x ** np.array([1, -1, 2])):
         with pytest.raises(ValueError, match="negative integer powers"):
             pl.jit(function, dynamic=dynamic)(x)
+
+
+def test_bf16(dynamic):
+    """The bits are those that the plain functions give."""
+    x = np.concatenate([
+        np.arange(0, 2**32, 65521, dtype=np.uint32).view(np.float32),  # NaNs and subnormals too
+        np.array([0, -0.0, 1 + 2**-8, 1 + 3 * 2**-8, np.inf, -np.inf, 3.4e38], np.float32)])
+    bits = np.arange(2**16, dtype=np.uint16)
+    got = pl.jit(pl.from_bf16, dynamic=dynamic)(bits)
+    np.testing.assert_array_equal(got.view(np.uint32), pl.from_bf16(bits).view(np.uint32))
+    for array in (x, x.reshape(-1, 1)[:5], x[:0], np.float64([1 / 3, 1e300]), np.int32([257, 3])):
+        with np.errstate(over="ignore"):
+            check(pl.to_bf16, array, dynamic=dynamic)
+    w, v = pl.to_bf16(numbers((7, 5), np.float32)), pl.to_bf16(numbers((3, 7), np.float32, 1))
+
+    def layer(x, w):
+        return pl.to_bf16(np.maximum(pl.from_bf16(x) @ pl.from_bf16(w), 0))
+
+    got, want = pl.jit(layer, dynamic=dynamic)(v, w), layer(v, w)
+    assert got.dtype == np.uint16
+    np.testing.assert_allclose(pl.from_bf16(got), pl.from_bf16(want), rtol=2**-7, atol=1e-3)
