@@ -60,6 +60,10 @@ def normalise(x):
     return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
 
 
+def order(x):
+    return np.argsort(x, axis=-1, kind="stable")
+
+
 def burst(call, count):
     begin = time.perf_counter()
     for _ in range(count):
@@ -106,7 +110,8 @@ def jits(random, first):
     for function, shapes in ((softmax, [(8, 16), (64, 1024), (4096, 1024)]),
                              (relu, [(8, 16), (64, 1024), (4096, 4096)]),
                              (gelu, [(8, 16), (64, 1024), (4096, 4096)]),
-                             (normalise, [(8, 16), (64, 1024), (4096, 1024)])):
+                             (normalise, [(8, 16), (64, 1024), (4096, 1024)]),
+                             (order, [(1, 100_000), (64, 1024), (4096, 16)])):
         for shape in shapes:
             arrays = [random.standard_normal(shape).astype(np.float32)]
             if function is relu:

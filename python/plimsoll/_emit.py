@@ -206,7 +206,8 @@ class Builder:
     def _dynamic(self, shape) -> str:
         return ", ".join(self.index(extent) for extent in shape if not isinstance(extent, int))
 
-    def _list(self, extents) -> str:
+    def extents(self, extents) -> str:
+        """A list of sizes, as operations on slices have it."""
         return "[" + ", ".join(str(extent) if isinstance(extent, int) else self.index(extent)
                                for extent in extents) + "]"
 
@@ -287,7 +288,7 @@ class Builder:
             text = (f"tensor.expand_shape {value.name} [] output_shape [1] : "
                     f"{value.type} into {result.type}")
         elif wide:
-            text = (f"tensor.expand_shape {value.name} {groups} output_shape {self._list(shape)} : "
+            text = (f"tensor.expand_shape {value.name} {groups} output_shape {self.extents(shape)} : "
                     f"{value.type} into {result.type}")
         else:
             text = f"tensor.collapse_shape {value.name} [] : {value.type} into {result.type}"
@@ -305,14 +306,14 @@ class Builder:
 
     def slice(self, value: Value, starts, sizes, steps) -> Value:
         result = Value("", value.dtype, sizes)
-        result.name = self.op(f"tensor.extract_slice {value.name}{self._list(starts)} "
-                              f"{self._list(sizes)} {self._list(steps)} : "
+        result.name = self.op(f"tensor.extract_slice {value.name}{self.extents(starts)} "
+                              f"{self.extents(sizes)} {self.extents(steps)} : "
                               f"{value.type} to {result.type}")
         return result
 
     def insert(self, value: Value, into: Value, starts) -> Value:
-        name = self.op(f"tensor.insert_slice {value.name} into {into.name}{self._list(starts)} "
-                       f"{self._list(value.shape)} {self._list([1] * len(value.shape))} : "
+        name = self.op(f"tensor.insert_slice {value.name} into {into.name}{self.extents(starts)} "
+                       f"{self.extents(value.shape)} {self.extents([1] * len(value.shape))} : "
                        f"{value.type} into {into.type}")
         return Value(name, into.dtype, into.shape)
 

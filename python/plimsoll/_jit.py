@@ -15,7 +15,8 @@ from typing import Callable
 import numpy as np
 
 from . import _native, _trace
-from . import _elements, _products, _reductions, _shapes  # they say what NumPy's functions are
+# They say what NumPy's functions are.
+from . import _elements, _products, _reductions, _shapes, _sorting
 from ._dims import Dim, Known, identical, symbol, value_of
 from ._emit import Value, element_of, type_of
 from .engine import Engine

@@ -172,15 +172,41 @@ def take(array, indices, axis=None, out=None, mode="raise") -> Traced:
     array, indices = tensor(lift(trace, array)), tensor(lift(trace, indices))
     if mode != "raise":
         raise TypeError("numpy.take: plimsoll.jit knows no mode=")
-    if indices.dtype.kind not in "iu":
-        raise IndexError("arrays used as indices must be of integer type; a mask gives an array "
-                         "of unknown shape, use numpy.where()")
     if axis is None:
         array, axis = reshape(array, -1), 0
     (axis,) = axes_of(axis, array.ndim)
-    extent = trace.builder.index(array.shape[axis])
     shape = (*array.shape[:axis], *indices.shape, *array.shape[axis + 1:])
-    names = [f"d{i}" for i in range(len(shape))]
+    return _gather(array, indices, axis, shape, range(axis, axis + indices.ndim))
+
+
+def take_along_axis(arr, indices, axis) -> Traced:
+    trace = trace_of(arr, indices)
+    array, indices = tensor(lift(trace, arr)), tensor(lift(trace, indices))
+    if axis is None:
+        array, axis = reshape(array, -1), 0
+    if array.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    (axis,) = axes_of(axis, array.ndim)
+
+    def along(shape, extent):
+        return (*shape[:axis], extent, *shape[axis + 1:])
+
+    shape = broadcast(along(array.shape, 1), along(indices.shape, 1))
+    array = broadcast_to(array, along(shape, array.shape[axis]))
+    shape = along(shape, indices.shape[axis])
+    return _gather(array, broadcast_to(indices, shape), axis, shape, range(len(shape)))
+
+
+def _gather(array: Traced, indices: Traced, axis: int, shape, where: range) -> Traced:
+    """Elements whose place along an axis is what `indices` says. Its dimensions are `where` among
+    those of the result; the other places are those of the result."""
+    trace, dimensions = array._trace, len(shape)
+    if indices.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer type; a mask gives an array "
+                         "of unknown shape, use numpy.where()")
+    extent = trace.builder.index(array.shape[axis])
+    names = [f"d{i}" for i in range(dimensions)]
+    replaced = slice(axis, axis + 1 + dimensions - array.ndim)
 
     def body(scalars, given, old):
         place = scalars.cast(given[0], indices.dtype, np.int64)
@@ -189,14 +215,14 @@ def take(array, indices, axis=None, out=None, mode="raise") -> Traced:
         negative = scalars.op(f"arith.cmpi slt, {place}, {zero} : index")
         turned = scalars.op(f"arith.addi {place}, {extent} : index")
         place = scalars.op(f"arith.select {negative}, {turned}, {place} : index")
-        places = [scalars.op(f"linalg.index {i} : index") for i in range(len(shape))]
-        places[axis:axis + indices.ndim] = [place]
+        places = [scalars.op(f"linalg.index {i} : index") for i in range(dimensions)]
+        places[replaced] = [place]
         return [scalars.op(f"tensor.extract {array._value.name}[{', '.join(places)}] : "
                            f"{array._value.type}")]
 
     value, = trace.builder.generic(
-        [indices._value], [names[axis:axis + indices.ndim]],
-        [trace.builder.empty(shape, array.dtype)], [names], ["parallel"] * len(shape), body)
+        [indices._value], [[names[i] for i in where]],
+        [trace.builder.empty(shape, array.dtype)], [names], ["parallel"] * dimensions, body)
     return Traced(trace, value)
 
 
@@ -255,6 +281,8 @@ def broadcast_to(array, shape, subok=False) -> Traced:
     if len(found) != len(wanted) or not all(map(same, found, wanted)):
         raise ValueError("operands could not be broadcast together with remapped shapes "
                          f"{array.shape} and requested shape {wanted}")
+    if len(wanted) == array.ndim and all(map(identical, wanted, array.shape)):
+        return tensor(array)
     return elementwise(array._trace, [array], wanted, array.dtype, lambda s, given: given[0])
 
 
@@ -274,7 +302,7 @@ def moveaxis(array, source, destination) -> Traced:
 
 
 functions.update({
-    np.ndarray.__getitem__: index, np.take: take,
+    np.ndarray.__getitem__: index, np.take: take, np.take_along_axis: take_along_axis,
     np.reshape: reshape, np.transpose: transpose, np.swapaxes: swapaxes, np.moveaxis: moveaxis,
     np.expand_dims: expand_dims, np.squeeze: squeeze, np.broadcast_to: broadcast_to,
     np.ravel: lambda a, order="C": reshape(a, -1, order),

@@ -227,6 +227,9 @@ class Traced(NDArrayOperatorsMixin):
     def argmin(self, axis=None, keepdims=False):
         return np.argmin(self, axis, keepdims=keepdims)
 
+    def argsort(self, axis=-1, kind=None):
+        return np.argsort(self, axis, kind)
+
 
 def unknown(what: str) -> TypeError:
     return TypeError(f"numpy.{what} is not among what plimsoll.jit knows")

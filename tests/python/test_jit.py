@@ -633,3 +633,48 @@ def test_bf16(dynamic):
     got, want = pl.jit(layer, dynamic=dynamic)(v, w), layer(v, w)
     assert got.dtype == np.uint16
     np.testing.assert_allclose(pl.from_bf16(got), pl.from_bf16(want), rtol=2**-7, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", [int(np.random.SeedSequence().entropy % 2**32)])
+def test_argsort(seed, dynamic):
+    """Equals keep their order, NaNs come last."""
+    def function(x):
+        results = [np.argsort(x, axis=axis, kind="stable") for axis in (*range(x.ndim), None)]
+        places = np.argsort(x, kind="stable")
+        return [*results, places, np.take_along_axis(x, places, -1)]
+
+    random = np.random.default_rng(seed)
+    kinds = random.permutation(np.array([*FLOATS, *INTEGERS, np.bool_], object))
+    for shape, kind in zip(((0,), (1,), (7,), (64,), (13, 17), (5, 0), (2, 1, 31)), kinds):
+        x = numbers(shape, kind, seed, -5, 5)
+        if np.dtype(kind).kind == "f":
+            x = np.where(random.random(shape) < 0.2, kind(np.nan), x.round()).astype(kind)
+            x = np.where(random.random(shape) < 0.1, kind(-0.0), x)
+        check(function, x, dynamic=dynamic)
+    x = random.permutation(5000).astype(np.float32)  # no equals, whose order NumPy leaves open
+    check(lambda x: (x.argsort(), np.argsort(-x, kind="heapsort")[:5]), x, dynamic=dynamic)
+    compiled = pl.jit(lambda x: x.argsort(), dynamic=True)
+    for n in range(2, 40):
+        same(compiled(x[:n]), x[:n].argsort())
+    assert len(compiled.modules()) == 1
+    for wrong, error in ((lambda x: np.argsort(x, axis=1), np.AxisError),
+                         (lambda x: np.argsort(x, kind="best"), ValueError),
+                         (lambda x: np.argsort(x, order="f"), TypeError)):
+        with pytest.raises(error):
+            pl.jit(wrong)(x)
+
+
+def test_take_along_axis(dynamic):
+    x = numbers((3, 5, 4), np.float32)
+    check(lambda x, i, j, k: (np.take_along_axis(x, i, 1), np.take_along_axis(x, i[:1], 1),
+                              np.take_along_axis(x[:, :, :1], i, 1), np.take_along_axis(x, j, None),
+                              np.take_along_axis(x, k, -1), np.take_along_axis(x, i[:, :0], 1)),
+          x, numbers((3, 2, 4), np.int32, 1, -5, 4), numbers((7,), np.int64, 2, -60, 59),
+          numbers((1, 5, 9), np.uint8, 3, 0, 3), dynamic=dynamic)
+    for indices, error in ((np.zeros((3, 5)), ValueError), (np.zeros((3, 5, 4)), IndexError),
+                           (np.zeros((2, 5, 4), int), ValueError)):
+        with pytest.raises(error):
+            pl.jit(lambda x, i: np.take_along_axis(x, i, 1), dynamic=dynamic)(x, indices)
+    with pytest.raises(pl.Error, match="out of range"):
+        pl.jit(lambda x, i: np.take_along_axis(x, i, 1), dynamic=dynamic)(
+            x, np.full((3, 1, 4), 5))
