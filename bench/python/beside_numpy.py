@@ -116,7 +116,8 @@ def jits(random, first):
             arrays = [random.standard_normal(shape).astype(np.float32)]
             if function is relu:
                 arrays += [random.standard_normal(shape[1]).astype(np.float32) for _ in range(2)]
-            for threads in (1, 0) if np.prod(shape) > 1000 else (1,):
+            uses_workers = np.prod(shape) > 1000 and function is not order
+            for threads in (1, 0) if uses_workers else (1,):
                 engine = pl.Engine(threads=threads)
                 compiled = pl.jit(function, engine=engine)
                 begin = time.perf_counter()
