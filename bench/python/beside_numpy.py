@@ -135,7 +135,8 @@ def imports(rounds):
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
         def once(name):
-            code = f"import time; t = time.perf_counter(); import {name}; print(time.perf_counter() - t)"
+            code = ("import time; begin = time.perf_counter(); "
+                    f"import {name}; print(time.perf_counter() - begin)")
             return float(subprocess.check_output([sys.executable, "-c", code], env=environment))
 
         once("plimsoll"), once("numpy")

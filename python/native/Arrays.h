@@ -65,7 +65,8 @@ bool toBits(PyObject *number, plim_element_type element, uint64_t *out);
 /// bool, int or float.
 PyObject *fromBits(plim_element_type element, uint64_t bits);
 
-/// to_dlpack(buffer, versioned, is_copy): a capsule. BufferError for what the older form cannot say.
+/// to_dlpack(buffer, versioned, is_copy): a capsule. BufferError for what the older form cannot
+/// say.
 PyObject *toDlpack(PyObject *module, PyObject *arguments);
 /// from_dlpack(capsule): a Buffer, which takes the tensor over.
 PyObject *fromDlpack(PyObject *module, PyObject *capsule);

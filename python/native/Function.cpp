@@ -69,7 +69,8 @@ struct Place {
                                         index, function->name(), text.get(), wrong.get())
                          : nullptr;
   }
-  /// False, with an exception, for an array whose elements are not of the type. `hint` ends the message.
+  /// False, with an exception, for an array whose elements are not of the type. `hint` ends the
+  /// message.
   bool checkElements(PyArrayObject *array, const char *hint) const {
     if (hasElements(array, type.element)) [[likely]]
       return true;

@@ -162,7 +162,7 @@ class Dim:
         return self if digits is None or digits >= 0 else self._number()
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        """NumPy's functions of numbers alone give numbers; traced arrays take an extent as it is."""
+        """NumPy's functions of numbers alone give numbers; traced arrays take it as it is."""
         if all(isinstance(each, (Dim, int, float, complex, np.generic, np.ndarray))
                for each in inputs):
             raise Known(*(each for each in inputs if isinstance(each, Dim)))

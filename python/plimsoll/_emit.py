@@ -288,8 +288,8 @@ class Builder:
             text = (f"tensor.expand_shape {value.name} [] output_shape [1] : "
                     f"{value.type} into {result.type}")
         elif wide:
-            text = (f"tensor.expand_shape {value.name} {groups} output_shape {self.extents(shape)} : "
-                    f"{value.type} into {result.type}")
+            text = (f"tensor.expand_shape {value.name} {groups} output_shape "
+                    f"{self.extents(shape)} : {value.type} into {result.type}")
         else:
             text = f"tensor.collapse_shape {value.name} [] : {value.type} into {result.type}"
         result.name = self.op(text)

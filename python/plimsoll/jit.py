@@ -24,8 +24,9 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
     Known are NumPy's functions of elements, operators, `matmul`, `einsum` and `dot`, reductions
     with `axis` and `keepdims`, `argmax`, `argsort`, slices, `take`, `take_along_axis`, `where`,
     `concatenate`, `stack`, `reshape`, `transpose`, `astype`, and the methods of arrays of those
-    names; `plimsoll.to_bf16` and `from_bf16`. Types and broadcasting are NumPy's. What is not known,
-    and what depends on elements (`if x.sum() > 0`), is a TypeError when the function is traced.
+    names; `plimsoll.to_bf16` and `from_bf16`. Types and broadcasting are NumPy's. What is not
+    known, and what depends on elements (`if x.sum() > 0`), is a TypeError when the function is
+    traced.
 
     Arguments may be arrays, numbers, and tuples, lists and dicts of them. Numbers are values of the
     call; they have no say in types, and one that does not fit the type of the arrays that it is
