@@ -74,7 +74,7 @@ class Signature:
 
 
 def printable(name: str) -> str:
-    """The name of a function, which may be any bytes: those that are no text are escaped."""
+    """A name of a module, which may be any bytes: those that are no text are escaped."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 

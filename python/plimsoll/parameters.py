@@ -11,6 +11,7 @@ import numpy as np
 from . import _native
 from ._native import Buffer
 from .errors import InvalidArgumentError
+from .function import printable
 
 
 class Parameters(Mapping):
@@ -62,7 +63,7 @@ class Parameters(Mapping):
         return len(_native.parameters_names(self._handle))
 
     def __repr__(self):
-        values = (f"{name}: {_brief(self.buffer(name))}" for name in self)
+        values = (f"{printable(name)}: {_brief(self.buffer(name))}" for name in self)
         return f"<plimsoll.Parameters {', '.join(values)}>"
 
     def __reduce__(self):
@@ -74,7 +75,7 @@ class Parameters(Mapping):
         found = hashlib.sha256()
         for name in self:
             array = self[name]
-            found.update(f"{name}\0{_brief(self.buffer(name))}\0".encode())
+            found.update(f"{name}\0{_brief(self.buffer(name))}\0".encode(errors="surrogateescape"))
             found.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
         return found.hexdigest()
 
@@ -116,7 +117,8 @@ class Pools:
         return self._memories[name]
 
     def __repr__(self):
-        pools = (f"{name}: {memory.nbytes} bytes" for name, memory in self._memories.items())
+        pools = (f"{printable(name)}: {memory.nbytes} bytes"
+                 for name, memory in self._memories.items())
         return f"<plimsoll.Pools {', '.join(pools)}>"
 
     def __reduce__(self):

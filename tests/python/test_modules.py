@@ -378,6 +378,24 @@ def test_names_that_are_no_text(engine):
         module["a\0b"]
     with pytest.raises(TypeError, match="a name is a str"):
         module[1]
+    parameters = pl.Parameters({"w\udcff": np.ones(3, np.float32)})
+    source = PARAMETERS.replace("@w", r'@"w\FF"')
+    module = engine.loads(source, parameters=parameters)
+    for each in (module, pickle.loads(pickle.dumps(module))):
+        assert (each.add(np.ones(3, np.float32)) == 2).all()
+    assert list(parameters) == ["w\udcff"] and parameters["w\udcff"].shape == (3,)
+    repr(parameters).encode()
+    assert parameters.token() == pickle.loads(pickle.dumps(parameters)).token()
+    state = engine.loads(COUNTER.replace("@total", r'@"t\FE"')).state()
+    assert state["t\udcfe"].tolist() == [10, 20]
+    twice = pl.host_function("(f32) -> f32")(lambda x: 2 * x)
+    module = engine.loads(r'''
+      func.func private @"h\FD"(f32) -> f32
+      func.func @f(%x: f32) -> f32 {
+        %r = func.call @"h\FD"(%x) : (f32) -> f32
+        return %r : f32
+      }''', functions={"h\udcfd": twice})
+    assert module.f(2.0) == 4
 
 
 def test_progress(engine, tmp_path):
