@@ -150,6 +150,7 @@ def test_cancelled_task_stops_the_call(gate):
             return await call
 
         task = asyncio.create_task(work())
+        await asyncio.sleep(0)  # it has begun to wait
         while not gate.begun.is_set():
             await asyncio.sleep(0.001)
         task.cancel()
