@@ -188,7 +188,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         cluster.tileable.set(loop);
     }
     cluster.loops[root] = identity;
-    for (Operation *op = root->getPrevNode(); op && fuse; op = op->getPrevNode())
+    for (Operation *op = root->getPrevNode(); op && fuse && cluster.ops.size() < maxOps;
+         op = op->getPrevNode())
       if (auto producer = dyn_cast<linalg::LinalgOp>(op))
         tryFuse(cluster, producer);
     return cluster;

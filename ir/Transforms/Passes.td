@@ -228,7 +228,8 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     of a dispatch; its producers join when all their uses are inside, and when tiling the root over
     at least one of its parallel loops tiles them without computing anything twice. So elementwise
     consumers fuse with the contraction or reduction they follow, and chains of row-wise reductions
-    (softmax, layer normalisation) become one dispatch. Fills and copies that make destinations, empty
+    (softmax, layer normalisation) become one dispatch; those nearest to the root come first, as many as
+    a dispatch may have. Fills and copies that make destinations, empty
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. Slices whose elements lie next to each other are views of what they are slices of, and so are
     the results that ops write into such a slice.
@@ -243,6 +244,9 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::tensor::TensorDialect"];
   let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
                         "Fuse producers; off, each op is a dispatch: the oracle">,
+                 Option<"maxOps", "max-ops", "size_t", /*default=*/"32",
+                        "Ops of a dispatch at most: each is loops of its own, and the code generator "
+                        "takes more than twice as long for twice of them; what people write has ten">,
                  Option<"inlineConstantBytes", "inline-constant-bytes", "int64_t", /*default=*/"0",
                         "Constants of at most so many bytes are copied into dispatches, too; none, "
                         "since only a target knows what is small">];
