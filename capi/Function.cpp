@@ -4,8 +4,6 @@
 #include "capi/Objects.h"
 #include "capi/Values.h"
 
-#include <optional>
-
 using namespace plim;
 using namespace plim::capi;
 using runtime::Buffer;
@@ -88,7 +86,7 @@ Status checkCall(const plim_function *function, const plim_value *arguments, siz
 /// The options of one call, as long as it runs.
 struct LentOptions {
   CallOptions options;
-  std::optional<Borrowed<Buffer, 4>> outputs;
+  Borrowed<Buffer, 4> outputs;
 };
 
 Status readOutputs(const plim_function *function, const plim_call_options &given,
@@ -99,14 +97,14 @@ Status readOutputs(const plim_function *function, const plim_call_options &given
     PLIM_RETURN_IF_ERROR(checkCount(count, results, function, "results"));
     return checkArray(given.outputs, count, "outputs");
   }
-  lent.outputs.emplace(count);
+  lent.outputs.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     if (given.outputs[i] && !isLive(given.outputs[i])) [[unlikely]]
       return checkHandle(given.outputs[i])
           .withContext("the output for result #" + std::to_string(i));
-    lent.outputs->add(Buffer::fromPointer(given.outputs[i]));
+    lent.outputs.add(Buffer::fromPointer(given.outputs[i]));
   }
-  lent.options.outputs = lent.outputs->get();
+  lent.options.outputs = lent.outputs.get();
   return okStatus();
 }
 
@@ -180,24 +178,16 @@ plim_status *plim_function_call(const plim_function *function, const plim_value 
     Arguments values(argument_count);
     if (!readArguments(arguments, argument_count, values)) [[unlikely]]
       return checkValues(arguments, argument_count);
-    size_t count = signatureOf(function).results.size();
-    // What the call makes passes to the host, and what it does not make is nothing to destroy.
-    Borrowed<Value, 4> fresh(count);
-    for (size_t i = 0; i < count; ++i)
-      fresh.add();
-    if (options) {
-      LentOptions lent;
+    LentOptions lent;
+    if (options)
       PLIM_RETURN_IF_ERROR(readCallOptions(function, options, lent));
-      PLIM_RETURN_IF_ERROR(function->function.callInto(values.get(), fresh.get(), lent.options));
-    } else {
-      PLIM_RETURN_IF_ERROR(function->function.callInto(values.get(), fresh.get()));
-    }
-    for (size_t i = 0; i < count; ++i) {
-      if (result_count != 0)
-        results[i] = toHost(fresh[i]);
-      else
-        fresh[i] = Value();
-    }
+    // What the call makes passes to the host, and what it does not make is nothing to destroy.
+    Borrowed<Value, 4> fresh(result_count);
+    for (size_t i = 0; i < result_count; ++i)
+      fresh.add();
+    PLIM_RETURN_IF_ERROR(function->function.callInto(values.get(), fresh.get(), lent.options));
+    for (size_t i = 0; i < result_count; ++i)
+      results[i] = toHost(fresh[i]);
     return okStatus();
   });
 }

@@ -21,14 +21,17 @@ plim_element_type elementType(runtime::ElementType type);
 /// Things that do not own what they hold: up to N in place. They are made, and never destroyed.
 template <typename T, size_t N> class Borrowed {
 public:
-  explicit Borrowed(size_t count) {
+  explicit Borrowed(size_t count = 0) { reserve(count); }
+  Borrowed(const Borrowed &) = delete;
+  Borrowed &operator=(const Borrowed &) = delete;
+
+  /// Room for so many, before the first of them.
+  void reserve(size_t count) {
     if (count > N) {
       large = std::make_unique_for_overwrite<std::byte[]>(count * sizeof(T));
       elements = reinterpret_cast<T *>(large.get());
     }
   }
-  Borrowed(const Borrowed &) = delete;
-  Borrowed &operator=(const Borrowed &) = delete;
 
   /// The next one.
   template <typename... Args> void add(Args &&...args) {

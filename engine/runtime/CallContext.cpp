@@ -173,7 +173,7 @@ void CallContext::checkSlack(const void *block, const std::string &what) {
 }
 
 Status CallContext::run(plim_function_entry entry, const plim_view *arguments,
-                        const plim_view *results, StackDemand stack) {
+                        const plim_view *results, const StackDemand &stack) {
   demand = stack;
   if (failed()) {
     // No slab: nothing runs.

@@ -151,7 +151,7 @@ public:
   /// Returns the first failure of the call; on failure all blocks of the call are released before
   /// it returns. Blocks until the call is over. At most once per context.
   Status run(plim_function_entry entry, const plim_view *arguments, const plim_view *results,
-             StackDemand stack = {});
+             const StackDemand &stack = {});
 
   /// The context of host code, for code that is not run through run(): raw kernels, tests.
   plim_context *context() { return hostFrame.context(); }

@@ -249,8 +249,9 @@ public:
   StatusOr<std::vector<runtime::Value>> call(std::span<const runtime::Value> arguments,
                                              const CallOptions &options = {}) const;
 
-  /// The same into `results`, one for each of the signature, whose old contents are dropped. In
-  /// steady state it takes no memory from the system. On failure `results` are untouched.
+  /// The same into `results`, one for each of the signature, whose old contents are dropped, or none, where
+  /// nobody wants them. In steady state it takes no memory from the system. On failure `results` are
+  /// untouched.
   Status callInto(std::span<const runtime::Value> arguments, std::span<runtime::Value> results,
                   const CallOptions &options = {}) const;
 
@@ -311,10 +312,10 @@ private:
                    bool &isShared) const;
   Status bindWorkspace(const FunctionCode &code, const CallOptions &options,
                        std::span<const HostMemory> pools, runtime::CallMemory &memory) const;
-  /// Checks them and fills in their views.
+  /// Checks them and fills in a view for each result.
   Status bindOutputs(const CallOptions &options, std::span<const runtime::Value> arguments,
                      std::span<const HostMemory> pools, const ModuleState *state,
-                     std::span<plim_view> views) const;
+                     plim_view *views) const;
   /// The bytes of the slab; fills in the offsets where the call has to plan it.
   StatusOr<size_t> planSlab(const FunctionCode &code, const plim_view *arguments,
                             std::span<int64_t> offsets) const;

@@ -328,10 +328,10 @@ Status Function::bindPools(const CallOptions &options, std::span<HostMemory> mem
 
 Status Function::bindOutputs(const CallOptions &options, std::span<const Value> arguments,
                              std::span<const HostMemory> pools, const ModuleState *state,
-                             std::span<plim_view> views) const {
+                             plim_view *views) const {
   std::span<const Buffer> outputs = options.outputs;
-  if (outputs.size() != views.size())
-    return invalidArgumentError("'" + description->name + "' has " + std::to_string(views.size()) +
+  if (size_t count = description->results.size(); outputs.size() != count)
+    return invalidArgumentError("'" + description->name + "' has " + std::to_string(count) +
                                 " results, got buffers for " + std::to_string(outputs.size()));
   for (size_t i = 0; i < outputs.size(); ++i) {
     views[i] = {nullptr, nullptr, nullptr};
@@ -419,9 +419,10 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   ProfilerSpan span(profiler, Profiler::Kind::Call, description->name.c_str(),
                     description->location.c_str());
   PLIM_RETURN_IF_ERROR(checkArguments(arguments));
-  if (results.size() != description->results.size())
-    return invalidArgumentError("'" + description->name + "' has " +
-                                std::to_string(description->results.size()) +
+  const size_t resultCount = description->results.size();
+  const bool areWanted = !results.empty();
+  if (areWanted && results.size() != resultCount)
+    return invalidArgumentError("'" + description->name + "' has " + std::to_string(resultCount) +
                                 " results, got room for " + std::to_string(results.size()));
   if (writesArguments)
     PLIM_RETURN_IF_ERROR(checkWritten(arguments));
@@ -429,8 +430,8 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
   Engine::State &engine = *moduleState.engine->state;
 
   // Views point into these arrays; scalars are passed by address.
-  SmallArray<plim_view, 16> argumentViews(arguments.size()), resultViews(results.size());
-  SmallArray<uint64_t, 16> scalars(results.size());
+  SmallArray<plim_view, 16> argumentViews(arguments.size()), resultViews(resultCount);
+  SmallArray<uint64_t, 16> scalars(resultCount);
   makeViews(arguments, argumentViews.data());
   SmallArray<Buffer, 4> copies(mixesTensors ? arguments.size() : 0);
   if (mixesTensors)
@@ -440,7 +441,7 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     extentCount += type.shape.size();
   SmallArray<int64_t, 32> extents(extentCount);
   extentCount = 0;
-  for (size_t i = 0; i < results.size(); ++i) {
+  for (size_t i = 0; i < resultCount; ++i) {
     scalars[i] = 0;
     resultViews[i] = {&scalars[i], extents.data() + extentCount, nullptr};
     extentCount += description->results[i].shape.size();
@@ -495,10 +496,10 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
         {memory.workspace,
          memory.workspace ? memory.slabBytes + memory.scratchBytes * memory.scratchCount : 0},
         state));
-  SmallArray<plim_view, 16> outputs(results.size());
+  SmallArray<plim_view, 16> outputs(resultCount);
   if (!options.outputs.empty()) {
-    PLIM_RETURN_IF_ERROR(bindOutputs(options, arguments, {pools.data(), poolCount}, state,
-                                     {outputs.data(), results.size()}));
+    PLIM_RETURN_IF_ERROR(
+        bindOutputs(options, arguments, {pools.data(), poolCount}, state, outputs.data()));
     memory.outputs = outputs.data();
   }
   for (size_t i = 0; i < (special ? special->pools.size() : poolCount); ++i)
@@ -546,12 +547,16 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
     guarded->copyBack();
   PLIM_RETURN_IF_ERROR(status);
   specialized.end();
-  stateLock = {};
-  poolLock = {};
+  for (std::unique_lock<std::timed_mutex> *lock : {&stateLock, &poolLock})
+    if (lock->owns_lock())
+      lock->unlock();
 
   SmallArray<Value, 4> fresh(results.size());
-  for (size_t i = 0; i < results.size(); ++i) {
+  for (size_t i = 0; i < resultCount; ++i) {
     const ValueType &type = description->results[i];
+    const bool isGiven = memory.outputs && options.outputs[i];
+    if (!areWanted && !isGiven)
+      continue; // what was made is of the call, which gives it back
     if (!type.isShaped) {
       fresh[i] = Scalar{resultTypes[i], scalars[i]};
       continue;
@@ -561,9 +566,9 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
       continue;
     }
     void *data = resultViews[i].data;
-    bool isGiven = memory.outputs && options.outputs[i];
     if (isGiven && data == outputs[i].data) {
-      fresh[i] = options.outputs[i];
+      if (areWanted)
+        fresh[i] = options.outputs[i];
       continue;
     }
     if (!call.detach(data))
@@ -575,18 +580,20 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
       moduleState.pool->release(data);
       return buffer.status();
     }
-    fresh[i] = std::move(*buffer);
-    if (!isGiven)
+    if (!isGiven) {
+      fresh[i] = std::move(*buffer);
       continue;
+    }
     // Made elsewhere: because it overlaps an argument, or is carried around before it is returned.
-    const Buffer &result = std::get<Buffer>(fresh[i]), &output = options.outputs[i];
+    const Buffer &result = *buffer, &output = options.outputs[i];
     if (!std::ranges::equal(result.shape(), output.shape()))
       return invalidArgumentError(
           runtime::outputMismatch(static_cast<int64_t>(i), static_cast<int64_t>(type.shape.size()),
                                   output.shape().data(), result.shape().data()));
     if (result.bytes() != 0)
       std::memcpy(output.mutableData(), result.data(), result.bytes());
-    fresh[i] = output;
+    if (areWanted)
+      fresh[i] = output;
   }
   for (size_t i = 0; i < results.size(); ++i)
     results[i] = std::move(fresh[i]);

@@ -139,6 +139,13 @@ static void functionOutputsAndDrops(void) {
   arguments[0].as.f32 = 4;
   CHECK_OK(plim_function_call(scale, arguments, 2, NULL, 0, &options));
   CHECK(holds(out, (float[]){4, 8, 12}, 3));
+  /* What nobody wants is given back. */
+  plim_memory_statistics before = {.struct_size = sizeof before}, after = before;
+  CHECK_OK(plim_engine_memory_statistics(engine, &before));
+  for (int i = 0; i < 3; ++i)
+    CHECK_OK(plim_function_call(scale, arguments, 2, NULL, 0, NULL));
+  CHECK_OK(plim_engine_memory_statistics(engine, &after));
+  CHECK(after.live_bytes == before.live_bytes && after.allocations >= before.allocations + 3);
   /* Over its own argument. */
   plim_call_options inPlace = {.struct_size = sizeof inPlace, .outputs = &x, .output_count = 1};
   CHECK_OK(plim_function_call(scale, arguments, 2, NULL, 0, &inPlace));
