@@ -32,7 +32,8 @@ setup(
         "plimsoll._native",
         sorted(os.path.relpath(path, here) for path in glob(f"{here}/native/*.cpp")),
         include_dirs=[root],
-        extra_compile_args=["-std=c++20", "-fvisibility=hidden", "-isystem", numpy.get_include(),
-                            *pkg_config("--cflags")],
+        # Python asks for debug information, which need not say where the sources were.
+        extra_compile_args=["-std=c++20", "-fvisibility=hidden", f"-ffile-prefix-map={root}=.",
+                            "-isystem", numpy.get_include(), *pkg_config("--cflags")],
         extra_link_args=pkg_config("--libs"),
         language="c++")])

@@ -9,21 +9,32 @@ CC and CXX name the compilers of the programs that are built against them.
 import glob
 import gzip
 import os
+import pty
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import consumers
 
 COMMANDS = ("run", "compile", "explain", "plan", "targets")
-MODULE = """
-func.func @add(%a: f32, %b: f32) -> f32 {
-  %r = arith.addf %a, %b : f32
-  return %r : f32
-}
+# Notes what zsh offers, and leaves it then.
+ZSH = """
+PS1=; unsetopt zle_bracketed_paste; fpath=({completions} $fpath)
+autoload -Uz compinit; compinit -u -D
+compadd() {{
+  if [[ ${{@[1,(i)(-|--)]}} != *-(O|A|D)* ]]; then
+    local -a found
+    builtin compadd -A found "$@"
+    print -rl -- $found >> {folder}/found
+  fi
+  builtin compadd "$@"
+}}
+comppostfuncs=(exit)
+print -r "rea""dy"
 """
 
 
@@ -87,39 +98,66 @@ class Packages(unittest.TestCase):
         [changes] = glob.glob(f"{self.folder.name}/*.changes")
         consumers.run(["lintian", "--allow-root", "--fail-on", "error,warning", changes])
 
-    def test_programs_are_built_against_them(self):
-        with tempfile.TemporaryDirectory(prefix="consumers-", dir=self.build) as folder:
-            consumers.build_and_run(f"{self.root}/usr", folder, f"{self.source}/examples/saxpy")
+    def test_what_a_distribution_tries_of_them(self):
+        """The scripts of debian/tests, for the packages in a folder instead of installed ones."""
+        with open(f"{self.source}/debian/tests/control", encoding="utf-8") as file:
+            control = file.read()
+        tests = re.findall(r"^Tests: (.*)$", control, flags=re.MULTILINE)
+        self.assertEqual(sorted([*tests, "control"]), sorted(os.listdir(f"{self.source}/debian/tests")))
+        ours = re.findall(r"\b(?:lib|python3-)?plimsoll[\w-]*", control)
+        self.assertLessEqual(set(ours), set(self.packages))
+        [pkgconfig] = glob.glob(f"{self.root}/usr/lib/*/pkgconfig")
+        environment = dict(os.environ, PATH=f"{self.root}/usr/bin:{os.environ['PATH']}", PKG_CONFIG_PATH=pkgconfig,
+                           LD_LIBRARY_PATH=os.path.dirname(pkgconfig), CMAKE_PREFIX_PATH=f"{self.root}/usr",
+                           PYTHONPATH=f"{self.root}/usr/lib/python3/dist-packages")
+        for test in tests:
+            with self.subTest(test=test), tempfile.TemporaryDirectory(prefix=test, dir=self.build) as folder:
+                done = subprocess.run([f"{self.source}/debian/tests/{test}"], cwd=self.source, check=False, text=True,
+                                      env=dict(environment, AUTOPKGTEST_TMP=folder), stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE)
+                # What is on standard error is a failure too.
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
-    def test_the_tools_run(self):
-        module = f"{self.folder.name}/add.mlir"
-        with open(module, "w", encoding="utf-8") as file:
-            file.write(MODULE)
-        self.assertEqual(consumers.run([f"{self.root}/usr/bin/plimsoll", "run", module, "-i", "f32=1.5", "-i",
-                                        "f32=2"]), "result[0]: f32=3.5\n")
-        self.assertIn("arith.addf", consumers.run([f"{self.root}/usr/bin/plimsoll-opt", module]))
+    def test_functions_that_come_and_go_are_noticed(self):
+        with open(f"{self.source}/debian/libplimsoll0.symbols", encoding="utf-8") as file:
+            listed = file.read()
+        for name in "libplimsoll", "libplimsoll-runtime":
+            with self.subTest(name=name), tempfile.TemporaryDirectory(prefix="symbols-", dir=self.build) as folder:
+                os.makedirs(f"{folder}/debian")
+                shutil.copy(f"{self.source}/debian/control", f"{folder}/debian")
+                [library] = glob.glob(f"{self.root}/usr/lib/*/{name}.so.0")
 
-    def test_a_module_runs_without_the_compiler(self):
-        module, artifact = f"{self.folder.name}/add.mlir", f"{self.folder.name}/add.plimart"
-        with open(module, "w", encoding="utf-8") as file:
-            file.write(MODULE)
-        consumers.run([f"{self.root}/usr/bin/plimsoll", "compile", module, "-o", artifact])
-        program = f"{self.folder.name}/add"
-        environment = dict(os.environ, PKG_CONFIG_PATH=glob.glob(f"{self.root}/usr/lib/*/pkgconfig")[0])
-        flags = consumers.run(["pkg-config", "--cflags", "--libs", "plimsoll-runtime"], env=environment).split()
-        consumers.run([os.environ.get("CC", "cc"), f"{self.source}/tests/install/consumer/artifact.c", "-o", program, *flags])
-        [library] = glob.glob(f"{self.root}/usr/lib/*/libplimsoll-runtime.so.0")
-        output = consumers.run([program, artifact],
-                               env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library)))
-        self.assertEqual(output, "3.5\n")
+                def check(text):
+                    path = f"{folder}/symbols"
+                    with open(path, "w", encoding="utf-8") as file:
+                        file.write(text.replace("libplimsoll.so.0 libplimsoll0", f"{name}.so.0 {name}0"))
+                    done = subprocess.run(["dpkg-gensymbols", "-c4", "-v0.1.0-1", f"-p{name}0", f"-e{library}", f"-I{path}",
+                                           f"-O{folder}/out"], cwd=folder, check=False, text=True,
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                    return done.returncode, done.stdout
 
-    def test_python_imports_its_package(self):
-        [library] = glob.glob(f"{self.root}/usr/lib/*/libplimsoll.so.0")
-        environment = dict(os.environ, PYTHONPATH=f"{self.root}/usr/lib/python3/dist-packages",
-                           LD_LIBRARY_PATH=os.path.dirname(library))
-        program = f"import plimsoll; print(plimsoll.__file__, plimsoll.loads({MODULE!r}).add(1.5, 2.0))"
-        output = consumers.run(["/usr/bin/python3", "-B", "-c", program], env=environment)
-        self.assertEqual(output, f"{self.root}/usr/lib/python3/dist-packages/plimsoll/__init__.py 3.5\n")
+                self.assertEqual(check(listed)[0], 0, check(listed)[1])
+                fewer = re.sub(r"^ plim_engine_create@.*\n", "", listed, flags=re.MULTILINE)
+                for wrong in (fewer, listed + " plim_engine_sink@PLIM_0 0.1.0\n"):
+                    self.assertNotEqual(check(wrong)[0], 0)
+                self.assertIn("plim_engine_create", check(fewer)[1])
+
+    def test_nothing_says_where_or_when_it_was_built(self):
+        """Who builds the same again gets the same."""
+        changed = consumers.run(["dpkg-parsechangelog", "-l", f"{self.source}/debian/changelog", "-S", "Timestamp"])
+        where = [path.encode() for path in (self.build, self.source, self.folder.name)]
+        for folder, _, files in os.walk(self.root):
+            for name in files:
+                path = os.path.join(folder, name)
+                if os.path.islink(path):
+                    continue
+                with (gzip.open if name.endswith(".gz") else open)(path, "rb") as file:
+                    contents = file.read()
+                for text in where:
+                    self.assertNotIn(text, contents, path)
+                self.assertLessEqual(os.stat(path).st_mtime, int(changed), path)
+        with gzip.open(f"{self.root}/usr/share/man/man1/plimsoll-run.1.gz", "rt", encoding="utf-8") as file:
+            self.assertIn(time.strftime("%B %Y", time.gmtime(int(changed))), file.read())
 
     def test_manual_pages_have_every_option(self):
         for command in ("", *COMMANDS):
@@ -158,6 +196,41 @@ class Packages(unittest.TestCase):
         self.assertEqual(complete("run", "--target", "cortex-m7"), ["cortex-m7"])
         self.assertEqual(complete("targets", "ho"), ["host", "host-cpu"])
         self.assertEqual(complete("run", "examples/digits/"), ["examples/digits/digits.mlir"])
+
+    @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+    def test_zsh_completes(self):
+        def complete(*words):
+            """What is offered for the last word, by a shell at a terminal."""
+            with tempfile.TemporaryDirectory(prefix="zsh-", dir=self.build) as folder:
+                with open(f"{folder}/.zshrc", "w", encoding="utf-8") as file:
+                    file.write(ZSH.format(completions=f"{self.root}/usr/share/zsh/vendor-completions", folder=folder))
+                environment = dict(os.environ, HOME=folder, ZDOTDIR=folder, TERM="dumb")
+                shell, terminal = pty.fork()
+                if shell == 0:
+                    os.chdir(self.source)
+                    os.execvpe("zsh", ["zsh", "--no-globalrcs", "-i"], environment)
+                seen = b""
+                try:
+                    while b"ready" not in seen:
+                        seen += os.read(terminal, 4096)
+                    os.write(terminal, " ".join([f"{self.root}/usr/bin/plimsoll", *words]).encode() + b"\t")
+                    while True:
+                        seen += os.read(terminal, 4096)
+                except OSError:  # it has left
+                    os.waitpid(shell, 0)
+                if not os.path.exists(f"{folder}/found"):
+                    return []
+                with open(f"{folder}/found", encoding="utf-8") as file:
+                    return sorted(set(filter(None, file.read().split("\n"))))
+
+        self.assertEqual(complete(""), sorted(COMMANDS))
+        self.assertEqual(complete("ru"), ["run"])
+        self.assertEqual(complete("run", "--specialize"), ["--specialize", "--specialize-hot"])
+        self.assertEqual(complete("plan", "--spec"), [])
+        self.assertEqual(complete("explain", "--policy", "st"), ["stack"])
+        self.assertEqual(complete("run", "--target", "cortex-m7"), ["cortex-m7"])
+        self.assertEqual(complete("targets", "ho"), ["host", "host-cpu"])
+        self.assertEqual(complete("run", "examples/digits/"), ["digits.mlir"])
 
 
 def main(arguments):

@@ -41,13 +41,17 @@ def main(build, source):
         pkgconfig = glob.glob(f"{folder}/prefix/lib/**/pkgconfig", recursive=True)[0]
         run([sys.executable, "setup.py", "-q", "bdist_wheel"], cwd=f"{folder}/source/python", env=dict(
             os.environ, CC=compiler, CXX=compiler, LDSHARED=f"{compiler} -shared", CFLAGS="-O0 -w",
-            PKG_CONFIG_PATH=pkgconfig))
+            PKG_CONFIG_PATH=pkgconfig, SOURCE_DATE_EPOCH="1000000000"))
         [wheel] = glob.glob(f"{folder}/source/python/dist/plimsoll-*.whl")
         if not re.search(r"plimsoll-\d+\.\d+\.\d+-cp3\d+-cp3\d+-linux_\w+\.whl$", wheel):
             sys.exit(f"an odd name: {wheel}")
         with zipfile.ZipFile(wheel) as file:
             names = file.namelist()
             file.extractall(f"{folder}/site")
+            # Who builds the same again gets the same.
+            for member in file.infolist():
+                if member.date_time[:3] != (2001, 9, 9) or f"{folder}/source".encode() in file.read(member):
+                    sys.exit(f"{member.filename} says when or where it was built")
         missing = [os.path.basename(path) for path in glob.glob(f"{source}/python/plimsoll/*.py*")
                    if not path.endswith(".pyc") and f"plimsoll/{os.path.basename(path)}" not in names]
         if missing or "plimsoll/py.typed" not in names:
