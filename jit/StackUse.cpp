@@ -258,6 +258,8 @@ private:
 StackNeed allowanceOf(StringRef name) {
   if (name == "plim_rt_call")
     return {0, StackAllowances::runtime + PLIM_HOST_STACK, 0, false};
+  if (name == "plim_rt_launch")
+    return {0, StackAllowances::runtime + PLIM_DEVICE_STACK, 0, false};
   if (name.starts_with("plim_rt_"))
     return {0, StackAllowances::runtime, 0, name == "plim_rt_recurse"};
   int64_t bytes = StackAllowances::library;

@@ -9,7 +9,8 @@
  *   engine/session --> plim_function_entry   one per public function of a module (host code)
  *   host code      --> plim_rt_*             the runtime symbols below
  *   the runtime    --> plim_dispatch_entry   once per range of workgroups, on any thread
- *   the runtime    --> plim_host_function    where a module calls a function of the host application
+ *   the runtime    --> plim_host_function    where a module calls a function of the host application, or
+ *                                            runs a dispatch on one of its devices
  *
  * Generated code never allocates by itself, never prints, never aborts. It reports failure by
  * returning a nonzero plim_code after the runtime latched the message in the context.
@@ -28,7 +29,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 12u
+#define PLIM_ABI_VERSION 13u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -241,6 +242,14 @@ plim_code plim_rt_recurse(plim_context *context, const char *message);
  * plim_rt_allocate. */
 plim_code plim_rt_call(plim_context *context, const plim_external *external, const char *location,
                        const plim_view *arguments, plim_view *results);
+
+/* Runs a dispatch on the device of the host application that it is compiled for: the same way, in the
+ * entry of the dispatch, on any thread. */
+plim_code plim_rt_launch(plim_context *context, const plim_external *external, const char *location,
+                         const plim_view *arguments, plim_view *results);
+
+/* Stack that a device may use for a launch, in bytes. */
+#define PLIM_DEVICE_STACK (128 << 10)
 
 /* For host functions: memory for the tensor result at position `index`, one that has none yet, with one
  * extent for each dimension in `sizes`. Uninitialised, aligned to PLIM_BUFFER_ALIGNMENT; the result's view has

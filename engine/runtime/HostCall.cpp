@@ -21,8 +21,9 @@ plim_code invoke(plim_context *context, const plim_external &external, const pli
     if (!lockUnless(turn, [&] { return call.failed() != 0; }))
       return call.failed();
   }
-  ProfilerSpan span(call.executor().profiler(), Profiler::Kind::Host, external.name.c_str(),
-                    location);
+  // What a device runs is measured as the dispatch that it is.
+  ProfilerSpan span(external.device.empty() ? call.executor().profiler() : nullptr,
+                    Profiler::Kind::Host, external.name.c_str(), location);
   return external.function(context, external.user, arguments, results);
 }
 
@@ -30,7 +31,7 @@ plim_code invoke(plim_context *context, const plim_external &external, const pli
 
 plim_code callHost(plim_context *context, const plim_external &external, const char *location,
                    const plim_view *arguments, plim_view *results) {
-  const char *what = "' failed";
+  const char *what = " failed";
   plim_code code;
   CallFrame &frame = CallFrame::of(context);
   frame.hostCall = {&external, results};
@@ -39,7 +40,7 @@ plim_code callHost(plim_context *context, const plim_external &external, const c
   } catch (...) {
     // The contract forbids it, but what can be caught need not end the process.
     code = static_cast<plim_code>(StatusCode::Unknown);
-    what = "' threw an exception";
+    what = " threw an exception";
   }
   frame.hostCall = {};
   if (code == 0 && statusOf(context) == 0)
@@ -56,7 +57,10 @@ plim_code callHost(plim_context *context, const plim_external &external, const c
     code = static_cast<plim_code>(StatusCode::Unknown);
   CallContext &call = frame.call();
   if (!call.failed())
-    call.latch(code, std::string(location) + "host function '" + external.name + what);
+    call.latch(code, std::string(location) +
+                         (external.device.empty() ? "host function '" + external.name
+                                                  : "device '" + external.device) +
+                         "'" + what);
   setStatus(context, call.failed());
   return call.failed();
 }

@@ -1,4 +1,5 @@
-// HostCall: what plim_rt_call needs to call a function of the host application.
+// HostCall: what plim_rt_call needs to call a function of the host application, and plim_rt_launch to run a
+// dispatch on one of its devices.
 //
 // Immutable once made; it must outlive the code that is linked to it. Any thread may call it.
 #pragma once
@@ -30,6 +31,7 @@ struct plim_external {
   std::shared_ptr<std::timed_mutex> serial;
   std::shared_ptr<const void> owner; // of `user`
   std::vector<plim::runtime::OpenResult> openResults = {};
+  std::string device = {}; // that the dispatch is for; empty: a function of the host application
 };
 
 namespace plim::runtime {

@@ -74,6 +74,11 @@ plim_code plim_rt_call(plim_context *context, const plim_external *external, con
   return plim::runtime::callHost(context, *external, location, arguments, results);
 }
 
+plim_code plim_rt_launch(plim_context *context, const plim_external *external, const char *location,
+                         const plim_view *arguments, plim_view *results) {
+  return plim_rt_call(context, external, location, arguments, results);
+}
+
 void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *sizes) {
   return plim::runtime::makeResult(context, index, sizes);
 }
@@ -100,7 +105,7 @@ template <typename Function> RuntimeSymbol symbol(const char *name, Function *fu
 } // namespace
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
-  static const std::array<RuntimeSymbol, 9> table = {
+  static const std::array<RuntimeSymbol, 10> table = {
       symbol("plim_rt_dispatch", &plim_rt_dispatch),
       symbol("plim_rt_schedule", &plim_rt_schedule),
       symbol("plim_rt_allocate", &plim_rt_allocate),
@@ -109,6 +114,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       symbol("plim_rt_scratch", &plim_rt_scratch),
       symbol("plim_rt_recurse", &plim_rt_recurse),
       symbol("plim_rt_call", &plim_rt_call),
+      symbol("plim_rt_launch", &plim_rt_launch),
       symbol("plim_rt_fail", &plim_rt_fail),
   };
   return table;

@@ -367,7 +367,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     Value resultArray = stackArray(builder, op, pointer, results);
     Value callee = runtime.external(builder, loc, op.getCallee());
     Value status = LLVM::CallOp::create(
-                       builder, loc, runtime.call,
+                       builder, loc, external.getDevice() ? runtime.launch : runtime.call,
                        ValueRange{contextOf(op), callee, location, argumentArray, resultArray})
                        .getResult();
     Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));

@@ -24,6 +24,7 @@ RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.get
   scratch = declare("plim_rt_scratch", pointer, {pointer, word});
   recurse = declare("plim_rt_recurse", code, {pointer, pointer});
   call = declare("plim_rt_call", code, {pointer, pointer, pointer, pointer, pointer});
+  launch = declare("plim_rt_launch", code, {pointer, pointer, pointer, pointer, pointer});
   fail = declare("plim_rt_fail", code, {pointer, code, pointer});
 }
 

@@ -57,6 +57,9 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<int64_t> stackReserveBytes{*this, "stack-reserve-bytes", llvm::cl::init(0)};
   Option<std::string> specializedFunction{*this, "specialize"};
   ListOption<int64_t> specializedExtents{*this, "extents"};
+  ListOption<std::string> devices{*this, "devices"};
+  Option<std::string> preferredDevice{*this, "preferred-device"};
+  ListOption<std::string> deviceMemories{*this, "device-memories"};
 
   PipelineOptions toOptions() const {
     PipelineOptions options;
@@ -69,6 +72,9 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.stackReserveBytes = stackReserveBytes;
     options.specializedFunction = specializedFunction;
     options.specializedExtents.assign(specializedExtents.begin(), specializedExtents.end());
+    options.devices.assign(devices.begin(), devices.end());
+    options.preferredDevice = preferredDevice;
+    options.deviceMemories.assign(deviceMemories.begin(), deviceMemories.end());
     return options;
   }
 };
@@ -124,10 +130,15 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   form.inlineConstantBytes = inlineBytesOf(options);
   manager.addPass(createPlimFormDispatches(form));
   addCleanup(manager);
-  manager.addPass(createPlimAssignDevices());
+  PlimAssignDevicesOptions assign;
+  llvm::append_range(assign.devices, options.devices);
+  assign.preferred = options.preferredDevice;
+  assign.hostOnly = options.oracle;
+  manager.addPass(createPlimAssignDevices(assign));
   if (!options.oracle)
     manager.addPass(createPlimMergeDispatches());
   manager.addPass(createPlimInferAccess());
+  manager.addPass(createPlimOutlineDeviceCode(options.compileForDevice));
   manager.addPass(createPlimBindArguments());
 
   // The tensor level of 10.: tiles, fuses and vectorises better than on buffers, where every pass
@@ -170,6 +181,7 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   PlimPlaceAllocationsOptions place;
   place.policy = options.policy;
   place.stackReserveBytes = options.stackReserveBytes;
+  llvm::append_range(place.deviceMemories, options.deviceMemories);
   manager.addPass(createPlimPlaceAllocations(place));
   PlimPlanMemoryOptions plan;
   plan.policy = options.policy;

@@ -5,6 +5,8 @@
 // vectorisation, buffers from the heap).
 #pragma once
 
+#include "ir/Transforms/Passes.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
@@ -37,6 +39,13 @@ struct PipelineOptions {
   /// its arguments.
   std::string specializedFunction = {};
   std::vector<int64_t> specializedExtents = {};
+  /// Accelerators that there is a compiler for, and the one of them that gets the dispatches that name
+  /// none; empty: the host. The oracle has none.
+  std::vector<std::string> devices = {};
+  std::string preferredDevice = {};
+  CompileForDevice compileForDevice = {};
+  /// Memories of the target that accelerators bring to a call.
+  std::vector<std::string> deviceMemories = {};
 };
 
 /// Every dialect that may come in, the plim dialect, and the interfaces the pipeline needs.

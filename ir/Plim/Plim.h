@@ -45,6 +45,10 @@ inline constexpr llvm::StringLiteral limitsAttr = "plim.limits";
 inline constexpr llvm::StringLiteral engineLimitsAttr = "plim.engine_limits";
 /// On a plim.dispatch: the name of the device that runs it.
 inline constexpr llvm::StringLiteral deviceAttr = "plim.device";
+/// On a plim.dispatch whose author names no device: the one that runs it if `plim.device` does not take it.
+inline constexpr llvm::StringLiteral fallbackDeviceAttr = "plim.fallback_device";
+/// On a plim.dispatch: which device did not take it, and why.
+inline constexpr llvm::StringLiteral refusalAttr = "plim.refusal";
 /// On a plim.dispatch: it does nothing but copy what something else must not write.
 inline constexpr llvm::StringLiteral copyAttr = "plim.copy";
 /// On an argument of a function: its access.

@@ -103,6 +103,9 @@ def Plim_ExternalOp : Plim_Op<"external", [Symbol]> {
     A tensor result that leaves an extent open, and is made in no argument, it makes itself.
     `pure`: it does nothing but compute its results, from its arguments and what they point at.
 
+    `plim-outline-device-code` makes one for each dispatch function that an accelerator runs: `device` is
+    its name, and `code` what its compiler made of the function.
+
     ```mlir
     plim.external @sum : (f32, memref<?x4xf32>) -> i32
         {accesses = [#plim.access<readonly>], donations = array<i64: -1>, pure}
@@ -113,7 +116,9 @@ def Plim_ExternalOp : Plim_Op<"external", [Symbol]> {
                        TypeAttrOf<FunctionType>:$function_type,
                        Plim_AccessArrayAttr:$accesses,
                        DenseI64ArrayAttr:$donations,
-                       UnitAttr:$pure);
+                       UnitAttr:$pure,
+                       OptionalAttr<StrAttr>:$device,
+                       OptionalAttr<StrAttr>:$code);
   let assemblyFormat = [{
     ($sym_visibility^)? $sym_name `:` $function_type attr-dict
   }];

@@ -13,16 +13,18 @@ using namespace plim::ir;
 namespace {
 
 struct AssignDevices : plim::ir::impl::PlimAssignDevicesBase<AssignDevices> {
+  using PlimAssignDevicesBase::PlimAssignDevicesBase;
+
   void runOnOperation() override {
     FailureOr<plim::targets::TargetDescription> target =
         plim::targets::dlti::fromDlti(getOperation());
     if (failed(target))
       return signalPassFailure();
+    auto host = StringAttr::get(&getContext(), target->devices[0].name);
     WalkResult walk = getOperation().walk([&](DispatchOp dispatch) {
       auto name = dispatch->getAttrOfType<StringAttr>(deviceAttr);
-      if (!name) {
-        dispatch->setAttr(deviceAttr, StringAttr::get(&getContext(), target->devices[0].name));
-        ++assigned;
+      if (hostOnly || !name) {
+        assign(dispatch, host);
         return WalkResult::advance();
       }
       const plim::targets::DeviceDescription *device = target->findDevice(name.getValue().str());
@@ -31,15 +33,25 @@ struct AssignDevices : plim::ir::impl::PlimAssignDevicesBase<AssignDevices> {
                              << target->name << "'";
         return WalkResult::interrupt();
       }
-      if (device->kind != plim::targets::DeviceKind::Cpu) {
+      if (device->kind != plim::targets::DeviceKind::Cpu &&
+          !llvm::is_contained(devices, device->name)) {
         dispatch.emitError() << "device '" << name.getValue()
-                             << "' is an accelerator; code is generated for CPUs only";
+                             << "' is an accelerator that the engine has no compiler for";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();
     });
     if (walk.wasInterrupted())
       signalPassFailure();
+  }
+
+  void assign(DispatchOp dispatch, StringAttr host) {
+    bool isPreferred = !hostOnly && !preferred.empty() && preferred != host.getValue();
+    dispatch->setAttr(deviceAttr,
+                      isPreferred ? StringAttr::get(&getContext(), preferred.getValue()) : host);
+    if (isPreferred)
+      dispatch->setAttr(fallbackDeviceAttr, host);
+    ++assigned;
   }
 };
 

@@ -79,7 +79,7 @@ bool isMemory(Operation *op) {
 /// Does the op give a destination its first value? A copy does so where nothing may write to what it
 /// copies (plim-decouple-constant-writes).
 bool isInitializer(Operation *op) {
-  return isa_and_nonnull<linalg::FillOp, linalg::CopyOp>(op) &&
+  return isa_and_nonnull<linalg::FillOp, linalg::CopyOp>(op) && !op->hasAttr(deviceAttr) &&
          isMemory(cast<linalg::LinalgOp>(op).getDpsInits()[0].getDefiningOp());
 }
 
@@ -197,7 +197,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
 
   void tryFuse(Cluster &cluster, linalg::LinalgOp producer) {
     if (hasPinnedResult(producer) || isCheap(producer) || !producer.hasPureTensorSemantics() ||
-        producer->use_empty())
+        producer->use_empty() || producer->getAttr(deviceAttr) != cluster.root->getAttr(deviceAttr))
       return;
     if (!llvm::all_of(producer->getUsers(),
                       [&](Operation *user) { return cluster.ops.contains(user); }))

@@ -25,10 +25,11 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
       return pays;
     });
     // The patterns also turn destinations that are not read into `tensor.empty`, and with them what
-    // the author says of an allocation: they must not see the op.
+    // the author says of an allocation, and drop what he says of the op: they must not see it.
     SmallVector<Operation *> roots;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (llvm::none_of(op.getDpsInits(), plim::ir::constrainedAllocation))
+      if (llvm::none_of(op.getDpsInits(), plim::ir::constrainedAllocation) &&
+          !op->hasAttr(plim::ir::deviceAttr))
         roots.push_back(op);
     });
     GreedyRewriteConfig config;
@@ -43,7 +44,7 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     auto consumer = dyn_cast<linalg::LinalgOp>(operand.getOwner());
     auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
     if (!consumer || !producer || plim::ir::hasPinnedResult(producer) ||
-        consumer.getNumReductionLoops() > 0 ||
+        producer->hasAttr(plim::ir::deviceAttr) || consumer.getNumReductionLoops() > 0 ||
         !consumer.getMatchingIndexingMap(&operand).isPermutation())
       return false;
     for (OpOperand &init : producer.getDpsInitsMutable())

@@ -248,7 +248,8 @@ public:
     auto type = FunctionType::get(function.getContext(), types(), function.getResultTypes());
     auto external =
         ExternalOp::create(at, function.getLoc(), function.getName(), "private", type,
-                           builder.getArrayAttr(accesses), donations, function->hasAttr(pureAttr));
+                           builder.getArrayAttr(accesses), donations, function->hasAttr(pureAttr),
+                           /*device=*/StringAttr(), /*code=*/StringAttr());
     symbols.erase(function);
     symbols.insert(external);
     return success();

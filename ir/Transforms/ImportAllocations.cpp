@@ -72,8 +72,13 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
                                    << "of a function of the host application";
           continue;
         }
+        if (name == deviceAttr && !isArgument) {
+          if (failed(checkDevice(op, attribute.getValue())))
+            return failure();
+          continue;
+        }
         if (name.starts_with("plim.") && !llvm::is_contained(constraintAttrs, name) &&
-            name != deviceAttr && name != engineLimitsAttr)
+            name != engineLimitsAttr)
           return op->emitError() << "attribute '" << name
                                  << "' is set by the engine and cannot stand in a source";
       }
@@ -87,6 +92,18 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
           if (failed(check(attributes, /*isArgument=*/true)))
             return failure();
     return success();
+  }
+
+  /// Only what becomes the root of a dispatch keeps it: all others would lose it without a word.
+  static LogicalResult checkDevice(Operation *op, Attribute device) {
+    if (!isa<StringAttr>(device))
+      return op->emitError() << "'" << deviceAttr << "' must be the name of a device";
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (linalgOp && linalgOp.hasPureTensorSemantics())
+      return success();
+    return op->emitError() << "'" << deviceAttr
+                           << "' belongs on operations of linalg on tensors, other than those that "
+                              "are made of several";
   }
 
   /// Calls of the host are checked; what calls inside of the module pass on is not.

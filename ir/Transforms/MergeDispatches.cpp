@@ -58,8 +58,11 @@ NamedAttrList attributesOf(func::FuncOp function) {
 
 /// Do they compute the same, on the same device?
 bool areEqual(Candidate &a, Candidate &b) {
-  auto deviceOf = [](Candidate &candidate) { return candidate.dispatches[0]->getAttr(deviceAttr); };
-  return deviceOf(a) == deviceOf(b) && attributesOf(a.function) == attributesOf(b.function) &&
+  auto devicesOf = [](Candidate &candidate) {
+    DispatchOp dispatch = candidate.dispatches[0];
+    return std::pair(dispatch->getAttr(deviceAttr), dispatch->getAttr(fallbackDeviceAttr));
+  };
+  return devicesOf(a) == devicesOf(b) && attributesOf(a.function) == attributesOf(b.function) &&
          OperationEquivalence::isRegionEquivalentTo(&a.function.getBody(), &b.function.getBody(),
                                                     OperationEquivalence::IgnoreLocations);
 }

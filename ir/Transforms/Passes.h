@@ -8,7 +8,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <functional>
 #include <memory>
+#include <string>
 
 namespace mlir {
 namespace affine {
@@ -46,6 +48,24 @@ class PlimDialect;
 
 #define GEN_PASS_DECL
 #include "ir/Transforms/Passes.h.inc"
+
+/// A dispatch function for the compiler of an accelerator.
+struct DeviceSource {
+  llvm::StringRef device;
+  llvm::StringRef name; // of the public function in `text`
+  llvm::StringRef text; // a module in upstream dialects
+};
+
+/// What that compiler says to it.
+struct DeviceAnswer {
+  enum Kind { Taken, Refused, Failed };
+  Kind kind;
+  std::string text; // the code, any bytes; or why there is none
+};
+using CompileForDevice = std::function<DeviceAnswer(const DeviceSource &)>;
+
+/// Without a compiler the text is the code.
+std::unique_ptr<mlir::Pass> createPlimOutlineDeviceCode(CompileForDevice compiler = {});
 
 #define GEN_PASS_REGISTRATION
 #include "ir/Transforms/Passes.h.inc"

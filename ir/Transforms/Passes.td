@@ -260,11 +260,25 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
 def PlimAssignDevices : Pass<"plim-assign-devices", "::mlir::ModuleOp"> {
   let summary = "Say which device of the target runs each dispatch";
   let description = [{
-    A `plim.device` annotation on a dispatch names a device of `dlti.target_system_spec`; a name
-    that the target does not have, or a device that code cannot be generated for yet, is an error.
-    A dispatch without annotation runs on the first device, the host.
+    A `plim.device` annotation on a dispatch names a device of `dlti.target_system_spec` that must run
+    it: the host, a CPU of its kind, or one of `devices`, for which there is a compiler. Any other is an
+    error. A dispatch without annotation is for `preferred`, if that is given, and `plim.fallback_device`
+    says who runs it if that device does not take it; otherwise it is for the first device, the host.
+    With `host-only` the host runs all of them, whatever is annotated.
+
+    ```mlir
+    %r = plim.dispatch @matmul ins(%a, %b : ...) outs(%e : ...) -> ...
+    // becomes, with preferred=npu
+    %r = plim.dispatch @matmul ins(%a, %b : ...) outs(%e : ...)
+             {plim.device = "npu", plim.fallback_device = "host"} -> ...
+    ```
   }];
-  let statistics = [Statistic<"assigned", "assigned", "dispatches given to the default device">];
+  let options = [
+    ListOption<"devices", "devices", "std::string", "accelerators that there is a compiler for">,
+    Option<"preferred", "preferred", "std::string", "",
+           "the one of them that gets what names no device">,
+    Option<"hostOnly", "host-only", "bool", "false", "the host runs everything">];
+  let statistics = [Statistic<"assigned", "assigned", "dispatches that name no device">];
 }
 
 def PlimMergeDispatches : Pass<"plim-merge-dispatches", "::mlir::ModuleOp"> {
@@ -315,6 +329,43 @@ def PlimInferAccess : Pass<"plim-infer-access", "::mlir::ModuleOp"> {
     Statistic<"readOnly", "readonly", "read-only bindings">,
     Statistic<"writeOnly", "writeonly", "write-only bindings">,
     Statistic<"readWrite", "readwrite", "read-write bindings">];
+}
+
+def PlimOutlineDeviceCode : Pass<"plim-outline-device-code", "::mlir::ModuleOp"> {
+  let summary = "Hand dispatch functions of accelerators to their compilers";
+  let description = [{
+    A dispatch function that an accelerator runs becomes a module of its own, in which it is public and
+    named operations stand where the general form of linalg says the same. What the compiler of the device
+    makes of its text is the `code` of a `plim.external`, which the dispatch function calls instead of
+    computing: its operands are those of the function, each destination donated to its result. One
+    launch has one workgroup.
+
+    A device that does not take it is an error if the author has named it, with the reason; else
+    `plim.fallback_device` runs the dispatch, and `plim.refusal` keeps the reason for reports. No compiler
+    is asked for functions with operations of the plim dialect, which checks of indices are: nobody
+    outside knows them. In `plimsoll-opt` every device takes everything, and the text is the code.
+
+    ```mlir
+    func.func private @main_0(%a: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+      %r = linalg.exp ins(%a : tensor<?xf32>) outs(%o : tensor<?xf32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    }
+    // becomes
+    plim.external @npu.main_0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+        {accesses = [#plim.access<readonly>, #plim.access<writeonly>], code = "...", device = "npu",
+         donations = array<i64: 1>, pure}
+    func.func private @main_0(%a: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+      %context = plim.context : !plim.context
+      %r = plim.call @npu.main_0(%context, %a, %o) {destinations = array<i64: 2>, ...}
+      return %r : tensor<?xf32>
+    }
+    ```
+  }];
+  let constructor = "::plim::ir::createPlimOutlineDeviceCode()";
+  let dependentDialects = ["::plim::ir::PlimDialect"];
+  let statistics = [
+    Statistic<"outlined", "outlined", "dispatch functions that accelerators run">,
+    Statistic<"refused", "refused", "dispatch functions that they did not take">];
 }
 
 def PlimBindArguments : Pass<"plim-bind-arguments", "::mlir::ModuleOp"> {
@@ -436,7 +487,9 @@ def PlimPlaceAllocations : Pass<"plim-place-allocations", "::mlir::ModuleOp"> {
   let options = [Option<"policy", "policy", "std::string", /*default=*/"\"auto\"",
                         "auto, stack, workspace, heap or fixed:N">,
                  Option<"stackReserveBytes", "stack-reserve", "int64_t", /*default=*/"0",
-                        "Part of the stack budget that code needs beside its allocations">];
+                        "Part of the stack budget that code needs beside its allocations">,
+                 ListOption<"deviceMemories", "device-memories", "std::string",
+                            "Memories that accelerators bring to each call">];
   let statistics = [
     Statistic<"onStack", "stack", "allocations on the stack">,
     Statistic<"inWorkspace", "workspace", "allocations in the workspace">,

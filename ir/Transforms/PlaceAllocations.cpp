@@ -343,15 +343,32 @@ private:
         places.push_back(cast<StringAttr>(pool).getValue().str());
       return places;
     }
-    places = {"stack", "workspace"};
+    // What accelerators alone touch need not cross to them and back.
+    if (policy != "heap" && !isUsedByCpu(allocation))
+      for (const MemoryDescription &memory : target->memories)
+        if (llvm::is_contained(deviceMemories, memory.name))
+          places.push_back(memory.name);
+    const size_t first = places.size();
+    llvm::append_values(places, "stack", "workspace");
     // Between host buffers and their place in the slab stands nothing: the stack gains nothing there.
     if (policy == "auto" && isHost(allocation.function) && isPlannable(allocation))
-      std::swap(places[0], places[1]);
-    for (const MemoryDescription &memory : target->memories)
-      if (memory.kind == MemoryKind::Pinned || memory.kind == MemoryKind::Unified ||
-          memory.kind == MemoryKind::Device)
+      std::swap(places[first], places[first + 1]);
+    for (const MemoryDescription &memory : target->memories) {
+      bool isForData = memory.kind == MemoryKind::Pinned || memory.kind == MemoryKind::Unified ||
+                       memory.kind == MemoryKind::Device;
+      if (isForData && !llvm::is_contained(places, memory.name))
         places.push_back(memory.name);
+    }
     return places;
+  }
+
+  /// Is a CPU, or a function outside of the module, among those that touch it?
+  bool isUsedByCpu(Allocation &allocation) const {
+    auto accessors = allocation.op.getAccessorsAttr().getAsValueRange<StringAttr>();
+    return accessors.empty() || llvm::any_of(accessors, [&](StringRef name) {
+             const DeviceDescription *device = target->findDevice(name.str());
+             return !device || device->kind == plim::targets::DeviceKind::Cpu;
+           });
   }
 
   /// Can it have a fixed place in memory that the call provides?
@@ -419,6 +436,8 @@ private:
       return {"the author asks for it", "allocation"};
     if (allocation.op.getCandidatePoolsAttr())
       return {"the author prefers it", "allocation"};
+    if (place != "stack" && place != "workspace")
+      return {"nobody else than " + join(allocation.op.getAccessorsAttr()) + " uses it"};
     if (place != "stack")
       return {"planned in the slab of the call, at no cost"};
     if (allocation.inRegisters)

@@ -22,7 +22,7 @@ func.func private @work(%o: memref<4xf32>) attributes {plim.dispatch_function} {
   return
 }
 func.func @f(%o: memref<4xf32>) {
-  // expected-error @below {{device 'gpu' is an accelerator; code is generated for CPUs only}}
+  // expected-error @below {{device 'gpu' is an accelerator that the engine has no compiler for}}
   plim.dispatch @work outs(%o : memref<4xf32>) {plim.device = "gpu"}
   return
 }

@@ -284,3 +284,36 @@ func.func @copies(%c: tensor<4xf32>) -> tensor<4xf32> {
   %i = linalg.copy ins(%c : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %i : tensor<4xf32>
 }
+
+// -----
+
+// What is for a device is not fused with what is for another; on the same device it is.
+// CHECK-LABEL: func.func @devices(
+//       CHECK: %[[A:.*]] = plim.dispatch @devices_elementwise_0 {{.*}} {plim.device = "npu"}
+//       CHECK: %[[B:.*]] = plim.dispatch @devices_elementwise_1 ins(%[[A]]
+//   CHECK-NOT: plim.device
+//       CHECK: return
+func.func @devices(%x: tensor<?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
+  %a = linalg.exp {plim.device = "npu"} ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %b = linalg.abs {plim.device = "npu"} ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %c = linalg.negf ins(%b : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %c : tensor<?xf32>
+}
+
+// -----
+
+// Nor does an initializer that is for a device disappear in a dispatch.
+// CHECK-LABEL: func.func @initializer(
+//       CHECK: %[[F:.*]] = plim.dispatch @initializer_fill_0 {{.*}} {plim.device = "npu"}
+//       CHECK: plim.dispatch @initializer_elementwise_1 {{.*}}outs(%[[F]]
+func.func @initializer(%x: tensor<4xf32>, %a: f32) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill {plim.device = "npu"} ins(%a : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %s = arith.addf %u, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

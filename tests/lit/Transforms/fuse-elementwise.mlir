@@ -242,3 +242,28 @@ func.func @constrained(%a: tensor<4xf32>, %zero: f32) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// An annotated op stays what it is.
+// CHECK-LABEL: func.func @devices(
+//       CHECK: linalg.exp {plim.device = "npu"}
+//       CHECK: linalg.generic
+//   CHECK-NOT: = linalg
+//       CHECK: return
+func.func @devices(%x: tensor<?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
+  %a = linalg.exp {plim.device = "npu"} ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.negf %v : f32
+    linalg.yield %n : f32
+  } -> tensor<?xf32>
+  %c = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%b : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = math.absf %v : f32
+    linalg.yield %n : f32
+  } -> tensor<?xf32>
+  return %c : tensor<?xf32>
+}

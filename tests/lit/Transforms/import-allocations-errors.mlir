@@ -75,3 +75,34 @@ func.func @kernel() attributes {plim.kernel} {
 func.func @dispatch() attributes {plim.dispatch_function} {
   return
 }
+
+// -----
+
+// A device is named where it is not lost.
+func.func @devices(%x: tensor<4xf32>, %m: memref<4xf32>) {
+  // expected-error @below {{'plim.device' must be the name of a device}}
+  %a = linalg.exp {plim.device = 1 : i32} ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+func.func @on_memrefs(%m: memref<4xf32>) {
+  // expected-error @below {{'plim.device' belongs on operations of linalg on tensors, other than those that are made of several}}
+  linalg.exp {plim.device = "npu"} ins(%m : memref<4xf32>) outs(%m : memref<4xf32>)
+  return
+}
+func.func @of_several(%x: tensor<4x4xf32>, %i: tensor<4x4xi32>) {
+  // expected-error @below {{'plim.device' belongs on}}
+  %a = linalg.softmax {plim.device = "npu"} dimension(1) ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-error @below {{'plim.device' belongs on}}
+  %b = tosa.abs %x {plim.device = "npu"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-error @below {{'plim.device' belongs on}}
+  %c = arith.addf %x, %x {plim.device = "npu"} : tensor<4x4xf32>
+  return
+}
+// expected-error @below {{'plim.device' belongs on}}
+func.func @function() attributes {plim.device = "npu"} {
+  return
+}
+// expected-error @below {{attribute 'plim.device' is set by the engine}}
+func.func @argument(%x: tensor<4xf32> {plim.device = "npu"}) {
+  return
+}

@@ -1,5 +1,6 @@
 // Pools and who reaches them: no annotation is needed to keep a buffer of an accelerator off the stack.
 // RUN: plimsoll-opt %s -plim-infer-accessors -plim-place-allocations | FileCheck %s
+// RUN: plimsoll-opt %s -plim-infer-accessors -plim-place-allocations=device-memories=vram | FileCheck %s --check-prefix=BROUGHT
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "host" = #dlti.target_device_spec<"plim.kind" = "cpu",
@@ -70,6 +71,23 @@ func.func @preferred(%n: index, %x: f32) attributes {plim.kernel} {
   memref.dealloc %d : memref<16xf32>
   %e = plim.alloc(%n) {scope = "global.sram", max_bytes = 64 : i64} : memref<?xf32>
   memref.dealloc %e : memref<?xf32>
+  return
+}
+
+// Memory that a device brings takes what nobody else touches, as far as its size is known.
+//   CHECK-LABEL: func.func @brought(
+// BROUGHT-LABEL: func.func @brought(
+//       BROUGHT: plim.alloc() {accessors = ["gpu"], {{.*}}reason = "nobody else than gpu uses it", scope = "global.vram"}
+//       BROUGHT: plim.alloc() {accessors = ["gpu", "host"], {{.*}}scope = "global.workspace"}
+func.func @brought(%x: f32) {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc() : memref<4xf32>
+  plim.dispatch @d outs(%a : memref<4xf32>) {plim.device = "gpu"}
+  memref.dealloc %a : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  memref.store %x, %b[%c0] : memref<4xf32>
+  plim.dispatch @d outs(%b : memref<4xf32>) {plim.device = "gpu"}
+  memref.dealloc %b : memref<4xf32>
   return
 }
 }

@@ -289,7 +289,7 @@ TEST(RuntimeSymbols, AreTheWholeAbi) {
   std::map<std::string, void *> table;
   for (const RuntimeSymbol &symbol : runtimeSymbols())
     EXPECT_TRUE(table.emplace(symbol.name, symbol.address).second);
-  EXPECT_EQ(table.size(), 9u);
+  EXPECT_EQ(table.size(), 10u);
   EXPECT_EQ(table["plim_rt_dispatch"], reinterpret_cast<void *>(&plim_rt_dispatch));
   EXPECT_EQ(table["plim_rt_schedule"], reinterpret_cast<void *>(&plim_rt_schedule));
   EXPECT_EQ(table["plim_rt_allocate"], reinterpret_cast<void *>(&plim_rt_allocate));
@@ -298,6 +298,7 @@ TEST(RuntimeSymbols, AreTheWholeAbi) {
   EXPECT_EQ(table["plim_rt_scratch"], reinterpret_cast<void *>(&plim_rt_scratch));
   EXPECT_EQ(table["plim_rt_recurse"], reinterpret_cast<void *>(&plim_rt_recurse));
   EXPECT_EQ(table["plim_rt_call"], reinterpret_cast<void *>(&plim_rt_call));
+  EXPECT_EQ(table["plim_rt_launch"], reinterpret_cast<void *>(&plim_rt_launch));
   EXPECT_EQ(table["plim_rt_fail"], reinterpret_cast<void *>(&plim_rt_fail));
 }
 
