@@ -278,7 +278,8 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
   writer.list(artifact.functions,
               [&](const FunctionSignature &function) { writeSignature(writer, function); });
   writer.list(artifact.externals, [&](const ExternalFunction &external) {
-    for (const std::string *text : {&external.name, &external.location, &external.signature})
+    for (const std::string *text : {&external.name, &external.location, &external.signature,
+                                    &external.device, &external.code})
       writer.text(*text);
     writer.integer(external.isPure);
     writer.list(external.openResults, [&](const std::pair<uint32_t, ValueType> &result) {
@@ -415,7 +416,8 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
   reader.list(artifact.functions, [&] { return readSignature(reader); });
   reader.list(artifact.externals, [&] {
     ExternalFunction external;
-    for (std::string *text : {&external.name, &external.location, &external.signature})
+    for (std::string *text : {&external.name, &external.location, &external.signature,
+                              &external.device, &external.code})
       *text = reader.text();
     external.isPure = reader.integer() != 0;
     reader.list(external.openResults, [&] {

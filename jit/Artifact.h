@@ -124,7 +124,7 @@ struct DataSymbol {
   int64_t alignment = 0; // of a variable whose author asks for more than that of buffers
 };
 
-/// A function of the host application that the code calls.
+/// A function outside of the code that it calls: of the host application, or of a device.
 struct ExternalFunction {
   std::string name;
   std::string location; // "file:line:column: " of its declaration; may be empty
@@ -135,6 +135,10 @@ struct ExternalFunction {
   /// The tensor results that it makes, since only it knows how large they are: where each stands among its
   /// results, and its type.
   std::vector<std::pair<uint32_t, ValueType>> openResults = {};
+  /// Of a dispatch that an accelerator runs: its name in the target, and what its compiler made of the
+  /// dispatch. Empty: a function of the application's.
+  std::string device = {};
+  std::string code = {};
 };
 
 /// Proof that generated code keeps to the stack budget, for a dispatch or a public function. Bytes,
@@ -167,7 +171,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 14;
+inline constexpr uint32_t artifactVersion = 15;
 
 // A serialised artifact:
 //

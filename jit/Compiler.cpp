@@ -196,11 +196,13 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
   for (auto external : module.getOps<ir::ExternalOp>()) {
     if (SymbolTable::symbolKnownUseEmpty(external, module))
       continue;
-    ExternalFunction &function =
-        artifact.externals.emplace_back(ExternalFunction{.name = external.getSymName().str(),
-                                                         .location = locationOf(external.getLoc()),
-                                                         .signature = signatureOf(external),
-                                                         .isPure = external.getPure()});
+    ExternalFunction &function = artifact.externals.emplace_back(
+        ExternalFunction{.name = external.getSymName().str(),
+                         .location = locationOf(external.getLoc()),
+                         .signature = signatureOf(external),
+                         .isPure = external.getPure(),
+                         .device = external.getDevice().value_or("").str(),
+                         .code = external.getCode().value_or("").str()});
     for (auto [i, type] : llvm::enumerate(external.getFunctionType().getResults()))
       if (external.isOpenResult(unsigned(i)))
         function.openResults.emplace_back(uint32_t(i), valueTypeOf(type));
@@ -581,6 +583,13 @@ private:
     if (!device.caches.empty() && device.caches[0].lineBytes > 0)
       pipeline.inlineConstantBytes = device.caches[0].lineBytes;
     pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();
+    for (const DeviceCompiler &each : options.devices)
+      pipeline.devices.push_back(each.device);
+    pipeline.preferredDevice = options.preferredDevice;
+    pipeline.deviceMemories = options.deviceMemories;
+    pipeline.compileForDevice = [this](const ir::DeviceSource &dispatch) {
+      return compileForDevice(dispatch);
+    };
     auto runStage = [&](auto build, const char *stage) {
       if (isStopped())
         return stopped();
@@ -755,6 +764,23 @@ private:
     return okStatus();
   }
 
+  ir::DeviceAnswer compileForDevice(const ir::DeviceSource &dispatch) {
+    using enum ir::DeviceAnswer::Kind;
+    // A second lowering takes the answers of the first.
+    auto [answer, isNew] = deviceAnswers.try_emplace({dispatch.device.str(), dispatch.text.str()});
+    if (!isNew)
+      return answer->second;
+    auto device = llvm::find_if(options.devices, [&](const DeviceCompiler &each) {
+      return each.device == dispatch.device;
+    });
+    ProfilerSpan span = step(("code of " + dispatch.device.str()).c_str());
+    StatusOr<std::string> code = device->compile(dispatch.name, dispatch.text);
+    return answer->second = code.ok() ? ir::DeviceAnswer{Taken, std::move(*code)}
+                            : code.status().code() == StatusCode::Unimplemented
+                                ? ir::DeviceAnswer{Refused, std::string(code.status().message())}
+                                : ir::DeviceAnswer{Failed, std::string(code.status().message())};
+  }
+
   bool isStopped() const { return options.stop.stop_requested(); }
   static Status stopped() { return cancelledError("the compilation was stopped"); }
 
@@ -767,6 +793,7 @@ private:
   CompileTimes &times;
   ProgressReport progress;
   ConstantTable constants; // a second lowering takes those of the first
+  std::map<std::pair<std::string, std::string>, ir::DeviceAnswer> deviceAnswers; // device, text
 };
 
 } // namespace

@@ -46,6 +46,16 @@ struct Specialization {
   std::vector<int64_t> extents;
 };
 
+/// The compiler of an accelerator of the target. It gets a dispatch: the name of a public function, and
+/// the text of the module that it stands in, in upstream dialects (docs/design/devices.md). It gives the
+/// code, any bytes, or Unimplemented for what the device does not take; what else it says fails the
+/// compilation. Called by the thread that compiles, with 64 MiB of stack; several compilations may run at
+/// once.
+struct DeviceCompiler {
+  std::string device;
+  std::function<StatusOr<std::string>(std::string_view name, std::string_view text)> compile;
+};
+
 struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
   std::string policy = "auto";
@@ -55,14 +65,20 @@ struct CompileOptions {
   std::vector<std::string> engineLimits, loadLimits;
   /// The plain lowering that every optimisation is compared with.
   bool oracle = false;
-  /// For data that lies in memory of its own, right before pages that may not be touched: all constants are
-  /// data, and code counts on no more than the alignment of their elements.
+  /// For data that lies in memory of its own, right before pages that may not be touched: all constants
+  /// are data, and code counts on no more than the alignment of their elements.
   bool guarded = false;
   /// How per-dispatch code generation is run; sequentially when empty.
   ParallelFor parallelFor;
   /// If not null, keeps the memory of the source, which nobody may write while it does: large constants
   /// of bytecode that lie there, aligned to dataAlignment, stay there.
   std::shared_ptr<const void> sourceOwner;
+  /// The oracle has none.
+  std::vector<DeviceCompiler> devices;
+  /// The one of them that gets what the source gives to no device, as far as it takes it. Empty: none.
+  std::string preferredDevice;
+  /// Memories of the target that their devices bring to a call, so that temporaries may be there.
+  std::vector<std::string> deviceMemories;
   /// If not null, receives the assembly of all objects.
   std::string *assembly = nullptr;
   ProgressCallback progress;

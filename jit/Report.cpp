@@ -146,7 +146,7 @@ void addOrder(ir::ScheduleOp schedule, llvm::json::Array &dispatches) {
 llvm::json::Array externalsOf(ModuleOp module) {
   llvm::json::Array externals;
   for (auto external : module.getOps<ir::ExternalOp>())
-    if (!SymbolTable::symbolKnownUseEmpty(external, module))
+    if (!external.getDevice() && !SymbolTable::symbolKnownUseEmpty(external, module))
       externals.push_back(llvm::json::Object{{"name", external.getSymName().str()},
                                              {"location", textOf(external.getLoc())},
                                              {"type", signatureOf(external)},
@@ -197,6 +197,8 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
                                  {"location", textOf(dispatch.getLoc())},
                                  {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
                                  {"bindings", std::move(bindings)}};
+        if (auto refusal = dispatch->getAttrOfType<StringAttr>(ir::refusalAttr))
+          entry["refusal"] = refusal.getValue().str();
         dispatches.push_back(std::move(entry));
         if (auto schedule = dyn_cast<ir::ScheduleOp>(dispatch->getParentOp());
             schedule && dispatch == &schedule.getBody().front().back())

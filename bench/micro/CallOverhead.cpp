@@ -8,6 +8,8 @@
 //   host/call           callInto of 100 calls of a function of the host application, each with the scalar that the
 //                       one before gave back, beside the same with one. "host_ns" is the difference by the number
 //                       of further calls; "serial_ns" that of functions that run once at a time
+//   device/launch       callInto of 100 dispatches of 16 floats that a device runs, one of which nothing but its
+//                       function is there, beside the same on the host. "launch_ns" is what a dispatch costs more
 //   dispatch/chain      callInto of 100 dependent dispatches of 16 floats that do not fuse, beside the
 //                       same with two. "dispatch_ns" is the difference by the number of further
 //                       dispatches, the work on 16 floats included
@@ -198,6 +200,60 @@ void hostCalls(benchmark::State &state) {
   state.counters["serial_ns"] = each("serial_us");
 }
 
+plim_code negateBackwards(plim_context *, void *, const plim_view *arguments,
+                          const plim_view *results) {
+  const auto *x = static_cast<const float *>(arguments[0].data);
+  auto *y = static_cast<float *>(results[0].data);
+  for (int64_t i = 0; i < 16; ++i)
+    y[i] = -x[15 - i];
+  return 0;
+}
+
+void deviceLaunch(benchmark::State &state) {
+  constexpr int64_t calls = 200, steps = 100;
+  // Two of these do not fuse.
+  std::string text = R"(#back = affine_map<(i) -> (15 - i)>
+#id = affine_map<(i) -> (i)>
+func.func @main(%v0: tensor<16xf32>) -> tensor<16xf32> {
+  %e = tensor.empty() : tensor<16xf32>
+)";
+  for (int64_t i = 0; i < steps; ++i)
+    text +=
+        "  %v" + std::to_string(i + 1) +
+        " = linalg.generic {indexing_maps = [#back, #id], iterator_types = [\"parallel\"]} ins(%v" +
+        std::to_string(i) +
+        " : tensor<16xf32>) outs(%e : tensor<16xf32>) {\n  ^bb0(%x: f32, %o: f32):\n"
+        "    %y = arith.negf %x : f32\n    linalg.yield %y : f32\n  } -> tensor<16xf32>\n";
+  text += "  return %v" + std::to_string(steps) + " : tensor<16xf32>\n}\n";
+  auto device = std::make_shared<Device>();
+  device->name = "npu";
+  device->compile = [](std::string_view, std::string_view) -> StatusOr<std::string> {
+    return std::string();
+  };
+  device->load = [](std::string_view, std::string_view) -> StatusOr<HostFunction> {
+    return HostFunction{.function = &negateBackwards};
+  };
+  EngineOptions options;
+  options.threads = 1;
+  options.devices = {device};
+  auto engine = orFail(Engine::create(std::move(options)));
+  LoadOptions onDevice;
+  onDevice.device = "npu";
+  const Function launched = orFail(orFail(engine->load(text, "chain", onDevice))->lookup("main")),
+                 plain = orFail(orFail(engine->load(text, "chain"))->lookup("main"));
+  std::vector<Value> arguments = {randomTensor({16})}, results(1), wanted(1);
+  orFail(launched.callInto(arguments, results));
+  orFail(plain.callInto(arguments, wanted));
+  checkClose("chain", elements(std::get<Buffer>(results[0])),
+             {elements(std::get<Buffer>(wanted[0])), 16}, 0);
+  Contest contest(state);
+  contest.add("plimsoll", callTurn(launched, arguments, results, calls), 0, calls);
+  contest.add("host", callTurn(plain, arguments, results, calls), 0, calls);
+  contest.run();
+  state.counters["launch_ns"] =
+      (state.counters["plimsoll_us"] - state.counters["host_us"]) * 1e3 / steps;
+}
+
 size_t countDispatches(const Module &module) {
   size_t count = 0;
   const nlohmann::json report = nlohmann::json::parse(module.report());
@@ -259,6 +315,7 @@ void registerAll() {
   add("call/add16", callAdd, 101)->ArgName("threads")->Arg(1)->Arg(0);
   add("call/scalar", callScalar, 101);
   add("host/call", hostCalls, 101);
+  add("device/launch", deviceLaunch, 101);
   add("dispatch/chain", chainOfDispatches, 51)
       ->ArgNames({"steps", "threads"})
       ->Args({50, 1})

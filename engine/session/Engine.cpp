@@ -93,41 +93,6 @@ StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &arti
   return bindings;
 }
 
-std::string withoutSpaces(std::string text) {
-  std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
-  return text;
-}
-
-/// The function that a declaration is bound to: of the load, else of the engine. Null: of neither.
-const HostFunction *find(const HostFunctions &ofLoad, const HostFunctions &ofEngine,
-                         const std::string &name) {
-  for (const HostFunctions *functions : {&ofLoad, &ofEngine})
-    if (auto it = functions->find(name); it != functions->end())
-      return &it->second;
-  return nullptr;
-}
-
-Status checkExternal(const jit::ExternalFunction &external, const HostFunction *function,
-                     const HostFunctions &ofLoad, const HostFunctions &ofEngine) {
-  const std::string what = external.location + "host function '" + external.name + "' ";
-  if (!function || !function->function) {
-    std::vector<std::string> names;
-    for (const HostFunctions *functions : {&ofLoad, &ofEngine})
-      for (const auto &[name, each] : *functions)
-        if (each.function)
-          names.push_back(name);
-    return failedPreconditionError(what + "of type " + external.signature + " is not bound" +
-                                   suggestion(external.name, names));
-  }
-  if (!function->signature.empty() &&
-      withoutSpaces(function->signature) != withoutSpaces(external.signature))
-    return invalidArgumentError(what + "is declared as " + external.signature +
-                                ", but the one that it is bound to is " + function->signature);
-  if (external.isPure && function->kind != HostFunctionKind::Pure)
-    return invalidArgumentError(what + "is declared pure, but the one that it is bound to is not");
-  return okStatus();
-}
-
 /// Constants that live in pools, by the symbol, and where each will be.
 using PinnedConstants = std::vector<std::pair<const DataSymbol *, std::byte *>>;
 
@@ -231,8 +196,9 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
     PLIM_ASSIGN_OR_RETURN(
         state.target, targets::resolveTarget(options.target, options.targetOverrides, &warnings));
   }
+  PLIM_RETURN_IF_ERROR(session::addDevices(options.devices, state.target));
   bool isHost = !options.description && (options.target == "host" || options.target == "host-cpu");
-  if (isHost && options.targetOverrides.empty()) {
+  if (isHost && options.targetOverrides.empty() && options.devices.empty()) {
     state.host = state.target;
   } else {
     PLIM_ASSIGN_OR_RETURN(state.host, targets::resolveTarget("host-cpu", {}, &warnings));
@@ -318,12 +284,16 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
                                         const LoadOptions &options, jit::CompileTimes *times) {
   if (jit::isArtifact(source))
     return invalidArgumentError(std::string(sourceName) + " is compiled already");
+  PLIM_RETURN_IF_ERROR(state->checkDevice(options.device));
   jit::CompileOptions compileOptions;
   compileOptions.policy = policyOf(options);
   compileOptions.engineLimits = state->options.limits;
   compileOptions.loadLimits = options.limits;
   compileOptions.oracle = options.oracle;
   compileOptions.guarded = state->options.checked;
+  compileOptions.devices = state->deviceCompilers();
+  compileOptions.preferredDevice = options.device;
+  compileOptions.deviceMemories = state->deviceMemories();
   compileOptions.assembly = options.assembly;
   compileOptions.sourceOwner = options.sourceOwner;
   compileOptions.progress = options.progress;
@@ -354,6 +324,12 @@ std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
     hasher.updateInteger(limits->size());
     for (const std::string &limit : *limits)
       hasher.updateField(limit);
+  }
+  hasher.updateField(options.device);
+  for (const std::shared_ptr<const Device> &device : state->options.devices) {
+    hasher.updateInteger(device->compile != nullptr);
+    hasher.updateInteger(device->memory.allocate != nullptr);
+    hasher.updateField(device->name).updateField(device->version);
   }
   hasher.updateInteger(options.oracle);
   hasher.updateInteger(state->options.checked);
@@ -430,11 +406,11 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
       options.specialization.value_or(state->options.specialization);
   bool mayHaveSome = specialization.mode != Specialization::None && specialization.atMost > 0;
   if (mayHaveSome && !options.oracle && !state->options.checked)
-    module->state->specializations =
-        Specializations::create(*module,
-                                {source, options.sourceOwner, std::string(sourceName),
-                                 policyOf(options), options.limits, key},
-                                specialization);
+    module->state->specializations = Specializations::create(
+        *module,
+        {source, options.sourceOwner, std::string(sourceName), policyOf(options), options.limits,
+         options.device, options.functions, key},
+        specialization);
   return module;
 }
 
@@ -450,6 +426,7 @@ Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOp
                                {!options.limits.empty(), "limits"},
                                {options.oracle, "oracle"},
                                {options.assembly != nullptr, "assembly"},
+                               {!options.device.empty(), "device"},
                                {isSpecialized, "specialization"}})
     if (isGiven)
       late += (late.empty() ? "" : ", ") + std::string(what);
@@ -576,25 +553,11 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     bindings.emplace_back(symbol->name, address);
     moduleState.pinned[symbol->name] = address;
   }
-  std::vector<jit::ExternalBinding> externals;
-  for (const jit::ExternalFunction &external : artifact.externals) {
-    const HostFunctions &ofEngine = state->options.functions;
-    const HostFunction *function = find(functions, ofEngine, external.name);
-    PLIM_RETURN_IF_ERROR(checkExternal(external, function, functions, ofEngine));
-    bool isSerial = function->kind == HostFunctionKind::Serial;
-    std::vector<runtime::OpenResult> openResults;
-    for (const auto &[index, type] : external.openResults) {
-      std::optional<runtime::ElementType> element = runtime::elementTypeFromName(type.element);
-      if (!element)
-        return dataLossError(artifact.source + " has no type of elements '" + type.element + "'");
-      openResults.push_back({index, runtime::elementBytes(*element), type.shape});
-    }
-    moduleState.externals.push_back(std::make_unique<const plim_external>(plim_external{
-        external.name, function->function, function->user,
-        isSerial ? state->turnOf(*function) : nullptr, function->owner, std::move(openResults)}));
-    externals.emplace_back(external.name, moduleState.externals.back().get());
-  }
-  PLIM_ASSIGN_OR_RETURN(moduleState.linked, state->session->link(artifact, bindings, externals));
+  PLIM_ASSIGN_OR_RETURN(moduleState.externals, state->bindExternals(artifact, functions));
+  PLIM_ASSIGN_OR_RETURN(
+      moduleState.linked,
+      state->session->link(artifact, bindings, bindingsOf(moduleState.externals)));
+  moduleState.devicePools = state->makeDevicePools(artifact);
   for (const auto &[symbol, address] : pinned)
     std::memcpy(address, contentsOf(artifact, *symbol)->data(), static_cast<size_t>(symbol->bytes));
   for (const jit::StackProof &proof : artifact.stack)

@@ -24,6 +24,7 @@
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Value.h"
+#include "engine/session/Device.h"
 #include "engine/session/Event.h"
 #include "engine/session/FunctionCode.h"
 #include "engine/session/HostFunctions.h"
@@ -98,6 +99,8 @@ struct EngineOptions {
   runtime::Allocator allocator;
   /// What modules may declare and call. Registered once, for all modules.
   HostFunctions functions;
+  /// Accelerators that the host brings, each name once.
+  Devices devices;
   /// Looks for accesses out of range and writes to what is read-only, while generated code runs. Every
   /// buffer has pages of its own between guarded ones, ending with them as nearly as its alignment
   /// allows; what a dispatch only reads is write-protected while it runs. A fault becomes OutOfRange,
@@ -139,6 +142,9 @@ struct LoadOptions {
   Parameters parameters;
   /// Stronger than the engine's. One that the module does not call is ignored.
   HostFunctions functions;
+  /// The device of the engine's that gets what the source gives to none, as far as it takes it. Empty: the
+  /// host.
+  std::string device;
   /// If not null, keeps the memory of the source, which nobody may write until the last copy of it is
   /// gone: large constants of bytecode that begins a page are then used where they lie, if they are
   /// aligned to PLIM_BUFFER_ALIGNMENT. Without, the module has copies.

@@ -301,6 +301,9 @@ Status Function::bindPools(const CallOptions &options, std::span<HostMemory> mem
     if (need.bytes == 0)
       continue;
     auto own = options.pools.find(name), loaded = state.pools.find(name);
+    if (own == options.pools.end() && loaded == state.pools.end() && !state.devicePools.empty() &&
+        state.devicePools[i])
+      continue; // the device's
     if (own == options.pools.end() && loaded == state.pools.end())
       return failedPreconditionError("'" + description->name + "' needs pool '" + name + "' with " +
                                      std::to_string(need.bytes) +
@@ -449,7 +452,6 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
 
   size_t poolCount = moduleState.artifact.pools.size();
   SmallArray<HostMemory, 8> pools(poolCount);
-  SmallArray<void *, 8> poolBases(poolCount);
   bool sharesPools = false;
   PLIM_RETURN_IF_ERROR(bindPools(options, {pools.data(), poolCount}, sharesPools));
   runtime::CallMemory memory;
@@ -502,9 +504,9 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
         bindOutputs(options, arguments, {pools.data(), poolCount}, state, outputs.data()));
     memory.outputs = outputs.data();
   }
-  for (size_t i = 0; i < (special ? special->pools.size() : poolCount); ++i)
-    poolBases[i] = pools[special ? special->pools[i] : i].data;
-  memory.pools = poolCount == 0 ? nullptr : poolBases.data();
+  const size_t baseCount = special ? special->pools.size() : poolCount;
+  SmallArray<void *, 8> poolBases(baseCount);
+  memory.pools = baseCount == 0 ? nullptr : poolBases.data();
 
   std::unique_lock<std::timed_mutex> poolLock, stateLock; // in this order
   if (sharesPools || state) {
@@ -517,6 +519,24 @@ Status Function::callInto(std::span<const Value> arguments, std::span<Value> res
       if (lock->mutex() &&
           !runtime::lockUnless(*lock, [&] { return options.stop.stop_requested(); }))
         return Status(StatusCode::Cancelled, "the call was cancelled");
+  }
+  // Last, and in the order of the pools: who waits for a block keeps nobody else from giving one back.
+  const auto &devicePools = special ? special->devicePools : moduleState.devicePools;
+  SmallArray<DevicePool::Block, 4> blocks(devicePools.size());
+  for (size_t i = 0; i < baseCount; ++i) {
+    DevicePool *own = devicePools.empty() ? nullptr : devicePools[i].get();
+    if (!own || (!special && (pools[i].data || description->pools[i].bytes == 0))) {
+      poolBases[i] = poolCount == 0 ? nullptr : pools[special ? special->pools[i] : i].data;
+      continue;
+    }
+    blocks[i] = own->take(options.stop);
+    poolBases[i] = blocks[i].data();
+    if (!poolBases[i] && options.stop.stop_requested())
+      return Status(StatusCode::Cancelled, "the call was cancelled");
+    if (!poolBases[i])
+      return resourceExhaustedError("'" + description->name + "' needs " +
+                                    std::to_string(own->bytes()) + " bytes of '" + own->memory() +
+                                    "', which its device does not have");
   }
   std::optional<GuardedArguments> guarded;
   std::string name;

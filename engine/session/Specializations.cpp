@@ -255,12 +255,17 @@ void Specializations::record(size_t function, std::span<const Value> arguments, 
 void Specializations::makeHot(size_t function, const std::vector<int64_t> &extents, uint64_t hash,
                               const std::stop_token &stop) {
   StatusOr<jit::Artifact> artifact = compile({names[function], extents}, /*onWorkers=*/false, stop);
+  // Devices load and release code, and may call back: not while anybody else has to wait.
+  StatusOr<Externals> externals = artifact.ok() ? engine.bindExternals(*artifact, source.functions)
+                                                : StatusOr<Externals>(artifact.status());
+  std::unique_ptr<SpecializedCode> gone;
   std::unique_lock lock(mutex);
   --counts.inWork;
   if (!module || stop.stop_requested())
     return;
-  Status status =
-      artifact.ok() ? publish(function, extents, hash, *artifact, idleSamples) : artifact.status();
+  Status status = externals.ok()
+                      ? publish(function, extents, hash, *artifact, *externals, idleSamples, gone)
+                      : externals.status();
   // Earned once more before it is tried once more.
   for (Heat &heat : heats)
     if (heat.hash == hash)
@@ -289,8 +294,10 @@ Status Specializations::make(size_t function, std::span<const Value> arguments) 
   }
   PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
                         compile({names[function], extents}, /*onWorkers=*/true, {}));
+  PLIM_ASSIGN_OR_RETURN(Externals externals, engine.bindExternals(artifact, source.functions));
+  std::unique_ptr<SpecializedCode> gone;
   std::lock_guard lock(mutex);
-  return publish(function, extents, hash, artifact, 0);
+  return publish(function, extents, hash, artifact, externals, 0, gone);
 }
 
 StatusOr<jit::Artifact> Specializations::compile(const jit::Specialization &specialization,
@@ -310,6 +317,9 @@ StatusOr<jit::Artifact> Specializations::compile(const jit::Specialization &spec
   options.policy = source.policy;
   options.engineLimits = ofEngine.limits;
   options.loadLimits = source.limits;
+  options.devices = engine.deviceCompilers();
+  options.preferredDevice = source.device;
+  options.deviceMemories = engine.deviceMemories();
   options.sourceOwner = source.owner;
   options.profiler = ofEngine.profiler.get();
   options.specialization = specialization;
@@ -327,12 +337,13 @@ StatusOr<jit::Artifact> Specializations::compile(const jit::Specialization &spec
 }
 
 StatusOr<std::unique_ptr<SpecializedCode>>
-Specializations::link(size_t function, const jit::Artifact &artifact) const {
+Specializations::link(size_t function, const jit::Artifact &artifact, Externals &externals) const {
   const Module::State &general = *module->state;
   auto special = std::make_unique<SpecializedCode>();
   const FunctionSignature &signature = special->signature = artifact.functions.at(0);
 
-  // What calls have bound for the general code has to do.
+  // What calls have bound for the general code has to do, but for what devices give.
+  special->devicePools = engine.makeDevicePools(artifact);
   for (size_t i = 0; i < artifact.pools.size(); ++i) {
     std::optional<uint32_t> position =
         positionOf(general.artifact.pools, artifact.pools[i], std::identity());
@@ -340,7 +351,9 @@ Specializations::link(size_t function, const jit::Artifact &artifact) const {
     jit::PoolNeed have;
     if (position)
       have = general.artifact.functions[function].pools[*position];
-    if (need.bytes > have.bytes || (need.bytes != 0 && need.alignment > have.alignment))
+    bool isOfDevice = !special->devicePools.empty() && special->devicePools[i];
+    if (!isOfDevice &&
+        (need.bytes > have.bytes || (need.bytes != 0 && need.alignment > have.alignment)))
       return failedPreconditionError("it needs more of pool '" + artifact.pools[i] + "'");
     special->pools.push_back(position.value_or(0));
   }
@@ -369,10 +382,9 @@ Specializations::link(size_t function, const jit::Artifact &artifact) const {
     if (address)
       bindings.emplace_back(symbol.name, address);
   }
-  std::vector<jit::ExternalBinding> externals;
-  for (const auto &external : general.externals)
-    externals.emplace_back(external->name, external.get());
-  PLIM_ASSIGN_OR_RETURN(special->linked, engine.session->link(artifact, bindings, externals));
+  PLIM_ASSIGN_OR_RETURN(special->linked,
+                        engine.session->link(artifact, bindings, bindingsOf(externals)));
+  special->externals = std::move(externals);
 
   FunctionCode &code = special->code;
   code.signature = &signature;
@@ -407,10 +419,14 @@ bool Specializations::canEmpty(size_t slot, uint64_t idle) const {
 }
 
 Status Specializations::publish(size_t function, const std::vector<int64_t> &extents, uint64_t hash,
-                                const jit::Artifact &artifact, uint64_t idle) {
+                                const jit::Artifact &artifact, Externals &externals, uint64_t idle,
+                                std::unique_ptr<SpecializedCode> &gone) {
   if (isThere(function, extents, hash))
     return okStatus();
-  PLIM_ASSIGN_OR_RETURN(std::unique_ptr<SpecializedCode> special, link(function, artifact));
+  StatusOr<std::unique_ptr<SpecializedCode>> linked = link(function, artifact, externals);
+  PLIM_RETURN_IF_ERROR(linked.status());
+  std::unique_ptr<SpecializedCode> &special = gone;
+  special = std::move(*linked);
   std::vector<size_t> order(slots.size());
   std::iota(order.begin(), order.end(), size_t(0));
   // Free ones first, then the one that was not used for longest.
@@ -427,7 +443,7 @@ Status Specializations::publish(size_t function, const std::vector<int64_t> &ext
       continue;
     }
     counts.evicted += slot.special != nullptr;
-    slot.special = std::move(special);
+    std::swap(slot.special, special);
     slot.function = function;
     slot.extents = extents;
     slot.lastUse.store(samples.fetch_add(1) + 1);
@@ -448,11 +464,12 @@ SpecializationStatistics Specializations::statistics() const {
 }
 
 void Specializations::close() {
+  std::vector<std::unique_ptr<SpecializedCode>> gone;
   std::lock_guard lock(mutex);
   module = nullptr;
   for (size_t i = 0; i < slots.size(); ++i) {
     hashes[i].store(0);
-    slots[i]->special.reset();
+    gone.push_back(std::move(slots[i]->special));
   }
 }
 

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "engine/runtime/Value.h"
+#include "engine/session/DevicePool.h"
 #include "engine/session/Engine.h"
 #include "engine/session/FunctionCode.h"
 #include "jit/Compiler.h"
@@ -38,14 +39,20 @@
 
 namespace plim {
 
+/// What code calls outside of itself; it must live as long as the code does.
+using Externals = std::vector<std::unique_ptr<const plim_external>>;
+
 /// Code for certain extents, with what it borrows.
 struct SpecializedCode {
   FunctionCode code;
   jit::FunctionSignature signature;
+  Externals externals; // its own: dispatches of devices
   std::unique_ptr<jit::LinkedModule> linked;
   std::unique_ptr<CallPlanner> planner;
+  /// As Module::State has them, for the pools of this code.
+  std::vector<std::unique_ptr<DevicePool>> devicePools;
   /// Of the pools and variables that the code knows, in its order, the positions among the
-  /// module's.
+  /// module's; of what devices give, nothing is to be found there.
   std::vector<uint32_t> pools, variables;
 };
 
@@ -55,7 +62,9 @@ struct ModuleSource {
   std::shared_ptr<const void> owner;
   std::string name, policy;
   std::vector<std::string> limits;
-  std::string cacheKey; // of the general artifact; empty without a cache
+  std::string device;      // LoadOptions::device
+  HostFunctions functions; // of the load
+  std::string cacheKey;    // of the general artifact; empty without a cache
 };
 
 class Specializations : public std::enable_shared_from_this<Specializations> {
@@ -150,12 +159,14 @@ private:
                                   const std::stop_token &stop) const;
 
   // With `mutex`.
-  StatusOr<std::unique_ptr<SpecializedCode>> link(size_t function,
-                                                  const jit::Artifact &artifact) const;
+  /// Takes the externals if it succeeds.
+  StatusOr<std::unique_ptr<SpecializedCode>> link(size_t function, const jit::Artifact &artifact,
+                                                  Externals &externals) const;
   /// Links and puts it in a slot: a free one, or one that was not used during the last `idle`
-  /// samples.
+  /// samples. `gone` gets what is to be destroyed when the mutex is free again.
   Status publish(size_t function, const std::vector<int64_t> &extents, uint64_t hash,
-                 const jit::Artifact &artifact, uint64_t idle);
+                 const jit::Artifact &artifact, Externals &externals, uint64_t idle,
+                 std::unique_ptr<SpecializedCode> &gone);
   bool canEmpty(size_t slot, uint64_t idle) const;
   bool hasRoom() const;
   bool isThere(size_t function, const std::vector<int64_t> &extents, uint64_t hash) const;

@@ -9,6 +9,7 @@
 #include "engine/runtime/HostCall.h"
 #include "engine/session/Background.h"
 #include "engine/session/CallPlanner.h"
+#include "engine/session/DevicePool.h"
 #include "engine/session/Engine.h"
 #include "engine/session/EventPool.h"
 #include "engine/session/GuardedData.h"
@@ -46,10 +47,15 @@ size_t roundUp(int64_t bytes);
 /// "; did you mean 'x'?" with the nearest of `names`, if there are any.
 std::string suggestion(std::string_view name, std::span<const std::string> names);
 
+/// Completes a target by the devices that the host brings. InvalidArgument for one that cannot be.
+Status addDevices(const Devices &devices, targets::TargetDescription &target);
+
 /// Are these pools of the module, in memory that may hold one?
 Status checkPools(const Pools &pools, const jit::Artifact &artifact);
 
 } // namespace session
+
+std::vector<jit::ExternalBinding> bindingsOf(const Externals &externals);
 
 struct Engine::State {
   EngineOptions options;
@@ -82,6 +88,18 @@ struct Engine::State {
     claims.insert(claims.end(), memories.begin(), memories.end());
     return okStatus();
   }
+  /// Binds functions of the load or else of the engine, and loads the code of devices. FailedPrecondition for
+  /// what nobody has, InvalidArgument for a function of another type, and whatever a device says of its
+  /// code.
+  StatusOr<Externals> bindExternals(const jit::Artifact &artifact, const HostFunctions &ofLoad);
+  std::vector<jit::DeviceCompiler> deviceCompilers() const;
+  /// The device that brings a memory of the target; null: none.
+  const Device *providerOf(const targets::MemoryDescription &memory) const;
+  /// The memories of the target that devices bring.
+  std::vector<std::string> deviceMemories() const;
+  std::vector<std::unique_ptr<DevicePool>> makeDevicePools(const jit::Artifact &artifact) const;
+  /// Is there a compiler for the device of that name? Empty is none.
+  Status checkDevice(const std::string &name) const;
   /// What the host functions with this function and user take turns with.
   std::shared_ptr<std::timed_mutex> turnOf(const HostFunction &function) {
     std::lock_guard lock(turnsMutex);
@@ -117,7 +135,9 @@ struct Module::State {
   std::vector<HostMemory> constants; // in the pools, claimed from the engine
   std::map<std::string, std::byte *, std::less<>> pinned; // those constants, by name
   std::optional<GuardedData> guarded; // all other data, if the engine is checked
-  std::vector<std::unique_ptr<const plim_external>> externals;
+  Externals externals;
+  /// By the position of the pool, null for those that no device has memory for; empty: all of them.
+  std::vector<std::unique_ptr<DevicePool>> devicePools;
   std::unique_ptr<jit::LinkedModule> linked;
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   std::shared_ptr<const StateLayout> layout;

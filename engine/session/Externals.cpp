@@ -1,0 +1,226 @@
+#include "engine/session/State.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace plim {
+
+using namespace session;
+
+namespace {
+
+std::string withoutSpaces(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+  return text;
+}
+
+/// The function that a declaration is bound to: of the load, else of the engine. Null: of neither.
+const HostFunction *find(const HostFunctions &ofLoad, const HostFunctions &ofEngine,
+                         const std::string &name) {
+  for (const HostFunctions *functions : {&ofLoad, &ofEngine})
+    if (auto it = functions->find(name); it != functions->end())
+      return &it->second;
+  return nullptr;
+}
+
+Status checkExternal(const jit::ExternalFunction &external, const HostFunction *function,
+                     const HostFunctions &ofLoad, const HostFunctions &ofEngine) {
+  const std::string what = external.location + "host function '" + external.name + "' ";
+  if (!function || !function->function) {
+    std::vector<std::string> names;
+    for (const HostFunctions *functions : {&ofLoad, &ofEngine})
+      for (const auto &[name, each] : *functions)
+        if (each.function)
+          names.push_back(name);
+    return failedPreconditionError(what + "of type " + external.signature + " is not bound" +
+                                   suggestion(external.name, names));
+  }
+  if (!function->signature.empty() &&
+      withoutSpaces(function->signature) != withoutSpaces(external.signature))
+    return invalidArgumentError(what + "is declared as " + external.signature +
+                                ", but the one that it is bound to is " + function->signature);
+  if (external.isPure && function->kind != HostFunctionKind::Pure)
+    return invalidArgumentError(what + "is declared pure, but the one that it is bound to is not");
+  return okStatus();
+}
+
+bool isReachedBy(const targets::MemoryDescription &memory, const std::string &device) {
+  return std::ranges::find(memory.accessibleBy, device) != memory.accessibleBy.end();
+}
+
+/// What a callback of the host gives, which promises not to throw, but may.
+template <typename T, typename CallT> StatusOr<T> withoutThrowing(CallT call) {
+  try {
+    return call();
+  } catch (const std::exception &exception) {
+    return Status(StatusCode::Unknown, std::string("it threw an exception: ") + exception.what());
+  } catch (...) {
+    return Status(StatusCode::Unknown, "it threw an exception");
+  }
+}
+
+/// The function that runs a dispatch which was compiled for a device.
+/// `turn` gets what serial ones take turns with.
+StatusOr<HostFunction> loadCode(const jit::ExternalFunction &dispatch, const Devices &devices,
+                                HostFunction &turn) {
+  auto device = std::ranges::find(
+      devices, dispatch.device, [](const auto &each) -> const std::string & { return each->name; });
+  if (device == devices.end())
+    return failedPreconditionError(dispatch.location + "this is compiled for device '" +
+                                   dispatch.device + "', which the engine does not have");
+  const std::string what = dispatch.location + "device '" + dispatch.device + "' ";
+  if (!dispatch.name.starts_with(dispatch.device + "."))
+    return dataLossError(dispatch.location + "'" + dispatch.name + "' is no code of a device");
+  auto function = withoutThrowing<HostFunction>([&] {
+    return (*device)->load(dispatch.name.substr(dispatch.device.size() + 1), dispatch.code);
+  });
+  if (!function.ok())
+    return function.status().withContext(what + "does not load its code");
+  if (!function->function)
+    return internalError(what + "has made no function of its code");
+  // One launch of the device at a time, whatever it runs.
+  if (function->kind == HostFunctionKind::Serial)
+    turn = {.user = const_cast<Device *>(device->get())};
+  return function;
+}
+
+} // namespace
+
+Status session::addDevices(const Devices &devices, targets::TargetDescription &target) {
+  std::vector<std::string> names;
+  for (const std::shared_ptr<const Device> &device : devices) {
+    if (!device || device->name.empty() || !device->load)
+      return invalidArgumentError("a device needs a name, and load");
+    if (!device->memory.allocate != !device->memory.release)
+      return invalidArgumentError("the memory of device '" + device->name +
+                                  "' needs both allocate and release");
+    const std::string &name = device->name;
+    if (std::ranges::find(names, name) != names.end())
+      return invalidArgumentError("device '" + name + "' is there twice");
+    names.push_back(name);
+    if (const targets::DeviceDescription *known = target.findDevice(name)) {
+      if (known->kind == targets::DeviceKind::Cpu)
+        return invalidArgumentError("device '" + name + "' is a CPU of target '" + target.name +
+                                    "': code for it is the engine's");
+    } else {
+      targets::DeviceDescription &description = target.devices.emplace_back();
+      description.name = name;
+      description.kind = targets::DeviceKind::Npu;
+      description.description = "brought by the host application";
+      description.stackAddressable = false;
+    }
+    if (target.memories.empty()) {
+      targets::MemoryDescription &memory = target.memories.emplace_back();
+      memory.name = "dram";
+      for (const targets::DeviceDescription &each : target.devices)
+        if (each.kind == targets::DeviceKind::Cpu)
+          memory.accessibleBy.push_back(each.name);
+    }
+    const std::string &host = target.devices[0].name;
+    for (targets::MemoryDescription &memory : target.memories)
+      if (memory.kind == targets::MemoryKind::Host && isReachedBy(memory, host) &&
+          !isReachedBy(memory, name))
+        memory.accessibleBy.push_back(name);
+  }
+  return devices.empty() ? okStatus() : targets::verify(target);
+}
+
+std::vector<jit::ExternalBinding> bindingsOf(const Externals &externals) {
+  std::vector<jit::ExternalBinding> bindings;
+  for (const auto &external : externals)
+    bindings.emplace_back(external->name, external.get());
+  return bindings;
+}
+
+StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
+                                                 const HostFunctions &ofLoad) {
+  Externals externals;
+  for (const jit::ExternalFunction &external : artifact.externals) {
+    HostFunction function, turn;
+    if (!external.device.empty()) {
+      PLIM_ASSIGN_OR_RETURN(function, loadCode(external, options.devices, turn));
+    } else {
+      const HostFunction *found = find(ofLoad, options.functions, external.name);
+      PLIM_RETURN_IF_ERROR(checkExternal(external, found, ofLoad, options.functions));
+      turn = function = *found;
+    }
+    std::vector<runtime::OpenResult> openResults;
+    for (const auto &[index, type] : external.openResults) {
+      std::optional<runtime::ElementType> element = runtime::elementTypeFromName(type.element);
+      if (!element)
+        return dataLossError(artifact.source + " has no type of elements '" + type.element + "'");
+      openResults.push_back({index, runtime::elementBytes(*element), type.shape});
+    }
+    externals.push_back(std::make_unique<const plim_external>(
+        plim_external{external.name, function.function, function.user,
+                      function.kind == HostFunctionKind::Serial ? turnOf(turn) : nullptr,
+                      function.owner, std::move(openResults), external.device}));
+  }
+  return externals;
+}
+
+std::vector<jit::DeviceCompiler> Engine::State::deviceCompilers() const {
+  std::vector<jit::DeviceCompiler> compilers;
+  for (const std::shared_ptr<const Device> &device : options.devices)
+    if (device->compile)
+      compilers.push_back({device->name, [device](std::string_view name, std::string_view text) {
+                             return withoutThrowing<std::string>(
+                                 [&] { return device->compile(name, text); });
+                           }});
+  return compilers;
+}
+
+const Device *Engine::State::providerOf(const targets::MemoryDescription &memory) const {
+  if (isReachedBy(memory, target.devices[0].name))
+    return nullptr;
+  for (const std::shared_ptr<const Device> &device : options.devices)
+    if (device->memory.allocate && isReachedBy(memory, device->name))
+      return device.get();
+  return nullptr;
+}
+
+std::vector<std::string> Engine::State::deviceMemories() const {
+  std::vector<std::string> names;
+  for (const targets::MemoryDescription &memory : target.memories)
+    if (providerOf(memory))
+      names.push_back(memory.name);
+  return names;
+}
+
+std::vector<std::unique_ptr<DevicePool>>
+Engine::State::makeDevicePools(const jit::Artifact &artifact) const {
+  std::vector<std::unique_ptr<DevicePool>> pools(artifact.pools.size());
+  bool hasAny = false;
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const targets::MemoryDescription *memory = target.findMemory(artifact.pools[i]);
+    const Device *device = memory ? providerOf(*memory) : nullptr;
+    if (!device)
+      continue;
+    jit::PoolNeed need;
+    for (const jit::FunctionSignature &function : artifact.functions) {
+      need.bytes = std::max(need.bytes, function.pools[i].bytes);
+      need.alignment = std::max(need.alignment, function.pools[i].alignment);
+    }
+    pools[i] =
+        std::make_unique<DevicePool>(device->memory, memory->name, static_cast<size_t>(need.bytes),
+                                     static_cast<size_t>(need.alignment));
+    hasAny = true;
+  }
+  if (!hasAny)
+    pools.clear();
+  return pools;
+}
+
+Status Engine::State::checkDevice(const std::string &name) const {
+  std::vector<std::string> names;
+  for (const std::shared_ptr<const Device> &device : options.devices)
+    if (device->compile)
+      names.push_back(device->name);
+  if (name.empty() || name == target.devices[0].name ||
+      std::ranges::find(names, name) != names.end())
+    return okStatus();
+  return invalidArgumentError("the engine has no compiler for a device '" + name + "'" +
+                              suggestion(name, names));
+}
+
+} // namespace plim
