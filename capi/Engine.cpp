@@ -1,5 +1,6 @@
 #include "plimsoll/engine.h"
 
+#include "capi/Allocator.h"
 #include "capi/Border.h"
 #include "capi/Objects.h"
 #include "capi/Specialization.h"
@@ -12,36 +13,6 @@ using namespace plim;
 using namespace plim::capi;
 
 namespace {
-
-/// What is called in the host's place, whose functions promise nothing of exceptions.
-struct HostAllocator {
-  explicit HostAllocator(const plim_allocator &callbacks)
-      : callbacks(callbacks), user(callbacks.user, callbacks.release_user) {}
-
-  const plim_allocator callbacks;
-  UserData user;
-
-  static void *allocate(void *self, size_t bytes, size_t alignment, const char *memory) noexcept {
-    const auto &allocator = *static_cast<HostAllocator *>(self);
-    return allocator.callbacks.allocate(allocator.user.user, bytes, alignment, memory);
-  }
-  static void release(void *self, void *pointer, size_t bytes) noexcept {
-    const auto &allocator = *static_cast<HostAllocator *>(self);
-    allocator.callbacks.release(allocator.user.user, pointer, bytes);
-  }
-};
-
-Status readAllocator(const plim_allocator *given, std::shared_ptr<HostAllocator> &out,
-                     runtime::Allocator &allocator) {
-  plim_allocator callbacks;
-  PLIM_RETURN_IF_ERROR(readStruct(given, "allocator", callbacks));
-  PLIM_RETURN_IF_ERROR(checkFlags(callbacks.flags, 0, "allocator"));
-  if (!callbacks.allocate || !callbacks.release)
-    return invalidArgumentError("an allocator needs both allocate and release");
-  out = std::make_shared<HostAllocator>(callbacks);
-  allocator = {out.get(), &HostAllocator::allocate, &HostAllocator::release, out};
-  return okStatus();
-}
 
 Status readLogger(const plim_logger *given, std::shared_ptr<UserData> &user, Logger &logger) {
   plim_logger callback;
@@ -140,6 +111,11 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
       return invalidArgumentError("cache_bytes are too many");
     if (given.cache_bytes != 0)
       engineOptions.cacheBytes = static_cast<int64_t>(given.cache_bytes);
+    PLIM_RETURN_IF_ERROR(checkArray(given.devices, given.device_count, "devices"));
+    for (size_t i = 0; i < given.device_count; ++i) {
+      PLIM_RETURN_IF_ERROR(checkHandle(given.devices[i]));
+      engineOptions.devices.push_back(given.devices[i]->device);
+    }
     engineOptions.checked = given.flags & PLIM_ENGINE_CHECKED;
     engineOptions.debugger = given.flags & PLIM_ENGINE_DEBUGGER;
     engineOptions.perfMap = given.flags & PLIM_ENGINE_PERF_MAP;

@@ -40,6 +40,7 @@ enum class Word : uint32_t {
   Event = 0x4e455645,
   Stop = 0x504f5453,
   HostFunctions = 0x54534f48,
+  Device = 0x49564544,
   Report = 0x4f504552,
   Released = runtime::Buffer::releasedMagic,
   /// Released, and kept by a quarantine.

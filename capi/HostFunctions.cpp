@@ -2,6 +2,7 @@
 
 #include "capi/Border.h"
 #include "capi/Objects.h"
+#include "capi/RegisteredFunction.h"
 #include "engine/abi/plim_abi.h"
 
 using namespace plim;
@@ -16,18 +17,10 @@ static_assert(PLIM_HOST_STACK == PLIM_HOST_FUNCTION_STACK);
 
 namespace {
 
-struct Registered {
-  explicit Registered(const plim_host_function_options &options)
-      : function(options.function), user(options.user, options.release_user) {}
-
-  plim_host_callback function;
-  UserData user;
-};
-
 /// What is called in its place.
 plim_code call(plim_context *context, void *registered, const plim_view *arguments,
                const plim_view *results) {
-  const auto &host = *static_cast<const Registered *>(registered);
+  const auto &host = *static_cast<const RegisteredFunction *>(registered);
   return host.function(reinterpret_cast<plim_host_call *>(context), host.user.user,
                        reinterpret_cast<const plim_host_value *>(arguments),
                        reinterpret_cast<const plim_host_value *>(results));
@@ -48,6 +41,19 @@ StatusOr<HostFunctionKind> readKind(plim_host_function_kind kind) {
 
 } // namespace
 
+StatusOr<HostFunction> capi::toHostFunction(const plim_host_function_options &options,
+                                            const std::shared_ptr<RegisteredFunction> &registered,
+                                            const std::string &what) {
+  if (!options.function)
+    return invalidArgumentError(what + " has no function");
+  PLIM_ASSIGN_OR_RETURN(HostFunctionKind kind, readKind(options.kind));
+  return HostFunction{.function = &call,
+                      .user = registered.get(),
+                      .kind = kind,
+                      .signature = options.signature ? options.signature : "",
+                      .owner = registered};
+}
+
 extern "C" {
 
 plim_status *plim_host_functions_create(plim_host_functions **out_functions) {
@@ -66,16 +72,11 @@ plim_status *plim_host_functions_add(plim_host_functions *functions, const char 
     PLIM_RETURN_IF_ERROR(checkPointer(options, "options"));
     plim_host_function_options given;
     PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
-    if (!given.function)
-      return invalidArgumentError(std::string("host function '") + name + "' has no function");
-    PLIM_ASSIGN_OR_RETURN(HostFunctionKind kind, readKind(given.kind));
-    auto registered = std::make_shared<Registered>(given);
-    auto [place, isNew] = functions->byName.try_emplace(
-        name, HostFunction{.function = &call,
-                           .user = registered.get(),
-                           .kind = kind,
-                           .signature = given.signature ? given.signature : "",
-                           .owner = registered});
+    auto registered = std::make_shared<RegisteredFunction>(given);
+    PLIM_ASSIGN_OR_RETURN(
+        HostFunction function,
+        toHostFunction(given, registered, std::string("host function '") + name + "'"));
+    auto [place, isNew] = functions->byName.try_emplace(name, std::move(function));
     if (!isNew)
       return alreadyExistsError(std::string("there is a host function '") + name + "' already");
     registered->user.take();

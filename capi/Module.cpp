@@ -30,6 +30,8 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
   }
   PLIM_RETURN_IF_ERROR(
       readSpecialization(given.specialization, given.specialization_count, out.specialization));
+  if (given.device)
+    out.device = given.device;
   if (given.progress)
     out.progress = [callback = given.progress, user = given.progress_user](
                        const jit::CompileProgress &progress) { callback(user, progress.fraction); };

@@ -71,6 +71,12 @@ struct plim_host_functions : plim::capi::Object<plim_host_functions> {
   plim::HostFunctions byName = {};
 };
 
+struct plim_device : plim::capi::Object<plim_device> {
+  static constexpr plim::capi::Word kind = plim::capi::Word::Device;
+  static constexpr const char *name = "device";
+  std::shared_ptr<const plim::Device> device;
+};
+
 struct plim_report : plim::capi::Object<plim_report> {
   static constexpr plim::capi::Word kind = plim::capi::Word::Report;
   static constexpr const char *name = "report";

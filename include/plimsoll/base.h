@@ -48,6 +48,7 @@ typedef struct plim_state plim_state;
 typedef struct plim_event plim_event;
 typedef struct plim_stop plim_stop;
 typedef struct plim_host_functions plim_host_functions;
+typedef struct plim_device plim_device;
 typedef struct plim_report plim_report;
 
 /* Called once, when the library needs `user` no more: no other callback with it is running then, and

@@ -78,6 +78,9 @@ typedef struct plim_engine_options {
   plim_specialization specialization;
   /* For how many extents a module has code at a time; what was not used for longest goes first. 0: 8. */
   uint32_t specialization_count;
+  /* Accelerators of the host's own, each name once. Retained. NULL: none. */
+  const plim_device *const *devices;
+  size_t device_count;
 } plim_engine_options;
 
 /* Starts an engine. `options` may be NULL. The caller owns `*out_engine`.

@@ -53,6 +53,9 @@ typedef struct plim_load_options {
    * counts where `specialization` is not the default. */
   plim_specialization specialization;
   uint32_t specialization_count;
+  /* The name of a device of the engine's that gets the dispatches which the source gives to none, as far as it
+   * takes them. NULL: the host runs them. */
+  const char *device;
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the

@@ -54,6 +54,7 @@
 #include "plimsoll/allocator.h"
 #include "plimsoll/base.h"
 #include "plimsoll/buffer.h"
+#include "plimsoll/device.h"
 #include "plimsoll/dlpack.h"
 #include "plimsoll/engine.h"
 #include "plimsoll/event.h"

@@ -55,6 +55,6 @@ typedef struct Test {
 
 /* The tests of each file, ended by one without a name. */
 extern const Test statusTests[], engineTests[], moduleTests[], functionTests[], bufferTests[],
-    dlpackTests[], eventTests[], stateTests[], handleTests[];
+    deviceTests[], dlpackTests[], eventTests[], stateTests[], handleTests[];
 
 #endif

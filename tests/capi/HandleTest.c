@@ -30,7 +30,7 @@ static void handleNull(void) {
 #define RELEASE(object) plim_##object##_retain(NULL), plim_##object##_release(NULL)
   RELEASE(engine), RELEASE(target), RELEASE(module), RELEASE(function), RELEASE(buffer);
   RELEASE(parameters), RELEASE(pools), RELEASE(state), RELEASE(event), RELEASE(stop);
-  RELEASE(host_functions), RELEASE(report);
+  RELEASE(host_functions), RELEASE(device), RELEASE(report);
 
   plim_target *target = NULL;
   plim_report *report = NULL;
@@ -77,6 +77,7 @@ static void handleNull(void) {
   FAILS(plim_event_then(NULL, NULL, NULL, NULL), "event");
   FAILS(plim_stop_create(NULL), "out_stop");
   FAILS(plim_stop_request(NULL), "stop");
+  FAILS(plim_device_create(NULL, NULL), "out_device");
   FAILS(plim_host_functions_create(NULL), "out_functions");
   FAILS(plim_host_functions_add(NULL, "a", NULL), "host functions");
 }

@@ -93,7 +93,7 @@ const char *const scaleSource =
 
 int main(int argc, char **argv) {
   const Test *const suites[] = {statusTests, engineTests, moduleTests, functionTests, bufferTests,
-                                dlpackTests, eventTests,  stateTests,  handleTests};
+                                deviceTests, dlpackTests, eventTests,  stateTests,    handleTests};
   int found = 0;
   for (size_t i = 0; i < sizeof suites / sizeof *suites; ++i)
     for (const Test *test = suites[i]; test->name; ++test) {

@@ -234,6 +234,58 @@ TEST(WrapperOptionsTest, ReachTheEngine) {
   EXPECT_EQ(orFail(orFail(engine.target()).describe()).text(), orFail(target.describe()).text());
 }
 
+TEST(WrapperOptionsTest, DevicesRunDispatches) {
+  std::string compiled;
+  int launches = 0;
+  DeviceOptions npu;
+  npu.name = "npu";
+  npu.version = "2";
+  npu.compile = [&](plim_device_job *job, const std::string &name, std::string_view text) {
+    if (text.find("linalg.abs") != std::string_view::npos)
+      return plim_device_job_fail(job, PLIM_UNIMPLEMENTED, "no signs");
+    compiled = name;
+    return plim_device_job_write(job, name.data(), name.size());
+  };
+  npu.load = [&](plim_device_job *job, const std::string &name, std::span<const std::byte> code,
+                 DeviceFunction &function) -> plim_code {
+    if (code.size() != name.size())
+      return plim_device_job_fail(job, PLIM_DATA_LOSS, "wrong size");
+    function.function = [&](plim_host_call *, const plim_host_value *arguments,
+                            const plim_host_value *results) -> plim_code {
+      ++launches;
+      for (int i = 0; i < 2; ++i)
+        static_cast<float *>(results[0].data)[i] = -static_cast<float *>(arguments[0].data)[i];
+      return PLIM_OK;
+    };
+    return PLIM_OK;
+  };
+  EngineOptions options;
+  options.devices = {orFail(Device::create(npu))};
+  Engine engine = orFail(Engine::create(options));
+  auto sourceOf = [](const char *operation, const char *annotation) {
+    return std::string("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+                       "  %e = tensor.empty() : tensor<2xf32>\n  %r = linalg.") +
+           operation + annotation +
+           " ins(%x : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>\n"
+           "  return %r : tensor<2xf32>\n}\n";
+  };
+  LoadOptions onDevice;
+  onDevice.device = "npu";
+  Function negate =
+      orFail(orFail(engine.load(sourceOf("negf", ""), "main.mlir", onDevice)).function("main"));
+  const std::vector<float> x = {1, -2};
+  Buffer negated = orFail(negate.call<Buffer>(x));
+  EXPECT_EQ(compiled, "main_elementwise_0");
+  EXPECT_THAT(negated.elements<float>(), ElementsAre(-1, 2));
+  EXPECT_EQ(launches, 1);
+  EXPECT_THAT(
+      std::string(
+          engine.load(sourceOf("abs", " {plim.device = \"npu\"}"), "main.mlir").status().message()),
+      HasSubstr("does not take this: no signs"));
+  npu.load = nullptr;
+  EXPECT_EQ(Device::create(npu).status().code(), PLIM_INVALID_ARGUMENT);
+}
+
 TEST(WrapperOptionsTest, ParametersAndPools) {
   Parameters parameters = orFail(Parameters::create());
   const float w[] = {10, 20};

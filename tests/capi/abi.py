@@ -60,6 +60,10 @@ def read(library, headers):
                 struct.attrib.pop("size-in-bits", None)
                 struct.text = None
                 struct.set("is-declaration-only", "yes")
+    # What points at types that are gone now, inside of handles, goes too.
+    while dangling := dangling_types(units):
+        for unit, part in dangling:
+            unit.remove(part)
     # In one unit and in order, so that the reference changes where the interface does.
     units[0].set("path", "capi")
     units[0][:] = sorted((part for unit in units for part in unit),
@@ -67,6 +71,14 @@ def read(library, headers):
     for unit in units[1:]:
         tree.getroot().remove(unit)
     return tree
+
+
+def dangling_types(units):
+    """Pointers to, references to and qualifications of types that are not there, each with its unit."""
+    known = {part.get("id") for unit in units for part in unit.iter()}
+    return [(unit, part) for unit in units for part in unit
+            if part.tag in ("pointer-type-def", "reference-type-def", "qualified-type-def")
+            and part.get("type-id") not in known]
 
 
 def functions(tree):
