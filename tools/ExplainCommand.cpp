@@ -76,6 +76,8 @@ void printFunction(const Object &function, std::ostream &out) {
         out << ", " << order << " " << join(others);
     }
     out << "\n";
+    if (dispatch.get("refusal"))
+      out << "    not on " << text(dispatch, "refusal") << "\n";
     forEach(dispatch, "bindings", [&](const Object &binding) {
       std::string line = "    " + text(binding, "access");
       pad(line, 15);

@@ -22,6 +22,7 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
   engine.threads = options.threads;
   engine.checked = options.checked;
   engine.specialization.mode = options.specialization;
+  engine.devices = options.devices;
   engine.profiler = std::move(profiler);
   if (options.cache || !options.cacheFolder.empty())
     engine.cacheFolder =

@@ -22,6 +22,8 @@ struct ModuleOptions {
   bool oracle = false;
   bool checked = false;
   Specialization specialization = Specialization::None;
+  Devices devices;    // of a program that has some; plimsoll has none
+  std::string device; // LoadOptions::device
   bool cache = false;
   std::string cacheFolder; // empty: the default one
 };

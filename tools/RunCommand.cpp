@@ -74,6 +74,7 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
   LoadOptions load;
   load.oracle = options.module.oracle;
+  load.device = options.module.device;
   if (options.specialize && options.module.specialization == Specialization::None)
     load.specialization = {Specialization::OnRequest};
   PLIM_ASSIGN_OR_RETURN(load.parameters, readParameters(options.call, pool));

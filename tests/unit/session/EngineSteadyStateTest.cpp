@@ -142,6 +142,41 @@ TEST_F(EngineSteadyState, SpecializationAllocatesNothing) {
   EXPECT_EQ(module->specializationStatistics().made, 1);
 }
 
+TEST_F(EngineSteadyState, LaunchesOfDevicesAllocateNothing) {
+  auto device = std::make_shared<Device>();
+  device->name = "npu";
+  device->compile = [](std::string_view, std::string_view) -> StatusOr<std::string> {
+    return std::string();
+  };
+  device->load = [](std::string_view, std::string_view) -> StatusOr<HostFunction> {
+    return HostFunction{.function = [](plim_context *, void *, const plim_view *,
+                                       const plim_view *) -> plim_code { return 0; }};
+  };
+  // Its memory is no address at all.
+  device->memory = {.allocate = [](void *, size_t, size_t, const char *) noexcept -> void * {
+                      return reinterpret_cast<void *>(uintptr_t{4096});
+                    },
+                    .release = [](void *, void *, size_t) noexcept {}};
+  targets::TargetDescription target = makeEngine()->target();
+  targets::DeviceDescription &npu = target.devices.emplace_back();
+  npu.name = "npu";
+  npu.kind = targets::DeviceKind::Npu;
+  targets::MemoryDescription &sram = target.memories.emplace_back();
+  sram.name = "npu.sram";
+  sram.kind = targets::MemoryKind::Device;
+  sram.accessibleBy = {"npu"};
+  for (int threads : {1, 2}) {
+    std::shared_ptr<Engine> engine =
+        makeEngine({.description = target, .threads = threads, .devices = {device}});
+    std::shared_ptr<Module> module = load(*engine, temporariesSource, {.device = "npu"});
+    EXPECT_NE(module->report().find("global.npu.sram"), std::string::npos) << module->report();
+    Function function = lookup(module, "main");
+    std::vector<Value> arguments = {smallIntegers({8, 16}), smallIntegers({16, 16})};
+    allocationsOf(function, arguments, 50);
+    EXPECT_EQ(allocationsOf(function, arguments, 500), 0) << threads;
+  }
+}
+
 TEST_F(EngineSteadyState, SeveralThreadsComeToRest) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 2});
   Function matmul = lookup(load(*engine, matmulSource), "matmul");
