@@ -72,6 +72,24 @@ func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>) -> tensor<8x16xf32>
 }
 )";
 
+/// Reads at indices that are data, which are checked.
+inline constexpr const char *gatherSource = R"(
+func.func @main(%x: tensor<?xf32>, %i: tensor<?xi32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %i, %c0 : tensor<?xi32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>],
+                       iterator_types = ["parallel"]}
+      ins(%i : tensor<?xi32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%k: i32, %o: f32):
+    %j = arith.index_cast %k : i32 to index
+    %v = tensor.extract %x[%j] : tensor<?xf32>
+    linalg.yield %v : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+)";
+
 /// Products of temporaries whose sizes a call decides.
 inline constexpr const char *dynamicProductsSource = R"(
 !t = tensor<?x?xf32>

@@ -187,23 +187,8 @@ TEST_F(DeviceTest, WhatItDoesNotTakeTheHostRuns) {
 }
 
 TEST_F(DeviceTest, ChecksOfIndicesStayOnTheHost) {
-  constexpr const char *gather = R"(
-func.func @gather(%x: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %i, %c0 : tensor<?xi64>
-  %e = tensor.empty(%n) : tensor<?xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
-      ins(%i : tensor<?xi64>) outs(%e : tensor<?xf32>) {
-  ^bb0(%j: i64, %o: f32):
-    %k = arith.index_cast %j : i64 to index
-    %v = tensor.extract %x[%k] : tensor<?xf32>
-    linalg.yield %v : f32
-  } -> tensor<?xf32>
-  return %r : tensor<?xf32>
-}
-)";
   auto engine = engineWithDevice();
-  auto module = load(*engine, gather, {.device = "npu"});
+  auto module = load(*engine, gatherSource, {.device = "npu"});
   EXPECT_THAT(log->texts, IsEmpty());
   EXPECT_THAT(module->report(), HasSubstr("npu: it checks indices while it runs"));
 }
@@ -450,26 +435,13 @@ struct Sram {
   }
 };
 
-/// This machine with a device that has memory.
-targets::TargetDescription board() {
-  targets::TargetDescription target = makeEngine()->target();
-  targets::DeviceDescription &npu = target.devices.emplace_back();
-  npu.name = "npu";
-  npu.kind = targets::DeviceKind::Npu;
-  targets::MemoryDescription &sram = target.memories.emplace_back();
-  sram.name = "npu.sram";
-  sram.kind = targets::MemoryKind::Device;
-  sram.accessibleBy = {"npu"};
-  return target;
-}
-
 plim_code doNothing(plim_context *, void *, const plim_view *, const plim_view *) { return 0; }
 
 TEST_F(DeviceTest, CallsWaitForMemory) {
   Sram sram;
   std::shared_ptr<Device> device = deviceThatRuns(&doNothing);
   device->memory = sram.allocator();
-  auto engine = engineWith(device, {.description = board()});
+  auto engine = engineWith(device, {.description = boardTarget()});
   auto module = load(*engine, temporariesSource, {.device = "npu"});
   EXPECT_THAT(module->report(), HasSubstr("global.npu.sram"));
   Function function = lookup(module, "main");
@@ -493,8 +465,8 @@ TEST_F(DeviceTest, SpecializationsMayUseMemoryThatTheGeneralCodeDoesNot) {
   sram.room = 2;
   std::shared_ptr<Device> device = deviceThatRuns(&doNothing);
   device->memory = sram.allocator();
-  auto engine =
-      engineWith(device, {.description = board(), .specialization = {Specialization::OnRequest}});
+  auto engine = engineWith(
+      device, {.description = boardTarget(), .specialization = {Specialization::OnRequest}});
   auto module = load(*engine, dynamicProductsSource, {.device = "npu"});
   EXPECT_THAT(module->report(), Not(HasSubstr("global.npu.sram")));
   Function function = lookup(module, "main");

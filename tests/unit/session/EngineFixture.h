@@ -29,6 +29,19 @@ inline std::shared_ptr<Engine> makeEngine(EngineOptions options = {}) {
   return engine.ok() ? *engine : nullptr;
 }
 
+/// This machine with a device "npu" that has memory of its own, "npu.sram".
+inline targets::TargetDescription boardTarget() {
+  targets::TargetDescription target = makeEngine()->target();
+  targets::DeviceDescription &npu = target.devices.emplace_back();
+  npu.name = "npu";
+  npu.kind = targets::DeviceKind::Npu;
+  targets::MemoryDescription &sram = target.memories.emplace_back();
+  sram.name = "npu.sram";
+  sram.kind = targets::MemoryKind::Device;
+  sram.accessibleBy = {"npu"};
+  return target;
+}
+
 inline std::shared_ptr<Module> load(Engine &engine, std::string_view source,
                                     const LoadOptions &options = {}) {
   StatusOr<std::shared_ptr<Module>> module = engine.load(source, "in.mlir", options);

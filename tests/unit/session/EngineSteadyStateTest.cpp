@@ -157,17 +157,9 @@ TEST_F(EngineSteadyState, LaunchesOfDevicesAllocateNothing) {
                       return reinterpret_cast<void *>(uintptr_t{4096});
                     },
                     .release = [](void *, void *, size_t) noexcept {}};
-  targets::TargetDescription target = makeEngine()->target();
-  targets::DeviceDescription &npu = target.devices.emplace_back();
-  npu.name = "npu";
-  npu.kind = targets::DeviceKind::Npu;
-  targets::MemoryDescription &sram = target.memories.emplace_back();
-  sram.name = "npu.sram";
-  sram.kind = targets::MemoryKind::Device;
-  sram.accessibleBy = {"npu"};
   for (int threads : {1, 2}) {
     std::shared_ptr<Engine> engine =
-        makeEngine({.description = target, .threads = threads, .devices = {device}});
+        makeEngine({.description = boardTarget(), .threads = threads, .devices = {device}});
     std::shared_ptr<Module> module = load(*engine, temporariesSource, {.device = "npu"});
     EXPECT_NE(module->report().find("global.npu.sram"), std::string::npos) << module->report();
     Function function = lookup(module, "main");

@@ -206,24 +206,8 @@ TEST(Specialization, ErrorsStayTheSame) {
 }
 
 TEST(Specialization, AnIndexOutOfRangeStillFailsTheCall) {
-  constexpr const char *source = R"(
-func.func @main(%x: tensor<?xf32>, %i: tensor<?xi32>) -> tensor<?xf32> {
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %i, %c0 : tensor<?xi32>
-  %e = tensor.empty(%n) : tensor<?xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>],
-                       iterator_types = ["parallel"]}
-      ins(%i : tensor<?xi32>) outs(%e : tensor<?xf32>) {
-  ^bb0(%k: i32, %o: f32):
-    %j = arith.index_cast %k : i32 to index
-    %v = tensor.extract %x[%j] : tensor<?xf32>
-    linalg.yield %v : f32
-  } -> tensor<?xf32>
-  return %r : tensor<?xf32>
-}
-)";
   std::shared_ptr<Engine> engine = makeEngine();
-  std::shared_ptr<Module> module = load(*engine, source, onRequest());
+  std::shared_ptr<Module> module = load(*engine, gatherSource, onRequest());
   Function main = lookup(module, "main");
   std::vector<Value> good = {makeBuffer<float>({3}, {1, 2, 3}), makeBuffer<int32_t>({2}, {2, 0})};
   std::vector<Value> bad = {good[0], makeBuffer<int32_t>({2}, {0, 3})};

@@ -1,0 +1,16 @@
+// DataCollector: the constants, variables and parameters of a lowered module, and their contents.
+#pragma once
+
+#include "jit/Artifact.h"
+#include "jit/ConstantTable.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace plim::jit {
+
+/// Adds them to the artifact. Large contents that lie in `source`, if it has an owner, or that `table` knows,
+/// are shared. Unimplemented for elements without a layout, ResourceExhausted for more than 4 GiB.
+Status collectData(mlir::ModuleOp module, Artifact &artifact, ConstantTable &table,
+                   const SharedBytes &source);
+
+} // namespace plim::jit

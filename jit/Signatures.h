@@ -1,0 +1,27 @@
+// Signatures: what an artifact says of functions and of what they call, read off the IR.
+#pragma once
+
+#include "jit/Artifact.h"
+#include "jit/SourceNames.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Location.h"
+
+#include <string>
+#include <vector>
+
+namespace plim::jit {
+
+/// "file:line:column: ", if the location has one.
+std::string locationOf(mlir::Location loc);
+
+/// Of a scalar, tensor or memref.
+ValueType valueTypeOf(mlir::Type type);
+
+/// The public functions of a module as its author wrote it.
+std::vector<FunctionSignature> signaturesOf(mlir::ModuleOp module, const SourceNames &names);
+
+/// Adds what the pipeline found out about the functions, before they are lowered.
+void completeSignatures(mlir::ModuleOp module, Artifact &artifact);
+
+} // namespace plim::jit
