@@ -8,8 +8,9 @@
 //   host/call           callInto of 100 calls of a function of the host application, each with the scalar that the
 //                       one before gave back, beside the same with one. "host_ns" is the difference by the number
 //                       of further calls; "serial_ns" that of functions that run once at a time
-//   device/launch       callInto of 100 dispatches of 16 floats that a device runs, one of which nothing but its
-//                       function is there, beside the same on the host. "launch_ns" is what a dispatch costs more
+//   device/launch       callInto of 100 dependent dispatches of 16 floats that a device runs, whose launch is a C
+//                       function that does the work, beside the same on the host. "launch_ns" is what a
+//                       dispatch costs more
 //   dispatch/chain      callInto of 100 dependent dispatches of 16 floats that do not fuse, beside the
 //                       same with two. "dispatch_ns" is the difference by the number of further
 //                       dispatches, the work on 16 floats included

@@ -290,7 +290,7 @@ TEST_F(DeviceTest, EnginesRefuseDevicesThatCannotBe) {
 }
 
 TEST_F(DeviceTest, TargetsMayDescribeThem) {
-  // One that does not reach the host's memory has nowhere to read its arguments.
+  // Whatever the target says of who reaches what, launches reach the memory of the host.
   targets::TargetDescription target = makeEngine()->target();
   targets::DeviceDescription &npu = target.devices.emplace_back();
   npu.name = "npu";
@@ -300,6 +300,10 @@ TEST_F(DeviceTest, TargetsMayDescribeThem) {
   options.description = target;
   std::shared_ptr<Engine> engine = engineWithDevice(options);
   EXPECT_EQ(engine->target().findDevice("npu")->description, "of the board");
+  Function function = lookup(load(*engine, negateOnDevice()), "negate");
+  EXPECT_THAT(elements<float>(callOk(function, {makeBuffer<float>({2}, {1, 2})})[0]),
+              ElementsAre(-1, -2));
+  EXPECT_EQ(log->launches, 1);
   // The engine has no device of that name: nobody compiles for it.
   EXPECT_THAT(loadStatus(*makeEngine(options), negateOnDevice()).toString(),
               HasSubstr("device 'npu' is an accelerator that the engine has no compiler for"));
