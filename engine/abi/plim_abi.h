@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 13u
+#define PLIM_ABI_VERSION 14u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -259,6 +259,11 @@ void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *s
 
 /* Latches a failure with a NUL-terminated, located message. Always returns `code`. */
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message);
+
+/* Latches the failure of an assertion, with a message in which {0}, {1}, ... stand
+ * for the `count` numbers of `values`. */
+void plim_rt_require_failed(plim_context *context, const char *message, const int64_t *values,
+                            int64_t count);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "engine/runtime/HostCall.h"
 
 #include <array>
+#include <string>
 
 using plim::runtime::CallFrame;
 
@@ -93,6 +94,19 @@ plim_code plim_rt_fail(plim_context *context, plim_code code, const char *messag
   return code;
 }
 
+void plim_rt_require_failed(plim_context *context, const char *message, const int64_t *values,
+                            int64_t count) {
+  plim::runtime::FaultPause pause;
+  std::string text(message);
+  for (int64_t i = count; i-- > 0;) {
+    const std::string name = "{" + std::to_string(i) + "}";
+    // From the end: the name of a file at the beginning may look like one.
+    if (const size_t at = text.rfind(name); at != std::string::npos)
+      text.replace(at, name.size(), std::to_string(values[i]));
+  }
+  plim_rt_fail(context, static_cast<plim_code>(plim::StatusCode::FailedPrecondition), text.c_str());
+}
+
 } // extern "C"
 
 namespace plim::runtime {
@@ -105,7 +119,7 @@ template <typename Function> RuntimeSymbol symbol(const char *name, Function *fu
 } // namespace
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
-  static const std::array<RuntimeSymbol, 10> table = {
+  static const std::array<RuntimeSymbol, 11> table = {
       symbol("plim_rt_dispatch", &plim_rt_dispatch),
       symbol("plim_rt_schedule", &plim_rt_schedule),
       symbol("plim_rt_allocate", &plim_rt_allocate),
@@ -116,6 +130,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       symbol("plim_rt_call", &plim_rt_call),
       symbol("plim_rt_launch", &plim_rt_launch),
       symbol("plim_rt_fail", &plim_rt_fail),
+      symbol("plim_rt_require_failed", &plim_rt_require_failed),
   };
   return table;
 }

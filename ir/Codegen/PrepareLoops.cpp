@@ -1,6 +1,8 @@
+#include "ir/Codegen/Combiners.h"
 #include "ir/Codegen/MathPolynomials.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,7 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/IR/Matchers.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPREPARELOOPS
@@ -21,9 +23,9 @@ using namespace plim::ir;
 
 namespace {
 
-/// The loop along which the most traffic is contiguous; an operand weighs as much as it has
-/// dimensions, since that is how often it is walked.
-std::optional<unsigned> bestInnermost(linalg::GenericOp op) {
+/// The loop along which the most traffic is contiguous, of those that may run innermost; an operand
+/// weighs as much as it has dimensions, since that is how often it is walked.
+std::optional<unsigned> bestInnermost(linalg::GenericOp op, bool mayReorder) {
   SmallVector<unsigned> weight(op.getNumLoops(), 0);
   for (AffineMap map : op.getIndexingMapsArray())
     if (map.getNumResults() > 0)
@@ -31,15 +33,26 @@ std::optional<unsigned> bestInnermost(linalg::GenericOp op) {
         weight[last.getPosition()] += map.getNumResults();
   if (weight.empty())
     return std::nullopt;
+  // Each accumulator sees its elements in the order of the reduction loops among themselves.
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  auto isReduction = [](utils::IteratorType kind) {
+    return kind == utils::IteratorType::reduction;
+  };
+  auto keepsOrder = [&](unsigned loop) {
+    return mayReorder || !isReduction(kinds[loop]) ||
+           llvm::none_of(ArrayRef(kinds).drop_front(loop + 1), isReduction);
+  };
   // On a tie the later loop wins: that is the order as written.
   unsigned best = weight.size() - 1;
   for (unsigned loop = weight.size(); loop-- > 0;)
-    if (weight[loop] > weight[best])
+    if (weight[loop] > weight[best] && keepsOrder(loop))
       best = loop;
   return best;
 }
 
 struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
+  using PlimPrepareLoopsBase::PlimPrepareLoopsBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
@@ -48,16 +61,19 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
-      if (op.getNumReductionLoops() > 0)
+      Reordering reordering = reorderingOf(op);
+      if (reordering == Reordering::Rounding && !strict && op.getNumReductionLoops() > 0)
         allowReassociation(op);
-      interchange(rewriter, op);
+      interchange(rewriter, op, reordering >= (strict ? Reordering::Exact : Reordering::Rounding));
     }
+    if (strict)
+      return;
     allowContraction(function);
     approximate(function);
   }
 
-  void interchange(IRRewriter &rewriter, linalg::GenericOp op) {
-    std::optional<unsigned> innermost = bestInnermost(op);
+  void interchange(IRRewriter &rewriter, linalg::GenericOp op, bool mayReorder) {
+    std::optional<unsigned> innermost = bestInnermost(op, mayReorder);
     if (!innermost || *innermost + 1 == op.getNumLoops())
       return;
     SmallVector<unsigned> order;
@@ -76,10 +92,25 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
       addFlags(yielded.getDefiningOp(), arith::FastMathFlags::reassoc);
   }
 
+  /// Products with sums, not with differences: what is zero because both sides were rounded alike, a
+  /// variance of equal elements or a * b - b * a, would become the rounding error of one side.
   static void allowContraction(func::FuncOp function) {
     function.walk([](Operation *op) {
-      if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+      if (isa<arith::MulFOp>(op) || (isa<arith::AddFOp>(op) && !isDifference(op)))
         addFlags(op, arith::FastMathFlags::contract);
+    });
+  }
+
+  /// Is the sum one with a negated term, which LLVM makes a difference?
+  static bool isDifference(Operation *sum) {
+    return llvm::any_of(sum->getOperands(), [](Value term) {
+      if (auto product = term.getDefiningOp<arith::MulFOp>())
+        return llvm::any_of(product->getOperands(), [](Value factor) {
+          APFloat constant(0.0);
+          return factor.getDefiningOp<arith::NegFOp>() ||
+                 (matchPattern(factor, m_ConstantFloat(&constant)) && constant.isNegative());
+        });
+      return term.getDefiningOp<arith::NegFOp>() != nullptr;
     });
   }
 
@@ -99,7 +130,7 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     RewritePatternSet patterns(&getContext());
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     populateMathPolynomialPatterns(patterns);
-    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+    if (failed(applySoundPatterns(function, std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -1,5 +1,6 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +12,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace plim::ir {
@@ -312,7 +312,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     vector::TransferReadOp::getCanonicalizationPatterns(patterns, &getContext());
     vector::TransferWriteOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
-    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+    if (failed(applySoundPatterns(function, std::move(patterns))))
       return failure();
     SmallVector<scf::ForOp> loops;
     function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
@@ -333,7 +333,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
-    return applyPatternsGreedily(function, std::move(patterns));
+    return applySoundPatterns(function, std::move(patterns));
   }
 };
 

@@ -1,5 +1,6 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -10,7 +11,6 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMTILEWORKGROUPS
@@ -110,8 +110,12 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     OpBuilder builder(function);
     function->setAttr(costAttr, builder.getI64IntegerAttr(cappedProduct(
                                     cappedProduct(pointCost + work, tilePoints), untiledPoints)));
-    // Upstream divides by the extents when it tiles.
-    if (!split || llvm::is_contained(sizes, 0))
+    // Upstream divides by the extents when it tiles, those of fused producers included.
+    WalkResult hasEmpty = function.walk([](linalg::LinalgOp op) {
+      return llvm::is_contained(op.getStaticLoopRanges(), 0) ? WalkResult::interrupt()
+                                                             : WalkResult::advance();
+    });
+    if (!split || hasEmpty.wasInterrupted())
       return;
     if (succeeded(tile(function, root, tiles)))
       ++tiled;
@@ -146,7 +150,7 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, &getContext());
     linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
-    return applyPatternsGreedily(function, std::move(patterns));
+    return applySoundPatterns(function, std::move(patterns));
   }
 };
 

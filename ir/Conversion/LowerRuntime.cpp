@@ -102,8 +102,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
             op = release.getMemref().getDefiningOp();
           if (auto alloc = dyn_cast_or_null<AllocOp>(op))
             return isOnStack(alloc) ? WalkResult::advance() : WalkResult::interrupt();
-          return !op || isa<memref::DeallocOp, cf::AssertOp, ContextOp, func::CallOp>(op) ||
-                         isVariable(op)
+          return !op || isa<memref::DeallocOp, ContextOp, func::CallOp>(op) ||
+                         isAssertion(op) || isVariable(op)
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -199,24 +199,15 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       lowerPlaced(runtime, alloc, bases);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<AllocOp, memref::DeallocOp, cf::AssertOp, func::CallOp, CallOp>(op) || isVariable(op))
+      if (isa<AllocOp, memref::DeallocOp, func::CallOp, CallOp>(op) || isAssertion(op) ||
+          isVariable(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       OpBuilder builder(op);
       Location loc = op->getLoc();
-      if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
-        Value one = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
-        Value failed = arith::XOrIOp::create(builder, loc, assertion.getArg(), one);
-        Value context = contextOf(op);
-        leaveIf(failed, op, [&](OpBuilder &failure) {
-          Value message = runtime.string(failure, loc, assertion.getMsg());
-          Value code =
-              arith::ConstantOp::create(failure, loc, failure.getI32IntegerAttr(assertionCode));
-          LLVM::CallOp::create(failure, loc, runtime.fail, ValueRange{context, code, message});
-        });
-        op->erase();
-        ++checks;
+      if (isAssertion(op)) {
+        lowerAssertion(runtime, op);
       } else if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
         Value context = contextOf(op);
         Value bases = loadAt(builder, loc, context.getType(), context, abi::contextVariablesOffset);
@@ -245,6 +236,42 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     }
     if (!isKernel(function) && !isDispatch(function) && !function->hasAttr(workgroupCountAttr))
       checkLoops(function);
+  }
+
+  void lowerAssertion(RuntimeCalls &runtime, Operation *op) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    Value one = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+    Value failed = arith::XOrIOp::create(builder, loc, op->getOperand(0), one);
+    Value context = contextOf(op);
+    leaveIf(failed, op, [&](OpBuilder &failure) {
+      if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+        Value message = runtime.string(failure, loc, assertion.getMsg());
+        Value code =
+            arith::ConstantOp::create(failure, loc, failure.getI32IntegerAttr(assertionCode));
+        LLVM::CallOp::create(failure, loc, runtime.fail, ValueRange{context, code, message});
+        return;
+      }
+      auto requirement = cast<RequireOp>(op);
+      Value message = runtime.string(failure, loc, requirement.getMessage());
+      Type word = failure.getI64Type();
+      SmallVector<Value> values;
+      for (Value value : requirement.getValues())
+        values.push_back(arith::IndexCastOp::create(failure, loc, word, value));
+      // In the frame: filled on this way only.
+      auto function = op->getParentOfType<func::FuncOp>();
+      OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
+      auto type = LLVM::LLVMArrayType::get(word, unsigned(values.size()));
+      Value array = LLVM::AllocaOp::create(frame, loc, LLVM::LLVMPointerType::get(&getContext()),
+                                           type, constant64(frame, loc, 1));
+      for (auto [i, value] : llvm::enumerate(values))
+        storeAt(failure, loc, value, array, int32_t(8 * i));
+      LLVM::CallOp::create(failure, loc, runtime.requireFailed,
+                           ValueRange{context, message, array,
+                                      constant64(failure, loc, int64_t(values.size()))});
+    });
+    op->erase();
+    ++checks;
   }
 
   /// Loops of host code look whether the call was stopped, each time round. Innermost ones that count do

@@ -1,4 +1,5 @@
 #include "ir/Conversion/Passes.h"
+#include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Analysis/DataLayoutAnalysis.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -23,7 +24,6 @@
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMLOWERTOLLVM
@@ -68,7 +68,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     vector::FromElementsOp::getCanonicalizationPatterns(patterns, &getContext());
     // The C library has no such function.
     math::populateExpansionPatterns(patterns, {"rsqrt"});
-    return applyPatternsGreedily(getOperation(), std::move(patterns));
+    return plim::ir::applySoundPatterns(getOperation(), std::move(patterns));
   }
 
   /// Complex functions to functions of real numbers. Arithmetic alone has a counterpart in LLVM; the

@@ -26,6 +26,7 @@ RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.get
   call = declare("plim_rt_call", code, {pointer, pointer, pointer, pointer, pointer});
   launch = declare("plim_rt_launch", code, {pointer, pointer, pointer, pointer, pointer});
   fail = declare("plim_rt_fail", code, {pointer, code, pointer});
+  requireFailed = declare("plim_rt_require_failed", none, {pointer, pointer, pointer, word});
 }
 
 LLVM::LLVMFuncOp RuntimeCalls::declare(StringRef name, Type result, ArrayRef<Type> arguments) {

@@ -33,7 +33,7 @@ public:
   explicit RuntimeCalls(mlir::ModuleOp module);
 
   mlir::LLVM::LLVMFuncOp dispatch, schedule, allocate, allocateResult, release, scratch, recurse,
-      call, launch, fail;
+      call, launch, fail, requireFailed;
 
   /// The address of a NUL-terminated constant string.
   mlir::Value string(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef text);

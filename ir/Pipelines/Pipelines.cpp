@@ -3,6 +3,7 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Conversion/Passes.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -24,11 +25,6 @@ using namespace mlir;
 using namespace plim::ir;
 
 namespace {
-
-void addCleanup(OpPassManager &manager) {
-  manager.addPass(createCanonicalizer());
-  manager.addPass(createCSEPass());
-}
 
 /// Upstream's tosa-to-linalg-pipeline but for its canonicalisation.
 void addTosaToLinalg(OpPassManager &function) {

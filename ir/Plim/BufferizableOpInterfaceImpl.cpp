@@ -10,7 +10,6 @@
 
 #include "mlir/Dialect/Bufferization/IR/BufferViewFlowOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -47,9 +46,21 @@ FailureOr<Value> allocateLike(RewriterBase &rewriter, Location loc, Value buffer
 }
 
 struct DispatchOpInterface
-    : DstBufferizableOpInterfaceExternalModel<DispatchOpInterface, DispatchOp> {
+    : BufferizableOpInterface::ExternalModel<DispatchOpInterface, DispatchOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
     return cast<DispatchOp>(op).getAccess(operand) != Access::WriteOnly;
+  }
+
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return cast<DispatchOp>(op).isOutput(operand);
+  }
+
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
+    auto dispatch = cast<DispatchOp>(op);
+    if (!dispatch.isOutput(operand))
+      return {};
+    return {{dispatch.getResultIn(operand), BufferRelation::Equivalent}};
   }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
@@ -60,7 +71,7 @@ struct DispatchOpInterface
     Location loc = op->getLoc();
     SmallVector<Value> inputs, outputs, results;
     for (OpOperand &operand : op->getOpOperands()) {
-      bool isOutput = dispatch.isDpsInit(&operand);
+      bool isOutput = dispatch.isOutput(operand);
       Value value = operand.get();
       if (isa<TensorType>(value.getType())) {
         FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);

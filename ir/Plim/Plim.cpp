@@ -4,12 +4,14 @@
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -70,6 +72,45 @@ OpFoldResult CheckOp::fold(FoldAdaptor adaptor) {
   return condition && condition.getValue() ? getCondition() : Value();
 }
 
+bool plim::ir::isAssertion(Operation *op) { return isa<cf::AssertOp, RequireOp>(op); }
+
+StringRef plim::ir::sourceName(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>(sourceOpAttr);
+  return name ? name.getValue() : op->getName().getStringRef();
+}
+
+namespace {
+
+struct EraseHolding : OpRewritePattern<RequireOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(RequireOp op, PatternRewriter &rewriter) const override {
+    if (!matchPattern(op.getCondition(), m_One()))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void RequireOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<EraseHolding>(context);
+}
+
+void RequireOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+
+bool DispatchOp::isOutput(OpOperand &operand) {
+  return operand.getOperandNumber() >= getInputs().size();
+}
+
+OpResult DispatchOp::getResultIn(OpOperand &output) {
+  assert(isOutput(output) && "an input has no result");
+  return getOperation()->getResult(output.getOperandNumber() - unsigned(getInputs().size()));
+}
+
 SmallVector<OpOperand *> DispatchOp::getBindings() {
   SmallVector<OpOperand *> bindings;
   for (OpOperand &operand : getOperation()->getOpOperands())
@@ -91,7 +132,7 @@ Access DispatchOp::getAccess(OpOperand &binding) {
       ++index;
     }
   }
-  return isDpsInit(&binding) ? Access::ReadWrite : Access::ReadOnly;
+  return isOutput(binding) ? Access::ReadWrite : Access::ReadOnly;
 }
 
 LogicalResult DispatchOp::verify() {
@@ -102,9 +143,9 @@ LogicalResult DispatchOp::verify() {
                            << " bindings";
     for (auto [binding, attribute] : llvm::zip(bindings, accesses)) {
       Access access = cast<AccessAttr>(attribute).getValue();
-      if (!isDpsInit(binding) && access != Access::ReadOnly)
+      if (!isOutput(*binding) && access != Access::ReadOnly)
         return emitOpError() << "input #" << binding->getOperandNumber() << " must be readonly";
-      if (isDpsInit(binding) && access == Access::ReadOnly)
+      if (isOutput(*binding) && access == Access::ReadOnly)
         return emitOpError() << "output #" << binding->getOperandNumber() << " can't be readonly";
     }
   }
@@ -114,6 +155,10 @@ LogicalResult DispatchOp::verify() {
     return emitOpError("must have outputs that are all tensors or all memrefs");
   if (getNumResults() != (onTensors ? getOutputs().size() : 0))
     return emitOpError("must have one result per tensor output and none for memrefs");
+  for (auto [result, output] : llvm::zip(getResultTypes(), getOutputs().getTypes()))
+    if (result != output)
+      return emitOpError() << "has a result of type " << result << " in an output of type "
+                           << output;
   return success();
 }
 
@@ -123,7 +168,47 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError() << "refers to " << getFunction() << ", which is no function";
   if (!function->hasAttr(dispatchFunctionAttr))
     return emitOpError() << "refers to " << getFunction() << ", which is no dispatch function";
+  // As tensors, or as pointers that say what they point at: a pointer alone says nothing.
+  SmallVector<ShapedType> declared;
+  for (BlockArgument argument : function.getArguments())
+    if (auto shape = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), shapeAttr))
+      declared.push_back(cast<ShapedType>(shape.getValue()));
+    else if (auto tensor = dyn_cast<RankedTensorType>(argument.getType()))
+      declared.push_back(tensor);
+  if (declared.empty())
+    return success();
+  SmallVector<OpOperand *> bindings = getBindings();
+  if (bindings.size() != declared.size())
+    return emitOpError() << "has " << bindings.size() << " bindings, but " << getFunction()
+                         << " takes " << declared.size();
+  for (auto [i, binding, wanted] : llvm::enumerate(bindings, declared)) {
+    auto have = cast<ShapedType>(binding->get().getType());
+    if (have.getShape() != wanted.getShape() || have.getElementType() != wanted.getElementType())
+      return emitOpError() << "has binding #" << i << " of type " << have << ", but "
+                           << getFunction() << " was made for " << wanted;
+  }
   return success();
+}
+
+namespace {
+
+/// What a dispatch computes has the extents of where it does so.
+struct DimOfOutput : OpRewritePattern<tensor::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::DimOp dim, PatternRewriter &rewriter) const override {
+    auto dispatch = dim.getSource().getDefiningOp<DispatchOp>();
+    if (!dispatch)
+      return failure();
+    Value output = dispatch.getOutputs()[cast<OpResult>(dim.getSource()).getResultNumber()];
+    rewriter.modifyOpInPlace(dim, [&] { dim.getSourceMutable().assign(output); });
+    return success();
+  }
+};
+
+} // namespace
+
+void DispatchOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DimOfOutput>(context);
 }
 
 void DispatchOp::getEffects(

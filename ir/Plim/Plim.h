@@ -10,7 +10,6 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -61,6 +60,8 @@ inline constexpr llvm::StringLiteral donateAttr = "plim.donate";
 inline constexpr llvm::StringLiteral boundsAttr = "plim.bounds";
 /// On a declaration of a host function: it does nothing but compute its results.
 inline constexpr llvm::StringLiteral pureAttr = "plim.pure";
+/// On an op that stands for another one, until extents are checked: the name that its author wrote.
+inline constexpr llvm::StringLiteral sourceOpAttr = "plim.source_op";
 
 /// On a dispatch function: the loops of its root that may be split between workgroups.
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";
@@ -109,6 +110,12 @@ struct Scope {
 
 /// Accessor of an allocation that host functions outside of the module touch.
 inline constexpr llvm::StringLiteral externalAccessor = "external";
+
+/// Does the op end the call if a condition does not hold?
+bool isAssertion(mlir::Operation *op);
+
+/// The name of the op that the author wrote.
+llvm::StringRef sourceName(mlir::Operation *op);
 
 /// Bytes of an element in memory as LLVM lays it out: i1 takes one, i24 four, index eight, a complex
 /// number twice its part, a vector the next power of two.

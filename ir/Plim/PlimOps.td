@@ -4,7 +4,6 @@
 include "ir/Plim/PlimBase.td"
 include "mlir/Dialect/Bufferization/IR/AllocationOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -13,7 +12,7 @@ def Plim_Buffer : AnyTypeOf<[AnyRankedTensor, MemRefOf<[AnyType]>]>;
 class Plim_Op<string mnemonic, list<Trait> traits = []> : Op<Plim_Dialect, mnemonic, traits>;
 
 def Plim_DispatchOp : Plim_Op<"dispatch", [
-    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "run a dispatch function on explicit bindings";
@@ -25,6 +24,10 @@ def Plim_DispatchOp : Plim_Op<"dispatch", [
     `accesses` has one entry per shaped operand, inputs first: what the dispatch function does to
     it. `plim-infer-access` fills it in; without it every input is read-only and every output is
     read-write.
+
+    Bindings have the types that the dispatch function was made for: an extent is passed to it only where
+    its type leaves it open. That is why this is no `DestinationStyleOpInterface`, of which upstream folds
+    `tensor.cast` into the operands.
 
     ```mlir
     %r = plim.dispatch @main_matmul_0 ins(%a, %s : tensor<?x4xf32>, f32)
@@ -41,7 +44,10 @@ def Plim_DispatchOp : Plim_Op<"dispatch", [
     (`outs` `(` $outputs^ `:` type($outputs) `)`)? attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
-    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+    /// Is the operand one of the outputs?
+    bool isOutput(::mlir::OpOperand &operand);
+    /// On tensors, the result that is made in an output.
+    ::mlir::OpResult getResultIn(::mlir::OpOperand &output);
     /// The shaped operands in binding order: inputs, then outputs.
     ::llvm::SmallVector<::mlir::OpOperand *> getBindings();
     /// The inputs that are no bindings: numbers and indices, in order.
@@ -49,6 +55,7 @@ def Plim_DispatchOp : Plim_Op<"dispatch", [
     /// What the dispatch function does to a binding.
     Access getAccess(::mlir::OpOperand &binding);
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -186,6 +193,22 @@ def Plim_CheckOp : Plim_Op<"check", [NoMemoryEffect, SameOperandsAndResultType]>
   let results = (outs I1:$ok);
   let assemblyFormat = "$condition `,` $message attr-dict";
   let hasFolder = 1;
+}
+
+def Plim_RequireOp : Plim_Op<"require", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "fail the call, now, if a condition does not hold";
+  let description = [{
+    As `cf.assert`, but that the message may name numbers that only the call knows: {0}, {1}, ... stand for
+    `values`.
+
+    ```mlir
+    %same = arith.cmpi eq, %k0, %k1 : index
+    plim.require %same, "net.mlir:4:8: 'linalg.matmul': extent 1 of argument #0 is {0}, ..."(%k0, %k1)
+    ```
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message, Variadic<Index>:$values);
+  let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict";
+  let hasCanonicalizer = 1;
 }
 
 def Plim_AllocOp : Plim_Op<"alloc", [

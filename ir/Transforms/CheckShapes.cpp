@@ -1,23 +1,27 @@
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
+#include "ir/Transforms/Requirements.h"
 
 #include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace plim::ir {
@@ -26,7 +30,7 @@ namespace plim::ir {
 } // namespace plim::ir
 
 using namespace mlir;
-using plim::ir::locationText;
+using namespace plim::ir;
 
 namespace {
 
@@ -53,6 +57,10 @@ std::optional<ElementAccess> elementAccess(Operation *op) {
     return ElementAccess{op, load.getMemRef(), load.getIndices()};
   if (auto store = dyn_cast<memref::StoreOp>(op))
     return ElementAccess{op, store.getMemRef(), store.getIndices()};
+  if (auto update = dyn_cast<memref::AtomicRMWOp>(op))
+    return ElementAccess{op, update.getMemref(), update.getIndices()};
+  if (auto update = dyn_cast<memref::GenericAtomicRMWOp>(op))
+    return ElementAccess{op, update.getMemref(), update.getIndices()};
   return std::nullopt;
 }
 
@@ -102,40 +110,217 @@ private:
   bool known;
 };
 
-struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
-  void runOnOperation() override {
-    SmallVector<linalg::LinalgOp> ops;
-    getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.hasPureTensorSemantics())
-        ops.push_back(op);
-    });
-    // Before anything is inserted: extents that the checks ask for need no check.
-    SmallVector<RuntimeVerifiableOpInterface> accesses;
-    getOperation().walk([&](RuntimeVerifiableOpInterface access) {
-      if (isa<tensor::TensorDialect>(access->getDialect()) && !elementAccess(access))
-        accesses.push_back(access);
-    });
-    checkElements();
-    checkDivisions();
-    for (linalg::LinalgOp op : ops)
-      check(op);
-    getOperation().walk([&](tensor::ExpandShapeOp op) { checkExpansion(op); });
-    getOperation().walk([&](tensor::InsertSliceOp op) { checkInsertion(op); });
-    for (RuntimeVerifiableOpInterface access : accesses) {
-      OpBuilder builder(access);
-      access.generateRuntimeVerification(
-          builder, access.getLoc(), [](Operation *op, StringRef message) {
-            return locationText(op->getLoc()) + "'" + op->getName().getStringRef().str() +
-                   "': " + message.str();
-          });
-      ++checks;
+/// Where the index expressions of an op come to while its loops run.
+class LoopBounds {
+public:
+  LoopBounds(Requirements &requirements, linalg::LinalgOp op,
+             ArrayRef<std::optional<Extent>> loops)
+      : requirements(requirements), op(op), loops(loops) {}
+
+  /// All that `expression` comes to is an index of that dimension.
+  void require(AffineExpr expression, OpOperand &operand, unsigned dimension) {
+    Value extent = requirements.extent(operand.get(), dimension);
+    Interval interval = intervalOf(expression);
+    Value zero = requirements.number(0);
+    Value inside = requirements.both(requirements.compare(P::sge, interval.min, zero),
+                                     requirements.compare(P::slt, interval.max, extent));
+    // No iteration, no access.
+    inside = requirements.either(inside, isEmpty());
+    if (!interval.isExact && !matchPattern(inside, m_One()))
+      inside = tryAll(expression, inside, extent);
+    requirements.require(inside,
+                         "indices from {0} to {1} leave dimension " + llvm::Twine(dimension) +
+                             " of " + operandText(operand) + ", which has {2}",
+                         {interval.min, interval.max, extent});
+  }
+
+private:
+  using P = arith::CmpIPredicate;
+
+  struct Interval {
+    Value min, max;
+    bool isExact; // both are reached
+  };
+
+  Value sizeOf(unsigned loop) {
+    return requirements.extent(op->getOperand(loops[loop]->operand), loops[loop]->dimension);
+  }
+
+  Value isEmpty() {
+    if (empty)
+      return empty;
+    empty = arith::ConstantOp::create(requirements.builder, op.getLoc(),
+                                      requirements.builder.getBoolAttr(false));
+    Value zero = requirements.number(0);
+    for (unsigned loop = 0; loop < loops.size(); ++loop)
+      empty = requirements.either(empty, requirements.compare(P::eq, sizeOf(loop), zero));
+    return empty;
+  }
+
+  Interval intervalOf(AffineExpr expression) {
+    if (auto loop = dyn_cast<AffineDimExpr>(expression)) {
+      Value last = requirements.subtract(sizeOf(loop.getPosition()), requirements.number(1));
+      return {requirements.number(0), last, true};
+    }
+    if (auto constant = dyn_cast<AffineConstantExpr>(expression)) {
+      Value value = requirements.number(constant.getValue());
+      return {value, value, true};
+    }
+    auto binary = cast<AffineBinaryOpExpr>(expression);
+    Interval left = intervalOf(binary.getLHS());
+    if (binary.getKind() == AffineExprKind::Add) {
+      Interval right = intervalOf(binary.getRHS());
+      bool isExact = left.isExact && right.isExact;
+      for (unsigned loop = 0; loop < loops.size(); ++loop)
+        isExact &= !binary.getLHS().isFunctionOfDim(loop) || !binary.getRHS().isFunctionOfDim(loop);
+      return {requirements.add(left.min, right.min), requirements.add(left.max, right.max), isExact};
+    }
+    int64_t factor = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+    Value by = requirements.number(factor);
+    switch (binary.getKind()) {
+    case AffineExprKind::Mul: {
+      Value low = requirements.multiply(left.min, by), high = requirements.multiply(left.max, by);
+      return factor < 0 ? Interval{high, low, left.isExact} : Interval{low, high, left.isExact};
+    }
+    case AffineExprKind::Mod:
+      return {requirements.number(0), requirements.number(factor - 1), false};
+    default: {
+      // Both divisions are monotone.
+      auto divided = [&](Value value) {
+        AffineExpr symbol = getAffineSymbolExpr(0, op.getContext());
+        AffineExpr quotient = binary.getKind() == AffineExprKind::FloorDiv
+                                  ? symbol.floorDiv(factor)
+                                  : symbol.ceilDiv(factor);
+        return affine::expandAffineExpr(requirements.builder, op.getLoc(), quotient, {}, value);
+      };
+      return {divided(left.min), divided(left.max), left.isExact};
+    }
     }
   }
 
-  /// Single elements, wherever they are accessed. Kernels are their author's own.
+  /// Where the interval may be wider than what is reached: every index, once before the op runs.
+  Value tryAll(AffineExpr expression, Value known, Value extent) {
+    OpBuilder &builder = requirements.builder;
+    Location loc = op.getLoc();
+    Value zero = requirements.number(0), one = requirements.number(1);
+    SmallVector<Value> begins, ends, steps;
+    SmallVector<unsigned> used;
+    for (unsigned loop = 0; loop < loops.size(); ++loop) {
+      if (!expression.isFunctionOfDim(loop))
+        continue;
+      used.push_back(loop);
+      begins.push_back(zero);
+      ends.push_back(sizeOf(loop));
+      steps.push_back(one);
+    }
+    auto unlessKnown =
+        scf::IfOp::create(builder, loc, builder.getI1Type(), known, /*withElseRegion=*/true);
+    OpBuilder then = unlessKnown.getThenBodyBuilder();
+    scf::YieldOp::create(then, loc, known);
+    OpBuilder body = unlessKnown.getElseBodyBuilder();
+    Value yes = arith::ConstantOp::create(body, loc, body.getBoolAttr(true));
+    scf::LoopNest nest = scf::buildLoopNest(
+        body, loc, begins, ends, steps, yes,
+        [&](OpBuilder &inner, Location, ValueRange positions, ValueRange so) {
+          SmallVector<Value> dimensions(loops.size(), zero);
+          for (auto [loop, position] : llvm::zip(used, positions))
+            dimensions[loop] = position;
+          Value index = affine::expandAffineExpr(inner, loc, expression, dimensions, {});
+          Value isInside = arith::CmpIOp::create(inner, loc, P::ult, index, extent);
+          return scf::ValueVector{arith::AndIOp::create(inner, loc, so[0], isInside).getResult()};
+        });
+    scf::YieldOp::create(body, loc, nest.results);
+    return unlessKnown.getResult(0);
+  }
+
+  Requirements &requirements;
+  linalg::LinalgOp op;
+  ArrayRef<std::optional<Extent>> loops;
+  Value empty;
+};
+
+struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    // Before anything asks for bounds: upstream's analysis trusts the positions of extents.
+    function.walk([&](Operation *op) {
+      if (auto dim = dyn_cast<ShapedDimOpInterface>(op))
+        checkDim(dim);
+    });
+    function.walk([&](Operation *op) {
+      if (isa<tensor::EmptyOp, memref::AllocOp, bufferization::AllocTensorOp, AllocOp>(op))
+        checkExtents(op);
+    });
+    // What a kernel does to memory is its author's own, and so are its divisions.
+    if (!function->hasAttr(kernelAttr)) {
+      expandAffine();
+      SmallVector<Operation *> ops;
+      function.walk([&](Operation *op) { ops.push_back(op); });
+      // First, before anything is inserted: extents that the checks ask for need no check.
+      checkElements();
+      checkDivisions();
+      for (Operation *op : ops)
+        check(op);
+    }
+    function.walk([](Operation *op) { op->removeAttr(sourceOpAttr); });
+  }
+
+  void check(Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](linalg::LinalgOp op) { checkLoops(op); })
+        .Case<tensor::ExtractSliceOp, memref::SubViewOp>(
+            [&](auto op) { checkSlice(op, op.getSource(), {}, op.getDroppedDims()); })
+        .Case<tensor::InsertSliceOp, tensor::ParallelInsertSliceOp>(
+            [&](auto op) { checkSlice(op, op.getDest(), op.getSource(), op.getDroppedDims()); })
+        .Case<tensor::CastOp, memref::CastOp>([&](auto op) { checkCast(op); })
+        .Case<tensor::ExpandShapeOp, memref::ExpandShapeOp>([&](auto op) {
+          checkExpansion(op, op.getSrc(), op.getReassociationIndices(), op.getMixedOutputShape());
+        })
+        .Case<tensor::CollapseShapeOp, memref::CollapseShapeOp>(
+            [&](auto op) { checkCollapse(op, op.getSrc(), op.getReassociationIndices()); })
+        .Case<tensor::ReshapeOp, memref::ReshapeOp>([&](auto op) { checkReshape(op); })
+        .Case([&](memref::CopyOp op) { checkSameExtents(op, op.getSource(), op.getTarget()); })
+        .Case([&](bufferization::MaterializeInDestinationOp op) {
+          checkSameExtents(op, op.getSource(), op.getDest());
+        })
+        .Case<vector::TransferReadOp, vector::TransferWriteOp>([&](auto op) { checkTransfer(op); })
+        .Case<vector::LoadOp, vector::StoreOp>([&](auto op) { checkVector(op); });
+  }
+
+  /// Accesses at affine indices become those at the values of the indices.
+  void expandAffine() {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<affine::AffineReadOpInterface, affine::AffineWriteOpInterface>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      IRRewriter rewriter(op);
+      auto expand = [&](auto access) {
+        return *affine::expandAffineMap(rewriter, op->getLoc(), access.getAffineMap(),
+                                        SmallVector<Value>(access.getMapOperands()));
+      };
+      llvm::TypeSwitch<Operation *>(op)
+          .Case([&](affine::AffineLoadOp op) {
+            rewriter.replaceOpWithNewOp<memref::LoadOp>(op, op.getMemRef(), expand(op));
+          })
+          .Case([&](affine::AffineStoreOp op) {
+            rewriter.replaceOpWithNewOp<memref::StoreOp>(op, op.getValueToStore(), op.getMemRef(),
+                                                         expand(op));
+          })
+          .Case([&](affine::AffineVectorLoadOp op) {
+            rewriter.replaceOpWithNewOp<vector::LoadOp>(op, op.getVectorType(), op.getMemRef(),
+                                                        expand(op));
+          })
+          .Case([&](affine::AffineVectorStoreOp op) {
+            rewriter.replaceOpWithNewOp<vector::StoreOp>(op, op.getValueToStore(), op.getMemRef(),
+                                                         expand(op));
+          });
+    }
+  }
+
+  /// Single elements, wherever they are accessed.
   void checkElements() {
-    if (getOperation()->hasAttr(plim::ir::kernelAttr))
-      return;
     SmallVector<ElementAccess> accesses;
     getOperation().walk([&](Operation *op) {
       if (std::optional<ElementAccess> access = elementAccess(op))
@@ -157,29 +342,31 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
 
   void checkElement(const ElementAccess &access, ArrayRef<int64_t> dimensions) {
     bool isLate = canFailLate(access.op);
-    OpBuilder builder(access.op);
+    Requirements requirements(access.op);
+    OpBuilder &builder = requirements.builder;
     Location loc = access.op->getLoc();
     Value inside;
     for (int64_t dimension : dimensions) {
-      Value position = arith::ConstantIndexOp::create(builder, loc, dimension);
-      Value extent = isa<TensorType>(access.shaped.getType())
-                         ? builder.createOrFold<tensor::DimOp>(loc, access.shaped, position)
-                         : builder.createOrFold<memref::DimOp>(loc, access.shaped, position);
+      Value index = access.indices[dimension];
+      Value extent = requirements.extent(access.shaped, dimension);
       // Unsigned: a negative index is a large one.
-      Value ok = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                       access.indices[dimension], extent);
+      Value ok = requirements.compare(arith::CmpIPredicate::ult, index, extent);
       std::string type;
       llvm::raw_string_ostream(type) << access.shaped.getType();
-      std::string message =
-          "index out of range in dimension " + std::to_string(dimension) + " of " + type;
       if (!isLate) {
-        require(builder, access.op, ok, message);
+        requirements.require(ok,
+                             "index {0} is out of range in dimension " + Twine(dimension) + " of " +
+                                 type + ", which has {1}",
+                             {index, extent});
         continue;
       }
-      ok = plim::ir::CheckOp::create(builder, loc, ok, locationText(loc) + message);
+      ok = CheckOp::create(builder, loc, ok,
+                                     locationText(loc) + "index out of range in dimension " +
+                                         std::to_string(dimension) + " of " + type);
       inside = inside ? arith::AndIOp::create(builder, loc, inside, ok).getResult() : ok;
       ++checks;
     }
+    checks += requirements.count;
     if (!inside)
       return;
     // In a body a branch out of the loop would keep it from being vectorised: the element is read
@@ -195,10 +382,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
   }
 
   /// Integers divided by zero are an error of the call; the smallest number by -1 wraps, as products do.
-  /// Neither traps. Kernels are their author's own.
+  /// Neither traps.
   void checkDivisions() {
-    if (getOperation()->hasAttr(plim::ir::kernelAttr))
-      return;
     SmallVector<Operation *> divisions;
     getOperation().walk([&](Operation *op) {
       if (isSignedDivision(op) || isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op))
@@ -245,11 +430,13 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       }
       const char *message = "integer division by zero";
       if (isInLateBody(op)) {
-        all = plim::ir::CheckOp::create(builder, loc, all, locationText(loc) + message);
+        all = CheckOp::create(builder, loc, all, locationText(loc) + message);
         ++checks;
         safe = arith::SelectOp::create(builder, loc, all, safe, number(APInt(width, 1)));
       } else {
-        require(builder, op, all, message);
+        Requirements requirements(op);
+        requirements.require(all, message);
+        checks += requirements.count;
       }
     }
     if (isSigned && width > 1) {
@@ -265,16 +452,6 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
   /// In the body of an op on tensors, unless what is read may decide that a loop goes on for ever.
   static bool canFailLate(Operation *op) { return isa<tensor::ExtractOp>(op) && isInLateBody(op); }
 
-  static bool isInLateBody(Operation *op) {
-    for (; op; op = op->getParentOp()) {
-      if (isa<scf::WhileOp>(op))
-        return false;
-      if (auto body = dyn_cast<linalg::LinalgOp>(op))
-        return body.hasPureTensorSemantics();
-    }
-    return false;
-  }
-
   static Value zero(OpBuilder &builder, Location loc, Type type) {
     auto complexType = dyn_cast<ComplexType>(type);
     if (!complexType)
@@ -283,82 +460,268 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     return complex::ConstantOp::create(builder, loc, type, builder.getArrayAttr({part, part}));
   }
 
-  /// Upstream has no check of the slice that is written.
-  void checkInsertion(tensor::InsertSliceOp op) {
-    OpBuilder builder(op);
-    Location loc = op.getLoc();
-    auto value = [&](OpFoldResult v) { return getValueOrCreateConstantIndexOp(builder, loc, v); };
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
-      return arith::CmpIOp::create(builder, loc, predicate, a, b);
-    };
-    auto sizes = op.getMixedSizes(), offsets = op.getMixedOffsets(), strides = op.getMixedStrides();
-    llvm::SmallBitVector dropped = op.getDroppedDims();
-    int64_t sourceDimension = 0;
-    using P = arith::CmpIPredicate;
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      Value size = value(sizes[i]), offset = value(offsets[i]);
-      if (!dropped.test(i)) {
-        int64_t dimension = sourceDimension++;
-        if (op.getSourceType().isDynamicDim(dimension)) {
-          Value extent = builder.createOrFold<tensor::DimOp>(
-              loc, op.getSource(), arith::ConstantIndexOp::create(builder, loc, dimension));
-          require(builder, op, compare(P::eq, extent, size),
-                  "the source does not have the size of the slice in dimension " + Twine(i));
-        }
-      }
-      if (getConstantIntValue(sizes[i]) && getConstantIntValue(offsets[i]) &&
-          getConstantIntValue(strides[i]) && !op.getDestType().isDynamicDim(i))
-        continue; // the verifier of the op has checked it
-      Value last = arith::AddIOp::create(
-          builder, loc, offset,
-          arith::MulIOp::create(builder, loc, arith::SubIOp::create(builder, loc, size, one),
-                                value(strides[i])));
-      Value end = builder.createOrFold<tensor::DimOp>(
-          loc, op.getDest(), arith::ConstantIndexOp::create(builder, loc, i));
-      Value inside =
-          arith::AndIOp::create(builder, loc, compare(P::sge, offset, zero),
-                                arith::AndIOp::create(builder, loc, compare(P::sge, last, zero),
-                                                      compare(P::slt, last, end)));
-      // An empty slice touches nothing, wherever it lies.
-      inside = arith::AndIOp::create(builder, loc, inside, compare(P::sge, size, zero));
-      Value good = arith::OrIOp::create(builder, loc, compare(P::eq, size, zero), inside);
-      require(builder, op, good, "the slice leaves the destination in dimension " + Twine(i));
+  using P = arith::CmpIPredicate;
+
+  /// Which extent is asked for may be known at a call only: then it is chosen among all.
+  void checkDim(ShapedDimOpInterface dim) {
+    Operation *op = dim;
+    Value shaped = dim.getShapedValue();
+    int64_t rank = cast<ShapedType>(shaped.getType()).getRank();
+    std::optional<int64_t> constant = getConstantIntValue(dim.getDimension());
+    if (constant && *constant >= 0 && *constant < rank)
+      return;
+    Requirements requirements(op);
+    Value position = requirements.value(dim.getDimension());
+    Value isThere = requirements.compare(P::ult, position, requirements.number(rank));
+    std::string message =
+        "there is no dimension {0} of " + std::to_string(rank) + " dimensions";
+    if (plim::ir::isInLateBody(op)) {
+      CheckOp::create(requirements.builder, op->getLoc(), isThere,
+                      locationText(op->getLoc()) + "there is no such dimension");
+      ++checks;
+    } else {
+      requirements.require(isThere, message, position);
+      checks += requirements.count;
     }
+    Value chosen = requirements.number(0);
+    for (int64_t i = 0; i < rank; ++i)
+      chosen = requirements.choose(requirements.compare(P::eq, position, requirements.number(i)),
+                                   requirements.extent(shaped, i), chosen);
+    op->getResult(0).replaceAllUsesWith(chosen);
+    op->erase();
   }
 
-  /// The extents that one is expanded to must multiply to it.
-  void checkExpansion(tensor::ExpandShapeOp op) {
-    OpBuilder builder(op);
-    Location loc = op.getLoc();
-    SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
-    for (auto [dimension, group] : llvm::enumerate(op.getReassociationIndices())) {
-      unsigned dynamic = llvm::count_if(group, [&](int64_t i) {
-        return ShapedType::isDynamic(op.getResultType().getDimSize(i));
-      });
-      if (dynamic == 0)
+  /// The runtime would refuse a negative extent too, but knows no place.
+  void checkExtents(Operation *op) {
+    Requirements requirements(op);
+    for (Value size : op->getOperands()) {
+      using Bounds = ValueBoundsConstraintSet;
+      if (!size.getType().isIndex() || size.getDefiningOp<ShapedDimOpInterface>() ||
+          getConstantIntValue(size).value_or(-1) >= 0 ||
+          Bounds::compare(Bounds::Variable(size), Bounds::ComparisonOperator::GE,
+                          OpFoldResult(requirements.builder.getIndexAttr(0))))
         continue;
-      Value product = arith::ConstantIndexOp::create(builder, loc, 1);
-      for (int64_t i : group)
-        product = arith::MulIOp::create(builder, loc, product,
-                                        getValueOrCreateConstantIndexOp(builder, loc, sizes[i]));
-      Value size = builder.createOrFold<tensor::DimOp>(
-          loc, op.getSrc(), arith::ConstantIndexOp::create(builder, loc, dimension));
-      Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, product, size);
-      require(builder, op, same,
-              "extent " + Twine(dimension) + " cannot be expanded to the extents given");
+      requirements.require(requirements.compare(P::sge, size, requirements.number(0)),
+                           "{0} is no extent", size);
     }
+    checks += requirements.count;
   }
 
-  void check(linalg::LinalgOp op) {
+  /// A slice lies inside of what it is a slice of, and what is inserted has its extents. An empty slice
+  /// touches nothing, wherever it lies. Upstream's check refuses one at the end, and its products wrap.
+  void checkSlice(OffsetSizeAndStrideOpInterface op, Value whole, Value part,
+                  const llvm::SmallBitVector &dropped) {
+    Requirements requirements(op);
+    SmallVector<OpFoldResult> sizes = op.getMixedSizes(), offsets = op.getMixedOffsets(),
+                              strides = op.getMixedStrides();
+    auto type = cast<ShapedType>(whole.getType());
+    Value zero = requirements.number(0), one = requirements.number(1);
+    int64_t partDimension = 0;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      Value size = requirements.value(sizes[i]), offset = requirements.value(offsets[i]),
+            stride = requirements.value(strides[i]);
+      if (part && !dropped.test(i)) {
+        Value have = requirements.extent(part, partDimension++);
+        requirements.require(requirements.compare(P::eq, have, size),
+                             "the source has {0} elements in dimension " + Twine(i) +
+                                 " of a slice of {1}",
+                             {have, size});
+      }
+      Value extent = requirements.extent(whole, int64_t(i));
+      // How many steps there is room for behind the first element, which is inside.
+      Value behind = requirements.subtract(requirements.subtract(extent, one), offset);
+      Value isForward = requirements.compare(P::sgt, stride, zero);
+      Value isBackward = requirements.compare(P::slt, stride, zero);
+      Value ahead = requirements.divide(behind, requirements.choose(isForward, stride, one));
+      Value back = requirements.divide(
+          offset, requirements.choose(isBackward, requirements.subtract(zero, stride), one));
+      Value steps = requirements.subtract(size, one);
+      Value hasRoom = requirements.choose(
+          isForward, requirements.compare(P::sle, steps, ahead),
+          requirements.either(requirements.compare(P::eq, stride, zero),
+                              requirements.compare(P::sle, steps, back)));
+      Value inside =
+          requirements.both(requirements.compare(P::sgt, size, zero),
+                            requirements.both(requirements.compare(P::ult, offset, extent), hasRoom));
+      Value good = requirements.either(requirements.compare(P::eq, size, zero), inside);
+      requirements.require(good,
+                           "the slice of {0} elements from {1} in steps of {2} leaves dimension " +
+                               Twine(i) + " of " + text(type) + ", which has {3}",
+                           {size, offset, stride, extent});
+    }
+    checks += requirements.count;
+  }
+
+  static std::string text(Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  }
+
+  /// Extents that the type says must be those that are.
+  template <typename OpT> void checkCast(OpT op) {
+    auto from = dyn_cast<ShapedType>(op.getSource().getType());
+    auto to = dyn_cast<ShapedType>(op.getType());
+    if (!from || !to || !from.hasRank() || !to.hasRank())
+      return;
+    Requirements requirements(op);
+    for (int64_t i = 0; i < to.getRank(); ++i)
+      if (from.isDynamicDim(unsigned(i)) && !to.isDynamicDim(unsigned(i))) {
+        Value have = requirements.extent(op.getSource(), i);
+        Value want = requirements.number(to.getDimSize(unsigned(i)));
+        requirements.require(requirements.compare(P::eq, have, want),
+                             "extent " + Twine(i) + " is {0}, but the type says {1}",
+                             {have, want});
+      }
+    checks += requirements.count;
+  }
+
+  /// The extents that one is expanded to multiply to it.
+  void checkExpansion(Operation *op, Value source, ArrayRef<ReassociationIndices> groups,
+                      ArrayRef<OpFoldResult> sizes) {
+    Requirements requirements(op);
+    for (auto [dimension, group] : llvm::enumerate(groups)) {
+      SmallVector<Value> factors = llvm::map_to_vector(
+          group, [&](int64_t i) { return requirements.value(sizes[size_t(i)]); });
+      Value extent = requirements.extent(source, int64_t(dimension));
+      requirements.require(requirements.isProduct(factors, extent),
+                           "extent " + Twine(dimension) +
+                               ", which is {0}, cannot be expanded to the extents given",
+                           extent);
+    }
+    checks += requirements.count;
+  }
+
+  /// What the result says of an extent is the product of those that were collapsed.
+  void checkCollapse(Operation *op, Value source, ArrayRef<ReassociationIndices> groups) {
+    Requirements requirements(op);
+    auto result = cast<ShapedType>(op->getResult(0).getType());
+    for (auto [dimension, group] : llvm::enumerate(groups)) {
+      if (result.isDynamicDim(unsigned(dimension)))
+        continue;
+      SmallVector<Value> factors =
+          llvm::map_to_vector(group, [&](int64_t i) { return requirements.extent(source, i); });
+      Value extent = requirements.number(result.getDimSize(unsigned(dimension)));
+      requirements.require(requirements.isProduct(factors, extent),
+                           "the extents collapsed to dimension " + Twine(dimension) +
+                               " do not multiply to {0}, which its type says",
+                           extent);
+    }
+    checks += requirements.count;
+  }
+
+  /// As many elements as the source has, and in the extents that the type says.
+  template <typename OpT> void checkReshape(OpT op) {
+    auto source = dyn_cast<ShapedType>(op.getSource().getType());
+    auto result = dyn_cast<ShapedType>(op.getResult().getType());
+    auto shapeType = cast<ShapedType>(op.getShape().getType());
+    if (!source || !result || !source.hasRank() || !result.hasRank() ||
+        !shapeType.hasStaticShape() || shapeType.getDimSize(0) != result.getRank())
+      return;
+    Requirements requirements(op);
+    OpBuilder &builder = requirements.builder;
+    Location loc = op.getLoc();
+    SmallVector<Value> extents;
+    for (int64_t i = 0; i < result.getRank(); ++i) {
+      Value at = requirements.number(i);
+      Value extent = isa<TensorType>(shapeType)
+                         ? builder.createOrFold<tensor::ExtractOp>(loc, op.getShape(), at)
+                         : builder.createOrFold<memref::LoadOp>(loc, op.getShape(), at);
+      if (!extent.getType().isIndex())
+        extent = builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(), extent);
+      if (!result.isDynamicDim(unsigned(i))) {
+        Value want = requirements.number(result.getDimSize(unsigned(i)));
+        requirements.require(requirements.compare(P::eq, extent, want),
+                             "extent " + Twine(i) + " is {0}, but the type says {1}",
+                             {extent, want});
+      }
+      extents.push_back(extent);
+    }
+    // The source is there: its elements can be counted.
+    Value count = requirements.number(1);
+    for (int64_t i = 0; i < source.getRank(); ++i)
+      count = requirements.multiply(count, requirements.extent(op.getSource(), i));
+    requirements.require(requirements.isProduct(extents, count),
+                         "{0} elements cannot take the extents given", count);
+    checks += requirements.count;
+  }
+
+  void checkSameExtents(Operation *op, Value from, Value to) {
+    Requirements requirements(op);
+    for (int64_t i = 0; i < cast<ShapedType>(from.getType()).getRank(); ++i) {
+      Value left = requirements.extent(from, i), right = requirements.extent(to, i);
+      requirements.require(requirements.compare(P::eq, left, right),
+                           "extent " + Twine(i) + " of the source is {0}, of the target {1}",
+                           {left, right});
+    }
+    checks += requirements.count;
+  }
+
+  /// Where a transfer says that it is in bounds it is not masked.
+  template <typename OpT> void checkTransfer(OpT op) {
+    Requirements requirements(op);
+    AffineMap map = op.getPermutationMap();
+    Operation::operand_range indices = op.getIndices();
+    SmallVector<bool> seen(indices.size(), false);
+    SmallVector<bool> inBounds = op.getInBoundsValues();
+    for (auto [lane, result] : llvm::enumerate(map.getResults())) {
+      auto dimension = dyn_cast<AffineDimExpr>(result);
+      if (!dimension)
+        continue;
+      unsigned i = dimension.getPosition();
+      seen[i] = true;
+      // Which lanes a mask leaves is not asked: the author's word for them is not needed.
+      if (op.getMask())
+        inBounds[lane] = false;
+      else if (inBounds[lane])
+        requireRange(requirements, indices[i], op.getVectorType().getDimSize(unsigned(lane)),
+                     op.getBase(), i);
+    }
+    if (op.getMask())
+      op.setInBoundsAttr(requirements.builder.getBoolArrayAttr(inBounds));
+    // The other indices name one element each.
+    for (auto [i, index] : llvm::enumerate(indices))
+      if (!seen[i])
+        requireRange(requirements, index, 1, op.getBase(), unsigned(i));
+    checks += requirements.count;
+  }
+
+  template <typename OpT> void checkVector(OpT op) {
+    Requirements requirements(op);
+    Operation::operand_range indices = op.getIndices();
+    VectorType type = op.getVectorType();
+    for (auto [i, index] : llvm::enumerate(indices)) {
+      int64_t lane = int64_t(i) - (int64_t(indices.size()) - type.getRank());
+      requireRange(requirements, index, lane < 0 ? 1 : type.getDimSize(unsigned(lane)),
+                   op.getBase(), unsigned(i));
+    }
+    checks += requirements.count;
+  }
+
+  /// `count` elements from `index` on lie inside.
+  static void requireRange(Requirements &requirements, Value index, int64_t count, Value shaped,
+                           unsigned dimension) {
+    Value extent = requirements.extent(shaped, dimension);
+    // Unsigned: a negative index is a large one.
+    Value last = requirements.subtract(extent, requirements.number(count));
+    Value inside = requirements.both(
+        requirements.compare(P::sge, last, requirements.number(0)),
+        requirements.compare(P::ule, index, last));
+    requirements.require(inside,
+                         "{0} elements from {1} leave dimension " + Twine(dimension) +
+                             ", which has {2}",
+                         {requirements.number(count), index, extent});
+  }
+
+  /// Extents that one loop runs along agree, and whatever else is read or written exists.
+  void checkLoops(linalg::LinalgOp op) {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     SmallVector<std::optional<Extent>> loops(op.getNumLoops());
-    OpBuilder builder(op);
+    Requirements requirements(op);
 
     // Extents that are a loop by themselves: all must agree with the first.
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<RankedTensorType>(operand.get().getType()))
+      if (!isa<ShapedType>(operand.get().getType()))
         continue;
       ArrayRef<int64_t> shape = op.getShape(&operand);
       for (auto [dimension, result] :
@@ -371,92 +734,33 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
         if (!first)
           first = extent;
         else if (ShapedType::isDynamic(first->size) || ShapedType::isDynamic(extent.size))
-          requireEqual(builder, op, *first, extent);
+          requireEqual(requirements, op, *first, extent);
       }
     }
-    // Extents that are read through a window, a * i + b * j + c: the last element must exist.
+    LoopBounds bounds(requirements, op, loops);
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<RankedTensorType>(operand.get().getType()))
+      if (!isa<ShapedType>(operand.get().getType()))
         continue;
       for (auto [dimension, result] :
            llvm::enumerate(maps[operand.getOperandNumber()].getResults()))
-        if (isa<AffineBinaryOpExpr>(result))
-          requireWindow(builder, op, loops, result,
-                        Extent{operand.getOperandNumber(), unsigned(dimension),
-                               op.getShape(&operand)[dimension]});
+        if (!isa<AffineDimExpr>(result))
+          bounds.require(result, operand, unsigned(dimension));
     }
+    checks += requirements.count;
   }
 
-  Value sizeOf(OpBuilder &builder, linalg::LinalgOp op, const Extent &extent) {
-    return builder.createOrFold<tensor::DimOp>(
-        op.getLoc(), op->getOperand(extent.operand),
-        arith::ConstantIndexOp::create(builder, op.getLoc(), extent.dimension));
-  }
-
-  void require(OpBuilder &builder, Operation *op, Value condition, const Twine &message) {
-    cf::AssertOp::create(builder, op->getLoc(), condition,
-                         builder.getStringAttr(locationText(op->getLoc()) + message));
-    ++checks;
-  }
-
-  void requireEqual(OpBuilder &builder, linalg::LinalgOp op, const Extent &a, const Extent &b) {
-    Value left = sizeOf(builder, op, a), right = sizeOf(builder, op, b);
+  static void requireEqual(Requirements &requirements, linalg::LinalgOp op, const Extent &a,
+                           const Extent &b) {
+    Value left = requirements.extent(op->getOperand(a.operand), a.dimension);
+    Value right = requirements.extent(op->getOperand(b.operand), b.dimension);
     if (left == right)
       return;
-    Value same = arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::eq, left, right);
-    require(builder, op, same,
-            "extent " + Twine(a.dimension) + " of operand " + Twine(a.operand) + " and extent " +
-                Twine(b.dimension) + " of operand " + Twine(b.operand) + " of '" +
-                op->getName().getStringRef() + "' differ");
-  }
-
-  /// With all coefficients positive the largest index is reached at the last iteration of every
-  /// loop. Other expressions are left to the verifier of the op.
-  void requireWindow(OpBuilder &builder, linalg::LinalgOp op, ArrayRef<std::optional<Extent>> loops,
-                     AffineExpr expression, const Extent &extent) {
-    bool dynamic = ShapedType::isDynamic(extent.size);
-    bool known = true;
-    expression.walk([&](AffineExpr part) {
-      if (auto loop = dyn_cast<AffineDimExpr>(part)) {
-        known &= loops[loop.getPosition()].has_value();
-        if (known)
-          dynamic |= ShapedType::isDynamic(loops[loop.getPosition()]->size);
-      } else if (auto constant = dyn_cast<AffineConstantExpr>(part)) {
-        known &= constant.getValue() >= 0;
-      } else if (part.getKind() != AffineExprKind::Add && part.getKind() != AffineExprKind::Mul) {
-        known = false;
-      }
-    });
-    if (!dynamic || !known)
-      return;
-    Location loc = op.getLoc();
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value anyEmpty;
-    std::function<Value(AffineExpr)> last = [&](AffineExpr part) -> Value {
-      if (auto loop = dyn_cast<AffineDimExpr>(part)) {
-        Value size = sizeOf(builder, op, *loops[loop.getPosition()]);
-        Value empty = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, zero);
-        anyEmpty =
-            anyEmpty ? arith::OrIOp::create(builder, loc, anyEmpty, empty).getResult() : empty;
-        return arith::SubIOp::create(builder, loc, size, one);
-      }
-      if (auto constant = dyn_cast<AffineConstantExpr>(part))
-        return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
-      auto binary = cast<AffineBinaryOpExpr>(part);
-      Value left = last(binary.getLHS()), right = last(binary.getRHS());
-      if (part.getKind() == AffineExprKind::Add)
-        return arith::AddIOp::create(builder, loc, left, right);
-      return arith::MulIOp::create(builder, loc, left, right);
-    };
-    Value index = last(expression);
-    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, index,
-                                         sizeOf(builder, op, extent));
-    // No iteration, no access.
-    inside = arith::OrIOp::create(builder, loc, inside, anyEmpty);
-    require(builder, op, inside,
-            "extent " + Twine(extent.dimension) + " of operand " + Twine(extent.operand) + " of '" +
-                op->getName().getStringRef() + "' is too small for the window that reads it");
+    requirements.require(
+        requirements.compare(P::eq, left, right),
+        "extent " + Twine(a.dimension) + " of " + operandText(op->getOpOperand(a.operand)) +
+            " is {0}, but extent " + Twine(b.dimension) + " of " +
+            operandText(op->getOpOperand(b.operand)) + " is {1}",
+        {left, right});
   }
 };
 

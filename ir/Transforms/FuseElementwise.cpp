@@ -1,10 +1,10 @@
+#include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace plim::ir {
@@ -32,9 +32,7 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
           !op->hasAttr(plim::ir::deviceAttr))
         roots.push_back(op);
     });
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-    if (failed(applyOpPatternsGreedily(roots, std::move(patterns), config)))
+    if (failed(plim::ir::applySoundPatterns(roots, std::move(patterns))))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());

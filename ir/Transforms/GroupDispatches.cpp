@@ -78,7 +78,7 @@ struct GroupDispatches : plim::ir::impl::PlimGroupDispatchesBase<GroupDispatches
           memory.conflict(*uses, ahead) || llvm::any_of(op->getOperands(), [&](Value operand) {
             return fixed.contains(operand.getDefiningOp());
           });
-      if (isa<cf::AssertOp>(op)) {
+      if (isAssertion(op)) {
         // What stands behind a check relies on it.
         if (waits || SharedMemory::writesVisibly(ahead))
           break;
@@ -108,7 +108,7 @@ struct GroupDispatches : plim::ir::impl::PlimGroupDispatchesBase<GroupDispatches
     for (Candidate &candidate : llvm::reverse(candidates)) {
       bool isNeeded = needed.contains(candidate.op) ||
                       memory.conflict(candidate.uses, neededUses) ||
-                      (isa<cf::AssertOp>(candidate.op) && !moved.empty());
+                      (isAssertion(candidate.op) && !moved.empty());
       if (!candidate.joins && !isNeeded)
         continue;
       for (Value operand : candidate.op->getOperands())

@@ -1,6 +1,7 @@
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/BufferUses.h"
+#include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Passes.h"
 #include "support/CheckedMath.h"
 
@@ -17,7 +18,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMIMPORT
@@ -475,9 +475,12 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
     if (isa<linalg::FillOp, linalg::GenericOp>(op) || !op.hasPureTensorSemantics())
       return failure();
     DictionaryAttr annotations = op->getDiscardableAttrDictionary();
+    StringAttr name = op->getName().getIdentifier();
     FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
-    if (succeeded(generic))
+    if (succeeded(generic)) {
       (*generic)->setDiscardableAttrs(annotations);
+      (*generic)->setAttr(sourceOpAttr, name);
+    }
     return generic;
   }
 };
@@ -488,6 +491,9 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
     SymbolTable symbols(module);
     if (failed(bindExternals(module, symbols)) || failed(check(module)))
       return signalPassFailure();
+    module.walk([](cf::AssertOp assertion) {
+      assertion.setMsg((locationText(assertion.getLoc()) + assertion.getMsg()).str());
+    });
 
     for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
       if (failed(convertGlobal(global, symbols)))
@@ -572,7 +578,7 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
                  ToDestinationStyle<tensor::GenerateOp>, ToDestinationStyle<tensor::PadOp>,
                  GeneralizeNamed>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
-    return applyPatternsGreedily(module, std::move(patterns));
+    return applySoundPatterns(module, std::move(patterns));
   }
 
   /// Can each donated argument have its result? What only the call knows of their extents it checks.

@@ -192,9 +192,10 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
     }
     Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, room, one);
     fits = arith::OrIOp::create(builder, loc, fits, empty);
-    cf::AssertOp::create(builder, loc, fits,
-                         locationText(loc) + "the allocation takes more than its max_bytes of " +
-                             std::to_string(most));
+    RequireOp::create(builder, loc, fits,
+                      locationText(loc) + "the allocation takes more than its max_bytes of " +
+                          std::to_string(most),
+                      ValueRange());
     return success();
   }
 };

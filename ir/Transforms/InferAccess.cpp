@@ -68,7 +68,7 @@ struct InferAccess : plim::ir::impl::PlimInferAccessBase<InferAccess> {
     for (OpOperand *binding : dispatch.getBindings()) {
       BlockArgument argument = function.getArgument(binding->getOperandNumber());
       Access access = Access::ReadOnly;
-      if (dispatch.isDpsInit(binding))
+      if (dispatch.isOutput(*binding))
         access = readsOutput(argument) ? Access::ReadWrite : Access::WriteOnly;
       auto attribute = AccessAttr::get(&getContext(), access);
       function.setArgAttr(argument.getArgNumber(), accessAttr, attribute);

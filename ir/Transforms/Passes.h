@@ -70,8 +70,4 @@ std::unique_ptr<mlir::Pass> createPlimOutlineDeviceCode(CompileForDevice compile
 #define GEN_PASS_REGISTRATION
 #include "ir/Transforms/Passes.h.inc"
 
-/// Upstream's canonicalisation without a pattern that is wrong: one that gives a tensor which a
-/// loop carries the static type that it has at first, whatever extents the body gives it.
-std::unique_ptr<mlir::Pass> createCanonicalizer();
-
 } // namespace plim::ir

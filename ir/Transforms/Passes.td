@@ -72,23 +72,27 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
 }
 
 def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
-  let summary = "Check at run time that extents agree, slices lie inside and divisors are not zero";
+  let summary = "Check at run time that nothing is accessed outside, and that divisors are not zero";
   let description = [{
-    A linalg op that ties two extents to one loop, one of them dynamic, is undefined when they
-    differ. This pass compares them before the op; a mismatch fails the call with the location of
-    the op. Extents that are equal by construction fold away.
+    No function with tensors accesses anything outside of a buffer, whatever its arguments are: what cannot
+    be proven at load is a comparison in front of the op, and one that does not hold fails the call with
+    the place and the name of the op and the numbers that do not fit. What always holds leaves nothing.
+    `docs/design/bounds.md` has a row for each kind of access.
+
+    A linalg op that ties two extents to one loop is undefined when they differ; other index expressions are
+    followed over the whole range of the loops.
 
     ```mlir
     %k0 = tensor.dim %a, %c1 : tensor<?x?xf32>
     %k1 = tensor.dim %b, %c0 : tensor<?x?xf32>
     %same = arith.cmpi eq, %k0, %k1 : index
-    cf.assert %same, "matmul.mlir:4:8: extent 1 of operand 0 and extent 0 of operand 1 differ"
+    plim.require %same, "net.mlir:4:8: 'linalg.matmul': extent 1 of argument #0 is {0}, but extent 0 of
+                         argument #1 is {1}"(%k0, %k1)
     ```
 
-    Slices are checked where they stand, most of them by upstream's interface. An element that is
-    accessed at an index which neither the loops nor its type keep inside is checked too: in host
-    code by an assertion, in the body of an op by `plim.check`, which a loop around it does not have
-    to leave. Nothing is read where the check fails.
+    An element that is accessed at an index which neither the loops nor its type keep inside is checked
+    where it is used: in host code by `plim.require`, in the body of an op by `plim.check`, which a loop
+    around it does not have to leave. Nothing is read where the check fails.
 
     ```mlir
     %v = tensor.extract %table[%i] : tensor<?xf32>
@@ -100,9 +104,11 @@ def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
     Integers that are divided by zero fail the call in the same way, and the smallest number divided by -1
     wraps; on many machines both would end the process.
 
-    Kernels are not touched: their memory and their numbers are their author's.
+    A dimension that only the call knows (`tensor.dim %x, %i`) is chosen among all.
+
+    What a kernel does to memory is its author's own.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::complex::ComplexDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::vector::VectorDialect", "::plim::ir::PlimDialect"];

@@ -1,4 +1,5 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"

@@ -85,7 +85,7 @@ struct Schedule : plim::ir::impl::PlimScheduleBase<Schedule> {
     if (!uses || memory.conflict(*uses, members.all))
       return false;
     // What stands behind a check relies on it.
-    return !isa<cf::AssertOp>(op) || !SharedMemory::writesVisibly(members.all);
+    return !isAssertion(&op) || !SharedMemory::writesVisibly(members.all);
   }
 
   void finish(Members &members, SharedMemory &memory) {

@@ -85,7 +85,7 @@ std::optional<SmallVector<MemoryUse>> SharedMemory::usesOf(Operation *op) {
   SmallVector<MemoryUse> uses;
   if (op->getNumRegions() != 0)
     return std::nullopt;
-  if (isMemoryEffectFree(op) || isa<cf::AssertOp>(op))
+  if (isMemoryEffectFree(op) || isAssertion(op))
     return uses;
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects = getEffectsRecursively(op);
   if (!effects)

@@ -1,4 +1,5 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,11 +17,6 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
-
-std::unique_ptr<Pass> plim::ir::createCanonicalizer() {
-  return createCanonicalizerPass(GreedyRewriteConfig(),
-                                 {"(anonymous namespace)::ForOpTensorCastFolder"});
-}
 
 namespace {
 
@@ -83,8 +79,7 @@ struct SpecializeExtents : plim::ir::impl::PlimSpecializeExtentsBase<SpecializeE
     if (failed(setExtents(function)))
       return signalPassFailure();
     OpPassManager propagate(ModuleOp::getOperationName());
-    propagate.addPass(createCanonicalizer());
-    propagate.addPass(createCSEPass());
+    addCleanup(propagate);
     do {
       if (failed(runPipeline(propagate, module)))
         return signalPassFailure();

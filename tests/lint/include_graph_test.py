@@ -117,6 +117,13 @@ class IncludeGraph(unittest.TestCase):
         self.assert_clean({"engine/runtime/A.cpp": '// 4096\nauto t = "4096"; int x = 14096;\n',
                            "tests/unit/A.cpp": "int page = 4096;\n"})
 
+    def test_patterns_run_without_the_unsound_ones(self):
+        self.assert_one({"ir/A.cpp": "\n  applyPatternsGreedily(op, x);\n"}, "ir/A.cpp:2",
+                        "known to be wrong")
+        self.assert_one({"ir/A.cpp": "createCanonicalizerPass()"}, "ir/A.cpp:1", "Cleanup.cpp")
+        self.assert_clean({"ir/Transforms/Cleanup.cpp": "applyOpPatternsGreedily(x);\n",
+                           "tests/unit/A.cpp": "createCanonicalizerPass();\n"})
+
     def test_a_file_outside_every_room_is_a_fault(self):
         self.assert_one({"attic/A.h": ""}, "attic/A.h:1", "belongs to no room")
 

@@ -79,8 +79,32 @@ func.func @result_of_memref(%o: memref<4xf32>) {
 
 func.func private @work() attributes {plim.dispatch_function}
 func.func @result_type(%o: tensor<4xf32>) {
-  // expected-error @below {{expected type of operand #0 ('tensor<4xf32>') to match type of corresponding result ('tensor<8xf32>')}}
+  // expected-error @below {{'plim.dispatch' op has a result of type 'tensor<8xf32>' in an output of type 'tensor<4xf32>'}}
   %r = plim.dispatch @work outs(%o : tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @wide(%a: tensor<?x?xf32>, %o: tensor<?xf32>) -> tensor<?xf32>
+    attributes {plim.dispatch_function} {
+  return %o : tensor<?xf32>
+}
+func.func @narrowed(%a: tensor<?x13xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'plim.dispatch' op has binding #0 of type 'tensor<?x13xf32>', but wide was made for 'tensor<?x?xf32>'}}
+  %r = plim.dispatch @wide ins(%a : tensor<?x13xf32>) outs(%o : tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func private @bound(%a: memref<f32> {plim.shape = tensor<?xf32>}, %o: memref<f32> {plim.shape = tensor<?xf32>}, %n: index)
+    attributes {plim.dispatch_function} {
+  return
+}
+func.func @too_few(%o: memref<?xf32>) {
+  // expected-error @below {{'plim.dispatch' op has 1 bindings, but bound takes 2}}
+  plim.dispatch @bound outs(%o : memref<?xf32>)
   return
 }
 

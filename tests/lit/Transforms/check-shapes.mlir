@@ -9,16 +9,16 @@
 //       CHECK: %[[K0:.*]] = tensor.dim %[[A]], %{{.*}}
 //       CHECK: %[[K1:.*]] = tensor.dim %[[B]], %{{.*}}
 //       CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[K0]], %[[K1]] : index
-//       CHECK: cf.assert %[[SAME]], "{{.*}}check-shapes.mlir:[[# @LINE + 12]]:8: extent 1 of operand 0 and extent 0 of operand 1 of 'linalg.matmul' differ"
+//       CHECK: plim.require %[[SAME]], "{{.*}}check-shapes.mlir:[[# @LINE + 12]]:8: 'linalg.matmul': extent 1 of argument #0 is {0}, but extent 0 of argument #1 is {1}"(%[[K0]], %[[K1]])
 //       CHECK: %[[M0:.*]] = tensor.dim %[[A]], %{{.*}}
 //       CHECK: %[[M1:.*]] = tensor.dim %[[C]], %{{.*}}
 //       CHECK: %[[ROWS:.*]] = arith.cmpi eq, %[[M0]], %[[M1]] : index
-//       CHECK: cf.assert %[[ROWS]], "{{.*}}extent 0 of operand 0 and extent 0 of operand 2 of 'linalg.matmul' differ"
-//   CHECK-NOT: cf.assert
+//       CHECK: plim.require %[[ROWS]], "{{.*}}extent 0 of argument #0 is {0}, but extent 0 of argument #2 is {1}"
+//   CHECK-NOT: plim.require
 //       CHECK: linalg.matmul
 //  FOLD-LABEL: func.func @matmul(
-// FOLD-COUNT-2: cf.assert
-//    FOLD-NOT: cf.assert
+// FOLD-COUNT-2: plim.require
+//    FOLD-NOT: plim.require
 //        FOLD: linalg.matmul
 func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x4xf32>, %c: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x4xf32>) outs(%c : tensor<?x4xf32>)
@@ -31,8 +31,8 @@ func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x4xf32>, %c: tensor<?x4xf32>)
 // A static extent against a dynamic one is compared as well.
 // CHECK-LABEL: func.func @half_static(
 //       CHECK: tensor.dim %{{.*}}
-//       CHECK: cf.assert
-//   CHECK-NOT: cf.assert
+//       CHECK: plim.require
+//   CHECK-NOT: plim.require
 //       CHECK: linalg.exp
 func.func @half_static(%a: tensor<4xf32>, %c: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.exp ins(%a : tensor<4xf32>) outs(%c : tensor<?xf32>) -> tensor<?xf32>
@@ -43,7 +43,7 @@ func.func @half_static(%a: tensor<4xf32>, %c: tensor<?xf32>) -> tensor<?xf32> {
 
 // All static: nothing to do.
 // CHECK-LABEL: func.func @static(
-//   CHECK-NOT: cf.assert
+//   CHECK-NOT: plim.require
 //   CHECK-NOT: tensor.dim
 //       CHECK: linalg.exp
 func.func @static(%a: tensor<4xf32>, %c: tensor<4xf32>) -> tensor<4xf32> {
@@ -55,7 +55,7 @@ func.func @static(%a: tensor<4xf32>, %c: tensor<4xf32>) -> tensor<4xf32> {
 
 // Equal by construction: the check folds away.
 //  FOLD-LABEL: func.func @by_construction(
-//    FOLD-NOT: cf.assert
+//    FOLD-NOT: plim.require
 //        FOLD: linalg.exp
 func.func @by_construction(%a: tensor<?xf32>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
@@ -70,7 +70,7 @@ func.func @by_construction(%a: tensor<?xf32>) -> tensor<?xf32> {
 // The check stands in the loop where the op stands.
 // CHECK-LABEL: func.func @in_loop(
 //       CHECK: scf.for
-//       CHECK: cf.assert
+//       CHECK: plim.require
 //       CHECK: linalg.exp
 func.func @in_loop(%a: tensor<?xf32>, %c: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
@@ -87,15 +87,15 @@ func.func @in_loop(%a: tensor<?xf32>, %c: tensor<?xf32>, %n: index) -> tensor<?x
 // A window must end inside of its input, if the op iterates at all.
 // CHECK-LABEL: func.func @window(
 //  CHECK-SAME: %[[A:.*]]: tensor<?xf32>, %[[K:.*]]: tensor<?xf32>, %[[C:.*]]: tensor<?xf32>)
-//   CHECK-DAG: %[[KERNEL:.*]] = tensor.dim %[[K]]
+//       CHECK: %[[SIZE:.*]] = tensor.dim %[[A]]
 //   CHECK-DAG: %[[OUT:.*]] = tensor.dim %[[C]]
+//   CHECK-DAG: %[[KERNEL:.*]] = tensor.dim %[[K]]
 //   CHECK-DAG: arith.subi %[[OUT]], %{{.*}}
 //   CHECK-DAG: arith.subi %[[KERNEL]], %{{.*}}
 //       CHECK: %[[LAST:.*]] = arith.addi
-//       CHECK: %[[SIZE:.*]] = tensor.dim %[[A]]
 //       CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[LAST]], %[[SIZE]]
-//       CHECK: %[[FINE:.*]] = arith.ori %[[INSIDE]], %{{.*}} : i1
-//       CHECK: cf.assert %[[FINE]], "{{.*}}extent 0 of operand 0 of 'linalg.conv_1d' is too small for the window that reads it"
+//       CHECK: arith.ori
+//       CHECK: plim.require %{{.*}}, "{{.*}}'linalg.conv_1d': indices from {0} to {1} leave dimension 0 of argument #0, which has {2}"
 //       CHECK: linalg.conv_1d
 func.func @window(%a: tensor<?xf32>, %k: tensor<?xf32>, %c: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.conv_1d ins(%a, %k : tensor<?xf32>, tensor<?xf32>) outs(%c : tensor<?xf32>)
@@ -105,9 +105,9 @@ func.func @window(%a: tensor<?xf32>, %k: tensor<?xf32>, %c: tensor<?xf32>) -> te
 
 // -----
 
-// A static window is left to the verifier of the op.
+// A static window that fits leaves nothing.
 // CHECK-LABEL: func.func @static_window(
-//   CHECK-NOT: cf.assert
+//   CHECK-NOT: plim.require
 //       CHECK: return
 func.func @static_window(%a: tensor<8xf32>, %k: tensor<3xf32>, %c: tensor<6xf32>) -> tensor<6xf32> {
   %r = linalg.conv_1d ins(%a, %k : tensor<8xf32>, tensor<3xf32>) outs(%c : tensor<6xf32>)
@@ -117,11 +117,18 @@ func.func @static_window(%a: tensor<8xf32>, %k: tensor<3xf32>, %c: tensor<6xf32>
 
 // -----
 
-// Buffers are the author's own.
+// Buffers are checked as tensors are; those of kernels are the author's own.
 // CHECK-LABEL: func.func @buffers(
-//   CHECK-NOT: cf.assert
-//       CHECK: return
+//       CHECK: plim.require
+//       CHECK: linalg.exp
 func.func @buffers(%a: memref<?xf32>, %c: memref<?xf32>) {
+  linalg.exp ins(%a : memref<?xf32>) outs(%c : memref<?xf32>)
+  return
+}
+// CHECK-LABEL: func.func @buffers_of_a_kernel(
+//   CHECK-NOT: plim.require
+//       CHECK: return
+func.func @buffers_of_a_kernel(%a: memref<?xf32>, %c: memref<?xf32>) attributes {plim.kernel} {
   linalg.exp ins(%a : memref<?xf32>) outs(%c : memref<?xf32>)
   return
 }
@@ -134,15 +141,13 @@ func.func @buffers(%a: memref<?xf32>, %c: memref<?xf32>) {
 //  CHECK-SAME: %[[A:.*]]: tensor<?x4xf32>, %[[C:.*]]: tensor<?x8xf32>, %[[I:.*]]: index, %[[N:.*]]: index)
 //       CHECK: %[[EXTENT:.*]] = tensor.dim %[[A]]
 //       CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[EXTENT]], %[[N]]
-//       CHECK: cf.assert %[[SAME]], "{{.*}}the source does not have the size of the slice in dimension 0"
-//       CHECK: %[[LAST:.*]] = arith.addi %[[I]], %{{.*}}
+//       CHECK: plim.require %[[SAME]], "{{.*}}the source has {0} elements in dimension 0 of a slice of {1}"
 //       CHECK: %[[END:.*]] = tensor.dim %[[C]], %{{.*}}
-//   CHECK-DAG: %[[BEHIND:.*]] = arith.cmpi sge, %[[I]], %{{.*}}
-//   CHECK-DAG: %[[BEFORE:.*]] = arith.cmpi slt, %[[LAST]], %[[END]]
+//   CHECK-DAG: arith.cmpi ult, %[[I]], %[[END]]
 //   CHECK-DAG: %[[EMPTY:.*]] = arith.cmpi eq, %[[N]], %{{.*}}
 //       CHECK: %[[GOOD:.*]] = arith.ori %[[EMPTY]], %{{.*}} : i1
-//       CHECK: cf.assert %[[GOOD]], "{{.*}}check-shapes.mlir:[[# @LINE + 5]]:8: the slice leaves the destination in dimension 0"
-//   CHECK-NOT: in dimension 1
+//       CHECK: plim.require %[[GOOD]], "{{.*}}check-shapes.mlir:[[# @LINE + 5]]:8: 'tensor.insert_slice': the slice of {0} elements from {1} in steps of {2} leaves dimension 0 of {{.*}}, which has {3}"
+//   CHECK-NOT: leaves dimension 1
 //       CHECK: tensor.insert_slice
 func.func @insertion(%a: tensor<?x4xf32>, %c: tensor<?x8xf32>, %i: index, %n: index)
     -> tensor<?x8xf32> {
@@ -150,7 +155,7 @@ func.func @insertion(%a: tensor<?x4xf32>, %c: tensor<?x8xf32>, %i: index, %n: in
   return %r : tensor<?x8xf32>
 }
 // CHECK-LABEL: func.func @static_insertion(
-//   CHECK-NOT: cf.assert
+//   CHECK-NOT: plim.require
 //       CHECK: return
 func.func @static_insertion(%a: tensor<4xf32>, %c: tensor<8xf32>) -> tensor<8xf32> {
   %r = tensor.insert_slice %a into %c[2] [4] [1] : tensor<4xf32> into tensor<8xf32>
@@ -162,12 +167,10 @@ func.func @static_insertion(%a: tensor<4xf32>, %c: tensor<8xf32>) -> tensor<8xf3
 // An extent must be the product of those that it is expanded to.
 // CHECK-LABEL: func.func @expansion(
 //  CHECK-SAME: %[[A:.*]]: tensor<?x6xf32>, %[[N:.*]]: index, %[[M:.*]]: index)
-//       CHECK: arith.muli {{.*}}%[[N]]
-//       CHECK: %[[PRODUCT:.*]] = arith.muli {{.*}}%[[M]]
 //       CHECK: %[[SIZE:.*]] = tensor.dim %[[A]], %{{.*}}
-//       CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[PRODUCT]], %[[SIZE]]
-//       CHECK: cf.assert %[[SAME]], "{{.*}}check-shapes.mlir:[[# @LINE + 4]]:8: extent 0 cannot be expanded to the extents given"
-//   CHECK-NOT: cf.assert
+//       CHECK: arith.divsi %[[SIZE]]
+//       CHECK: plim.require %{{.*}}, "{{.*}}check-shapes.mlir:[[# @LINE + 4]]:8: 'tensor.expand_shape': extent 0, which is {0}, cannot be expanded to the extents given"(%[[SIZE]])
+//   CHECK-NOT: plim.require
 //       CHECK: tensor.expand_shape
 func.func @expansion(%a: tensor<?x6xf32>, %n: index, %m: index) -> tensor<?x?x2x3xf32> {
   %r = tensor.expand_shape %a [[0, 1], [2, 3]] output_shape [%n, %m, 2, 3]
@@ -180,8 +183,7 @@ func.func @expansion(%a: tensor<?x6xf32>, %n: index, %m: index) -> tensor<?x?x2x
 // Slices and elements that host code accesses, where it does.
 // CHECK-LABEL: func.func @extraction(
 //       CHECK: scf.for
-//       CHECK: cf.assert %{{.*}}, "{{.*}}check-shapes.mlir:[[# @LINE + 7]]:10: 'tensor.extract_slice': {{.*}}
-//       CHECK: cf.assert %{{.*}}, "{{.*}}'tensor.extract_slice': {{.*}}
+//       CHECK: plim.require %{{.*}}, "{{.*}}check-shapes.mlir:[[# @LINE + 6]]:10: 'tensor.extract_slice': {{.*}}
 //       CHECK: tensor.extract_slice
 func.func @extraction(%a: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
@@ -196,15 +198,15 @@ func.func @extraction(%a: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> 
 //  CHECK-SAME: %[[A:.*]]: tensor<?xf32>, %[[I:.*]]: index)
 //       CHECK: %[[N:.*]] = tensor.dim %[[A]]
 //       CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[I]], %[[N]] : index
-//       CHECK: cf.assert %[[INSIDE]], "{{.*}}check-shapes.mlir:[[# @LINE + 3]]:8: index out of range in dimension 0 of tensor<?xf32>"
+//       CHECK: plim.require %[[INSIDE]], "{{.*}}check-shapes.mlir:[[# @LINE + 3]]:8: 'tensor.extract': index {0} is out of range in dimension 0 of tensor<?xf32>, which has {1}"(%[[I]], %[[N]])
 //       CHECK: tensor.extract
 func.func @element(%a: tensor<?xf32>, %i: index) -> f32 {
   %r = tensor.extract %a[%i] : tensor<?xf32>
   return %r : f32
 }
 // CHECK-LABEL: func.func @written(
-//       CHECK: cf.assert %{{.*}} "{{.*}}index out of range in dimension 1 of tensor<4x?xf32>"
-//   CHECK-NOT: cf.assert
+//       CHECK: plim.require %{{.*}} "{{.*}}index {0} is out of range in dimension 1 of tensor<4x?xf32>
+//   CHECK-NOT: plim.require
 //       CHECK: tensor.insert
 func.func @written(%a: tensor<4x?xf32>, %x: f32, %i: index) -> tensor<4x?xf32> {
   %c3 = arith.constant 3 : index
@@ -212,9 +214,9 @@ func.func @written(%a: tensor<4x?xf32>, %x: f32, %i: index) -> tensor<4x?xf32> {
   return %r : tensor<4x?xf32>
 }
 // CHECK-LABEL: func.func @memrefs(
-//       CHECK: cf.assert %{{.*}} "{{.*}}index out of range in dimension 0 of memref<?xf32>"
+//       CHECK: plim.require %{{.*}} "{{.*}}index {0} is out of range in dimension 0 of memref<?xf32>
 //       CHECK: memref.load
-//       CHECK: cf.assert %{{.*}} "{{.*}}index out of range in dimension 0 of memref<4xf32>"
+//       CHECK: plim.require %{{.*}} "{{.*}}index {0} is out of range in dimension 0 of memref<4xf32>
 //       CHECK: memref.store
 func.func @memrefs(%a: memref<?xf32>, %b: memref<4xf32>, %i: index) {
   %x = memref.load %a[%i] : memref<?xf32>
@@ -223,7 +225,7 @@ func.func @memrefs(%a: memref<?xf32>, %b: memref<4xf32>, %i: index) {
 }
 // Kernels are their author's.
 // CHECK-LABEL: func.func @kernel(
-//   CHECK-NOT: cf.assert
+//   CHECK-NOT: plim.require
 //       CHECK: return
 func.func @kernel(%a: memref<?xf32>, %i: index) -> f32 attributes {plim.kernel} {
   %x = memref.load %a[%i] : memref<?xf32>
@@ -249,7 +251,7 @@ func.func @kernel(%a: memref<?xf32>, %i: index) -> f32 attributes {plim.kernel} 
 //       CHECK:   scf.yield %[[ZERO]]
 //       CHECK: }
 //       CHECK: linalg.yield %[[V]]
-//   CHECK-NOT: cf.assert
+//   CHECK-NOT: plim.require
 func.func @gather(%a: tensor<?x8xf32>, %b: tensor<?x8xindex>, %c: tensor<?x8xf32>)
     -> tensor<?x8xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
@@ -327,7 +329,7 @@ func.func @inside(%a: tensor<?xf32>, %b: tensor<256xf32>, %q: tensor<?xi8>, %c: 
 // A loop whose end depends on what is read cannot go on.
 // CHECK-LABEL: func.func @walk(
 //       CHECK: scf.while
-//       CHECK: cf.assert %{{.*}}, "{{.*}}index out of range
+//       CHECK: plim.require %{{.*}}, "{{.*}}index {0} is out of range
 //   CHECK-NOT: plim.check
 //       CHECK: tensor.extract
 func.func @walk(%next: tensor<?xindex>, %c: tensor<8xindex>) -> tensor<8xindex> {
@@ -374,10 +376,10 @@ func.func @divides(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
 
 // Host code stops before it divides; a divisor that is known to be good is left alone.
 // CHECK-LABEL: func.func @divides_scalars(
-//       CHECK: cf.assert %{{.*}}, "{{.*}}integer division by zero"
+//       CHECK: plim.require %{{.*}}, "{{.*}}integer division by zero"
 //  CHECK-NEXT: arith.divui
 //       CHECK: %[[SEVEN:.*]] = arith.constant 7
-//   CHECK-NOT: cf.assert
+//   CHECK-NOT: plim.require
 //       CHECK: arith.remsi %{{.*}}, %[[SEVEN]]
 func.func @divides_scalars(%x: tensor<4xi32>, %a: index, %b: index) -> (index, index) {
   %q = arith.divui %a, %b : index

@@ -73,7 +73,7 @@ func.func @fused(%a: tensor<4xf32>) -> tensor<4xf32> {
 //  CHECK-SAME: %[[N:.*]]: index, %[[M:.*]]: index
 //      IMPORT: %[[ROOM:.*]] = arith.constant 8 : index
 //      IMPORT: arith.divui %[[ROOM]]
-//      IMPORT: cf.assert %{{.*}}, "{{.*}}import-allocations.mlir:[[# @LINE + 3]]:{{.*}}: the allocation takes more than its max_bytes of 128"
+//      IMPORT: plim.require %{{.*}}, "{{.*}}import-allocations.mlir:[[# @LINE + 3]]:{{.*}}: the allocation takes more than its max_bytes of 128"
 //      IMPORT: plim.alloc(%[[N]], %[[M]]) {max_bytes = 128 : i64} : tensor<?x?x4xf32>
 func.func @bounded(%n: index, %m: index) -> tensor<?x?x4xf32> {
   %e = tensor.empty(%n, %m) {plim.max_bytes = 128 : i64} : tensor<?x?x4xf32>

@@ -1,0 +1,41 @@
+// What "clean up" means: upstream's canonicalisation, less the patterns that are known to be wrong.
+//
+// Every pass and pipeline that wants canonicalisation patterns, all of them or those of some ops, takes
+// them through here, the oracle included: a pattern that changes what a module computes would otherwise
+// be wrong on both sides of every comparison. `tests/lint/include_graph.py` holds all of `ir/` to it. No
+// state; any thread.
+#pragma once
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <memory>
+
+namespace plim::ir {
+
+/// A pattern of upstream's that gives wrong code in the version that we build on.
+struct UnsoundPattern {
+  llvm::StringLiteral name;   // upstream's debug name
+  llvm::StringLiteral issue;  // where it is told of: a number of llvm-project, or "not reported"
+  llvm::StringLiteral reason; // what it makes wrong
+};
+
+/// All that never run. tests/conformance/upstream has a module for each that it broke.
+llvm::ArrayRef<UnsoundPattern> unsoundPatterns();
+
+/// Upstream's canonicalisation pass without them.
+std::unique_ptr<mlir::Pass> createCanonicalizer();
+
+/// Canonicalisation and elimination of common subexpressions.
+void addCleanup(mlir::OpPassManager &manager);
+
+/// Applies `patterns` without the unsound ones until nothing changes, on everything inside `root`.
+/// Fails if there is no end to it.
+llvm::LogicalResult applySoundPatterns(mlir::Operation *root, mlir::RewritePatternSet patterns);
+
+/// The same on `ops`, and on what patterns put in their places.
+llvm::LogicalResult applySoundPatterns(llvm::ArrayRef<mlir::Operation *> ops,
+                                       mlir::RewritePatternSet patterns);
+
+} // namespace plim::ir
