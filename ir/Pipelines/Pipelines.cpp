@@ -89,6 +89,10 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // 1. Import. Annotations first: hardly any pass upstream keeps those of an allocation.
   manager.addPass(createPlimImportAllocations());
   OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createPlimNormalize());
+  // Also before the first canonicalisation: a comparison of a tensor with itself would be a constant
+  // whose extents nobody knows.
+  function.addPass(createPlimElementwiseToLinalg());
   addTosaToLinalg(function);
   TosaToArithPassOptions rescale;
   rescale.includeApplyRescale = true;

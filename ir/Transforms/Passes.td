@@ -25,6 +25,36 @@ def PlimImportAllocations : Pass<"plim-import-allocations", "::mlir::ModuleOp"> 
   let statistics = [Statistic<"imported", "imported", "allocations with constraints">];
 }
 
+def PlimNormalize : Pass<"plim-normalize", "::mlir::func::FuncOp"> {
+  let summary = "Say in other words what upstream's folders get wrong";
+  let description = [{
+    Folders run wherever patterns do, and none can be left out as a pattern can (`Cleanup.h`). So what they
+    are wrong about goes before the first of them runs:
+
+    - claims that the author makes of integers (`overflow<nsw>`, `exact`, `nneg`): they wrap as all others
+      do, and upstream keeps claims of one op for another one;
+    - `index.ceildivs`, of which the smallest number gets the wrong sign;
+    - sums, differences and logarithms of complex numbers, which are folded as if nothing were rounded
+      and as if angles had no end;
+    - loops that count in fewer than 64 bits, whose number of iterations wraps;
+    - slices that drop one of several dimensions of size one, or one behind a size that may turn out to be one:
+      which one they drop is guessed anew from sizes and strides. They keep all of them, and become of the other
+      rank as a reshape;
+    - concatenations, which are taken apart into insertions: that extents agree is required before.
+
+    ```mlir
+    %s = tensor.extract_slice %x[0, %i, 0] [1, 1, 8] [1, 1, 1] : tensor<1x4x8xf32> to tensor<1x8xf32>
+    // becomes
+    %w = tensor.extract_slice %x[0, %i, 0] [1, 1, 8] [1, 1, 1] : tensor<1x4x8xf32> to tensor<1x1x8xf32>
+    %s = tensor.collapse_shape %w [[0, 1], [2]] : tensor<1x1x8xf32> into tensor<1x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::plim::ir::PlimDialect"];
+  let statistics = [Statistic<"normalized", "normalized", "ops that were said in other words">];
+}
+
 def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
   let summary = "Check what comes in and bring it to the forms that the pipeline knows";
   let description = [{
