@@ -17,6 +17,28 @@ float __extendhfsf2(_Float16);
 _Float16 __truncsfhf2(float);
 _Float16 __truncdfhf2(double);
 }
+
+namespace {
+
+/// Rounds to nearest, ties to even. Own code: compilers' libraries before GCC 13 have no such function.
+__bf16 bfloatFromFloat(float value) {
+  auto bits = std::bit_cast<uint32_t>(value);
+  uint32_t rounded = (bits & 0x7fffffff) > 0x7f800000 ? bits | 0x00400000 // a quiet NaN
+                                                      : bits + 0x7fff + (bits >> 16 & 1);
+  return std::bit_cast<__bf16>(static_cast<uint16_t>(rounded >> 16));
+}
+
+/// Once only: an inexact float in between has its last bit set, which is neither a tie nor lost.
+__bf16 bfloatFromDouble(double value) {
+  auto narrow = static_cast<float>(value);
+  auto bits = std::bit_cast<uint32_t>(narrow);
+  auto exact = static_cast<double>(narrow);
+  if (exact != value && value == value && (bits & 1) == 0)
+    bits = std::abs(exact) > std::abs(value) ? bits - 1 : bits | 1;
+  return bfloatFromFloat(std::bit_cast<float>(bits));
+}
+
+} // namespace
 #endif
 
 namespace plim::jit {
@@ -29,30 +51,6 @@ constexpr std::array<std::string_view, 36> scalarFunctions = {
     "cos",   "cosh",  "erf",  "erfc",  "exp",  "exp10", "exp2",  "expm1", "fabs",
     "floor", "fma",   "fmax", "fmin",  "fmod", "ldexp", "log",   "log10", "log1p",
     "log2",  "pow",   "rint", "round", "sin",  "sinh",  "sqrt",  "tan",   "tanh"};
-#if defined(__x86_64__)
-// Conversions to bf16 where the processor has none: GCC 12, of Debian 12, does not have them.
-
-/// To the nearest, ties to even; NaN becomes a quiet one with the same sign.
-__bf16 truncateToBf16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  bits = std::isnan(value) ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
-  return std::bit_cast<__bf16>(static_cast<uint16_t>(bits >> 16));
-}
-
-/// Rounded once: what is lost on the way through f32 is kept in its last bit.
-__bf16 truncateToBf16(double value) {
-  float narrow = static_cast<float>(value);
-  if (std::isfinite(narrow) && static_cast<double>(narrow) != value) {
-    uint32_t bits = std::bit_cast<uint32_t>(narrow);
-    // One step towards zero where it was rounded away from it, then an odd last bit.
-    if (std::fabs(static_cast<double>(narrow)) > std::fabs(value))
-      --bits;
-    narrow = std::bit_cast<float>(bits | 1);
-  }
-  return truncateToBf16(narrow);
-}
-#endif
-
 constexpr std::array<std::string_view, 4> otherFunctions = {"roundeven", "trunc", "nearbyint",
                                                             "sincos"};
 
@@ -88,9 +86,9 @@ void *mathSymbol(std::string_view name) {
   if (name == "__truncdfhf2")
     return reinterpret_cast<void *>(&__truncdfhf2);
   if (name == "__truncsfbf2")
-    return reinterpret_cast<void *>(static_cast<__bf16 (*)(float)>(&truncateToBf16));
+    return reinterpret_cast<void *>(&bfloatFromFloat);
   if (name == "__truncdfbf2")
-    return reinterpret_cast<void *>(static_cast<__bf16 (*)(double)>(&truncateToBf16));
+    return reinterpret_cast<void *>(&bfloatFromDouble);
 #endif
   if (!isScalarMath(name))
     return nullptr;

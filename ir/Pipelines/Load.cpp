@@ -8,6 +8,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <optional>
+
 using namespace mlir;
 
 namespace {
@@ -81,6 +83,20 @@ private:
     return rest;
   }
 
+  /// What the alias at the beginning of `rest` stands for; nothing where it is not defined.
+  std::optional<StringRef> definitionOf(StringRef rest) const {
+    StringRef alias = rest.take_while([](char c) { return c == '#' || isWord(c); });
+    for (size_t at = text.find(alias); at != StringRef::npos; at = text.find(alias, at + 1)) {
+      StringRef behind = text.substr(at + alias.size());
+      if (!behind.empty() && isWord(behind.front()))
+        continue;
+      behind = skipBlanks(behind);
+      if (behind.consume_front("=") && !behind.starts_with("="))
+        return skipBlanks(behind);
+    }
+    return std::nullopt;
+  }
+
   /// Is this the beginning of an element that linalg's cast survives?
   bool isGoodElement(StringRef element, bool isMaps) const {
     if (isMaps ? element.starts_with("affine_map<")
@@ -89,17 +105,9 @@ private:
     if (!element.starts_with("#"))
       return false;
     // An alias is as good as what it stands for; one that is not defined is the parser's to report.
-    StringRef alias = element.take_while([](char c) { return c == '#' || isWord(c); });
-    for (size_t at = text.find(alias); at != StringRef::npos; at = text.find(alias, at + 1)) {
-      StringRef rest = text.substr(at + alias.size());
-      if (!rest.empty() && isWord(rest.front()))
-        continue;
-      rest = skipBlanks(rest);
-      if (rest.consume_front("=") && !rest.starts_with("="))
-        return isMaps ? skipBlanks(rest).starts_with("affine_map<")
-                      : skipBlanks(rest).starts_with("#linalg.iterator_type<");
-    }
-    return true;
+    std::optional<StringRef> definition = definitionOf(element);
+    return !definition ||
+           definition->starts_with(isMaps ? "affine_map<" : "#linalg.iterator_type<");
   }
 
   /// linalg casts the elements of two arrays without a check; `end` is where the key ends.
@@ -111,8 +119,13 @@ private:
     if (!rest.consume_front("="))
       return success();
     rest = skipBlanks(rest);
+    if (rest.starts_with("#")) {
+      std::optional<StringRef> definition = definitionOf(rest);
+      if (!definition)
+        return success(); // the parser says so
+      rest = *definition;
+    }
     if (!rest.consume_front("["))
-      // An alias of a whole array would need the same look at its definition.
       return fail("'" + key + "' must be an array");
     unsigned depth = 1;
     bool atElement = true;

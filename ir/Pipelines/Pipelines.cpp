@@ -86,19 +86,23 @@ void registerPipeline(StringRef name, StringRef description, BuildT build) {
 } // namespace
 
 void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {
-  // 1. Import. Annotations first: hardly any pass upstream keeps those of an allocation.
+  // 1. Import. Before anything upstream says in its words what it cannot do.
+  manager.addPass(createPlimCheckOperations());
+  // Annotations next: hardly any pass upstream keeps those of an allocation.
   manager.addPass(createPlimImportAllocations());
+  manager.addPass(createTosaToMLProgram());
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(createPlimNormalize());
   // Also before the first canonicalisation: a comparison of a tensor with itself would be a constant
   // whose extents nobody knows.
   function.addPass(createPlimElementwiseToLinalg());
+  // Control flow first: to what follows a tosa.yield is one of those that it cannot convert.
+  function.addPass(createTosaToSCFPass());
   addTosaToLinalg(function);
   TosaToArithPassOptions rescale;
   rescale.includeApplyRescale = true;
   function.addPass(createTosaToArithPass(rescale));
   function.addPass(createTosaToTensorPass());
-  function.addPass(createTosaToSCFPass());
   manager.addNestedPass<func::FuncOp>(createPlimElementwiseToLinalg());
   manager.addPass(createInlinerPass(
       {}, [](OpPassManager &callable) { callable.addPass(createCanonicalizer()); }));
@@ -106,6 +110,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // conditional branches.
   manager.addNestedPass<func::FuncOp>(createLiftControlFlowToSCFPass());
   manager.addPass(createSymbolDCEPass());
+  manager.addNestedPass<func::FuncOp>(createPlimDecompose());
   manager.addPass(createPlimImport());
   addCleanup(manager);
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
@@ -167,12 +172,13 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
   addCleanup(manager);
   manager.addPass(createPlimReleaseBuffers());
+  // First: what follows would move a realloc behind the uses of its result.
+  manager.addNestedPass<func::FuncOp>(memref::createExpandReallocPass());
   // A buffer lives no longer than it is used: the shorter, the more share the same memory.
   manager.addNestedPass<func::FuncOp>(bufferization::createOptimizeAllocationLivenessPass());
 
   // 7. Before anything has a place: buffers that live at the same time get different ones. The oracle
   // runs in the order of the source.
-  manager.addNestedPass<func::FuncOp>(memref::createExpandReallocPass());
   if (!options.oracle)
     manager.addPass(createPlimGroupDispatches());
 

@@ -55,6 +55,53 @@ def PlimNormalize : Pass<"plim-normalize", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"normalized", "normalized", "ops that were said in other words">];
 }
 
+def PlimCheckOperations : Pass<"plim-check-operations", "::mlir::ModuleOp"> {
+  let summary = "Refuse operations that nothing here can run";
+  let description = [{
+    The first pass of all: each operation that no later stage knows is an error that says where it stands and
+    why, also where nothing uses it. What the registered dialects have besides runs, or is refused by the pass
+    whose business its operands are; docs/reference/operations.md lists all of it.
+
+    ```mlir
+    vector.print %a : f32
+    // error: 'vector.print' is not supported: a function returns what it computes, ...
+    ```
+  }];
+}
+
+def PlimDecompose : Pass<"plim-decompose", "::mlir::func::FuncOp"> {
+  let summary = "Express rare operations in those that the pipeline knows";
+  let description = [{
+    Runs before `plim-import`, behind the conversions of TOSA and of arithmetic on tensors:
+
+    - `tensor.gather` becomes a `linalg.generic` that reads at coordinates, `tensor.scatter` loops over
+      `tensor.insert_slice`, `tensor.bitcast` an elementwise `arith.bitcast`;
+    - `linalg.pack` with tiles of dynamic size becomes a pad, an `expand_shape` and a transpose (static tiles are
+      `plim-import`'s), transforms of Winograd their products;
+    - `math.clampf` and the classes of numbers that LLVM has no conversion for become comparisons;
+    - loops and branches of the affine dialect in functions over tensors become those of `scf`;
+    - `memref.distinct_objects` goes, and the result of `memref.generic_atomic_rmw` is what was stored, which
+      upstream's lowering misses;
+    - `bufferization.dealloc_tensor` goes: who releases what the compiler finds out.
+
+    ```mlir
+    %r = tensor.gather %x[%i] gather_dims([0]) : (tensor<?x2xf32>, tensor<3x1xindex>) -> tensor<3x2xf32>
+    // becomes
+    %r = linalg.generic ... outs(%e : tensor<3x2xf32>) {
+      %row = linalg.index 0 : index
+      %column = linalg.index 1 : index
+      %c = tensor.extract %i[%row, %c0] : tensor<3x1xindex>
+      %v = tensor.extract %x[%c, %column] : tensor<?x2xf32>
+      linalg.yield %v : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
 def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
   let summary = "Check what comes in and bring it to the forms that the pipeline knows";
   let description = [{

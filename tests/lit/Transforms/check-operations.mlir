@@ -1,0 +1,75 @@
+// RUN: plimsoll-opt %s -plim-check-operations -split-input-file -verify-diagnostics
+
+func.func @print(%a: f32) {
+  // expected-error @below {{'vector.print' is not supported: a function returns what it computes, and the host application prints it}}
+  vector.print %a : f32
+  return
+}
+
+// -----
+
+// Nothing uses it, and still.
+func.func @vscale() {
+  // expected-error @below {{'vector.vscale' is not supported: vectors have a size that the module says}}
+  %n = vector.vscale
+  return
+}
+
+// -----
+
+func.func @llvm(%a: i32) -> i32 {
+  // expected-error @below {{'llvm.add' is not supported: the llvm dialect is what the compiler makes, not what it takes}}
+  %r = llvm.add %a, %a : i32
+  return %r : i32
+}
+
+// -----
+
+func.func @cast(%a: i32) -> index {
+  // expected-error @below {{'builtin.unrealized_conversion_cast' is not supported: it says nothing of what is converted}}
+  %r = builtin.unrealized_conversion_cast %a : i32 to index
+  return %r : index
+}
+
+// -----
+
+func.func @shape(%x: tensor<?x3xf32>) -> !tosa.shape<1> {
+  // expected-error @below {{'tosa.dim' is not supported: a shape must be a tosa.const_shape}}
+  %n = tosa.dim %x {axis = 0 : i32} : (tensor<?x3xf32>) -> !tosa.shape<1>
+  return %n : !tosa.shape<1>
+}
+
+// -----
+
+func.func @float(%a: f32) -> f32 {
+  // expected-error @below {{'arith.truncf' is not supported on 'f8E4M3FN': floats are f16, bf16, f32 and f64}}
+  %t = arith.truncf %a : f32 to f8E4M3FN
+  %r = arith.extf %t : f8E4M3FN to f32
+  return %r : f32
+}
+
+// -----
+
+func.func @float_in_body(%m: memref<4xf32>) {
+  // expected-error @below {{'memref.alloc' is not supported on 'f8E5M2': floats are f16, bf16, f32 and f64}}
+  %a = memref.alloc() : memref<4xvector<4xf8E5M2>>
+  return
+}
+
+// -----
+
+func.func @softmax(%x: memref<2x3xf32>) {
+  // expected-error @below {{'linalg.softmax' is not supported: it works on tensors, not on memrefs}}
+  linalg.softmax dimension(1) ins(%x : memref<2x3xf32>) outs(%x : memref<2x3xf32>)
+  return
+}
+
+// -----
+
+// What has a meaning here stays: constant shapes, floats that are known, a restrict tensor of a buffer.
+func.func @fine(%x: tensor<6xbf16>, %m: memref<4xf32>) -> (tensor<2x3xbf16>, tensor<4xf32>) {
+  %s = tosa.const_shape {values = dense<[2, 3]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %r = tosa.reshape %x, %s : (tensor<6xbf16>, !tosa.shape<2>) -> tensor<2x3xbf16>
+  %t = bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>
+  return %r, %t : tensor<2x3xbf16>, tensor<4xf32>
+}
