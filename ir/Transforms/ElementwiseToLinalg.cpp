@@ -24,7 +24,10 @@ struct ElementwiseToLinalg : plim::ir::impl::PlimElementwiseToLinalgBase<Element
     });
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+    // A comparison of a tensor with itself folds to a constant whose extents nobody knows.
+    ConversionConfig config;
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       signalPassFailure();
   }
 

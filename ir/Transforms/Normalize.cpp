@@ -81,6 +81,7 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
           .Case([&](scf::ForOp op) { countByIndex(op); })
           .Case([&](tensor::ExtractSliceOp op) { keepRank(op); })
           .Case([&](tensor::InsertSliceOp op) { keepRank(op); })
+          .Case([&](memref::SubViewOp op) { keepRank(op); })
           .Case([&](tensor::ConcatOp op) { checkConcatenation(op); });
   }
 
@@ -176,6 +177,34 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
                                                       groupsOf(dropped));
     if (collapsed.getType() != op.getType())
       collapsed = tensor::CastOp::create(builder, op.getLoc(), op.getType(), collapsed);
+    op.replaceAllUsesWith(collapsed);
+    op.erase();
+    ++normalized;
+  }
+
+  void keepRank(memref::SubViewOp op) {
+    SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+    // Upstream's own answer is what cannot be trusted: sizes from left to right.
+    llvm::SmallBitVector dropped(unsigned(sizes.size()));
+    MemRefType type = op.getType();
+    int64_t next = 0;
+    for (auto [i, size] : llvm::enumerate(sizes)) {
+      std::optional<int64_t> known = getConstantIntValue(size);
+      bool fits = next < type.getRank() &&
+                  (isa<Attribute>(size) ? known == type.getDimSize(unsigned(next))
+                                        : type.isDynamicDim(unsigned(next)));
+      next += fits;
+      dropped[unsigned(i)] = !fits;
+    }
+    if (next != type.getRank() || !isAmbiguous(sizes, dropped))
+      return;
+    OpBuilder builder(op);
+    Value whole = memref::SubViewOp::create(builder, op.getLoc(), op.getSource(),
+                                            op.getMixedOffsets(), sizes, op.getMixedStrides());
+    Value collapsed =
+        memref::CollapseShapeOp::create(builder, op.getLoc(), whole, groupsOf(dropped));
+    if (collapsed.getType() != type)
+      collapsed = memref::CastOp::create(builder, op.getLoc(), type, collapsed);
     op.replaceAllUsesWith(collapsed);
     op.erase();
     ++normalized;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the conformance modules: the engine against its plain lowering, and against literal values.
+"""Runs the conformance modules: the engine, its plain lowering, an evaluator that shares nothing with
+either (tests/reference), and literal values.
 
   tests/conformance/run.py build/bin/plimsoll [FILE_OR_FOLDER...] [options]
 
 Each case of each module runs once with --oracle and once per thread count without it. The printed
-values are compared with each other and with the case's EXPECT lines. One line per failure, with the
-command that reproduces it; exit status 1 when a case failed or when there was none. README.md in
-this folder has the format of the modules.
+values are compared with each other, with what the reference computes, and with the case's EXPECT
+lines. One line per failure, with the command that reproduces it; exit status 1 when a case failed or
+when there was none. README.md in this folder has the format of the modules.
 """
 import argparse
 import concurrent.futures
@@ -21,7 +22,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|COUNT|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
+sys.path.append(str(HERE.parent))  # For the package `reference`.
+DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|COUNT|NO-REFERENCE|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
 COUNTS = ("copies", "allocations", "dispatches", "kernels", "beside")
 PRINTED = re.compile(r"((?:result|arg)\[\d+\]):\s*(.*?)\s*$")
 INTEGER = re.compile(r"i\d+|index")
@@ -39,6 +41,7 @@ class Case:
     tolerance: float
     params: list
     counts: dict
+    reference: bool = True
     inputs: list = dataclasses.field(default_factory=list)
     expected: dict = dataclasses.field(default_factory=dict)
 
@@ -61,7 +64,7 @@ class Value:
 
 def read_cases(path):
     """The cases in the header comments of a module, in order."""
-    cases, function, tolerance, params, counts = [], None, 0.0, [], {}
+    cases, function, tolerance, params, counts, reference = [], None, 0.0, [], {}, True
     for line in path.read_text(encoding="utf-8").splitlines():
         match = DIRECTIVE.match(line)
         if not match:
@@ -82,10 +85,15 @@ def read_cases(path):
                 if name not in COUNTS or not number.isdigit():
                     raise ModuleError(f"{path}: COUNT must be {'=N '.join(COUNTS)}=N, or some of them")
                 counts[name] = int(number)
+        elif key == "NO-REFERENCE":
+            if not text:
+                raise ModuleError(f"{path}: NO-REFERENCE must say why")
+            reference = False
         elif key == "CASE":
             if function is None:
                 raise ModuleError(f"{path}: RUN-FUNCTION must come before the first CASE")
-            cases.append(Case(path, len(cases) + 1, function, tolerance, list(params), counts))
+            cases.append(Case(path, len(cases) + 1, function, tolerance, list(params), counts,
+                              reference))
         elif not cases:
             raise ModuleError(f"{path}: {key} before the first CASE")
         elif key == "INPUT":
@@ -134,8 +142,8 @@ def parse_value(text):
     return Value(shape, element, elements)
 
 
-def compare(got, want, tolerance):
-    """None, or what differs. The error is relative to the larger of the wanted element and the root
+def compare(got, want, tolerance, signs=False):
+    """None, or what differs; with `signs` a zero differs from the one of the other sign. The error is relative to the larger of the wanted element and the root
     mean square of all finite wanted elements: an element near zero through cancellation is held to
     the scale of its tensor."""
     if got.element != want.element or got.shape != want.shape:
@@ -150,7 +158,8 @@ def compare(got, want, tolerance):
     wrong = 0
     for i, (a, b) in enumerate(zip(got.elements, want.elements)):
         if a == b or (a != a and b != b):
-            continue
+            if not signs or a != 0 or math.copysign(1, a) == math.copysign(1, b):
+                continue
         if math.isfinite(a) and math.isfinite(b):
             size = max(abs(b), scale)
             error = abs(a - b) / size if tolerance > 0 and size > 0 else math.inf
@@ -193,7 +202,7 @@ def execute(command, timeout):
     return values, None
 
 
-def check(got, want, tolerance, every_label):
+def check(got, want, tolerance, every_label, signs=False):
     """The first difference between two maps of label to value, or None. With every_label the two
     must have the same labels; else the labels of `want` suffice."""
     if every_label and got.keys() != want.keys():
@@ -201,10 +210,58 @@ def check(got, want, tolerance, every_label):
     for label, value in want.items():
         if label not in got:
             return f"{label}: not printed"
-        difference = compare(got[label], value, tolerance)
+        difference = compare(got[label], value, tolerance, signs)
         if difference:
             return f"{label}: {difference}"
     return None
+
+
+class Reference:
+    """What the evaluator in tests/reference says. Upstream's printer runs once for all modules. Any
+    thread."""
+
+    def __init__(self, cases):
+        try:
+            import reference
+            from reference import values
+        except ImportError as error:
+            raise ModuleError(f"the reference: {error}; --no-reference does without") from None
+        self.package, self.values = reference, values
+        paths = sorted({case.path for case in cases if case.reference})
+        texts = [path.read_text(encoding="utf-8") for path in paths]
+        try:
+            parsed = reference.parse_modules(texts)
+        except reference.ParseError:
+            parsed = list(map(self.parse, texts))  # One by one, to see which.
+        self.modules = dict(zip(paths, parsed))
+
+    def parse(self, text):
+        try:
+            return self.package.parse_modules([text])[0]
+        except self.package.ParseError as error:
+            return error
+
+    def evaluate(self, case):
+        """(values by label, None) or (None, why not)."""
+        module = self.modules[case.path]
+        if isinstance(module, Exception):
+            return None, f"cannot read the module: {module}"
+        try:
+            params = {name: self.values.read_npy(file) for name, file in case.params}
+            machine = self.package.Machine(module, case.tolerance == 0, params)
+            name = case.function.lstrip("@")
+            kind = machine.function_type(name)
+            args = [self.values.argument(machine, text, kind, case.path.parent)
+                    for text, kind in zip(case.inputs, kind.inputs)]
+            results = machine.call(name, args)
+        except self.package.CallFailed as error:
+            return None, f"the call must fail: {error}"
+        except (self.package.Unsupported, self.values.BadValue) as error:
+            return None, str(error)
+        labelled = [(f"result[{i}]", *pair) for i, pair in enumerate(zip(results, kind.results))]
+        labelled += [(f"arg[{i}]", *pair) for i, pair in enumerate(zip(args, kind.inputs))
+                     if getattr(pair[1], "kind", None) == "memref"]
+        return {label: Value(*self.values.plain(value, kind)) for label, value, kind in labelled}, None
 
 
 def counts_of(report):
@@ -230,30 +287,44 @@ def check_counts(case, options):
             for name, want in case.counts.items() if counts[name] != want]
 
 
-def run_case(case, options):
+def run_case(case, options, reference):
     """The failures of one case, as (what, command). Counts are those of the module: its first case
     checks them."""
     failures = []
+    known = None
+    if reference and case.reference:
+        known, why = reference.evaluate(case)
+        if why:
+            failures.append((f"reference: {why}", case.command(options.tool, [])))
+
+    def judge(got, who, command):
+        """Against literal values and the reference. Where all is exact, zeros have their signs."""
+        difference = check(got, case.expected, case.tolerance, every_label=False)
+        if difference:
+            failures.append((f"{who}against EXPECT: {difference}", command))
+        if known is not None:
+            difference = check(got, known, case.tolerance, every_label=True,
+                               signs=case.tolerance == 0)
+            if difference:
+                failures.append((f"{who}against the reference: {difference}", command))
+
     if case.counts and case.number == 1 and not options.flags:
         failures += check_counts(case, options)
     oracle_command = case.command(options.tool, ["--oracle"] + options.oracle_flags)
     oracle, why = execute(oracle_command, options.timeout)
     if why:
         failures.append((f"oracle: {why}", oracle_command))
-    elif case.expected:
-        difference = check(oracle, case.expected, case.tolerance, every_label=False)
-        if difference:
-            failures.append((f"oracle against EXPECT: {difference}", oracle_command))
+    else:
+        judge(oracle, "oracle ", oracle_command)
     for threads in options.threads:
         command = case.command(options.tool, ["--threads", str(threads)] + options.flags)
         got, why = execute(command, options.timeout)
         if why:
             failures.append((why, command))
             continue
-        difference = check(got, case.expected, case.tolerance, every_label=False)
-        if difference:
-            failures.append((f"against EXPECT: {difference}", command))
-        elif oracle is not None:
+        found = len(failures)
+        judge(got, "", command)
+        if len(failures) == found and oracle is not None:
             difference = check(got, oracle, case.tolerance, every_label=True)
             if difference:
                 failures.append((f"against the oracle: {difference}", command))
@@ -282,18 +353,24 @@ def main():
     parser.add_argument("--threads", default="1,2",
                         type=lambda text: [int(word) for word in text.split(",")],
                         help="thread counts of the side under test (default 1,2)")
+    parser.add_argument("--no-reference", action="store_true",
+                        help="without the evaluator, which needs NumPy and mlir-opt")
     parser.add_argument("--jobs", type=int, default=2, help="cases that run at once (default 2)")
     parser.add_argument("--timeout", type=float, default=60, help="seconds per run (default 60)")
     options = parser.parse_intermixed_args()
 
     try:
         cases = [case for path in find_modules(options.paths) for case in read_cases(path)]
+        wanted = not options.no_reference and any(case.reference for case in cases)
+        reference = Reference(cases) if wanted else None
     except (ModuleError, ValueError, OSError) as error:
         print(f"run.py: {error}", file=sys.stderr)
         return 1
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for case, failures in zip(cases, pool.map(lambda case: run_case(case, options), cases)):
+        def run(case):
+            return run_case(case, options, reference)
+        for case, failures in zip(cases, pool.map(run, cases)):
             failed += bool(failures)
             for what, command in failures:
                 print(f"FAIL {case.path} case {case.number}: {what}: {shlex.join(command)}")

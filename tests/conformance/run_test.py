@@ -27,12 +27,14 @@ class DriverTest(unittest.TestCase):
         self.tool.write_text(STUB.format(python=sys.executable, folder=str(self.folder)))
         self.tool.chmod(self.tool.stat().st_mode | stat.S_IXUSR)
 
-    def drive(self, engine, oracle, header="// CASE:\n", tolerance="0", status=0):
+    def drive(self, engine, oracle, header="// CASE:\n", tolerance="0", status=0,
+              code="// NO-REFERENCE: no code\n"):
         (self.folder / "engine").write_text(engine)
         (self.folder / "oracle").write_text(oracle)
         (self.folder / "status").write_text(str(status))
         module = self.folder / "module.mlir"
-        module.write_text(f"// RUN-FUNCTION: @main\n// TOLERANCE: {tolerance}\n{header}")
+        start = "" if "func.func" in code else code
+        module.write_text(f"{start}// RUN-FUNCTION: @main\n// TOLERANCE: {tolerance}\n{header}{code}")
         done = subprocess.run([sys.executable, str(HERE / "run.py"), str(self.tool), str(module)],
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
@@ -96,10 +98,47 @@ class DriverTest(unittest.TestCase):
         self.assertFails("cannot read the value", "result[0]: 2xf32", "result[0]: f32=1")
         self.assertFails("elements announced", "result[0]: 2xf32=[1]", "result[0]: f32=1")
 
+    def test_the_reference_judges_both_sides(self):
+        header = "// CASE:\n// INPUT: 2xf32=1 2\n"
+        code = ("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+                "  %y = arith.addf %x, %x : tensor<2xf32>\n  return %y : tensor<2xf32>\n}\n")
+        good, bad = "result[0]: 2xf32=[2, 4]", "result[0]: 2xf32=[2, 5]"
+        self.assertPasses(good, good, header, code=code)
+        self.assertFails(": against the reference: result[0]: element 1 is 5.0", bad, good, header,
+                         code=code)
+        self.assertFails("oracle against the reference", good, bad, header, code=code)
+        self.assertFails("against the reference", bad, bad, header, code=code)
+
+    def test_the_reference_sees_signs_of_zeros(self):
+        header = "// CASE:\n// INPUT: f32=0\n"
+        code = "func.func @main(%x: f32) -> f32 {\n  %y = arith.negf %x : f32\n  return %y : f32\n}\n"
+        plus, minus = "result[0]: f32=0", "result[0]: f32=-0"
+        self.assertPasses(minus, minus, header, code=code)
+        self.assertFails("element 0 is 0.0, wanted -0.0", plus, minus, header, code=code)
+        self.assertPasses(plus, plus, header, code=code, tolerance="1e-6")
+
+    def test_the_reference_writes_memory(self):
+        header = "// CASE:\n// INPUT: 2xi8=100 3\n"
+        code = ("func.func @main(%x: memref<2xi8>) {\n  %c0 = arith.constant 0 : index\n"
+                "  %v = memref.load %x[%c0] : memref<2xi8>\n  %s = arith.addi %v, %v : i8\n"
+                "  memref.store %s, %x[%c0] : memref<2xi8>\n  return\n}\n")
+        good = "arg[0]: 2xi8=[-56, 3]"
+        self.assertPasses(good, good, header, code=code)
+        self.assertFails("against the reference: arg[0]", "arg[0]: 2xi8=[100, 3]", good, header,
+                         code=code)
+
+    def test_a_reference_that_is_not_possible(self):
+        code = "func.func @main(%x: f32) -> f32 {\n  %y = test.op %x : f32\n  return %y : f32\n}\n"
+        for code, what in ((code, "reference: cannot read the module"),
+                           ("func.func private @main(%x: f32) -> f32\n", "@main has no body")):
+            self.assertFails(what, "result[0]: f32=1", "result[0]: f32=1",
+                             "// CASE:\n// INPUT: f32=1\n", code=code)
+
     def test_broken_headers(self):
         for header, what in (("", "no CASE"), ("// INPUT: f32=1\n// CASE:\n", "before the first"),
                              ("// CASE:\n// EXPECT: f32=1\n", "EXPECT must be"),
-                             ("// PARAM: w\n// CASE:\n", "PARAM must be")):
+                             ("// PARAM: w\n// CASE:\n", "PARAM must be"),
+                             ("// NO-REFERENCE:\n// CASE:\n", "NO-REFERENCE must say why")):
             self.assertFails(what, "result[0]: f32=1", "result[0]: f32=1", header)
 
     def test_no_case_is_a_failure(self):

@@ -1,0 +1,1 @@
+"""Random programs: made, written as MLIR, run, compared and made smaller."""
