@@ -27,6 +27,9 @@ constexpr UnsoundPattern unsound[] = {
      "drops two casts through a type that is too narrow"},
     {"(anonymous namespace)::IndexCastUIOfIndexCastUI", "189042",
      "drops two casts through a type that is too narrow"},
+    {"(anonymous namespace)::RemoveOutsDependency", "not reported",
+     "forgets what a destination held that a body does not use, also where a reduction has no "
+     "iterations and leaves it as it was"},
     {"(anonymous namespace)::WhileMoveIfDown", "219456",
      "moves an scf.if behind the condition of a loop; where the condition passes its value on twice, "
      "one of them becomes that of the other branch"},

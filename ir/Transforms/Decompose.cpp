@@ -362,7 +362,7 @@ struct Decompose : plim::ir::impl::PlimDecomposeBase<Decompose> {
                  EraseDeallocTensor, ForgetDistinctObjects, GatherToGeneric, PackDynamicTiles, ScatterToLoops>(
         &getContext());
     linalg::populateDecomposeWinogradOpsPatterns(patterns);
-    if (failed(applySoundPatterns(function, std::move(patterns))) ||
+    if (failed(plim::ir::applySoundPatterns(function, std::move(patterns))) ||
         failed(lowerAffineControl(function)))
       signalPassFailure();
   }

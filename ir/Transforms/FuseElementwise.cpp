@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace plim::ir {
@@ -18,14 +19,14 @@ namespace {
 
 struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
+    forgetDestinations();
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) {
       bool pays = fusionPays(*operand);
       ++(pays ? fused : missed);
       return pays;
     });
-    // The patterns also turn destinations that are not read into `tensor.empty`, and with them what
-    // the author says of an allocation, and drop what he says of the op: they must not see it.
+    // The patterns drop what the author says of an allocation or of the op: they must not see it.
     SmallVector<Operation *> roots;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (llvm::none_of(op.getDpsInits(), plim::ir::constrainedAllocation) &&
@@ -36,6 +37,24 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
+  }
+
+  /// What a destination held and nobody reads need not have been computed.
+  void forgetDestinations() {
+    getOperation().walk([](linalg::LinalgOp op) {
+      if (!op.hasPureTensorSemantics() || isa<linalg::FillOp>(op))
+        return;
+      for (OpOperand &init : op.getDpsInitsMutable()) {
+        Value old = init.get();
+        if (plim::ir::readsDestination(op, init) || plim::ir::constrainedAllocation(old) ||
+            old.getDefiningOp<tensor::EmptyOp>())
+          continue;
+        OpBuilder builder(op);
+        init.set(tensor::EmptyOp::create(
+            builder, op.getLoc(), tensor::getMixedSizes(builder, op.getLoc(), old),
+            cast<RankedTensorType>(old.getType()).getElementType()));
+      }
+    });
   }
 
   static bool fusionPays(OpOperand &operand) {
