@@ -434,9 +434,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
         ++checks;
         safe = arith::SelectOp::create(builder, loc, all, safe, number(APInt(width, 1)));
       } else {
-        Requirements requirements(op);
-        requirements.require(all, message);
-        checks += requirements.count;
+        RequireOp::create(builder, loc, all, locationText(loc) + message, ValueRange());
+        ++checks;
       }
     }
     if (isSigned && width > 1) {

@@ -12,12 +12,9 @@ LARGEST_ERROR = 0.25
 
 # Faults of the engine that are known and wait: programs do not have what shows them. Take an entry out
 # with the fault; `run.py --known` leaves all in.
-#   unit-axes     slices that drop one axis of size 1 and keep another
-#   same-compare  whole tensors of integers compared with what is the same
-#   extents       extents that do not agree in concatenations, casts and maps: only crashes count
 #   empty-slices  slices of size 0 that begin at the end, in code for certain extents
 #   zero-collapse axes of extent 0 that are joined
-KNOWN = {"unit-axes", "same-compare", "extents", "empty-slices", "zero-collapse"}
+KNOWN = {"empty-slices", "zero-collapse"}
 
 
 def unit(element):

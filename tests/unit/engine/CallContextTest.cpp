@@ -69,6 +69,21 @@ TEST(CallContext, FirstFailureWins) {
   EXPECT_EQ(call.status().message(), "m.mlir:1:2: first");
 }
 
+TEST(CallContext, NumbersOfAFailedRequirement) {
+  RuntimeParts parts(1);
+  auto messageOf = [&](const char *message, const std::vector<int64_t> &values) {
+    Call call(parts);
+    plim_rt_require_failed(call.context(), message, values.data(),
+                           static_cast<int64_t>(values.size()));
+    EXPECT_EQ(call.status().code(), StatusCode::FailedPrecondition);
+    return std::string(call.status().message());
+  };
+  EXPECT_EQ(messageOf("no numbers {0}", {}), "no numbers {0}");
+  EXPECT_EQ(messageOf("{1} of {0}", {INT64_MIN, 7}), "7 of -9223372036854775808");
+  // The name of a file may look like a number's.
+  EXPECT_EQ(messageOf("a{0}.mlir:1:2: {0} elements", {3}), "a{0}.mlir:1:2: 3 elements");
+}
+
 TEST(CallContext, FirstFailureWinsAmongThreads) {
   RuntimeParts parts(1);
   for (int round = 0; round < 200; ++round) {
@@ -289,7 +304,7 @@ TEST(RuntimeSymbols, AreTheWholeAbi) {
   std::map<std::string, void *> table;
   for (const RuntimeSymbol &symbol : runtimeSymbols())
     EXPECT_TRUE(table.emplace(symbol.name, symbol.address).second);
-  EXPECT_EQ(table.size(), 10u);
+  EXPECT_EQ(table.size(), 11u);
   EXPECT_EQ(table["plim_rt_dispatch"], reinterpret_cast<void *>(&plim_rt_dispatch));
   EXPECT_EQ(table["plim_rt_schedule"], reinterpret_cast<void *>(&plim_rt_schedule));
   EXPECT_EQ(table["plim_rt_allocate"], reinterpret_cast<void *>(&plim_rt_allocate));
@@ -300,6 +315,7 @@ TEST(RuntimeSymbols, AreTheWholeAbi) {
   EXPECT_EQ(table["plim_rt_call"], reinterpret_cast<void *>(&plim_rt_call));
   EXPECT_EQ(table["plim_rt_launch"], reinterpret_cast<void *>(&plim_rt_launch));
   EXPECT_EQ(table["plim_rt_fail"], reinterpret_cast<void *>(&plim_rt_fail));
+  EXPECT_EQ(table["plim_rt_require_failed"], reinterpret_cast<void *>(&plim_rt_require_failed));
 }
 
 } // namespace
