@@ -355,8 +355,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       llvm::raw_string_ostream(type) << access.shaped.getType();
       if (!isLate) {
         requirements.require(ok,
-                             "index {0} is out of range in dimension " + Twine(dimension) + " of " +
-                                 type + ", which has {1}",
+                             "index out of range in dimension " + Twine(dimension) + " of " + type +
+                                 ", which has {1}: {0}",
                              {index, extent});
         continue;
       }
@@ -501,7 +501,7 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
                           OpFoldResult(requirements.builder.getIndexAttr(0))))
         continue;
       requirements.require(requirements.compare(P::sge, size, requirements.number(0)),
-                           "{0} is no extent", size);
+                           "an extent is negative: {0}", size);
     }
     checks += requirements.count;
   }
@@ -515,6 +515,11 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
                               strides = op.getMixedStrides();
     auto type = cast<ShapedType>(whole.getType());
     Value zero = requirements.number(0), one = requirements.number(1);
+    Value isEmpty;
+    for (OpFoldResult size : sizes) {
+      Value none = requirements.compare(P::eq, requirements.value(size), zero);
+      isEmpty = isEmpty ? requirements.either(isEmpty, none) : none;
+    }
     int64_t partDimension = 0;
     for (size_t i = 0; i < sizes.size(); ++i) {
       Value size = requirements.value(sizes[i]), offset = requirements.value(offsets[i]),
@@ -542,7 +547,9 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       Value inside =
           requirements.both(requirements.compare(P::sgt, size, zero),
                             requirements.both(requirements.compare(P::ult, offset, extent), hasRoom));
-      Value good = requirements.either(requirements.compare(P::eq, size, zero), inside);
+      // Also of an empty one no size is negative: what is made of it would not have the extents of its type.
+      Value good =
+          requirements.either(inside, requirements.both(isEmpty, requirements.compare(P::sge, size, zero)));
       requirements.require(good,
                            "the slice of {0} elements from {1} in steps of {2} leaves dimension " +
                                Twine(i) + " of " + text(type) + ", which has {3}",

@@ -73,6 +73,12 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
       dropClaims(op);
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
+          .Case([&](arith::ConstantOp op) {
+            // An element of it is folded to what lies behind it: it counts as one of equal elements.
+            if (auto type = dyn_cast<RankedTensorType>(op.getType());
+                type && type.hasStaticShape() && type.getNumElements() == 0)
+              replace<tensor::EmptyOp>(op, type.getShape(), type.getElementType());
+          })
           .Case([&](index::CeilDivSOp op) {
             replace<arith::CeilDivSIOp>(op, op.getLhs(), op.getRhs());
           })

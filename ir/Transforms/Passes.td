@@ -33,6 +33,7 @@ def PlimNormalize : Pass<"plim-normalize", "::mlir::func::FuncOp"> {
 
     - claims that the author makes of integers (`overflow<nsw>`, `exact`, `nneg`): they wrap as all others
       do, and upstream keeps claims of one op for another one;
+    - constants without elements, which upstream takes for some of equal elements, and reads one;
     - `index.ceildivs`, of which the smallest number gets the wrong sign;
     - sums, differences and logarithms of complex numbers, which are folded as if nothing were rounded
       and as if angles had no end;

@@ -136,10 +136,11 @@ def slices(op, env, shape):
     for offset, size, stride, extent in zip(offsets, sizes, strides, shape):
         require(size >= 0, f"a negative size {size}")
         last = offset + (size - 1) * stride
-        require(size == 0 or (0 <= offset < extent and 0 <= last < extent),
+        # An empty slice touches nothing, wherever it lies.
+        require(0 in sizes or (0 <= offset < extent and 0 <= last < extent),
                 f"a slice from {offset} to {last} of extent {extent}")
-        if size == 0:
-            out.append(slice(0, 0))
+        if 0 in sizes and size <= extent:
+            out.append(slice(0, size))
         elif stride > 0:
             out.append(slice(offset, last + 1, stride))
         elif stride < 0:
@@ -147,7 +148,7 @@ def slices(op, env, shape):
         elif size == 1:
             out.append(slice(offset, offset + 1))
         else:
-            raise Unsupported("a slice with stride 0")
+            raise Unsupported("a slice with stride 0, or an empty one that is larger than the whole")
     return tuple(out), sizes
 
 

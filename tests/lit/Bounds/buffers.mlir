@@ -39,7 +39,7 @@
 // BAD0: 'linalg.copy': extent 0 of argument #1 is 3, but extent 0 of argument #2 is 4
 // BAD1: 'memref.copy': extent 0 of the source is 3, of the target 4
 // BAD2: 'memref.subview': the slice of 2 elements from 2
-// BAD3: 'memref.load': index 3 is out of range
+// BAD3: 'memref.load': index out of range
 // BAD4: 'vector.load': 4 elements from 2 leave dimension 0, which has 5
 // BAD5: 4 elements from -1
 // BAD6: 'vector.transfer_read': 4 elements from 2 leave dimension 0, which has 5

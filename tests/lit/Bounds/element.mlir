@@ -6,7 +6,7 @@
 // RUN:   | FileCheck %s --check-prefix=BAD0
 
 // GOOD0: result[0]: f32=2
-// BAD0: element.mlir:12:8: 'tensor.extract': index 2 is out of range in dimension 0 of tensor<?xf32>, which has 2
+// BAD0: element.mlir:12:8: 'tensor.extract': index out of range in dimension 0 of tensor<?xf32>, which has 2: 2
 
 func.func @main(%x: tensor<?xf32>, %i: index) -> f32 {
   %r = tensor.extract %x[%i] : tensor<?xf32>

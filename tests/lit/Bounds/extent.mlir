@@ -8,7 +8,7 @@
 
 // GOOD0: result[0]: 2xf32=[1, 1]
 // GOOD1: result[0]: 0xf32=[]
-// BAD0: extent.mlir:15:8: 'tensor.empty': -2 is no extent
+// BAD0: extent.mlir:15:8: 'tensor.empty': an extent is negative: -2
 
 func.func @main(%n: index) -> tensor<?xf32> {
   %z = arith.constant 1.0 : f32

@@ -198,14 +198,14 @@ func.func @extraction(%a: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> 
 //  CHECK-SAME: %[[A:.*]]: tensor<?xf32>, %[[I:.*]]: index)
 //       CHECK: %[[N:.*]] = tensor.dim %[[A]]
 //       CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[I]], %[[N]] : index
-//       CHECK: plim.require %[[INSIDE]], "{{.*}}check-shapes.mlir:[[# @LINE + 3]]:8: 'tensor.extract': index {0} is out of range in dimension 0 of tensor<?xf32>, which has {1}"(%[[I]], %[[N]])
+//       CHECK: plim.require %[[INSIDE]], "{{.*}}check-shapes.mlir:[[# @LINE + 3]]:8: 'tensor.extract': index out of range in dimension 0 of tensor<?xf32>, which has {1}: {0}"(%[[I]], %[[N]])
 //       CHECK: tensor.extract
 func.func @element(%a: tensor<?xf32>, %i: index) -> f32 {
   %r = tensor.extract %a[%i] : tensor<?xf32>
   return %r : f32
 }
 // CHECK-LABEL: func.func @written(
-//       CHECK: plim.require %{{.*}} "{{.*}}index {0} is out of range in dimension 1 of tensor<4x?xf32>
+//       CHECK: plim.require %{{.*}} "{{.*}}index out of range in dimension 1 of tensor<4x?xf32>
 //   CHECK-NOT: plim.require
 //       CHECK: tensor.insert
 func.func @written(%a: tensor<4x?xf32>, %x: f32, %i: index) -> tensor<4x?xf32> {
@@ -214,9 +214,9 @@ func.func @written(%a: tensor<4x?xf32>, %x: f32, %i: index) -> tensor<4x?xf32> {
   return %r : tensor<4x?xf32>
 }
 // CHECK-LABEL: func.func @memrefs(
-//       CHECK: plim.require %{{.*}} "{{.*}}index {0} is out of range in dimension 0 of memref<?xf32>
+//       CHECK: plim.require %{{.*}} "{{.*}}index out of range in dimension 0 of memref<?xf32>
 //       CHECK: memref.load
-//       CHECK: plim.require %{{.*}} "{{.*}}index {0} is out of range in dimension 0 of memref<4xf32>
+//       CHECK: plim.require %{{.*}} "{{.*}}index out of range in dimension 0 of memref<4xf32>
 //       CHECK: memref.store
 func.func @memrefs(%a: memref<?xf32>, %b: memref<4xf32>, %i: index) {
   %x = memref.load %a[%i] : memref<?xf32>
@@ -329,7 +329,7 @@ func.func @inside(%a: tensor<?xf32>, %b: tensor<256xf32>, %q: tensor<?xi8>, %c: 
 // A loop whose end depends on what is read cannot go on.
 // CHECK-LABEL: func.func @walk(
 //       CHECK: scf.while
-//       CHECK: plim.require %{{.*}}, "{{.*}}index {0} is out of range
+//       CHECK: plim.require %{{.*}}, "{{.*}}index out of range
 //   CHECK-NOT: plim.check
 //       CHECK: tensor.extract
 func.func @walk(%next: tensor<?xindex>, %c: tensor<8xindex>) -> tensor<8xindex> {

@@ -181,8 +181,8 @@ TEST_P(CallPlanTest, ExtentsWithoutMemoryFailWhereTheyAreUsed) {
   EXPECT_FALSE(isLate("branch"));
   EXPECT_FALSE(isLate("quotient"));
   EXPECT_TRUE(statusOf("always", 3).ok());
-  expectStatus(statusOf("always", -1), StatusCode::InvalidArgument, "-1");
-  expectStatus(statusOf("always", INT64_MIN), StatusCode::InvalidArgument, "negative");
+  expectStatus(statusOf("always", -1), StatusCode::FailedPrecondition, "an extent is negative: -1");
+  expectStatus(statusOf("always", INT64_MIN), StatusCode::FailedPrecondition, "negative");
   EXPECT_FALSE(statusOf("always", INT64_MAX / 2).ok());
   expectStatus(statusOf("always", int64_t(1) << 44), StatusCode::ResourceExhausted, "no memory");
   EXPECT_TRUE(statusOf("checked", 7).ok());
