@@ -102,8 +102,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
             op = release.getMemref().getDefiningOp();
           if (auto alloc = dyn_cast_or_null<AllocOp>(op))
             return isOnStack(alloc) ? WalkResult::advance() : WalkResult::interrupt();
-          return !op || isa<memref::DeallocOp, ContextOp, func::CallOp>(op) ||
-                         isAssertion(op) || isVariable(op)
+          return !op || isa<memref::DeallocOp, ContextOp, func::CallOp>(op) || isAssertion(op) ||
+                         isVariable(op)
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -266,9 +266,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
                                            type, constant64(frame, loc, 1));
       for (auto [i, value] : llvm::enumerate(values))
         storeAt(failure, loc, value, array, int32_t(8 * i));
-      LLVM::CallOp::create(failure, loc, runtime.requireFailed,
-                           ValueRange{context, message, array,
-                                      constant64(failure, loc, int64_t(values.size()))});
+      LLVM::CallOp::create(
+          failure, loc, runtime.requireFailed,
+          ValueRange{context, message, array, constant64(failure, loc, int64_t(values.size()))});
     });
     op->erase();
     ++checks;

@@ -113,8 +113,7 @@ private:
 /// Where the index expressions of an op come to while its loops run.
 class LoopBounds {
 public:
-  LoopBounds(Requirements &requirements, linalg::LinalgOp op,
-             ArrayRef<std::optional<Extent>> loops)
+  LoopBounds(Requirements &requirements, linalg::LinalgOp op, ArrayRef<std::optional<Extent>> loops)
       : requirements(requirements), op(op), loops(loops) {}
 
   /// All that `expression` comes to is an index of that dimension.
@@ -173,7 +172,8 @@ private:
       bool isExact = left.isExact && right.isExact;
       for (unsigned loop = 0; loop < loops.size(); ++loop)
         isExact &= !binary.getLHS().isFunctionOfDim(loop) || !binary.getRHS().isFunctionOfDim(loop);
-      return {requirements.add(left.min, right.min), requirements.add(left.max, right.max), isExact};
+      return {requirements.add(left.min, right.min), requirements.add(left.max, right.max),
+              isExact};
     }
     int64_t factor = cast<AffineConstantExpr>(binary.getRHS()).getValue();
     Value by = requirements.number(factor);
@@ -188,9 +188,8 @@ private:
       // Both divisions are monotone.
       auto divided = [&](Value value) {
         AffineExpr symbol = getAffineSymbolExpr(0, op.getContext());
-        AffineExpr quotient = binary.getKind() == AffineExprKind::FloorDiv
-                                  ? symbol.floorDiv(factor)
-                                  : symbol.ceilDiv(factor);
+        AffineExpr quotient = binary.getKind() == AffineExprKind::FloorDiv ? symbol.floorDiv(factor)
+                                                                           : symbol.ceilDiv(factor);
         return affine::expandAffineExpr(requirements.builder, op.getLoc(), quotient, {}, value);
       };
       return {divided(left.min), divided(left.max), left.isExact};
@@ -361,8 +360,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
         continue;
       }
       ok = CheckOp::create(builder, loc, ok,
-                                     locationText(loc) + "index out of range in dimension " +
-                                         std::to_string(dimension) + " of " + type);
+                           locationText(loc) + "index out of range in dimension " +
+                               std::to_string(dimension) + " of " + type);
       inside = inside ? arith::AndIOp::create(builder, loc, inside, ok).getResult() : ok;
       ++checks;
     }
@@ -472,8 +471,7 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     Requirements requirements(op);
     Value position = requirements.value(dim.getDimension());
     Value isThere = requirements.compare(P::ult, position, requirements.number(rank));
-    std::string message =
-        "there is no dimension {0} of " + std::to_string(rank) + " dimensions";
+    std::string message = "there is no dimension {0} of " + std::to_string(rank) + " dimensions";
     if (plim::ir::isInLateBody(op)) {
       CheckOp::create(requirements.builder, op->getLoc(), isThere,
                       locationText(op->getLoc()) + "there is no such dimension");
@@ -540,16 +538,16 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       Value back = requirements.divide(
           offset, requirements.choose(isBackward, requirements.subtract(zero, stride), one));
       Value steps = requirements.subtract(size, one);
-      Value hasRoom = requirements.choose(
-          isForward, requirements.compare(P::sle, steps, ahead),
-          requirements.either(requirements.compare(P::eq, stride, zero),
-                              requirements.compare(P::sle, steps, back)));
-      Value inside =
-          requirements.both(requirements.compare(P::sgt, size, zero),
-                            requirements.both(requirements.compare(P::ult, offset, extent), hasRoom));
+      Value hasRoom =
+          requirements.choose(isForward, requirements.compare(P::sle, steps, ahead),
+                              requirements.either(requirements.compare(P::eq, stride, zero),
+                                                  requirements.compare(P::sle, steps, back)));
+      Value inside = requirements.both(
+          requirements.compare(P::sgt, size, zero),
+          requirements.both(requirements.compare(P::ult, offset, extent), hasRoom));
       // Also of an empty one no size is negative: what is made of it would not have the extents of its type.
-      Value good =
-          requirements.either(inside, requirements.both(isEmpty, requirements.compare(P::sge, size, zero)));
+      Value good = requirements.either(
+          inside, requirements.both(isEmpty, requirements.compare(P::sge, size, zero)));
       requirements.require(good,
                            "the slice of {0} elements from {1} in steps of {2} leaves dimension " +
                                Twine(i) + " of " + text(type) + ", which has {3}",
@@ -576,8 +574,7 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
         Value have = requirements.extent(op.getSource(), i);
         Value want = requirements.number(to.getDimSize(unsigned(i)));
         requirements.require(requirements.compare(P::eq, have, want),
-                             "extent " + Twine(i) + " is {0}, but the type says {1}",
-                             {have, want});
+                             "extent " + Twine(i) + " is {0}, but the type says {1}", {have, want});
       }
     checks += requirements.count;
   }
@@ -710,13 +707,11 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     Value extent = requirements.extent(shaped, dimension);
     // Unsigned: a negative index is a large one.
     Value last = requirements.subtract(extent, requirements.number(count));
-    Value inside = requirements.both(
-        requirements.compare(P::sge, last, requirements.number(0)),
-        requirements.compare(P::ule, index, last));
-    requirements.require(inside,
-                         "{0} elements from {1} leave dimension " + Twine(dimension) +
-                             ", which has {2}",
-                         {requirements.number(count), index, extent});
+    Value inside = requirements.both(requirements.compare(P::sge, last, requirements.number(0)),
+                                     requirements.compare(P::ule, index, last));
+    requirements.require(
+        inside, "{0} elements from {1} leave dimension " + Twine(dimension) + ", which has {2}",
+        {requirements.number(count), index, extent});
   }
 
   /// Extents that one loop runs along agree, and whatever else is read or written exists.
@@ -761,12 +756,12 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     Value right = requirements.extent(op->getOperand(b.operand), b.dimension);
     if (left == right)
       return;
-    requirements.require(
-        requirements.compare(P::eq, left, right),
-        "extent " + Twine(a.dimension) + " of " + operandText(op->getOpOperand(a.operand)) +
-            " is {0}, but extent " + Twine(b.dimension) + " of " +
-            operandText(op->getOpOperand(b.operand)) + " is {1}",
-        {left, right});
+    requirements.require(requirements.compare(P::eq, left, right),
+                         "extent " + Twine(a.dimension) + " of " +
+                             operandText(op->getOpOperand(a.operand)) + " is {0}, but extent " +
+                             Twine(b.dimension) + " of " +
+                             operandText(op->getOpOperand(b.operand)) + " is {1}",
+                         {left, right});
   }
 };
 

@@ -71,8 +71,8 @@ struct GatherToGeneric : OpRewritePattern<tensor::GatherOp> {
       if (d >= batchRank)
         ++from;
     }
-    Value empty = tensor::EmptyOp::create(rewriter, loc, result.getShape(), result.getElementType(),
-                                          sizes);
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, result.getShape(), result.getElementType(), sizes);
     AffineMap identity = rewriter.getMultiDimIdentityMap(unsigned(result.getRank()));
     SmallVector<utils::IteratorType> loops(result.getRank(), utils::IteratorType::parallel);
     auto generic = linalg::GenericOp::create(
@@ -87,9 +87,8 @@ struct GatherToGeneric : OpRewritePattern<tensor::GatherOp> {
           for (unsigned d = 0, next = batchRank; d < source.getRank(); ++d) {
             const auto *gathered = llvm::find(op.getGatherDims(), int64_t(d));
             bool isGathered = gathered != op.getGatherDims().end();
-            from.push_back(isGathered
-                               ? coordinates[size_t(gathered - op.getGatherDims().begin())]
-                               : at[next]);
+            from.push_back(isGathered ? coordinates[size_t(gathered - op.getGatherDims().begin())]
+                                      : at[next]);
             next += !isGathered || keepsOnes;
           }
           Value element = tensor::ExtractOp::create(builder, loc, op.getSource(), from);
@@ -131,10 +130,10 @@ struct ScatterToLoops : OpRewritePattern<tensor::ScatterOp> {
           for (unsigned d = 0, next = batchRank; d < dest.getRank(); ++d) {
             const auto *scattered = llvm::find(op.getScatterDims(), int64_t(d));
             bool isScattered = scattered != op.getScatterDims().end();
-            to.push_back(isScattered
-                             ? OpFoldResult(
-                                   coordinates[size_t(scattered - op.getScatterDims().begin())])
-                             : none);
+            to.push_back(
+                isScattered
+                    ? OpFoldResult(coordinates[size_t(scattered - op.getScatterDims().begin())])
+                    : none);
             OpFoldResult size =
                 isScattered ? single : tensor::getMixedSize(builder, loc, op.getSource(), next);
             toSizes.push_back(size);
@@ -178,8 +177,7 @@ struct BitcastToElements : OpRewritePattern<tensor::BitcastOp> {
     auto generic = linalg::GenericOp::create(
         rewriter, loc, empty.getType(), op.getSource(), empty, maps, loops,
         [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-          Value bits =
-              arith::BitcastOp::create(builder, loc, type.getElementType(), arguments[0]);
+          Value bits = arith::BitcastOp::create(builder, loc, type.getElementType(), arguments[0]);
           linalg::YieldOp::create(builder, loc, bits);
         });
     // Sizes that are constants can make the type of the result more precise.
@@ -240,21 +238,20 @@ struct PackDynamicTiles : OpRewritePattern<linalg::PackOp> {
 
     Value padding = op.getPaddingValue();
     if (!padding)
-      padding = arith::ConstantOp::create(rewriter, loc,
-                                          rewriter.getZeroAttr(source.getElementType()));
+      padding =
+          arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(source.getElementType()));
     SmallVector<OpFoldResult> low(rank, rewriter.getIndexAttr(0));
     auto paddedType = RankedTensorType::get(paddedShape, source.getElementType());
     Value padded = tensor::PadOp::create(rewriter, loc, paddedType, op.getSource(), low, high,
                                          padding, /*nofold=*/false);
     auto splitType = RankedTensorType::get(split, source.getElementType());
-    Value expanded = tensor::ExpandShapeOp::create(rewriter, loc, splitType, padded, groups,
-                                                   splitSizes);
+    Value expanded =
+        tensor::ExpandShapeOp::create(rewriter, loc, splitType, padded, groups, splitSizes);
     SmallVector<int64_t> order;
     for (int64_t d = 0; d < rank; ++d)
       order.push_back(outerAt[size_t(outer.empty() ? d : outer[size_t(d)])]);
     llvm::append_range(order, innerAt);
-    auto transposed =
-        linalg::TransposeOp::create(rewriter, loc, expanded, op.getDest(), order);
+    auto transposed = linalg::TransposeOp::create(rewriter, loc, expanded, op.getDest(), order);
     Value result = transposed->getResult(0);
     if (result.getType() != packed)
       result = tensor::CastOp::create(rewriter, loc, packed, result);
@@ -329,10 +326,9 @@ template <typename OpT> struct ClassToComparisons : OpRewritePattern<OpT> {
         rewriter, loc, isInfinite ? arith::CmpFPredicate::OEQ : arith::CmpFPredicate::OLT,
         magnitude, infinity);
     if constexpr (std::is_same_v<OpT, math::IsNormalOp>) {
-      Value smallest =
-          splat(rewriter, loc, type, llvm::APFloat::getSmallestNormalized(format));
-      Value isLarge = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGE, magnitude,
-                                            smallest);
+      Value smallest = splat(rewriter, loc, type, llvm::APFloat::getSmallestNormalized(format));
+      Value isLarge =
+          arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGE, magnitude, smallest);
       result = arith::AndIOp::create(rewriter, loc, result, isLarge);
     }
     rewriter.replaceOp(op, result);
@@ -345,8 +341,8 @@ struct ClampToMinMax : OpRewritePattern<math::ClampFOp> {
   LogicalResult matchAndRewrite(math::ClampFOp op, PatternRewriter &rewriter) const override {
     if (isa<TensorType>(op.getType()))
       return failure();
-    Value upper =
-        arith::MinimumFOp::create(rewriter, op.getLoc(), op.getValue(), op.getMax(), op.getFastmath());
+    Value upper = arith::MinimumFOp::create(rewriter, op.getLoc(), op.getValue(), op.getMax(),
+                                            op.getFastmath());
     rewriter.replaceOpWithNewOp<arith::MaximumFOp>(op, upper, op.getMin(), op.getFastmath());
     return success();
   }
@@ -359,8 +355,8 @@ struct Decompose : plim::ir::impl::PlimDecomposeBase<Decompose> {
     RewritePatternSet patterns(&getContext());
     patterns.add<BitcastToElements, ClampToMinMax, ClassToComparisons<math::IsFiniteOp>,
                  ClassToComparisons<math::IsInfOp>, ClassToComparisons<math::IsNormalOp>,
-                 EraseDeallocTensor, ForgetDistinctObjects, GatherToGeneric, PackDynamicTiles, ScatterToLoops>(
-        &getContext());
+                 EraseDeallocTensor, ForgetDistinctObjects, GatherToGeneric, PackDynamicTiles,
+                 ScatterToLoops>(&getContext());
     linalg::populateDecomposeWinogradOpsPatterns(patterns);
     if (failed(plim::ir::applySoundPatterns(function, std::move(patterns))) ||
         failed(lowerAffineControl(function)))

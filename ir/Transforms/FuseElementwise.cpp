@@ -50,9 +50,9 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
             old.getDefiningOp<tensor::EmptyOp>())
           continue;
         OpBuilder builder(op);
-        init.set(tensor::EmptyOp::create(
-            builder, op.getLoc(), tensor::getMixedSizes(builder, op.getLoc(), old),
-            cast<RankedTensorType>(old.getType()).getElementType()));
+        init.set(tensor::EmptyOp::create(builder, op.getLoc(),
+                                         tensor::getMixedSizes(builder, op.getLoc(), old),
+                                         cast<RankedTensorType>(old.getType()).getElementType()));
       }
     });
   }

@@ -91,7 +91,8 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
           .Case([&](tensor::ConcatOp op) { checkConcatenation(op); });
   }
 
-  template <typename NewT, typename OldT, typename... Args> void replace(OldT op, Args... arguments) {
+  template <typename NewT, typename OldT, typename... Args>
+  void replace(OldT op, Args... arguments) {
     OpBuilder builder(op);
     auto made = NewT::create(builder, op.getLoc(), arguments...);
     op->replaceAllUsesWith(made->getResults());
@@ -104,9 +105,9 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
   void dropClaims(Operation *op) {
     auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
     if (flags && flags.getOverflowAttr().getValue() != arith::IntegerOverflowFlags::none) {
-      op->setAttr(flags.getIntegerOverflowAttrName(),
-                  arith::IntegerOverflowFlagsAttr::get(&getContext(),
-                                                       arith::IntegerOverflowFlags::none));
+      op->setAttr(
+          flags.getIntegerOverflowAttrName(),
+          arith::IntegerOverflowFlagsAttr::get(&getContext(), arith::IntegerOverflowFlags::none));
       ++normalized;
     }
     if (isa<arith::ArithDialect>(op->getDialect()))
@@ -179,8 +180,8 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
     auto whole = tensor::ExtractSliceOp::create(
         builder, op.getLoc(), typeOf(sizes, op.getType().getElementType()), op.getSource(),
         op.getMixedOffsets(), sizes, op.getMixedStrides());
-    Value collapsed = tensor::CollapseShapeOp::create(builder, op.getLoc(), whole,
-                                                      groupsOf(dropped));
+    Value collapsed =
+        tensor::CollapseShapeOp::create(builder, op.getLoc(), whole, groupsOf(dropped));
     if (collapsed.getType() != op.getType())
       collapsed = tensor::CastOp::create(builder, op.getLoc(), op.getType(), collapsed);
     op.replaceAllUsesWith(collapsed);
@@ -196,9 +197,9 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
     int64_t next = 0;
     for (auto [i, size] : llvm::enumerate(sizes)) {
       std::optional<int64_t> known = getConstantIntValue(size);
-      bool fits = next < type.getRank() &&
-                  (isa<Attribute>(size) ? known == type.getDimSize(unsigned(next))
-                                        : type.isDynamicDim(unsigned(next)));
+      bool fits =
+          next < type.getRank() && (isa<Attribute>(size) ? known == type.getDimSize(unsigned(next))
+                                                         : type.isDynamicDim(unsigned(next)));
       next += fits;
       dropped[unsigned(i)] = !fits;
     }
@@ -229,9 +230,9 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
       own.push_back(dropped.test(i)
                         ? OpFoldResult(builder.getIndexAttr(1))
                         : tensor::getMixedSize(builder, op.getLoc(), op.getSource(), dimension++));
-    auto whole = tensor::ExpandShapeOp::create(
-        builder, op.getLoc(), typeOf(own, op.getSourceType().getElementType()), op.getSource(),
-        groupsOf(dropped), own);
+    auto whole = tensor::ExpandShapeOp::create(builder, op.getLoc(),
+                                               typeOf(own, op.getSourceType().getElementType()),
+                                               op.getSource(), groupsOf(dropped), own);
     // Of a slice whose extents are known the type has to know them too.
     Value source = whole;
     if (RankedTensorType type = typeOf(sizes, op.getSourceType().getElementType());

@@ -97,8 +97,7 @@ Value Requirements::isProduct(ArrayRef<Value> factors, Value product) {
 void Requirements::require(Value condition, const Twine &message, ValueRange values) {
   if (matchPattern(condition, m_One()))
     return;
-  std::string text =
-      locationText(loc) + "'" + sourceName(op).str() + "': " + message.str();
+  std::string text = locationText(loc) + "'" + sourceName(op).str() + "': " + message.str();
   RequireOp::create(builder, loc, condition, text, values);
   ++count;
 }

@@ -144,7 +144,8 @@ TEST_P(AsyncTest, FailuresAreTheEvents) {
   Event wrong = function("double").callAsync(std::vector<Value>{index(1)});
   EXPECT_EQ(wrong.wait().code(), StatusCode::InvalidArgument);
   Event inside = function("fails").callAsync(std::vector<Value>{smallIntegers({3}), index(3)});
-  EXPECT_THAT(std::string(inside.wait().message()), HasSubstr("in.mlir:18:8: 'tensor.extract': index out of range"));
+  EXPECT_THAT(std::string(inside.wait().message()),
+              HasSubstr("in.mlir:18:8: 'tensor.extract': index out of range"));
   EXPECT_TRUE(inside.results().empty());
 }
 

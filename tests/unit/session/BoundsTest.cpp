@@ -272,7 +272,8 @@ TEST_P(BoundsTest, AReductionOverWhatWasPicked) {
 
 TEST_P(BoundsTest, ALoopThatDataEndsDoesNotGoOnForEver) {
   constexpr const char *place = "in.mlir:67:15: 'tensor.extract': ";
-  constexpr const char *message = "index out of range in dimension 0 of tensor<?xi32>, which has 3: ";
+  constexpr const char *message =
+      "index out of range in dimension 0 of tensor<?xi32>, which has 3: ";
   Function chase = lookup(module, "chase");
   EXPECT_EQ(elements<int32_t>(callOk(chase, {indices({0, 0, 1}), indices({2, 1})}).at(0)),
             (std::vector<int32_t>{0, 0}));
@@ -303,18 +304,22 @@ TEST(HostBoundsTest, SingleElements) {
   callOk(mixed, {fixed, x, index(1), index(2)});
   EXPECT_EQ(elements<float>(x), (std::vector<float>{1, 2, 12}));
   for (int64_t bad : {int64_t(-1), int64_t(3), std::numeric_limits<int64_t>::min()}) {
-    EXPECT_THAT(std::string(callStatus(read, {x, index(bad)}).message()),
-                AllOf(StartsWith("in.mlir:3:8: "),
-                      HasSubstr("index out of range in dimension 0 of tensor<?xf32>, which has 3: ")));
-    EXPECT_THAT(std::string(callStatus(write, {x, index(bad), scalarF32(9)}).message()),
-                AllOf(StartsWith("in.mlir:7:8: "),
-                      HasSubstr("index out of range in dimension 0 of tensor<?xf32>, which has 3: ")));
-    EXPECT_THAT(std::string(callStatus(mixed, {fixed, x, index(bad), index(0)}).message()),
-                AllOf(StartsWith("in.mlir:13:8: "),
-                      HasSubstr("index out of range in dimension 0 of memref<?xf32>, which has 3: ")));
-    EXPECT_THAT(std::string(callStatus(mixed, {fixed, x, index(0), index(bad)}).message()),
-                AllOf(StartsWith("in.mlir:15:3: "),
-                      HasSubstr("index out of range in dimension 0 of memref<?xf32>, which has 3: ")));
+    EXPECT_THAT(
+        std::string(callStatus(read, {x, index(bad)}).message()),
+        AllOf(StartsWith("in.mlir:3:8: "),
+              HasSubstr("index out of range in dimension 0 of tensor<?xf32>, which has 3: ")));
+    EXPECT_THAT(
+        std::string(callStatus(write, {x, index(bad), scalarF32(9)}).message()),
+        AllOf(StartsWith("in.mlir:7:8: "),
+              HasSubstr("index out of range in dimension 0 of tensor<?xf32>, which has 3: ")));
+    EXPECT_THAT(
+        std::string(callStatus(mixed, {fixed, x, index(bad), index(0)}).message()),
+        AllOf(StartsWith("in.mlir:13:8: "),
+              HasSubstr("index out of range in dimension 0 of memref<?xf32>, which has 3: ")));
+    EXPECT_THAT(
+        std::string(callStatus(mixed, {fixed, x, index(0), index(bad)}).message()),
+        AllOf(StartsWith("in.mlir:15:3: "),
+              HasSubstr("index out of range in dimension 0 of memref<?xf32>, which has 3: ")));
   }
   EXPECT_EQ(elements<float>(x), (std::vector<float>{1, 2, 12}));
 }
