@@ -139,13 +139,14 @@ func.func @buffers_of_a_kernel(%a: memref<?xf32>, %c: memref<?xf32>) attributes 
 // which all is known was checked by the verifier of the op.
 // CHECK-LABEL: func.func @insertion(
 //  CHECK-SAME: %[[A:.*]]: tensor<?x4xf32>, %[[C:.*]]: tensor<?x8xf32>, %[[I:.*]]: index, %[[N:.*]]: index)
+//       CHECK: %[[EMPTY:.*]] = arith.cmpi eq, %[[N]], %{{.*}}
 //       CHECK: %[[EXTENT:.*]] = tensor.dim %[[A]]
 //       CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[EXTENT]], %[[N]]
 //       CHECK: plim.require %[[SAME]], "{{.*}}the source has {0} elements in dimension 0 of a slice of {1}"
 //       CHECK: %[[END:.*]] = tensor.dim %[[C]], %{{.*}}
-//   CHECK-DAG: arith.cmpi ult, %[[I]], %[[END]]
-//   CHECK-DAG: %[[EMPTY:.*]] = arith.cmpi eq, %[[N]], %{{.*}}
-//       CHECK: %[[GOOD:.*]] = arith.ori %[[EMPTY]], %{{.*}} : i1
+//       CHECK: arith.cmpi ult, %[[I]], %[[END]]
+//       CHECK: arith.andi %[[EMPTY]], %{{.*}} : i1
+//       CHECK: %[[GOOD:.*]] = arith.ori %{{.*}}, %{{.*}} : i1
 //       CHECK: plim.require %[[GOOD]], "{{.*}}check-shapes.mlir:[[# @LINE + 5]]:8: 'tensor.insert_slice': the slice of {0} elements from {1} in steps of {2} leaves dimension 0 of {{.*}}, which has {3}"
 //   CHECK-NOT: leaves dimension 1
 //       CHECK: tensor.insert_slice
