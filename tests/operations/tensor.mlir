@@ -203,7 +203,7 @@ func.func @scatter_columns(%s: tensor<?x2xf32>, %x: tensor<2x?xf32>, %i: tensor<
 // INPUT: 1x2xf32=10,20
 // INPUT: 3x2xf32=1,2,3,4,5,6
 // INPUT: 1x1xindex=3
-// FAILS: the slice leaves the destination in dimension 0
+// FAILS: in steps of 1 leaves dimension 0 of tensor<3x2xf32>, which has 3
 func.func @scatter_outside(%s: tensor<1x2xf32>, %x: tensor<3x2xf32>, %i: tensor<1x1xindex>) -> tensor<3x2xf32> {
   %r = tensor.scatter %s into %x[%i] scatter_dims([0]) unique
       : (tensor<1x2xf32>, tensor<3x2xf32>, tensor<1x1xindex>) -> tensor<3x2xf32>

@@ -445,7 +445,7 @@ func.func @scatter_dynamic(%x: tensor<?x?x2xf32>, %i: tensor<?x?xi32>, %s: tenso
 // INPUT: 1x3x2xf32=1,2,3,4,5,6
 // INPUT: 1x1xi32=3
 // INPUT: 1x1x2xf32=10,20
-// FAILS: the slice leaves the destination in dimension 1
+// FAILS: in steps of 1 leaves dimension 1 of tensor<1x3x2xf32>, which has 3
 func.func @scatter_outside(%x: tensor<1x3x2xf32>, %i: tensor<1x1xi32>, %s: tensor<1x1x2xf32>) -> tensor<1x3x2xf32> {
   %r = tosa.scatter %x, %i, %s : (tensor<1x3x2xf32>, tensor<1x1xi32>, tensor<1x1x2xf32>) -> tensor<1x3x2xf32>
   return %r : tensor<1x3x2xf32>
