@@ -6,30 +6,16 @@
 using namespace mlir;
 using namespace plim::ir;
 
-namespace {
-
-Reordering reorderingOf(Value yielded, BlockArgument accumulator) {
-  Operation *combiner = yielded.getDefiningOp();
-  if (!combiner || combiner->getBlock() != accumulator.getOwner() || !accumulator.hasOneUse() ||
-      *accumulator.user_begin() != combiner)
-    return Reordering::Forbidden;
-  if (isa<arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MaxSIOp,
-          arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp, arith::MaximumFOp, arith::MinimumFOp>(
-          combiner))
-    return Reordering::Exact;
-  // Of zeros with different signs maxnumf and minnumf may take either.
-  if (isa<arith::AddFOp, arith::MulFOp, arith::MaxNumFOp, arith::MinNumFOp, complex::AddOp,
-          complex::MulOp>(combiner))
-    return Reordering::Rounding;
-  return Reordering::Forbidden;
-}
-
-} // namespace
-
-Reordering plim::ir::reorderingOf(linalg::LinalgOp op) {
-  Reordering all = Reordering::Exact;
+bool plim::ir::mayReorderReduction(linalg::LinalgOp op) {
   Operation *yield = op.getBlock()->getTerminator();
-  for (auto [yielded, accumulator] : llvm::zip(yield->getOperands(), op.getRegionOutputArgs()))
-    all = std::min(all, ::reorderingOf(yielded, accumulator));
-  return all;
+  return llvm::all_of(
+      llvm::zip(yield->getOperands(), op.getRegionOutputArgs()), [](auto yieldedAndAccumulator) {
+        auto [yielded, accumulator] = yieldedAndAccumulator;
+        Operation *combiner = yielded.getDefiningOp();
+        return accumulator.hasOneUse() && *accumulator.user_begin() == combiner &&
+               isa<arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+                   arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp, arith::AddFOp,
+                   arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+                   arith::MinNumFOp, complex::AddOp, complex::MulOp>(combiner);
+      });
 }

@@ -58,12 +58,7 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
 
     Reduction loops keep their order among themselves unless the combiner is known to be associative
     and commutative (`Combiners.h`): a first maximum, or a decay `acc * 0.5 + x`, depends on it.
-
-    With `strict` no result may differ by a bit: loops are interchanged where that is certain, and
-    nothing else is done.
   }];
-  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
-                        "take no freedom: every result as rounded in the order of the source">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"interchanged", "interchanged", "ops whose loops were interchanged">];

@@ -51,8 +51,6 @@ std::optional<unsigned> bestInnermost(linalg::GenericOp op, bool mayReorder) {
 }
 
 struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
-  using PlimPrepareLoopsBase::PlimPrepareLoopsBase;
-
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
@@ -61,13 +59,11 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
-      Reordering reordering = reorderingOf(op);
-      if (reordering == Reordering::Rounding && !strict && op.getNumReductionLoops() > 0)
+      bool mayReorder = mayReorderReduction(op);
+      if (mayReorder && op.getNumReductionLoops() > 0)
         allowReassociation(op);
-      interchange(rewriter, op, reordering >= (strict ? Reordering::Exact : Reordering::Rounding));
+      interchange(rewriter, op, mayReorder);
     }
-    if (strict)
-      return;
     allowContraction(function);
     approximate(function);
   }

@@ -238,6 +238,22 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       checkLoops(function);
   }
 
+  /// Room in the frame for the numbers of a failure: one array for a function, as only one of them happens.
+  Value failureNumbers(Operation *at, size_t count) {
+    assert(count <= maxFailureNumbers && "more numbers than there is room for");
+    auto function = at->getParentOfType<func::FuncOp>();
+    Value &array = numbers[function];
+    if (!array) {
+      OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
+      Location loc = function.getLoc();
+      array =
+          LLVM::AllocaOp::create(frame, loc, LLVM::LLVMPointerType::get(&getContext()),
+                                 LLVM::LLVMArrayType::get(frame.getI64Type(), maxFailureNumbers),
+                                 constant64(frame, loc, 1));
+    }
+    return array;
+  }
+
   void lowerAssertion(RuntimeCalls &runtime, Operation *op) {
     OpBuilder builder(op);
     Location loc = op->getLoc();
@@ -258,12 +274,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       SmallVector<Value> values;
       for (Value value : requirement.getValues())
         values.push_back(arith::IndexCastOp::create(failure, loc, word, value));
-      // In the frame: filled on this way only.
-      auto function = op->getParentOfType<func::FuncOp>();
-      OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
-      auto type = LLVM::LLVMArrayType::get(word, unsigned(values.size()));
-      Value array = LLVM::AllocaOp::create(frame, loc, LLVM::LLVMPointerType::get(&getContext()),
-                                           type, constant64(frame, loc, 1));
+      Value array = failureNumbers(op, values.size());
       for (auto [i, value] : llvm::enumerate(values))
         storeAt(failure, loc, value, array, int32_t(8 * i));
       LLVM::CallOp::create(
@@ -682,6 +693,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   llvm::DenseSet<StringAttr> called;
   /// The allocations of the function being lowered that it returns, and as which result.
   DenseMap<Operation *, int64_t> results;
+  /// Of an assertion at most.
+  static constexpr unsigned maxFailureNumbers = 4;
+  DenseMap<Operation *, Value> numbers; // by function
 };
 
 } // namespace

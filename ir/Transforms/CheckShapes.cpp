@@ -24,6 +24,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMCHECKSHAPES
 #include "ir/Transforms/Passes.h.inc"
@@ -123,9 +125,14 @@ public:
     Value zero = requirements.number(0);
     Value inside = requirements.both(requirements.compare(P::sge, interval.min, zero),
                                      requirements.compare(P::slt, interval.max, extent));
+    // Bounds that may have wrapped say nothing.
+    bool mayWrap = magnitudeOf(expression) > maxMagnitude;
+    if (mayWrap)
+      inside = arith::ConstantOp::create(requirements.builder, op.getLoc(),
+                                         requirements.builder.getBoolAttr(false));
     // No iteration, no access.
     inside = requirements.either(inside, isEmpty());
-    if (!interval.isExact && !matchPattern(inside, m_One()))
+    if ((mayWrap || !interval.isExact) && !matchPattern(inside, m_One()))
       inside = tryAll(expression, inside, extent);
     requirements.require(inside,
                          "indices from {0} to {1} leave dimension " + llvm::Twine(dimension) +
@@ -140,6 +147,24 @@ private:
     Value min, max;
     bool isExact; // both are reached
   };
+
+  /// Beyond it a sum of two could wrap.
+  static constexpr double maxMagnitude = 0x1p61;
+  /// No extent of anything that has elements is larger (Import.cpp limits bytes).
+  static constexpr double maxExtent = 0x1p47;
+
+  /// No part of the expression has a larger absolute value while the op iterates.
+  double magnitudeOf(AffineExpr expression) const {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+      return std::abs(double(constant.getValue()));
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
+    if (!binary)
+      return maxExtent;
+    double left = magnitudeOf(binary.getLHS()), right = magnitudeOf(binary.getRHS());
+    return binary.getKind() == AffineExprKind::Add   ? left + right
+           : binary.getKind() == AffineExprKind::Mul ? left * right
+                                                     : std::max(left, right);
+  }
 
   Value sizeOf(unsigned loop) {
     return requirements.extent(op->getOperand(loops[loop]->operand), loops[loop]->dimension);
@@ -471,19 +496,23 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     Requirements requirements(op);
     Value position = requirements.value(dim.getDimension());
     Value isThere = requirements.compare(P::ult, position, requirements.number(rank));
-    std::string message = "there is no dimension {0} of " + std::to_string(rank) + " dimensions";
-    if (plim::ir::isInLateBody(op)) {
-      CheckOp::create(requirements.builder, op->getLoc(), isThere,
-                      locationText(op->getLoc()) + "there is no such dimension");
+    bool isLate = isInLateBody(op);
+    if (isLate) {
+      isThere = CheckOp::create(requirements.builder, op->getLoc(), isThere,
+                                locationText(op->getLoc()) + "there is no such dimension");
       ++checks;
     } else {
-      requirements.require(isThere, message, position);
+      requirements.require(isThere, "there is no dimension {0} of " + Twine(rank) + " dimensions",
+                           position);
       checks += requirements.count;
     }
     Value chosen = requirements.number(0);
     for (int64_t i = 0; i < rank; ++i)
       chosen = requirements.choose(requirements.compare(P::eq, position, requirements.number(i)),
                                    requirements.extent(shaped, i), chosen);
+    // A check that nothing uses would be dropped.
+    if (isLate)
+      chosen = requirements.choose(isThere, chosen, requirements.number(0));
     op->getResult(0).replaceAllUsesWith(chosen);
     op->erase();
   }

@@ -14,23 +14,14 @@
 
 namespace plim::ir {
 
-/// A pattern of upstream's that gives wrong code in the version that we build on.
-struct UnsoundPattern {
-  llvm::StringLiteral name;   // upstream's debug name
-  llvm::StringLiteral issue;  // where it is told of: a number of llvm-project, or "not reported"
-  llvm::StringLiteral reason; // what it makes wrong
-};
-
-/// All that never run. tests/conformance/upstream has a module for each that it broke.
-llvm::ArrayRef<UnsoundPattern> unsoundPatterns();
-
-/// Upstream's canonicalisation pass without them.
+/// Upstream's canonicalisation pass without the patterns that are known to be wrong. Cleanup.cpp names them;
+/// tests/conformance/upstream has what they broke.
 std::unique_ptr<mlir::Pass> createCanonicalizer();
 
 /// Canonicalisation and elimination of common subexpressions.
 void addCleanup(mlir::OpPassManager &manager);
 
-/// Applies `patterns` without the unsound ones until nothing changes, on everything inside `root`.
+/// Applies `patterns` without those until nothing changes, on everything inside `root`.
 /// Fails if there is no end to it.
 llvm::LogicalResult applySoundPatterns(mlir::Operation *root, mlir::RewritePatternSet patterns);
 
