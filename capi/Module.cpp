@@ -32,6 +32,10 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
       readSpecialization(given.specialization, given.specialization_count, out.specialization));
   if (given.device)
     out.device = given.device;
+  if (given.stop) {
+    PLIM_RETURN_IF_ERROR(checkHandle(given.stop));
+    out.stop = given.stop->source.get_token();
+  }
   if (given.progress)
     out.progress = [callback = given.progress, user = given.progress_user](
                        const jit::CompileProgress &progress) { callback(user, progress.fraction); };

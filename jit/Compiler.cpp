@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Action.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -176,6 +177,13 @@ private:
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
     context.loadAllAvailableDialects();
     FirstError errors(context);
+    // What has begun ends; passes that follow are left out, and what they would have been for is dropped.
+    if (options.stop.stop_possible())
+      context.registerActionHandler(
+          [this](llvm::function_ref<void()> action, const tracing::Action &kind) {
+            if (!isa<PassExecutionAction>(kind) || !isStopped())
+              action();
+          });
 
     auto lap = [&] {
       auto now = std::chrono::steady_clock::now();
@@ -241,7 +249,10 @@ private:
       if (options.profiler)
         manager.addInstrumentation(std::make_unique<PassSpans>(*options.profiler));
       build(manager, pipeline);
-      bool ok = succeeded(manager.run(*module)) && succeeded(verify(*module));
+      bool ok = succeeded(manager.run(*module));
+      if (isStopped())
+        return stopped();
+      ok = ok && succeeded(verify(*module));
       return ok ? okStatus() : errors.status("lowering");
     };
     PLIM_RETURN_IF_ERROR(runStage(ir::buildTensorPipeline, "tensor pipeline"));
@@ -260,6 +271,8 @@ private:
     {
       ProfilerSpan span = step("translate");
       for (ModulePiece &piece : splitModule(*module)) {
+        if (isStopped())
+          return stopped();
         emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind);
         if (!emitters.back().translated())
           return errors.status("translation to LLVM IR");
@@ -392,7 +405,8 @@ private:
         statuses[i] = stopped();
         return;
       }
-      statuses[i] = emitters[i].emit(options.assembly != nullptr, options.profiler, names[i]);
+      statuses[i] =
+          emitters[i].emit(options.assembly != nullptr, options.profiler, names[i], options.stop);
       progress.end(size, statuses[i].ok());
     };
     if (options.parallelFor)
@@ -411,6 +425,8 @@ private:
     auto [answer, isNew] = deviceAnswers.try_emplace({dispatch.device.str(), dispatch.text.str()});
     if (!isNew)
       return answer->second;
+    if (isStopped())
+      return answer->second = {Failed, "the compilation was stopped"};
     auto device = llvm::find_if(options.devices, [&](const DeviceCompiler &each) {
       return each.device == dispatch.device;
     });

@@ -85,7 +85,7 @@ struct CompileOptions {
   /// With a function the artifact has that one alone, called like the general one; its signature
   /// has the types of the source.
   Specialization specialization;
-  /// Ends it with Cancelled, between two of its steps.
+  /// Ends it with Cancelled: between two passes, and between two functions of LLVM's code generator.
   std::stop_token stop;
   /// If not null, gets spans of the steps, the passes and the jobs.
   Profiler *profiler = nullptr;

@@ -6,10 +6,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Pass.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -65,6 +68,26 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::Device
   return machine;
 }
 
+/// Empties the functions that the code generator comes to after a stop.
+class DropWhenStopped : public llvm::FunctionPass {
+public:
+  static char ID;
+  explicit DropWhenStopped(const std::stop_token &stop) : FunctionPass(ID), stop(stop) {}
+
+  bool runOnFunction(llvm::Function &function) override {
+    if (!stop.stop_requested())
+      return false;
+    function.dropAllReferences();
+    new llvm::UnreachableInst(function.getContext(),
+                              llvm::BasicBlock::Create(function.getContext(), "", &function));
+    return true;
+  }
+
+private:
+  const std::stop_token &stop;
+};
+char DropWhenStopped::ID = 0;
+
 } // namespace
 
 ObjectEmitter::ObjectEmitter(mlir::ModuleOp source, const targets::DeviceDescription &device,
@@ -77,7 +100,9 @@ ObjectEmitter::ObjectEmitter(ObjectEmitter &&) noexcept = default;
 
 size_t ObjectEmitter::size() const { return module->getInstructionCount(); }
 
-Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::string &name) {
+Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::string &name,
+                           const std::stop_token &stop) {
+  const auto stopped = [&] { return cancelledError("the compilation was stopped"); };
   PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
@@ -96,8 +121,10 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
   auto start = std::chrono::steady_clock::now();
   {
     ProfilerSpan span(profiler, Profiler::Kind::Compile, optimising.c_str());
-    PLIM_RETURN_IF_ERROR(optimise(*machine));
+    PLIM_RETURN_IF_ERROR(optimise(*machine, stop));
   }
+  if (stop.stop_requested())
+    return stopped();
   optimiseSeconds = secondsSince(start);
 
   ProfilerSpan span(profiler, Profiler::Kind::Compile, generating.c_str());
@@ -106,6 +133,8 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
     llvm::SmallVector<char, 0> buffer;
     llvm::raw_svector_ostream stream(buffer);
     llvm::legacy::PassManager passes;
+    if (stop.stop_possible())
+      passes.add(new DropWhenStopped(stop));
     if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
       return unimplementedError("the code generator cannot emit this file type");
     passes.run(from);
@@ -118,11 +147,13 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
   }
   PLIM_RETURN_IF_ERROR(generate(*module, llvm::CodeGenFileType::ObjectFile, object));
   codegenSeconds = secondsSince(start);
+  if (stop.stop_requested())
+    return stopped();
   PLIM_ASSIGN_OR_RETURN(frames, readFrames(object, *module));
   return okStatus();
 }
 
-Status ObjectEmitter::optimise(llvm::TargetMachine &machine) {
+Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const std::stop_token &stop) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -133,7 +164,11 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine) {
   // Unrolling a short inner loop before vectorisation makes LLVM vectorise the outer one, with gathers
   // and scatters; the vectoriser interleaves by itself.
   tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  if (stop.stop_possible())
+    callbacks.registerShouldRunOptionalPassCallback(
+        [&](llvm::StringRef, llvm::Any) { return !stop.stop_requested(); });
+  llvm::PassBuilder builder(&machine, tuning, /*PGOOpt=*/std::nullopt, &callbacks);
   // Functions without a polynomial: the C library's vector versions serve vectorised loops.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   if (kind == CodeKind::Kernel && machine.getTargetTriple().getArch() == llvm::Triple::x86_64)

@@ -11,6 +11,7 @@
 #include "targets/TargetDescription.h"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,10 @@ public:
   size_t size() const;
 
   /// Needs translated(). Optimises and generates code. Call once. The profiler, if there is one, gets two
-  /// spans that begin with `name`.
-  Status emit(bool wantAssembly, Profiler *profiler = nullptr, const std::string &name = "");
+  /// spans that begin with `name`. Cancelled soon after a stop is requested: between two passes of the
+  /// optimiser, between two functions of the code generator.
+  Status emit(bool wantAssembly, Profiler *profiler = nullptr, const std::string &name = "",
+              const std::stop_token &stop = {});
 
   std::string object;                // after emit()
   std::string assembly;              // after emit(), if wanted
@@ -54,7 +57,7 @@ public:
   double codegenSeconds = 0;
 
 private:
-  Status optimise(llvm::TargetMachine &machine);
+  Status optimise(llvm::TargetMachine &machine, const std::stop_token &stop);
 
   const targets::DeviceDescription *device;
   CodeKind kind;

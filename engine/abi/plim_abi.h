@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define PLIM_ABI_MAGIC 0x4d494c50u /* "PLIM" */
-#define PLIM_ABI_VERSION 14u
+#define PLIM_ABI_VERSION 15u
 
 /* Every base pointer that the runtime hands to generated code has at least this alignment, unless
  * it belongs to a buffer of the caller's: then element alignment is all that is promised. */
@@ -42,7 +42,7 @@ typedef int32_t plim_code;
  *
  *   offset  field
  *        0  magic, version      for debuggers; artifacts carry the version and are checked when read
- *        8  status              first failure of the call; 0 while all is well. A stop sets it at any time
+ *        8  status              first failure that was seen here; 0 while all is well
  *       12  flags               what is known of this call: PLIM_CALL_...
  *       16  workspace           base of the call's slab: every planned buffer lies in it
  *       24  workspace_bytes
@@ -54,6 +54,12 @@ typedef int32_t plim_code;
  *                               where all offsets were known at load
  *       56  variables           base of each variable of the module, in the artifact's order; null where
  *                               none is used
+ *       64  call_status         first failure of the call on any of its threads; 0 while all is well. A
+ *                               failure elsewhere or a stop sets it at any time, so it is read atomically:
+ *                               long loops look at it, copy what they find to `status`, and end
+ *
+ * The raw pointer of a kernel runs without a call: with a constant context whose `call` is null, which
+ * only plim_rt_fail takes.
  */
 typedef struct plim_context {
   uint32_t magic;
@@ -66,6 +72,7 @@ typedef struct plim_context {
   void *const *pools;
   const int64_t *offsets;
   void *const *variables;
+  const plim_code *call_status;
 } plim_context;
 PLIM_STATIC_ASSERT(offsetof(plim_context, status) == 8, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, flags) == 12, "mirrored by ir/Conversion");
@@ -73,7 +80,8 @@ PLIM_STATIC_ASSERT(offsetof(plim_context, workspace) == 16, "mirrored by ir/Conv
 PLIM_STATIC_ASSERT(offsetof(plim_context, pools) == 40, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, offsets) == 48, "mirrored by ir/Conversion");
 PLIM_STATIC_ASSERT(offsetof(plim_context, variables) == 56, "mirrored by ir/Conversion");
-PLIM_STATIC_ASSERT(sizeof(plim_context) == 64, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(offsetof(plim_context, call_status) == 64, "mirrored by ir/Conversion");
+PLIM_STATIC_ASSERT(sizeof(plim_context) == 72, "mirrored by ir/Conversion");
 
 /* No two memrefs among the arguments have a byte in common. */
 #define PLIM_CALL_APART 1u
@@ -257,7 +265,8 @@ plim_code plim_rt_launch(plim_context *context, const plim_external *external, c
  * without memory; the call has failed then. */
 void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *sizes);
 
-/* Latches a failure with a NUL-terminated, located message. Always returns `code`. */
+/* Latches a failure with a NUL-terminated, located message. Always returns `code`. Without a call nobody
+ * is told. */
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message);
 
 /* Latches the failure of an assertion, with a message in which {0}, {1}, ... stand

@@ -47,6 +47,8 @@ std::string outputMismatch(int64_t index, int64_t rank, const int64_t *given,
 
 CallFrame::CallFrame(CallContext &call, const plim_context &context) : abi(context), owner(call) {
   abi.call = this;
+  // Generated code reads it as a plain integer, atomically.
+  abi.call_status = reinterpret_cast<const plim_code *>(&call.firstCode);
 }
 
 CallFrame::~CallFrame() {
@@ -206,8 +208,6 @@ void CallContext::latch(plim_code code, std::string_view text) {
     // No memory for the message: the code alone still tells.
   }
   messageReady.store(true, std::memory_order_release);
-  // Loops of host code look there.
-  setStatus(hostFrame.context(), code);
 }
 
 Status CallContext::status() const {

@@ -82,7 +82,7 @@ struct CallMemory {
 std::string outputMismatch(int64_t index, int64_t rank, const int64_t *given,
                            const int64_t *needed);
 
-/// plim_context::status, which a stop sets while host code reads it.
+/// plim_context::status.
 inline void setStatus(plim_context *context, plim_code code) {
   std::atomic_ref(context->status).store(code, std::memory_order_relaxed);
 }
@@ -158,8 +158,8 @@ public:
 
   /// Records the first failure of the call; later ones are dropped. `code` must not be 0.
   void latch(plim_code code, std::string_view message);
-  /// Latches StatusCode::Cancelled: ranges not yet started are dropped, running ones end, and so do loops of
-  /// host code that look at plim_context::status.
+  /// Latches StatusCode::Cancelled: ranges not yet started are dropped, and what runs ends when it next looks at
+  /// plim_context::call_status.
   void cancel() { latch(static_cast<plim_code>(StatusCode::Cancelled), "the call was cancelled"); }
   /// The code of the first failure, 0 while there is none.
   plim_code failed() const { return firstCode.load(std::memory_order_acquire); }
@@ -208,8 +208,11 @@ private:
   void *const slab;
   StackDemand demand;
 
-  // The winner of firstCode writes the message, then sets messageReady: readers wait for that.
+  // The winner of firstCode writes the message, then sets messageReady: readers wait for that. Generated
+  // code reads it too, as plim_context::call_status.
   std::atomic<plim_code> firstCode{0};
+  static_assert(sizeof firstCode == sizeof(plim_code) &&
+                std::atomic<plim_code>::is_always_lock_free);
   std::atomic<bool> messageReady{false};
   std::string message;
 

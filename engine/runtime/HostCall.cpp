@@ -50,8 +50,8 @@ plim_code callHost(plim_context *context, const plim_external &external, const c
                             (std::string(location) + "host function '" + external.name +
                              "' has not made result #" + std::to_string(result.index))
                                 .c_str());
-  if (code == 0)
-    return statusOf(context); // it may have failed the call without saying so
+  if (code == 0 && !frame.call().failed()) // it may have failed the call without saying so
+    return 0;
   // A number of the host's own.
   if (code < 0 || code > static_cast<plim_code>(StatusCode::DataLoss))
     code = static_cast<plim_code>(StatusCode::Unknown);

@@ -61,8 +61,10 @@ void *plim_rt_scratch(plim_context *context, int64_t bytes) {
 plim_code plim_rt_recurse(plim_context *context, const char *message) {
   plim::runtime::FaultPause pause;
   plim::runtime::CallContext &call = CallFrame::of(context).call();
-  if (plim_code failed = call.failed()) [[unlikely]]
-    return failed; // stopped
+  if (plim_code failed = call.failed()) [[unlikely]] {
+    plim::runtime::setStatus(context, failed); // stopped
+    return failed;
+  }
   if (call.hasStackForRecursion()) [[likely]]
     return 0;
   return plim_rt_fail(context, static_cast<plim_code>(plim::StatusCode::ResourceExhausted),
@@ -86,7 +88,7 @@ void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *s
 
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message) {
   plim::runtime::FaultPause pause;
-  if (code == 0)
+  if (code == 0 || !context->call) // a raw kernel
     return code;
   plim::runtime::CallContext &call = CallFrame::of(context).call();
   call.latch(code, message ? message : "");

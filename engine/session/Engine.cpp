@@ -297,6 +297,7 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   compileOptions.assembly = options.assembly;
   compileOptions.sourceOwner = options.sourceOwner;
   compileOptions.progress = options.progress;
+  compileOptions.stop = options.stop;
   compileOptions.profiler = state->options.profiler.get();
   compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
     state->executor->parallelFor(count, job);

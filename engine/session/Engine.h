@@ -104,8 +104,7 @@ struct EngineOptions {
   /// Looks for accesses out of range and writes to what is read-only, while generated code runs. Every
   /// buffer has pages of its own between guarded ones, ending with them as nearly as its alignment
   /// allows; what a dispatch only reads is write-protected while it runs. A fault becomes OutOfRange,
-  /// which names the dispatch or kernel, its location and the buffer, and the engine goes on. So does a division
-  /// that the processor refuses. The policy
+  /// which names the dispatch or kernel, its location and the buffer, and the engine goes on. The policy
   /// is heap whatever is asked for, `allocator` is not asked, arguments and parameters are copied, outputs
   /// as well. Not looked after: pools of the host's, raw pointers, buffers that the source puts on the
   /// stack. While such an engine lives SIGSEGV, SIGBUS and SIGFPE have handlers, which hand on to those before
@@ -157,6 +156,9 @@ struct LoadOptions {
   std::string *assembly = nullptr;
   /// Is told how far the compilation is, see jit::ProgressCallback; not for what comes from the cache.
   jit::ProgressCallback progress;
+  /// Ends the load with Cancelled when a stop is requested: between two passes of the compiler, and between two
+  /// functions of LLVM's code generator. Parsing runs to its end.
+  std::stop_token stop = {};
   /// Stronger than the engine's. A module that may have some keeps its source, or the mapped file.
   std::optional<SpecializationOptions> specialization;
 };
@@ -179,7 +181,8 @@ struct CallOptions {
   std::optional<HostMemory> workspace;
   /// The variables of the call, made by the same module; null: those of the module.
   std::shared_ptr<ModuleState> state = nullptr;
-  /// Ends the call with Cancelled when a stop is requested, as Event::cancel() does.
+  /// Ends the call with Cancelled when a stop is requested, as Event::cancel() does: loops of all functions,
+  /// recursion and waits look for it, host functions do not.
   std::stop_token stop = {};
 };
 
@@ -289,7 +292,8 @@ public:
   /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
   /// first element followed by one int64_t for each dynamic extent and, if its layout is strided, one
   /// for each dynamic stride. A kernel whose signature says `rawTakesContext` cannot be called this way
-  /// and has none. Valid while the module lives. The calling thread must have
+  /// and has none. What would fail a call, such as a division by zero, ends it silently, with a result of zero;
+  /// nothing stops it. Valid while the module lives. The calling thread must have
   /// `signature().stackBytes` of stack left: nothing checks it.
   void *rawPointer() const;
 

@@ -44,9 +44,8 @@ public:
   /// until the last handle to the event is gone.
   std::span<const runtime::Value> results() const;
 
-  /// Ends the call with Cancelled: at once if it has not begun, otherwise when the pieces of dispatches
-  /// that run have ended, or a turn of a loop of host code without dispatches; an innermost loop that counts runs to its
-  /// end. One that waits for the variables or pools of another call ends within a few milliseconds. Of no
+  /// Ends the call with Cancelled: at once if it has not begun, otherwise within milliseconds: loops of all
+  /// functions, recursion and waits for other calls look for it. Host functions and devices run to their end. Of no
   /// effect on one that has ended.
   void cancel() const;
 

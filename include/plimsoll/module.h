@@ -56,6 +56,9 @@ typedef struct plim_load_options {
   /* The name of a device of the engine's that gets the dispatches which the source gives to none, as far as it
    * takes them. NULL: the host runs them. */
   const char *device;
+  /* Ends the load with CANCELLED when it is requested: between two passes of the compiler, and between two
+   * functions of its code generator. NULL: nothing does. */
+  const plim_stop *stop;
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the

@@ -725,6 +725,7 @@ struct LoadOptions {
   plim_specialization specialization = PLIM_SPECIALIZATION_DEFAULT;
   uint32_t specializationCount = 0;
   std::string device = {};
+  const Stop *stop = nullptr;
 };
 
 class Module : public detail::Handle<plim_module, plim_module_retain, plim_module_release> {
@@ -884,6 +885,7 @@ private:
     given.specialization = options.specialization;
     given.specialization_count = options.specializationCount;
     given.device = detail::orNull(options.device);
+    given.stop = options.stop ? options.stop->get() : nullptr;
     if (options.progress) {
       given.progress = [](void *user, double fraction) noexcept {
         (*static_cast<const std::function<void(double)> *>(user))(fraction);

@@ -1,7 +1,8 @@
-/* Stop: asks calls to end before their time (plim_call_options::stop).
+/* Stop: asks calls and loads to end before their time (plim_call_options::stop, plim_load_options::stop).
  *
- * One stop serves any number of calls. Those that have begun end when the pieces of work that run have
- * ended; those that have not do not begin. A loop of scalar code runs to its end.
+ * One stop serves any number of both. Those that have not begun do not begin. Calls that have end within a few
+ * milliseconds: long loops of every function, recursion and waits look for it. Host functions and code of
+ * devices run to their end, and so do raw pointers. Loads end between two passes of the compiler.
  *
  * Threads: any, for all functions.
  */
@@ -15,7 +16,7 @@ PLIM_C_BEGIN
 /* The caller owns `*out_stop`. */
 PLIM_NODISCARD PLIM_API plim_status *plim_stop_create(plim_stop **out_stop);
 
-/* Asks all calls that have it, and all that come, to end. It cannot be taken back. */
+/* Asks all calls and loads that have it, and all that come, to end. It cannot be taken back. */
 PLIM_NODISCARD PLIM_API plim_status *plim_stop_request(plim_stop *stop);
 
 /* Has that been asked? */

@@ -90,8 +90,7 @@ struct AnnotateAliases : plim::ir::impl::PlimAnnotateAliasesBase<AnnotateAliases
     for (auto &[op, scope] : scopes)
       scope = LLVM::AliasScopeAttr::get(domain);
     // What a caller passes to a kernel is none of the engine's memory.
-    bool isKernel =
-        function.getName().starts_with(rawPrefix) || function.getName().starts_with(apartPrefix);
+    bool isKernel = function->hasAttr(kernelAttr);
     function.walk([&](LLVM::AliasAnalysisOpInterface access) {
       SmallVector<Attribute> in, apart;
       SmallVector<Value> pointers = access.getAccessedOperands();

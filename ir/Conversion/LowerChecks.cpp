@@ -34,7 +34,9 @@ struct LowerChecks : plim::ir::impl::PlimLowerChecksBase<LowerChecks> {
         Value value = memref::LoadOp::create(builder, loc, flag);
         Value zero = arith::ConstantIntOp::create(builder, loc, 0, 8);
         Value ok = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value, zero);
-        cf::AssertOp::create(builder, loc, ok, message);
+        auto assertion = cf::AssertOp::create(builder, loc, ok, message);
+        if (getOperation()->hasAttr(plim::ir::kernelAttr))
+          assertion->setAttr(plim::ir::impliedAttr, builder.getUnitAttr());
       }
     }
   }

@@ -4,7 +4,6 @@
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 
-#include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -12,7 +11,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SCCIterator.h"
 
@@ -37,8 +35,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     findVariables(module);
     RuntimeCalls runtime(module);
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function->hasAttr(workgroupCountAttr) && needsContext(function))
-        addContext(function);
+      if (!function->hasAttr(workgroupCountAttr))
+        if (Need need = needOf(function); need != Need::None)
+          addContext(function, need);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     module.walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
     for (func::FuncOp function : recursiveFunctions(module))
@@ -91,29 +90,40 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     return get && variables.contains(get.getName());
   }
 
-  /// Host and dispatch functions always do: their entries have it at hand. A kernel's raw pointer
-  /// shows the context only if something uses it.
-  bool needsContext(func::FuncOp function) const {
+  /// What a function wants of the context. `Looks`: only to ask whether it has been stopped and to say why
+  /// it ends; without a call it does without both.
+  enum class Need { None, Looks, All };
+
+  /// Host and dispatch functions always have it: their entries have it at hand. A kernel's raw pointer
+  /// shows it only if something uses it.
+  Need needOf(func::FuncOp function) const {
     if (!isKernel(function))
-      return true;
-    return function
-        .walk([&](Operation *op) {
-          if (auto release = dyn_cast<memref::DeallocOp>(op))
-            op = release.getMemref().getDefiningOp();
-          if (auto alloc = dyn_cast_or_null<AllocOp>(op))
-            return isOnStack(alloc) ? WalkResult::advance() : WalkResult::interrupt();
-          return !op || isa<memref::DeallocOp, ContextOp, func::CallOp>(op) || isAssertion(op) ||
-                         isVariable(op)
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
-        })
-        .wasInterrupted();
+      return Need::All;
+    auto need = Need::None;
+    function.walk([&](Operation *op) {
+      if (isa<PollOp>(op) || (isAssertion(op) && op->hasAttr(impliedAttr))) {
+        need = Need::Looks;
+        return WalkResult::advance();
+      }
+      if (auto release = dyn_cast<memref::DeallocOp>(op))
+        op = release.getMemref().getDefiningOp();
+      if (auto alloc = dyn_cast_or_null<AllocOp>(op); alloc && isOnStack(alloc))
+        return WalkResult::advance();
+      if (op && !isa<AllocOp, memref::DeallocOp, ContextOp, func::CallOp>(op) && !isAssertion(op) &&
+          !isVariable(op))
+        return WalkResult::advance();
+      need = Need::All;
+      return WalkResult::interrupt();
+    });
+    return need;
   }
 
-  static void addContext(func::FuncOp function) {
+  static void addContext(func::FuncOp function, Need need) {
     auto type = LLVM::LLVMPointerType::get(function.getContext());
     (void)function.insertArgument(0, type, {}, function.getLoc());
     function->setAttr(needsContextAttr, UnitAttr::get(function.getContext()));
+    if (need == Need::Looks)
+      function->setAttr(lendsContextAttr, UnitAttr::get(function.getContext()));
     function.walk([&](ContextOp op) {
       OpBuilder builder(op);
       Value cast = UnrealizedConversionCastOp::create(builder, op.getLoc(), op.getType(),
@@ -129,11 +139,15 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     return op->getParentOfType<func::FuncOp>().getArgument(0);
   }
 
-  /// Returns from the enclosing function at the end of `block`; its results are never looked at.
+  /// Returns from the enclosing function at the end of `block`. Its results are looked at only where a raw
+  /// pointer was called: zero.
   static void returnNothing(OpBuilder &builder, Location loc, func::FuncOp function) {
     SmallVector<Value> results;
     for (Type type : function.getResultTypes())
-      results.push_back(ub::PoisonOp::create(builder, loc, type));
+      if (isKernel(function) && type.isIntOrIndexOrFloat())
+        results.push_back(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)));
+      else
+        results.push_back(ub::PoisonOp::create(builder, loc, type));
     func::ReturnOp::create(builder, loc, results);
   }
 
@@ -199,7 +213,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       lowerPlaced(runtime, alloc, bases);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<AllocOp, memref::DeallocOp, func::CallOp, CallOp>(op) || isAssertion(op) ||
+      if (isa<AllocOp, memref::DeallocOp, func::CallOp, CallOp, PollOp>(op) || isAssertion(op) ||
           isVariable(op))
         ops.push_back(op);
     });
@@ -208,6 +222,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       Location loc = op->getLoc();
       if (isAssertion(op)) {
         lowerAssertion(runtime, op);
+      } else if (isa<PollOp>(op)) {
+        lowerPoll(op);
       } else if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
         Value context = contextOf(op);
         Value bases = loadAt(builder, loc, context.getType(), context, abi::contextVariablesOffset);
@@ -234,8 +250,6 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         leaveIf(failed, failed->getNextNode(), [](OpBuilder &) {});
       }
     }
-    if (!isKernel(function) && !isDispatch(function) && !function->hasAttr(workgroupCountAttr))
-      checkLoops(function);
   }
 
   /// Room in the frame for the numbers of a failure: one array for a function, as only one of them happens.
@@ -285,42 +299,19 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     ++checks;
   }
 
-  /// Loops of host code look whether the call was stopped, each time round. Innermost ones that count do
-  /// not: LLVM could not vectorise them any more.
-  void checkLoops(func::FuncOp function) {
-    if (function.getBody().hasOneBlock())
-      return;
-    DominanceInfo dominance(function);
-    CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
-    SmallVector<Block *> ends;
-    for (CFGLoop *loop : loops.getLoopsInPreorder()) {
-      SmallVector<Block *> latches;
-      loop->getLoopLatches(latches);
-      if (!loop->isInnermost() || latches.size() != 1 || !counts(loop->getHeader(), latches[0]))
-        llvm::append_range(ends, latches);
-    }
-    for (Block *end : ends) {
-      Operation *back = end->getTerminator();
-      OpBuilder builder(back);
-      Location loc = back->getLoc();
-      Value status = loadStatus(builder, loc, contextOf(back), /*isShared=*/true);
-      Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-      Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
-      leaveIf(failed, back, [](OpBuilder &) {});
-      ++loopChecks;
-    }
-  }
-
-  /// Is it what becomes of `scf.for`: does it compare a number with a bound, and add to it?
-  static bool counts(Block *header, Block *latch) {
-    auto branch = dyn_cast<cf::CondBranchOp>(header->getTerminator());
-    auto back = dyn_cast<cf::BranchOp>(latch->getTerminator());
-    auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
-    auto number = compare ? dyn_cast<BlockArgument>(compare.getLhs()) : nullptr;
-    if (!back || !number || number.getOwner() != header)
-      return false;
-    auto next = back.getDestOperands()[number.getArgNumber()].getDefiningOp<arith::AddIOp>();
-    return next && next.getLhs() == number;
+  /// The status of the call becomes that of the context, so that callers leave too.
+  void lowerPoll(Operation *op) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    Value context = contextOf(op);
+    Value status = loadCallStatus(builder, loc, context);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
+    leaveIf(failed, op, [&](OpBuilder &failure) {
+      storeAt(failure, loc, status, context, abi::contextStatusOffset);
+    });
+    op->erase();
+    ++polls;
   }
 
   /// Room for a value in the frame.

@@ -33,8 +33,14 @@ class LinalgDialect;
 namespace memref {
 class MemRefDialect;
 }
+namespace scf {
+class SCFDialect;
+}
 namespace ub {
 class UBDialect;
+}
+namespace vector {
+class VectorDialect;
 }
 } // namespace mlir
 
@@ -57,6 +63,8 @@ inline constexpr llvm::StringLiteral dataAttr = "plim.data";
 inline constexpr llvm::StringLiteral placeAttr = "plim.place";
 /// On a kernel: its raw pointer takes the context first.
 inline constexpr llvm::StringLiteral needsContextAttr = "plim.needs_context";
+/// On such a kernel: its raw pointer does not, and lends it a context of no call.
+inline constexpr llvm::StringLiteral lendsContextAttr = "plim.lends_context";
 
 #define GEN_PASS_DECL
 #include "ir/Conversion/Passes.h.inc"

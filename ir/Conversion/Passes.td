@@ -60,11 +60,75 @@ def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {
                     Statistic<"inlined", "inlined", "constants that stay in the code">];
 }
 
+def PlimDefineArithmetic : Pass<"plim-define-arithmetic", "::mlir::func::FuncOp"> {
+  let summary = "Give results to shifts and conversions that have none";
+  let description = [{
+    LLVM says of a shift by the width or more, and of a float that the integer cannot hold, that the result is
+    poison: any value, and another one for each use. Here
+
+    - bits that are shifted by the width or more are gone: the result is 0, or -1 where a negative number is
+      shifted arithmetically. The amount counts without sign;
+    - a float becomes the nearest integer that there is, NaN 0.
+
+    ```mlir
+    %r = arith.shli %x, %n : i32
+    %i = arith.fptosi %f : f32 to i32
+    // becomes
+    %shifted = arith.shli %x, %n : i32
+    %inside = arith.cmpi ult, %n, %c32 : i32
+    %r = arith.select %inside, %shifted, %c0 : i32
+    %low = select(%f > -0x1p31, %f, -0x1p31)
+    %converted = arith.fptosi %low : f32 to i32
+    %bounded = select(%f > 0x1.fffffep30, 2147483647, %converted)
+    %i = select(%f is NaN, 0, %bounded)
+    ```
+
+    Amounts that are constants and small enough are left alone. Processors whose vectors shift like this
+    need no more instructions.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"shifts", "shifts", "shifts whose amount may be too large">,
+                    Statistic<"conversions", "conversions", "conversions to integers">];
+}
+
+def PlimPollStops : Pass<"plim-poll-stops", "::mlir::func::FuncOp"> {
+  let summary = "Look in long loops whether the call has been stopped";
+  let description = [{
+    Work is counted in operations, about a nanosecond each. A loop that is known to take less than four times `work` is
+    left alone. One whose iterations take long looks in each of them; so does `scf.while`, of which nothing is
+    known. Any other becomes two: the inner one, which stays as it was for the vectoriser, takes as many
+    iterations as come to `work`, or 64 where its inner loops may be short, and the outer one looks.
+
+    ```mlir
+    scf.for %i = %begin to %end step %c1 { body }
+    // becomes
+    scf.for %chunk = %c0 to %chunks step %c1 {
+      plim.poll
+      %first = %begin + %chunk * 32768
+      %last = select(this is the last chunk, %end, %first + 32768)
+      scf.for %i = %first to %last step %c1 { body }
+    }
+    ```
+
+    The loop over the workgroups of a dispatch is left alone: the runtime hands it out in pieces and looks in
+    between. So is one inside of it along an extent of a buffer, if its iterations are short: a million of them
+    take some 10 ms, and another loop for each row was felt.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::plim::ir::PlimDialect"];
+  let options = [Option<"work", "work", "int64_t", /*default=*/"262144",
+                        "Operations between two looks of an innermost loop">];
+  let statistics = [Statistic<"polls", "polls", "loops that look in each iteration">,
+                    Statistic<"chunked", "chunked", "loops that became two">];
+}
+
 def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
   let summary = "Lower dispatches, buffers and failures to the runtime's symbols";
   let description = [{
     Runs on control flow graphs. Every host and dispatch function, and each kernel that needs it,
-    gets the context as its first argument; `plim.context` becomes that argument. Then
+    gets the context as its first argument; `plim.context` becomes that argument. The raw pointer of a kernel
+    that needs it for nothing but polls and implied assertions calls it with a context of no call, which is
+    never stopped and keeps no message. Then
 
     - `plim.dispatch` becomes a call of `plim_rt_dispatch` with a constant descriptor,
       `plim.schedule` one of `plim_rt_schedule`; a failing one leaves the host code;
@@ -73,8 +137,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     - `cf.assert` becomes a branch to `plim_rt_fail`;
     - `plim.call` becomes a call of `plim_rt_call` with the symbol `plim.external.X`, which the linker
       provides, and with views in the frame; a failing one leaves the function;
-    - a loop of host code looks at the status of the context each time round, and leaves the function when the
-      call has been stopped; an innermost loop that counts does not, as it would not be vectorised any more;
+    - `plim.poll` becomes a look at the status of the call, and leaves the function when it has been stopped;
     - a function that may come back to itself begins with `plim_rt_recurse`, and ends where that fails;
     - each public function, dispatch function and kernel gets the entry that engine/abi describes;
     - a kernel with several buffers gets a copy in which LLVM knows that they have no byte in common.
@@ -104,7 +167,7 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
     Statistic<"allocations", "allocations", "calls of the allocator and of scratch">,
     Statistic<"checks", "checks", "assertions lowered">,
     Statistic<"hostCalls", "host-calls", "calls of the host application lowered">,
-    Statistic<"loopChecks", "loop-checks", "loops that can be stopped">,
+    Statistic<"polls", "polls", "places that look whether the call was stopped">,
     Statistic<"guards", "guards", "functions that ask for stack before another turn">];
 }
 

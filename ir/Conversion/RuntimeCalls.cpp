@@ -287,14 +287,21 @@ void plim::ir::storeAt(OpBuilder &builder, Location loc, Value value, Value base
   LLVM::StoreOp::create(builder, loc, value, address);
 }
 
-Value plim::ir::loadStatus(OpBuilder &builder, Location loc, Value context, bool isShared) {
-  Value address = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(), context,
-                                      ArrayRef<LLVM::GEPArg>{abi::contextStatusOffset});
+Value plim::ir::loadStatus(OpBuilder &builder, Location loc, Value context) {
+  return loadAt(builder, loc, builder.getI32Type(), context, abi::contextStatusOffset);
+}
+
+Value plim::ir::loadCallStatus(OpBuilder &builder, Location loc, Value context) {
+  Value field = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(), context,
+                                    ArrayRef<LLVM::GEPArg>{abi::contextCallStatusOffset});
+  // Invariant: the field, not what it points at.
+  Value address = LLVM::LoadOp::create(builder, loc, context.getType(), field, /*alignment=*/8,
+                                       /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                       /*isInvariant=*/true);
   return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address, /*alignment=*/4,
                               /*isVolatile=*/false, /*isNonTemporal=*/false,
                               /*isInvariant=*/false, /*isInvariantGroup=*/false,
-                              isShared ? LLVM::AtomicOrdering::monotonic
-                                       : LLVM::AtomicOrdering::not_atomic);
+                              LLVM::AtomicOrdering::monotonic);
 }
 
 Value plim::ir::loadScalar(OpBuilder &builder, Location loc, Type type, Value address) {

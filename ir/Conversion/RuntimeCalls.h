@@ -23,6 +23,8 @@ inline constexpr int64_t openExtent = -1;
 inline constexpr int32_t contextPoolsOffset = 40;
 inline constexpr int32_t contextOffsetsOffset = 48;
 inline constexpr int32_t contextVariablesOffset = 56;
+inline constexpr int32_t contextCallStatusOffset = 64;
+inline constexpr int32_t contextBytes = 72;
 inline constexpr char accessRead = 1, accessWrite = 2;
 inline constexpr int64_t bufferAlignment = 64;
 } // namespace abi
@@ -78,9 +80,10 @@ mlir::Value loadAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type
                    int32_t offset);
 void storeAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Value base,
              int32_t offset);
-/// The status of a context. `isShared`: another thread may set it at any time.
-mlir::Value loadStatus(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value context,
-                       bool isShared = false);
+/// The status of a context.
+mlir::Value loadStatus(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value context);
+/// The status of its call, which another thread may set at any time.
+mlir::Value loadCallStatus(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value context);
 
 /// Scalars behind a view's data pointer; index is i64 there.
 mlir::Value loadScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,

@@ -172,10 +172,46 @@ void RuntimeEntries::makeFunctionEntry(func::FuncOp function) {
     barePointers(function);
     if (apart)
       barePointers(apart, /*isApart=*/true);
-    rename(function, (rawPrefix + name).str());
+    if (!function->hasAttr(lendsContextAttr)) {
+      rename(function, (rawPrefix + name).str());
+      return;
+    }
+    makePrivate(function);
+    makeRaw(function, name);
   } else {
     makePrivate(function);
   }
+}
+
+void RuntimeEntries::makeRaw(func::FuncOp function, StringRef name) {
+  OpBuilder builder(function);
+  Location loc = function.getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
+  constexpr StringLiteral symbol = "plim.no_call";
+  auto context = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+  if (!context) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    // All zero, but for the status of its call: a word that is zero as well.
+    Type words = LLVM::LLVMArrayType::get(builder.getI64Type(), abi::contextCallStatusOffset / 8);
+    auto type = LLVM::LLVMStructType::getLiteral(module.getContext(), {words, pointer});
+    static_assert(abi::contextCallStatusOffset + 8 == abi::contextBytes);
+    context = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                     LLVM::Linkage::Internal, symbol, Attribute());
+    builder.createBlock(&context.getInitializerRegion());
+    Value value = LLVM::ZeroOp::create(builder, loc, type);
+    Value itself = LLVM::AddressOfOp::create(builder, loc, context);
+    value = LLVM::InsertValueOp::create(builder, loc, value, itself, ArrayRef<int64_t>{1});
+    LLVM::ReturnOp::create(builder, loc, value);
+  }
+  auto type =
+      builder.getFunctionType(function.getArgumentTypes().drop_front(), function.getResultTypes());
+  auto raw = func::FuncOp::create(builder, loc, (rawPrefix + name).str(), type);
+  builder.setInsertionPointToStart(raw.addEntryBlock());
+  SmallVector<Value> arguments = {LLVM::AddressOfOp::create(builder, loc, context)};
+  llvm::append_range(arguments, raw.getArguments());
+  auto call = callFrom(builder, loc, function, arguments);
+  func::ReturnOp::create(builder, loc, call.getResults());
 }
 
 func::FuncOp RuntimeEntries::makeApart(func::FuncOp function) {

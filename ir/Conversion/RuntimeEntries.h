@@ -27,6 +27,9 @@ private:
   void makeCount(mlir::func::FuncOp function);
   /// Unpacks the views of the arguments, calls, packs the results.
   void makeFunctionEntry(mlir::func::FuncOp function);
+  /// The raw pointer of a kernel that does without the context: calls it with one of no call. The body has
+  /// bare pointers already.
+  void makeRaw(mlir::func::FuncOp function, llvm::StringRef name);
   /// A copy of a kernel for calls whose buffers have no byte in common; null if there is but one.
   mlir::func::FuncOp makeApart(mlir::func::FuncOp function);
   /// Calls `apart` if the context says that the arguments are, otherwise `function`.

@@ -113,6 +113,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addNestedPass<func::FuncOp>(createPlimDecompose());
   manager.addPass(createPlimImport());
   addCleanup(manager);
+  manager.addNestedPass<func::FuncOp>(createPlimCheckArithmetic());
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());
   if (!options.specializedFunction.empty()) {
@@ -218,6 +219,9 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   function.addPass(memref::createExpandStridedMetadataPass());
   function.addPass(createLowerAffinePass());
   addCleanup(manager);
+  OpPassManager &code = manager.nest<func::FuncOp>();
+  code.addPass(createPlimDefineArithmetic());
+  code.addPass(createPlimPollStops());
   manager.addPass(createPlimVerifyPlacement());
   manager.addPass(createSCFToControlFlowPass());
 

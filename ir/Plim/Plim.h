@@ -32,6 +32,8 @@ namespace plim::ir {
 inline constexpr llvm::StringLiteral dispatchFunctionAttr = "plim.dispatch_function";
 /// On a func.func: a function over scalars and memrefs with a raw entry pointer.
 inline constexpr llvm::StringLiteral kernelAttr = "plim.kernel";
+/// On an assertion in a kernel: not its author's. It takes no raw pointer away.
+inline constexpr llvm::StringLiteral impliedAttr = "plim.implied";
 /// On an allocation of an upstream dialect: its constraints, as on plim.alloc.
 inline constexpr llvm::StringLiteral scopeAttr = "plim.scope";
 inline constexpr llvm::StringLiteral candidatePoolsAttr = "plim.candidate_pools";

@@ -211,6 +211,15 @@ def Plim_RequireOp : Plim_Op<"require", [DeclareOpInterfaceMethods<MemoryEffects
   let hasCanonicalizer = 1;
 }
 
+def Plim_PollOp : Plim_Op<"poll"> {
+  let summary = "leave the function if the call has been stopped, or has failed";
+  let description = [{
+    `plim-poll-stops` puts it into loops, so that a stop ends them. What it looks at another thread may set
+    at any time: nothing moves across it.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Plim_AllocOp : Plim_Op<"alloc", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,

@@ -266,23 +266,17 @@ private:
 struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    // Before anything asks for bounds: upstream's analysis trusts the positions of extents.
-    function.walk([&](Operation *op) {
-      if (auto dim = dyn_cast<ShapedDimOpInterface>(op))
-        checkDim(dim);
-    });
     function.walk([&](Operation *op) {
       if (isa<tensor::EmptyOp, memref::AllocOp, bufferization::AllocTensorOp, AllocOp>(op))
         checkExtents(op);
     });
-    // What a kernel does to memory is its author's own, and so are its divisions.
+    // What a kernel does to memory is its author's own.
     if (!function->hasAttr(kernelAttr)) {
       expandAffine();
       SmallVector<Operation *> ops;
       function.walk([&](Operation *op) { ops.push_back(op); });
       // First, before anything is inserted: extents that the checks ask for need no check.
       checkElements();
-      checkDivisions();
       for (Operation *op : ops)
         check(op);
     }
@@ -405,73 +399,6 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     scf::YieldOp::create(builder, loc, zero(builder, loc, extract.getType()));
   }
 
-  /// Integers divided by zero are an error of the call; the smallest number by -1 wraps, as products do.
-  /// Neither traps.
-  void checkDivisions() {
-    SmallVector<Operation *> divisions;
-    getOperation().walk([&](Operation *op) {
-      if (isSignedDivision(op) || isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op))
-        divisions.push_back(op);
-    });
-    for (Operation *op : divisions)
-      checkDivision(op);
-  }
-
-  static bool isSignedDivision(Operation *op) {
-    return isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
-  }
-
-  void checkDivision(Operation *op) {
-    Value dividend = op->getOperand(0), divisor = op->getOperand(1);
-    bool isSigned = isSignedDivision(op);
-    APInt constant;
-    bool isConstant = matchPattern(divisor, m_ConstantInt(&constant));
-    if (isConstant && !constant.isZero() && !(isSigned && constant.isAllOnes()))
-      return;
-    OpBuilder builder(op);
-    Location loc = op->getLoc();
-    Type type = divisor.getType();
-    unsigned width = getElementTypeOrSelf(type).isIndex()
-                         ? IndexType::kInternalStorageBitWidth
-                         : getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-    auto number = [&](const APInt &value) -> Value {
-      TypedAttr attribute = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
-      if (auto vectorType = dyn_cast<VectorType>(type))
-        attribute = DenseElementsAttr::get(vectorType, Attribute(attribute));
-      return arith::ConstantOp::create(builder, loc, attribute);
-    };
-    auto compare = [&](arith::CmpIPredicate predicate, Value value, const APInt &other) -> Value {
-      return arith::CmpIOp::create(builder, loc, predicate, value, number(other));
-    };
-    using P = arith::CmpIPredicate;
-    Value safe = divisor;
-    if (!isConstant || constant.isZero()) {
-      Value all = compare(P::ne, divisor, APInt::getZero(width));
-      if (auto vectorType = dyn_cast<VectorType>(type)) {
-        auto flat = VectorType::get({vectorType.getNumElements()}, builder.getI1Type());
-        all = vector::ShapeCastOp::create(builder, loc, flat, all);
-        all = vector::ReductionOp::create(builder, loc, vector::CombiningKind::AND, all);
-      }
-      const char *message = "integer division by zero";
-      if (isInLateBody(op)) {
-        all = CheckOp::create(builder, loc, all, locationText(loc) + message);
-        ++checks;
-        safe = arith::SelectOp::create(builder, loc, all, safe, number(APInt(width, 1)));
-      } else {
-        RequireOp::create(builder, loc, all, locationText(loc) + message, ValueRange());
-        ++checks;
-      }
-    }
-    if (isSigned && width > 1) {
-      Value wraps =
-          arith::AndIOp::create(builder, loc, compare(P::eq, divisor, APInt::getAllOnes(width)),
-                                compare(P::eq, dividend, APInt::getSignedMinValue(width)));
-      // The same result, for a remainder as well.
-      safe = arith::SelectOp::create(builder, loc, wraps, number(APInt(width, 1)), safe);
-    }
-    op->setOperand(1, safe);
-  }
-
   /// In the body of an op on tensors, unless what is read may decide that a loop goes on for ever.
   static bool canFailLate(Operation *op) { return isa<tensor::ExtractOp>(op) && isInLateBody(op); }
 
@@ -484,38 +411,6 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
   }
 
   using P = arith::CmpIPredicate;
-
-  /// Which extent is asked for may be known at a call only: then it is chosen among all.
-  void checkDim(ShapedDimOpInterface dim) {
-    Operation *op = dim;
-    Value shaped = dim.getShapedValue();
-    int64_t rank = cast<ShapedType>(shaped.getType()).getRank();
-    std::optional<int64_t> constant = getConstantIntValue(dim.getDimension());
-    if (constant && *constant >= 0 && *constant < rank)
-      return;
-    Requirements requirements(op);
-    Value position = requirements.value(dim.getDimension());
-    Value isThere = requirements.compare(P::ult, position, requirements.number(rank));
-    bool isLate = isInLateBody(op);
-    if (isLate) {
-      isThere = CheckOp::create(requirements.builder, op->getLoc(), isThere,
-                                locationText(op->getLoc()) + "there is no such dimension");
-      ++checks;
-    } else {
-      requirements.require(isThere, "there is no dimension {0} of " + Twine(rank) + " dimensions",
-                           position);
-      checks += requirements.count;
-    }
-    Value chosen = requirements.number(0);
-    for (int64_t i = 0; i < rank; ++i)
-      chosen = requirements.choose(requirements.compare(P::eq, position, requirements.number(i)),
-                                   requirements.extent(shaped, i), chosen);
-    // A check that nothing uses would be dropped.
-    if (isLate)
-      chosen = requirements.choose(isThere, chosen, requirements.number(0));
-    op->getResult(0).replaceAllUsesWith(chosen);
-    op->erase();
-  }
 
   /// The runtime would refuse a negative extent too, but knows no place.
   void checkExtents(Operation *op) {

@@ -40,6 +40,9 @@ class SCFDialect;
 namespace tensor {
 class TensorDialect;
 }
+namespace vector {
+class VectorDialect;
+}
 } // namespace mlir
 
 namespace plim::ir {

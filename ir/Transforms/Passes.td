@@ -149,8 +149,44 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
     Statistic<"globals", "globals", "ml_program globals converted">];
 }
 
+def PlimCheckArithmetic : Pass<"plim-check-arithmetic", "::mlir::func::FuncOp"> {
+  let summary = "Make operations on numbers that may have no result a value or a located error";
+  let description = [{
+    What valid IR can do with numbers is a value or an error of the call, in every kind of function. Errors,
+    with the location of the op:
+
+    - integers divided by zero (`arith`, `index`, affine maps with a symbol as divisor, which must be
+      positive), and zero to a negative power (`math.ipowi`);
+    - a position in a vector, or a dimension of a tensor or memref, that does not exist; one that only the call
+      knows (`tensor.dim %x, %i`) is chosen among all;
+    - a loop whose step is zero or less.
+
+    ```mlir
+    %q = arith.divsi %a, %b : i32
+    // becomes
+    %nonzero = arith.cmpi ne, %b, %c0 : i32
+    cf.assert %nonzero, "f.mlir:2:8: integer division by zero" {plim.implied}
+    %wraps = (%b == -1) & (%a == -2147483648)
+    %divisor = arith.select %wraps, %c1, %b : i32
+    %q = arith.divsi %a, %divisor : i32
+    ```
+
+    In the body of a linalg op it is `plim.check`, which a loop around it does not have to leave; the code goes
+    on with a divisor of one. The smallest number divided by -1 wraps, as products do.
+
+    What authors promise beyond the operation (`overflow<nsw>`, `exact`) `plim-normalize` has dropped, since LLVM
+    may do anything where it is not kept; `ub.poison` is zero. Flags of floating-point math stay: a result that they do not allow
+    is any number. `plim-define-arithmetic` gives values to the rest.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::vector::VectorDialect",
+                           "::plim::ir::PlimDialect"];
+  let statistics = [Statistic<"checks", "checks", "run-time comparisons inserted">,
+                    Statistic<"replaced", "replaced", "ops of other dialects replaced by arith">];
+}
+
 def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
-  let summary = "Check at run time that nothing is accessed outside, and that divisors are not zero";
+  let summary = "Check at run time that nothing is accessed outside of a buffer";
   let description = [{
     No function with tensors accesses anything outside of a buffer, whatever its arguments are: what cannot
     be proven at load is a comparison in front of the op, and one that does not hold fails the call with
@@ -179,10 +215,6 @@ def PlimCheckShapes : Pass<"plim-check-shapes", "::mlir::func::FuncOp"> {
     %ok = plim.check %inside, "gather.mlir:9:10: index out of range in dimension 0 of tensor<?xf32>"
     %v = scf.if %ok -> f32 { tensor.extract ... } else { zero }
     ```
-    Integers that are divided by zero fail the call in the same way, and the smallest number divided by -1
-    wraps; on many machines both would end the process.
-
-    A dimension that only the call knows (`tensor.dim %x, %i`) is chosen among all.
 
     What a kernel does to memory is its author's own.
   }];

@@ -19,8 +19,8 @@ bool plim::ir::isInLateBody(Operation *op) {
   for (; op; op = op->getParentOp()) {
     if (isa<scf::WhileOp>(op))
       return false;
-    if (auto body = dyn_cast<linalg::LinalgOp>(op))
-      return body.hasPureTensorSemantics();
+    if (isa<linalg::LinalgOp>(op))
+      return true;
   }
   return false;
 }

@@ -9,8 +9,8 @@
 
 namespace plim::ir {
 
-/// Does the index lie in the body of an op on tensors, which runs once for each element? Not where what
-/// is computed may decide that a loop goes on for ever.
+/// Is it in the body of a linalg op, which runs once for each element? A branch out of there would keep the
+/// loops from being vectorised. Not where what is computed may decide that a loop goes on for ever.
 bool isInLateBody(mlir::Operation *op);
 
 class Requirements {

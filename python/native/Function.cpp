@@ -2,6 +2,7 @@
 
 #include "python/native/Arrays.h"
 #include "python/native/Handle.h"
+#include "python/native/Interrupt.h"
 
 #include <cstring>
 #include <structmember.h>
@@ -122,6 +123,13 @@ public:
   bool addOutputs(PyObject *out);
   bool addHandles(PyObject *state, PyObject *pools, PyObject *stop);
 
+  plim_stop *stop() const { return stopHandle; }
+  void setStop(plim_stop *stop) {
+    callOptions.stop = stopHandle = stop;
+    callOptions.struct_size = sizeof callOptions;
+    hasOptions |= stop != nullptr;
+  }
+
   const plim_value *arguments() { return values.get(); }
   /// Null if nothing is lent besides.
   const plim_call_options *options() { return hasOptions ? &callOptions : nullptr; }
@@ -143,7 +151,8 @@ private:
   SmallArray<Ref, 8> kept; /// arrays that are not the caller's
   SmallArray<plim_buffer *, 4> outputs;
   SmallArray<Ref, 4> outputObjects; /// a list that they came in may change meanwhile
-  Ref state, pools, stop;
+  Ref state, pools, stopOwner;
+  plim_stop *stopHandle = nullptr;
   plim_call_options callOptions{};
   bool hasOptions = false;
 };
@@ -282,15 +291,14 @@ template <typename T> bool readHandle(const char *keyword, PyObject *object, Ref
 
 bool Frame::addHandles(PyObject *givenState, PyObject *givenPools, PyObject *givenStop) {
   plim_pools *poolsHandle = nullptr;
-  plim_stop *stopHandle = nullptr;
   if (!readHandle("state", givenState, state, callOptions.state) ||
       !readHandle("pools", givenPools, pools, poolsHandle) ||
-      !readHandle("stop", givenStop, stop, stopHandle))
+      !readHandle("stop", givenStop, stopOwner, stopHandle))
     return false;
   callOptions.pools = poolsHandle;
-  callOptions.stop = stopHandle;
   callOptions.struct_size = sizeof callOptions;
-  hasOptions |= callOptions.state || poolsHandle || stopHandle;
+  hasOptions |= callOptions.state || poolsHandle;
+  setStop(stopHandle);
   return true;
 }
 
@@ -393,13 +401,15 @@ PyObject *callFunction(PyObject *callable, PyObject *const *arguments, size_t fl
   if (names &&
       (!frame.addOutputs(given[Out]) || !frame.addHandles(given[State], given[Pools], given[Stop])))
     return nullptr;
+  Interruptible call(frame.stop());
+  frame.setStop(call.stop());
   plim_status *status;
   {
     WithoutGil others;
     status = plim_function_call(self->function, frame.arguments(), count, results.get(),
                                 self->resultCount, frame.options());
   }
-  if (failed(status))
+  if (call.raise(status) || failed(status))
     return nullptr;
   return collect(self, results.get(), [&](size_t i, plim_value &value) {
     int32_t donor = self->donors[i];

@@ -4,6 +4,7 @@
 #include "python/native/Errors.h"
 #include "python/native/Function.h"
 #include "python/native/Gil.h"
+#include "python/native/Interrupt.h"
 #include "python/native/Objects.h"
 
 namespace plim::python {
@@ -42,7 +43,8 @@ PyObject *makeModule() {
     return nullptr;
   Ref module(PyModule_Create(&definition));
   if (!module || PyModule_AddFunctions(module.get(), objectMethods) < 0 ||
-      !addBufferType(module.get()) || !addFunctionType(module.get()) ||
+      PyModule_AddFunctions(module.get(), interruptMethods) < 0 || !addBufferType(module.get()) ||
+      !addFunctionType(module.get()) ||
       PyModule_AddStringConstant(module.get(), "version", plim_version_string()) < 0)
     return nullptr;
   watchForks();

@@ -3,6 +3,7 @@
 #include "python/native/Arrays.h"
 #include "python/native/Handle.h"
 #include "python/native/HostFunctions.h"
+#include "python/native/Interrupt.h"
 
 #include <cstring>
 
@@ -247,25 +248,26 @@ void reportProgress(void *user, double fraction) {
 }
 
 /// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools,
-/// specialization, specialization_count, progress)
+/// specialization, specialization_count, progress, stop)
 PyObject *loadModule(PyObject *, PyObject *arguments) {
-  PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress;
+  PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress, *stop;
   Name name;
   plim_load_options options{};
   options.struct_size = sizeof options;
-  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIO", &engineCapsule, &object, Name::convert, &name,
+  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIOO", &engineCapsule, &object, Name::convert, &name,
                         &options.flags, &options.policy, &PyTuple_Type, &limits, &parameters,
                         &functions, &pools, &options.specialization, &options.specialization_count,
-                        &progress))
+                        &progress, &stop))
     return nullptr;
   Strings texts(limits);
   plim_engine *engine;
   plim_parameters *parametersHandle;
   plim_host_functions *functionsHandle;
   plim_pools *poolsHandle;
+  plim_stop *stopHandle;
   if (!texts || !unwrapHandle(engineCapsule, &engine) ||
       !unwrapHandle(parameters, &parametersHandle) || !unwrapHandle(functions, &functionsHandle) ||
-      !unwrapHandle(pools, &poolsHandle))
+      !unwrapHandle(pools, &poolsHandle) || !unwrapHandle(stop, &stopHandle))
     return nullptr;
   options.parameters = parametersHandle;
   options.host_functions = functionsHandle;
@@ -288,6 +290,8 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   options.release_source = releaseSource;
   options.source_user = source;
   plim_module *module = nullptr;
+  Interruptible load(stopHandle);
+  options.stop = load.stop();
   plim_status *status;
   {
     WithoutGil others;
@@ -297,7 +301,8 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   if (!status)
     return wrapHandle(module);
   delete source;
-  failed(status);
+  if (!load.raise(status))
+    failed(status);
   return nullptr;
 }
 
@@ -319,13 +324,15 @@ PyObject *compileModule(PyObject *, PyObject *arguments) {
   options.limits = texts.get();
   options.limit_count = texts.count;
   plim_report *artifact = nullptr;
+  Interruptible compilation(nullptr);
+  options.stop = compilation.stop();
   plim_status *status;
   {
     WithoutGil others;
     status = plim_module_compile(engine, source.view.buf, static_cast<size_t>(source.view.len),
                                  name.get(), &options, &artifact);
   }
-  if (failed(status))
+  if (compilation.raise(status) || failed(status))
     return nullptr;
   PyObject *bytes = PyBytes_FromStringAndSize(plim_report_text(artifact),
                                               static_cast<Py_ssize_t>(plim_report_size(artifact)));

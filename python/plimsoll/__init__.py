@@ -21,6 +21,7 @@ is.
 
 import atexit as _atexit
 
+from . import _interrupt as _interrupt
 from . import _native
 from .errors import (AlreadyExistsError, ArgumentTypeError, CancelledError, DataLossError,
                      DeadlineExceededError, Error, FailedPreconditionError, InternalError,

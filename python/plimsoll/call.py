@@ -44,8 +44,8 @@ class Call:
         return _native.event_is_done(self._handle)
 
     def cancel(self) -> None:
-        """Ends it with `CancelledError`: at once if it has not begun, otherwise when the work that
-        runs has ended. Of no effect on one that has ended."""
+        """Ends it with `CancelledError`: at once if it has not begun, otherwise within
+        milliseconds; host functions run to their end. Of no effect on one that has ended."""
         _native.event_cancel(self._handle)
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -146,8 +146,10 @@ def _async(self, *arguments, out=None, state=None, pools=None, stop=None, priori
     return Call(self, handle, out)
 
 
-def _within(self, arguments, out, state, pools, stop, timeout):
-    """A call with a time-out."""
+def within(what: str, stop: Stop | None, timeout: float | None, run: Callable[[Stop], Any]):
+    """`run(stop)`, which is stopped after that many seconds."""
+    if timeout is None:
+        return run(stop)
     if stop is not None:
         raise InvalidArgumentError("timeout= and stop= are both given: request the stop from a "
                                    "timer, threading.Timer(seconds, stop)")
@@ -161,14 +163,20 @@ def _within(self, arguments, out, state, pools, stop, timeout):
     else:
         stop()
     try:
-        return self(*arguments, out=out, state=state, pools=pools, stop=stop)
+        return run(stop)
     except CancelledError:
         if not stop.requested:
             raise  # by a host function
         raise DeadlineExceededError(
-            f"'{self.__name__}' has not ended after {timeout} s and was stopped") from None
+            f"{what} has not ended after {timeout} s and was stopped") from None
     finally:
         timer.cancel()
+
+
+def _within(self, arguments, out, state, pools, stop, timeout):
+    """A call with a time-out."""
+    return within(f"'{self.__name__}'", stop, timeout,
+                  lambda stop: self(*arguments, out=out, state=state, pools=pools, stop=stop))
 
 
 Function.async_ = _async

@@ -110,8 +110,7 @@ def _doc(self) -> str:
             "state: the variables of the call (Module.state()).\n"
             "pools: memories that it is lent (Pools).\n"
             "stop: ends the call when it is requested (Stop).\n"
-            "timeout: seconds after which it is stopped, with DeadlineExceededError, as soon as "
-            "the work that runs has ended.")
+            "timeout: seconds after which it is stopped, with DeadlineExceededError.")
 
 
 def _workspace(self, *arguments) -> tuple[int, int]:

@@ -10,10 +10,11 @@ import weakref
 from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
+from .call import within
 from .engine import Engine, check_range, default_engine, limit_texts, specialization_number
 from .function import Function, printable
 from .host import HostFunction, function_set
-from .parameters import Parameters, Pools, State
+from .parameters import Parameters, Pools, State, Stop
 from .report import Report
 
 
@@ -79,7 +80,8 @@ class Module:
     once.
     """
 
-    def __init__(self, recipe: _Recipe, progress: Callable[[float], Any] | None = None):
+    def __init__(self, recipe: _Recipe, progress: Callable[[float], Any] | None = None,
+                 stop: Stop | None = None):
         options = recipe.options
         self._recipe = recipe
         self._engine = recipe.engine or default_engine()
@@ -91,7 +93,7 @@ class Module:
             options["policy"], limit_texts(options["limits"]), parameters and parameters._handle,
             function_set(options["functions"]), pools and pools._handle,
             specialization_number(options["specialization"]), options["specialization_count"],
-            progress)
+            progress, stop and stop._handle)
         self._names = _native.module_function_names(self._handle)
         recipe._module = weakref.ref(self)
 
@@ -177,7 +179,8 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          functions: Mapping[str, HostFunction] | None = None,
          pools: Pools | Mapping | None = None, oracle: bool = False,
          specialization: str | None = None, specialization_count: int = 0,
-         progress: Callable[[float], Any] | None = None) -> Module:
+         progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
+         timeout: float | None = None) -> Module:
     """Compiles a file of MLIR, text or bytecode, or takes what it was compiled to from the cache.
 
     `parameters`: arrays by name, a .safetensors file, or `Parameters`. They are used where they
@@ -189,6 +192,7 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
     `progress`: is called with the part of the compilation that is done, 0 to 1, on any thread; not
     for what comes from the cache. It must not call into this package; what it raises is not the
     load's failure but goes to `sys.unraisablehook`.
+    `stop`, `timeout`: as in calls. A load ends between two passes of the compiler.
 
     The file stays mapped: do not write it while the module lives; replacing it does no harm.
     Bytecode is trusted: load only your own.
@@ -203,7 +207,7 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
     return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
                  functions=functions, pools=pools, oracle=oracle,
                  specialization=specialization, specialization_count=specialization_count,
-                 progress=progress)
+                 progress=progress, stop=stop, timeout=timeout)
 
 
 def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None = None,
@@ -212,7 +216,8 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
           functions: Mapping[str, HostFunction] | None = None,
           pools: Pools | Mapping | None = None, oracle: bool = False,
           specialization: str | None = None, specialization_count: int = 0,
-          progress: Callable[[float], Any] | None = None) -> Module:
+          progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
+          timeout: float | None = None) -> Module:
     """As `load`, of MLIR in memory. `name` stands in locations.
 
     >>> import plimsoll as pl
@@ -228,7 +233,9 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
     options = {"parameters": parameters, "policy": policy, "limits": dict(limits or {}),
                "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle),
                "specialization": specialization, "specialization_count": specialization_count}
-    return Module(_Recipe(source, name, engine, options), progress)
+    recipe = _Recipe(source, name, engine, options)
+    return within(f"the load of '{name}'", stop, timeout,
+                  lambda stop: Module(recipe, progress, stop))
 
 
 def _load_function(recipe: _Recipe, name: str) -> Function:

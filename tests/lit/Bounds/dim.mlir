@@ -30,11 +30,11 @@
 // GOOD2: result[0]: index=2
 // GOOD3: result[0]: index=3
 // GOOD4: result[0]: index=5
-// BAD0: 'tensor.dim': there is no dimension 3 of 3 dimensions
-// BAD1: there is no dimension -1
-// BAD2: 'memref.dim': there is no dimension 2 of 2 dimensions
-// BAD3: there is no dimension 2147483648
-// BAD4: there is no dimension -1 of 1 dimensions
+// BAD0: no such dimension of tensor<?x7x?xf32>
+// BAD1: no such dimension of tensor<?x7x?xf32>
+// BAD2: no such dimension of memref<?x7xf32>
+// BAD3: no such dimension of tensor<?xf32>
+// BAD4: no such dimension of tensor<?xf32>
 
 func.func @main(%x: tensor<?x7x?xf32>, %i: index) -> index {
   %n = tensor.dim %x, %i : tensor<?x7x?xf32>

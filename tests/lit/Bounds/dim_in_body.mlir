@@ -5,7 +5,7 @@
 // RUN:   | FileCheck %s --check-prefix=BAD
 
 // GOOD: result[0]: 3xindex=[2, 3, 2]
-// BAD: dim_in_body.mlir:19:10: there is no such dimension
+// BAD: dim_in_body.mlir:19:10: no such dimension of tensor<?x?xf32>
 
 func.func @main(%x: tensor<?x?xf32>, %d: tensor<?xi32>) -> tensor<?xindex> {
   %c0 = arith.constant 0 : index

@@ -11,7 +11,8 @@
 //       CHECK: llvm.store %{{.*}} {noalias_scopes = [#alias_scope, #alias_scope1, #alias_scope2, #alias_scope3]}
 //       CHECK: llvm.store %{{.*}}, %[[UNKNOWN:[^ ]*]] : f32, !llvm.ptr
 //   CHECK-NOT: plim.place
-llvm.func @plim.raw.kernel(%context: !llvm.ptr, %argument: !llvm.ptr, %v: f32, %i: i64) {
+llvm.func @plim.raw.kernel(%context: !llvm.ptr, %argument: !llvm.ptr, %v: f32, %i: i64)
+    attributes {plim.kernel} {
   %slab = llvm.load %context {plim.place = {bytes = array<i64: 0, 64>, memory = ""}} : !llvm.ptr -> !llvm.ptr
   %b = llvm.getelementptr inbounds %slab[64] {plim.place = {bytes = array<i64: 64, 128>, memory = ""}} : (!llvm.ptr) -> !llvm.ptr, i8
   %c = llvm.getelementptr inbounds %slab[32] {plim.place = {bytes = array<i64: 32, 64>, memory = ""}} : (!llvm.ptr) -> !llvm.ptr, i8

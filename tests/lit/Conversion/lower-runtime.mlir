@@ -426,71 +426,60 @@ module attributes {plim.data = [
 
 // -----
 
-// A loop of host code looks each time round whether the call was stopped, in a way that LLVM does not move. One
-// inside of it that counts does not look.
-// CHECK-LABEL: func.func private @plim.body.loops(
+// A look whether the call was stopped, in a way that LLVM does not move. What is found is left for callers.
+// CHECK-LABEL: func.func private @plim.body.polls(
 //  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
-//       CHECK: cf.br ^[[OUTER:[^(]*]](
-//       CHECK: ^[[OUTER]](
-//       CHECK: cf.br ^[[INNER:[^(]*]](
-//       CHECK: ^[[INNER]](
-//   CHECK-NOT: llvm.load
-//       CHECK: cf.br ^[[INNER]](
-//       CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[CONTEXT]][8]
+//       CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[CONTEXT]][64]
+//       CHECK: %[[PLACE:.*]] = llvm.load %[[FIELD]] invariant {alignment = 8 : i64}
 //       CHECK: %[[STATUS:.*]] = llvm.load %[[PLACE]] atomic monotonic {alignment = 4 : i64}
 //       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
 //       CHECK: cf.cond_br %[[FAILED]], ^[[STOPPED:.*]], ^[[ON:.*]]
 //       CHECK: ^[[ON]]:
-//       CHECK: cf.br ^[[OUTER]](
 //       CHECK: ^[[STOPPED]]:
+//       CHECK: %[[OWN:.*]] = llvm.getelementptr %[[CONTEXT]][8]
+//       CHECK: llvm.store %[[STATUS]], %[[OWN]]
 //       CHECK: return
-func.func @loops(%n: index) -> index {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  cf.br ^outer(%c0, %c0 : index, index)
-^outer(%i: index, %x: index):
-  %more = arith.cmpi slt, %i, %n : index
-  cf.cond_br %more, ^begin, ^end
-^begin:
-  cf.br ^inner(%c0, %x : index, index)
-^inner(%j: index, %y: index):
-  %inside = arith.cmpi slt, %j, %n : index
-  cf.cond_br %inside, ^body, ^next
-^body:
-  %z = arith.muli %y, %n : index
-  %k = arith.addi %j, %c1 : index
-  cf.br ^inner(%k, %z : index, index)
-^next:
-  %l = arith.addi %i, %c1 : index
-  cf.br ^outer(%l, %y : index, index)
+func.func @polls(%n: index) -> index {
+  cf.br ^again(%n : index)
+^again(%x: index):
+  plim.poll
+  %y = arith.shrui %x, %n : index
+  %holds = arith.cmpi ne, %y, %n : index
+  cf.cond_br %holds, ^again(%y : index), ^end
 ^end:
-  return %x : index
+  return %y : index
 }
 
 // -----
 
-// While something holds: it may never end. A kernel runs to its end.
-// CHECK-LABEL: func.func private @plim.body.while(
-//       CHECK: llvm.load %{{.*}} atomic monotonic
+// A kernel that only looks and divides keeps its raw pointer: it has a context of no call, and zero is the result
+// where the kernel ends early. One whose author asserts something does not.
+// CHECK: llvm.mlir.global internal constant @plim.no_call()
+// CHECK:   llvm.mlir.zero
+// CHECK:   %[[ITSELF:.*]] = llvm.mlir.addressof @plim.no_call
+// CHECK:   llvm.insertvalue %[[ITSELF]], %{{.*}}[1]
+// CHECK-LABEL: llvm.func @plim.entry.kernel(
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr
+//       CHECK: call @plim.body.kernel(%[[CONTEXT]]
 // CHECK-LABEL: func.func @plim.raw.kernel(
-//   CHECK-NOT: atomic
-func.func @while(%n: index) -> index {
-  %c1 = arith.constant 1 : index
-  cf.br ^again(%n : index)
-^again(%x: index):
-  %y = arith.shrui %x, %c1 : index
-  %holds = arith.cmpi ne, %y, %c1 : index
-  cf.cond_br %holds, ^again(%y : index), ^end
-^end:
-  return %y : index
-}
+//  CHECK-SAME: %[[N:.*]]: index) -> index
+//       CHECK: %[[NONE:.*]] = llvm.mlir.addressof @plim.no_call
+//       CHECK: %[[R:.*]] = call @plim.body.kernel(%[[NONE]], %[[N]])
+//       CHECK: return %[[R]]
+// CHECK-LABEL: func.func private @plim.body.kernel(
+//       CHECK: llvm.call @plim_rt_fail
+//       CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+//       CHECK: return %[[ZERO]]
+// CHECK-LABEL: func.func @plim.raw.asserts(
+//  CHECK-SAME: !llvm.ptr, %{{.*}}: i1)
 func.func @kernel(%n: index) -> index attributes {plim.kernel} {
-  %c1 = arith.constant 1 : index
-  cf.br ^again(%n : index)
-^again(%x: index):
-  %y = arith.shrui %x, %c1 : index
-  %holds = arith.cmpi ne, %y, %c1 : index
-  cf.cond_br %holds, ^again(%y : index), ^end
-^end:
-  return %y : index
+  %c0 = arith.constant 0 : index
+  plim.poll
+  %ok = arith.cmpi ne, %n, %c0 : index
+  cf.assert %ok, "zero" {plim.implied}
+  return %n : index
+}
+func.func @asserts(%ok: i1) attributes {plim.kernel} {
+  cf.assert %ok, "no"
+  return
 }
