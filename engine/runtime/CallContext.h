@@ -18,10 +18,10 @@
 #pragma once
 
 #include "engine/abi/plim_abi.h"
-#include "engine/runtime/FloatEnvironment.h"
 #include "engine/runtime/MemoryPool.h"
 #include "engine/runtime/Mutex.h"
 #include "engine/runtime/ScratchArena.h"
+#include "support/FloatEnvironment.h"
 #include "support/Status.h"
 
 #include <atomic>

@@ -1,11 +1,11 @@
 #include "engine/runtime/Executor.h"
 
 #include "engine/runtime/CallContext.h"
-#include "engine/runtime/FloatEnvironment.h"
 #include "engine/runtime/Launch.h"
 #include "engine/runtime/Mutex.h"
 #include "engine/runtime/ScheduleRun.h"
 #include "engine/runtime/ThreadSanitizer.h"
+#include "support/FloatEnvironment.h"
 
 // For kinds of cores.
 #define TBB_PREVIEW_TASK_ARENA_CONSTRAINTS_EXTENSION 1

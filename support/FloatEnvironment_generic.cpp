@@ -1,6 +1,6 @@
-#include "engine/runtime/FloatEnvironment.h"
+#include "support/FloatEnvironment.h"
 
-namespace plim::runtime {
+namespace plim {
 
 FloatEnvironment::FloatEnvironment() {
   std::fegetenv(&environment);
@@ -9,4 +9,4 @@ FloatEnvironment::FloatEnvironment() {
 
 FloatEnvironment::~FloatEnvironment() { std::fesetenv(&environment); }
 
-} // namespace plim::runtime
+} // namespace plim

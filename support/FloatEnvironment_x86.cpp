@@ -1,8 +1,8 @@
-#include "engine/runtime/FloatEnvironment.h"
+#include "support/FloatEnvironment.h"
 
 #include <xmmintrin.h>
 
-namespace plim::runtime {
+namespace plim {
 
 // MXCSR alone: generated code uses no x87 instructions, and saving the x87 state costs far more.
 static constexpr uint32_t defaultMxcsr = 0x1f80;
@@ -11,4 +11,4 @@ FloatEnvironment::FloatEnvironment() : controlWord(_mm_getcsr()) { _mm_setcsr(de
 
 FloatEnvironment::~FloatEnvironment() { _mm_setcsr(controlWord); }
 
-} // namespace plim::runtime
+} // namespace plim

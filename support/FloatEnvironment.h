@@ -1,14 +1,15 @@
-// FloatEnvironment: the floating-point mode that generated code runs under, whatever the host set.
+// FloatEnvironment: the floating-point mode that generated code is made and run under, whatever the host set.
 //
 // A host may flush denormals, change the rounding or unmask traps on its own threads, and its tasks
-// may run on others' threads: without this a result would depend on which thread ran a piece.
+// may run on others' threads: without this a result would depend on which thread ran a piece, and a constant
+// that is computed at load, which a cache hands on, on who loaded.
 // Processor-specific: FloatEnvironment_x86.cpp, FloatEnvironment_generic.cpp.
 #pragma once
 
 #include <cfenv>
 #include <cstdint>
 
-namespace plim::runtime {
+namespace plim {
 
 /// Saves the calling thread's environment and sets the default one (round to nearest, denormals
 /// kept, all exceptions masked); the destructor, on the same thread, puts the saved one back,
@@ -27,4 +28,4 @@ private:
   };
 };
 
-} // namespace plim::runtime
+} // namespace plim
