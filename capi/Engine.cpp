@@ -2,6 +2,7 @@
 
 #include "capi/Allocator.h"
 #include "capi/Border.h"
+#include "capi/Numerics.h"
 #include "capi/Objects.h"
 #include "capi/Specialization.h"
 #include "support/Trace.h"
@@ -85,8 +86,6 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
                                PLIM_ENGINE_COUNTERS | PLIM_ENGINE_TRACE |
                                PLIM_ENGINE_WORKERS_OF_CALLER | PLIM_ENGINE_NUMA_NODE;
     PLIM_RETURN_IF_ERROR(checkFlags(given.flags, known, "options"));
-    if (given.reserved != 0)
-      return invalidArgumentError("a reserved field of options is not 0");
     EngineOptions engineOptions;
     if (given.target) {
       PLIM_RETURN_IF_ERROR(checkHandle(given.target));
@@ -96,6 +95,9 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
       return invalidArgumentError("threads are too many");
     engineOptions.threads = static_cast<int>(given.threads);
     PLIM_RETURN_IF_ERROR(readWorkers(given, engineOptions.workers));
+    std::optional<jit::Numerics> numerics;
+    PLIM_RETURN_IF_ERROR(readNumerics(given.numerics, numerics));
+    engineOptions.numerics = numerics.value_or(jit::Numerics::Default);
     std::optional<SpecializationOptions> specialization;
     PLIM_RETURN_IF_ERROR(
         readSpecialization(given.specialization, given.specialization_count, specialization));

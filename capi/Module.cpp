@@ -1,6 +1,7 @@
 #include "plimsoll/module.h"
 
 #include "capi/Border.h"
+#include "capi/Numerics.h"
 #include "capi/Objects.h"
 #include "capi/Specialization.h"
 
@@ -13,6 +14,9 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
   PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
   PLIM_RETURN_IF_ERROR(checkFlags(given.flags, PLIM_LOAD_ORACLE, "options"));
   out.oracle = given.flags & PLIM_LOAD_ORACLE;
+  if (given.reserved != 0)
+    return invalidArgumentError("a reserved field of options is not 0");
+  PLIM_RETURN_IF_ERROR(readNumerics(given.numerics, out.numerics));
   if (given.policy)
     out.policy = given.policy;
   PLIM_RETURN_IF_ERROR(readStrings(given.limits, given.limit_count, "limits", out.limits));

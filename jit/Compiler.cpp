@@ -13,6 +13,7 @@
 #include "jit/Signatures.h"
 #include "jit/SourceNames.h"
 #include "jit/StackUse.h"
+#include "support/FloatEnvironment.h"
 #include "targets/AllocationOptions.h"
 #include "targets/dlti/Dlti.h"
 
@@ -223,6 +224,7 @@ private:
     ir::PipelineOptions pipeline;
     pipeline.policy = artifact.policy;
     pipeline.oracle = options.oracle;
+    pipeline.strict = options.numerics == Numerics::Strict;
     pipeline.stackReserveBytes = stackReserve;
     pipeline.specializedFunction = special.function;
     pipeline.specializedExtents = special.extents;
@@ -273,7 +275,8 @@ private:
       for (ModulePiece &piece : splitModule(*module)) {
         if (isStopped())
           return stopped();
-        emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind);
+        emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind,
+                              options.numerics);
         if (!emitters.back().translated())
           return errors.status("translation to LLVM IR");
         names.push_back(piece.name.empty() ? "host code" : std::move(piece.name));
@@ -400,6 +403,7 @@ private:
     progress.begin(emitters);
     std::vector<Status> statuses(emitters.size());
     auto job = [&](size_t i) {
+      const FloatEnvironment environment;
       size_t size = emitters[i].size();
       if (isStopped()) {
         statuses[i] = stopped();
@@ -469,6 +473,7 @@ StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
   // The parser recurses on nesting: an own thread gives it the stack that its limit needs.
   llvm::thread worker(std::optional<unsigned>(compileStackBytes), [&] {
     Profiler::nameThread("compiler");
+    const FloatEnvironment environment; // a new thread has that of its maker
     result = Compilation(target, options, times ? *times : unused).run(source, sourceName);
   });
   worker.join();

@@ -56,6 +56,17 @@ struct DeviceCompiler {
   std::function<StatusOr<std::string>(std::string_view name, std::string_view text)> compile;
 };
 
+/// How far results may be from those of the source, operation by operation (docs/design/numerics.md).
+enum class Numerics {
+  /// Products may be contracted with sums, sums reassociated, those of f16 and bf16 are taken in f32, and
+  /// functions have errors of some units in the last place. For one code the results of equal calls are equal,
+  /// whatever the threads.
+  Default,
+  /// None of that: every operation rounds as the source says, in its order, and functions are those of the
+  /// C library. Bit for bit what the oracle gives, NaNs counting as equal.
+  Strict,
+};
+
 struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
   std::string policy = "auto";
@@ -65,6 +76,7 @@ struct CompileOptions {
   std::vector<std::string> engineLimits, loadLimits;
   /// The plain lowering that every optimisation is compared with.
   bool oracle = false;
+  Numerics numerics = Numerics::Default;
   /// For data that lies in memory of its own, right before pages that may not be touched: all constants
   /// are data, and code counts on no more than the alignment of their elements.
   bool guarded = false;

@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -68,6 +69,15 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::Device
   return machine;
 }
 
+/// Without this LLVM would make one function of another: x * x of pow(x, 2), exp2(x) of pow(2, x).
+void keepMathCalls(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+          call && call->getType()->isFPOrFPVectorTy())
+        call->addFnAttr(llvm::Attribute::NoBuiltin);
+}
+
 /// Empties the functions that the code generator comes to after a stop.
 class DropWhenStopped : public llvm::FunctionPass {
 public:
@@ -91,8 +101,9 @@ char DropWhenStopped::ID = 0;
 } // namespace
 
 ObjectEmitter::ObjectEmitter(mlir::ModuleOp source, const targets::DeviceDescription &device,
-                             CodeKind kind)
-    : device(&device), kind(kind), context(std::make_unique<llvm::LLVMContext>()),
+                             CodeKind kind, Numerics numerics)
+    : device(&device), kind(kind), numerics(numerics),
+      context(std::make_unique<llvm::LLVMContext>()),
       module(mlir::translateModuleToLLVMIR(source, *context, "plimsoll")) {}
 
 ObjectEmitter::~ObjectEmitter() = default;
@@ -116,6 +127,9 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
   }
+
+  if (numerics == Numerics::Strict)
+    keepMathCalls(*module);
 
   const std::string optimising = name + ": optimise", generating = name + ": generate code";
   auto start = std::chrono::steady_clock::now();
@@ -171,7 +185,8 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const std::stop_tok
   llvm::PassBuilder builder(&machine, tuning, /*PGOOpt=*/std::nullopt, &callbacks);
   // Functions without a polynomial: the C library's vector versions serve vectorised loops.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
-  if (kind == CodeKind::Kernel && machine.getTargetTriple().getArch() == llvm::Triple::x86_64)
+  if (kind == CodeKind::Kernel && numerics == Numerics::Default &&
+      machine.getTargetTriple().getArch() == llvm::Triple::x86_64)
     library.addVectorizableFunctions(vectorMathFunctions(device->vectorBits));
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
   if (kind == CodeKind::Kernel)

@@ -5,6 +5,7 @@
 // constructor, touches MLIR.
 #pragma once
 
+#include "jit/Compiler.h"
 #include "jit/StackUse.h"
 #include "support/Profiler.h"
 #include "support/Status.h"
@@ -35,7 +36,8 @@ enum class CodeKind {
 class ObjectEmitter {
 public:
   /// `device` is borrowed. A failed translation emits a diagnostic.
-  ObjectEmitter(mlir::ModuleOp module, const targets::DeviceDescription &device, CodeKind kind);
+  ObjectEmitter(mlir::ModuleOp module, const targets::DeviceDescription &device, CodeKind kind,
+                Numerics numerics);
   ~ObjectEmitter();
   ObjectEmitter(ObjectEmitter &&) noexcept;
 
@@ -61,6 +63,7 @@ private:
 
   const targets::DeviceDescription *device;
   CodeKind kind;
+  Numerics numerics;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
 };

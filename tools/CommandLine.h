@@ -22,6 +22,14 @@ inline void addModuleOptions(CLI::App &command, ModuleOptions &options) {
                      "allocation policy: auto, stack, workspace, heap or fixed:N");
   command.add_option("--threads", options.threads, "threads at once, 0 for all")
       ->check(CLI::Range(0, 1024));
+  command
+      .add_option_function<std::string>(
+          "--numerics",
+          [&options](const std::string &name) {
+            options.numerics = name == "strict" ? jit::Numerics::Strict : jit::Numerics::Default;
+          },
+          "strict: every operation rounds as the source says, in its order")
+      ->check(CLI::IsMember({"default", "strict"}));
   command.add_flag("--oracle", options.oracle, "the plain lowering, without any optimisation");
   command.add_flag("--cache", options.cache, "keep compiled code in the user's cache folder");
   command.add_option("--cache-dir", options.cacheFolder, "another folder for --cache");

@@ -19,6 +19,7 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
   engine.limits = options.limits;
   if (!options.policy.empty())
     engine.policy = options.policy;
+  engine.numerics = options.numerics.value_or(jit::Numerics::Default);
   engine.threads = options.threads;
   engine.checked = options.checked;
   engine.specialization.mode = options.specialization;
@@ -39,6 +40,7 @@ Status checkPrecompiled(const ModuleOptions &options) {
         {!options.limits.empty(), "--limit"},
         {!options.policy.empty(), "--policy"},
         {options.oracle, "--oracle"},
+        {options.numerics.has_value(), "--numerics"},
         {options.specialization != Specialization::None, "--specialize-hot"}})
     if (isGiven)
       late += (late.empty() ? "" : ", ") + std::string(name);

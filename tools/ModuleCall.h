@@ -7,6 +7,7 @@
 #include "engine/session/Engine.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ModuleOptions {
   std::string policy;                 // empty: auto
   int threads = 0;
   bool oracle = false;
+  std::optional<jit::Numerics> numerics;
   bool checked = false;
   Specialization specialization = Specialization::None;
   Devices devices;    // of a program that has some; plimsoll has none

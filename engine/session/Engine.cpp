@@ -290,6 +290,7 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   compileOptions.engineLimits = state->options.limits;
   compileOptions.loadLimits = options.limits;
   compileOptions.oracle = options.oracle;
+  compileOptions.numerics = numericsOf(options);
   compileOptions.guarded = state->options.checked;
   compileOptions.devices = state->deviceCompilers();
   compileOptions.preferredDevice = options.device;
@@ -313,6 +314,10 @@ const std::string &Engine::policyOf(const LoadOptions &options) const {
                                   : options.policy;
 }
 
+jit::Numerics Engine::numericsOf(const LoadOptions &options) const {
+  return options.numerics.value_or(state->options.numerics);
+}
+
 std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
                              const LoadOptions &options) const {
   Hasher hasher;
@@ -333,6 +338,7 @@ std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
     hasher.updateField(device->name).updateField(device->version);
   }
   hasher.updateInteger(options.oracle);
+  hasher.updateInteger(static_cast<uint64_t>(numericsOf(options)));
   hasher.updateInteger(state->options.checked);
   hasher.updateField(buildIdentity());
   // Only what changes the artifact.
@@ -409,8 +415,8 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
   if (mayHaveSome && !options.oracle && !state->options.checked)
     module->state->specializations = Specializations::create(
         *module,
-        {source, options.sourceOwner, std::string(sourceName), policyOf(options), options.limits,
-         options.device, options.functions, key},
+        {source, options.sourceOwner, std::string(sourceName), policyOf(options),
+         numericsOf(options), options.limits, options.device, options.functions, key},
         specialization);
   return module;
 }
@@ -426,6 +432,7 @@ Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOp
   for (auto [isGiven, what] : {std::pair(!options.policy.empty(), "policy"),
                                {!options.limits.empty(), "limits"},
                                {options.oracle, "oracle"},
+                               {options.numerics.has_value(), "numerics"},
                                {options.assembly != nullptr, "assembly"},
                                {!options.device.empty(), "device"},
                                {isSpecialized, "specialization"}})

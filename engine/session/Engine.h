@@ -86,6 +86,8 @@ struct EngineOptions {
   runtime::WorkerOptions workers;
   /// Allocation policy of modules that do not choose their own: auto, stack, workspace, heap, fixed:N.
   std::string policy = "auto";
+  /// Of modules that do not choose their own.
+  jit::Numerics numerics = jit::Numerics::Default;
   /// Stack limits as `name=value`, stronger than the target's; see jit::CompileOptions.
   std::vector<std::string> limits;
   /// Folder of the artifact cache; empty: no cache. jit::ArtifactCache::defaultFolder() is usual.
@@ -138,6 +140,8 @@ struct LoadOptions {
   /// The plain lowering that every optimisation is compared with: one dispatch per operation, no
   /// tiling, no vectorisation, every buffer from the heap.
   bool oracle = false;
+  /// Stronger than the engine's.
+  std::optional<jit::Numerics> numerics = std::nullopt;
   Parameters parameters;
   /// Stronger than the engine's. One that the module does not call is ignored.
   HostFunctions functions;
@@ -422,6 +426,7 @@ private:
   friend class Specializations;
   Engine();
   const std::string &policyOf(const LoadOptions &options) const;
+  jit::Numerics numericsOf(const LoadOptions &options) const;
   /// `source` is the digest of its bytes.
   std::string cacheKey(const Digest &source, std::string_view sourceName,
                        const LoadOptions &options) const;

@@ -315,6 +315,7 @@ StatusOr<jit::Artifact> Specializations::compile(const jit::Specialization &spec
   }
   jit::CompileOptions options;
   options.policy = source.policy;
+  options.numerics = source.numerics;
   options.engineLimits = ofEngine.limits;
   options.loadLimits = source.limits;
   options.devices = engine.deviceCompilers();

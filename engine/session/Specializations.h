@@ -61,6 +61,7 @@ struct ModuleSource {
   std::string_view text; // or bytecode
   std::shared_ptr<const void> owner;
   std::string name, policy;
+  jit::Numerics numerics;
   std::vector<std::string> limits;
   std::string device;      // LoadOptions::device
   HostFunctions functions; // of the load

@@ -67,6 +67,20 @@ enum {
   PLIM_SPECIALIZATION_HOT = 3
 };
 
+/* How far results may be from those of the source, operation by operation. */
+typedef uint32_t plim_numerics;
+enum {
+  PLIM_NUMERICS_UNSPECIFIED = 0, /* of a load: as its engine; of an engine: default */
+  /* Products may be contracted with sums, never with differences; sums over many elements be taken in another
+   * order, the same for every number of threads, and in f32 where they are of f16 or bf16; functions such as exp
+   * have errors of up to four units in the last place. */
+  PLIM_NUMERICS_DEFAULT = 1,
+  /* None of that: every operation rounds as the source says, in its order, and functions are the C
+   * library's. Bit for bit what PLIM_LOAD_ORACLE gives, NaNs counting as equal, unless the source itself has
+   * operations with fast-math flags. Sums along rows are slower. */
+  PLIM_NUMERICS_STRICT = 2
+};
+
 PLIM_C_END
 
 #endif /* PLIMSOLL_BASE_H */

@@ -50,7 +50,7 @@ typedef struct plim_engine_options {
   const plim_target *target;
   /* Threads that work at once on one call, the caller included. 0: all that this process may use. */
   uint32_t threads;
-  uint32_t reserved; /* 0 */
+  plim_numerics numerics; /* of modules that do not choose their own */
   /* Where temporaries live: "auto" (NULL), "stack", "workspace", "heap" (each from malloc), or "fixed:N"
    * (on the stack up to N bytes). For modules that do not choose their own. */
   const char *policy;

@@ -59,11 +59,14 @@ typedef struct plim_load_options {
   /* Ends the load with CANCELLED when it is requested: between two passes of the compiler, and between two
    * functions of its code generator. NULL: nothing does. */
   const plim_stop *stop;
+  /* Stronger than the engine's. */
+  plim_numerics numerics;
+  uint32_t reserved; /* 0 */
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
- * cache; or takes what plim_module_compile() made, for which policy, limits, PLIM_LOAD_ORACLE and
- * specialization come too late and are INVALID_ARGUMENT; those of the engine do not count. `name` stands in
+ * cache; or takes what plim_module_compile() made, for which policy, limits, PLIM_LOAD_ORACLE,
+ * numerics and specialization come too late and are INVALID_ARGUMENT; those of the engine do not count. `name` stands in
  * locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. The caller owns
  * `*out_module`.
  *

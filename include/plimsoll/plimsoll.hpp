@@ -718,6 +718,7 @@ struct LoadOptions {
   std::string policy = {};
   std::vector<std::string> limits = {};
   bool oracle = false;
+  plim_numerics numerics = PLIM_NUMERICS_UNSPECIFIED;
   const Parameters *parameters = nullptr;
   const HostFunctions *hostFunctions = nullptr;
   const Pools *pools = nullptr;
@@ -769,6 +770,7 @@ struct EngineOptions {
   const Target *target = nullptr;
   uint32_t threads = 0;
   std::string policy = {};
+  plim_numerics numerics = PLIM_NUMERICS_UNSPECIFIED;
   std::vector<std::string> limits = {};
   std::string cacheFolder = {};
   uint64_t cacheBytes = 0;
@@ -795,6 +797,7 @@ public:
     given.target = options.target ? options.target->get() : nullptr;
     given.threads = options.threads;
     given.policy = detail::orNull(options.policy);
+    given.numerics = options.numerics;
     given.limits = limits.data();
     given.limit_count = limits.size();
     given.cache_folder = detail::orNull(options.cacheFolder);
@@ -876,6 +879,7 @@ private:
     detail::CStrings limits(options.limits);
     auto given = detail::sized<plim_load_options>();
     given.flags = options.oracle ? PLIM_LOAD_ORACLE : 0;
+    given.numerics = options.numerics;
     given.policy = detail::orNull(options.policy);
     given.limits = limits.data();
     given.limit_count = limits.size();

@@ -48,6 +48,28 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "reductions left to plain loops">];
 }
 
+def PlimWidenAccumulators : Pass<"plim-widen-accumulators", "::mlir::func::FuncOp"> {
+  let summary = "Take sums and products of f16 and bf16 in f32";
+  let description = [{
+    A reduction whose accumulator has 16 bits loses an element that is 2^-11 (bf16: 2^-8) of what is there, so a
+    sum of 4096 equal ones is off by some per mille, or stops growing. In dispatch functions it gets an
+    accumulator in f32; so do the products that it is of. The result is rounded once.
+
+    ```mlir
+    %r = linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%zero : tensor<?x?xf16>)
+    // becomes
+    %wide = linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%zero32 : tensor<?x?xf32>)
+    %r = linalg.generic ins(%wide) outs(%out) { arith.truncf } : tensor<?x?xf16>
+    ```
+
+    Not where something else looks at the accumulator, nor for other combiners than one `arith.addf` or
+    `arith.mulf`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"widened", "widened", "accumulators of 16 bits">];
+}
+
 def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
   let summary = "Shape the ops that become plain loops for LLVM's vectoriser";
   let description = [{
@@ -58,7 +80,12 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
 
     Reduction loops keep their order among themselves unless the combiner is known to be associative
     and commutative (`Combiners.h`): a first maximum, or a decay `acc * 0.5 + x`, depends on it.
+
+    With `strict` none of the freedom is taken: loops are interchanged where each result still sees its
+    elements in the order of the source, and that is all.
   }];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Every operation rounds as the source says, in its order">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"interchanged", "interchanged", "ops whose loops were interchanged">];

@@ -51,6 +51,8 @@ std::optional<unsigned> bestInnermost(linalg::GenericOp op, bool mayReorder) {
 }
 
 struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
+  using PlimPrepareLoopsBase::PlimPrepareLoopsBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
@@ -59,11 +61,13 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
-      bool mayReorder = mayReorderReduction(op);
+      bool mayReorder = !strict && mayReorderReduction(op);
       if (mayReorder && op.getNumReductionLoops() > 0)
         allowReassociation(op);
       interchange(rewriter, op, mayReorder);
     }
+    if (strict)
+      return;
     allowContraction(function);
     approximate(function);
   }

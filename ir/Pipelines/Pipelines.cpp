@@ -46,6 +46,7 @@ int64_t inlineBytesOf(const PipelineOptions &options) {
 struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<std::string> policy{*this, "policy", llvm::cl::init("auto")};
   Option<bool> oracle{*this, "oracle", llvm::cl::init(false)};
+  Option<bool> strict{*this, "strict", llvm::cl::init(false)};
   Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::init(256)};
   Option<bool> fusedMultiplyAdd{*this, "fma", llvm::cl::init(false)};
   Option<int64_t> inlineConstantBytes{*this, "inline-constant-bytes", llvm::cl::init(64)};
@@ -61,6 +62,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     PipelineOptions options;
     options.policy = policy;
     options.oracle = oracle;
+    options.strict = strict;
     options.vectorBits = vectorBits;
     options.fusedMultiplyAdd = fusedMultiplyAdd;
     options.inlineConstantBytes = inlineConstantBytes;
@@ -151,14 +153,18 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // would have to prove again that nothing aliases.
   if (!options.oracle) {
     OpPassManager &kernel = manager.nest<func::FuncOp>();
+    if (!options.strict)
+      kernel.addPass(createPlimWidenAccumulators());
     kernel.addPass(createPlimTileWorkgroups());
     addCleanup(kernel);
     PlimRegisterTileOptions tile;
     tile.vectorBits = options.vectorBits;
     kernel.addPass(createPlimRegisterTile(tile));
     addCleanup(kernel);
-    kernel.addPass(createPlimPrepareLoops());
-    if (options.fusedMultiplyAdd)
+    PlimPrepareLoopsOptions prepare;
+    prepare.strict = options.strict;
+    kernel.addPass(createPlimPrepareLoops(prepare));
+    if (options.fusedMultiplyAdd && !options.strict)
       kernel.addPass(createPlimDivideByInvariant());
   }
 }

@@ -22,6 +22,8 @@ struct PipelineOptions {
   std::string policy = "auto";
   /// The plain lowering instead of the optimising one.
   bool oracle = false;
+  /// Every operation rounds as the source says, in its order. The oracle always does.
+  bool strict = false;
   /// Width of a vector register of the device that runs the dispatches, bits.
   int64_t vectorBits = 256;
   /// Whether it has fused multiply-add: a call of the C library where not.

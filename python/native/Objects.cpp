@@ -107,17 +107,17 @@ void logMessage(void *user, plim_log_level level, const char *message, size_t si
 }
 
 /// engine_create(flags, target, threads, policy, limits, cache_folder, cache_bytes, log, level,
-/// functions, cores, numa_node, specialization, specialization_count)
+/// functions, cores, numa_node, specialization, specialization_count, numerics)
 PyObject *createEngine(PyObject *, PyObject *arguments) {
   plim_engine_options options{};
   options.struct_size = sizeof options;
   PyObject *target, *limits, *log, *functions;
   unsigned long long cacheBytes;
   int level;
-  if (!PyArg_ParseTuple(arguments, "IOIzO!zKOiOIIII", &options.flags, &target, &options.threads,
+  if (!PyArg_ParseTuple(arguments, "IOIzO!zKOiOIIIII", &options.flags, &target, &options.threads,
                         &options.policy, &PyTuple_Type, &limits, &options.cache_folder, &cacheBytes,
                         &log, &level, &functions, &options.cores, &options.numa_node,
-                        &options.specialization, &options.specialization_count))
+                        &options.specialization, &options.specialization_count, &options.numerics))
     return nullptr;
   Strings texts(limits);
   plim_target *targetHandle;
@@ -248,16 +248,16 @@ void reportProgress(void *user, double fraction) {
 }
 
 /// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools,
-/// specialization, specialization_count, progress, stop)
+/// specialization, specialization_count, progress, stop, numerics)
 PyObject *loadModule(PyObject *, PyObject *arguments) {
   PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress, *stop;
   Name name;
   plim_load_options options{};
   options.struct_size = sizeof options;
-  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIOO", &engineCapsule, &object, Name::convert, &name,
-                        &options.flags, &options.policy, &PyTuple_Type, &limits, &parameters,
+  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIOOI", &engineCapsule, &object, Name::convert,
+                        &name, &options.flags, &options.policy, &PyTuple_Type, &limits, &parameters,
                         &functions, &pools, &options.specialization, &options.specialization_count,
-                        &progress, &stop))
+                        &progress, &stop, &options.numerics))
     return nullptr;
   Strings texts(limits);
   plim_engine *engine;
@@ -306,7 +306,7 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   return nullptr;
 }
 
-/// module_compile(engine, source, name, flags, policy, limits): the artifact as bytes.
+/// module_compile(engine, source, name, flags, policy, limits, numerics): the artifact as bytes.
 PyObject *compileModule(PyObject *, PyObject *arguments) {
   PyObject *capsule, *limits;
   Source source;
@@ -314,8 +314,9 @@ PyObject *compileModule(PyObject *, PyObject *arguments) {
   plim_load_options options{};
   options.struct_size = sizeof options;
   plim_engine *engine;
-  if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!", &capsule, &source.view, Name::convert, &name,
-                        &options.flags, &options.policy, &PyTuple_Type, &limits) ||
+  if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!I", &capsule, &source.view, Name::convert, &name,
+                        &options.flags, &options.policy, &PyTuple_Type, &limits,
+                        &options.numerics) ||
       !unwrapHandle(capsule, &engine))
     return nullptr;
   Strings texts(limits);

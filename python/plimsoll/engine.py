@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import logging
 
 _specializations = {None: 0, "none": 1, "on_request": 2, "hot": 3}
+_numerics = {None: 0, "default": 1, "strict": 2}
 _cores = {None: 0, "performance": 1, "efficiency": 2}
 
 
@@ -39,6 +40,10 @@ def check_range(name: str, value: int, bits: int = 32) -> None:
 
 def specialization_number(value: str | None) -> int:
     return choice(_specializations, value, "specialization")
+
+
+def numerics_number(value: str | None) -> int:
+    return choice(_numerics, value, "numerics")
 
 
 _levels = (5, 10, 20, 30, 40)  # of logging, for those of the library
@@ -128,6 +133,9 @@ class Engine:
     use.
     `policy`: where temporaries live: "auto", "stack", "workspace", "heap", "fixed:N".
     `limits`: stack limits by name, stronger than the target's.
+    `numerics`: "default": products may be contracted with sums, sums over many elements be taken in
+    another order, and in f32 where they are of f16 or bf16, and functions such as exp have errors of up to
+    four units in the last place. "strict": every operation rounds as the source says, in its order.
     `cache`: a folder that keeps compiled code, at most `cache_bytes` (0: 1 GiB).
     `functions`: host functions for all modules, by name (`host_function`).
     `checked`: looks for accesses out of range while code runs; slow.
@@ -155,7 +163,8 @@ class Engine:
                  debugger: bool = False, perf_map: bool = False, counters: bool = False,
                  trace: bool = False, log: logging.Logger | None = None,
                  cores: str | None = None, numa_node: int | None = None,
-                 specialization: str | None = None, specialization_count: int = 0):
+                 specialization: str | None = None, specialization_count: int = 0,
+                 numerics: str | None = None):
         if isinstance(target, str):
             target = Target(target)
         self._options = {
@@ -164,7 +173,7 @@ class Engine:
             "functions": dict(functions or {}), "checked": checked, "debugger": debugger,
             "perf_map": perf_map, "counters": counters, "trace": trace, "log": log,
             "cores": cores, "numa_node": numa_node, "specialization": specialization,
-            "specialization_count": specialization_count}
+            "specialization_count": specialization_count, "numerics": numerics}
         for name, value, bits in (("threads", threads, 32), ("cache_bytes", cache_bytes, 64),
                                   ("numa_node", numa_node or 0, 32),
                                   ("specialization_count", specialization_count, 32)):
@@ -182,7 +191,8 @@ class Engine:
             flags, target and target._handle, threads, policy, limit_texts(limits),
             self._options["cache"], cache_bytes, None if level is None else write, level or 0,
             function_set(functions), choice(_cores, cores, "cores"), numa_node or 0,
-            specialization_number(specialization), specialization_count)
+            specialization_number(specialization), specialization_count,
+            numerics_number(numerics))
 
     @property
     def target(self) -> Target:
@@ -210,7 +220,8 @@ class Engine:
         return loads(source, name, engine=self, **options)
 
     def compile(self, source: str | bytes, name: str = "<string>", *, policy: str | None = None,
-                limits: Mapping[str, int] | None = None, oracle: bool = False) -> bytes:
+                limits: Mapping[str, int] | None = None, oracle: bool = False,
+                numerics: str | None = None) -> bytes:
         """Machine code for the target of the engine, which `load` and `loads` take in place of a
         source.
 
@@ -224,7 +235,7 @@ class Engine:
         """
         source = source.encode() if isinstance(source, str) else source
         return _native.module_compile(self._handle, source, name, int(oracle), policy,
-                                      limit_texts(limits))
+                                      limit_texts(limits), numerics_number(numerics))
 
     def empty(self, shape, element_type: str = "f32") -> np.ndarray:
         """An array in memory of the engine, aligned for vectors, with arbitrary elements."""

@@ -11,7 +11,8 @@ from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
 from .call import within
-from .engine import Engine, check_range, default_engine, limit_texts, specialization_number
+from .engine import Engine, check_range, default_engine, limit_texts, numerics_number, \
+    specialization_number
 from .function import Function, printable
 from .host import HostFunction, function_set
 from .parameters import Parameters, Pools, State, Stop
@@ -93,7 +94,7 @@ class Module:
             options["policy"], limit_texts(options["limits"]), parameters and parameters._handle,
             function_set(options["functions"]), pools and pools._handle,
             specialization_number(options["specialization"]), options["specialization_count"],
-            progress, stop and stop._handle)
+            progress, stop and stop._handle, numerics_number(options["numerics"]))
         self._names = _native.module_function_names(self._handle)
         recipe._module = weakref.ref(self)
 
@@ -177,7 +178,7 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          parameters: Parameters | Mapping | str | os.PathLike | None = None,
          policy: str | None = None, limits: Mapping[str, int] | None = None,
          functions: Mapping[str, HostFunction] | None = None,
-         pools: Pools | Mapping | None = None, oracle: bool = False,
+         pools: Pools | Mapping | None = None, oracle: bool = False, numerics: str | None = None,
          specialization: str | None = None, specialization_count: int = 0,
          progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
          timeout: float | None = None) -> Module:
@@ -185,8 +186,8 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
 
     `parameters`: arrays by name, a .safetensors file, or `Parameters`. They are used where they
     lie: do not write them while the module lives.
-    `policy`, `limits`, `functions`, `specialization`, `specialization_count`: as in `Engine`, for
-    this module.
+    `policy`, `limits`, `functions`, `numerics`, `specialization`, `specialization_count`: as in
+    `Engine`, for this module.
     `pools`: memories that the target names, for all its calls: arrays by name, or `Pools`.
     `oracle`: the plain lowering that every optimisation is compared with; slow.
     `progress`: is called with the part of the compilation that is done, 0 to 1, on any thread; not
@@ -205,7 +206,7 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
         else:
             source = file.read()  # of a pipe, say
     return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
-                 functions=functions, pools=pools, oracle=oracle,
+                 functions=functions, pools=pools, oracle=oracle, numerics=numerics,
                  specialization=specialization, specialization_count=specialization_count,
                  progress=progress, stop=stop, timeout=timeout)
 
@@ -214,7 +215,7 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
           parameters: Parameters | Mapping | str | os.PathLike | None = None,
           policy: str | None = None, limits: Mapping[str, int] | None = None,
           functions: Mapping[str, HostFunction] | None = None,
-          pools: Pools | Mapping | None = None, oracle: bool = False,
+          pools: Pools | Mapping | None = None, oracle: bool = False, numerics: str | None = None,
           specialization: str | None = None, specialization_count: int = 0,
           progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
           timeout: float | None = None) -> Module:
@@ -231,7 +232,7 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
     if pools is not None and not isinstance(pools, Pools):
         pools = Pools(pools)
     options = {"parameters": parameters, "policy": policy, "limits": dict(limits or {}),
-               "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle),
+               "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle), "numerics": numerics,
                "specialization": specialization, "specialization_count": specialization_count}
     recipe = _Recipe(source, name, engine, options)
     return within(f"the load of '{name}'", stop, timeout,

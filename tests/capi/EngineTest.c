@@ -295,9 +295,10 @@ static void engineBadOptions(void) {
   plim_engine_options options = {.struct_size = sizeof options, .flags = 1u << 30};
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "flags");
   options.flags = 0;
-  options.reserved = 1;
-  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "reserved");
-  options.reserved = 0;
+  options.numerics = 3;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT,
+              "3 is no kind of numerics");
+  options.numerics = PLIM_NUMERICS_STRICT;
   options.threads = UINT32_MAX;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "threads");
   options.threads = 1;

@@ -130,6 +130,14 @@ static void moduleBadSources(void) {
   CHECK_FAILS(plim_module_load(engine, "", 0, "a", &options, &module), PLIM_INVALID_ARGUMENT,
               "flags");
   options.flags = PLIM_LOAD_ORACLE;
+  options.numerics = 3;
+  CHECK_FAILS(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module),
+              PLIM_INVALID_ARGUMENT, "3 is no kind of numerics");
+  options.numerics = PLIM_NUMERICS_STRICT;
+  options.reserved = 1;
+  CHECK_FAILS(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module),
+              PLIM_INVALID_ARGUMENT, "reserved");
+  options.reserved = 0;
   CHECK_OK(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module));
   plim_module_release(module);
   options.struct_size = 4;

@@ -325,7 +325,8 @@ def run_case(case, options, reference):
         found = len(failures)
         judge(got, "", command)
         if len(failures) == found and oracle is not None:
-            difference = check(got, oracle, case.tolerance, every_label=True)
+            tolerance = 0.0 if options.exact else case.tolerance
+            difference = check(got, oracle, tolerance, every_label=True, signs=options.exact)
             if difference:
                 failures.append((f"against the oracle: {difference}", command))
     return failures
@@ -353,6 +354,8 @@ def main():
     parser.add_argument("--threads", default="1,2",
                         type=lambda text: [int(word) for word in text.split(",")],
                         help="thread counts of the side under test (default 1,2)")
+    parser.add_argument("--exact", action="store_true",
+                        help="every bit must be the oracle's, whatever the tolerance of a case")
     parser.add_argument("--no-reference", action="store_true",
                         help="without the evaluator, which needs NumPy and mlir-opt")
     parser.add_argument("--jobs", type=int, default=2, help="cases that run at once (default 2)")

@@ -24,6 +24,7 @@ def main():
         policy = None if options["policy"] == "auto" else options["policy"]
         try:
             module = engines[key].loads(text, "random.mlir", policy=policy, oracle=options["oracle"],
+                                        numerics="strict" if options["strict"] else None,
                                         specialization="on_request" if options["specialize"] else None)
             function = module.main
             if options["specialize"]:

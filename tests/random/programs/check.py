@@ -27,6 +27,7 @@ class Configuration:
     threads: int = 1
     specialize: bool = False
     checked: bool = False
+    strict: bool = False
 
     def flags(self):
         """The same for `plimsoll run`."""
@@ -34,6 +35,7 @@ class Configuration:
         if self.policy != "auto":
             words.append(f"--policy {self.policy}")
         words.append(f"--threads {self.threads}")
+        words += ["--numerics strict"] * self.strict
         return " ".join(words + ["--specialize"] * self.specialize + ["--checked"] * self.checked)
 
 
@@ -48,7 +50,7 @@ def configurations(seed, count):
         chosen = Configuration(
             policy=source.choice(["auto", "auto", "stack", "workspace", "heap"]),
             threads=source.choice([1, 2]), specialize=source.random() < 0.25,
-            checked=source.random() < 0.2)
+            checked=source.random() < 0.2, strict=source.random() < 0.25)
         if chosen.checked:  # Which has a policy of its own, and one code for all extents.
             chosen = dataclasses.replace(chosen, policy="auto", specialize=False)
         if chosen not in out:
@@ -159,6 +161,19 @@ def difference(program, text, got, want):
     return None
 
 
+def unlike(plain, strict):
+    """None, or the first result of strict code that is not the oracle's, bit by bit."""
+    for i, (a, b) in enumerate(zip(plain, strict, strict=True)):
+        same = a == b
+        if a.dtype.kind == "f":
+            same = np.where(a == 0, same & (np.signbit(a) == np.signbit(b)), same | ((a != a) & (b != b)))
+        if not np.all(same):
+            place = tuple(int(k[0]) for k in np.nonzero(np.atleast_1d(~same)))
+            a, b = (np.atleast_1d(each)[place] for each in (a, b))
+            return f"result {i} at {list(place)}: strict code gives {b!r}, the oracle {a!r}"
+    return None
+
+
 # --- The child ------------------------------------------------------------------------------------
 
 
@@ -232,6 +247,9 @@ def judge(program, seed, engine, chosen, module=None):
                     why = None
             else:
                 why = why or difference(program, text, got, want)
+            if configuration.strict and got is not None and not why:
+                plain, why = engine.call(text, given, ORACLE)
+                why = why or unlike(plain, got)
             if why:
                 failures.append((configuration, ("with less elements, " if which else "") + why))
                 break

@@ -752,10 +752,11 @@ class Generator:
                 while at and body.numbers[at].element != element:
                     at -= 1
                 return at
-            if not self.exact:  # The mean with another value: errors do not grow.
+            if not self.exact:  # The mean with another value from outside: errors do not grow.
+                inputs = len(body.numbers) - len(body.steps)
                 half = body.constant(element, 0.5)
                 left = body.binary("mulf", 0, half, bound)
-                at = 1 if len(body.numbers) > 2 and body.numbers[1].element == element else 0
+                at = 1 if inputs > 1 and body.numbers[1].element == element else 0
                 other = body.numbers[at]
                 right = body.binary("mulf", at, half, other.bound)
                 top = max(bound, other.bound)

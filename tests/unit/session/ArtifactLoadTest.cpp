@@ -174,6 +174,7 @@ TEST(ArtifactLoad, WhatWasChosenStays) {
     EXPECT_EQ(status.message(), "done.plimart is compiled already, too late for: " + what);
   };
   expectLate("policy", [](LoadOptions &options) { options.policy = "auto"; });
+  expectLate("numerics", [](LoadOptions &options) { options.numerics = jit::Numerics::Default; });
   expectLate("policy, limits", [](LoadOptions &options) {
     options.policy = "auto";
     options.limits = {"stack_budget_bytes=4096"};
