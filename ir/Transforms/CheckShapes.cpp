@@ -302,7 +302,14 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
           checkSameExtents(op, op.getSource(), op.getDest());
         })
         .Case<vector::TransferReadOp, vector::TransferWriteOp>([&](auto op) { checkTransfer(op); })
-        .Case<vector::LoadOp, vector::StoreOp>([&](auto op) { checkVector(op); });
+        .Case<vector::LoadOp, vector::StoreOp>([&](auto op) { checkVector(op); })
+        .Case<vector::GatherOp, vector::ScatterOp>(
+            [&](auto op) { checkLanes(op, op.getBase(), op.getOffsets(), op.getIndices()); })
+        .Case<vector::MaskedLoadOp, vector::MaskedStoreOp>(
+            [&](auto op) { checkLanes(op, op.getBase(), op.getIndices(), Value()); })
+        .Case<vector::ExpandLoadOp, vector::CompressStoreOp>([&](auto op) { checkPacked(op); })
+        .Case([&](memref::ViewOp op) { checkView(op); })
+        .Case([&](memref::ReinterpretCastOp op) { checkReinterpretation(op); });
   }
 
   /// Accesses at affine indices become those at the values of the indices.
@@ -591,6 +598,7 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     Operation::operand_range indices = op.getIndices();
     SmallVector<bool> seen(indices.size(), false);
     SmallVector<bool> inBounds = op.getInBoundsValues();
+    bool isMasked = op.getMask() || isa<vector::MaskOp>(op->getParentOp());
     for (auto [lane, result] : llvm::enumerate(map.getResults())) {
       auto dimension = dyn_cast<AffineDimExpr>(result);
       if (!dimension)
@@ -598,18 +606,19 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       unsigned i = dimension.getPosition();
       seen[i] = true;
       // Which lanes a mask leaves is not asked: the author's word for them is not needed.
-      if (op.getMask())
+      if (isMasked)
         inBounds[lane] = false;
       else if (inBounds[lane])
-        requireRange(requirements, indices[i], op.getVectorType().getDimSize(unsigned(lane)),
+        requireRange(requirements, indices[i],
+                     requirements.number(op.getVectorType().getDimSize(unsigned(lane))),
                      op.getBase(), i);
     }
-    if (op.getMask())
+    if (isMasked)
       op.setInBoundsAttr(requirements.builder.getBoolArrayAttr(inBounds));
     // The other indices name one element each.
     for (auto [i, index] : llvm::enumerate(indices))
       if (!seen[i])
-        requireRange(requirements, index, 1, op.getBase(), unsigned(i));
+        requireRange(requirements, index, requirements.number(1), op.getBase(), unsigned(i));
     checks += requirements.count;
   }
 
@@ -619,23 +628,174 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     VectorType type = op.getVectorType();
     for (auto [i, index] : llvm::enumerate(indices)) {
       int64_t lane = int64_t(i) - (int64_t(indices.size()) - type.getRank());
-      requireRange(requirements, index, lane < 0 ? 1 : type.getDimSize(unsigned(lane)),
+      requireRange(requirements, index,
+                   requirements.number(lane < 0 ? 1 : type.getDimSize(unsigned(lane))),
                    op.getBase(), unsigned(i));
     }
     checks += requirements.count;
   }
 
-  /// `count` elements from `index` on lie inside.
-  static void requireRange(Requirements &requirements, Value index, int64_t count, Value shaped,
-                           unsigned dimension) {
+  /// Which lanes an op with a mask accesses.
+  template <typename OpT> static Value activeLanes(OpBuilder &b, OpT op) {
+    Value mask = op.getMask();
+    if (auto outer = dyn_cast<vector::MaskOp>(op->getParentOp()))
+      mask = arith::AndIOp::create(b, op.getLoc(), mask, outer.getMask());
+    auto type = cast<VectorType>(mask.getType());
+    auto flat = VectorType::get({type.getNumElements()}, type.getElementType());
+    return b.createOrFold<vector::ShapeCastOp>(op.getLoc(), flat, mask);
+  }
+
+  /// Each active lane accesses the last dimension at the last index and its own offset, or its number where
+  /// there is none; the other indices are those of all.
+  template <typename OpT> void checkLanes(OpT op, Value base, ValueRange indices, Value offsets) {
+    Requirements requirements(op);
+    OpBuilder &b = requirements.builder;
+    Location loc = op.getLoc();
+    Value active = activeLanes(b, op);
+    auto type = cast<VectorType>(active.getType()).clone(b.getIndexType());
+    Value positions = vector::StepOp::create(b, loc, type);
+    if (offsets) {
+      auto flat = type.clone(cast<VectorType>(offsets.getType()).getElementType());
+      positions = b.createOrFold<vector::ShapeCastOp>(loc, flat, offsets);
+      if (!flat.getElementType().isIndex())
+        positions = arith::IndexCastOp::create(b, loc, type, positions);
+    }
+    Value first = vector::BroadcastOp::create(b, loc, type, indices.back());
+    positions = arith::AddIOp::create(b, loc, positions, first);
+    unsigned last = unsigned(indices.size()) - 1;
+    Value extent = requirements.extent(base, last);
+    Value limits = vector::BroadcastOp::create(b, loc, type, extent);
+    // Unsigned: a negative position is a large one.
+    Value outside = arith::CmpIOp::create(b, loc, P::uge, positions, limits);
+    requirements.require(isNone(b, loc, arith::AndIOp::create(b, loc, active, outside)),
+                         "a lane leaves dimension " + Twine(last) + ", which has {0}", extent);
+    Value none = isNone(b, loc, active);
+    for (auto [i, index] : llvm::enumerate(indices.drop_back()))
+      requireRange(requirements, index, requirements.number(1), base, unsigned(i), none);
+    checks += requirements.count;
+  }
+
+  static Value isNone(OpBuilder &b, Location loc, Value lanes) {
+    Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, lanes);
+    return arith::XOrIOp::create(b, loc, any,
+                                 arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
+  }
+
+  /// As many elements one after the other as there are active lanes.
+  template <typename OpT> void checkPacked(OpT op) {
+    Requirements requirements(op);
+    OpBuilder &b = requirements.builder;
+    Location loc = op.getLoc();
+    Value active = activeLanes(b, op);
+    Value ones = arith::ExtUIOp::create(
+        b, loc, cast<VectorType>(active.getType()).clone(b.getI64Type()), active);
+    Value sum = vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD, ones);
+    Value count = arith::IndexCastOp::create(b, loc, b.getIndexType(), sum);
+    Value none = requirements.compare(P::eq, count, requirements.number(0));
+    for (auto [i, index] : llvm::enumerate(op.getIndices()))
+      requireRange(requirements, index,
+                   i + 1 == op.getIndices().size() ? count : requirements.number(1), op.getBase(),
+                   unsigned(i), none);
+    checks += requirements.count;
+  }
+
+  /// The elements lie among the bytes.
+  void checkView(memref::ViewOp op) {
+    Requirements requirements(op);
+    Value zero = requirements.number(0), one = requirements.number(1);
+    Value bytes = requirements.extent(op.getSource(), 0), shift = op.getByteShift();
+    Value isGood = requirements.both(requirements.compare(P::sge, shift, zero),
+                                     requirements.compare(P::sle, shift, bytes));
+    DataLayout layout = DataLayout::closest(op);
+    int64_t each = int64_t(layout.getTypeSize(op.getType().getElementType()).getFixedValue());
+    Value room =
+        requirements.divide(requirements.subtract(bytes, shift), requirements.number(each));
+    Value isEmpty = requirements.compare(P::slt, room, zero); // never; for the fold
+    for (OpFoldResult size :
+         getMixedValues(op.getType().getShape(), op.getSizes(), op.getContext())) {
+      Value extent = requirements.value(size);
+      isGood = requirements.both(isGood, requirements.compare(P::sge, extent, zero));
+      Value isZero = requirements.compare(P::eq, extent, zero);
+      isEmpty = requirements.either(isEmpty, isZero);
+      room = requirements.divide(room, requirements.choose(isZero, one, extent));
+    }
+    isGood = requirements.both(
+        isGood, requirements.either(isEmpty, requirements.compare(P::sge, room, one)));
+    requirements.require(isGood, "the view from byte {0} leaves the buffer, which has {1}",
+                         {shift, bytes});
+    checks += requirements.count;
+  }
+
+  /// Nothing lies outside of what the source spans. Offsets are those from the beginning of the buffer.
+  void checkReinterpretation(memref::ReinterpretCastOp op) {
+    Requirements requirements(op);
+    OpBuilder &b = requirements.builder;
+    Value zero = requirements.number(0), one = requirements.number(1);
+    auto source = memref::ExtractStridedMetadataOp::create(b, op.getLoc(), op.getSource());
+    Value low = source.getOffset(), high = low, isEmpty = requirements.compare(P::slt, one, zero);
+    Value hasNone = isEmpty;
+    for (auto [size, stride] : llvm::zip(source.getSizes(), source.getStrides())) {
+      Value reach = requirements.multiply(requirements.subtract(size, one), stride);
+      Value isForward = requirements.compare(P::sge, reach, zero);
+      low = requirements.add(low, requirements.choose(isForward, zero, reach));
+      high = requirements.add(high, requirements.choose(isForward, reach, zero));
+      hasNone = requirements.either(hasNone, requirements.compare(P::eq, size, zero));
+    }
+    Value span = requirements.subtract(high, low);
+    Value offset = requirements.value(op.getMixedOffsets()[0]);
+    Value isGood = requirements.both(requirements.compare(P::sge, offset, low),
+                                     requirements.compare(P::sle, offset, high));
+    Value begin = offset, end = offset;
+    for (auto [mixedSize, mixedStride] : llvm::zip(op.getMixedSizes(), op.getMixedStrides())) {
+      Value size = requirements.value(mixedSize), stride = requirements.value(mixedStride);
+      isEmpty = requirements.either(isEmpty, requirements.compare(P::eq, size, zero));
+      isGood = requirements.both(isGood, requirements.compare(P::sge, size, zero));
+      Value isForward = requirements.compare(P::sge, stride, zero);
+      Value step = requirements.choose(isForward, stride, requirements.subtract(zero, stride));
+      // No more steps than fit, so that nothing wraps; one more shows where there are too many.
+      Value most = requirements.add(
+          requirements.divide(
+              span, requirements.choose(requirements.compare(P::sgt, step, one), step, one)),
+          one);
+      Value steps = requirements.subtract(size, one);
+      Value stays = requirements.compare(P::eq, step, zero);
+      steps = requirements.choose(requirements.compare(P::sgt, steps, most), most, steps);
+      Value isLong = requirements.both(requirements.compare(P::sgt, step, span),
+                                       requirements.compare(P::sgt, steps, zero));
+      isGood = requirements.both(
+          isGood,
+          requirements.either(stays, requirements.compare(P::eq, isLong, falseOf(b, op.getLoc()))));
+      Value reach = requirements.multiply(
+          requirements.choose(requirements.either(stays, isLong), zero, steps), step);
+      begin = requirements.subtract(begin, requirements.choose(isForward, zero, reach));
+      end = requirements.add(end, requirements.choose(isForward, reach, zero));
+    }
+    isGood = requirements.both(isGood, requirements.both(requirements.compare(P::sge, begin, low),
+                                                         requirements.compare(P::sle, end, high)));
+    isGood =
+        requirements.both(isGood, requirements.compare(P::eq, hasNone, falseOf(b, op.getLoc())));
+    requirements.require(requirements.either(isEmpty, isGood),
+                         "elements leave those of the source, {0} to {1}", {low, high});
+    checks += requirements.count;
+  }
+
+  static Value falseOf(OpBuilder &b, Location loc) {
+    return arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+  }
+
+  /// `count` elements from `index` on lie inside, unless `unless` holds.
+  static void requireRange(Requirements &requirements, Value index, Value count, Value shaped,
+                           unsigned dimension, Value unless = {}) {
     Value extent = requirements.extent(shaped, dimension);
     // Unsigned: a negative index is a large one.
-    Value last = requirements.subtract(extent, requirements.number(count));
+    Value last = requirements.subtract(extent, count);
     Value inside = requirements.both(requirements.compare(P::sge, last, requirements.number(0)),
                                      requirements.compare(P::ule, index, last));
+    if (unless)
+      inside = requirements.either(unless, inside);
     requirements.require(
         inside, "{0} elements from {1} leave dimension " + Twine(dimension) + ", which has {2}",
-        {requirements.number(count), index, extent});
+        {count, index, extent});
   }
 
   /// Extents that one loop runs along agree, and whatever else is read or written exists.

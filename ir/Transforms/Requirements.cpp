@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ParallelCombiningOpInterface.h"
 
@@ -26,8 +27,8 @@ bool plim::ir::isInLateBody(Operation *op) {
 }
 
 Requirements::Requirements(Operation *op) : builder(op), op(op), loc(op->getLoc()) {
-  // Nothing but the insertions themselves may stand between them.
-  if (isa<InParallelOpInterface>(op->getParentOp()))
+  // Nothing but the insertions themselves may stand between them, nor beside what a mask is for.
+  if (isa<InParallelOpInterface, vector::MaskOp>(op->getParentOp()))
     builder.setInsertionPoint(op->getParentOp());
 }
 
