@@ -108,6 +108,7 @@ public:
   struct HostCall {
     const plim_external *external = nullptr;
     plim_view *results = nullptr;
+    const char *location = "";
   };
   HostCall hostCall;
 

@@ -34,7 +34,7 @@ plim_code callHost(plim_context *context, const plim_external &external, const c
   const char *what = " failed";
   plim_code code;
   CallFrame &frame = CallFrame::of(context);
-  frame.hostCall = {&external, results};
+  frame.hostCall = {&external, results, location};
   try {
     code = invoke(context, external, arguments, results, location);
   } catch (...) {
@@ -67,7 +67,7 @@ plim_code callHost(plim_context *context, const plim_external &external, const c
 
 void *makeResult(plim_context *context, int64_t index, const int64_t *sizes) {
   CallFrame &frame = CallFrame::of(context);
-  const auto [external, results] = frame.hostCall;
+  const auto [external, results, location] = frame.hostCall;
   auto refuse = [&](const std::string &why) -> void * {
     (void)plim_rt_fail(context, static_cast<plim_code>(StatusCode::InvalidArgument),
                        ("result #" + std::to_string(index) + why).c_str());

@@ -90,8 +90,13 @@ plim_code plim_rt_fail(plim_context *context, plim_code code, const char *messag
   plim::runtime::FaultPause pause;
   if (code == 0 || !context->call) // a raw kernel
     return code;
-  plim::runtime::CallContext &call = CallFrame::of(context).call();
-  call.latch(code, message ? message : "");
+  CallFrame &frame = CallFrame::of(context);
+  plim::runtime::CallContext &call = frame.call();
+  // A host function does not know where it is called.
+  if (message && *frame.hostCall.location)
+    call.latch(code, std::string(frame.hostCall.location) + message);
+  else
+    call.latch(code, message ? message : "");
   plim::runtime::setStatus(context, call.failed());
   return code;
 }

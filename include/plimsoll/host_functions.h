@@ -87,7 +87,7 @@ plim_host_functions_add(plim_host_functions *functions, const char *name,
                         const plim_host_function_options *options);
 
 /* For host functions: makes the call of the module fail with `code`, which is not PLIM_OK, and `message`,
- * which is copied; NULL is none. The first failure of a call counts. Returns `code`, to be returned. */
+ * which is copied and gets the place of the call in front; NULL is none. The first failure of a call counts. Returns `code`, to be returned. */
 PLIM_API plim_code plim_host_call_fail(plim_host_call *call, plim_code code, const char *message);
 
 /* For host functions: memory for the tensor result at position `index`, one that has none yet, with one

@@ -253,7 +253,8 @@ TEST_F(DeviceTest, FailuresOfLaunchesFailTheCall) {
   EXPECT_EQ(callStatus(function, arguments).toString(),
             "unavailable: in.mlir:6:8: device 'npu' failed");
   how = 1;
-  EXPECT_EQ(callStatus(function, arguments).toString(), "unavailable: the queue is gone");
+  EXPECT_EQ(callStatus(function, arguments).toString(),
+            "unavailable: in.mlir:6:8: the queue is gone");
   how = 2;
   EXPECT_EQ(callStatus(function, arguments).toString(),
             "unknown: in.mlir:6:8: device 'npu' threw an exception");

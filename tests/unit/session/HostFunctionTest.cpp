@@ -204,8 +204,8 @@ TEST(HostFunctionTest, FailuresEndTheCall) {
     EXPECT_EQ(plain.message(), "in.mlir:4:8: host function 'fails' failed");
     Status said = status(name, 100);
     EXPECT_EQ(said.code(), StatusCode::DataLoss);
-    EXPECT_EQ(said.message(), "the disk is full");
-    EXPECT_EQ(status(name, 101).message(), "said, but not returned");
+    EXPECT_EQ(said.message(), "in.mlir:4:8: the disk is full");
+    EXPECT_EQ(status(name, 101).message(), "in.mlir:4:8: said, but not returned");
     EXPECT_EQ(status(name, -3).code(), StatusCode::Unknown);
     EXPECT_EQ(status(name, 77).code(), StatusCode::Unknown);
     EXPECT_EQ(status(name, 102).message(), "in.mlir:4:8: host function 'fails' threw an exception");
