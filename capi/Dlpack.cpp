@@ -25,14 +25,25 @@ namespace {
 
 constexpr uint32_t majorVersion = 1;
 constexpr int32_t cpu = 1, cudaHost = 3;
-enum TypeCode : uint8_t { Signed = 0, Unsigned = 1, Float = 2, BFloat = 4, Bool = 6 };
+enum TypeCode : uint8_t {
+  Signed = 0,
+  Unsigned = 1,
+  Float = 2,
+  BFloat = 4,
+  Complex = 5,
+  Bool = 6,
+  Float8E4M3FN = 10,
+  Float8E5M2 = 12
+};
 
 StatusOr<ElementType> readType(const plim_dlpack_tensor &tensor) {
   std::optional<ElementType> type;
   switch (tensor.type_code) {
   case Signed:
   case Unsigned:
-    type = tensor.type_bits == 8    ? std::optional(ElementType::I8)
+    type = tensor.type_bits == 2    ? std::optional(ElementType::I2)
+           : tensor.type_bits == 4  ? std::optional(ElementType::I4)
+           : tensor.type_bits == 8  ? std::optional(ElementType::I8)
            : tensor.type_bits == 16 ? std::optional(ElementType::I16)
            : tensor.type_bits == 32 ? std::optional(ElementType::I32)
            : tensor.type_bits == 64 ? std::optional(ElementType::I64)
@@ -48,9 +59,19 @@ StatusOr<ElementType> readType(const plim_dlpack_tensor &tensor) {
     if (tensor.type_bits == 16)
       type = ElementType::BF16;
     break;
+  case Complex:
+    type = tensor.type_bits == 64    ? std::optional(ElementType::ComplexF32)
+           : tensor.type_bits == 128 ? std::optional(ElementType::ComplexF64)
+                                     : std::nullopt;
+    break;
   case Bool:
     if (tensor.type_bits == 8)
       type = ElementType::I1;
+    break;
+  case Float8E4M3FN:
+  case Float8E5M2:
+    if (tensor.type_bits == 8)
+      type = tensor.type_code == Float8E5M2 ? ElementType::F8E5M2 : ElementType::F8E4M3FN;
     break;
   default:
     break;
@@ -63,11 +84,16 @@ StatusOr<ElementType> readType(const plim_dlpack_tensor &tensor) {
 }
 
 void writeType(ElementType type, plim_dlpack_tensor &tensor) {
-  tensor.type_code = type == ElementType::I1     ? Bool
-                     : type == ElementType::BF16 ? BFloat
-                     : runtime::isFloat(type)    ? Float
-                                                 : Signed;
-  tensor.type_bits = static_cast<uint8_t>(8 * runtime::elementBytes(type));
+  tensor.type_code = type == ElementType::I1         ? Bool
+                     : type == ElementType::BF16     ? BFloat
+                     : type == ElementType::F8E4M3FN ? Float8E4M3FN
+                     : type == ElementType::F8E5M2   ? Float8E5M2
+                     : runtime::isComplex(type)      ? Complex
+                     : runtime::isFloat(type)        ? Float
+                                                     : Signed;
+  bool isSubByte = type == ElementType::I2 || type == ElementType::I4;
+  tensor.type_bits = static_cast<uint8_t>(isSubByte ? runtime::elementBits(type)
+                                                    : 8 * runtime::elementBytes(type));
   tensor.type_lanes = 1;
 }
 
@@ -95,9 +121,9 @@ plim_status *plim_buffer_from_dlpack(DLManagedTensorVersioned *tensor, plim_buff
       return unimplementedError("a DLPack tensor on device type " +
                                 std::to_string(given.device_type) +
                                 ", but only memory of the host can be used");
-    if (managed->flags & PLIM_DLPACK_SUBBYTE_PADDED)
-      return unimplementedError("a DLPack tensor with elements smaller than a byte");
     PLIM_ASSIGN_OR_RETURN(ElementType type, readType(given));
+    if (given.type_bits < 8 && !(managed->flags & PLIM_DLPACK_SUBBYTE_PADDED))
+      return unimplementedError("a DLPack tensor with several elements in a byte");
     if (given.ndim < 0)
       return invalidArgumentError("a DLPack tensor of negative rank");
     auto rank = static_cast<size_t>(given.ndim);
@@ -166,6 +192,8 @@ plim_status *plim_buffer_to_dlpack(plim_buffer *buffer, const plim_dlpack_reques
                           .strides = constant(owner->strides()),
                           .byte_offset = 0}};
     writeType(owner->type(), managed.tensor);
+    if (managed.tensor.type_bits < 8)
+      managed.flags |= PLIM_DLPACK_SUBBYTE_PADDED;
     *out_tensor = reinterpret_cast<DLManagedTensorVersioned *>(&exported.release()->managed);
     return okStatus();
   });

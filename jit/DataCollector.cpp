@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t maxDataBytes = int64_t(4) << 30;
 
 /// Contents of a constant as they lie in memory: dense, integers of odd width in the next power of two
-/// bytes.
+/// bytes, with their sign in the bits beyond, but for i1.
 class Contents {
 public:
   /// Of a `value` of `bytes` bytes. Fails for elements without a layout.
@@ -41,8 +41,10 @@ public:
     if (auto integer = dyn_cast<IntegerType>(type);
         integer && integer.getWidth() != 8u * ir::elementBytes(type)) {
       for (const APInt &element : elements.getValues<APInt>()) {
+        uint64_t bits = integer.getWidth() == 1 ? element.getZExtValue()
+                                                : static_cast<uint64_t>(element.getSExtValue());
         for (int64_t i = 0; i < ir::elementBytes(type); ++i)
-          contents.widened.push_back(static_cast<char>(element.getZExtValue() >> (8 * i)));
+          contents.widened.push_back(static_cast<char>(bits >> (8 * i)));
         if (elements.isSplat())
           break;
       }

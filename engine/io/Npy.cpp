@@ -158,7 +158,12 @@ StatusOr<ElementType> elementTypeOf(std::string_view descr) {
       return ElementType::F32;
     if (known && kind == 'f' && bytes == '8')
       return ElementType::F64;
+    if (known && kind == 'c' && bytes == '8')
+      return ElementType::ComplexF32;
   }
+  if (descr.size() == 4 && descr.substr(1) == "c16")
+    return descr[0] == '>' ? StatusOr<ElementType>(invalidArgumentError("big-endian elements"))
+                           : ElementType::ComplexF64;
   return unimplementedError("elements of NumPy type '" + std::string(descr) + "'");
 }
 
@@ -178,7 +183,15 @@ std::optional<std::string_view> descrOf(ElementType type) {
     return "<i8";
   case ElementType::F16:
     return "<f2";
+  case ElementType::ComplexF32:
+    return "<c8";
+  case ElementType::ComplexF64:
+    return "<c16";
+  case ElementType::I2:
+  case ElementType::I4:
   case ElementType::BF16:
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
     return std::nullopt;
   case ElementType::F32:
     return "<f4";
@@ -297,7 +310,7 @@ StatusOr<Buffer> readArray(const File &file, const std::shared_ptr<MemoryPool> &
 
 StatusOr<Buffer> mapArray(const File &file, const Logger &log) {
   PLIM_ASSIGN_OR_RETURN(Array array, describeArray(file));
-  bool isAligned = array.begin % static_cast<uint64_t>(elementBytes(array.type)) == 0;
+  bool isAligned = array.begin % static_cast<uint64_t>(elementAlignment(array.type)) == 0;
   if (array.fortranOrder || !isAligned) {
     log.log(LogLevel::Info, file.path(), ": copied, since it is ",
             array.fortranOrder ? "in Fortran order" : "not aligned to its elements");

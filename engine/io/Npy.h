@@ -2,11 +2,11 @@
 //
 // The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
-//   NumPy          b1  i1 u1  i2 u2  i4 u4  i8 u8  f2   f4   f8
-//   element type   i1  i8     i16    i32    i64    f16  f32  f64
+//   NumPy          b1  i1 u1  i2 u2  i4 u4  i8 u8  f2   f4   f8   c8            c16
+//   element type   i1  i8     i16    i32    i64    f16  f32  f64  complex<f32>  complex<f64>
 //
 // Integers are signless here, so unsigned ones keep their bits. Arrays in Fortran order are read into
-// row-major order. Big-endian, structured, object, string and complex arrays are errors, and so are
+// row-major order. Big-endian, structured, object and string arrays are errors, and so are
 // bytes missing or left over. Nothing in the file is trusted. Any thread.
 #pragma once
 
@@ -30,8 +30,8 @@ StatusOr<runtime::Buffer> readNpy(const std::string &path,
 /// their type, are copied; `log` says so. Errors as above.
 StatusOr<runtime::Buffer> mapNpy(const std::string &path, const Logger &log = {});
 
-/// Creates or replaces the file. index is written as i8, integers as signed; bf16 is Unimplemented,
-/// since NumPy has no such type.
+/// Creates or replaces the file. index is written as i8, integers as signed; i2, i4, bf16 and floats
+/// of 8 bits are Unimplemented, since NumPy has no such types.
 Status writeNpy(const std::string &path, const runtime::Value &value);
 
 } // namespace plim::io

@@ -28,11 +28,14 @@ StatusOr<ElementType> elementTypeOf(std::string_view name) {
     ElementType type;
   };
   static constexpr Row rows[] = {
-      {"BOOL", ElementType::I1},   {"I8", ElementType::I8},   {"U8", ElementType::I8},
-      {"I16", ElementType::I16},   {"U16", ElementType::I16}, {"I32", ElementType::I32},
-      {"U32", ElementType::I32},   {"I64", ElementType::I64}, {"U64", ElementType::I64},
-      {"F16", ElementType::F16},   {"F32", ElementType::F32}, {"F64", ElementType::F64},
-      {"BF16", ElementType::BF16},
+      {"BOOL", ElementType::I1},        {"I8", ElementType::I8},
+      {"U8", ElementType::I8},          {"I16", ElementType::I16},
+      {"U16", ElementType::I16},        {"I32", ElementType::I32},
+      {"U32", ElementType::I32},        {"I64", ElementType::I64},
+      {"U64", ElementType::I64},        {"F16", ElementType::F16},
+      {"F32", ElementType::F32},        {"F64", ElementType::F64},
+      {"BF16", ElementType::BF16},      {"F8_E4M3", ElementType::F8E4M3FN},
+      {"F8_E5M2", ElementType::F8E5M2},
   };
   for (const Row &row : rows)
     if (row.name == name)
@@ -168,7 +171,7 @@ StatusOr<Buffer> SafetensorsFile::tensor(const std::string &name, const Logger &
   if (found == tensors.end())
     return notFoundError(path + ": no tensor '" + name + "'");
   const SafetensorsEntry &entry = found->second;
-  auto alignment = static_cast<size_t>(elementBytes(entry.type));
+  auto alignment = static_cast<size_t>(elementAlignment(entry.type));
   if (reinterpret_cast<uintptr_t>(entry.elements.data()) % alignment == 0)
     return wrapMapping(mapping, entry.elements, entry.type, entry.shape);
   log.log(LogLevel::Info, path, ": tensor '", name,

@@ -83,7 +83,7 @@ StatusOr<Buffer> Buffer::wrap(void *data, ElementType type, std::span<const int6
   PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
   if (!data && bytes > 0)
     return invalidArgumentError("null data for " + std::to_string(bytes) + " bytes");
-  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(elementBytes(type)) != 0)
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(elementAlignment(type)) != 0)
     return invalidArgumentError("data is not aligned for elements of " +
                                 std::string(elementTypeName(type)));
   StatusOr<Buffer> buffer = create(nullptr, data, type, shape);

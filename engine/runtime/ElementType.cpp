@@ -13,7 +13,7 @@ struct Row {
   int64_t bytes;
 };
 
-constexpr std::array<Row, 10> rows = {{
+constexpr std::array<Row, 16> rows = {{
     {ElementType::I1, "i1", 1, 1},
     {ElementType::I8, "i8", 8, 1},
     {ElementType::I16, "i16", 16, 2},
@@ -24,6 +24,12 @@ constexpr std::array<Row, 10> rows = {{
     {ElementType::F32, "f32", 32, 4},
     {ElementType::F64, "f64", 64, 8},
     {ElementType::Index, "index", 64, 8},
+    {ElementType::F8E4M3FN, "f8E4M3FN", 8, 1},
+    {ElementType::F8E5M2, "f8E5M2", 8, 1},
+    {ElementType::ComplexF32, "complex<f32>", 64, 8},
+    {ElementType::ComplexF64, "complex<f64>", 128, 16},
+    {ElementType::I2, "i2", 2, 1},
+    {ElementType::I4, "i4", 4, 1},
 }};
 
 constexpr std::array<ElementType, rows.size()> types = [] {
@@ -52,9 +58,16 @@ int64_t elementBits(ElementType type) { return rowOf(type).bits; }
 
 int64_t elementBytes(ElementType type) { return rowOf(type).bytes; }
 
+int64_t elementAlignment(ElementType type) {
+  return isComplex(type) ? elementBytes(type) / 2 : elementBytes(type);
+}
+
+bool isComplex(ElementType type) {
+  return type == ElementType::ComplexF32 || type == ElementType::ComplexF64;
+}
+
 bool isFloat(ElementType type) {
-  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
-         type == ElementType::F64;
+  return elementTypeName(type).find('f') != std::string_view::npos && !isComplex(type);
 }
 
 } // namespace plim::runtime

@@ -51,7 +51,7 @@ typedef struct plim_buffer_memory {
   /* How many elements neighbours of each dimension lie apart: zero and negative ones are allowed, and
    * elements may overlap. NULL: dense, in row-major order. */
   const int64_t *strides;
-  /* Element 0, aligned to its size. NULL is allowed for a tensor without elements. */
+  /* Element 0, aligned to its size (complex: to its parts). NULL is allowed for a tensor without elements. */
   void *data;
   /* How many bytes from `data` on are the host's to give, and how many before it, which only negative
    * strides reach: a tensor that does not fit in them is refused. */

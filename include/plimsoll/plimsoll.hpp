@@ -19,6 +19,7 @@
 #include "plimsoll/plimsoll.h"
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -154,11 +155,19 @@ inline const char *orNull(const std::string &string) {
 
 } // namespace detail
 
-/// The element type of a C++ type. Integers have no sign of their own; f16 and bf16 have no type here.
+template <typename T>
+concept ComplexElement = std::is_same_v<std::remove_cv_t<T>, std::complex<float>> ||
+                         std::is_same_v<std::remove_cv_t<T>, std::complex<double>>;
+
+/// The element type of a C++ type, std::complex of floats included. Integers have no sign of their own; those of
+/// less than 8 bits, and floats of less than 32, have no type here.
 template <typename T> constexpr plim_element_type elementTypeOf() {
   using U = std::remove_cv_t<T>;
-  static_assert(std::is_arithmetic_v<U> && sizeof(U) <= 8, "no element type");
-  if constexpr (std::is_same_v<U, bool>)
+  static_assert(ComplexElement<U> || (std::is_arithmetic_v<U> && sizeof(U) <= 8),
+                "no element type");
+  if constexpr (ComplexElement<U>)
+    return sizeof(U) == 8 ? PLIM_COMPLEX_F32 : PLIM_COMPLEX_F64;
+  else if constexpr (std::is_same_v<U, bool>)
     return PLIM_I1;
   else if constexpr (std::is_floating_point_v<U>)
     return sizeof(U) == 4 ? PLIM_F32 : PLIM_F64;
@@ -334,7 +343,8 @@ public:
   Argument(const Buffer &buffer) : value(plim_value_buffer(buffer.get())) {}
   template <typename RangeT>
     requires std::ranges::contiguous_range<RangeT> && std::ranges::sized_range<RangeT> &&
-             std::is_arithmetic_v<std::ranges::range_value_t<RangeT>>
+             (std::is_arithmetic_v<std::ranges::range_value_t<RangeT>> ||
+              ComplexElement<std::ranges::range_value_t<RangeT>>)
   Argument(RangeT &&range) {
     Result<Buffer> wrapped =
         Buffer::wrap(std::span(std::ranges::data(range), std::ranges::size(range)));

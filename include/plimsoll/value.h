@@ -23,7 +23,19 @@ enum {
   PLIM_BF16 = 7, /* the upper half of an f32, as its bits */
   PLIM_F32 = 8,
   PLIM_F64 = 9,
-  PLIM_INDEX = 10 /* 64 bits */
+  PLIM_INDEX = 10, /* 64 bits */
+  /* Floats of 8 bits, as these. From wider ones numbers are rounded to nearest even; what is too large becomes
+   * infinity in f8E5M2 and NaN in f8E4M3FN, which has no infinity. */
+  PLIM_F8E4M3FN = 11, /* sign, 4 bits of exponent, 3 of mantissa: up to 448 */
+  PLIM_F8E5M2 = 12,   /* the upper half of an f16: up to 57344 */
+  /* Real and imaginary part, one behind the other. Of buffers only, whose rank may be 0: no scalar has room for
+   * both. */
+  PLIM_COMPLEX_F32 = 13,
+  PLIM_COMPLEX_F64 = 14,
+  /* One byte, whose low bits count: from -2 to 1 and from -8 to 7 with a sign. What a module computes has the
+   * sign in all other bits. */
+  PLIM_I2 = 15,
+  PLIM_I4 = 16
 };
 
 /* The name that modules use: "i1", "bf16", "index". Static; NULL for what is no element type. */
@@ -32,8 +44,8 @@ PLIM_API const char *plim_element_type_name(plim_element_type type);
 /* The type of that name; 0 if there is none. */
 PLIM_API plim_element_type plim_element_type_from_name(const char *name);
 
-/* Bytes that one element takes in memory, and what it is aligned to: 1 for i1, 8 for index. 0 for what is
- * no element type. */
+/* Bytes that one element takes in memory, and what it is aligned to (a complex number only to its parts): 1 for
+ * i1, 8 for index. 0 for what is no element type. */
 PLIM_API size_t plim_element_type_bytes(plim_element_type type);
 
 /* What a value is. */
@@ -49,7 +61,7 @@ typedef struct plim_value {
   plim_value_kind kind;
   plim_element_type element; /* of a scalar */
   union {
-    /* A scalar is in the member of its type; i1, i8, i16, f16 and bf16 in the low bits. Bits beyond the
+    /* A scalar is in the member of its type; types of less than 32 bits in the low bits. Bits beyond the
      * type's are ignored in arguments, and zero in results. */
     uint64_t bits;
     int32_t i32;

@@ -1,4 +1,5 @@
 #include "ir/Conversion/Passes.h"
+#include "ir/Conversion/StorageFloats.h"
 #include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Analysis/DataLayoutAnalysis.h"
@@ -36,10 +37,12 @@ namespace {
 
 struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
   void runOnOperation() override {
-    if (failed(lowerVectors()) || failed(expandComplex()) || failed(callLibrary()) ||
-        failed(convert()))
+    if (failed(lowerVectors()))
       return signalPassFailure();
-    storeBooleansAsBytes();
+    storageFloats += plim::ir::expandStorageFloats(getOperation());
+    if (failed(expandComplex()) || failed(callLibrary()) || failed(convert()))
+      return signalPassFailure();
+    storeSmallIntegersAsBytes();
   }
 
   /// Vector ops to those that have a direct counterpart in LLVM.
@@ -122,14 +125,18 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
-  void storeBooleansAsBytes() {
-    // Vectors of booleans too: LLVM would pack their bits.
+  /// What is smaller than a byte, in vectors too, whose bits LLVM would pack: the low bits count, and the others
+  /// have the sign, or are zero for booleans.
+  void storeSmallIntegersAsBytes() {
+    auto isSmall = [](Type element) {
+      return element.isInteger() && element.getIntOrFloatBitWidth() < 8;
+    };
     auto bytesFor = [&](Type type) -> Type {
       Type byte = IntegerType::get(&getContext(), 8);
-      if (type.isInteger(1))
+      if (isSmall(type))
         return byte;
       auto vector = dyn_cast<VectorType>(type);
-      if (vector && vector.getElementType().isInteger(1))
+      if (vector && isSmall(vector.getElementType()))
         return VectorType::get(vector.getShape(), byte);
       return {};
     };
@@ -143,15 +150,18 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
         Value value = LLVM::TruncOp::create(builder, load.getLoc(), load.getType(), whole);
         load.replaceAllUsesWith(value);
         load.erase();
-        ++booleans;
+        ++smallIntegers;
       } else if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
-        Type bytes = bytesFor(store.getValue().getType());
+        Value value = store.getValue();
+        Type bytes = bytesFor(value.getType());
         if (!bytes)
           return;
-        Value whole = LLVM::ZExtOp::create(builder, store.getLoc(), bytes, store.getValue());
+        Value whole = getElementTypeOrSelf(value.getType()).isInteger(1)
+                          ? LLVM::ZExtOp::create(builder, store.getLoc(), bytes, value).getResult()
+                          : LLVM::SExtOp::create(builder, store.getLoc(), bytes, value);
         LLVM::StoreOp::create(builder, store.getLoc(), whole, store.getAddr(), 1);
         store.erase();
-        ++booleans;
+        ++smallIntegers;
       }
     });
   }

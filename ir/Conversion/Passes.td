@@ -174,13 +174,14 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
 def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert what is left to the LLVM dialect";
   let description = [{
-    Upstream's conversion patterns, applied together. Booleans in memory become bytes, which LLVM's
-    vectoriser can handle.
+    Upstream's conversion patterns, applied together, behind ours for storage floats. Integers of less than 8 bits
+    are bytes in memory, vectors of them too, which LLVM's vectoriser can handle.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let statistics = [
     Statistic<"libraryCalls", "library", "functions of math called in the C library">,
-    Statistic<"booleans", "booleans", "loads and stores of booleans that became bytes">];
+    Statistic<"storageFloats", "storage-floats", "conversions of floats of 8 bits that became integer arithmetic">,
+    Statistic<"smallIntegers", "small-integers", "loads and stores of less than 8 bits that became bytes">];
 }
 
 def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {

@@ -305,6 +305,10 @@ Value plim::ir::loadCallStatus(OpBuilder &builder, Location loc, Value context) 
 }
 
 Value plim::ir::loadScalar(OpBuilder &builder, Location loc, Type type, Value address) {
+  // LLVM has no floats of 8 bits.
+  if (isStorageFloat(type))
+    return arith::BitcastOp::create(
+        builder, loc, type, LLVM::LoadOp::create(builder, loc, builder.getI8Type(), address));
   if (!type.isIndex())
     return LLVM::LoadOp::create(builder, loc, type, address);
   Value word = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address);
@@ -314,6 +318,8 @@ Value plim::ir::loadScalar(OpBuilder &builder, Location loc, Type type, Value ad
 void plim::ir::storeScalar(OpBuilder &builder, Location loc, Value value, Value address) {
   if (value.getType().isIndex())
     value = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+  if (isStorageFloat(value.getType()))
+    value = arith::BitcastOp::create(builder, loc, builder.getI8Type(), value);
   LLVM::StoreOp::create(builder, loc, value, address);
 }
 

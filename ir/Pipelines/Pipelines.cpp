@@ -114,6 +114,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(createSymbolDCEPass());
   manager.addNestedPass<func::FuncOp>(createPlimDecompose());
   manager.addPass(createPlimImport());
+  manager.addNestedPass<func::FuncOp>(createPlimWidenStorageFloats());
   addCleanup(manager);
   manager.addNestedPass<func::FuncOp>(createPlimCheckArithmetic());
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
@@ -226,6 +227,8 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   function.addPass(createLowerAffinePass());
   addCleanup(manager);
   OpPassManager &code = manager.nest<func::FuncOp>();
+  // Once more: canonicalisation makes conversions from integers of those that are rounded behind.
+  code.addPass(createPlimWidenStorageFloats());
   code.addPass(createPlimDefineArithmetic());
   code.addPass(createPlimPollStops());
   manager.addPass(createPlimVerifyPlacement());

@@ -58,6 +58,8 @@ int64_t plim::ir::elementBytes(Type element) {
   return llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
 }
 
+bool plim::ir::isStorageFloat(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+
 bool plim::ir::isInlineConstant(Attribute value, int64_t limit) {
   auto elements = dyn_cast_or_null<DenseElementsAttr>(value);
   if (!elements || elements.empty() || !elements.getElementType().isIntOrFloat())

@@ -123,6 +123,9 @@ llvm::StringRef sourceName(mlir::Operation *op);
 /// number twice its part, a vector the next power of two.
 int64_t elementBytes(mlir::Type element);
 
+/// Does it only hold numbers: a float of 8 bits, f8E4M3FN or f8E5M2? Arithmetic on one is that of f32, rounded.
+bool isStorageFloat(mlir::Type type);
+
 /// Is this the value of a constant that code can have in itself: dense, of at most `limit` bytes, with
 /// elements that are the same in LLVM's memory and in ours?
 bool isInlineConstant(mlir::Attribute value, int64_t limit);

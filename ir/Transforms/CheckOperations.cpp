@@ -1,3 +1,4 @@
+#include "ir/Plim/Plim.h"
 #include "ir/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -17,6 +18,7 @@ namespace plim::ir {
 } // namespace plim::ir
 
 using namespace mlir;
+using plim::ir::isStorageFloat;
 
 namespace {
 
@@ -69,26 +71,45 @@ StringRef reasonAgainst(Operation *op) {
   return {};
 }
 
-/// The float in it that nothing computes with: conversions to and from it have no code.
+/// The float in it that nothing knows: conversions to and from it have no code.
 FloatType unknownFloat(Type type) {
   while (auto shaped = dyn_cast<ShapedType>(type))
     type = shaped.getElementType();
-  if (auto complex = dyn_cast<ComplexType>(type))
-    type = complex.getElementType();
-  auto element = dyn_cast<FloatType>(type);
-  return element && !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element)
-             ? element
-             : FloatType();
+  auto complex = dyn_cast<ComplexType>(type);
+  auto element = dyn_cast<FloatType>(complex ? complex.getElementType() : type);
+  bool isKnown = !element || isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ||
+                 (isStorageFloat(element) && !complex);
+  return isKnown ? FloatType() : element;
+}
+
+/// Why an operation cannot work on numbers that are only stored; empty if it can.
+StringRef reasonAgainstStorage(Operation *op) {
+  if (isa<vector::ContractionOp, vector::FMAOp, vector::MultiDimReductionOp, vector::OuterProductOp,
+          vector::ReductionOp, vector::ScanOp, memref::AtomicRMWOp>(op))
+    return "what combines numbers does so in f32; convert them with arith.extf";
+  if (isa<tosa::MaxPool2dOp>(op))
+    return "pooling begins with the smallest f16 or f32; convert with tosa.cast";
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op);
+      truncation && truncation.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
+                        arith::RoundingMode::to_nearest_even)
+    return "conversions round to nearest even";
+  return {};
 }
 
 LogicalResult check(Operation *op) {
   if (StringRef reason = reasonAgainst(op); !reason.empty())
     return op->emitError() << "'" << op->getName() << "' is not supported: " << reason;
   auto checkTypes = [&](TypeRange types) -> LogicalResult {
-    for (Type type : types)
+    for (Type type : types) {
       if (FloatType unknown = unknownFloat(type))
         return op->emitError() << "'" << op->getName() << "' is not supported on " << unknown
-                               << ": floats are f16, bf16, f32 and f64";
+                               << ": floats are f8E4M3FN, f8E5M2, f16, bf16, f32 and f64";
+      Type element = getElementTypeOrSelf(type);
+      if (StringRef reason = isStorageFloat(element) ? reasonAgainstStorage(op) : StringRef();
+          !reason.empty())
+        return op->emitError() << "'" << op->getName() << "' is not supported on " << element
+                               << ": " << reason;
+    }
     return success();
   };
   if (failed(checkTypes(op->getResultTypes())))

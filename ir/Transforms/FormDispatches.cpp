@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -328,9 +329,18 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     OpBuilder bodyBuilder = OpBuilder::atBlockEnd(entry);
     IRMapping mapping;
     SmallVector<Value> inputs;
-    auto bind = [&](Value value) -> Value {
+    auto bindOne = [&](Value value) -> Value {
       inputs.push_back(value);
       return entry->addArgument(value.getType(), value.getLoc());
+    };
+    auto bind = [&](Value value) -> Value {
+      auto type = dyn_cast<ComplexType>(value.getType());
+      if (!type)
+        return bindOne(value);
+      // A scalar of a dispatch is a word.
+      Value real = bindOne(complex::ReOp::create(builder, loc, value));
+      Value imaginary = bindOne(complex::ImOp::create(builder, loc, value));
+      return complex::CreateOp::create(bodyBuilder, loc, type, real, imaginary);
     };
     SmallVector<Operation *> ordered(cluster.ops.rbegin(), cluster.ops.rend());
     llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

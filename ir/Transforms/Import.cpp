@@ -34,12 +34,15 @@ namespace {
 /// arithmetic on byte offsets in generated code could wrap.
 constexpr int64_t maxBytes = int64_t(1) << 46;
 
-/// Types that a public function may take and return, as scalars or elements.
+/// Types that a public function may take and return, as elements, and all but complex ones as scalars.
 bool isBoundaryElement(Type type) {
-  if (type.isIndex() || type.isF16() || type.isBF16() || type.isF32() || type.isF64())
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return complex.getElementType().isF32() || complex.getElementType().isF64();
+  if (type.isIndex() || type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+      isStorageFloat(type))
     return true;
   return type.isSignlessInteger() &&
-         llvm::is_contained({1u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
+         llvm::is_contained({1u, 2u, 4u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
 }
 
 /// Code for a vector grows with its elements: beyond this it would take minutes to compile.
@@ -124,6 +127,13 @@ LogicalResult checkType(Operation *op, Type type) {
     return op->emitError() << "type " << type << " has no rank; buffers and tensors need one";
   if (auto shaped = dyn_cast<ShapedType>(type); shaped && !isElement(shaped.getElementType()))
     return op->emitError() << "type " << type << " has unsupported elements";
+  // As an element it has its bits together, where one in each byte is written.
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    if (auto vector = dyn_cast<VectorType>(shaped.getElementType());
+        vector && vector.getElementType().isInteger() && vector.getElementTypeBitWidth() < 8)
+      return op->emitError() << "type " << type
+                             << " has vectors of less than a byte for each number "
+                                "as elements; give the vectors' extents to the buffer";
   if (type.isInteger() && type.getIntOrFloatBitWidth() > 64)
     return op->emitError() << "type " << type << " is wider than 64 bits";
   return checkSize(op, type);
@@ -156,11 +166,16 @@ LogicalResult checkBoundary(func::FuncOp function) {
                << "in the default memory space";
       element = shaped.getElementType();
     }
-    if (!isBoundaryElement(element))
+    if (isa<ComplexType>(type)) // a scalar is a word
       return function.emitError() << what << " #" << index << " of '" << function.getName()
-                                  << "' has unsupported element type " << element
-                                  << "; supported are i1, i8, i16, i32, i64, f16, bf16, f32, f64 "
-                                  << "and index";
+                                  << "' is a complex scalar; pass it as a tensor or memref of "
+                                     "rank 0";
+    if (!isBoundaryElement(element))
+      return function.emitError()
+             << what << " #" << index << " of '" << function.getName()
+             << "' has unsupported element type " << element
+             << "; supported are i1, i2, i4, i8, i16, i32, i64, f8E4M3FN, f8E5M2, "
+                "f16, bf16, f32, f64, index, complex<f32> and complex<f64>";
     return success();
   };
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))

@@ -149,6 +149,27 @@ def PlimImport : Pass<"plim-import", "::mlir::ModuleOp"> {
     Statistic<"globals", "globals", "ml_program globals converted">];
 }
 
+def PlimWidenStorageFloats : Pass<"plim-widen-storage-floats", "::mlir::func::FuncOp"> {
+  let summary = "Compute with floats of 8 bits in f32";
+  let description = [{
+    f8E4M3FN and f8E5M2 are types to store numbers in. Each operation of `arith` and `math` on them becomes one on
+    f32, whose result is rounded: before anything is fused or reordered, so that no sum is rounded at other places
+    than its author sees. Runs behind `plim-import`; named linalg ops that are not generic yet become so.
+    The conversions stay until `plim-lower-to-llvm`, which writes them as arithmetic on bits.
+
+    ```mlir
+    %s = arith.addf %a, %b : f8E5M2
+    // becomes
+    %x = arith.extf %a : f8E5M2 to f32
+    %y = arith.extf %b : f8E5M2 to f32
+    %w = arith.addf %x, %y : f32
+    %s = arith.truncf %w : f32 to f8E5M2
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"widened", "widened", "operations computed in f32">];
+}
+
 def PlimCheckArithmetic : Pass<"plim-check-arithmetic", "::mlir::func::FuncOp"> {
   let summary = "Make operations on numbers that may have no result a value or a located error";
   let description = [{
@@ -357,7 +378,8 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     %r = plim.dispatch @main_contraction_0 ins(%a, %b : ...) outs(%e : ...) -> tensor<4x8xf32>
     ```
   }];
-  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::complex::ComplexDialect",
+                           "::mlir::tensor::TensorDialect"];
   let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
                         "Fuse producers; off, each op is a dispatch: the oracle">,
                  Option<"maxOps", "max-ops", "size_t", /*default=*/"32",

@@ -3,9 +3,12 @@
 #include "python/native/Errors.h"
 #include "python/native/Gil.h"
 
+#include <algorithm>
 #include <bit>
+#include <climits>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 namespace plim::python {
 
@@ -18,16 +21,71 @@ struct Elements {
   int type; /// of results
 };
 constexpr Elements elements[] = {
-    {0, 0, 0, NPY_NOTYPE},      {'b', 'b', 1, NPY_BOOL},   {'i', 'u', 1, NPY_INT8},
-    {'i', 'u', 2, NPY_INT16},   {'i', 'u', 4, NPY_INT32},  {'i', 'u', 8, NPY_INT64},
-    {'f', 'f', 2, NPY_FLOAT16}, {'u', 'u', 2, NPY_UINT16}, {'f', 'f', 4, NPY_FLOAT32},
-    {'f', 'f', 8, NPY_FLOAT64}, {'i', 'u', 8, NPY_INT64}};
-static_assert(std::size(elements) == PLIM_INDEX + 1);
+    {0, 0, 0, NPY_NOTYPE},      {'b', 'b', 1, NPY_BOOL},      {'i', 'u', 1, NPY_INT8},
+    {'i', 'u', 2, NPY_INT16},   {'i', 'u', 4, NPY_INT32},     {'i', 'u', 8, NPY_INT64},
+    {'f', 'f', 2, NPY_FLOAT16}, {'u', 'u', 2, NPY_UINT16},    {'f', 'f', 4, NPY_FLOAT32},
+    {'f', 'f', 8, NPY_FLOAT64}, {'i', 'u', 8, NPY_INT64},     {'u', 'u', 1, NPY_UINT8},
+    {'u', 'u', 1, NPY_UINT8},   {'c', 'c', 8, NPY_COMPLEX64}, {'c', 'c', 16, NPY_COMPLEX128},
+    {'i', 'u', 1, NPY_INT8},    {'i', 'u', 1, NPY_INT8}};
+static_assert(std::size(elements) == PLIM_I4 + 1);
 
-/// bfloat16 as some packages add it to NumPy: opaque elements of two bytes.
-bool isForeignBfloat16(const PyArray_Descr *type) {
-  return type->kind == 'V' && type->elsize == 2 && type->typeobj &&
-         std::strstr(type->typeobj->tp_name, "bfloat16");
+/// The element type of elements that ml_dtypes and the like add to NumPy, which are opaque to it; 0 for others.
+plim_element_type foreignElementType(const PyArray_Descr *type) {
+  static constexpr struct {
+    std::string_view name;
+    plim_element_type element;
+  } rows[] = {{"bfloat16", PLIM_BF16},
+              {"float8_e4m3fn", PLIM_F8E4M3FN},
+              {"float8_e5m2", PLIM_F8E5M2},
+              {"int2", PLIM_I2},
+              {"uint2", PLIM_I2},
+              {"int4", PLIM_I4},
+              {"uint4", PLIM_I4}};
+  if (type->kind != 'V' || !type->typeobj)
+    return 0;
+  std::string_view name = type->typeobj->tp_name;
+  name.remove_prefix(name.rfind('.') + 1);
+  for (const auto &row : rows)
+    if (row.name == name && type->elsize == elements[row.element].bytes)
+      return row.element;
+  return 0;
+}
+
+/// A float of 8 bits: what is not below `special` without sign is infinity, if there is one, or NaN.
+struct Float8 {
+  int mantissa, bias;
+  unsigned special, nan;
+};
+constexpr Float8 float8Of(plim_element_type element) {
+  return element == PLIM_F8E4M3FN ? Float8{3, 7, 0x7f, 0x7f} : Float8{2, 15, 0x7c, 0x7e};
+}
+
+/// To the nearest, ties to even.
+uint64_t toFloat8(plim_element_type element, double value) {
+  Float8 format = float8Of(element);
+  unsigned sign = std::signbit(value) ? 0x80 : 0;
+  double size = std::fabs(value);
+  if (std::isnan(size))
+    return sign | format.nan;
+  size = std::min(size, 1e9); // as far beyond the largest as infinity
+  int exponent = std::max(size == 0 ? INT_MIN : std::ilogb(size), 1 - format.bias);
+  // In units of the last place: a carry runs into the exponent by itself.
+  double units = std::nearbyint(std::ldexp(size, format.mantissa - exponent));
+  auto bits = static_cast<unsigned>((exponent + format.bias - 1) << format.mantissa) +
+              static_cast<unsigned>(units);
+  return sign | std::min(bits, format.special);
+}
+
+double fromFloat8(plim_element_type element, uint64_t bits) {
+  Float8 format = float8Of(element);
+  auto size = static_cast<unsigned>(bits & 0x7f);
+  int exponent = std::max(static_cast<int>(size >> format.mantissa), 1);
+  unsigned leading = size >> format.mantissa ? 1u << format.mantissa : 0;
+  double value = std::ldexp(leading + (size & ((1u << format.mantissa) - 1)),
+                            exponent - format.bias - format.mantissa);
+  if (size >= format.special)
+    value = size < format.nan ? HUGE_VAL : std::nan("");
+  return bits & 0x80 ? -value : value;
 }
 
 float fromBfloat16(uint64_t bits) {
@@ -52,16 +110,16 @@ bool hasElements(PyArrayObject *array, plim_element_type element) {
   if ((type->kind == want.kind || type->kind == want.otherKind) && type->elsize == want.bytes)
       [[likely]]
     return true;
-  return element == PLIM_BF16 && isForeignBfloat16(type);
+  return foreignElementType(type) == element;
 }
 
 plim_element_type elementTypeOf(PyArrayObject *array) {
-  for (plim_element_type element :
-       {PLIM_I1, PLIM_I8, PLIM_I16, PLIM_I32, PLIM_I64, PLIM_F16, PLIM_F32, PLIM_F64})
+  for (plim_element_type element : {PLIM_I1, PLIM_I8, PLIM_I16, PLIM_I32, PLIM_I64, PLIM_F16,
+                                    PLIM_F32, PLIM_F64, PLIM_COMPLEX_F32, PLIM_COMPLEX_F64})
     if (hasElements(array, element))
       return element;
   bool isOurs = PyArray_ISNBO(PyArray_DESCR(array)->byteorder);
-  return isOurs && isForeignBfloat16(PyArray_DESCR(array)) ? PLIM_BF16 : 0;
+  return isOurs ? foreignElementType(PyArray_DESCR(array)) : 0;
 }
 
 Ref describeElements(PyArrayObject *array) {
@@ -69,7 +127,8 @@ Ref describeElements(PyArrayObject *array) {
 }
 
 bool isNumber(PyObject *object) {
-  return PyFloat_Check(object) || PyLong_Check(object) || PyArray_IsScalar(object, Generic);
+  return PyFloat_Check(object) || PyComplex_Check(object) || PyLong_Check(object) ||
+         PyArray_IsScalar(object, Generic);
 }
 
 bool isMasked(PyObject *object) {
@@ -97,14 +156,6 @@ Ref asArray(PyObject *object) {
   else if (!PyObject_HasAttrString(object, "__array__"))
     return {};
   return source ? Ref(PyArray_FromAny(source.get(), nullptr, 0, 0, 0, nullptr)) : Ref();
-}
-
-Ref makeScalarArray(plim_element_type element, uint64_t bits) {
-  PyObject *array = PyArray_SimpleNew(0, nullptr, elements[element].type);
-  if (array)
-    std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject *>(array)), &bits,
-                static_cast<size_t>(elements[element].bytes));
-  return Ref(array);
 }
 
 bool stridesInElements(PyArrayObject *array) {
@@ -168,19 +219,34 @@ plim_buffer *lend(PyArrayObject *array, plim_element_type element, Lend how) {
   return buffer;
 }
 
+namespace {
+
+/// Of an integer.
+int bitsOf(plim_element_type element) {
+  return element == PLIM_I1   ? 1
+         : element == PLIM_I2 ? 2
+         : element == PLIM_I4 ? 4
+                              : 8 * elements[element].bytes;
+}
+
+} // namespace
+
 bool toBits(PyObject *number, plim_element_type element, uint64_t *out) {
   switch (element) {
   case PLIM_F16:
   case PLIM_BF16:
   case PLIM_F32:
-  case PLIM_F64: {
+  case PLIM_F64:
+  case PLIM_F8E4M3FN:
+  case PLIM_F8E5M2: {
     double value = PyFloat_AsDouble(number);
     if (value == -1 && PyErr_Occurred())
       return false;
-    *out = element == PLIM_F64   ? std::bit_cast<uint64_t>(value)
-           : element == PLIM_F32 ? std::bit_cast<uint32_t>(static_cast<float>(value))
-           : element == PLIM_F16 ? std::bit_cast<uint16_t>(static_cast<_Float16>(value))
-                                 : toBfloat16(static_cast<float>(value));
+    *out = element == PLIM_F64    ? std::bit_cast<uint64_t>(value)
+           : element == PLIM_F32  ? std::bit_cast<uint32_t>(static_cast<float>(value))
+           : element == PLIM_F16  ? std::bit_cast<uint16_t>(static_cast<_Float16>(value))
+           : element == PLIM_BF16 ? toBfloat16(static_cast<float>(value))
+                                  : toFloat8(element, value);
     return true;
   }
   default:
@@ -193,7 +259,7 @@ bool toBits(PyObject *number, plim_element_type element, uint64_t *out) {
   Ref index(PyNumber_Index(number)); // refuses what has a fraction
   if (!index)
     return false;
-  int bits = element == PLIM_I1 ? 1 : 8 * elements[element].bytes;
+  int bits = bitsOf(element);
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   uint64_t word = static_cast<uint64_t>(value);
@@ -214,6 +280,21 @@ bool toBits(PyObject *number, plim_element_type element, uint64_t *out) {
   return true;
 }
 
+Ref makeNumberArray(plim_element_type element, PyObject *number) {
+  int type = elements[element].type;
+  if (type == NPY_COMPLEX64 || type == NPY_COMPLEX128)
+    return Ref(PyArray_FromAny(number, PyArray_DescrFromType(type), 0, 0,
+                               NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST, nullptr));
+  uint64_t bits = 0;
+  if (!toBits(number, element, &bits))
+    return {};
+  PyObject *array = PyArray_SimpleNew(0, nullptr, type);
+  if (array)
+    std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject *>(array)), &bits,
+                static_cast<size_t>(elements[element].bytes));
+  return Ref(array);
+}
+
 PyObject *fromBits(plim_element_type element, uint64_t bits) {
   switch (element) {
   case PLIM_I1:
@@ -222,6 +303,9 @@ PyObject *fromBits(plim_element_type element, uint64_t bits) {
     return PyFloat_FromDouble(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
   case PLIM_BF16:
     return PyFloat_FromDouble(fromBfloat16(bits));
+  case PLIM_F8E4M3FN:
+  case PLIM_F8E5M2:
+    return PyFloat_FromDouble(fromFloat8(element, bits));
   case PLIM_F32:
     return PyFloat_FromDouble(std::bit_cast<float>(static_cast<uint32_t>(bits)));
   case PLIM_F64:
@@ -229,7 +313,7 @@ PyObject *fromBits(plim_element_type element, uint64_t bits) {
   default:
     break;
   }
-  int unused = 64 - 8 * elements[element].bytes;
+  int unused = 64 - bitsOf(element);
   return PyLong_FromLongLong(static_cast<int64_t>(bits << unused) >> unused);
 }
 
@@ -377,7 +461,7 @@ PyType_Slot bufferSlots[] = {
          "One tensor in memory: what results are views of, and what arguments may be.\n\n"
          "Made of an array, or of anything with the buffer protocol or DLPack, without a "
          "copy;\nelement_type=\"bf16\" reads an array of uint16 as the upper halves of "
-         "float32.")},
+         "float32,\n\"f8E4M3FN\" and \"f8E5M2\" one of uint8 as floats of 8 bits.")},
     {Py_tp_new, reinterpret_cast<void *>(makeBuffer)},
     {Py_tp_dealloc, reinterpret_cast<void *>(freeBuffer)},
     {Py_tp_getset, bufferGetters},

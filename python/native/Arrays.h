@@ -2,7 +2,7 @@
 //
 // An array is lent without a copy: the buffer points at its elements and, where it may outlive the
 // call, keeps the array. bf16 has no type of NumPy's: it is uint16 there, the upper half of a
-// float32. Integers of the library have no sign: signed and unsigned arrays fit, and results are
+// float32; floats of 8 bits are uint8. i2 and i4 are int8. Integers of the library have no sign: signed and unsigned arrays fit, and results are
 // signed.
 #pragma once
 
@@ -42,8 +42,8 @@ constexpr const char *maskedText = "a masked array would lose its mask; filled()
 /// an __array__ an array. No reference and no exception for what is none of it.
 Ref asArray(PyObject *object);
 
-/// An array of rank 0 with these bits.
-Ref makeScalarArray(plim_element_type element, uint64_t bits);
+/// An array of rank 0 with this number (isNumber()). Null with an exception, as toBits().
+Ref makeNumberArray(plim_element_type element, PyObject *number);
 /// Do neighbours lie a whole number of elements apart, in each dimension?
 bool stridesInElements(PyArrayObject *array);
 

@@ -174,11 +174,10 @@ bool Frame::addArgument(size_t index, PyObject *object) {
   if (PyArray_Check(object)) [[likely]]
     return addArray(index, Ref::borrowed(object));
   if (type.rank == 0 && isNumber(object)) {
-    uint64_t bits = 0;
-    if (!toBits(object, type.element, &bits))
+    Ref array = makeNumberArray(type.element, object);
+    if (!array)
       return place.failAgain();
-    Ref array = makeScalarArray(type.element, bits);
-    return array && addArray(index, std::move(array));
+    return addArray(index, std::move(array));
   }
   Ref converted = asArray(object);
   if (!converted)
@@ -206,9 +205,12 @@ bool Frame::addArray(size_t index, Ref object) {
       return false;
   }
   auto *array = reinterpret_cast<PyArrayObject *>(object.get());
+  bool isFloat8 = type.element == PLIM_F8E4M3FN || type.element == PLIM_F8E5M2;
   const char *hint = type.element == PLIM_BF16
                          ? " does not fit; bf16 is uint16 in NumPy, see plimsoll.to_bf16()"
-                         : " does not fit; astype() converts";
+                     : isFloat8 ? " does not fit; floats of 8 bits are uint8 in NumPy, see "
+                                  "plimsoll.to_f8()"
+                                : " does not fit; astype() converts";
   if (!place.checkElements(array, hint))
     return false;
   bool isFit = PyArray_ISALIGNED(array) &&

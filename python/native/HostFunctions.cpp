@@ -122,7 +122,9 @@ bool giveResult(plim_host_call *call, const Parameter &parameter, size_t index,
   // An element of a module has no sign: 255 and -1 are both an i8.
   if (PyArray_ISINTEGER(from) && PyArray_ISINTEGER(to) &&
       PyArray_ITEMSIZE(from) > PyArray_ITEMSIZE(to) && PyArray_SIZE(from) != 0) {
-    plim_element_type element = parameter.element == PLIM_BF16 ? PLIM_I16 : parameter.element;
+    plim_element_type element = parameter.element == PLIM_BF16 ? PLIM_I16
+                                : PyArray_ITEMSIZE(to) == 1    ? PLIM_I8
+                                                               : parameter.element;
     for (const char *extreme : {"min", "max"}) {
       Ref number(PyObject_CallMethod(array.get(), extreme, nullptr));
       uint64_t bits;

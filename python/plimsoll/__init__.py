@@ -27,7 +27,7 @@ from .errors import (AlreadyExistsError, ArgumentTypeError, CancelledError, Data
                      DeadlineExceededError, Error, FailedPreconditionError, InternalError,
                      InvalidArgumentError, NotFoundError, OutOfRangeError, PermissionDeniedError,
                      ResourceExhaustedError, UnavailableError, UnimplementedError, UnknownError)
-from .buffer import Buffer, from_bf16, from_dlpack, to_bf16
+from .buffer import Buffer, from_bf16, from_dlpack, from_f8, to_bf16, to_f8
 from .call import Call
 from .engine import Engine, Target, default_engine
 from .function import Function, Signature, Type

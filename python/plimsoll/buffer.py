@@ -7,6 +7,8 @@ any version.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from . import _native
@@ -108,3 +110,56 @@ def from_bf16(bits) -> np.ndarray:
     if hasattr(bits, "_trace"):
         return bits.__array_function__(from_bf16, (type(bits),), (bits,), {})
     return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+@functools.cache
+def _f8_values(element_type: str) -> np.ndarray:
+    """What each byte without sign stands for; what is no number is the one that would follow."""
+    formats = {"f8E4M3FN": (3, 7, 0x7f), "f8E5M2": (2, 15, 0x7c)}
+    if element_type not in formats:
+        raise ValueError(f"{element_type!r} is neither 'f8E4M3FN' nor 'f8E5M2'")
+    mantissa, bias, special = formats[element_type]
+    codes = np.arange(special + 1)
+    exponent = np.maximum(codes >> mantissa, 1)
+    leading = np.where(codes >> mantissa, 1 << mantissa, 0)
+    return np.ldexp((leading + codes % (1 << mantissa)).astype(float), exponent - bias - mantissa)
+
+
+def to_f8(array, element_type: str) -> np.ndarray:
+    """The nearest float of 8 bits of each element, ties to even, as an array of uint8.
+
+    `element_type` is "f8E4M3FN" or "f8E5M2". NumPy has neither: arguments and results of these
+    types are arrays of uint8 with their bits, which `.view()` of a type of ml_dtypes makes numbers.
+    What is too large becomes infinity in f8E5M2, and NaN in f8E4M3FN.
+
+    >>> import plimsoll as pl
+    >>> pl.to_f8([1.0, -2.0, 1e9], "f8E4M3FN").tolist() == [0x38, 0xc0, 0x7f]
+    True
+    """
+    steps = _f8_values(element_type)
+    with np.errstate(invalid="ignore"):  # of NaNs that signal
+        values = np.asarray(array, float)
+    middles = (steps[1:] + steps[:-1]) / 2
+    size = np.nan_to_num(np.abs(values))
+    bits = np.searchsorted(middles, size)  # in the middle: the lower one
+    is_tie = np.isin(size, middles)
+    bits = bits + (is_tie & (bits % 2 == 1))
+    nan = 0x7f if element_type == "f8E4M3FN" else 0x7e
+    bits = np.where(np.isnan(values), nan, bits)
+    return (bits | np.where(np.signbit(values), 0x80, 0)).astype(np.uint8)
+
+
+def from_f8(bits, element_type: str) -> np.ndarray:
+    """The inverse of `to_f8`: float32, exactly.
+
+    >>> import plimsoll as pl
+    >>> pl.from_f8(pl.to_f8([1.0, 0.1], "f8E5M2"), "f8E5M2")
+    array([1.     , 0.09375], dtype=float32)
+    """
+    steps = _f8_values(element_type)
+    table = np.full(128, np.nan, np.float32)
+    table[:len(steps) - 1] = steps[:-1]
+    if element_type == "f8E5M2":
+        table[len(steps) - 1] = np.inf
+    bits = np.asarray(bits, np.uint8)
+    return np.where(bits & 0x80, -table[bits & 0x7f], table[bits & 0x7f])

@@ -14,7 +14,9 @@ from . import _native
 from ._native import Function
 
 _DTYPES = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
-           "f16": "float16", "bf16": "uint16", "f32": "float32", "f64": "float64", "index": "int64"}
+           "f16": "float16", "bf16": "uint16", "f32": "float32", "f64": "float64", "index": "int64",
+           "f8E4M3FN": "uint8", "f8E5M2": "uint8",
+           "complex<f32>": "complex64", "complex<f64>": "complex128", "i2": "int8", "i4": "int8"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Type:
 
     @property
     def dtype(self) -> str:
-        """What the elements are to NumPy; bf16 is uint16 there."""
+        """What the elements are to NumPy; bf16 is uint16 there, floats of 8 bits are
+        uint8, i2 and i4 int8."""
         return _DTYPES[self.element_type]
 
     def __str__(self):

@@ -72,10 +72,25 @@ static void dlpackImports(void) {
   const struct {
     uint8_t code, bits;
     plim_element_type type;
-  } types[] = {{0, 8, PLIM_I8},   {0, 16, PLIM_I16}, {0, 32, PLIM_I32}, {0, 64, PLIM_I64},
-               {1, 8, PLIM_I8},   {1, 16, PLIM_I16}, {1, 32, PLIM_I32}, {1, 64, PLIM_I64},
-               {2, 16, PLIM_F16}, {2, 32, PLIM_F32}, {2, 64, PLIM_F64}, {4, 16, PLIM_BF16},
-               {6, 8, PLIM_I1}};
+  } types[] = {{0, 8, PLIM_I8},
+               {0, 16, PLIM_I16},
+               {0, 32, PLIM_I32},
+               {0, 64, PLIM_I64},
+               {1, 8, PLIM_I8},
+               {1, 16, PLIM_I16},
+               {1, 32, PLIM_I32},
+               {1, 64, PLIM_I64},
+               {2, 16, PLIM_F16},
+               {2, 32, PLIM_F32},
+               {2, 64, PLIM_F64},
+               {4, 16, PLIM_BF16},
+               {6, 8, PLIM_I1},
+               {10, 8, PLIM_F8E4M3FN},
+               {12, 8, PLIM_F8E5M2},
+               {5, 64, PLIM_COMPLEX_F32},
+               {5, 128, PLIM_COMPLEX_F64},
+               {0, 4, PLIM_I4},
+               {1, 2, PLIM_I2}};
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
     produce();
     managed.tensor.data = elements;
@@ -83,6 +98,7 @@ static void dlpackImports(void) {
     strides[0] = strides[1] = 0;
     managed.tensor.type_code = types[i].code;
     managed.tensor.type_bits = types[i].bits;
+    managed.flags = types[i].bits < 8 ? PLIM_DLPACK_SUBBYTE_PADDED : 0;
     CHECK_OK(import(&buffer));
     CHECK(plim_buffer_element_type(buffer) == types[i].type);
     plim_buffer_release(buffer);
@@ -100,13 +116,15 @@ static void dlpackRefuses(void) {
   managed.tensor.device_type = 2;
   CHECK_FAILS(import(&buffer), PLIM_UNIMPLEMENTED, "device type 2");
   produce();
-  managed.flags = PLIM_DLPACK_SUBBYTE_PADDED;
-  CHECK_FAILS(import(&buffer), PLIM_UNIMPLEMENTED, "smaller than a byte");
+  managed.tensor.type_code = 0;
+  managed.tensor.type_bits = 4;
+  CHECK_FAILS(import(&buffer), PLIM_UNIMPLEMENTED, "several elements in a byte");
   produce();
   managed.tensor.type_lanes = 4;
   CHECK_FAILS(import(&buffer), PLIM_UNIMPLEMENTED, "4 lanes");
   produce();
-  managed.tensor.type_code = 5; /* complex */
+  managed.tensor.type_code = 5; /* complex, of two f16 */
+  managed.tensor.type_bits = 32;
   CHECK_FAILS(import(&buffer), PLIM_UNIMPLEMENTED, "type code 5");
   produce();
   managed.tensor.type_bits = 128;

@@ -415,18 +415,30 @@ static void valueElementTypes(void) {
     plim_element_type type;
     const char *name;
     size_t bytes;
-  } types[] = {{PLIM_I1, "i1", 1},      {PLIM_I8, "i8", 1},   {PLIM_I16, "i16", 2},
-               {PLIM_I32, "i32", 4},    {PLIM_I64, "i64", 8}, {PLIM_F16, "f16", 2},
-               {PLIM_BF16, "bf16", 2},  {PLIM_F32, "f32", 4}, {PLIM_F64, "f64", 8},
-               {PLIM_INDEX, "index", 8}};
+  } types[] = {{PLIM_I1, "i1", 1},
+               {PLIM_I8, "i8", 1},
+               {PLIM_I16, "i16", 2},
+               {PLIM_I32, "i32", 4},
+               {PLIM_I64, "i64", 8},
+               {PLIM_F16, "f16", 2},
+               {PLIM_BF16, "bf16", 2},
+               {PLIM_F32, "f32", 4},
+               {PLIM_F64, "f64", 8},
+               {PLIM_INDEX, "index", 8},
+               {PLIM_F8E4M3FN, "f8E4M3FN", 1},
+               {PLIM_F8E5M2, "f8E5M2", 1},
+               {PLIM_COMPLEX_F32, "complex<f32>", 8},
+               {PLIM_COMPLEX_F64, "complex<f64>", 16},
+               {PLIM_I2, "i2", 1},
+               {PLIM_I4, "i4", 1}};
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
     CHECK(strcmp(plim_element_type_name(types[i].type), types[i].name) == 0);
     CHECK(plim_element_type_from_name(types[i].name) == types[i].type);
     CHECK(plim_element_type_bytes(types[i].type) == types[i].bytes);
   }
   CHECK(plim_element_type_name(0) == NULL);
-  CHECK(plim_element_type_name(11) == NULL);
-  CHECK(plim_element_type_bytes(11) == 0);
+  CHECK(plim_element_type_name(17) == NULL);
+  CHECK(plim_element_type_bytes(17) == 0);
   CHECK(plim_element_type_from_name("i33") == 0);
   CHECK(plim_element_type_from_name(NULL) == 0);
   plim_value_release(NULL);

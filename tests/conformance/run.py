@@ -27,6 +27,8 @@ DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|COUNT|NO-REFERENCE|C
 COUNTS = ("copies", "allocations", "dispatches", "kernels", "beside")
 PRINTED = re.compile(r"((?:result|arg)\[\d+\]):\s*(.*?)\s*$")
 INTEGER = re.compile(r"i\d+|index")
+# Bits of the mantissa, exponent of the smallest normal number, the largest number, what is larger.
+FLOATS_OF_8_BITS = {"f8E4M3FN": (3, -6, 448.0, math.nan), "f8E5M2": (2, -14, 57344.0, math.inf)}
 
 
 class ModuleError(Exception):
@@ -113,6 +115,11 @@ def read_float(element, word):
     value = float(word)
     if element == "f64" or not math.isfinite(value):
         return value
+    if element in FLOATS_OF_8_BITS:
+        mantissa, smallest, largest, beyond = FLOATS_OF_8_BITS[element]
+        unit = 2.0 ** (max(math.frexp(value)[1] - 1, smallest) - mantissa)
+        rounded = round(value / unit) * unit  # Ties to even.
+        return math.copysign(rounded if abs(rounded) <= largest else beyond, value)
     try:
         if element == "f16":
             return struct.unpack("e", struct.pack("e", value))[0]
@@ -124,21 +131,31 @@ def read_float(element, word):
     return struct.unpack("f", struct.pack("I", bits))[0]
 
 
+def read_complex(element, word):
+    """Both parts of `1.5-2j`."""
+    value = complex(word)
+    return [read_float(element[8:-1], repr(part)) for part in (value.real, value.imag)]
+
+
 def parse_value(text):
-    """Reads `2x3xf32=[[1, 2, 3], [4, 5, 6]]`; integers stay whole: no bit of an i64 is lost."""
-    match = re.fullmatch(r"((?:\d+x)*)([a-z]+\d*)=(.*)", text)
+    """Reads `2x3xf32=[[1, 2, 3], [4, 5, 6]]`; integers stay whole: no bit of an i64 is lost. Complex
+    numbers are their parts."""
+    match = re.fullmatch(r"((?:\d+x)*)([a-z][\w<>]*)=(.*)", text)
     if not match:
         raise ModuleError(f"cannot read the value '{text[:80]}'")
     extents, element, data = match.groups()
     integer = INTEGER.fullmatch(element)
     words = re.sub(r"[\[\],]", " ", data).split()
     try:
-        elements = [int(word) if integer else read_float(element, word) for word in words]
+        if element.startswith("complex<"):
+            elements = [part for word in words for part in read_complex(element, word)]
+        else:
+            elements = [int(word) if integer else read_float(element, word) for word in words]
     except ValueError:
         raise ModuleError(f"cannot read the value '{text[:80]}'") from None
     shape = tuple(int(extent) for extent in extents.split("x")[:-1])
-    if len(elements) != math.prod(shape):
-        raise ModuleError(f"{math.prod(shape)} elements announced, {len(elements)} printed")
+    if len(words) != math.prod(shape):
+        raise ModuleError(f"{math.prod(shape)} elements announced, {len(words)} printed")
     return Value(shape, element, elements)
 
 

@@ -107,7 +107,7 @@ def test_import_keeps_read_only(module):
 @pytest.mark.parametrize("wrong, error", [
     ({"major": 2}, pl.FailedPreconditionError), ({"device": 2}, pl.UnimplementedError),
     ({"lanes": 2}, pl.UnimplementedError), ({"code": 5}, pl.UnimplementedError),
-    ({"flags": 4}, pl.UnimplementedError), ({"bits": 8}, pl.UnimplementedError)])
+    ({"code": 0, "bits": 4}, pl.UnimplementedError), ({"bits": 8}, pl.UnimplementedError)])
 def test_refused(wrong, error):
     producer = Producer(np.zeros(3, np.float32), **wrong)
     with pytest.raises(error):

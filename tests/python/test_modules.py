@@ -152,7 +152,7 @@ def test_parameters(tmp_path, engine):
     with pytest.raises(pl.InvalidArgumentError, match="w"):
         engine.loads(PARAMETERS, parameters={"w": np.ones(4, np.float32)})
     with pytest.raises(ValueError, match="parameter 'w'"):
-        pl.Parameters({"w": np.zeros(3, complex)})
+        pl.Parameters({"w": np.zeros(3, np.longdouble)})
     with pytest.raises(pl.NotFoundError):
         pl.Parameters(tmp_path / "none.safetensors")
     with pytest.raises(ValueError):

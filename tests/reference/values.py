@@ -8,7 +8,7 @@ import numpy as np
 from .irtypes import Complex, Float, Index, Int, Shaped, is_integer
 from .numerics import float_from_bits, format_of
 
-WORD = re.compile(r"((?:\d+x)*)([a-z]+\d*)=(.*)", re.S)
+WORD = re.compile(r"((?:\d+x)*)([a-z][\w<>]*)=(.*)", re.S)
 
 
 class BadValue(Exception):
@@ -18,6 +18,8 @@ class BadValue(Exception):
 def element_type(name):
     if name == "index":
         return Index()
+    if name.startswith("complex<"):
+        return Complex(Float(name[8:-1]))
     return Int(int(name[1:])) if name.startswith("i") else Float(name)
 
 
@@ -32,6 +34,9 @@ def random_words(seed, count):
 
 def random_elements(kind, seed, count):
     """The elements of `rnd:SEED`: floats are multiples of 2^-p in [-1, 1) that the type holds."""
+    if isinstance(kind, Complex):
+        parts = random_elements(kind.part, seed, 2 * count)
+        return parts[::2] + 1j * parts[1::2]
     words = random_words(seed, count)
     if isinstance(kind, Float):
         bits = format_of(kind).precision - 1
@@ -40,6 +45,8 @@ def random_elements(kind, seed, count):
         return (words >> np.uint64(61)).astype(np.int64)
     if kind.width == 1:
         return (words >> np.uint64(63)).astype(np.int64)
+    if kind.width == 2:
+        return (words >> np.uint64(62)).astype(np.int64) - 2
     return (words >> np.uint64(60)).astype(np.int64) - 8
 
 
@@ -53,7 +60,8 @@ def parse(text, folder="."):
         array = read_npy(pathlib.Path(folder, text[1:]))
         kind = {"float64": Float("f64"), "float32": Float("f32"), "float16": Float("f16"),
                 "int64": Int(64), "int32": Int(32), "int16": Int(16), "int8": Int(8),
-                "bool": Int(1)}[array.dtype.name]
+                "bool": Int(1), "complex64": Complex(Float("f32")),
+                "complex128": Complex(Float("f64"))}[array.dtype.name]
         return array.shape, kind, array
     match = WORD.fullmatch(text)
     if not match:
@@ -72,6 +80,8 @@ def parse(text, folder="."):
         if is_integer(kind):
             numbers = [int(word, 0) for word in words]
             flat = np.array([n - (1 << 64) if n >= 1 << 63 else n for n in numbers], np.int64)
+        elif isinstance(kind, Complex):
+            flat = np.array([complex(word) for word in words], np.complex128)
         else:
             flat = np.array([float(word) for word in words], np.float64)
         if flat.size == 1:
@@ -84,6 +94,8 @@ def parse(text, folder="."):
 def raw_elements(data, kind):
     if is_integer(kind):
         return np.frombuffer(data, f"<i{max(kind.width // 8, 1)}").astype(np.int64)
+    if isinstance(kind, Complex):
+        return np.frombuffer(data, {"f32": "<c8", "f64": "<c16"}[kind.part.name])
     size = format_of(kind).bits // 8
     return float_from_bits(np.frombuffer(data, f"<u{size}").astype(np.uint64), kind)
 
@@ -92,7 +104,7 @@ def argument(run, text, kind, folder="."):
     """An array as the machine keeps it, of the element type that the function says."""
     _, element, array = parse(text, folder)
     wanted = kind.element if isinstance(kind, Shaped) else kind
-    if element != wanted and not isinstance(wanted, Complex):
+    if element != wanted:
         raise BadValue(f"a value of {element} for {wanted}")
     with np.errstate(all="ignore"):
         value = run.numerics.constant(array, wanted)
@@ -102,10 +114,15 @@ def argument(run, text, kind, folder="."):
 def type_name(kind):
     if isinstance(kind, Float):
         return kind.name
+    if isinstance(kind, Complex):
+        return f"complex<{kind.part.name}>"
     return "index" if isinstance(kind, Index) else f"i{kind.width}"
 
 
 def plain(value, kind):
-    """(shape, name of the element type, Python numbers) of a result."""
+    """(shape, name of the element type, Python numbers) of a result; of complex ones the parts."""
     element = kind.element if isinstance(kind, Shaped) else kind
-    return np.shape(value), type_name(element), np.reshape(value, -1).tolist()
+    flat = np.reshape(value, -1)
+    if isinstance(element, Complex):
+        flat = np.stack([flat.real, flat.imag], -1).reshape(-1)
+    return np.shape(value), type_name(element), flat.tolist()

@@ -1,6 +1,6 @@
 #include "tools/io/ElementText.h"
 
-#include "tools/io/HalfFloat.h"
+#include "tools/io/SmallFloat.h"
 
 #include <charconv>
 #include <cmath>
@@ -23,9 +23,16 @@ Status outOfRange(ElementType type, std::string_view text) {
                               std::string(elementTypeName(type)));
 }
 
-void storeInteger(ElementType type, uint64_t value, void *out) {
+/// The value of the low bits, with sign but for i1.
+int64_t lowBits(ElementType type, uint64_t value) {
   if (type == ElementType::I1)
-    value &= 1;
+    return static_cast<int64_t>(value & 1);
+  auto unused = static_cast<unsigned>(64 - elementBits(type));
+  return static_cast<int64_t>(value << unused) >> unused;
+}
+
+void storeInteger(ElementType type, uint64_t value, void *out) {
+  value = static_cast<uint64_t>(lowBits(type, value));
   // The low bytes come first on every machine that generated code runs on.
   std::memcpy(out, &value, static_cast<size_t>(elementBytes(type)));
 }
@@ -94,19 +101,18 @@ Status parseFloatElement(ElementType type, std::string_view text, void *out) {
     return malformed(type, text);
   double rounded = *value;
   uint16_t bits = 0;
-  if (type == ElementType::F16) {
-    bits = halfFromDouble(*value);
-    rounded = halfToDouble(bits);
-  } else if (type == ElementType::BF16) {
-    bits = bfloatFromDouble(*value);
-    rounded = bfloatToDouble(bits);
+  if (isSmallFloat(type)) {
+    bits = smallFloatFromDouble(type, *value);
+    rounded = smallFloatToDouble(type, bits);
   }
-  if (std::isinf(rounded) && !namesInfinity(text))
+  // Infinity is out of range too where it is none of the type's.
+  bool isNew = std::isnan(rounded) && !std::isnan(*value);
+  if (isNew || (std::isinf(rounded) && !namesInfinity(text)))
     return outOfRange(type, text);
   if (type == ElementType::F64)
     std::memcpy(out, &*value, sizeof(double));
-  else
-    std::memcpy(out, &bits, sizeof(bits));
+  else // The low byte comes first, as above.
+    std::memcpy(out, &bits, static_cast<size_t>(elementBytes(type)));
   return okStatus();
 }
 
@@ -123,9 +129,9 @@ template <typename Float> void appendFloat(Float value, std::string &out) {
     appendNumber(value, out);
 }
 
-/// Appends the decimal number with the fewest digits that `encode` turns back into `bits`.
-template <typename Encode>
-void appendShort(double value, uint16_t bits, Encode encode, std::string &out) {
+/// Appends the decimal number with the fewest digits that reads back as `bits`.
+void appendShort(ElementType type, uint16_t bits, std::string &out) {
+  double value = smallFloatToDouble(type, bits);
   if (std::isfinite(value)) {
     // Five digits tell any two values of 11 significant bits apart.
     for (int precision = 0; precision < 5; ++precision) {
@@ -134,13 +140,53 @@ void appendShort(double value, uint16_t bits, Encode encode, std::string &out) {
           std::to_chars(text, text + sizeof(text), value, std::chars_format::scientific, precision);
       double candidate = 0;
       std::from_chars(text, end, candidate);
-      if (encode(candidate) == bits) {
+      if (smallFloatFromDouble(type, candidate) == bits) {
         value = candidate;
         break;
       }
     }
   }
   appendFloat(value, out);
+}
+
+ElementType partOf(ElementType complex) {
+  return complex == ElementType::ComplexF32 ? ElementType::F32 : ElementType::F64;
+}
+
+/// `1.5`, `-2j` or `1.5-2j`.
+Status parseComplex(ElementType type, std::string_view text, std::byte *out) {
+  ElementType part = partOf(type);
+  auto bytes = static_cast<size_t>(elementBytes(part));
+  std::byte parts[16] = {};
+  std::string_view real = text;
+  if (text.ends_with('j')) {
+    std::string_view imaginary = text.substr(0, text.size() - 1);
+    // The last sign that is none of an exponent's.
+    size_t split = imaginary.size();
+    while (split > 0 && !((imaginary[split - 1] == '+' || imaginary[split - 1] == '-') &&
+                          (split == 1 || (imaginary[split - 2] | 0x20) != 'e')))
+      --split;
+    size_t begin = split == 0 ? 0 : split - 1;
+    real = imaginary.substr(0, begin);
+    imaginary.remove_prefix(begin);
+    if (imaginary.starts_with('+'))
+      imaginary.remove_prefix(1);
+    if (!parseFloatElement(part, imaginary, parts + bytes).ok())
+      return malformed(type, text);
+  }
+  if ((!real.empty() || !text.ends_with('j')) && !parseFloatElement(part, real, parts).ok())
+    return malformed(type, text);
+  std::memcpy(out, parts, 2 * bytes);
+  return okStatus();
+}
+
+void printComplex(ElementType part, const std::byte *element, std::string &out) {
+  printElement(part, element, out);
+  size_t begin = out.size();
+  printElement(part, element + elementBytes(part), out);
+  if (out[begin] != '-')
+    out.insert(begin, 1, '+');
+  out += 'j';
 }
 
 template <typename T> T load(const void *element) {
@@ -152,6 +198,8 @@ template <typename T> T load(const void *element) {
 } // namespace
 
 Status parseElement(ElementType type, std::string_view text, void *out) {
+  if (isComplex(type))
+    return parseComplex(type, text, static_cast<std::byte *>(out));
   return isFloat(type) ? parseFloatElement(type, text, out) : parseInteger(type, text, out);
 }
 
@@ -160,8 +208,10 @@ void printElement(ElementType type, const void *element, std::string &out) {
   case ElementType::I1:
     out += load<uint8_t>(element) ? '1' : '0';
     return;
+  case ElementType::I2:
+  case ElementType::I4:
   case ElementType::I8:
-    return appendNumber(static_cast<int>(load<int8_t>(element)), out);
+    return appendNumber(lowBits(type, load<uint8_t>(element)), out);
   case ElementType::I16:
     return appendNumber(load<int16_t>(element), out);
   case ElementType::I32:
@@ -169,18 +219,19 @@ void printElement(ElementType type, const void *element, std::string &out) {
   case ElementType::I64:
   case ElementType::Index:
     return appendNumber(load<int64_t>(element), out);
-  case ElementType::F16: {
-    auto bits = load<uint16_t>(element);
-    return appendShort(halfToDouble(bits), bits, halfFromDouble, out);
-  }
-  case ElementType::BF16: {
-    auto bits = load<uint16_t>(element);
-    return appendShort(bfloatToDouble(bits), bits, bfloatFromDouble, out);
-  }
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
+    return appendShort(type, load<uint8_t>(element), out);
+  case ElementType::F16:
+  case ElementType::BF16:
+    return appendShort(type, load<uint16_t>(element), out);
   case ElementType::F32:
     return appendFloat(load<float>(element), out);
   case ElementType::F64:
     return appendFloat(load<double>(element), out);
+  case ElementType::ComplexF32:
+  case ElementType::ComplexF64:
+    return printComplex(partOf(type), static_cast<const std::byte *>(element), out);
   }
 }
 

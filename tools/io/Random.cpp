@@ -1,6 +1,6 @@
 #include "tools/io/Random.h"
 
-#include "tools/io/HalfFloat.h"
+#include "tools/io/SmallFloat.h"
 
 #include <cmath>
 
@@ -43,6 +43,10 @@ void fillRandom(ElementType type, uint64_t seed, int64_t count, void *out) {
   switch (type) {
   case ElementType::I1:
     return fill<uint8_t>(seed, count, out, [](uint64_t word) { return word >> 63; });
+  case ElementType::I2:
+    return fill<int8_t>(seed, count, out,
+                        [](uint64_t word) { return static_cast<int>(word >> 62) - 2; });
+  case ElementType::I4:
   case ElementType::I8:
     return fill<int8_t>(seed, count, out, small);
   case ElementType::I16:
@@ -53,14 +57,30 @@ void fillRandom(ElementType type, uint64_t seed, int64_t count, void *out) {
     return fill<int64_t>(seed, count, out, small);
   case ElementType::Index:
     return fill<int64_t>(seed, count, out, [](uint64_t word) { return word >> 61; });
+  case ElementType::F8E4M3FN:
+    return fill<uint8_t>(seed, count, out, [type](uint64_t word) {
+      return smallFloatFromDouble(type, symmetric(word, 3));
+    });
+  case ElementType::F8E5M2:
+    return fill<uint8_t>(seed, count, out, [type](uint64_t word) {
+      return smallFloatFromDouble(type, symmetric(word, 2));
+    });
   case ElementType::F16:
-    return fill<uint16_t>(seed, count, out,
-                          [](uint64_t word) { return halfFromDouble(symmetric(word, 10)); });
+    return fill<uint16_t>(seed, count, out, [type](uint64_t word) {
+      return smallFloatFromDouble(type, symmetric(word, 10));
+    });
   case ElementType::BF16:
-    return fill<uint16_t>(seed, count, out,
-                          [](uint64_t word) { return bfloatFromDouble(symmetric(word, 7)); });
+    return fill<uint16_t>(seed, count, out, [type](uint64_t word) {
+      return smallFloatFromDouble(type, symmetric(word, 7));
+    });
+  case ElementType::ComplexF32:
+    count *= 2;
+    [[fallthrough]];
   case ElementType::F32:
     return fill<float>(seed, count, out, [](uint64_t word) { return symmetric(word, 23); });
+  case ElementType::ComplexF64:
+    count *= 2;
+    [[fallthrough]];
   case ElementType::F64:
     return fill<double>(seed, count, out, [](uint64_t word) { return symmetric(word, 52); });
   }

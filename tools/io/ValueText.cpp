@@ -93,7 +93,8 @@ StatusOr<Type> parseType(Cursor &cursor) {
   std::optional<ElementType> element = runtime::elementTypeFromName(name);
   if (!element)
     return cursor.error(
-        "expected an element type, one of i1 i8 i16 i32 i64 f16 bf16 f32 f64 index");
+        "expected an element type, one of i1 i2 i4 i8 i16 i32 i64 f8E4M3FN f8E5M2 f16 bf16 f32 f64 "
+        "index complex<f32> complex<f64>");
   type.element = *element;
   cursor.consume(name);
   if (!cursor.consume("="))
@@ -269,7 +270,7 @@ private:
   const size_t bytes; // of an element
   const size_t rank;
   int64_t parsed = 0;     // elements
-  std::byte first[8];     // the first element
+  std::byte first[16];    // the first element
   bool sawMember = false; // a comma may follow
   bool afterComma = false;
 };
@@ -324,7 +325,7 @@ StatusOr<Value> parseValue(std::string_view text, const std::shared_ptr<MemoryPo
     return Value(std::move(buffer));
   }
   PLIM_ASSIGN_OR_RETURN(Type type, parseType(cursor));
-  if (type.shape.empty()) {
+  if (type.shape.empty() && !isComplex(type.element)) { // a scalar has no room for two parts
     Scalar scalar{.type = type.element, .bits = 0};
     PLIM_RETURN_IF_ERROR(parsePayload(cursor, type, reinterpret_cast<std::byte *>(&scalar.bits)));
     return Value(scalar);

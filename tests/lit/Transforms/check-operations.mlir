@@ -42,17 +42,17 @@ func.func @shape(%x: tensor<?x3xf32>) -> !tosa.shape<1> {
 // -----
 
 func.func @float(%a: f32) -> f32 {
-  // expected-error @below {{'arith.truncf' is not supported on 'f8E4M3FN': floats are f16, bf16, f32 and f64}}
-  %t = arith.truncf %a : f32 to f8E4M3FN
-  %r = arith.extf %t : f8E4M3FN to f32
+  // expected-error @below {{'arith.truncf' is not supported on 'f8E3M4': floats are f8E4M3FN, f8E5M2, f16, bf16, f32 and f64}}
+  %t = arith.truncf %a : f32 to f8E3M4
+  %r = arith.extf %t : f8E3M4 to f32
   return %r : f32
 }
 
 // -----
 
 func.func @float_in_body(%m: memref<4xf32>) {
-  // expected-error @below {{'memref.alloc' is not supported on 'f8E5M2': floats are f16, bf16, f32 and f64}}
-  %a = memref.alloc() : memref<4xvector<4xf8E5M2>>
+  // expected-error @below {{'memref.alloc' is not supported on 'f4E2M1FN': floats are f8E4M3FN, f8E5M2, f16, bf16, f32 and f64}}
+  %a = memref.alloc() : memref<4xvector<4xf4E2M1FN>>
   return
 }
 
@@ -72,4 +72,20 @@ func.func @fine(%x: tensor<6xbf16>, %m: memref<4xf32>) -> (tensor<2x3xbf16>, ten
   %r = tosa.reshape %x, %s : (tensor<6xbf16>, !tosa.shape<2>) -> tensor<2x3xbf16>
   %t = bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>
   return %r, %t : tensor<2x3xbf16>, tensor<4xf32>
+}
+
+// -----
+
+func.func @combine(%v: vector<4xf8E5M2>) -> f8E5M2 {
+  // expected-error @below {{'vector.reduction' is not supported on 'f8E5M2': what combines numbers does so in f32; convert them with arith.extf}}
+  %r = vector.reduction <add>, %v : vector<4xf8E5M2> into f8E5M2
+  return %r : f8E5M2
+}
+
+// -----
+
+func.func @rounding(%a: f32) -> f8E4M3FN {
+  // expected-error @below {{'arith.truncf' is not supported on 'f8E4M3FN': conversions round to nearest even}}
+  %r = arith.truncf %a toward_zero : f32 to f8E4M3FN
+  return %r : f8E4M3FN
 }

@@ -317,3 +317,22 @@ func.func @initializer(%x: tensor<4xf32>, %a: f32) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// A complex number that a body captures comes as its two parts.
+// CHECK-LABEL: func.func @complex(
+//   CHECK-DAG: %[[RE:.*]] = complex.re %[[W:.*]] : complex<f32>
+//   CHECK-DAG: %[[IM:.*]] = complex.im %[[W]] : complex<f32>
+//       CHECK: plim.dispatch {{.*}}%[[RE]]{{.*}}%[[IM]]
+func.func @complex(%x: tensor<4xcomplex<f32>>, %i: index) -> tensor<4xcomplex<f32>> {
+  %w = tensor.extract %x[%i] : tensor<4xcomplex<f32>>
+  %e = tensor.empty() : tensor<4xcomplex<f32>>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xcomplex<f32>>) outs(%e : tensor<4xcomplex<f32>>) {
+  ^bb0(%u: complex<f32>, %o: complex<f32>):
+    %s = complex.mul %u, %w : complex<f32>
+    linalg.yield %s : complex<f32>
+  } -> tensor<4xcomplex<f32>>
+  return %r : tensor<4xcomplex<f32>>
+}

@@ -51,8 +51,8 @@ func.func @space(%a: memref<4xf32, 1>) {
 
 // -----
 
-// expected-error @below {{argument #0 of 'width' has unsupported element type 'i4'; supported are i1, i8, i16, i32, i64, f16, bf16, f32, f64 and index}}
-func.func @width(%a: tensor<4xi4>) {
+// expected-error @below {{argument #0 of 'width' has unsupported element type 'i5'; supported are i1, i2, i4, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f16, bf16, f32, f64, index, complex<f32> and complex<f64>}}
+func.func @width(%a: tensor<4xi5>) {
   return
 }
 
@@ -72,10 +72,18 @@ func.func @pair(%a: tuple<f32, f32>) {
 
 // -----
 
-// expected-error @below {{result #1 of 'result' has unsupported element type 'complex<f32>'}}
+// expected-error @below {{result #1 of 'result' is a complex scalar; pass it as a tensor or memref of rank 0}}
 func.func @result(%s: f32) -> (f32, complex<f32>) {
   %c = complex.create %s, %s : complex<f32>
   return %s, %c : f32, complex<f32>
+}
+
+// -----
+
+func.func @packed() {
+  // expected-error @below {{type 'memref<2xvector<8xi1>>' has vectors of less than a byte for each number as elements; give the vectors' extents to the buffer}}
+  %a = memref.alloc() : memref<2xvector<8xi1>>
+  return
 }
 
 // -----

@@ -23,11 +23,22 @@ TEST(ElementType, NamesAndSizes) {
     bool isFloat;
   };
   const Expected table[] = {
-      {ElementType::I1, "i1", 1, 1, false},     {ElementType::I8, "i8", 8, 1, false},
-      {ElementType::I16, "i16", 16, 2, false},  {ElementType::I32, "i32", 32, 4, false},
-      {ElementType::I64, "i64", 64, 8, false},  {ElementType::F16, "f16", 16, 2, true},
-      {ElementType::BF16, "bf16", 16, 2, true}, {ElementType::F32, "f32", 32, 4, true},
-      {ElementType::F64, "f64", 64, 8, true},   {ElementType::Index, "index", 64, 8, false},
+      {ElementType::I1, "i1", 1, 1, false},
+      {ElementType::I8, "i8", 8, 1, false},
+      {ElementType::I16, "i16", 16, 2, false},
+      {ElementType::I32, "i32", 32, 4, false},
+      {ElementType::I64, "i64", 64, 8, false},
+      {ElementType::F16, "f16", 16, 2, true},
+      {ElementType::BF16, "bf16", 16, 2, true},
+      {ElementType::F32, "f32", 32, 4, true},
+      {ElementType::F64, "f64", 64, 8, true},
+      {ElementType::Index, "index", 64, 8, false},
+      {ElementType::F8E4M3FN, "f8E4M3FN", 8, 1, true},
+      {ElementType::F8E5M2, "f8E5M2", 8, 1, true},
+      {ElementType::ComplexF32, "complex<f32>", 64, 8, false},
+      {ElementType::ComplexF64, "complex<f64>", 128, 16, false},
+      {ElementType::I2, "i2", 2, 1, false},
+      {ElementType::I4, "i4", 4, 1, false},
   };
   EXPECT_EQ(allElementTypes().size(), std::size(table));
   for (const Expected &row : table) {
@@ -36,6 +47,8 @@ TEST(ElementType, NamesAndSizes) {
     EXPECT_EQ(elementBits(row.type), row.bits) << row.name;
     EXPECT_EQ(elementBytes(row.type), row.bytes) << row.name;
     EXPECT_EQ(isFloat(row.type), row.isFloat) << row.name;
+    EXPECT_EQ(isComplex(row.type), row.name.starts_with("complex")) << row.name;
+    EXPECT_EQ(elementAlignment(row.type), isComplex(row.type) ? row.bytes / 2 : row.bytes);
   }
   EXPECT_EQ(elementTypeFromName("f8"), std::nullopt);
   EXPECT_EQ(elementTypeFromName(""), std::nullopt);

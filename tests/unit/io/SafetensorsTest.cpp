@@ -93,7 +93,8 @@ TEST(Safetensors, EveryType) {
         Row{"I16", ElementType::I16}, Row{"U16", ElementType::I16}, Row{"I32", ElementType::I32},
         Row{"U32", ElementType::I32}, Row{"I64", ElementType::I64}, Row{"U64", ElementType::I64},
         Row{"F16", ElementType::F16}, Row{"BF16", ElementType::BF16}, Row{"F32", ElementType::F32},
-        Row{"F64", ElementType::F64}}) {
+        Row{"F64", ElementType::F64}, Row{"F8_E4M3", ElementType::F8E4M3FN},
+        Row{"F8_E5M2", ElementType::F8E5M2}}) {
     auto bytes = static_cast<int>(elementBytes(row.type));
     TemporaryFile file(safetensors("{" + entry("t", row.name, "[1]", 0, bytes) + "}",
                                    std::string(static_cast<size_t>(bytes), '\0')));
@@ -131,7 +132,7 @@ TEST(Safetensors, MalformedFilesAreErrors) {
               HasSubstr("wrong kind"));
   EXPECT_THAT(one("\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0]}", 4),
               HasSubstr("wrong kind"));
-  EXPECT_THAT(one(entry("a", "F8_E4M3", "[4]", 0, 4), 4), HasSubstr("unimplemented"));
+  EXPECT_THAT(one(entry("a", "F8_E8M0", "[4]", 0, 4), 4), HasSubstr("unimplemented"));
   for (const char *shape : {"[-1]", "[1.5]", "[\"1\"]", "[null]", "[18446744073709551615]",
                             "[1e30]", "[99999999999999999999999]"})
     EXPECT_THAT(one(entry("a", "F32", shape, 0, 4), 4), HasSubstr("no count")) << shape;

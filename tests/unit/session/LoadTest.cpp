@@ -87,7 +87,7 @@ TEST(Engine, AFunctionThatIsNotThereIsSuggested) {
 TEST(Engine, SourcesThatAreRefusedLeaveItUsable) {
   std::shared_ptr<Engine> engine = makeEngine();
   for (const char *source : {"func.func @f( {", "", "func.func private @f()",
-                             "func.func @f(%x: memref<4xi4>) {\n return\n}",
+                             "func.func @f(%x: memref<4xi5>) {\n return\n}",
                              "func.func private @g() -> memref<4xf32>\nfunc.func @f() {\n"
                              " %x = call @g() : () -> memref<4xf32>\n return\n}"}) {
     StatusOr<std::shared_ptr<Module>> module = engine->load(source, "bad.mlir");

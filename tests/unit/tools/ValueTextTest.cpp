@@ -217,6 +217,8 @@ TEST(ValueText, RandomIsTheDocumentedGenerator) {
 
 TEST(ValueText, RandomStaysInItsRange) {
   for (ElementType type : allElementTypes()) {
+    if (isComplex(type)) // pairs of floats
+      continue;
     std::string text = "10000x" + std::string(elementTypeName(type)) + "=rnd:7";
     Value first = *parseValue(text, pool());
     EXPECT_EQ(printValue(first), printValue(*parseValue(text, pool())));
@@ -230,8 +232,9 @@ TEST(ValueText, RandomStaysInItsRange) {
       high = std::max(high, std::stod(element));
     }
     bool natural = type == ElementType::I1 || type == ElementType::Index;
-    EXPECT_EQ(std::floor(low), natural ? 0 : isFloat(type) ? -1 : -8);
-    EXPECT_EQ(std::ceil(high), isFloat(type) || type == ElementType::I1 ? 1 : 7);
+    bool isI2 = type == ElementType::I2;
+    EXPECT_EQ(std::floor(low), natural ? 0 : isFloat(type) ? -1 : isI2 ? -2 : -8);
+    EXPECT_EQ(std::ceil(high), isFloat(type) || type == ElementType::I1 || isI2 ? 1 : 7);
     EXPECT_LT(high, isFloat(type) ? 1 : 8);
   }
 }
@@ -276,7 +279,7 @@ uint64_t randomBits(std::mt19937_64 &random) {
 bool isNan(ElementType type, const std::byte *element) {
   std::string text;
   printElement(type, element, text);
-  return text == "nan";
+  return text.find("nan") != std::string::npos;
 }
 
 TEST(ValueText, PrintingAndParsingRoundTrip) {
@@ -292,8 +295,13 @@ TEST(ValueText, PrintingAndParsingRoundTrip) {
     Buffer buffer = *Buffer::allocate(shared, type, shape);
     auto *data = static_cast<std::byte *>(buffer.mutableData());
     for (size_t i = 0; i < buffer.bytes(); i += bytes) {
-      uint64_t bits = type == ElementType::I1 ? random() % 2 : randomBits(random);
-      std::memcpy(data + i, &bits, bytes);
+      uint64_t bits[] = {randomBits(random), randomBits(random)};
+      // Integers of less than 8 bits as they are stored.
+      if (type == ElementType::I1)
+        bits[0] %= 2;
+      else if (int unused = 8 - static_cast<int>(elementBits(type)); unused > 0)
+        bits[0] = static_cast<uint8_t>(static_cast<int8_t>(bits[0] << unused) >> unused);
+      std::memcpy(data + i, bits, bytes);
     }
     std::string text = printValue(buffer);
     StatusOr<Value> parsed = parseValue(text, shared);
@@ -310,9 +318,10 @@ TEST(ValueText, PrintingAndParsingRoundTrip) {
   }
 }
 
-TEST(ValueText, EveryHalfRoundTrips) {
-  for (ElementType type : {ElementType::F16, ElementType::BF16}) {
-    for (unsigned bits = 0; bits < 0x10000; ++bits) {
+TEST(ValueText, EverySmallFloatRoundTrips) {
+  for (ElementType type :
+       {ElementType::F16, ElementType::BF16, ElementType::F8E4M3FN, ElementType::F8E5M2}) {
+    for (unsigned bits = 0; bits < 1u << elementBits(type); ++bits) {
       std::string text;
       printElement(type, &bits, text);
       uint16_t again = 0;
