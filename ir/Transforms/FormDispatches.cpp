@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -118,6 +119,32 @@ bool isRoot(Operation *op) {
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return !isInPlace(insert);
   return isa<tensor::FromElementsOp>(op);
+}
+
+/// A tensor with the elements of a vector.
+Value inMemory(OpBuilder &builder, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  Location loc = vector.getLoc();
+  Value memory = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  SmallVector<bool> inBounds(size_t(type.getRank()), true);
+  return vector::TransferWriteOp::create(builder, loc, vector, memory,
+                                         SmallVector<Value>(size_t(type.getRank()), zero),
+                                         ArrayRef<bool>(inBounds))
+      .getResult();
+}
+
+/// The inverse.
+Value read(OpBuilder &builder, Value memory) {
+  auto type = cast<RankedTensorType>(memory.getType());
+  Location loc = memory.getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value padding =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+  SmallVector<bool> inBounds(size_t(type.getRank()), true);
+  return vector::TransferReadOp::create(
+      builder, loc, VectorType::get(type.getShape(), type.getElementType()), memory,
+      SmallVector<Value>(size_t(type.getRank()), zero), padding, ArrayRef<bool>(inBounds));
 }
 
 struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
@@ -334,6 +361,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       return entry->addArgument(value.getType(), value.getLoc());
     };
     auto bind = [&](Value value) -> Value {
+      if (isa<VectorType>(value.getType()))
+        return read(bodyBuilder, bindOne(inMemory(builder, value)));
       auto type = dyn_cast<ComplexType>(value.getType());
       if (!type)
         return bindOne(value);

@@ -379,7 +379,7 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::complex::ComplexDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
   let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
                         "Fuse producers; off, each op is a dispatch: the oracle">,
                  Option<"maxOps", "max-ops", "size_t", /*default=*/"32",

@@ -226,7 +226,7 @@ TEST(WrapperOptionsTest, ReachTheEngine) {
   EXPECT_EQ(orFail(main.call<int32_t>()), 2);
   Result<int32_t> failed = main.call<int32_t>();
   EXPECT_EQ(failed.status().code(), PLIM_OUT_OF_RANGE);
-  EXPECT_EQ(failed.status().message(), "no more");
+  EXPECT_EQ(failed.status().message(), "main.mlir:3:8: no more");
   EXPECT_THAT(std::string(orFail(engine.statistics()).text()), HasSubstr("\"runs\": 3"));
   EXPECT_THAT(std::string(orFail(engine.trace()).text()), HasSubstr("traceEvents"));
   EXPECT_TRUE(engine.trim().ok());
