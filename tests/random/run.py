@@ -21,7 +21,7 @@ sys.path += [str(HERE), str(HERE.parent)]
 import reference  # noqa: E402
 from programs import check, shrink  # noqa: E402
 from programs.generate import KNOWN, generate  # noqa: E402
-from programs.graph import FLOATS, INTEGERS  # noqa: E402
+from programs.values import FLOATS, INTEGERS  # noqa: E402
 
 BATCH = 25  # Programs that upstream's printer takes at once.
 

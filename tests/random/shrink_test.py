@@ -12,7 +12,8 @@ sys.path += [str(HERE), str(HERE.parent)]
 import reference  # noqa: E402
 from programs import check, shrink  # noqa: E402
 from programs.generate import generate  # noqa: E402
-from programs.graph import FLOATS, INTEGERS, ArgExtreme, Reduce  # noqa: E402
+from programs.nodes import ArgExtreme, Reduce  # noqa: E402
+from programs.values import FLOATS, INTEGERS  # noqa: E402
 from reference import values  # noqa: E402
 
 ELEMENTS = [*INTEGERS, *FLOATS]

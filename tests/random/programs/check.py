@@ -15,7 +15,7 @@ import numpy as np
 
 import reference
 
-from .graph import FLOATS
+from .values import FLOATS
 
 WORKER = pathlib.Path(__file__).resolve().parents[1] / "worker.py"
 

@@ -6,7 +6,7 @@ import time
 import reference
 
 from . import check
-from .graph import Invalid, Value
+from .values import Invalid, Value
 
 
 def kind_of(why):
