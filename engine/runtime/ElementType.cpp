@@ -67,7 +67,17 @@ bool isComplex(ElementType type) {
 }
 
 bool isFloat(ElementType type) {
-  return elementTypeName(type).find('f') != std::string_view::npos && !isComplex(type);
+  switch (type) {
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
+  case ElementType::F16:
+  case ElementType::BF16:
+  case ElementType::F32:
+  case ElementType::F64:
+    return true;
+  default:
+    return false;
+  }
 }
 
 } // namespace plim::runtime

@@ -1,5 +1,6 @@
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/LoopBounds.h"
 #include "ir/Transforms/Passes.h"
 #include "ir/Transforms/Requirements.h"
 
@@ -24,8 +25,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cmath>
-
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMCHECKSHAPES
 #include "ir/Transforms/Passes.h.inc"
@@ -35,13 +34,6 @@ using namespace mlir;
 using namespace plim::ir;
 
 namespace {
-
-/// An extent that a loop of the op takes its trip count from.
-struct Extent {
-  unsigned operand;
-  unsigned dimension;
-  int64_t size;
-};
 
 /// One element that an op reads or writes.
 struct ElementAccess {
@@ -110,157 +102,6 @@ public:
 private:
   DataFlowSolver solver;
   bool known;
-};
-
-/// Where the index expressions of an op come to while its loops run.
-class LoopBounds {
-public:
-  LoopBounds(Requirements &requirements, linalg::LinalgOp op, ArrayRef<std::optional<Extent>> loops)
-      : requirements(requirements), op(op), loops(loops) {}
-
-  /// All that `expression` comes to is an index of that dimension.
-  void require(AffineExpr expression, OpOperand &operand, unsigned dimension) {
-    Value extent = requirements.extent(operand.get(), dimension);
-    Interval interval = intervalOf(expression);
-    Value zero = requirements.number(0);
-    Value inside = requirements.both(requirements.compare(P::sge, interval.min, zero),
-                                     requirements.compare(P::slt, interval.max, extent));
-    // Bounds that may have wrapped say nothing.
-    bool mayWrap = magnitudeOf(expression) > maxMagnitude;
-    if (mayWrap)
-      inside = arith::ConstantOp::create(requirements.builder, op.getLoc(),
-                                         requirements.builder.getBoolAttr(false));
-    // No iteration, no access.
-    inside = requirements.either(inside, isEmpty());
-    if ((mayWrap || !interval.isExact) && !matchPattern(inside, m_One()))
-      inside = tryAll(expression, inside, extent);
-    requirements.require(inside,
-                         "indices from {0} to {1} leave dimension " + llvm::Twine(dimension) +
-                             " of " + operandText(operand) + ", which has {2}",
-                         {interval.min, interval.max, extent});
-  }
-
-private:
-  using P = arith::CmpIPredicate;
-
-  struct Interval {
-    Value min, max;
-    bool isExact; // both are reached
-  };
-
-  /// Beyond it a sum of two could wrap.
-  static constexpr double maxMagnitude = 0x1p61;
-  /// No extent of anything that has elements is larger (Import.cpp limits bytes).
-  static constexpr double maxExtent = 0x1p47;
-
-  /// No part of the expression has a larger absolute value while the op iterates.
-  double magnitudeOf(AffineExpr expression) const {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expression))
-      return std::abs(double(constant.getValue()));
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
-    if (!binary)
-      return maxExtent;
-    double left = magnitudeOf(binary.getLHS()), right = magnitudeOf(binary.getRHS());
-    return binary.getKind() == AffineExprKind::Add   ? left + right
-           : binary.getKind() == AffineExprKind::Mul ? left * right
-                                                     : std::max(left, right);
-  }
-
-  Value sizeOf(unsigned loop) {
-    return requirements.extent(op->getOperand(loops[loop]->operand), loops[loop]->dimension);
-  }
-
-  Value isEmpty() {
-    if (empty)
-      return empty;
-    empty = arith::ConstantOp::create(requirements.builder, op.getLoc(),
-                                      requirements.builder.getBoolAttr(false));
-    Value zero = requirements.number(0);
-    for (unsigned loop = 0; loop < loops.size(); ++loop)
-      empty = requirements.either(empty, requirements.compare(P::eq, sizeOf(loop), zero));
-    return empty;
-  }
-
-  Interval intervalOf(AffineExpr expression) {
-    if (auto loop = dyn_cast<AffineDimExpr>(expression)) {
-      Value last = requirements.subtract(sizeOf(loop.getPosition()), requirements.number(1));
-      return {requirements.number(0), last, true};
-    }
-    if (auto constant = dyn_cast<AffineConstantExpr>(expression)) {
-      Value value = requirements.number(constant.getValue());
-      return {value, value, true};
-    }
-    auto binary = cast<AffineBinaryOpExpr>(expression);
-    Interval left = intervalOf(binary.getLHS());
-    if (binary.getKind() == AffineExprKind::Add) {
-      Interval right = intervalOf(binary.getRHS());
-      bool isExact = left.isExact && right.isExact;
-      for (unsigned loop = 0; loop < loops.size(); ++loop)
-        isExact &= !binary.getLHS().isFunctionOfDim(loop) || !binary.getRHS().isFunctionOfDim(loop);
-      return {requirements.add(left.min, right.min), requirements.add(left.max, right.max),
-              isExact};
-    }
-    int64_t factor = cast<AffineConstantExpr>(binary.getRHS()).getValue();
-    Value by = requirements.number(factor);
-    switch (binary.getKind()) {
-    case AffineExprKind::Mul: {
-      Value low = requirements.multiply(left.min, by), high = requirements.multiply(left.max, by);
-      return factor < 0 ? Interval{high, low, left.isExact} : Interval{low, high, left.isExact};
-    }
-    case AffineExprKind::Mod:
-      return {requirements.number(0), requirements.number(factor - 1), false};
-    default: {
-      // Both divisions are monotone.
-      auto divided = [&](Value value) {
-        AffineExpr symbol = getAffineSymbolExpr(0, op.getContext());
-        AffineExpr quotient = binary.getKind() == AffineExprKind::FloorDiv ? symbol.floorDiv(factor)
-                                                                           : symbol.ceilDiv(factor);
-        return affine::expandAffineExpr(requirements.builder, op.getLoc(), quotient, {}, value);
-      };
-      return {divided(left.min), divided(left.max), left.isExact};
-    }
-    }
-  }
-
-  /// Where the interval may be wider than what is reached: every index, once before the op runs.
-  Value tryAll(AffineExpr expression, Value known, Value extent) {
-    OpBuilder &builder = requirements.builder;
-    Location loc = op.getLoc();
-    Value zero = requirements.number(0), one = requirements.number(1);
-    SmallVector<Value> begins, ends, steps;
-    SmallVector<unsigned> used;
-    for (unsigned loop = 0; loop < loops.size(); ++loop) {
-      if (!expression.isFunctionOfDim(loop))
-        continue;
-      used.push_back(loop);
-      begins.push_back(zero);
-      ends.push_back(sizeOf(loop));
-      steps.push_back(one);
-    }
-    auto unlessKnown =
-        scf::IfOp::create(builder, loc, builder.getI1Type(), known, /*withElseRegion=*/true);
-    OpBuilder then = unlessKnown.getThenBodyBuilder();
-    scf::YieldOp::create(then, loc, known);
-    OpBuilder body = unlessKnown.getElseBodyBuilder();
-    Value yes = arith::ConstantOp::create(body, loc, body.getBoolAttr(true));
-    scf::LoopNest nest = scf::buildLoopNest(
-        body, loc, begins, ends, steps, yes,
-        [&](OpBuilder &inner, Location, ValueRange positions, ValueRange so) {
-          SmallVector<Value> dimensions(loops.size(), zero);
-          for (auto [loop, position] : llvm::zip(used, positions))
-            dimensions[loop] = position;
-          Value index = affine::expandAffineExpr(inner, loc, expression, dimensions, {});
-          Value isInside = arith::CmpIOp::create(inner, loc, P::ult, index, extent);
-          return scf::ValueVector{arith::AndIOp::create(inner, loc, so[0], isInside).getResult()};
-        });
-    scf::YieldOp::create(body, loc, nest.results);
-    return unlessKnown.getResult(0);
-  }
-
-  Requirements &requirements;
-  linalg::LinalgOp op;
-  ArrayRef<std::optional<Extent>> loops;
-  Value empty;
 };
 
 struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
@@ -741,46 +582,35 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
       high = requirements.add(high, requirements.choose(isForward, reach, zero));
       hasNone = requirements.either(hasNone, requirements.compare(P::eq, size, zero));
     }
-    Value span = requirements.subtract(high, low);
+    low = requirements.choose(hasNone, zero, low);
+    high = requirements.choose(hasNone, requirements.number(-1), high);
+    // How far the elements may go from the first one, less what each dimension takes of it. Nothing wraps as
+    // long as all is good.
     Value offset = requirements.value(op.getMixedOffsets()[0]);
-    Value isGood = requirements.both(requirements.compare(P::sge, offset, low),
-                                     requirements.compare(P::sle, offset, high));
-    Value begin = offset, end = offset;
+    Value ahead = requirements.subtract(high, offset), behind = requirements.subtract(offset, low);
+    Value isGood = requirements.both(requirements.compare(P::sge, ahead, zero),
+                                     requirements.compare(P::sge, behind, zero));
     for (auto [mixedSize, mixedStride] : llvm::zip(op.getMixedSizes(), op.getMixedStrides())) {
       Value size = requirements.value(mixedSize), stride = requirements.value(mixedStride);
       isEmpty = requirements.either(isEmpty, requirements.compare(P::eq, size, zero));
-      isGood = requirements.both(isGood, requirements.compare(P::sge, size, zero));
       Value isForward = requirements.compare(P::sge, stride, zero);
       Value step = requirements.choose(isForward, stride, requirements.subtract(zero, stride));
-      // No more steps than fit, so that nothing wraps; one more shows where there are too many.
-      Value most = requirements.add(
-          requirements.divide(
-              span, requirements.choose(requirements.compare(P::sgt, step, one), step, one)),
-          one);
       Value steps = requirements.subtract(size, one);
-      Value stays = requirements.compare(P::eq, step, zero);
-      steps = requirements.choose(requirements.compare(P::sgt, steps, most), most, steps);
-      Value isLong = requirements.both(requirements.compare(P::sgt, step, span),
-                                       requirements.compare(P::sgt, steps, zero));
-      isGood = requirements.both(
-          isGood,
-          requirements.either(stays, requirements.compare(P::eq, isLong, falseOf(b, op.getLoc()))));
-      Value reach = requirements.multiply(
-          requirements.choose(requirements.either(stays, isLong), zero, steps), step);
-      begin = requirements.subtract(begin, requirements.choose(isForward, zero, reach));
-      end = requirements.add(end, requirements.choose(isForward, reach, zero));
+      Value room = requirements.choose(isForward, ahead, behind);
+      Value most = requirements.divide(
+          room, requirements.choose(requirements.compare(P::sgt, step, zero), step, one));
+      Value fits = requirements.either(requirements.compare(P::eq, step, zero),
+                                       requirements.compare(P::sle, steps, most));
+      isGood = requirements.both(isGood, fits);
+      isGood = requirements.both(isGood, requirements.compare(P::sge, size, zero));
+      isGood = requirements.both(isGood, requirements.compare(P::sge, step, zero));
+      Value rest = requirements.subtract(room, requirements.multiply(steps, step));
+      ahead = requirements.choose(isForward, rest, ahead);
+      behind = requirements.choose(isForward, behind, rest);
     }
-    isGood = requirements.both(isGood, requirements.both(requirements.compare(P::sge, begin, low),
-                                                         requirements.compare(P::sle, end, high)));
-    isGood =
-        requirements.both(isGood, requirements.compare(P::eq, hasNone, falseOf(b, op.getLoc())));
     requirements.require(requirements.either(isEmpty, isGood),
                          "elements leave those of the source, {0} to {1}", {low, high});
     checks += requirements.count;
-  }
-
-  static Value falseOf(OpBuilder &b, Location loc) {
-    return arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
   }
 
   /// `count` elements from `index` on lie inside, unless `unless` holds.
