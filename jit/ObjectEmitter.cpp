@@ -1,5 +1,6 @@
 #include "jit/ObjectEmitter.h"
 
+#include "jit/LoadWholeBytes.h"
 #include "jit/UnrollTables.h"
 #include "jit/VectorMath.h"
 
@@ -194,6 +195,10 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const std::stop_tok
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
           passes.addPass(UnrollTables());
         });
+  builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager &passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+        passes.addPass(llvm::createModuleToFunctionPassAdaptor(LoadWholeBytes()));
+      });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);

@@ -1,4 +1,5 @@
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/VectorPositions.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -34,6 +35,9 @@ bool isScalarRead(vector::TransferReadOp read) {
 
 struct ExpandTransfers : plim::ir::impl::PlimExpandTransfersBase<ExpandTransfers> {
   void runOnOperation() override {
+    // Before transfers are taken apart: upstream merges them with insertions.
+    if (failed(expandVectorPositions(getOperation())))
+      return signalPassFailure();
     SmallVector<vector::TransferReadOp> reads;
     getOperation().walk([&](vector::TransferReadOp read) {
       if (isScalarRead(read))

@@ -120,6 +120,8 @@ def PlimExpandTransfers : Pass<"plim-expand-transfers", "::mlir::func::FuncOp"> 
   let description = [{
     A register tile reads one operand once per row: upstream lowers such a read through memory or a
     loop. Here each row is one load that is broadcast, which is what the hardware does best.
+
+    Dynamic positions in outer dimensions of vectors go before (`VectorPositions.h`).
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
                            "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];

@@ -61,6 +61,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     vector::populateVectorTransposeLoweringPatterns(patterns,
                                                     vector::VectorTransposeLowering::EltWise);
     vector::populateVectorStepLoweringPatterns(patterns);
+    vector::populateVectorBitCastLoweringPatterns(patterns);
     vector::populateVectorMaskOpLoweringPatterns(patterns);
     vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/false);
     vector::populateVectorGatherLoweringPatterns(patterns);

@@ -29,11 +29,11 @@ namespace {
 /// Upstream's tosa-to-linalg-pipeline but for its canonicalisation.
 void addTosaToLinalg(OpPassManager &function) {
   function.addPass(tosa::createTosaOptionalDecompositionsPass());
-  function.addPass(createCanonicalizer());
+  function.addPass(createCanonicalizer(Extents::Unchecked));
   function.addPass(tosa::createTosaInferShapesPass());
   function.addPass(tosa::createTosaMakeBroadcastablePass());
   function.addPass(tosa::createTosaToLinalgNamed());
-  function.addPass(createCanonicalizer());
+  function.addPass(createCanonicalizer(Extents::Unchecked));
   function.addPass(tosa::createTosaLayerwiseConstantFoldPass());
   function.addPass(tosa::createTosaMakeBroadcastablePass());
   function.addPass(tosa::createTosaToLinalg());
@@ -106,8 +106,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   function.addPass(createTosaToArithPass(rescale));
   function.addPass(createTosaToTensorPass());
   manager.addNestedPass<func::FuncOp>(createPlimElementwiseToLinalg());
-  manager.addPass(createInlinerPass(
-      {}, [](OpPassManager &callable) { callable.addPass(createCanonicalizer()); }));
+  manager.addPass(createInlinerPass({}, [](OpPassManager &callable) {
+    callable.addPass(createCanonicalizer(Extents::Unchecked));
+  }));
   // Structured control flow only from here on: upstream's release of buffers corrupts memory on
   // conditional branches.
   manager.addNestedPass<func::FuncOp>(createLiftControlFlowToSCFPass());
@@ -115,7 +116,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addNestedPass<func::FuncOp>(createPlimDecompose());
   manager.addPass(createPlimImport());
   manager.addNestedPass<func::FuncOp>(createPlimWidenStorageFloats());
-  addCleanup(manager);
+  addCleanup(manager, Extents::Unchecked);
   manager.addNestedPass<func::FuncOp>(createPlimCheckArithmetic());
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());

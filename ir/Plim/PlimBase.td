@@ -36,6 +36,8 @@ def Plim_Dialect : Dialect {
     | `plim.bounds` | buffer arguments of public functions | bounds of their dynamic extents |
     | `plim.pure` | declarations of host functions | nothing but its results |
   }];
+  // Of tensors without elements, for which upstream's types and places must agree about what nothing accesses.
+  let hasCanonicalizer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;

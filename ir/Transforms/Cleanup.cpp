@@ -3,7 +3,6 @@
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 using namespace plim::ir;
@@ -38,18 +37,27 @@ constexpr llvm::StringLiteral unsound[] = {
     "(anonymous namespace)::WhileMoveIfDown",
 };
 
-SmallVector<std::string> unsoundNames() {
-  return llvm::map_to_vector(unsound, [](llvm::StringRef name) { return name.str(); });
+/// Put one operand in the place of a copy of it.
+constexpr llvm::StringLiteral unsoundUnchecked[] = {
+    "(anonymous namespace)::EraseIdentityLinalgOp<mlir::linalg::BroadcastOp>",
+    "(anonymous namespace)::EraseIdentityLinalgOp<mlir::linalg::GenericOp>",
+};
+
+SmallVector<std::string> unsoundNames(Extents extents = Extents::Checked) {
+  SmallVector<std::string> names(std::begin(unsound), std::end(unsound));
+  if (extents == Extents::Unchecked)
+    names.append(std::begin(unsoundUnchecked), std::end(unsoundUnchecked));
+  return names;
 }
 
 } // namespace
 
-std::unique_ptr<Pass> plim::ir::createCanonicalizer() {
-  return createCanonicalizerPass(GreedyRewriteConfig(), unsoundNames());
+std::unique_ptr<Pass> plim::ir::createCanonicalizer(Extents extents) {
+  return createCanonicalizerPass(GreedyRewriteConfig(), unsoundNames(extents));
 }
 
-void plim::ir::addCleanup(OpPassManager &manager) {
-  manager.addPass(createCanonicalizer());
+void plim::ir::addCleanup(OpPassManager &manager, Extents extents) {
+  manager.addPass(createCanonicalizer(extents));
   manager.addPass(createCSEPass());
 }
 

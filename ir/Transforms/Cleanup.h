@@ -14,12 +14,16 @@
 
 namespace plim::ir {
 
+/// Has `plim-check-shapes` run? Before, an op that copies one of its operands still says that the others have the same
+/// extents, and stays.
+enum class Extents { Unchecked, Checked };
+
 /// Upstream's canonicalisation pass without the patterns that are known to be wrong. Cleanup.cpp names them;
 /// tests/conformance/upstream has what they broke.
-std::unique_ptr<mlir::Pass> createCanonicalizer();
+std::unique_ptr<mlir::Pass> createCanonicalizer(Extents extents = Extents::Checked);
 
 /// Canonicalisation and elimination of common subexpressions.
-void addCleanup(mlir::OpPassManager &manager);
+void addCleanup(mlir::OpPassManager &manager, Extents extents = Extents::Checked);
 
 /// Applies `patterns` without those until nothing changes, on everything inside `root`.
 /// Fails if there is no end to it.

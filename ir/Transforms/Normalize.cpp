@@ -1,4 +1,5 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/NormalizeVectors.h"
 #include "ir/Transforms/Passes.h"
 #include "ir/Transforms/Requirements.h"
 
@@ -10,6 +11,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -84,11 +87,13 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
           })
           .Case<complex::AddOp, complex::SubOp>([&](auto op) { splitSum(op); })
           .Case([&](complex::LogOp op) { splitLogarithm(op); })
+          .Case([&](math::IPowIOp op) { raiseInteger(op); })
           .Case([&](scf::ForOp op) { countByIndex(op); })
           .Case([&](tensor::ExtractSliceOp op) { keepRank(op); })
           .Case([&](tensor::InsertSliceOp op) { keepRank(op); })
           .Case([&](memref::SubViewOp op) { keepRank(op); })
           .Case([&](tensor::ConcatOp op) { checkConcatenation(op); });
+    normalized += normalizeVectors(getOperation());
   }
 
   template <typename NewT, typename OldT, typename... Args>
@@ -144,6 +149,24 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
     Value real = math::LogOp::create(builder, loc, size, op.getFastmathAttr());
     Value imaginary = complex::AngleOp::create(builder, loc, op.getComplex(), op.getFastmathAttr());
     replace<complex::CreateOp>(op, op.getType(), real, imaginary);
+  }
+
+  /// Upstream's function for it takes integers, not indices.
+  void raiseInteger(math::IPowIOp op) {
+    Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isIndex())
+      return;
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    Type integer = builder.getI64Type();
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      integer = shaped.clone(integer);
+    auto cast = [&](Type to, Value value) -> Value {
+      return arith::IndexCastOp::create(builder, loc, to, value);
+    };
+    Value result =
+        math::IPowIOp::create(builder, loc, cast(integer, op.getLhs()), cast(integer, op.getRhs()));
+    replace<arith::IndexCastOp>(op, type, result);
   }
 
   /// The number of iterations fits in 64 bits, not in the bits of a narrow counter.

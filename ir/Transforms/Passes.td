@@ -35,13 +35,15 @@ def PlimNormalize : Pass<"plim-normalize", "::mlir::func::FuncOp"> {
       do, and upstream keeps claims of one op for another one;
     - constants without elements, which upstream takes for some of equal elements, and reads one;
     - `index.ceildivs`, of which the smallest number gets the wrong sign;
+    - `math.ipowi` of indices, for which there is no function;
     - sums, differences and logarithms of complex numbers, which are folded as if nothing were rounded
       and as if angles had no end;
     - loops that count in fewer than 64 bits, whose number of iterations wraps;
     - slices that drop one of several dimensions of size one, or one behind a size that may turn out to be one:
       which one they drop is guessed anew from sizes and strides. They keep all of them, and become of the other
       rank as a reshape;
-    - concatenations, which are taken apart into insertions: that extents agree is required before.
+    - concatenations, which are taken apart into insertions: that extents agree is required before;
+    - operations on vectors that lose a mask or an accumulator, or have no lowering (`NormalizeVectors.h`).
 
     ```mlir
     %s = tensor.extract_slice %x[0, %i, 0] [1, 1, 8] [1, 1, 1] : tensor<1x4x8xf32> to tensor<1x8xf32>
@@ -52,7 +54,7 @@ def PlimNormalize : Pass<"plim-normalize", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
-                           "::plim::ir::PlimDialect"];
+                           "::mlir::vector::VectorDialect", "::plim::ir::PlimDialect"];
   let statistics = [Statistic<"normalized", "normalized", "ops that were said in other words">];
 }
 

@@ -20,7 +20,7 @@ sys.path += [str(HERE), str(HERE.parent)]
 
 import reference  # noqa: E402
 from programs import check, shrink  # noqa: E402
-from programs.generate import KNOWN, generate  # noqa: E402
+from programs.generate import generate  # noqa: E402
 from programs.values import FLOATS, INTEGERS  # noqa: E402
 
 BATCH = 25  # Programs that upstream's printer takes at once.
@@ -51,15 +51,12 @@ def main():
                         help="folder for programs that fail (default random-failures)")
     parser.add_argument("--shrink-seconds", type=float, default=60, help="for each failure (default 60)")
     parser.add_argument("--most", type=int, default=5, help="failures after which it ends (default 5)")
-    parser.add_argument("--known", action="store_true",
-                        help="programs that show known faults as well (programs/generate.py)")
     parser.add_argument("--print", action="store_true", help="only print the program of --seed")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else int(time.time()) * 1000
-    avoided = frozenset() if options.known else frozenset(KNOWN)
 
     def make(one):
-        return generate(one, elements, avoided)
+        return generate(one, elements)
     if options.print:
         elements = [*INTEGERS, *FLOATS]
         program = make(seed)

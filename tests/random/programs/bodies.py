@@ -69,11 +69,11 @@ class Body:
             if element == "index":
                 return self.cast(self.cast(a, "i32"), "index")
             return self.add("cast", "arith.fptosi", (a,), element)
-        if DIGITS[element] > DIGITS[source] or element == "f32" and source == "bf16":
-            return self.add("cast", "arith.extf", (a,), element, value.bound, value.error, value.whole)
-        if {source, element} == {"f16", "bf16"}:
+        if {source, element} == {"f16", "bf16"}:  # Neither holds the other.
             middle = self.cast(a, "f32")
             return None if middle is None else self.cast(middle, element)
+        if DIGITS[element] > DIGITS[source] or element == "f32" and source == "bf16":
+            return self.add("cast", "arith.extf", (a,), element, value.bound, value.error, value.whole)
         if self.generator.exact:
             if value.bound > limit(element) or not value.whole:
                 return None
@@ -159,8 +159,6 @@ class Body:
 
     def compare(self, a, b, other):
         x = self.numbers[a]
-        if a == b and x.element in INTEGERS and "same-compare" in self.generator.avoided:
-            return None
         if x.element in FLOATS:
             if not self.generator.exact:
                 return None

@@ -11,17 +11,10 @@ from .values import FLOATS, INTEGERS, Invalid, Step, Value
 EXTENTS = [0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 61, 64, 127]
 LARGEST = 3000  # Elements of a tensor.
 
-# Faults of the engine that are known and wait: programs do not have what shows them. Take an entry out
-# with the fault; `run.py --known` leaves all in.
-#   empty-slices  slices of size 0 that begin at the end, in code for certain extents
-#   zero-collapse axes of extent 0 that are joined
-KNOWN = {"empty-slices", "zero-collapse"}
-
 
 class Generator:
-    def __init__(self, seed, elements, avoided):
+    def __init__(self, seed, elements):
         self.random = random.Random(seed)
-        self.avoided = avoided
         self.exact = self.random.random() < 0.65
         self.available = elements
         count = self.random.choice([1, 2, 2, 3])
@@ -148,9 +141,6 @@ class Generator:
             all(map_ == order for map_ in maps)
         static = not any(flag for value in inputs for flag in value.open)
         constants = any(step.kind == "constant" for step in body.steps)
-        if "same-compare" in self.avoided and not static and \
-                any(step.op.startswith("arith.cmpi") for step in body.steps):
-            plain = False  # Other steps may turn out to be the same value.
         whole = plain and (static or not constants) and bool(body.steps) and \
             all(at >= len(inputs) for at in taken) and len({value.open for value in inputs}) == 1 and \
             self.random.random() < 0.4
@@ -356,15 +346,13 @@ class Generator:
             offset = self.random.randrange(max(extent, 1))
             most = max((extent - offset - 1) // stride + 1, 0)
             size = most if self.random.random() < 0.5 else self.random.randint(0, most)
-            if size == 0 and "empty-slices" in self.avoided:
-                offset = 0
+            if size == 0:
+                offset = self.random.randint(0, extent)
             out.append((offset, size, stride))
         return out
 
     def dropped(self, cuts):
         ones = [a for a, cut in enumerate(cuts) if cut[1] == 1]
-        if "unit-axes" in self.avoided:
-            return ones if self.random.random() < 0.5 else []
         return [a for a in ones if self.random.random() < 0.5]
 
     def extract_slice(self, scope):
@@ -421,7 +409,7 @@ class Generator:
             return None
         at = self.random.randrange(len(value.shape))
         if self.random.random() < 0.5:
-            if at + 1 == len(value.shape) or 0 in value.shape and "zero-collapse" in self.avoided:
+            if at + 1 == len(value.shape):
                 return None
             return Collapse([value], [value.like()], at=at)
         extent = value.shape[at]
@@ -621,7 +609,6 @@ class Generator:
             results.append(self.random.choice(scope.values))
         self.random.shuffle(results)
         program = Program(self.arguments, scope.nodes, results, self.exact)
-        program.must_fail = "extents" not in self.avoided
         program.infer()
         return program.clean()
 
@@ -633,5 +620,5 @@ class Scope:
         self.values, self.nodes, self.depth, self.closed = values, nodes, depth, closed
 
 
-def generate(seed, elements, avoided=frozenset(KNOWN)):
-    return Generator(seed, elements, avoided).program()
+def generate(seed, elements):
+    return Generator(seed, elements).program()

@@ -161,7 +161,6 @@ class Call(Carried):
 class Program:
     def __init__(self, arguments, nodes, results, exact):
         self.arguments, self.nodes, self.results, self.exact = arguments, nodes, results, exact
-        self.must_fail = True  # Calls that the reference fails.
 
     def infer(self):
         for node in self.nodes:

@@ -184,9 +184,10 @@ class Slice(Node):
 
     def infer(self):
         whole = self.inputs[-1]
-        for extent, (offset, size, stride) in zip(whole.shape, self.cuts):
-            # Not even an empty slice may begin at the end, where the extent is known.
-            if offset >= extent or size and offset + (size - 1) * stride >= extent:
+        for extent, is_open, (offset, size, stride) in zip(whole.shape, whole.open, self.cuts):
+            # Where the extent is known not even an empty slice may begin at the end.
+            if offset > extent or offset == extent and not is_open or \
+                    size and offset + (size - 1) * stride >= extent:
                 raise Invalid
         kept = [a for a in range(len(whole.shape)) if a not in self.dropped]
         shape = tuple(self.cuts[a][1] for a in kept)
