@@ -281,6 +281,7 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
     for (const std::string *text : {&external.name, &external.location, &external.signature,
                                     &external.device, &external.code})
       writer.text(*text);
+    writer.list(external.calls, [&](const std::string &call) { writer.text(call); });
     writer.integer(external.isPure);
     writer.list(external.openResults, [&](const std::pair<uint32_t, ValueType> &result) {
       writer.integer(result.first);
@@ -419,6 +420,7 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
     for (std::string *text : {&external.name, &external.location, &external.signature,
                               &external.device, &external.code})
       *text = reader.text();
+    reader.list(external.calls, [&] { return reader.text(); });
     external.isPure = reader.integer() != 0;
     reader.list(external.openResults, [&] {
       auto index = static_cast<uint32_t>(reader.integer());

@@ -128,6 +128,8 @@ struct DataSymbol {
 struct ExternalFunction {
   std::string name;
   std::string location; // "file:line:column: " of its declaration; may be empty
+  /// Where it is called: "line:column" of each call, in the file of the declaration unless it names one.
+  std::vector<std::string> calls = {};
   /// "(f32, memref<?x4xf32> readonly) -> i32": without the context; with the access of a memref, or of
   /// a donated tensor, "tensor<?xf32> readwrite as result 0".
   std::string signature;
@@ -171,7 +173,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 15;
+inline constexpr uint32_t artifactVersion = 16;
 
 // A serialised artifact:
 //

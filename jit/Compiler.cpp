@@ -4,6 +4,7 @@
 #include "ir/Conversion/Passes.h"
 #include "ir/Pipelines/Load.h"
 #include "ir/Pipelines/Pipelines.h"
+#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "jit/ConstantTable.h"
 #include "jit/DataCollector.h"
@@ -49,7 +50,7 @@ public:
   explicit FirstError(MLIRContext &context)
       : handler(&context, [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error && message.empty())
-            message = locationOf(diagnostic.getLocation()) + diagnostic.str();
+            message = ir::locationText(diagnostic.getLocation()) + diagnostic.str();
           return success();
         }) {}
 

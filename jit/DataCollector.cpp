@@ -1,6 +1,7 @@
 #include "jit/DataCollector.h"
 
 #include "ir/Conversion/Passes.h"
+#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "jit/Signatures.h"
 
@@ -184,7 +185,7 @@ Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
     if (auto pool = entry.getAs<StringAttr>("pool"))
       symbol.pool = pool.str();
     if (auto location = entry.getAs<LocationAttr>("location"))
-      symbol.location = locationOf(location);
+      symbol.location = ir::locationText(location);
     artifact.symbols.push_back(std::move(symbol));
   }
   return okStatus();

@@ -1,5 +1,6 @@
 #include "jit/Signatures.h"
 
+#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Allocations.h"
 #include "jit/Report.h"
@@ -13,14 +14,6 @@
 using namespace mlir;
 
 namespace plim::jit {
-
-std::string locationOf(Location loc) {
-  if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-            Twine(file.getColumn()) + ": ")
-        .str();
-  return "";
-}
 
 ValueType valueTypeOf(Type type) {
   ValueType value;
@@ -45,7 +38,7 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module, const SourceNames &
       continue;
     FunctionSignature signature;
     signature.name = function.getName().str();
-    signature.location = locationOf(function.getLoc());
+    signature.location = ir::locationText(function.getLoc());
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
       ValueType &argument = signature.arguments.emplace_back(valueTypeOf(type));
       argument.name = names.at(function.getArgument(unsigned(i)).getLoc());
@@ -114,7 +107,7 @@ std::string unplannedReason(ir::AllocOp alloc, func::FuncOp root, StringRef poli
                            ? "the size of a buffer has no bound that is known at load"
                        : life.escapes() ? "a buffer may outlive the block that allocates it"
                                         : "a buffer belongs to a function that others call";
-  return locationOf(alloc.getLoc()) + reason;
+  return ir::locationText(alloc.getLoc()) + reason;
 }
 
 CallPlan callPlanOf(func::FuncOp function) {
@@ -139,6 +132,22 @@ CallPlan callPlanOf(func::FuncOp function) {
   return plan;
 }
 
+/// Where `external` is called.
+std::vector<std::string> callsOf(ir::ExternalOp external, ModuleOp module) {
+  std::vector<std::string> calls;
+  auto declared = external.getLoc()->findInstanceOf<FileLineColLoc>();
+  std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(external, module);
+  for (SymbolTable::SymbolUse use : *uses)
+    if (auto file = use.getUser()->getLoc()->findInstanceOf<FileLineColLoc>()) {
+      std::string text = (Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+      if (!declared || declared.getFilename() != file.getFilename())
+        text = (file.getFilename().getValue() + ":" + text).str();
+      if (!llvm::is_contained(calls, text))
+        calls.push_back(std::move(text));
+    }
+  return calls;
+}
+
 } // namespace
 
 void completeSignatures(ModuleOp module, Artifact &artifact) {
@@ -147,7 +156,8 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
       continue;
     ExternalFunction &function = artifact.externals.emplace_back(
         ExternalFunction{.name = external.getSymName().str(),
-                         .location = locationOf(external.getLoc()),
+                         .location = ir::locationText(external.getLoc()),
+                         .calls = callsOf(external, module),
                          .signature = signatureOf(external),
                          .isPure = external.getPure(),
                          .device = external.getDevice().value_or("").str(),
@@ -195,7 +205,7 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
       callee.walk([&](ir::CallOp call) {
         if (signature.unplanned.empty() &&
             llvm::any_of(call.getResultTypes(), llvm::IsaPred<MemRefType>))
-          signature.unplanned = locationOf(call.getLoc()) + "a host function makes a buffer";
+          signature.unplanned = ir::locationText(call.getLoc()) + "a host function makes a buffer";
       });
     }
   }

@@ -5,15 +5,11 @@
 #include "jit/SourceNames.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Location.h"
 
 #include <string>
 #include <vector>
 
 namespace plim::jit {
-
-/// "file:line:column: ", if the location has one.
-std::string locationOf(mlir::Location loc);
 
 /// Of a scalar, tensor or memref.
 ValueType valueTypeOf(mlir::Type type);

@@ -23,18 +23,29 @@ const HostFunction *find(const HostFunctions &ofLoad, const HostFunctions &ofEng
   return nullptr;
 }
 
-Status checkExternal(const jit::ExternalFunction &external, const HostFunction *function,
-                     const HostFunctions &ofLoad, const HostFunctions &ofEngine) {
-  const std::string what = external.location + "host function '" + external.name + "' ";
-  if (!function || !function->function) {
-    std::vector<std::string> names;
-    for (const HostFunctions *functions : {&ofLoad, &ofEngine})
-      for (const auto &[name, each] : *functions)
-        if (each.function)
-          names.push_back(name);
-    return failedPreconditionError(what + "of type " + external.signature + " is not bound" +
-                                   suggestion(external.name, names));
-  }
+std::string whatIs(const jit::ExternalFunction &external) {
+  return external.location + "host function '" + external.name + "' ";
+}
+
+/// That a function is not bound, where it is called, and what it may have been meant to be.
+std::string unbound(const jit::ExternalFunction &external, const HostFunctions &ofLoad,
+                    const HostFunctions &ofEngine) {
+  constexpr size_t most = 8;
+  std::string text = whatIs(external) + "of type " + external.signature + " is not bound";
+  for (size_t i = 0; i < std::min(external.calls.size(), most); ++i)
+    text += (i ? ", " : "; called at ") + external.calls[i];
+  if (external.calls.size() > most)
+    text += " and " + std::to_string(external.calls.size() - most) + " more places";
+  std::vector<std::string> names;
+  for (const HostFunctions *functions : {&ofLoad, &ofEngine})
+    for (const auto &[name, each] : *functions)
+      if (each.function)
+        names.push_back(name);
+  return text + suggestion(external.name, names);
+}
+
+Status checkExternal(const jit::ExternalFunction &external, const HostFunction *function) {
+  const std::string what = whatIs(external);
   if (!function->signature.empty() &&
       withoutSpaces(function->signature) != withoutSpaces(external.signature))
     return invalidArgumentError(what + "is declared as " + external.signature +
@@ -135,13 +146,18 @@ std::vector<jit::ExternalBinding> bindingsOf(const Externals &externals) {
 StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
                                                  const HostFunctions &ofLoad) {
   Externals externals;
+  std::string missing; // a line for each
   for (const jit::ExternalFunction &external : artifact.externals) {
     HostFunction function, turn;
     if (!external.device.empty()) {
       PLIM_ASSIGN_OR_RETURN(function, loadCode(external, options.devices, turn));
     } else {
       const HostFunction *found = find(ofLoad, options.functions, external.name);
-      PLIM_RETURN_IF_ERROR(checkExternal(external, found, ofLoad, options.functions));
+      if (!found || !found->function) {
+        missing += (missing.empty() ? "" : "\n") + unbound(external, ofLoad, options.functions);
+        continue;
+      }
+      PLIM_RETURN_IF_ERROR(checkExternal(external, found));
       turn = function = *found;
     }
     std::vector<runtime::OpenResult> openResults;
@@ -156,6 +172,8 @@ StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
                       function.kind == HostFunctionKind::Serial ? turnOf(turn) : nullptr,
                       function.owner, std::move(openResults), external.device}));
   }
+  if (!missing.empty())
+    return failedPreconditionError(missing);
   return externals;
 }
 

@@ -213,13 +213,36 @@ TEST(HostFunctionTest, FailuresEndTheCall) {
   }
 }
 
+TEST(HostFunctionTest, AllThatAreUnboundAreNamedWithTheirCalls) {
+  Status unbound = makeEngine()
+                       ->load(R"(
+func.func private @first(i32) -> i32
+func.func private @unused(i32) -> i32
+func.func private @second(tensor<?xf32>)
+func.func @main(%a: i32, %t: tensor<?xf32>) -> i32 {
+  %0 = func.call @first(%a) : (i32) -> i32
+  %1 = func.call @first(%0) : (i32) -> i32
+  func.call @second(%t) : (tensor<?xf32>) -> ()
+  return %1 : i32
+}
+)",
+                              "in.mlir", {})
+                       .status();
+  EXPECT_EQ(unbound.code(), StatusCode::FailedPrecondition);
+  EXPECT_EQ(
+      unbound.message(),
+      "in.mlir:2:1: host function 'first' of type (i32) -> i32 is not bound; called at 6:8, 7:8\n"
+      "in.mlir:4:1: host function 'second' of type (tensor<?xf32>) -> () is not bound; called at "
+      "8:3");
+}
+
 TEST(HostFunctionTest, UnboundIsAnErrorOfTheLoad) {
   auto engine = makeEngine();
   Record record;
   Status unbound = engine->load(kernelSource, "in.mlir", {}).status();
   EXPECT_EQ(unbound.code(), StatusCode::FailedPrecondition);
   EXPECT_EQ(unbound.message(), "in.mlir:2:1: host function 'log_row' of type (f32, "
-                               "memref<?x4xf32> readonly) -> i32 is not bound");
+                               "memref<?x4xf32> readonly) -> i32 is not bound; called at 5:8");
   Status misspelt =
       engine->load(kernelSource, "in.mlir", binding("logrow", {&logRow, &record})).status();
   EXPECT_EQ(misspelt.code(), StatusCode::FailedPrecondition);
