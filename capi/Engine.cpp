@@ -73,6 +73,24 @@ Status readWorkers(const plim_engine_options &given, runtime::WorkerOptions &out
   }
 }
 
+Status readCompileWorkers(const plim_compile_workers *given,
+                          std::optional<jit::WorkerOptions> &out) {
+  plim_compile_workers workers;
+  PLIM_RETURN_IF_ERROR(readStruct(given, "compile_workers", workers));
+  constexpr auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (workers.memory_bytes > most || workers.deadline_nanoseconds > most)
+    return invalidArgumentError("compile_workers have a limit that is no 63-bit number");
+  out.emplace();
+  out->processes = workers.processes;
+  if (workers.memory_bytes != 0)
+    out->memoryBytes = static_cast<int64_t>(workers.memory_bytes);
+  out->deadline = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::nanoseconds(workers.deadline_nanoseconds));
+  if (workers.program)
+    out->program = workers.program;
+  return okStatus();
+}
+
 } // namespace
 
 extern "C" {
@@ -118,6 +136,8 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
       PLIM_RETURN_IF_ERROR(checkHandle(given.devices[i]));
       engineOptions.devices.push_back(given.devices[i]->device);
     }
+    if (given.compile_workers)
+      PLIM_RETURN_IF_ERROR(readCompileWorkers(given.compile_workers, engineOptions.compileWorkers));
     engineOptions.checked = given.flags & PLIM_ENGINE_CHECKED;
     engineOptions.debugger = given.flags & PLIM_ENGINE_DEBUGGER;
     engineOptions.perfMap = given.flags & PLIM_ENGINE_PERF_MAP;

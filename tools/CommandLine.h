@@ -30,6 +30,13 @@ inline void addModuleOptions(CLI::App &command, ModuleOptions &options) {
           },
           "strict: every operation rounds as the source says, in its order")
       ->check(CLI::IsMember({"default", "strict"}));
+  command
+      .add_option_function<std::string>(
+          "--isolation",
+          [&options](const std::string &name) { options.inProcess = name == "none"; },
+          "worker: compile in a process that may die; none: in this one")
+      ->check(CLI::IsMember({"worker", "none"}))
+      ->default_str("worker");
   command.add_flag("--oracle", options.oracle, "the plain lowering, without any optimisation");
   command.add_flag("--cache", options.cache, "keep compiled code in the user's cache folder");
   command.add_option("--cache-dir", options.cacheFolder, "another folder for --cache");

@@ -21,6 +21,8 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
     engine.policy = options.policy;
   engine.numerics = options.numerics.value_or(jit::Numerics::Default);
   engine.threads = options.threads;
+  if (!options.inProcess)
+    engine.compileWorkers.emplace();
   engine.checked = options.checked;
   engine.specialization.mode = options.specialization;
   engine.devices = options.devices;

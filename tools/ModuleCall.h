@@ -22,6 +22,8 @@ struct ModuleOptions {
   int threads = 0;
   bool oracle = false;
   std::optional<jit::Numerics> numerics;
+  /// Compile in this process.
+  bool inProcess = false;
   bool checked = false;
   Specialization specialization = Specialization::None;
   Devices devices;    // of a program that has some; plimsoll has none

@@ -251,6 +251,13 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
     else
       options.logger.log(LogLevel::Warning, cache.status().toString());
   }
+  if (options.compileWorkers) {
+    jit::WorkerOptions workers = *options.compileWorkers;
+    for (unsigned *count : {&workers.processes, &workers.threads})
+      if (*count == 0)
+        *count = unsigned(state.executor->threads());
+    state.compileWorkers.emplace(std::move(workers));
+  }
   state.options = std::move(options);
   return engine;
 }
@@ -303,7 +310,7 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
     state->executor->parallelFor(count, job);
   };
-  return jit::compile(source, sourceName, state->target, compileOptions, times);
+  return state->compile(source, sourceName, compileOptions, times);
 }
 
 const std::string &Engine::policyOf(const LoadOptions &options) const {

@@ -31,6 +31,7 @@
 #include "engine/session/ModuleState.h"
 #include "engine/session/Parameters.h"
 #include "jit/Artifact.h"
+#include "jit/CompileWorkers.h"
 #include "jit/Compiler.h"
 #include "support/Hash.h"
 #include "support/Log.h"
@@ -115,6 +116,9 @@ struct EngineOptions {
   /// Counts and times calls, dispatches, loads and the compiler's jobs (docs/design/observability.md). May
   /// be shared by several engines. Null: nothing is measured.
   std::shared_ptr<Profiler> profiler;
+  /// If given, sources are compiled in processes of their own, and what their text does to the compiler is a status
+  /// (docs/design/isolation.md): of 0 processes and threads there are as many as `threads` says. Empty: in this process.
+  std::optional<jit::WorkerOptions> compileWorkers = std::nullopt;
   /// Of modules that do not choose their own. By default none: code for certain extents may differ
   /// from the general code in the last digits of a reduction, so that results would depend on when
   /// the background got to it, and a host has not asked for a thread that compiles. Not for a

@@ -329,8 +329,7 @@ StatusOr<jit::Artifact> Specializations::compile(const jit::Specialization &spec
     options.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
       engine.executor->parallelFor(count, job);
     };
-  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
-                        jit::compile(source.text, source.name, engine.target, options));
+  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine.compile(source.text, source.name, options));
   if (engine.cache)
     if (Status stored = engine.cache->store(key, artifact); !stored.ok())
       ofEngine.logger.log(LogLevel::Warning, stored.toString());

@@ -15,6 +15,7 @@
 #include "engine/session/GuardedData.h"
 #include "engine/session/Specializations.h"
 #include "jit/ArtifactCache.h"
+#include "jit/CompileWorkers.h"
 #include "jit/Session.h"
 
 #include <map>
@@ -76,6 +77,16 @@ struct Engine::State {
   std::shared_ptr<EventPool> events = std::make_shared<EventPool>();
   std::shared_ptr<jit::Session> session;
   std::optional<jit::ArtifactCache> cache;
+  std::optional<jit::CompileWorkers> compileWorkers;
+
+  /// In a process of its own, if the engine has such.
+  StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
+                                  const jit::CompileOptions &compileOptions,
+                                  jit::CompileTimes *times = nullptr) {
+    return compileWorkers
+               ? compileWorkers->compile(source, sourceName, target, compileOptions, times)
+               : jit::compile(source, sourceName, target, compileOptions, times);
+  }
 
   /// Notes that constants of a module are in these memories, which no other module's may be.
   Status claim(const std::vector<HostMemory> &memories) {

@@ -41,6 +41,24 @@ enum {
 typedef uint32_t plim_core_kind;
 enum { PLIM_CORES_ANY = 0, PLIM_CORES_PERFORMANCE = 1, PLIM_CORES_EFFICIENCY = 2 };
 
+/* Processes that compile for an engine, so that whatever a text does to the compiler is the status of its load, and the
+ * host lives: INTERNAL if the compiler ended without an answer, with the signal and the end of what it wrote;
+ * DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED, or INTERNAL, for memory. The next load works. Code is the same as without.
+ * They are started when a load needs them, read nothing but what they are asked, open no files, and end with the
+ * engine or with this process. Such an engine sends no signals, and leaves no child to be waited for. */
+typedef struct plim_compile_workers {
+  uint32_t struct_size; /* sizeof(plim_compile_workers) */
+  /* Loads at once, the others wait. 0: as many as the engine has threads. */
+  uint32_t processes;
+  /* Address space of each, in bytes. 0: 16 GiB. */
+  uint64_t memory_bytes;
+  /* Of one compilation. 0: none. */
+  uint64_t deadline_nanoseconds;
+  /* The program. NULL: plimsoll-compile-worker where it was installed with this library, or where the environment
+   * variable PLIMSOLL_COMPILE_WORKER says; loads are NOT_FOUND if it is not there. */
+  const char *program;
+} plim_compile_workers;
+
 /* A field of zero, or NULL, has the meaning that its comment gives. What is pointed at is read before
  * plim_engine_create() returns and not kept, except where it says so. */
 typedef struct plim_engine_options {
@@ -81,6 +99,8 @@ typedef struct plim_engine_options {
   /* Accelerators of the host's own, each name once. Retained. NULL: none. */
   const plim_device *const *devices;
   size_t device_count;
+  /* NULL: modules are compiled in this process. */
+  const plim_compile_workers *compile_workers;
 } plim_engine_options;
 
 /* Starts an engine. `options` may be NULL. The caller owns `*out_engine`.

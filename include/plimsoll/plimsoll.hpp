@@ -19,6 +19,7 @@
 #include "plimsoll/plimsoll.h"
 
 #include <array>
+#include <chrono>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -774,6 +775,14 @@ public:
   }
 };
 
+/// plim_compile_workers.
+struct CompileWorkers {
+  uint32_t processes = 0;
+  uint64_t memoryBytes = 0;
+  std::chrono::nanoseconds deadline{0};
+  std::string program = {};
+};
+
 /// plim_engine_options.
 struct EngineOptions {
   uint32_t flags = 0; // PLIM_ENGINE_...
@@ -793,6 +802,7 @@ struct EngineOptions {
   plim_specialization specialization = PLIM_SPECIALIZATION_DEFAULT;
   uint32_t specializationCount = 0;
   std::vector<Device> devices = {};
+  std::optional<CompileWorkers> compileWorkers = {};
 };
 
 class Engine : public detail::Handle<plim_engine, plim_engine_retain, plim_engine_release> {
@@ -823,6 +833,14 @@ public:
       devices.push_back(device.get());
     given.devices = devices.data();
     given.device_count = devices.size();
+    auto workers = detail::sized<plim_compile_workers>();
+    if (options.compileWorkers) {
+      workers.processes = options.compileWorkers->processes;
+      workers.memory_bytes = options.compileWorkers->memoryBytes;
+      workers.deadline_nanoseconds = uint64_t(options.compileWorkers->deadline.count());
+      workers.program = detail::orNull(options.compileWorkers->program);
+      given.compile_workers = &workers;
+    }
     std::unique_ptr<Log> log;
     auto logger = detail::sized<plim_logger>();
     if (options.log) {

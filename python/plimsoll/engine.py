@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import logging
 
 _specializations = {None: 0, "none": 1, "on_request": 2, "hot": 3}
+_isolations = {"none": False, "worker": True}
 _numerics = {None: 0, "default": 1, "strict": 2}
 _cores = {None: 0, "performance": 1, "efficiency": 2}
 
@@ -147,6 +148,11 @@ class Engine:
     those of `Function.specialize` ("on_request"), or those too that calls keep coming with ("hot");
     at most `specialization_count` (0: 8) at a time.
 
+    `isolation`: "worker": sources are compiled in processes of their own, at most as many as threads, each
+    with `compile_memory` bytes of address space (0: 16 GiB) and `compile_deadline` seconds for a source;
+    what a source does to the compiler is an exception (`InternalError` if it ended it), and the next one
+    works. "none": in this process.
+
     Engines are pickled as their options. A child of fork() must not use those of its parent: it
     gets an error, and makes its own.
 
@@ -164,7 +170,8 @@ class Engine:
                  trace: bool = False, log: logging.Logger | None = None,
                  cores: str | None = None, numa_node: int | None = None,
                  specialization: str | None = None, specialization_count: int = 0,
-                 numerics: str | None = None):
+                 numerics: str | None = None, isolation: str = "worker",
+                 compile_memory: int = 0, compile_deadline: float | None = None):
         if isinstance(target, str):
             target = Target(target)
         self._options = {
@@ -173,10 +180,13 @@ class Engine:
             "functions": dict(functions or {}), "checked": checked, "debugger": debugger,
             "perf_map": perf_map, "counters": counters, "trace": trace, "log": log,
             "cores": cores, "numa_node": numa_node, "specialization": specialization,
-            "specialization_count": specialization_count, "numerics": numerics}
+            "specialization_count": specialization_count, "numerics": numerics,
+            "isolation": isolation, "compile_memory": compile_memory,
+            "compile_deadline": compile_deadline}
         for name, value, bits in (("threads", threads, 32), ("cache_bytes", cache_bytes, 64),
                                   ("numa_node", numa_node or 0, 32),
-                                  ("specialization_count", specialization_count, 32)):
+                                  ("specialization_count", specialization_count, 32),
+                                  ("compile_memory", compile_memory, 64)):
             check_range(name, value, bits)
         flags = sum(1 << bit for bit, on in enumerate(
             (checked, debugger, perf_map, counters, trace)) if on)
@@ -192,7 +202,8 @@ class Engine:
             self._options["cache"], cache_bytes, None if level is None else write, level or 0,
             function_set(functions), choice(_cores, cores, "cores"), numa_node or 0,
             specialization_number(specialization), specialization_count,
-            numerics_number(numerics))
+            numerics_number(numerics), choice(_isolations, isolation, "isolation"), compile_memory,
+            0 if compile_deadline is None else max(1, round(compile_deadline * 1e9)))
 
     @property
     def target(self) -> Target:

@@ -1,0 +1,388 @@
+#include "jit/CompileWorkers.h"
+#include "jit/ArtifactFile.h"
+#include "jit/WorkerProtocol.h"
+#include "jit/WorkerRequest.h"
+
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <mutex>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace plim::jit {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char *programName = "plimsoll-compile-worker";
+/// How long a worker may take to stop before it is left to end with its socket.
+constexpr std::chrono::milliseconds stopGrace{100};
+/// Of what a worker writes to its standard error.
+constexpr size_t tailBytes = 2048;
+
+/// One process, and the host's end of its socket.
+class Worker {
+public:
+  static StatusOr<std::unique_ptr<Worker>> start(const WorkerOptions &options) {
+    std::string program = options.program;
+    if (program.empty()) {
+      PLIM_ASSIGN_OR_RETURN(program, workerPath());
+    }
+    auto worker = std::make_unique<Worker>();
+    worker->errors = Descriptor(::memfd_create("plimsoll-errors", MFD_CLOEXEC));
+    int ends[2] = {-1, -1};
+    if (!worker->errors || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+      return failed(program, errno);
+    worker->socket = Descriptor(ends[0]);
+    const Descriptor other(ends[1]);
+    struct stat status;
+    if (::fstat(ends[0], &status) != 0)
+      return failed(program, errno);
+    worker->inode = status.st_ino;
+    if (int error = worker->spawn(program, other.get(), options.memoryBytes))
+      return failed(program, error);
+    return worker;
+  }
+
+  /// A host may close descriptors that are not its own, and open others in their place.
+  bool isIntact() const {
+    struct stat status;
+    return ::fstat(socket.get(), &status) == 0 && status.st_ino == inode;
+  }
+
+  int end() const { return socket.get(); }
+
+  /// The end of what it wrote since it was asked last.
+  std::string tail() {
+    struct stat status;
+    if (::fstat(errors.get(), &status) != 0)
+      return "";
+    auto size = static_cast<uint64_t>(status.st_size);
+    uint64_t from = std::max<uint64_t>(seen, size > tailBytes ? size - tailBytes : 0);
+    std::string text(size - std::min(from, size), '\0');
+    if (!FileSource(errors.get(), size).read(from, text))
+      return "";
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+      text.pop_back();
+    return text;
+  }
+  void forgetErrors() {
+    struct stat status;
+    if (::fstat(errors.get(), &status) == 0)
+      seen = static_cast<uint64_t>(status.st_size);
+  }
+
+private:
+  static Status failed(const std::string &program, int error) {
+    StatusCode code = error == ENOMEM || error == EAGAIN || error == EMFILE || error == ENFILE
+                          ? StatusCode::ResourceExhausted
+                          : StatusCode::Unavailable;
+    return Status(code, "the compile worker '" + program +
+                            "' cannot be started: " + std::strerror(error));
+  }
+
+  /// The process that is started ends at once: the worker is its child, so that the host never has to wait for it, and
+  /// its handler of SIGCHLD, or whatever waits for all children, meets no process that it does not know of.
+  int spawn(const std::string &program, int other, int64_t memoryBytes) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    if (int error = posix_spawn_file_actions_init(&actions))
+      return error;
+    if (int error = posix_spawnattr_init(&attributes)) {
+      posix_spawn_file_actions_destroy(&actions);
+      return error;
+    }
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int error = 0;
+    auto also = [&](int result) { error = error ? error : result; };
+    also(posix_spawn_file_actions_adddup2(&actions, errors.get(), STDERR_FILENO));
+    also(posix_spawn_file_actions_adddup2(&actions, other, workerSocket));
+    also(posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0));
+    also(posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0));
+    also(posix_spawn_file_actions_addclosefrom_np(&actions, workerSocket + 1));
+    also(posix_spawnattr_setsigmask(&attributes, &none));
+    also(posix_spawnattr_setsigdefault(&attributes, &all));
+    // A session of its own: what the terminal sends to the host's group does not get there.
+    also(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                   POSIX_SPAWN_SETSID));
+    std::string memory = std::to_string(memoryBytes);
+    std::string name = program;
+    char *arguments[] = {name.data(), memory.data(), nullptr};
+    pid_t process = -1;
+    also(error ? error
+               : posix_spawn(&process, program.c_str(), &actions, &attributes, arguments, environ));
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    // Somebody else may have waited for it, then there is none.
+    while (!error && ::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return error;
+  }
+
+public:
+  Worker() = default;
+
+private:
+  Descriptor socket, errors;
+  ino_t inode = 0;
+  uint64_t seen = 0; // of errors
+};
+
+std::string crashText(const Message &message) {
+  if (auto signal = int(message.numbers[0]); signal != 0) {
+    const char *description = sigdescr_np(signal);
+    return description
+               ? std::string("by signal ") + std::to_string(signal) + " (" + description + ")"
+               : "by signal " + std::to_string(signal);
+  }
+  return "with exit code " + std::to_string(message.numbers[1]);
+}
+
+/// One compilation in one worker.
+class Conversation {
+public:
+  Conversation(Worker &worker, std::string_view sourceName, const CompileOptions &options,
+               const WorkerOptions &limits, CompileTimes &times)
+      : worker(worker), sourceName(sourceName), options(options), limits(limits), times(times) {}
+
+  /// May the worker be asked again?
+  bool isUsable = false;
+
+  StatusOr<Artifact> run(const Payload &request, size_t sourceBytes) {
+    worker.forgetErrors();
+    Message ask{.kind = MessageKind::Compile};
+    ask.numbers[0] = sourceBytes;
+    PLIM_RETURN_IF_ERROR(sendMessage(worker.end(), ask, &request));
+    const Clock::time_point start = Clock::now();
+    std::optional<Clock::time_point> stopped;
+    while (true) {
+      if (!stopped && options.stop.stop_requested()) {
+        stopped = Clock::now();
+        PLIM_RETURN_IF_ERROR(sendMessage(worker.end(), {.kind = MessageKind::Stop}));
+      }
+      if (stopped && Clock::now() - *stopped > stopGrace)
+        return cancelledError("the compilation was stopped");
+      if (limits.deadline.count() > 0 && Clock::now() - start > limits.deadline)
+        return Status(StatusCode::DeadlineExceeded,
+                      std::string(sourceName) + ": the compilation took longer than " +
+                          std::to_string(limits.deadline.count()) + " ms");
+      StatusOr<std::optional<Received>> received = receiveMessage(worker.end(), patience(start));
+      if (!received.ok())
+        return received.status();
+      if (!*received)
+        continue;
+      PLIM_ASSIGN_OR_RETURN(std::optional<StatusOr<Artifact>> result, take(**received));
+      if (result)
+        return std::move(*result);
+    }
+  }
+
+private:
+  /// How long nothing else has to be looked after, milliseconds.
+  int patience(Clock::time_point start) const {
+    if (options.stop.stop_possible())
+      return 10;
+    if (limits.deadline.count() == 0)
+      return -1;
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limits.deadline -
+                                                                      (Clock::now() - start));
+    return int(std::clamp<int64_t>(left.count() + 1, 0, 1000));
+  }
+
+  /// The end, if it is one.
+  StatusOr<std::optional<StatusOr<Artifact>>> take(const Received &received) {
+    const Message &message = received.message;
+    switch (message.kind) {
+    case MessageKind::Progress:
+      if (options.progress)
+        options.progress(
+            {size_t(message.numbers[0]), size_t(message.numbers[1]), message.seconds[0]});
+      return std::optional<StatusOr<Artifact>>();
+    case MessageKind::Device:
+      PLIM_RETURN_IF_ERROR(compileForDevice(received));
+      return std::optional<StatusOr<Artifact>>();
+    case MessageKind::Assembly: {
+      PLIM_ASSIGN_OR_RETURN(std::string text, received.text());
+      if (options.assembly)
+        *options.assembly = std::move(text);
+      return std::optional<StatusOr<Artifact>>();
+    }
+    case MessageKind::Artifact: {
+      times = {message.seconds[0], message.seconds[1], message.seconds[2], message.seconds[3]};
+      StatusOr<Artifact> artifact =
+          deserialize(FileSource(received.payload.get(), message.payloadBytes));
+      isUsable = artifact.ok();
+      return std::optional(std::move(artifact));
+    }
+    case MessageKind::Failed: {
+      PLIM_ASSIGN_OR_RETURN(std::string text, received.text());
+      isUsable = true;
+      return std::optional<StatusOr<Artifact>>(Status(
+          message.code == StatusCode::Ok ? StatusCode::Internal : message.code, std::move(text)));
+    }
+    case MessageKind::Crashed: {
+      isUsable = true; // the next one stands there already
+      std::string tail = worker.tail();
+      return std::optional<StatusOr<Artifact>>(
+          Status(StatusCode::Internal, std::string(sourceName) + ": the compiler ended " +
+                                           crashText(message) +
+                                           (tail.empty() ? "" : "; it wrote: " + tail)));
+    }
+    default:
+      return dataLossError("what the compile worker says is no message");
+    }
+  }
+
+  Status compileForDevice(const Received &received) {
+    PLIM_ASSIGN_OR_RETURN(std::string json, received.text());
+    PLIM_ASSIGN_OR_RETURN(DeviceRequest request, deviceRequestFromJson(json));
+    StatusOr<std::string> code = unimplementedError("there is no such device");
+    for (const DeviceCompiler &device : options.devices)
+      if (device.device == request.device)
+        code = device.compile(request.name, request.text);
+    PLIM_ASSIGN_OR_RETURN(Payload payload,
+                          payloadOf(code.ok() ? std::string_view(*code) : code.status().message()));
+    return sendMessage(worker.end(),
+                       {.kind = MessageKind::DeviceCode,
+                        .code = code.ok() ? StatusCode::Ok : code.status().code()},
+                       &payload);
+  }
+
+  Worker &worker;
+  std::string_view sourceName;
+  const CompileOptions &options;
+  const WorkerOptions &limits;
+  CompileTimes &times;
+};
+
+} // namespace
+
+StatusOr<std::string> workerPath() {
+  if (const char *given = std::getenv("PLIMSOLL_COMPILE_WORKER"); given && *given)
+    return std::string(given);
+  std::string tried;
+  Dl_info self;
+  std::error_code error;
+  for (const char *origin :
+       {dladdr(reinterpret_cast<const void *>(&workerPath), &self) ? self.dli_fname : "",
+        "/proc/self/exe"}) {
+    fs::path folder = fs::canonical(origin, error).parent_path();
+    if (error)
+      continue;
+    for (const char *relative :
+         {".", "plimsoll", "../" PLIM_LIBRARY_FOLDER "/plimsoll", "../bin"}) {
+      fs::path path = (folder / relative / programName).lexically_normal();
+      if (::access(path.c_str(), X_OK) == 0)
+        return path.string();
+      tried += (tried.empty() ? "" : ", ") + path.string();
+    }
+  }
+  return Status(StatusCode::NotFound, std::string("there is no compile worker, which isolation "
+                                                  "from the compiler needs: tried ") +
+                                          tried);
+}
+
+/// The processes that nobody uses, and how many more there may be.
+class CompileWorkers::Pool {
+public:
+  explicit Pool(WorkerOptions options) : options(std::move(options)) {}
+
+  StatusOr<std::unique_ptr<Worker>> take() {
+    {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return taken < std::max(options.processes, 1u); });
+      ++taken;
+      while (!idle.empty()) {
+        std::unique_ptr<Worker> worker = std::move(idle.back());
+        idle.pop_back();
+        if (worker->isIntact())
+          return worker;
+        // Whatever its descriptors are now, they are not ours to close.
+        (void)worker.release();
+      }
+    }
+    StatusOr<std::unique_ptr<Worker>> worker = Worker::start(options);
+    if (!worker.ok())
+      give(nullptr);
+    return worker;
+  }
+
+  /// Null for one that is not used any more.
+  void give(std::unique_ptr<Worker> worker) {
+    std::lock_guard lock(mutex);
+    --taken;
+    if (worker)
+      idle.push_back(std::move(worker));
+    changed.notify_one();
+  }
+
+  const WorkerOptions options;
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::unique_ptr<Worker>> idle;
+  unsigned taken = 0;
+};
+
+CompileWorkers::CompileWorkers(WorkerOptions options)
+    : pool(std::make_unique<Pool>(std::move(options))) {}
+
+CompileWorkers::~CompileWorkers() = default;
+
+StatusOr<Artifact> CompileWorkers::compile(std::string_view source, std::string_view sourceName,
+                                           const targets::TargetDescription &target,
+                                           const CompileOptions &options, CompileTimes *times) {
+  ProfilerSpan span(options.profiler, Profiler::Kind::Compile, "compile worker");
+  WorkerRequest request;
+  request.sourceName = sourceName;
+  request.target = target;
+  request.options = options;
+  for (const DeviceCompiler &device : options.devices)
+    request.devices.push_back(device.device);
+  request.wantsAssembly = options.assembly != nullptr;
+  request.wantsProgress = options.progress != nullptr;
+  request.threads = options.parallelFor ? pool->options.threads : 1;
+  PLIM_ASSIGN_OR_RETURN(Payload payload, Payload::create());
+  // First: large constants of bytecode lie where their alignment says.
+  PLIM_RETURN_IF_ERROR(payload.append(source));
+  PLIM_RETURN_IF_ERROR(payload.append(toJson(request)));
+  PLIM_RETURN_IF_ERROR(payload.seal());
+
+  CompileTimes unused;
+  // One that has ended since it was used last is found out by asking it.
+  for (bool isSecond : {false, true}) {
+    PLIM_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, pool->take());
+    Conversation conversation(*worker, sourceName, options, pool->options, times ? *times : unused);
+    StatusOr<Artifact> artifact = conversation.run(payload, source.size());
+    const bool isGone = !conversation.isUsable && !artifact.ok() &&
+                        artifact.status().code() == StatusCode::Unavailable;
+    if (isGone && isSecond) {
+      std::string tail = worker->tail();
+      if (!tail.empty())
+        artifact = artifact.status().withContext(tail);
+    }
+    pool->give(conversation.isUsable ? std::move(worker) : nullptr);
+    if (!isGone || isSecond)
+      return artifact;
+  }
+  return unavailableError("the compile worker is gone");
+}
+
+} // namespace plim::jit

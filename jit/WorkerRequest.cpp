@@ -1,0 +1,96 @@
+#include "jit/WorkerRequest.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace plim::jit {
+
+namespace {
+
+std::string print(json::Object object) {
+  return formatv("{0}", json::Value(std::move(object))).str();
+}
+
+Status malformed(Error error) {
+  return invalidArgumentError("what the compile worker was asked for: " +
+                              toString(std::move(error)));
+}
+
+} // namespace
+
+std::string toJson(const WorkerRequest &request) {
+  const CompileOptions &options = request.options;
+  return print(json::Object{{"version", artifactVersion},
+                            {"source_name", json::fixUTF8(request.sourceName)},
+                            {"target", json::fixUTF8(targets::toJson(request.target))},
+                            {"policy", options.policy},
+                            {"engine_limits", options.engineLimits},
+                            {"load_limits", options.loadLimits},
+                            {"oracle", options.oracle},
+                            {"strict", options.numerics == Numerics::Strict},
+                            {"guarded", options.guarded},
+                            {"devices", request.devices},
+                            {"preferred_device", options.preferredDevice},
+                            {"device_memories", options.deviceMemories},
+                            {"specialized_function", options.specialization.function},
+                            {"specialized_extents", options.specialization.extents},
+                            {"assembly", request.wantsAssembly},
+                            {"progress", request.wantsProgress},
+                            {"threads", request.threads}});
+}
+
+StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
+  Expected<json::Value> value = json::parse(StringRef(text.data(), text.size()));
+  if (!value)
+    return malformed(value.takeError());
+  json::Path::Root root("request");
+  json::ObjectMapper map(*value, root);
+  WorkerRequest request;
+  CompileOptions &options = request.options;
+  int64_t version = 0, threads = 1;
+  bool isStrict = false;
+  std::string target;
+  if (!map || !map.map("version", version))
+    return malformed(root.getError());
+  if (version != artifactVersion)
+    return failedPreconditionError("the compile worker is of another version of the library");
+  if (!map.map("source_name", request.sourceName) || !map.map("target", target) ||
+      !map.map("policy", options.policy) || !map.map("engine_limits", options.engineLimits) ||
+      !map.map("load_limits", options.loadLimits) || !map.map("oracle", options.oracle) ||
+      !map.map("strict", isStrict) || !map.map("guarded", options.guarded) ||
+      !map.map("devices", request.devices) ||
+      !map.map("preferred_device", options.preferredDevice) ||
+      !map.map("device_memories", options.deviceMemories) ||
+      !map.map("specialized_function", options.specialization.function) ||
+      !map.map("specialized_extents", options.specialization.extents) ||
+      !map.map("assembly", request.wantsAssembly) || !map.map("progress", request.wantsProgress) ||
+      !map.map("threads", threads))
+    return malformed(root.getError());
+  options.numerics = isStrict ? Numerics::Strict : Numerics::Default;
+  request.threads = unsigned(std::clamp<int64_t>(threads, 1, 1024));
+  PLIM_ASSIGN_OR_RETURN(request.target, targets::fromJson(target));
+  return request;
+}
+
+std::string toJson(const DeviceRequest &request) {
+  return print(json::Object{{"device", json::fixUTF8(request.device)},
+                            {"name", json::fixUTF8(request.name)},
+                            {"text", json::fixUTF8(request.text)}});
+}
+
+StatusOr<DeviceRequest> deviceRequestFromJson(std::string_view text) {
+  Expected<json::Value> value = json::parse(StringRef(text.data(), text.size()));
+  if (!value)
+    return malformed(value.takeError());
+  json::Path::Root root("dispatch");
+  json::ObjectMapper map(*value, root);
+  DeviceRequest request;
+  if (!map || !map.map("device", request.device) || !map.map("name", request.name) ||
+      !map.map("text", request.text))
+    return malformed(root.getError());
+  return request;
+}
+
+} // namespace plim::jit

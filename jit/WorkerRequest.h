@@ -1,0 +1,37 @@
+// WorkerRequest: a compilation as a compile worker is asked for it.
+#pragma once
+
+#include "jit/Compiler.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plim::jit {
+
+struct WorkerRequest {
+  std::string sourceName;
+  targets::TargetDescription target;
+  /// Without what only the host has: functions, owners, the profiler.
+  CompileOptions options;
+  /// Those of options.devices.
+  std::vector<std::string> devices;
+  bool wantsAssembly = false, wantsProgress = false;
+  /// That code generation may use.
+  unsigned threads = 1;
+};
+
+std::string toJson(const WorkerRequest &request);
+
+/// The inverse. InvalidArgument, or FailedPrecondition for what another version of the library wrote.
+StatusOr<WorkerRequest> requestFromJson(std::string_view json);
+
+/// A dispatch for the compiler of a device.
+struct DeviceRequest {
+  std::string device, name, text;
+};
+
+std::string toJson(const DeviceRequest &request);
+StatusOr<DeviceRequest> deviceRequestFromJson(std::string_view json);
+
+} // namespace plim::jit

@@ -1,0 +1,301 @@
+// What a compile worker gives, and that whatever happens to it is a status.
+#include "jit/CompileWorkers.h"
+
+#include "targets/Resolve.h"
+#include "tests/unit/jit/Sources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace plim::jit {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const targets::TargetDescription &host() {
+  static const targets::TargetDescription target = *targets::resolveTarget("host-cpu", {});
+  return target;
+}
+
+StatusOr<Artifact> compileIn(CompileWorkers &workers, std::string_view source,
+                             const CompileOptions &options = {}) {
+  return workers.compile(source, "in.mlir", host(), options);
+}
+
+void expectWorks(CompileWorkers &workers) {
+  StatusOr<Artifact> artifact = compileIn(workers, testing::saxpySource);
+  ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+  EXPECT_EQ(artifact->functions.at(0).name, "saxpy");
+}
+
+/// Code of the status, Ok if there was an artifact.
+StatusCode codeOf(const StatusOr<Artifact> &artifact) {
+  return artifact.ok() ? StatusCode::Ok : artifact.status().code();
+}
+
+/// The parser dies of it.
+constexpr const char *crasher = "func.func @f() attributes {a = array<index: 1>} { return }\n";
+
+size_t openDescriptors() {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto &each : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
+  return count;
+}
+
+TEST(CompileWorkers, GiveTheArtifactOfThisProcess) {
+  CompileWorkers workers({});
+  for (bool isStrict : {false, true})
+    for (const char *policy : {"auto", "heap"}) {
+      CompileOptions options;
+      options.policy = policy;
+      options.numerics = isStrict ? Numerics::Strict : Numerics::Default;
+      std::string here, there;
+      options.assembly = &here;
+      StatusOr<Artifact> expected = compile(testing::sumSource, "in.mlir", host(), options);
+      options.assembly = &there;
+      CompileTimes times;
+      StatusOr<Artifact> artifact =
+          workers.compile(testing::sumSource, "in.mlir", host(), options, &times);
+      ASSERT_TRUE(expected.ok() && artifact.ok()) << artifact.status().toString();
+      EXPECT_EQ(serialize(*artifact), serialize(*expected));
+      EXPECT_EQ(there, here);
+      EXPECT_FALSE(there.empty());
+      EXPECT_GT(times.codegen, 0);
+    }
+}
+
+TEST(CompileWorkers, TellOfErrorsAsThisProcessDoes) {
+  CompileWorkers workers({});
+  for (const char *source : {"func.func @f(", "func.func @f() -> f32 { return }", "\xff\xfe"}) {
+    Status expected = compile(source, "in.mlir", host(), {}).status();
+    Status status = compileIn(workers, source).status();
+    EXPECT_EQ(status.code(), expected.code());
+    EXPECT_EQ(status.message(), expected.message());
+  }
+  expectWorks(workers);
+}
+
+TEST(CompileWorkers, SpecialiseAndTellOfProgress) {
+  constexpr const char *source = R"(
+func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = arith.addf %x, %x : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+)";
+  CompileWorkers workers({.threads = 2});
+  CompileOptions options;
+  options.parallelFor = [](size_t, const std::function<void(size_t)> &) { FAIL(); };
+  options.specialization = {"twice", {8}};
+  double last = 0;
+  options.progress = [&](const CompileProgress &progress) { last = progress.fraction; };
+  StatusOr<Artifact> artifact = compileIn(workers, source, options);
+  ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+  EXPECT_EQ(artifact->functions.at(0).name, "twice");
+  EXPECT_EQ(last, 1);
+}
+
+TEST(CompileWorkers, SurviveEverythingOfTheCorpus) {
+  CompileWorkers workers({});
+  size_t count = 0, ended = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(PLIM_CRASHERS)) {
+    std::ifstream file(entry.path());
+    std::ostringstream text;
+    text << file.rdbuf();
+    StatusOr<Artifact> artifact = compileIn(workers, text.str());
+    // What upstream dies of today it may refuse tomorrow.
+    EXPECT_THAT(codeOf(artifact), AnyOf(Eq(StatusCode::Internal), Eq(StatusCode::InvalidArgument),
+                                        Eq(StatusCode::Ok)))
+        << entry.path() << artifact.status().toString();
+    if (codeOf(artifact) == StatusCode::Internal) {
+      EXPECT_THAT(std::string(artifact.status().message()),
+                  StartsWith("in.mlir: the compiler ended by signal "));
+      ++ended;
+    }
+    expectWorks(workers);
+    ++count;
+  }
+  EXPECT_GE(count, 10u);
+  std::printf("%zu sources, %zu ended the compiler\n", count, ended);
+}
+
+TEST(CompileWorkers, SurviveNestingOfEveryKind) {
+  CompileWorkers workers({});
+  // What stands in front, and what is repeated.
+  const std::pair<const char *, const char *> kinds[] = {
+      {"", "module {"},
+      {"func.func @f() {", "scf.execute_region {"},
+      {"#a = ", "["},
+      {"#a = ", "{a = "},
+      {"!t = ", "tuple<"},
+      {"!t = ", "() -> ("},
+      {"#m = affine_map<(i) -> ", "("},
+      {"#m = affine_map<(i) -> (", "-"},
+      {"#s = affine_set<(i) : (i ", "+ i "}};
+  for (const auto &[front, repeated] : kinds)
+    for (size_t depth : {100u, 10000u, 1000000u}) {
+      std::string text = front;
+      for (size_t i = 0; i < depth; ++i)
+        text += repeated;
+      StatusOr<Artifact> artifact = compileIn(workers, text);
+      EXPECT_THAT(codeOf(artifact),
+                  AnyOf(Eq(StatusCode::Internal), Eq(StatusCode::InvalidArgument)))
+          << depth << " of '" << repeated << "'";
+    }
+  expectWorks(workers);
+}
+
+TEST(CompileWorkers, EndWhatTakesTooLong) {
+  CompileWorkers workers({.deadline = std::chrono::milliseconds(200), .processes = 1});
+  // Seconds in LLVM's code generator.
+  constexpr const char *slow = R"(
+func.func @main(%x: memref<16384xf32>) {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %x[%c0] : memref<16384xf32>, vector<16384xf32>
+  %w = arith.addf %v, %v : vector<16384xf32>
+  vector.store %w, %x[%c0] : memref<16384xf32>, vector<16384xf32>
+  return
+}
+)";
+  Status status = compileIn(workers, slow).status();
+  EXPECT_EQ(status.code(), StatusCode::DeadlineExceeded);
+  EXPECT_EQ(status.message(), "in.mlir: the compilation took longer than 200 ms");
+
+  CompileWorkers patient({});
+  std::stop_source source;
+  CompileOptions options;
+  options.stop = source.get_token();
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    source.request_stop();
+  });
+  EXPECT_EQ(codeOf(compileIn(patient, slow, options)), StatusCode::Cancelled);
+  expectWorks(patient);
+}
+
+TEST(CompileWorkers, LimitTheirMemory) {
+  CompileWorkers workers({.memoryBytes = int64_t(1) << 30});
+  StatusOr<Artifact> artifact = compileIn(workers, R"(
+func.func @main() -> tensor<700000000xf32> {
+  %c = arith.constant dense<1.0> : tensor<700000000xf32>
+  return %c : tensor<700000000xf32>
+}
+)");
+  EXPECT_THAT(codeOf(artifact), AnyOf(Eq(StatusCode::Internal), Eq(StatusCode::ResourceExhausted)))
+      << artifact.status().toString();
+  expectWorks(workers);
+}
+
+TEST(CompileWorkers, WithoutAProgramAreAnError) {
+  CompileWorkers missing({.program = "/nowhere/worker"});
+  Status status = compileIn(missing, testing::saxpySource).status();
+  EXPECT_EQ(status.code(), StatusCode::Unavailable);
+  EXPECT_EQ(status.message(),
+            "the compile worker '/nowhere/worker' cannot be started: No such file or directory");
+  CompileWorkers other({.program = "/bin/true"});
+  EXPECT_EQ(codeOf(compileIn(other, testing::saxpySource)), StatusCode::Unavailable);
+}
+
+TEST(CompileWorkers, DoNotMindAHostThatClosesDescriptors) {
+  CompileWorkers workers({.processes = 1});
+  expectWorks(workers);
+  std::vector<int> sockets;
+  for (const auto &each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    int descriptor = std::stoi(each.path().filename().string());
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET)
+      sockets.push_back(descriptor);
+  }
+  ASSERT_EQ(sockets.size(), 1u);
+  // Closed, and another file in its place, which must neither be written to nor closed.
+  int pipes[2];
+  ASSERT_EQ(::pipe(pipes), 0);
+  ASSERT_EQ(::dup2(pipes[1], sockets[0]), sockets[0]);
+  expectWorks(workers);
+  EXPECT_EQ(::write(sockets[0], "x", 1), 1);
+  ::close(sockets[0]);
+  ::close(pipes[0]);
+  ::close(pipes[1]);
+}
+
+TEST(CompileWorkers, LeaveNothingBehind) {
+  expectWorks(*std::make_unique<CompileWorkers>(WorkerOptions{}));
+  const size_t before = openDescriptors();
+  for (int i = 0; i < 20; ++i) {
+    CompileWorkers workers({});
+    EXPECT_EQ(codeOf(compileIn(workers, crasher)), StatusCode::Internal);
+    expectWorks(workers);
+  }
+  EXPECT_EQ(openDescriptors(), before);
+  // No child to wait for, dead or alive.
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(CompileWorkers, ServeThreadsAtOnce) {
+  CompileWorkers workers({.processes = 3});
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 6; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 5; ++i) {
+          bool isBad = (t + i) % 3 == 0;
+          StatusCode code = codeOf(compileIn(workers, isBad ? crasher : testing::saxpySource));
+          wrong += code != (isBad ? StatusCode::Internal : StatusCode::Ok);
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CompileWorkers, CompilersOfDevicesRunHere) {
+  constexpr const char *source = R"(
+func.func @twice(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = arith.addf %x, %x : tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+)";
+  targets::TargetDescription target = host();
+  targets::DeviceDescription &device = target.devices.emplace_back();
+  device.name = "npu";
+  device.kind = targets::DeviceKind::Npu;
+  ASSERT_FALSE(target.memories.empty());
+  target.memories[0].accessibleBy.push_back("npu");
+  CompileWorkers workers({});
+  CompileOptions options;
+  options.preferredDevice = "npu";
+  const pid_t self = getpid();
+  pid_t asked = 0;
+  options.devices.push_back({"npu", [&](std::string_view, std::string_view text) {
+                               asked = getpid();
+                               EXPECT_THAT(std::string(text), HasSubstr("arith.addf"));
+                               return StatusOr<std::string>(std::string("code\0of it", 10));
+                             }});
+  StatusOr<Artifact> artifact = workers.compile(source, "in.mlir", target, options);
+  ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+  ASSERT_EQ(artifact->externals.size(), 1u);
+  EXPECT_EQ(artifact->externals[0].code, std::string("code\0of it", 10));
+  EXPECT_EQ(asked, self);
+  options.devices[0].compile = [](std::string_view, std::string_view) {
+    return StatusOr<std::string>(Status(StatusCode::DataLoss, "the device burns"));
+  };
+  Status status = workers.compile(source, "in.mlir", target, options).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the device burns"));
+}
+
+} // namespace
+} // namespace plim::jit

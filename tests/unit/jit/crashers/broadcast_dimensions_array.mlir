@@ -1,0 +1,5 @@
+// An array attribute with its type in the place of dimensions.
+func.func @main(%x: tensor<2xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %r = linalg.broadcast ins(%x : tensor<2xf32>) outs(%y : tensor<2x3xf32>) dimensions = array<i64: 1>
+  return %r : tensor<2x3xf32>
+}
