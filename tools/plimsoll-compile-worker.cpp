@@ -171,10 +171,14 @@ private:
 };
 
 [[noreturn]] void serve(int64_t memoryBytes) {
+#ifndef PLIM_ANY_ADDRESS_SPACE
   if (memoryBytes > 0) {
     const rlimit limit{rlim_t(memoryBytes), rlim_t(memoryBytes)};
     ::setrlimit(RLIMIT_AS, &limit);
   }
+#else
+  (void)memoryBytes;
+#endif
   std::unique_ptr<Job> job;
   while (true) {
     StatusOr<std::optional<Received>> received = receiveMessage(workerSocket, -1);

@@ -2,6 +2,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Alignment.h"
@@ -25,6 +27,7 @@ public:
       : context(context), text(text), name(name) {}
 
   LogicalResult scan() {
+    findDefinitions();
     unsigned depth = 0;
     while (position < text.size()) {
       char c = text[position];
@@ -83,18 +86,35 @@ private:
     return rest;
   }
 
+  /// Where each alias is defined, outside strings and comments.
+  void findDefinitions() {
+    for (position = 0; position < text.size();) {
+      StringRef rest = text.substr(position);
+      if (rest.front() == '"') {
+        skipString();
+      } else if (rest.starts_with("//")) {
+        position = std::min(text.find('\n', position), text.size());
+      } else if (rest.front() == '#') {
+        StringRef alias = aliasOf(rest);
+        position += alias.size();
+        StringRef behind = skipBlanks(text.substr(position));
+        if (behind.consume_front("=") && !behind.starts_with("="))
+          definitions.try_emplace(alias, skipBlanks(behind));
+      } else {
+        ++position;
+      }
+    }
+    position = 0;
+  }
+
+  static StringRef aliasOf(StringRef rest) {
+    return rest.take_while([](char c) { return c == '#' || isWord(c); });
+  }
+
   /// What the alias at the beginning of `rest` stands for; nothing where it is not defined.
   std::optional<StringRef> definitionOf(StringRef rest) const {
-    StringRef alias = rest.take_while([](char c) { return c == '#' || isWord(c); });
-    for (size_t at = text.find(alias); at != StringRef::npos; at = text.find(alias, at + 1)) {
-      StringRef behind = text.substr(at + alias.size());
-      if (!behind.empty() && isWord(behind.front()))
-        continue;
-      behind = skipBlanks(behind);
-      if (behind.consume_front("=") && !behind.starts_with("="))
-        return skipBlanks(behind);
-    }
-    return std::nullopt;
+    auto found = definitions.find(aliasOf(rest));
+    return found == definitions.end() ? std::nullopt : std::optional(found->second);
   }
 
   /// Is this the beginning of an element that linalg's cast survives?
@@ -124,6 +144,9 @@ private:
       if (!definition)
         return success(); // the parser says so
       rest = *definition;
+      // Many ops share one.
+      if (!arrays.insert({rest.data(), isMaps}).second)
+        return success();
     }
     if (!rest.consume_front("["))
       return fail("'" + key + "' must be an array");
@@ -164,6 +187,8 @@ private:
   MLIRContext &context;
   StringRef text, name;
   size_t position = 0;
+  llvm::DenseMap<StringRef, StringRef> definitions;
+  llvm::DenseSet<std::pair<const char *, unsigned>> arrays; // that were looked at for another op
 };
 
 /// What upstream's parser says of a dialect that is not registered is advice for programs of its own, or

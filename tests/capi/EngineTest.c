@@ -379,6 +379,40 @@ static void engineBadOptions(void) {
   plim_engine_release(engine);
 }
 
+/* What ends the compiler is a status. */
+static void engineCompileWorkers(void) {
+  plim_compile_workers workers = {.struct_size = sizeof workers, .processes = 1};
+  plim_engine_options options = {
+      .struct_size = sizeof options, .threads = 1, .compile_workers = &workers};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  const char *crasher = "func.func @f() attributes {a = array<index: 1>} { return }\n";
+  plim_module *module = NULL;
+  for (int i = 0; i < 3; ++i) {
+    CHECK_FAILS(plim_module_load(engine, crasher, strlen(crasher), "test.mlir", NULL, &module),
+                PLIM_INTERNAL, "test.mlir: the compiler ended by signal");
+    CHECK(module == NULL);
+    plim_function *sum = loadFunction(engine, scaleSource, "sum");
+    plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)}, result;
+    CHECK_OK(plim_function_call(sum, arguments, 2, &result, 1, NULL));
+    CHECK(result.as.i64 == 42);
+    plim_function_release(sum);
+  }
+  plim_engine_release(engine);
+
+  workers.program = "/nowhere/worker";
+  CHECK_OK(plim_engine_create(&options, &engine));
+  CHECK_FAILS(
+      plim_module_load(engine, scaleSource, strlen(scaleSource), "test.mlir", NULL, &module),
+      PLIM_UNAVAILABLE, "/nowhere/worker");
+  plim_engine_release(engine);
+  engine = NULL;
+  workers.memory_bytes = UINT64_MAX;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "63-bit");
+  workers.struct_size = 4;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "compile_workers");
+}
+
 const Test engineTests[] = {
     {"engine.Defaults", engineDefaults},
     {"engine.Allocator", engineAllocator},
@@ -387,6 +421,7 @@ const Test engineTests[] = {
     {"engine.Targets", engineTargets},
     {"engine.TargetList", engineTargetList},
     {"engine.Workers", engineWorkers},
+    {"engine.CompileWorkers", engineCompileWorkers},
     {"engine.Reports", engineReports},
     {"engine.BadOptions", engineBadOptions},
     {0},

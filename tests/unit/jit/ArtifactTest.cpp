@@ -69,6 +69,7 @@ TEST(Artifact, EveryFieldComesBack) {
     const ExternalFunction &a = in.externals[i], &b = out->externals[i];
     EXPECT_EQ(a.name, b.name);
     EXPECT_EQ(a.location, b.location);
+    EXPECT_EQ(a.calls, b.calls);
     EXPECT_EQ(a.signature, b.signature);
     EXPECT_EQ(a.isPure, b.isPure);
   }

@@ -233,6 +233,26 @@ TEST(CompilerErrors, ArraysOfLinalgThatHoldSomethingElse) {
             "accepted");
 }
 
+TEST(CompilerErrors, AliasesOfArrays) {
+  const std::string good = "#m = affine_map<(i) -> (i)>\n#array = [\"parallel\"]\n";
+  const std::string op = genericWith("indexing_maps = [#m], iterator_types = #array");
+  EXPECT_EQ(refusal(good + op), "accepted");
+  // What a comment or a string says defines nothing.
+  EXPECT_EQ(refusal("// #array = [1]\n// #m = 1\n" + good + op), "accepted");
+  EXPECT_EQ(refusal("#s = \"#array = [1]\"\n" + good + op), "accepted");
+  EXPECT_THAT(
+      refusal("// #array = [\"parallel\"]\n#m = affine_map<(i) -> (i)>\n#array = [1]\n" + op),
+      HasSubstr("'iterator_types' must hold iterator types"));
+  // The same array is no good for both, whichever comes first.
+  EXPECT_THAT(refusal(good + genericWith("iterator_types = #array, indexing_maps = #array")),
+              HasSubstr("'indexing_maps' must hold affine maps"));
+  // Hundreds of thousands of them are looked up, not searched for.
+  std::string many;
+  for (int i = 0; i < 200000; ++i)
+    many += "#a" + std::to_string(i) + " = [" + (i ? "#a" + std::to_string(i - 1) : "1") + "]\n";
+  EXPECT_EQ(refusal(many + good + op), "accepted");
+}
+
 TEST(CompilerErrors, UnknownDialects) {
   // What upstream advises of it no user can do.
   auto expectUnknown = [](const std::string &text, const char *place) {

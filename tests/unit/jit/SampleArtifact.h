@@ -43,8 +43,8 @@ inline Artifact sampleArtifact() {
   kernel.unplanned = "in.mlir:1:2: it has no bound";
   artifact.pools = {"sram", "dram"};
   artifact.functions = {main, kernel};
-  artifact.externals = {{"log", "net.mlir:1:1: ", "(f32) -> i32", false},
-                        {"cost", "", "() -> f64", true}};
+  artifact.externals = {{"log", "net.mlir:1:1: ", {"4:2", "5:2"}, "(f32) -> i32", false},
+                        {"cost", "", {}, "() -> f64", true}};
   artifact.symbols = {
       {"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0, -1, "flash", ""},
       {"large", DataKind::Constant, {"i8", true, false, {5000}, {}}, 5000, -1, 1, "", ""},

@@ -1,0 +1,69 @@
+"""What a source does to the compiler is an exception, and the next one works."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import plimsoll as pl
+
+CRASHERS = sorted((pathlib.Path(__file__).parent.parent / "unit/jit/crashers").glob("*.mlir"))
+CRASHER = "func.func @f() attributes {a = array<index: 1>} { return }"
+TWICE = """
+func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = arith.addf %x, %x : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"""
+# Seconds in LLVM's code generator.
+SLOW = """
+func.func @main(%x: memref<16384xf32>) {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %x[%c0] : memref<16384xf32>, vector<16384xf32>
+  %w = arith.addf %v, %v : vector<16384xf32>
+  vector.store %w, %x[%c0] : memref<16384xf32>, vector<16384xf32>
+  return
+}
+"""
+
+
+def works(engine=None):
+    assert pl.loads(TWICE, engine=engine).twice(np.float32([1, 2])).tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("path", CRASHERS, ids=lambda path: path.stem)
+def test_sources_that_end_the_compiler(path):
+    try:
+        pl.load(path)
+    except (pl.InternalError, pl.InvalidArgumentError) as error:
+        assert path.name in str(error)
+    works()
+
+
+def test_the_signal_is_named():
+    with pytest.raises(pl.InternalError, match="<string>: the compiler ended by signal 11"):
+        pl.loads(CRASHER)
+
+
+def test_deadline():
+    engine = pl.Engine(compile_deadline=0.2)
+    with pytest.raises(TimeoutError, match="longer than 200 ms"):
+        pl.loads(SLOW, engine=engine)
+
+
+def test_memory():
+    engine = pl.Engine(compile_memory=1 << 30)
+    with pytest.raises((pl.InternalError, pl.ResourceExhaustedError)):
+        pl.loads("func.func @main() -> tensor<700000000xf32> {\n"
+                 "  %c = arith.constant dense<1.0> : tensor<700000000xf32>\n"
+                 "  return %c : tensor<700000000xf32>\n}", engine=engine)
+    works(engine)
+
+
+def test_the_same_results_without():
+    engine = pl.Engine(isolation="none")
+    works(engine)
+    with pytest.raises(pl.InvalidArgumentError, match="isolation is 'thread'; there are 'none', 'worker'"):
+        pl.Engine(isolation="thread")
+    with pytest.raises(pl.InvalidArgumentError, match="compile_memory"):
+        pl.Engine(compile_memory=-1)
