@@ -34,6 +34,11 @@ constexpr std::chrono::milliseconds stopGrace{100};
 /// Of what a worker writes to its standard error.
 constexpr size_t tailBytes = 2048;
 
+/// The same file under a number that the worker has no other use for: a host without standard streams gets theirs.
+Descriptor movedUp(const Descriptor &descriptor) {
+  return Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, workerSocket + 1));
+}
+
 /// One process, and the host's end of its socket.
 class Worker {
 public:
@@ -43,14 +48,14 @@ public:
       PLIM_ASSIGN_OR_RETURN(program, workerPath());
     }
     auto worker = std::make_unique<Worker>();
-    worker->errors = Descriptor(::memfd_create("plimsoll-errors", MFD_CLOEXEC));
+    worker->errors = movedUp(Descriptor(::memfd_create("plimsoll-errors", MFD_CLOEXEC)));
     int ends[2] = {-1, -1};
     if (!worker->errors || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
       return failed(program, errno);
-    worker->socket = Descriptor(ends[0]);
-    const Descriptor other(ends[1]);
+    worker->socket = movedUp(Descriptor(ends[0]));
+    const Descriptor other = movedUp(Descriptor(ends[1]));
     struct stat status;
-    if (::fstat(ends[0], &status) != 0)
+    if (!worker->socket || !other || ::fstat(worker->end(), &status) != 0)
       return failed(program, errno);
     worker->inode = status.st_ino;
     if (int error = worker->spawn(program, other.get(), options.memoryBytes))

@@ -1,8 +1,11 @@
 #include "engine/io/File.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <limits>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -12,15 +15,20 @@
 namespace plim::io {
 namespace {
 
-Status systemError(const std::string &path, int error) {
-  StatusCode code = StatusCode::Unknown;
+StatusCode codeOf(int error) {
   if (error == ENOENT || error == ENOTDIR)
-    code = StatusCode::NotFound;
-  else if (error == EACCES || error == EPERM || error == EROFS)
-    code = StatusCode::PermissionDenied;
-  else if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EMFILE)
-    code = StatusCode::ResourceExhausted;
-  return Status(code, path + ": " + std::generic_category().message(error));
+    return StatusCode::NotFound;
+  if (error == EACCES || error == EPERM || error == EROFS)
+    return StatusCode::PermissionDenied;
+  if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EMFILE)
+    return StatusCode::ResourceExhausted;
+  if (error == EISDIR)
+    return StatusCode::Unavailable;
+  return StatusCode::Unknown;
+}
+
+Status systemError(const std::string &path, int error) {
+  return Status(codeOf(error), path + ": " + std::generic_category().message(error));
 }
 
 } // namespace
@@ -91,6 +99,53 @@ StatusOr<runtime::Buffer> wrapMapping(const Mapping &mapping, std::span<const st
   if (!buffer.ok())
     delete keep;
   return buffer;
+}
+
+StatusOr<std::string> readWhole(const std::string &path) {
+  auto fail = [&](StatusCode code, const std::string &reason) {
+    return Status(code, "cannot read '" + path + "': " + reason);
+  };
+  auto systemFail = [&](int error) {
+    return fail(codeOf(error), std::generic_category().message(error));
+  };
+  // Not blocking: a pipe without a writer is waited for no longer than others.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0)
+    return systemFail(errno);
+  struct Closer {
+    int descriptor;
+    ~Closer() { close(descriptor); }
+  } closer{descriptor};
+  struct stat status;
+  if (fstat(descriptor, &status) != 0)
+    return systemFail(errno);
+  if (S_ISDIR(status.st_mode))
+    return systemFail(EISDIR);
+  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
+    return fail(StatusCode::InvalidArgument, "it is neither a file nor a pipe");
+  // What the system makes up, below /proc, is a file of no size.
+  const bool isSized = S_ISREG(status.st_mode) && status.st_size > 0;
+  const size_t most = isSized ? std::numeric_limits<size_t>::max() : maxPipeBytes;
+  size_t piece = isSized ? static_cast<size_t>(status.st_size) + 1 : size_t(1) << 16;
+  std::string text;
+  while (text.size() <= most) {
+    pollfd waiting{descriptor, POLLIN, 0};
+    if (poll(&waiting, 1, static_cast<int>(std::chrono::milliseconds(pipePatience).count())) == 0)
+      return fail(StatusCode::DeadlineExceeded,
+                  "nothing came for " + std::to_string(pipePatience.count()) + " s");
+    const size_t have = text.size();
+    text.resize(have + piece);
+    const ssize_t got = ::read(descriptor, text.data() + have, piece);
+    const int error = errno;
+    text.resize(have + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0)
+      return text;
+    if (got < 0 && error != EINTR && error != EAGAIN)
+      return systemFail(error);
+    piece = size_t(1) << 16;
+  }
+  return fail(StatusCode::ResourceExhausted,
+              "more than " + std::to_string(maxPipeBytes) + " bytes came");
 }
 
 Status writeFile(const std::string &path, std::span<const std::span<const std::byte>> pieces) {

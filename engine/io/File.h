@@ -1,12 +1,13 @@
 // File: reading a whole file of known size, mapping it, and writing one, with Status for errors.
 //
-// Only regular files: their size is known before anything is read, so that no size found inside is
+// Only regular files, but for readWhole(): their size is known before anything is read, so that no size found inside is
 // trusted. Messages begin with the path. Thread safety: const members may be called from any thread.
 #pragma once
 
 #include "engine/runtime/Buffer.h"
 #include "support/Status.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,14 @@ private:
   int descriptor;
   uint64_t length;
 };
+
+inline constexpr size_t maxPipeBytes = size_t(1) << 30;
+inline constexpr std::chrono::seconds pipePatience{10};
+
+/// All of a file, or of a pipe until its writers have closed it. NotFound, PermissionDenied; InvalidArgument for what is
+/// neither, as a device, which may have no end; of pipes, DeadlineExceeded if nothing comes for pipePatience, and
+/// ResourceExhausted for more than maxPipeBytes.
+StatusOr<std::string> readWhole(const std::string &path);
 
 /// A read-only buffer of `elements`, which lie in the mapping, aligned to their type, and keep it.
 StatusOr<runtime::Buffer> wrapMapping(const Mapping &mapping, std::span<const std::byte> elements,

@@ -12,13 +12,10 @@
 #include <array>
 #include <bit>
 #include <cctype>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <mutex>
 #include <sys/stat.h>
@@ -467,31 +464,7 @@ StatusOr<std::shared_ptr<Module>> Engine::linkTimed(jit::Artifact artifact,
   return module;
 }
 
-StatusOr<std::string> Engine::readSource(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Status(errno == EACCES ? StatusCode::PermissionDenied : StatusCode::NotFound,
-                  "cannot read '" + path + "': " + std::strerror(errno));
-  // A folder opens like a file, but reading it throws.
-  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
-    return unavailableError("cannot read '" + path + "': " + std::strerror(EISDIR));
-  std::string contents;
-  // Of a known size, or until the end of a pipe.
-  std::error_code unknown;
-  auto size = std::filesystem::file_size(path, unknown);
-  size_t piece = unknown || size == 0 ? size_t(1) << 16 : size;
-  while (file) {
-    size_t have = contents.size();
-    contents.resize(have + piece);
-    file.read(contents.data() + have, static_cast<std::streamsize>(piece));
-    contents.resize(have + static_cast<size_t>(file.gcount()));
-    if (contents.size() == size && file.peek() == std::ifstream::traits_type::eof())
-      break;
-  }
-  if (file.bad())
-    return unavailableError("cannot read '" + path + "': " + std::strerror(errno));
-  return contents;
-}
+StatusOr<std::string> Engine::readSource(const std::string &path) { return io::readWhole(path); }
 
 StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
                                                    const LoadOptions &options) {

@@ -411,7 +411,7 @@ public:
   StatusOr<std::shared_ptr<Module>> loadFile(const std::string &path,
                                              const LoadOptions &options = {});
 
-  /// The whole of a file. NotFound, PermissionDenied or Unavailable if it cannot be read.
+  /// The whole of a file or a pipe, as io::readWhole() reads it, with its errors.
   static StatusOr<std::string> readSource(const std::string &path);
 
   /// Compiles without linking or caching.

@@ -72,8 +72,9 @@ typedef struct plim_load_options {
  *
  * With plim_engine_options::compile_workers text may be anything: what is no module is INVALID_ARGUMENT with its place,
  * what ends the compiler is INTERNAL. Without, text that was made to, or is mistyped in certain places, may end this
- * process. Bytecode is trusted: read only your own. FAILED_PRECONDITION for a parameter, a host function or a pool of constants that is not
- * bound; INVALID_ARGUMENT for one that does not fit, or that the module does not have. */
+ * process. Bytecode is trusted: read only your own. FAILED_PRECONDITION for a parameter, a host function or a
+ * pool of constants that is not bound; INVALID_ARGUMENT for one that does not fit, or that the module does not
+ * have. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_load(plim_engine *engine, const void *source,
                                                       size_t size, const char *name,
                                                       const plim_load_options *options,
@@ -92,8 +93,9 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_compile(plim_engine *engine, co
 
 /* The same as plim_module_load() for a file, whose path is its name. Bytecode is mapped: while the module
  * lives its file must be neither written nor truncated; that it is replaced or removed does not matter.
- * NOT_FOUND, PERMISSION_DENIED or UNAVAILABLE if it cannot be read. INVALID_ARGUMENT for options with
- * release_source. */
+ * A pipe is read until its writers close it: DEADLINE_EXCEEDED if nothing comes for 10 s, RESOURCE_EXHAUSTED for
+ * more than 1 GiB. NOT_FOUND, PERMISSION_DENIED or UNAVAILABLE if it cannot be read. INVALID_ARGUMENT for what is
+ * neither a file nor a pipe, and for options with release_source. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_load_file(plim_engine *engine, const char *path,
                                                            const plim_load_options *options,
                                                            plim_module **out_module);

@@ -234,6 +234,20 @@ TEST(CompileWorkers, DoNotMindAHostThatClosesDescriptors) {
   ::close(pipes[1]);
 }
 
+TEST(CompileWorkers, DoNotNeedStandardStreams) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        for (int stream : {0, 1, 2})
+          ::close(stream);
+        CompileWorkers workers({});
+        bool works = compileIn(workers, testing::saxpySource).ok();
+        bool survives = codeOf(compileIn(workers, crasher)) == StatusCode::Internal;
+        ::_exit(works && survives ? 7 : 1);
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
 TEST(CompileWorkers, LeaveNothingBehind) {
   expectWorks(*std::make_unique<CompileWorkers>(WorkerOptions{}));
   const size_t before = openDescriptors();
