@@ -23,6 +23,10 @@ namespace plim::capi {
 
 /// A status for the host to own; null for ok. Without memory one that is static.
 plim_status *toHandle(Status status) noexcept;
+/// The same, made of parts.
+plim_status *makeHandle(StatusCode code, const char *message) noexcept;
+/// The static one.
+plim_status *noMemoryHandle() noexcept;
 
 /// Runs the body of a function, a Status(); nothing is thrown out of it.
 template <typename BodyT> plim_status *enter(BodyT body) noexcept {
@@ -32,11 +36,11 @@ template <typename BodyT> plim_status *enter(BodyT body) noexcept {
       return nullptr;
     return toHandle(std::move(status));
   } catch (const std::bad_alloc &) {
-    return toHandle(Status(StatusCode::ResourceExhausted, "no memory"));
+    return noMemoryHandle();
   } catch (const std::exception &exception) {
-    return toHandle(Status(StatusCode::Internal, exception.what()));
+    return makeHandle(StatusCode::Internal, exception.what());
   } catch (...) {
-    return toHandle(Status(StatusCode::Internal, "an exception of no known type"));
+    return makeHandle(StatusCode::Internal, "an exception of no known type");
   }
 }
 

@@ -70,6 +70,16 @@ plim_status *toHandle(Status status) noexcept {
   }
 }
 
+plim_status *makeHandle(StatusCode code, const char *message) noexcept {
+  try {
+    return toHandle(Status(code, message));
+  } catch (const std::bad_alloc &) {
+    return &noMemory;
+  }
+}
+
+plim_status *noMemoryHandle() noexcept { return &noMemory; }
+
 } // namespace plim::capi
 
 using namespace plim;

@@ -1,0 +1,286 @@
+// Every allocation that an entry point makes fails once, alone and with all behind it: a status, and the same call works
+// afterwards. Allocations of the calling thread; each attempt runs in a child, so that one which ends it is counted.
+#include "plimsoll/plimsoll.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+int main() {
+  std::puts("skipped: a sanitizer owns malloc");
+  return 0;
+}
+#else
+
+namespace {
+
+/// Of this thread: how many more succeed, and whether those behind the one that fails do.
+thread_local long left = LONG_MAX;
+thread_local bool isAlone = true;
+thread_local long failed = 0;
+
+bool fails() {
+  if (left == LONG_MAX)
+    return false;
+  if (left > 0) {
+    --left;
+    return false;
+  }
+  ++failed;
+  left = isAlone ? LONG_MAX : 0;
+  return true;
+}
+
+} // namespace
+
+extern "C" {
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+__attribute__((visibility("default"))) void *malloc(size_t bytes) {
+  if (!fails())
+    return __libc_malloc(bytes);
+  errno = ENOMEM;
+  return nullptr;
+}
+__attribute__((visibility("default"))) void *calloc(size_t count, size_t bytes) {
+  if (!fails())
+    return __libc_calloc(count, bytes);
+  errno = ENOMEM;
+  return nullptr;
+}
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
+  if (!fails())
+    return __libc_realloc(memory, bytes);
+  errno = ENOMEM;
+  return nullptr;
+}
+__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
+  if (!fails())
+    return __libc_memalign(alignment, bytes);
+  errno = ENOMEM;
+  return nullptr;
+}
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
+  return memalign(alignment, bytes);
+}
+__attribute__((visibility("default"))) int posix_memalign(void **out, size_t alignment,
+                                                          size_t bytes) {
+  *out = memalign(alignment, bytes);
+  return *out ? 0 : ENOMEM;
+}
+}
+
+namespace {
+
+constexpr const char *source = R"(
+ml_program.global private mutable @count(dense<0> : tensor<i64>) : tensor<i64>
+func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = arith.addf %x, %x : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @add(%a: i64, %b: i64) -> i64 {
+  %r = arith.addi %a, %b : i64
+  return %r : i64
+}
+func.func @next() -> i64 {
+  %t = ml_program.global_load @count : tensor<i64>
+  %v = tensor.extract %t[] : tensor<i64>
+  %one = arith.constant 1 : i64
+  %w = arith.addi %v, %one : i64
+  %e = tensor.from_elements %w : tensor<i64>
+  ml_program.global_store @count = %e : tensor<i64>
+  return %w : i64
+}
+)";
+
+plim_engine *engine;
+plim_module *module;
+plim_function *twice, *add;
+
+/// Releases the status, whose texts can be read in any case. Was it ok?
+bool ended(plim_status *status) {
+  if (!status)
+    return true;
+  volatile size_t length = std::strlen(plim_status_message(status));
+  (void)length;
+  bool isOk = plim_status_code(status) == PLIM_OK;
+  plim_status_release(status);
+  return isOk;
+}
+
+/// For preparations.
+void require(plim_status *status) {
+  if (!status)
+    return;
+  std::fprintf(stderr, "%s\n", plim_status_message(status));
+  std::exit(1);
+}
+
+struct Scenario {
+  const char *name;
+  std::function<bool()> run; // true if all went well
+  /// A library below may end the process: nlohmann_json takes memory to destroy a document.
+  bool mayEnd = false;
+};
+
+const int64_t three[] = {3};
+
+bool buffers() {
+  plim_buffer *x = nullptr;
+  if (!ended(plim_buffer_allocate(engine, PLIM_F32, 1, three, &x)))
+    return false;
+  plim_buffer_release(x);
+  return true;
+}
+
+bool call() {
+  plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)}, result;
+  return ended(plim_function_call(add, arguments, 2, &result, 1, nullptr)) && result.as.i64 == 42;
+}
+
+bool tensorCall() {
+  plim_buffer *x = nullptr;
+  if (!ended(plim_buffer_allocate(engine, PLIM_F32, 1, three, &x)))
+    return false;
+  plim_value argument = plim_value_buffer(x), result;
+  bool isOk = ended(plim_function_call(twice, &argument, 1, &result, 1, nullptr));
+  if (isOk)
+    plim_value_release(&result);
+  plim_buffer_release(x);
+  return isOk;
+}
+
+/// The calls fail in any case, with long messages.
+bool wrongCalls() {
+  plim_value arguments[] = {plim_value_f32(1), plim_value_i64(2)}, result;
+  bool isRefused = !ended(plim_function_call(add, arguments, 2, &result, 1, nullptr));
+  isRefused &= !ended(plim_function_call(add, arguments, 1, &result, 1, nullptr));
+  plim_function *none = nullptr;
+  isRefused &=
+      !ended(plim_module_function(module, "a name that is longer than small strings", &none));
+  return isRefused && !none;
+}
+
+bool handles() {
+  plim_function *function = nullptr;
+  plim_state *state = nullptr;
+  plim_report *report = nullptr;
+  plim_stop *stop = nullptr;
+  bool isOk = ended(plim_module_function(module, "next", &function)) &&
+              ended(plim_state_create(module, &state)) &&
+              ended(plim_module_explain(module, &report)) && ended(plim_stop_create(&stop));
+  plim_function_release(function);
+  plim_state_release(state);
+  plim_report_release(report);
+  plim_stop_release(stop);
+  return isOk;
+}
+
+bool targets() {
+  plim_target *target = nullptr;
+  plim_report *report = nullptr;
+  bool isOk =
+      ended(plim_engine_target(engine, &target)) && ended(plim_target_describe(target, &report));
+  plim_report_release(report);
+  plim_target_release(target);
+  return isOk;
+}
+
+bool engines() {
+  plim_engine_options options{};
+  options.struct_size = sizeof options;
+  options.threads = 1;
+  plim_engine *other = nullptr;
+  bool isOk = ended(plim_engine_create(&options, &other));
+  plim_engine_release(other);
+  return isOk;
+}
+
+struct Counts {
+  long attempts = 0, refused = 0, ended = 0, broken = 0;
+};
+
+/// In a child: 0 if nothing failed any more, 1 if it did and all is well, 2 if the same does not work afterwards.
+int attempt(const Scenario &scenario, long count, bool alone) {
+  isAlone = alone;
+  failed = 0;
+  left = count;
+  (void)scenario.run();
+  left = LONG_MAX;
+  if (failed == 0)
+    return 0;
+  return scenario.run() ? 1 : 2;
+}
+
+/// Each of the first allocations, then ever fewer of those behind.
+Counts exhaust(const Scenario &scenario, bool alone) {
+  Counts counts;
+  for (long count = 0;; count += 1 + std::max(0l, count - 60) / 4) {
+    pid_t child = fork();
+    if (child == 0) {
+      // What ends it says so on its way.
+      if (!std::freopen("/dev/null", "w", stderr))
+        _exit(3);
+      _exit(attempt(scenario, count, alone));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      break;
+    ++counts.attempts;
+    counts.refused += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+    counts.broken += WIFEXITED(status) && WEXITSTATUS(status) != 1;
+    if (WIFSIGNALED(status)) {
+      ++counts.ended;
+      if (std::getenv("PLIM_VERBOSE"))
+        std::printf("  %s, allocation %ld: signal %d\n", scenario.name, count, WTERMSIG(status));
+    }
+  }
+  return counts;
+}
+
+} // namespace
+
+int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  plim_engine_options options{};
+  options.struct_size = sizeof options;
+  options.threads = 1; // a child has no others
+  require(plim_engine_create(&options, &engine));
+  require(plim_module_load(engine, source, std::strlen(source), "in.mlir", nullptr, &module));
+  require(plim_module_function(module, "twice", &twice));
+  require(plim_module_function(module, "add", &add));
+  const Scenario scenarios[] = {
+      {"buffers", buffers},
+      {"a call", call},
+      {"a call of tensors", tensorCall},
+      {"calls that are refused", wrongCalls},
+      {"handles", handles},
+      {"targets", targets, true},
+      {"engines", engines, true},
+  };
+  bool isOk = true;
+  for (const Scenario &scenario : scenarios)
+    for (bool alone : {true, false}) {
+      Counts counts = exhaust(scenario, alone);
+      std::printf("%s, %s: %ld attempts, %ld survived, %ld ended the process, %ld did not work "
+                  "afterwards\n",
+                  scenario.name, alone ? "one fails" : "all from one on fail", counts.attempts,
+                  counts.refused, counts.ended, counts.broken);
+      isOk &= counts.broken == 0 && (counts.ended == 0 || scenario.mayEnd);
+    }
+  return isOk ? 0 : 1;
+}
+#endif
