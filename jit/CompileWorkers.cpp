@@ -69,6 +69,12 @@ public:
     return ::fstat(socket.get(), &status) == 0 && status.st_ino == inode;
   }
 
+  /// Whatever they are now, they are not ours to close.
+  void forgetDescriptors() {
+    socket.forget();
+    errors.forget();
+  }
+
   int end() const { return socket.get(); }
 
   /// The end of what it wrote since it was asked last.
@@ -318,8 +324,7 @@ public:
         idle.pop_back();
         if (worker->isIntact())
           return worker;
-        // Whatever its descriptors are now, they are not ours to close.
-        (void)worker.release();
+        worker->forgetDescriptors();
       }
     }
     StatusOr<std::unique_ptr<Worker>> worker = Worker::start(options);

@@ -54,6 +54,8 @@ public:
   }
   ~Descriptor();
   int get() const { return value; }
+  /// It is no longer ours to close.
+  void forget() { value = -1; }
   explicit operator bool() const { return value >= 0; }
 
 private:
