@@ -235,6 +235,7 @@ private:
       return std::optional<StatusOr<Artifact>>();
     }
     case MessageKind::Artifact: {
+      PLIM_RETURN_IF_ERROR(received.check());
       times = {message.seconds[0], message.seconds[1], message.seconds[2], message.seconds[3]};
       StatusOr<Artifact> artifact =
           deserialize(FileSource(received.payload.get(), message.payloadBytes));
@@ -314,10 +315,11 @@ class CompileWorkers::Pool {
 public:
   explicit Pool(WorkerOptions options) : options(std::move(options)) {}
 
-  StatusOr<std::unique_ptr<Worker>> take() {
+  StatusOr<std::unique_ptr<Worker>> take(const std::stop_token &stop) {
     {
       std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return taken < std::max(options.processes, 1u); });
+      if (!changed.wait(lock, stop, [&] { return taken < std::max(options.processes, 1u); }))
+        return cancelledError("the compilation was stopped");
       ++taken;
       while (!idle.empty()) {
         std::unique_ptr<Worker> worker = std::move(idle.back());
@@ -346,7 +348,7 @@ public:
 
 private:
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   std::vector<std::unique_ptr<Worker>> idle;
   unsigned taken = 0;
 };
@@ -378,7 +380,7 @@ StatusOr<Artifact> CompileWorkers::compile(std::string_view source, std::string_
   CompileTimes unused;
   // One that has ended since it was used last is found out by asking it.
   for (bool isSecond : {false, true}) {
-    PLIM_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, pool->take());
+    PLIM_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, pool->take(options.stop));
     Conversation conversation(*worker, sourceName, options, pool->options, times ? *times : unused);
     StatusOr<Artifact> artifact = conversation.run(payload, source.size());
     const bool isGone = !conversation.isUsable && !artifact.ok() &&

@@ -2,6 +2,7 @@
 #include "jit/ArtifactFile.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -40,10 +41,22 @@ StatusOr<Payload> Payload::create() {
 }
 
 Status Payload::append(std::string_view text) {
-  if (!writeAll(memory.get(), text))
-    return systemError("no memory to share with the compile worker");
+  // Where the size of files is limited the system would end the process, for memory as well.
+  sigset_t sizeSignal, before;
+  sigemptyset(&sizeSignal);
+  sigaddset(&sizeSignal, SIGXFSZ);
+  ::pthread_sigmask(SIG_BLOCK, &sizeSignal, &before);
+  Status status;
+  if (!writeAll(memory.get(), text)) {
+    const bool isTooLarge = errno == EFBIG;
+    status = systemError("no memory to share with the compile worker");
+    const timespec now = {0, 0};
+    if (isTooLarge && !sigismember(&before, SIGXFSZ))
+      ::sigtimedwait(&sizeSignal, nullptr, &now); // it was for this thread
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   bytes += text.size();
-  return okStatus();
+  return status;
 }
 
 Status Payload::seal() {
@@ -110,12 +123,17 @@ StatusOr<std::optional<Received>> receiveMessage(int socket, int milliseconds) {
   return std::optional(std::move(received));
 }
 
-StatusOr<SharedBytes> Received::bytes() const {
+Status Received::check() const {
   struct stat status;
   if (!payload || ::fcntl(payload.get(), F_GET_SEALS) != seals ||
       ::fstat(payload.get(), &status) != 0 ||
       static_cast<uint64_t>(status.st_size) != message.payloadBytes)
     return dataLossError("what the compile worker says has not the size that it should");
+  return okStatus();
+}
+
+StatusOr<SharedBytes> Received::bytes() const {
+  PLIM_RETURN_IF_ERROR(check());
   if (message.payloadBytes == 0)
     return SharedBytes();
   std::optional<SharedBytes> mapped = mapFile(payload.get(), message.payloadBytes);

@@ -87,7 +87,9 @@ Status sendMessage(int socket, Message message, const Payload *payload = nullptr
 struct Received {
   Message message;
   Descriptor payload; // none: it had no payload
-  /// All of it, where it lies. DataLoss if it is not sealed or not as large as the message says.
+  /// DataLoss unless there is a payload that is sealed, and as large as the message says.
+  Status check() const;
+  /// All of it, where it lies, if it is as check() wants it.
   StatusOr<SharedBytes> bytes() const;
   /// The same as a copy.
   StatusOr<std::string> text() const;

@@ -14,9 +14,11 @@
 #include <atomic>
 #include <charconv>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <pthread.h>
 #include <stop_token>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -30,6 +32,9 @@ using namespace plim;
 using namespace plim::jit;
 
 namespace {
+
+/// Of each thread; jit::ParallelFor asks for half of it.
+constexpr size_t jobStackBytes = size_t(8) << 20;
 
 /// Of the process that compiles: is it at work? Shared with the one that waits for it.
 std::atomic<bool> *isBusy = nullptr;
@@ -170,7 +175,19 @@ private:
   std::thread thread; // last: it uses the rest
 };
 
+/// Stacks do not depend on what the host's are limited to, and a file that is too large is an error.
+void leaveLimitsOfTheHost() {
+  pthread_attr_t attributes;
+  if (::pthread_attr_init(&attributes) == 0) {
+    if (::pthread_attr_setstacksize(&attributes, jobStackBytes) == 0)
+      ::pthread_setattr_default_np(&attributes);
+    ::pthread_attr_destroy(&attributes);
+  }
+  ::signal(SIGXFSZ, SIG_IGN);
+}
+
 [[noreturn]] void serve(int64_t memoryBytes) {
+  leaveLimitsOfTheHost();
 #ifndef PLIM_ANY_ADDRESS_SPACE
   if (memoryBytes > 0) {
     const rlimit limit{rlim_t(memoryBytes), rlim_t(memoryBytes)};

@@ -116,7 +116,7 @@ struct EngineOptions {
   /// Counts and times calls, dispatches, loads and the compiler's jobs (docs/design/observability.md). May
   /// be shared by several engines. Null: nothing is measured.
   std::shared_ptr<Profiler> profiler;
-  /// If given, sources are compiled in processes of their own, and what their text does to the compiler is a status
+  /// If given, text is compiled in processes of their own, and what it does to the compiler is a status
   /// (docs/design/isolation.md): of 0 processes and threads there are as many as `threads` says. Empty: in this process.
   std::optional<jit::WorkerOptions> compileWorkers = std::nullopt;
   /// Of modules that do not choose their own. By default none: code for certain extents may differ

@@ -79,11 +79,12 @@ struct Engine::State {
   std::optional<jit::ArtifactCache> cache;
   std::optional<jit::CompileWorkers> compileWorkers;
 
-  /// In a process of its own, if the engine has such.
+  /// Text in a process of its own, if the engine has such. Bytecode is trusted, and large constants of its file are
+  /// used where they are mapped: here.
   StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
                                   const jit::CompileOptions &compileOptions,
                                   jit::CompileTimes *times = nullptr) {
-    return compileWorkers
+    return compileWorkers && !jit::isBytecode(source)
                ? compileWorkers->compile(source, sourceName, target, compileOptions, times)
                : jit::compile(source, sourceName, target, compileOptions, times);
   }

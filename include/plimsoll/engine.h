@@ -41,11 +41,12 @@ enum {
 typedef uint32_t plim_core_kind;
 enum { PLIM_CORES_ANY = 0, PLIM_CORES_PERFORMANCE = 1, PLIM_CORES_EFFICIENCY = 2 };
 
-/* Processes that compile for an engine, so that whatever a text does to the compiler is the status of its load, and the
- * host lives: INTERNAL if the compiler ended without an answer, with the signal and the end of what it wrote;
+/* Processes that compile text for an engine, so that whatever a text does to the compiler is the status of its load, and
+ * the host lives: INTERNAL if the compiler ended without an answer, with the signal and the end of what it wrote;
  * DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED, or INTERNAL, for memory. The next load works. Code is the same as without.
- * They are started when a load needs them, read nothing but what they are asked, open no files, and end with the
- * engine or with this process. Such an engine sends no signals, and leaves no child to be waited for. */
+ * Bytecode is trusted, and compiled in this process. They are started when a load needs them, read nothing but what
+ * they are asked, open no files, and end with the engine or with this process. Such an engine sends no signals, and
+ * leaves no child to be waited for. */
 typedef struct plim_compile_workers {
   uint32_t struct_size; /* sizeof(plim_compile_workers) */
   /* Loads at once, the others wait. 0: as many as the engine has threads. */

@@ -439,7 +439,7 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
     Operation::operand_range indices = op.getIndices();
     SmallVector<bool> seen(indices.size(), false);
     SmallVector<bool> inBounds = op.getInBoundsValues();
-    bool isMasked = op.getMask() || isa<vector::MaskOp>(op->getParentOp());
+    const bool isMasked = bool(op.getMask());
     for (auto [lane, result] : llvm::enumerate(map.getResults())) {
       auto dimension = dyn_cast<AffineDimExpr>(result);
       if (!dimension)
@@ -478,12 +478,9 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
 
   /// Which lanes an op with a mask accesses.
   template <typename OpT> static Value activeLanes(OpBuilder &b, OpT op) {
-    Value mask = op.getMask();
-    if (auto outer = dyn_cast<vector::MaskOp>(op->getParentOp()))
-      mask = arith::AndIOp::create(b, op.getLoc(), mask, outer.getMask());
-    auto type = cast<VectorType>(mask.getType());
+    auto type = cast<VectorType>(op.getMask().getType());
     auto flat = VectorType::get({type.getNumElements()}, type.getElementType());
-    return b.createOrFold<vector::ShapeCastOp>(op.getLoc(), flat, mask);
+    return b.createOrFold<vector::ShapeCastOp>(op.getLoc(), flat, op.getMask());
   }
 
   /// Each active lane accesses the last dimension at the last index and its own offset, or its number where

@@ -27,8 +27,8 @@ bool plim::ir::isInLateBody(Operation *op) {
 }
 
 Requirements::Requirements(Operation *op) : builder(op), op(op), loc(op->getLoc()) {
-  // Nothing but the insertions themselves may stand between them, nor beside what a mask is for.
-  if (isa<InParallelOpInterface, vector::MaskOp>(op->getParentOp()))
+  // Nothing but the insertions themselves may stand between them.
+  if (isa<InParallelOpInterface>(op->getParentOp()))
     builder.setInsertionPoint(op->getParentOp());
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
@@ -47,6 +48,17 @@ StatusCode codeOf(const StatusOr<Artifact> &artifact) {
 
 /// The parser dies of it.
 constexpr const char *crasher = "func.func @f() attributes {a = array<index: 1>} { return }\n";
+
+/// Seconds in LLVM's code generator.
+constexpr const char *slow = R"(
+func.func @main(%x: memref<16384xf32>) {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %x[%c0] : memref<16384xf32>, vector<16384xf32>
+  %w = arith.addf %v, %v : vector<16384xf32>
+  vector.store %w, %x[%c0] : memref<16384xf32>, vector<16384xf32>
+  return
+}
+)";
 
 size_t openDescriptors() {
   size_t count = 0;
@@ -161,16 +173,6 @@ TEST(CompileWorkers, SurviveNestingOfEveryKind) {
 
 TEST(CompileWorkers, EndWhatTakesTooLong) {
   CompileWorkers workers({.deadline = std::chrono::milliseconds(200), .processes = 1});
-  // Seconds in LLVM's code generator.
-  constexpr const char *slow = R"(
-func.func @main(%x: memref<16384xf32>) {
-  %c0 = arith.constant 0 : index
-  %v = vector.load %x[%c0] : memref<16384xf32>, vector<16384xf32>
-  %w = arith.addf %v, %v : vector<16384xf32>
-  vector.store %w, %x[%c0] : memref<16384xf32>, vector<16384xf32>
-  return
-}
-)";
   Status status = compileIn(workers, slow).status();
   EXPECT_EQ(status.code(), StatusCode::DeadlineExceeded);
   EXPECT_EQ(status.message(), "in.mlir: the compilation took longer than 200 ms");
@@ -248,6 +250,53 @@ TEST(CompileWorkers, DoNotNeedStandardStreams) {
         ::_exit(works && survives ? 7 : 1);
       },
       ::testing::ExitedWithCode(7), "");
+}
+
+/// Whether a host whose threads have small stacks compiles in a worker.
+bool compilesWithSmallStacks() {
+  const rlimit stack{256 << 10, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_STACK, &stack);
+  CompileWorkers workers({.threads = 2});
+  CompileOptions options;
+  options.parallelFor = [](size_t, const std::function<void(size_t)> &) {};
+  return compileIn(workers, testing::saxpySource, options).ok();
+}
+
+/// Whether a host that may write no large files is refused, and compiles again when it may.
+bool livesWithSmallFiles() {
+  CompileWorkers workers({});
+  rlimit files{1000, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &files);
+  const bool isRefused =
+      codeOf(compileIn(workers, testing::saxpySource)) == StatusCode::ResourceExhausted;
+  files.rlim_cur = RLIM_INFINITY;
+  ::setrlimit(RLIMIT_FSIZE, &files);
+  return isRefused && compileIn(workers, testing::saxpySource).ok();
+}
+
+TEST(CompileWorkers, DoNotDependOnLimitsOfTheHost) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(::_exit(compilesWithSmallStacks() ? 7 : 1), ::testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(::_exit(livesWithSmallFiles() ? 7 : 1), ::testing::ExitedWithCode(7), "");
+}
+
+TEST(CompileWorkers, StopWhileTheyWaitForAProcess) {
+  CompileWorkers workers({.processes = 1});
+  std::stop_source first, second;
+  CompileOptions held, waiting;
+  held.stop = first.get_token();
+  waiting.stop = second.get_token();
+  std::atomic<bool> hasBegun = false;
+  held.progress = [&](const CompileProgress &) { hasBegun = true; };
+  std::jthread holder(
+      [&] { EXPECT_EQ(codeOf(compileIn(workers, slow, held)), StatusCode::Cancelled); });
+  while (!hasBegun)
+    std::this_thread::yield();
+  std::jthread later([&] { second.request_stop(); });
+  EXPECT_EQ(codeOf(compileIn(workers, testing::saxpySource, waiting)), StatusCode::Cancelled);
+  first.request_stop();
+  holder.join();
+  expectWorks(workers);
 }
 
 TEST(CompileWorkers, LeaveNothingBehind) {
