@@ -3,6 +3,8 @@
 #include "jit/WorkerProtocol.h"
 #include "jit/WorkerRequest.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -244,7 +246,7 @@ private:
     }
     case MessageKind::Failed: {
       PLIM_ASSIGN_OR_RETURN(std::string text, received.text());
-      isUsable = true;
+      isUsable = message.code != StatusCode::ResourceExhausted; // memory that LLVM lost is gone
       return std::optional<StatusOr<Artifact>>(Status(
           message.code == StatusCode::Ok ? StatusCode::Internal : message.code, std::move(text)));
     }
@@ -313,14 +315,23 @@ StatusOr<std::string> workerPath() {
 /// The processes that nobody uses, and how many more there may be.
 class CompileWorkers::Pool {
 public:
-  explicit Pool(WorkerOptions options) : options(std::move(options)) {}
+  explicit Pool(WorkerOptions given)
+      : options(std::move(given)), processes(std::max(options.processes, 1u)) {
+    idle.reserve(processes);
+  }
 
-  StatusOr<std::unique_ptr<Worker>> take(const std::stop_token &stop) {
+  /// Waits until fewer compile than there may be processes. leave() follows.
+  Status enter(const std::stop_token &stop) {
+    std::unique_lock lock(mutex);
+    if (!changed.wait(lock, stop, [&] { return compiling < processes; }))
+      return cancelledError("the compilation was stopped");
+    ++compiling;
+    return okStatus();
+  }
+
+  StatusOr<std::unique_ptr<Worker>> worker() {
     {
-      std::unique_lock lock(mutex);
-      if (!changed.wait(lock, stop, [&] { return taken < std::max(options.processes, 1u); }))
-        return cancelledError("the compilation was stopped");
-      ++taken;
+      std::lock_guard lock(mutex);
       while (!idle.empty()) {
         std::unique_ptr<Worker> worker = std::move(idle.back());
         idle.pop_back();
@@ -329,28 +340,26 @@ public:
         worker->forgetDescriptors();
       }
     }
-    StatusOr<std::unique_ptr<Worker>> worker = Worker::start(options);
-    if (!worker.ok())
-      give(nullptr);
-    return worker;
+    return Worker::start(options);
   }
 
-  /// Null for one that is not used any more.
-  void give(std::unique_ptr<Worker> worker) {
+  /// With a process that can be used once more, or null.
+  void leave(std::unique_ptr<Worker> usable) {
     std::lock_guard lock(mutex);
-    --taken;
-    if (worker)
-      idle.push_back(std::move(worker));
+    --compiling;
+    if (usable)
+      idle.push_back(std::move(usable));
     changed.notify_one();
   }
 
   const WorkerOptions options;
 
 private:
+  const size_t processes;
   std::mutex mutex;
   std::condition_variable_any changed;
-  std::vector<std::unique_ptr<Worker>> idle;
-  unsigned taken = 0;
+  std::vector<std::unique_ptr<Worker>> idle; // never more than it has room for
+  size_t compiling = 0;
 };
 
 CompileWorkers::CompileWorkers(WorkerOptions options)
@@ -380,7 +389,10 @@ StatusOr<Artifact> CompileWorkers::compile(std::string_view source, std::string_
   CompileTimes unused;
   // One that has ended since it was used last is found out by asking it.
   for (bool isSecond : {false, true}) {
-    PLIM_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, pool->take(options.stop));
+    PLIM_RETURN_IF_ERROR(pool->enter(options.stop));
+    std::unique_ptr<Worker> usable;
+    auto leave = llvm::scope_exit([&] { pool->leave(std::move(usable)); });
+    PLIM_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, pool->worker());
     Conversation conversation(*worker, sourceName, options, pool->options, times ? *times : unused);
     StatusOr<Artifact> artifact = conversation.run(payload, source.size());
     const bool isGone = !conversation.isUsable && !artifact.ok() &&
@@ -390,7 +402,8 @@ StatusOr<Artifact> CompileWorkers::compile(std::string_view source, std::string_
       if (!tail.empty())
         artifact = artifact.status().withContext(tail);
     }
-    pool->give(conversation.isUsable ? std::move(worker) : nullptr);
+    if (conversation.isUsable)
+      usable = std::move(worker);
     if (!isGone || isSecond)
       return artifact;
   }

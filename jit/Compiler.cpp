@@ -8,6 +8,7 @@
 #include "ir/Plim/Plim.h"
 #include "jit/ConstantTable.h"
 #include "jit/DataCollector.h"
+#include "jit/Exhaustion.h"
 #include "jit/ModuleSplitter.h"
 #include "jit/ObjectEmitter.h"
 #include "jit/Report.h"
@@ -27,7 +28,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/thread.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/TargetParser/Triple.h"
 
 #include <chrono>
@@ -403,6 +404,7 @@ private:
     ProfilerSpan span = step("objects");
     progress.begin(emitters);
     std::vector<Status> statuses(emitters.size());
+    const Status exhausted = outOfMemory("compiling");
     auto job = [&](size_t i) {
       const FloatEnvironment environment;
       size_t size = emitters[i].size();
@@ -410,8 +412,10 @@ private:
         statuses[i] = stopped();
         return;
       }
-      statuses[i] =
-          emitters[i].emit(options.assembly != nullptr, options.profiler, names[i], options.stop);
+      statuses[i] = catchExhaustion(exhausted, [&] {
+        return emitters[i].emit(options.assembly != nullptr, options.profiler, names[i],
+                                options.stop);
+      });
       progress.end(size, statuses[i].ok());
     };
     if (options.parallelFor)
@@ -419,8 +423,12 @@ private:
     else
       for (size_t i = 0; i < emitters.size(); ++i)
         job(i);
-    for (Status &status : statuses)
+    for (Status &status : statuses) {
+      // What LLVM left behind must not be destroyed: to runOnThread, past all that owns it.
+      if (status.code() == StatusCode::ResourceExhausted)
+        llvm::report_bad_alloc_error("code generation");
       PLIM_RETURN_IF_ERROR(status);
+    }
     return okStatus();
   }
 
@@ -470,15 +478,18 @@ StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
     return unimplementedError("the first device of target '" + target.name +
                               "' is no CPU: host code cannot run on it");
   CompileTimes unused;
-  std::optional<StatusOr<Artifact>> result;
+  std::optional<Artifact> artifact;
   // The parser recurses on nesting: an own thread gives it the stack that its limit needs.
-  llvm::thread worker(std::optional<unsigned>(compileStackBytes), [&] {
-    Profiler::nameThread("compiler");
-    const FloatEnvironment environment; // a new thread has that of its maker
-    result = Compilation(target, options, times ? *times : unused).run(source, sourceName);
-  });
-  worker.join();
-  return std::move(*result);
+  PLIM_RETURN_IF_ERROR(runOnThread(
+      compileStackBytes, outOfMemory("compiling " + std::string(sourceName)), [&]() -> Status {
+        Profiler::nameThread("compiler");
+        const FloatEnvironment environment; // a new thread has that of its maker
+        PLIM_ASSIGN_OR_RETURN(
+            artifact,
+            Compilation(target, options, times ? *times : unused).run(source, sourceName));
+        return okStatus();
+      }));
+  return std::move(*artifact);
 }
 
 } // namespace plim::jit

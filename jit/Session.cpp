@@ -1,6 +1,7 @@
 #include "jit/Session.h"
 
 #include "jit/ConstantTable.h"
+#include "jit/Exhaustion.h"
 #include "jit/MathSymbols.h"
 #include "jit/PerfMap.h"
 
@@ -10,9 +11,9 @@
 #include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
@@ -96,24 +97,31 @@ struct Session::Impl {
   std::unique_ptr<ExecutionSession> execution;
   std::unique_ptr<ObjectLinkingLayer> linker;
   JITDylib *host = nullptr;
-  std::atomic<uint64_t> nextModule{0};
   ConstantTable constants; // the large ones of all modules
+  /// Held by whoever is in LLVM: it links one thing at a time anyway, a failure finds its own reason, and nobody waits
+  /// in there for one that ran out of memory.
+  std::mutex mutex;
+  /// LLVM ran out of memory: what it had locked stays locked, and nobody enters it any more. The module that was being
+  /// linked, or removed, is never freed, so that this is not either.
+  bool isBroken = false;
+  uint64_t modules = 0;
   /// What ORC reported last: a failed lookup names only the symbols, not why they are missing.
-  std::mutex lookupMutex, reasonMutex;
   std::string reason;
 
-  /// Links what the symbols need. One at a time, so that a failure finds its own reason.
+  /// The symbols of objects that see `data`, and what the host offers, in a library of their own.
+  Status link(LinkedModule::State &state, const Artifact &artifact,
+              const std::vector<std::pair<std::string, const void *>> &data);
+
+  /// Links what the symbols need.
   StatusOr<SymbolMap> lookup(JITDylib &dylib, const SymbolLookupSet &symbols, StringRef what) {
-    std::lock_guard<std::mutex> one(lookupMutex);
+    reason.clear();
     Expected<SymbolMap> found = execution->lookup(makeJITDylibSearchOrder(&dylib), symbols);
-    std::lock_guard<std::mutex> lock(reasonMutex);
-    std::string why = std::exchange(reason, {});
     if (found)
       return std::move(*found);
-    if (why.empty())
+    if (reason.empty())
       return toStatus(found.takeError(), what);
     consumeError(found.takeError());
-    return toStatus(createStringError(why), what);
+    return toStatus(createStringError(reason), what);
   }
 
   ~Impl() {
@@ -140,15 +148,15 @@ StatusOr<std::shared_ptr<Session>> Session::create(std::span<const HostSymbol> s
   std::shared_ptr<Session> session(new Session());
   session->self = session;
   Impl &impl = *session->impl;
-  auto control = SelfExecutorProcessControl::Create();
+  // Tasks run where they are made: linking starts no threads.
+  auto control =
+      SelfExecutorProcessControl::Create(nullptr, std::make_unique<InPlaceTaskDispatcher>());
   if (!control)
     return toStatus(control.takeError(), "cannot start a JIT session");
   impl.execution = std::make_unique<ExecutionSession>(std::move(*control));
   // Failures come back as errors; the default reporter prints them as well.
-  impl.execution->setErrorReporter([&impl](Error error) {
-    std::lock_guard<std::mutex> lock(impl.reasonMutex);
-    impl.reason = toString(std::move(error));
-  });
+  impl.execution->setErrorReporter(
+      [&impl](Error error) { impl.reason = toString(std::move(error)); });
   impl.linker = std::make_unique<ObjectLinkingLayer>(*impl.execution);
   if (options.debugger) {
     Error error = Error::success();
@@ -173,7 +181,6 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
                                                       std::span<const ExternalBinding> externals) {
   auto state = std::make_unique<LinkedModule::State>();
   state->session = self.lock();
-  ExecutionSession &execution = *impl->execution;
 
   // Data first: code refers to it by absolute address.
   constexpr auto alignment = static_cast<size_t>(dataAlignment);
@@ -215,7 +222,7 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
   }
   if (!state->constants.allocate(constantBytes))
     return resourceExhaustedError("no memory for the constants of " + artifact.source);
-  SymbolMap data;
+  std::vector<std::pair<std::string, const void *>> data;
   for (auto [symbol, offset] : zip(artifact.symbols, offsets)) {
     if (symbol.kind == DataKind::Variable)
       continue; // in the states of the module
@@ -237,8 +244,7 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
       }
       address = target;
     }
-    data[execution.intern("plim.data." + symbol.name)] = {ExecutorAddr::fromPtr(address),
-                                                          JITSymbolFlags::Exported};
+    data.emplace_back("plim.data." + symbol.name, address);
   }
   for (const ExternalFunction &external : artifact.externals) {
     auto bound = find_if(externals,
@@ -246,55 +252,89 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     if (bound == externals.end())
       return failedPreconditionError("host function '" + external.name + "' of " + artifact.source +
                                      " is not bound");
-    data[execution.intern("plim.external." + external.name)] = {
-        ExecutorAddr::fromPtr(bound->second), JITSymbolFlags::Exported};
+    data.emplace_back("plim.external." + external.name, bound->second);
   }
   if (!state->constants.protect())
     return unavailableError("cannot protect the constants of " + artifact.source);
 
-  // The dylib goes with `state`, on failure too.
-  auto &dylib =
-      execution.createBareJITDylib("module" + std::to_string(impl->nextModule.fetch_add(1)));
-  state->dylib = &dylib;
+  const Status exhausted = outOfMemory("linking " + artifact.source);
   std::unique_ptr<LinkedModule> module(new LinkedModule(std::move(state)));
-  dylib.addToLinkOrder(*impl->host);
-  if (!data.empty())
-    if (Error error = dylib.define(absoluteSymbols(std::move(data))))
-      return toStatus(std::move(error), "cannot define the data of " + artifact.source);
-  for (const std::string &object : artifact.objects)
-    if (Error error = impl->linker->add(dylib, MemoryBuffer::getMemBufferCopy(object, "object")))
-      return toStatus(std::move(error), "cannot load an object of " + artifact.source);
-
-  SymbolLookupSet lookup;
-  for (const FunctionSignature &function : artifact.functions) {
-    lookup.add(execution.intern("plim.entry." + function.name));
-    if (!function.plan.function.empty())
-      lookup.add(execution.intern("plim.entry." + function.plan.function));
-    if (function.isKernel)
-      lookup.add(execution.intern("plim.raw." + function.name));
+  std::lock_guard lock(impl->mutex);
+  if (impl->isBroken)
+    return exhausted.withContext("an engine that has run out of memory links nothing any more");
+  bool isDone = false;
+  Status status = catchExhaustion(exhausted, [&] {
+    Status status = impl->link(*module->state, artifact, data);
+    isDone = true;
+    return status;
+  });
+  if (!isDone) {
+    impl->isBroken = true;
+    (void)module.release();
   }
-  StatusOr<SymbolMap> found = impl->lookup(dylib, lookup, "cannot link " + artifact.source);
-  if (!found.ok())
-    return found.status();
-  for (const FunctionSignature &function : artifact.functions) {
-    auto address = [&](const std::string &name) {
-      return found->lookup(execution.intern(name)).getAddress().toPtr<void *>();
-    };
-    module->state->entries[function.name] = address("plim.entry." + function.name);
-    if (!function.plan.function.empty())
-      module->state->entries[function.plan.function] =
-          address("plim.entry." + function.plan.function);
-    if (function.isKernel)
-      module->state->raws[function.name] = address("plim.raw." + function.name);
-  }
+  PLIM_RETURN_IF_ERROR(status);
   return module;
+}
+
+Status Session::Impl::link(LinkedModule::State &state, const Artifact &artifact,
+                           const std::vector<std::pair<std::string, const void *>> &data) {
+  auto &dylib = execution->createBareJITDylib("module" + std::to_string(modules++));
+  state.dylib = &dylib; // goes with `state`, on failure too
+  dylib.addToLinkOrder(*host);
+  SymbolMap symbols;
+  for (const auto &[name, address] : data)
+    symbols[execution->intern(name)] = {ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
+  if (!symbols.empty())
+    if (Error error = dylib.define(absoluteSymbols(std::move(symbols))))
+      return toStatus(std::move(error), "cannot define the data of " + artifact.source);
+  for (const std::string &object : artifact.objects) {
+    std::unique_ptr<MemoryBuffer> copy = MemoryBuffer::getMemBufferCopy(object, "object");
+    if (!copy)
+      report_bad_alloc_error("an object");
+    if (Error error = linker->add(dylib, std::move(copy)))
+      return toStatus(std::move(error), "cannot load an object of " + artifact.source);
+  }
+
+  SymbolLookupSet needed;
+  auto forEachEntry = [&](auto visit) {
+    for (const FunctionSignature &function : artifact.functions) {
+      visit(state.entries, function.name, "plim.entry." + function.name);
+      if (!function.plan.function.empty())
+        visit(state.entries, function.plan.function, "plim.entry." + function.plan.function);
+      if (function.isKernel)
+        visit(state.raws, function.name, "plim.raw." + function.name);
+    }
+  };
+  forEachEntry([&](auto &, const std::string &, const std::string &symbol) {
+    needed.add(execution->intern(symbol));
+  });
+  PLIM_ASSIGN_OR_RETURN(SymbolMap found, lookup(dylib, needed, "cannot link " + artifact.source));
+  forEachEntry([&](auto &table, const std::string &name, const std::string &symbol) {
+    table[name] = found.lookup(execution->intern(symbol)).getAddress().toPtr<void *>();
+  });
+  return okStatus();
 }
 
 LinkedModule::LinkedModule(std::unique_ptr<State> state) : state(std::move(state)) {}
 
 LinkedModule::~LinkedModule() {
-  ExecutionSession &execution = *state->session->impl->execution;
-  consumeError(execution.removeJITDylib(*state->dylib));
+  if (!state->dylib)
+    return;
+  Session::Impl &session = *state->session->impl;
+  bool isRemoved = false;
+  {
+    std::lock_guard lock(session.mutex);
+    if (!session.isBroken)
+      (void)catchExhaustion(okStatus(), [&] {
+        consumeError(session.execution->removeJITDylib(*state->dylib));
+        state->dylib.reset();
+        isRemoved = true;
+        return okStatus();
+      });
+    session.isBroken |= !isRemoved;
+  }
+  if (!isRemoved)
+    (void)state.release();
 }
 
 plim_function_entry LinkedModule::entry(std::string_view function) const {

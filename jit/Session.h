@@ -75,8 +75,9 @@ public:
   /// Links all of `artifact`. Every parameter it names, and every constant with a pool, must be bound,
   /// and other data may be, with memory of the size and alignment of its type, and every function of
   /// the host application: the caller has checked them.
-  /// FailedPrecondition for an unbound one, Internal when the objects do not link, ResourceExhausted
-  /// without memory. The module keeps the session alive.
+  /// FailedPrecondition for an unbound one, Internal when the objects do not link. Without memory
+  /// ResourceExhausted, now and for all that comes later if LLVM was what needed it: the modules that
+  /// there are keep working. The module keeps the session alive. Modules are linked one at a time.
   StatusOr<std::unique_ptr<LinkedModule>> link(const Artifact &artifact,
                                                std::span<const DataBinding> bindings,
                                                std::span<const ExternalBinding> externals = {});

@@ -29,9 +29,9 @@ void Background::submit(Job job) {
   if (process != getpid())
     return;
   std::lock_guard lock(mutex);
-  jobs.push_back(std::move(job));
   if (!thread.joinable())
     thread = std::thread([this] { run(); });
+  jobs.push_back(std::move(job));
   condition.notify_one();
 }
 

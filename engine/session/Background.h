@@ -27,7 +27,8 @@ public:
   Background(const Background &) = delete;
   Background &operator=(const Background &) = delete;
 
-  /// Any thread. The job must not throw, nor own what destroys this.
+  /// Any thread. The job must not throw, nor own what destroys this. Throws std::bad_alloc, and std::system_error if the
+  /// thread does not start; then the job was not taken.
   void submit(Job job);
 
 private:

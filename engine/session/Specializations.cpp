@@ -244,12 +244,17 @@ void Specializations::record(size_t function, std::span<const Value> arguments, 
   // The code may have come while this call, which found none, was running.
   if (isThere(function, heat->extents, hash))
     return;
-  ++counts.inWork;
-  engine.background.submit([self = weak_from_this(), function, extents = heat->extents,
-                            hash](const std::stop_token &stop) {
-    if (std::shared_ptr<Specializations> table = self.lock())
-      table->makeHot(function, extents, hash, stop);
-  });
+  try {
+    engine.background.submit([self = weak_from_this(), function, extents = heat->extents,
+                              hash](const std::stop_token &stop) {
+      if (std::shared_ptr<Specializations> table = self.lock())
+        table->makeHot(function, extents, hash, stop);
+    });
+    ++counts.inWork;
+  } catch (const std::exception &) {
+    heat->seconds =
+        0; // no memory, or no thread: the call is done, and this has to be earned once more
+  }
 }
 
 void Specializations::makeHot(size_t function, const std::vector<int64_t> &extents, uint64_t hash,

@@ -1,15 +1,19 @@
-// Every allocation that an entry point makes fails once, alone and with all behind it: a status, and the same call works
-// afterwards. Allocations of the calling thread; each attempt runs in a child, so that one which ends it is counted.
+// Every allocation that an entry point makes fails once, alone and with all behind it, and every thread that it starts:
+// a status, and the same call works afterwards. Each attempt runs in a child, so that one which ends it is counted.
 #include "plimsoll/plimsoll.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <functional>
+#include <pthread.h>
 #include <string>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -23,21 +27,27 @@ int main() {
 
 namespace {
 
-/// Of this thread: how many more succeed, and whether those behind the one that fails do.
-thread_local long left = LONG_MAX;
-thread_local bool isAlone = true;
-thread_local long failed = 0;
+/// How many more succeed, and whether those behind the one that fails do.
+std::atomic<long> left = LONG_MAX;
+std::atomic<bool> isAlone = true;
+std::atomic<long> failed = 0;
+/// Whose turn it is: allocations of the thread that runs the scenario, those of all, or new threads.
+enum class Kind { Here, Everywhere, Threads };
+std::atomic<Kind> kind = Kind::Here;
+thread_local bool isHere = false;
 
 bool fails() {
-  if (left == LONG_MAX)
+  if (left.load(std::memory_order_relaxed) == LONG_MAX)
     return false;
-  if (left > 0) {
-    --left;
+  if (left.fetch_sub(1) > 0)
     return false;
-  }
   ++failed;
   left = isAlone ? LONG_MAX : 0;
   return true;
+}
+
+bool allocationFails() {
+  return (kind == Kind::Everywhere || (kind == Kind::Here && isHere)) && fails();
 }
 
 } // namespace
@@ -49,25 +59,25 @@ void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
 __attribute__((visibility("default"))) void *malloc(size_t bytes) {
-  if (!fails())
+  if (!allocationFails())
     return __libc_malloc(bytes);
   errno = ENOMEM;
   return nullptr;
 }
 __attribute__((visibility("default"))) void *calloc(size_t count, size_t bytes) {
-  if (!fails())
+  if (!allocationFails())
     return __libc_calloc(count, bytes);
   errno = ENOMEM;
   return nullptr;
 }
 __attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
-  if (!fails())
+  if (!allocationFails())
     return __libc_realloc(memory, bytes);
   errno = ENOMEM;
   return nullptr;
 }
 __attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
-  if (!fails())
+  if (!allocationFails())
     return __libc_memalign(alignment, bytes);
   errno = ENOMEM;
   return nullptr;
@@ -79,6 +89,14 @@ __attribute__((visibility("default"))) int posix_memalign(void **out, size_t ali
                                                           size_t bytes) {
   *out = memalign(alignment, bytes);
   return *out ? 0 : ENOMEM;
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+                                                          const pthread_attr_t *attributes,
+                                                          void *(*start)(void *), void *argument) {
+  static const auto real =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return kind == Kind::Threads && fails() ? EAGAIN : real(thread, attributes, start, argument);
 }
 }
 
@@ -106,6 +124,8 @@ func.func @next() -> i64 {
 )";
 
 plim_engine *engine;
+plim_engine *unused; // links what the other does not any more, once it has run out of memory
+std::string artifact;
 plim_module *module;
 plim_function *twice, *add;
 
@@ -131,8 +151,12 @@ void require(plim_status *status) {
 struct Scenario {
   const char *name;
   std::function<bool()> run; // true if all went well
-  /// A library below may end the process: nlohmann_json takes memory to destroy a document.
+  /// A library below may end the process: nlohmann_json takes memory to destroy a document, and MLIR does not look at
+  /// what malloc() gives it for the interfaces of operations (a compile worker dies of that instead).
   bool mayEnd = false;
+  Kind kind = Kind::Here;
+  /// What works afterwards, if not the same.
+  std::function<bool()> afterwards = run;
 };
 
 const int64_t three[] = {3};
@@ -208,12 +232,43 @@ bool engines() {
   return isOk;
 }
 
+bool loadIn(plim_engine *engine, std::string_view text) {
+  plim_module *other = nullptr;
+  if (!ended(plim_module_load(engine, text.data(), text.size(), "in.mlir", nullptr, &other)))
+    return false;
+  plim_function *function = nullptr;
+  plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)}, result;
+  bool isOk = ended(plim_module_function(other, "add", &function)) &&
+              ended(plim_function_call(function, arguments, 2, &result, 1, nullptr)) &&
+              result.as.i64 == 42;
+  plim_function_release(function);
+  plim_module_release(other);
+  return isOk;
+}
+
+bool links() { return loadIn(engine, artifact); }
+bool compiles() { return loadIn(engine, source); }
+/// What was loaded before still runs, and other engines load.
+bool othersWork() { return call() && tensorCall() && loadIn(unused, artifact); }
+
+bool withThreads() {
+  plim_engine_options options{};
+  options.struct_size = sizeof options;
+  options.threads = 4;
+  plim_engine *other = nullptr;
+  bool isOk = ended(plim_engine_create(&options, &other)) && loadIn(other, source);
+  plim_engine_release(other);
+  return isOk;
+}
+
 struct Counts {
   long attempts = 0, refused = 0, ended = 0, broken = 0;
 };
 
 /// In a child: 0 if nothing failed any more, 1 if it did and all is well, 2 if the same does not work afterwards.
 int attempt(const Scenario &scenario, long count, bool alone) {
+  isHere = true;
+  kind = scenario.kind;
   isAlone = alone;
   failed = 0;
   left = count;
@@ -221,7 +276,7 @@ int attempt(const Scenario &scenario, long count, bool alone) {
   left = LONG_MAX;
   if (failed == 0)
     return 0;
-  return scenario.run() ? 1 : 2;
+  return scenario.afterwards() ? 1 : 2;
 }
 
 /// Each of the first allocations, then ever fewer of those behind.
@@ -262,6 +317,11 @@ int main() {
   require(plim_module_load(engine, source, std::strlen(source), "in.mlir", nullptr, &module));
   require(plim_module_function(module, "twice", &twice));
   require(plim_module_function(module, "add", &add));
+  require(plim_engine_create(&options, &unused));
+  plim_report *bytes = nullptr;
+  require(plim_module_compile(engine, source, std::strlen(source), "in.mlir", nullptr, &bytes));
+  artifact = std::string(plim_report_text(bytes), plim_report_size(bytes));
+  plim_report_release(bytes);
   const Scenario scenarios[] = {
       {"buffers", buffers},
       {"a call", call},
@@ -270,6 +330,9 @@ int main() {
       {"handles", handles},
       {"targets", targets, true},
       {"engines", engines, true},
+      {"loads of artifacts", links, false, Kind::Here, othersWork},
+      {"compilations", compiles, true, Kind::Everywhere, othersWork},
+      {"threads", withThreads, false, Kind::Threads},
   };
   bool isOk = true;
   for (const Scenario &scenario : scenarios)
