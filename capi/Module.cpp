@@ -5,6 +5,9 @@
 #include "capi/Objects.h"
 #include "capi/Specialization.h"
 
+#include <chrono>
+#include <limits>
+
 using namespace plim;
 using namespace plim::capi;
 
@@ -40,6 +43,9 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
     PLIM_RETURN_IF_ERROR(checkHandle(given.stop));
     out.stop = given.stop->source.get_token();
   }
+  // One that no clock reaches is none.
+  if (given.timeout_nanoseconds < uint64_t(std::numeric_limits<int64_t>::max()))
+    out.timeout = std::chrono::nanoseconds(given.timeout_nanoseconds);
   if (given.progress)
     out.progress = [callback = given.progress, user = given.progress_user](
                        const jit::CompileProgress &progress) { callback(user, progress.fraction); };

@@ -1,5 +1,6 @@
 #include "jit/CompileWorkers.h"
 #include "jit/ArtifactFile.h"
+#include "jit/Patience.h"
 #include "jit/WorkerProtocol.h"
 #include "jit/WorkerRequest.h"
 
@@ -167,12 +168,18 @@ std::string crashText(const Message &message) {
   return "with exit code " + std::to_string(message.numbers[1]);
 }
 
+/// Of two limits of which 0 is none.
+std::chrono::nanoseconds shorter(std::chrono::nanoseconds a, std::chrono::nanoseconds b) {
+  return a.count() == 0 ? b : b.count() == 0 ? a : std::min(a, b);
+}
+
 /// One compilation in one worker.
 class Conversation {
 public:
   Conversation(Worker &worker, std::string_view sourceName, const CompileOptions &options,
                const WorkerOptions &limits, CompileTimes &times)
-      : worker(worker), sourceName(sourceName), options(options), limits(limits), times(times) {}
+      : worker(worker), sourceName(sourceName), options(options),
+        patience({}, shorter(options.timeout, limits.deadline)), times(times) {}
 
   /// May the worker be asked again?
   bool isUsable = false;
@@ -182,7 +189,6 @@ public:
     Message ask{.kind = MessageKind::Compile};
     ask.numbers[0] = sourceBytes;
     PLIM_RETURN_IF_ERROR(sendMessage(worker.end(), ask, &request));
-    const Clock::time_point start = Clock::now();
     std::optional<Clock::time_point> stopped;
     while (true) {
       if (!stopped && options.stop.stop_requested()) {
@@ -191,11 +197,9 @@ public:
       }
       if (stopped && Clock::now() - *stopped > stopGrace)
         return cancelledError("the compilation was stopped");
-      if (limits.deadline.count() > 0 && Clock::now() - start > limits.deadline)
-        return Status(StatusCode::DeadlineExceeded,
-                      std::string(sourceName) + ": the compilation took longer than " +
-                          std::to_string(limits.deadline.count()) + " ms");
-      StatusOr<std::optional<Received>> received = receiveMessage(worker.end(), patience(start));
+      if (patience.isOver())
+        return patience.status().withContext(sourceName);
+      StatusOr<std::optional<Received>> received = receiveMessage(worker.end(), pause());
       if (!received.ok())
         return received.status();
       if (!*received)
@@ -208,14 +212,13 @@ public:
 
 private:
   /// How long nothing else has to be looked after, milliseconds.
-  int patience(Clock::time_point start) const {
+  int pause() const {
     if (options.stop.stop_possible())
       return 10;
-    if (limits.deadline.count() == 0)
+    if (!patience.isFinite())
       return -1;
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limits.deadline -
-                                                                      (Clock::now() - start));
-    return int(std::clamp<int64_t>(left.count() + 1, 0, 1000));
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(patience.left());
+    return int(std::clamp<int64_t>(left.count(), 0, 1000));
   }
 
   /// The end, if it is one.
@@ -281,7 +284,7 @@ private:
   Worker &worker;
   std::string_view sourceName;
   const CompileOptions &options;
-  const WorkerOptions &limits;
+  const Patience patience; // for it as a whole; a stop is told to it
   CompileTimes &times;
 };
 

@@ -64,12 +64,12 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// Adds `name=value` assignments to an attribute of the module.
+/// Adds the stack limits among `name=value` assignments to an attribute of the module.
 Status attachLimits(ModuleOp module, StringRef attribute, ArrayRef<std::string> limits) {
   Builder builder(module.getContext());
   NamedAttrList list(module->getAttrOfType<DictionaryAttr>(attribute));
-  for (const std::string &text : limits) {
-    PLIM_ASSIGN_OR_RETURN(targets::Limit limit, targets::parseLimit(text));
+  PLIM_ASSIGN_OR_RETURN(std::vector<targets::Limit> parsed, targets::stackLimitsOf(limits));
+  for (const targets::Limit &limit : parsed) {
     if (const bool *flag = std::get_if<bool>(&limit.value))
       list.set(limit.name, builder.getBoolAttr(*flag));
     else
@@ -149,6 +149,8 @@ public:
       : target(target), options(options), times(times), progress(options.progress) {}
 
   StatusOr<Artifact> run(StringRef source, StringRef name) {
+    PLIM_RETURN_IF_ERROR(targets::setSourceLimits(options.engineLimits, limits));
+    PLIM_RETURN_IF_ERROR(targets::setSourceLimits(options.loadLimits, limits));
     PLIM_ASSIGN_OR_RETURN(Attempt first, lower(source, name, /*stackReserve=*/0));
     int64_t reserve = reserveFor(first);
     if (reserve == 0)
@@ -181,7 +183,7 @@ private:
     context.loadAllAvailableDialects();
     FirstError errors(context);
     // What has begun ends; passes that follow are left out, and what they would have been for is dropped.
-    if (options.stop.stop_possible())
+    if (patience.isFinite())
       context.registerActionHandler(
           [this](llvm::function_ref<void()> action, const tracing::Action &kind) {
             if (!isa<PassExecutionAction>(kind) || !isStopped())
@@ -195,7 +197,7 @@ private:
     OwningOpRef<ModuleOp> module;
     {
       ProfilerSpan span = step("parse");
-      module = ir::loadModule(context, source, name);
+      module = ir::loadModule(context, source, name, limits);
     }
     if (!module)
       return errors.status("parsing");
@@ -265,7 +267,8 @@ private:
     attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
     PLIM_RETURN_IF_ERROR(runStage(ir::buildLoweringPipeline, "lowering pipeline"));
-    PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source}));
+    PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source},
+                                     limits.constantBytes));
     for (FunctionSignature &function : artifact.functions)
       if (Operation *raw = module->lookupSymbol((ir::rawPrefix + function.name).str()))
         function.rawTakesContext = raw->hasAttr(ir::needsContextAttr);
@@ -413,8 +416,7 @@ private:
         return;
       }
       statuses[i] = catchExhaustion(exhausted, [&] {
-        return emitters[i].emit(options.assembly != nullptr, options.profiler, names[i],
-                                options.stop);
+        return emitters[i].emit(options.assembly != nullptr, options.profiler, names[i], patience);
       });
       progress.end(size, statuses[i].ok());
     };
@@ -439,7 +441,7 @@ private:
     if (!isNew)
       return answer->second;
     if (isStopped())
-      return answer->second = {Failed, "the compilation was stopped"};
+      return answer->second = {Failed, std::string(stopped().message())};
     auto device = llvm::find_if(options.devices, [&](const DeviceCompiler &each) {
       return each.device == dispatch.device;
     });
@@ -451,8 +453,8 @@ private:
                                 : ir::DeviceAnswer{Failed, std::string(code.status().message())};
   }
 
-  bool isStopped() const { return options.stop.stop_requested(); }
-  static Status stopped() { return cancelledError("the compilation was stopped"); }
+  bool isStopped() const { return patience.isOver(); }
+  Status stopped() const { return patience.status(); }
 
   ProfilerSpan step(const char *name) const {
     return ProfilerSpan(options.profiler, Profiler::Kind::Compile, name);
@@ -461,6 +463,8 @@ private:
   const targets::TargetDescription &target;
   const CompileOptions &options;
   CompileTimes &times;
+  targets::SourceLimits limits;
+  const Patience patience{options.stop, options.timeout};
   ProgressReport progress;
   ConstantTable constants; // a second lowering takes those of the first
   std::map<std::pair<std::string, std::string>, ir::DeviceAnswer> deviceAnswers; // device, text

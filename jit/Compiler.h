@@ -9,6 +9,7 @@
 #include "support/Profiler.h"
 #include "targets/TargetDescription.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -71,8 +72,9 @@ struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
   std::string policy = "auto";
   /// `name=value`, stronger than the target's: max_stack_alloca_bytes, stack_budget_bytes,
-  /// workspace_alignment (bytes), external_workspace_only (true or false). Those of the load are
-  /// stronger than the engine's, and than what the source says of its module.
+  /// workspace_alignment (bytes), external_workspace_only (true or false); and what a source may hold,
+  /// targets::SourceLimits. Those of the load are stronger than the engine's, and than what the source says of its
+  /// module.
   std::vector<std::string> engineLimits, loadLimits;
   /// The plain lowering that every optimisation is compared with.
   bool oracle = false;
@@ -99,6 +101,8 @@ struct CompileOptions {
   Specialization specialization;
   /// Ends it with Cancelled: between two passes, and between two functions of LLVM's code generator.
   std::stop_token stop;
+  /// Ends it with DeadlineExceeded in the same places; in a process of its own, anywhere. 0: never.
+  std::chrono::nanoseconds timeout{0};
   /// If not null, gets spans of the steps, the passes and the jobs.
   Profiler *profiler = nullptr;
 };

@@ -17,9 +17,6 @@ namespace plim::jit {
 
 namespace {
 
-/// Contents of constants that an artifact carries.
-constexpr int64_t maxDataBytes = int64_t(4) << 30;
-
 /// Contents of a constant as they lie in memory: dense, integers of odd width in the next power of two
 /// bytes, with their sign in the bits beyond, but for i1.
 class Contents {
@@ -88,14 +85,14 @@ private:
 /// Gives contents a place in the artifact; equal ones get the same.
 class DataCollector {
 public:
-  DataCollector(Artifact &artifact, ConstantTable &table, const SharedBytes &source)
-      : artifact(artifact), table(table), source(source) {}
+  DataCollector(Artifact &artifact, ConstantTable &table, const SharedBytes &source, int64_t atMost)
+      : artifact(artifact), table(table), source(source), atMost(atMost) {}
 
   Status place(const Contents &contents, DataSymbol &symbol) {
-    if (symbol.bytes > maxDataBytes - stored)
-      return resourceExhaustedError("the constants of the module take more than " +
-                                    std::to_string(maxDataBytes) +
-                                    " bytes; bind large ones as parameters");
+    if (symbol.bytes > atMost - stored)
+      return resourceExhaustedError("the constants of the module take more than "
+                                    "max_constant_bytes = " +
+                                    std::to_string(atMost) + "; bind large ones as parameters");
     return symbol.bytes < blockThreshold() ? placeSmall(contents, symbol)
                                            : placeBlock(contents, symbol);
   }
@@ -156,14 +153,15 @@ private:
   ConstantTable &table;
   const SharedBytes &source;              // without an owner nothing may stay there
   std::map<std::string, int64_t> offsets; // of small contents in Artifact::data
+  const int64_t atMost;                   // bytes
   int64_t stored = 0;                     // bytes, each content once
 };
 
 } // namespace
 
 Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
-                   const SharedBytes &source) {
-  DataCollector collector(artifact, table, source);
+                   const SharedBytes &source, int64_t atMost) {
+  DataCollector collector(artifact, table, source, atMost);
   auto entries = module->getAttrOfType<ArrayAttr>(ir::dataAttr);
   for (Attribute attribute : entries ? entries.getValue() : ArrayRef<Attribute>()) {
     auto entry = cast<DictionaryAttr>(attribute);

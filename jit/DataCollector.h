@@ -9,8 +9,8 @@
 namespace plim::jit {
 
 /// Adds them to the artifact. Large contents that lie in `source`, if it has an owner, or that `table` knows,
-/// are shared. Unimplemented for elements without a layout, ResourceExhausted for more than 4 GiB.
+/// are shared. Unimplemented for elements without a layout, ResourceExhausted for more than `atMost` bytes.
 Status collectData(mlir::ModuleOp module, Artifact &artifact, ConstantTable &table,
-                   const SharedBytes &source);
+                   const SharedBytes &source, int64_t atMost);
 
 } // namespace plim::jit

@@ -79,14 +79,14 @@ void keepMathCalls(llvm::Module &module) {
         call->addFnAttr(llvm::Attribute::NoBuiltin);
 }
 
-/// Empties the functions that the code generator comes to after a stop.
+/// Empties the functions that the code generator comes to after the end of patience.
 class DropWhenStopped : public llvm::FunctionPass {
 public:
   static char ID;
-  explicit DropWhenStopped(const std::stop_token &stop) : FunctionPass(ID), stop(stop) {}
+  explicit DropWhenStopped(const Patience &patience) : FunctionPass(ID), patience(patience) {}
 
   bool runOnFunction(llvm::Function &function) override {
-    if (!stop.stop_requested())
+    if (!patience.isOver())
       return false;
     function.dropAllReferences();
     new llvm::UnreachableInst(function.getContext(),
@@ -95,7 +95,7 @@ public:
   }
 
 private:
-  const std::stop_token &stop;
+  const Patience &patience;
 };
 char DropWhenStopped::ID = 0;
 
@@ -113,8 +113,7 @@ ObjectEmitter::ObjectEmitter(ObjectEmitter &&) noexcept = default;
 size_t ObjectEmitter::size() const { return module->getInstructionCount(); }
 
 Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::string &name,
-                           const std::stop_token &stop) {
-  const auto stopped = [&] { return cancelledError("the compilation was stopped"); };
+                           const Patience &patience) {
   PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
@@ -136,10 +135,10 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
   auto start = std::chrono::steady_clock::now();
   {
     ProfilerSpan span(profiler, Profiler::Kind::Compile, optimising.c_str());
-    PLIM_RETURN_IF_ERROR(optimise(*machine, stop));
+    PLIM_RETURN_IF_ERROR(optimise(*machine, patience));
   }
-  if (stop.stop_requested())
-    return stopped();
+  if (patience.isOver())
+    return patience.status();
   optimiseSeconds = secondsSince(start);
 
   ProfilerSpan span(profiler, Profiler::Kind::Compile, generating.c_str());
@@ -148,8 +147,8 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
     llvm::SmallVector<char, 0> buffer;
     llvm::raw_svector_ostream stream(buffer);
     llvm::legacy::PassManager passes;
-    if (stop.stop_possible())
-      passes.add(new DropWhenStopped(stop));
+    if (patience.isFinite())
+      passes.add(new DropWhenStopped(patience));
     if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
       return unimplementedError("the code generator cannot emit this file type");
     passes.run(from);
@@ -162,13 +161,13 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
   }
   PLIM_RETURN_IF_ERROR(generate(*module, llvm::CodeGenFileType::ObjectFile, object));
   codegenSeconds = secondsSince(start);
-  if (stop.stop_requested())
-    return stopped();
+  if (patience.isOver())
+    return patience.status();
   PLIM_ASSIGN_OR_RETURN(frames, readFrames(object, *module));
   return okStatus();
 }
 
-Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const std::stop_token &stop) {
+Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &patience) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -180,9 +179,9 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const std::stop_tok
   // and scatters; the vectoriser interleaves by itself.
   tuning.LoopUnrolling = false;
   llvm::PassInstrumentationCallbacks callbacks;
-  if (stop.stop_possible())
+  if (patience.isFinite())
     callbacks.registerShouldRunOptionalPassCallback(
-        [&](llvm::StringRef, llvm::Any) { return !stop.stop_requested(); });
+        [&](llvm::StringRef, llvm::Any) { return !patience.isOver(); });
   llvm::PassBuilder builder(&machine, tuning, /*PGOOpt=*/std::nullopt, &callbacks);
   // Functions without a polynomial: the C library's vector versions serve vectorised loops.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());

@@ -6,13 +6,13 @@
 #pragma once
 
 #include "jit/Compiler.h"
+#include "jit/Patience.h"
 #include "jit/StackUse.h"
 #include "support/Profiler.h"
 #include "support/Status.h"
 #include "targets/TargetDescription.h"
 
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -47,10 +47,10 @@ public:
   size_t size() const;
 
   /// Needs translated(). Optimises and generates code. Call once. The profiler, if there is one, gets two
-  /// spans that begin with `name`. Cancelled soon after a stop is requested: between two passes of the
+  /// spans that begin with `name`. Its status soon after `patience` is over: between two passes of the
   /// optimiser, between two functions of the code generator.
   Status emit(bool wantAssembly, Profiler *profiler = nullptr, const std::string &name = "",
-              const std::stop_token &stop = {});
+              const Patience &patience = {});
 
   std::string object;                // after emit()
   std::string assembly;              // after emit(), if wanted
@@ -59,7 +59,7 @@ public:
   double codegenSeconds = 0;
 
 private:
-  Status optimise(llvm::TargetMachine &machine, const std::stop_token &stop);
+  Status optimise(llvm::TargetMachine &machine, const Patience &patience);
 
   const targets::DeviceDescription *device;
   CodeKind kind;

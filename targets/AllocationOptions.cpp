@@ -1,5 +1,6 @@
 #include "targets/AllocationOptions.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <optional>
@@ -17,6 +18,36 @@ std::optional<int64_t> parseNumber(std::string_view text) {
   return number;
 }
 
+constexpr std::pair<std::string_view, int64_t SourceLimits::*> sourceLimits[] = {
+    {"max_text_bytes", &SourceLimits::textBytes},
+    {"max_operations", &SourceLimits::operations},
+    {"max_rank", &SourceLimits::rank},
+    {"max_vector_elements", &SourceLimits::vectorElements},
+    {"max_constant_bytes", &SourceLimits::constantBytes},
+};
+
+/// Null for other names.
+int64_t SourceLimits::*sourceLimit(std::string_view name) {
+  for (auto [known, member] : sourceLimits)
+    if (known == name)
+      return member;
+  return nullptr;
+}
+
+constexpr std::string_view stackLimits[] = {"max_stack_alloca_bytes", "stack_budget_bytes",
+                                            "external_workspace_only", "workspace_alignment"};
+
+Status unknownLimit(std::string_view name, bool isOfHost) {
+  std::vector<std::string_view> known(std::begin(stackLimits), std::end(stackLimits));
+  if (isOfHost)
+    for (auto [each, member] : sourceLimits)
+      known.push_back(each);
+  std::string message = "unknown limit '" + std::string(name) + "'; known are ";
+  for (size_t i = 0; i < known.size(); ++i)
+    message += (i == 0 ? "" : i + 1 == known.size() ? " and " : ", ") + std::string(known[i]);
+  return invalidArgumentError(message);
+}
+
 } // namespace
 
 Status checkPolicy(std::string_view policy) {
@@ -30,7 +61,7 @@ Status checkPolicy(std::string_view policy) {
                               "'; known are auto, stack, workspace, heap and fixed:N");
 }
 
-Status checkLimit(std::string_view name, const LimitValue &value) {
+Status checkStackLimit(std::string_view name, const LimitValue &value) {
   const std::string limit = "limit '" + std::string(name) + "' ";
   const auto *number = std::get_if<int64_t>(&value);
   if (name == "external_workspace_only") {
@@ -44,9 +75,7 @@ Status checkLimit(std::string_view name, const LimitValue &value) {
         !std::has_single_bit(static_cast<uint64_t>(*number)))
       return invalidArgumentError(limit + "must be an i64, a power of two up to 2^30");
   } else {
-    return invalidArgumentError("unknown limit '" + std::string(name) +
-                                "'; known are max_stack_alloca_bytes, stack_budget_bytes, "
-                                "external_workspace_only and workspace_alignment");
+    return unknownLimit(name, /*isOfHost=*/false);
   }
   return okStatus();
 }
@@ -55,18 +84,45 @@ StatusOr<Limit> parseLimit(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string_view::npos)
     return invalidArgumentError("limit '" + std::string(text) +
-                                "' must be NAME=BYTES, or true or false");
+                                "' must be NAME=NUMBER, or true or false");
   const std::string_view value = text.substr(equals + 1);
   Limit limit = {std::string(text.substr(0, equals)), value == "true"};
   if (value != "true" && value != "false") {
     std::optional<int64_t> number = parseNumber(value);
     if (!number)
       return invalidArgumentError("limit '" + std::string(text) +
-                                  "' must be NAME=BYTES, or true or false");
+                                  "' must be NAME=NUMBER, or true or false");
     limit.value = *number;
   }
-  PLIM_RETURN_IF_ERROR(checkLimit(limit.name, limit.value));
+  if (sourceLimit(limit.name)) {
+    const auto *number = std::get_if<int64_t>(&limit.value);
+    if (!number || *number < 0)
+      return invalidArgumentError("limit '" + limit.name + "' must be an i64 that is not negative");
+    return limit;
+  }
+  if (std::ranges::find(stackLimits, limit.name) == std::end(stackLimits))
+    return unknownLimit(limit.name, /*isOfHost=*/true);
+  PLIM_RETURN_IF_ERROR(checkStackLimit(limit.name, limit.value));
   return limit;
+}
+
+StatusOr<std::vector<Limit>> stackLimitsOf(std::span<const std::string> texts) {
+  std::vector<Limit> limits;
+  for (const std::string &text : texts) {
+    PLIM_ASSIGN_OR_RETURN(Limit limit, parseLimit(text));
+    if (!sourceLimit(limit.name))
+      limits.push_back(std::move(limit));
+  }
+  return limits;
+}
+
+Status setSourceLimits(std::span<const std::string> texts, SourceLimits &limits) {
+  for (const std::string &text : texts) {
+    PLIM_ASSIGN_OR_RETURN(Limit limit, parseLimit(text));
+    if (int64_t SourceLimits::*member = sourceLimit(limit.name))
+      limits.*member = std::get<int64_t>(limit.value);
+  }
+  return okStatus();
 }
 
 } // namespace plim::targets

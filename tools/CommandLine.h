@@ -17,7 +17,7 @@ inline void addModuleOptions(CLI::App &command, ModuleOptions &options) {
   command.add_option("--target", options.target, "tag, 'host', or a target in a .json file");
   command.add_option("--set", options.overrides, "override a field of the target: PATH=VALUE");
   command.add_option("--limit", options.limits,
-                     "a stack limit, stronger than the target's: NAME=VALUE");
+                     "a stack limit, stronger than the target's, or one of sources: NAME=VALUE");
   command.add_option("--policy", options.policy,
                      "allocation policy: auto, stack, workspace, heap or fixed:N");
   command.add_option("--threads", options.threads, "threads at once, 0 for all")

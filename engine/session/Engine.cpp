@@ -30,6 +30,9 @@ using namespace session;
 
 namespace {
 
+/// More than machines have, and what each takes in memory adds up.
+constexpr int maxThreads = 1024;
+
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -220,6 +223,9 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   pool.reuse = false;
   state.heap = std::make_shared<runtime::MemoryPool>(pool);
   PLIM_RETURN_IF_ERROR(runtime::Executor::check(options.workers));
+  if (options.threads > maxThreads)
+    return invalidArgumentError(std::to_string(options.threads) + " threads, more than " +
+                                std::to_string(maxThreads));
   // The target knows of quotas that oneTBB does not.
   int threads = options.threads > 0 ? options.threads
                                     : static_cast<int>(state.target.devices[0].hardwareThreads);
@@ -303,6 +309,7 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   compileOptions.sourceOwner = options.sourceOwner;
   compileOptions.progress = options.progress;
   compileOptions.stop = options.stop;
+  compileOptions.timeout = options.timeout;
   compileOptions.profiler = state->options.profiler.get();
   compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
     state->executor->parallelFor(count, job);

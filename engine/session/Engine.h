@@ -81,7 +81,7 @@ struct EngineOptions {
   std::vector<std::string> targetOverrides;
   /// If given, the target, instead of both.
   std::optional<targets::TargetDescription> description = std::nullopt;
-  /// Threads that work at once on one call, the caller included; 0: all this process may use.
+  /// Threads that work at once on one call, the caller included, at most 1024; 0: all this process may use.
   int threads = 0;
   /// Whose threads they are, and where they run.
   runtime::WorkerOptions workers;
@@ -89,7 +89,7 @@ struct EngineOptions {
   std::string policy = "auto";
   /// Of modules that do not choose their own.
   jit::Numerics numerics = jit::Numerics::Default;
-  /// Stack limits as `name=value`, stronger than the target's; see jit::CompileOptions.
+  /// Stack limits, stronger than the target's, and limits of sources, as `name=value`; see jit::CompileOptions.
   std::vector<std::string> limits;
   /// Folder of the artifact cache; empty: no cache. jit::ArtifactCache::defaultFolder() is usual.
   std::string cacheFolder;
@@ -167,6 +167,8 @@ struct LoadOptions {
   /// Ends the load with Cancelled when a stop is requested: between two passes of the compiler, and between two
   /// functions of LLVM's code generator. Parsing runs to its end.
   std::stop_token stop = {};
+  /// Ends the compilation with DeadlineExceeded in the same places, or anywhere in a process of its own. 0: never.
+  std::chrono::nanoseconds timeout{0};
   /// Stronger than the engine's. A module that may have some keeps its source, or the mapped file.
   std::optional<SpecializationOptions> specialization;
 };

@@ -67,13 +67,17 @@ typedef struct plim_engine_options {
   uint32_t flags;       /* PLIM_ENGINE_... */
   /* NULL: this machine without its accelerators. Retained. */
   const plim_target *target;
-  /* Threads that work at once on one call, the caller included. 0: all that this process may use. */
+  /* Threads that work at once on one call, the caller included, at most 1024. 0: all that this process may use. */
   uint32_t threads;
   plim_numerics numerics; /* of modules that do not choose their own */
   /* Where temporaries live: "auto" (NULL), "stack", "workspace", "heap" (each from malloc), or "fixed:N"
    * (on the stack up to N bytes). For modules that do not choose their own. */
   const char *policy;
-  /* Stack limits, "name=value", stronger than the target's. */
+  /* "name=value". Stack limits, stronger than the target's: max_stack_alloca_bytes, stack_budget_bytes,
+   * workspace_alignment, external_workspace_only (true or false). And what a source may hold, since time and memory of a
+   * compilation grow with it; one with more is INVALID_ARGUMENT: max_text_bytes (2^30), max_operations (1000000),
+   * max_rank of tensors, memrefs and vectors (64), max_vector_elements of one vector (16384), max_constant_bytes of all
+   * constants, written out (2^32). */
   const char *const *limits;
   size_t limit_count;
   /* Folder of the artifact cache, made if it is not there. NULL: no cache. A folder that cannot be used

@@ -62,6 +62,8 @@ typedef struct plim_load_options {
   /* Stronger than the engine's. */
   plim_numerics numerics;
   uint32_t reserved; /* 0 */
+  /* Ends the load with DEADLINE_EXCEEDED, where `stop` would, or anywhere with compile workers. 0: never. */
+  uint64_t timeout_nanoseconds;
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the

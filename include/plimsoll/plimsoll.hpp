@@ -738,6 +738,7 @@ struct LoadOptions {
   uint32_t specializationCount = 0;
   std::string device = {};
   const Stop *stop = nullptr;
+  std::chrono::nanoseconds timeout{0};
 };
 
 class Module : public detail::Handle<plim_module, plim_module_retain, plim_module_release> {
@@ -908,6 +909,7 @@ private:
     auto given = detail::sized<plim_load_options>();
     given.flags = options.oracle ? PLIM_LOAD_ORACLE : 0;
     given.numerics = options.numerics;
+    given.timeout_nanoseconds = static_cast<uint64_t>(options.timeout.count());
     given.policy = detail::orNull(options.policy);
     given.limits = limits.data();
     given.limit_count = limits.size();

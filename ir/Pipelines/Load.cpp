@@ -1,5 +1,7 @@
 #include "ir/Pipelines/Load.h"
 
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/DenseMap.h"
@@ -7,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Alignment.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -244,12 +247,110 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Looks for what a source has too much of, and says where.
+class LimitChecker {
+public:
+  explicit LimitChecker(const plim::targets::SourceLimits &limits) : limits(limits) {
+    walker.addWalk([this](Type type) { checkType(type); });
+    walker.addWalk([this](Attribute attribute) { checkConstant(attribute); });
+  }
+
+  LogicalResult check(ModuleOp module) {
+    return success(!module
+                        .walk<WalkOrder::PreOrder>([this](Operation *op) {
+                          checkOperation(op);
+                          return isExceeded ? WalkResult::interrupt() : WalkResult::advance();
+                        })
+                        .wasInterrupted());
+  }
+
+private:
+  void checkOperation(Operation *op) {
+    current = op;
+    if (++operations > limits.operations)
+      return void(exceed() << "the module has more operations than max_operations = "
+                           << limits.operations);
+    walker.walk(op->getAttrDictionary());
+    for (Type type : op->getResultTypes())
+      walker.walk(type);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Type type : block.getArgumentTypes())
+          walker.walk(type);
+  }
+
+  void checkType(Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (isExceeded || !shaped || !shaped.hasRank())
+      return;
+    if (shaped.getRank() > limits.rank)
+      return void(exceed() << "a type of rank " << shaped.getRank()
+                           << ", more than max_rank = " << limits.rank);
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector && elementsOf(vector) > limits.vectorElements)
+      exceed() << "a vector of " << elementsOf(vector)
+               << " elements, more than max_vector_elements = " << limits.vectorElements;
+  }
+
+  void checkConstant(Attribute attribute) {
+    auto elements = dyn_cast<ElementsAttr>(attribute);
+    if (isExceeded || !elements)
+      return;
+    constantBytes = llvm::SaturatingMultiplyAdd(uint64_t(elementsOf(elements.getShapedType())),
+                                                bytesOf(elements.getElementType()), constantBytes);
+    if (constantBytes > uint64_t(limits.constantBytes))
+      exceed() << "the constants of the module take more than max_constant_bytes = "
+               << limits.constantBytes << "; bind large ones as parameters";
+  }
+
+  static uint64_t bytesOf(Type element) {
+    if (auto complex = dyn_cast<ComplexType>(element))
+      return 2 * bytesOf(complex.getElementType());
+    return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
+  }
+
+  /// Of a static shape; as many as fit in a number.
+  static int64_t elementsOf(ShapedType type) {
+    int64_t count = 1;
+    for (int64_t extent : type.getShape())
+      if (extent == 0)
+        return 0;
+    for (int64_t extent : type.getShape())
+      if (llvm::MulOverflow(count, extent, count))
+        return INT64_MAX;
+    return count;
+  }
+
+  InFlightDiagnostic exceed() {
+    isExceeded = true;
+    return current->emitError();
+  }
+
+  const plim::targets::SourceLimits &limits;
+  AttrTypeWalker walker; // looks at equal ones once
+  Operation *current = nullptr;
+  int64_t operations = 0;
+  uint64_t constantBytes = 0;
+  bool isExceeded = false;
+};
+
+} // namespace
+
 bool plim::ir::isBytecode(StringRef source) { return source.starts_with(bytecodeMagic); }
 
-OwningOpRef<ModuleOp> plim::ir::loadModule(MLIRContext &context, StringRef source, StringRef name) {
+OwningOpRef<ModuleOp> plim::ir::loadModule(MLIRContext &context, StringRef source, StringRef name,
+                                           const targets::SourceLimits &limits) {
   auto manager = std::make_shared<llvm::SourceMgr>();
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   if (!isBytecode(source)) {
+    if (int64_t(source.size()) > limits.textBytes) {
+      emitError(FileLineColLoc::get(&context, name, 1, 1))
+          << "a text of " << source.size()
+          << " bytes, more than max_text_bytes = " << limits.textBytes;
+      return {};
+    }
     if (failed(Scanner(context, source, name).scan()))
       return {};
     // The parser wants a zero behind the text.
@@ -265,5 +366,8 @@ OwningOpRef<ModuleOp> plim::ir::loadModule(MLIRContext &context, StringRef sourc
   }
   manager->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   UnknownDialects unknown(context, source, name);
-  return parseSourceFile<ModuleOp>(manager, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(manager, ParserConfig(&context));
+  if (module && failed(LimitChecker(limits).check(*module)))
+    return {};
+  return module;
 }

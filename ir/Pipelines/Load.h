@@ -4,6 +4,8 @@
 // looked over first: what would bring the process down becomes a located diagnostic.
 #pragma once
 
+#include "targets/AllocationOptions.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -15,10 +17,11 @@ inline constexpr unsigned maxNesting = 256;
 
 bool isBytecode(llvm::StringRef source);
 
-/// Parses and verifies `source`. Diagnostics go to the context's handler; null after one. The
-/// calling thread needs 8 MiB of stack. Resources of a bytecode that begins a page are not copied:
+/// Parses and verifies `source`, which may hold as much as `limits` say. Diagnostics go to the context's handler; null
+/// after one. The calling thread needs 8 MiB of stack. Resources of a bytecode that begins a page are not copied:
 /// they lie in `source`, which must outlive the module.
 mlir::OwningOpRef<mlir::ModuleOp> loadModule(mlir::MLIRContext &context, llvm::StringRef source,
-                                             llvm::StringRef name);
+                                             llvm::StringRef name,
+                                             const targets::SourceLimits &limits = {});
 
 } // namespace plim::ir

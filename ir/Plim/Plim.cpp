@@ -479,7 +479,7 @@ LogicalResult verifyLimits(Attribute limits, StringRef what, bool onModule, Emit
       return emitError() << "limit '" << name << "' must be an i64, or true or false";
     if (name == "workspace_alignment" && !onModule)
       return emitError() << "limit 'workspace_alignment' holds for a module";
-    if (plim::Status status = plim::targets::checkLimit(name, value); !status.ok())
+    if (plim::Status status = plim::targets::checkStackLimit(name, value); !status.ok())
       return emitError() << status.message();
   }
   return success();

@@ -133,7 +133,10 @@ class Engine:
     `threads`: those that work at once on one call, the caller included; 0: all that the process may
     use.
     `policy`: where temporaries live: "auto", "stack", "workspace", "heap", "fixed:N".
-    `limits`: stack limits by name, stronger than the target's.
+    `limits`: by name. Stack limits, stronger than the target's: max_stack_alloca_bytes,
+    stack_budget_bytes, workspace_alignment. What a source may hold, one with more is refused:
+    max_text_bytes (2**30), max_operations (1,000,000), max_rank (64), max_vector_elements (16384),
+    max_constant_bytes (2**32).
     `numerics`: "default": products may be contracted with sums, sums over many elements be taken in
     another order, and in f32 where they are of f16 or bf16, and functions such as exp have errors of up to
     four units in the last place. "strict": every operation rounds as the source says, in its order.

@@ -301,6 +301,8 @@ static void engineBadOptions(void) {
   options.numerics = PLIM_NUMERICS_STRICT;
   options.threads = UINT32_MAX;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "threads");
+  options.threads = 1025;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "1025 threads");
   options.threads = 1;
   options.cache_bytes = UINT64_MAX;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "cache_bytes");
@@ -318,9 +320,10 @@ static void engineBadOptions(void) {
   const struct {
     const char *limit, *message;
   } limits[] = {{"nonsense=1", "unknown limit 'nonsense'"},
-                {"stack_budget_bytes", "must be NAME=BYTES"},
-                {"=1", "must be NAME=BYTES"},
-                {"stack_budget_bytes=4k", "must be NAME=BYTES"},
+                {"stack_budget_bytes", "must be NAME=NUMBER"},
+                {"=1", "must be NAME=NUMBER"},
+                {"stack_budget_bytes=4k", "must be NAME=NUMBER"},
+                {"max_rank=-1", "not negative"},
                 {"stack_budget_bytes=-1", "must be an i64 that is not negative"},
                 {"stack_budget_bytes=true", "must be an i64 that is not negative"},
                 {"workspace_alignment=48", "a power of two"},

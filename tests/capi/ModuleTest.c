@@ -138,6 +138,10 @@ static void moduleBadSources(void) {
   CHECK_FAILS(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module),
               PLIM_INVALID_ARGUMENT, "reserved");
   options.reserved = 0;
+  options.timeout_nanoseconds = 1;
+  CHECK_FAILS(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module),
+              PLIM_DEADLINE_EXCEEDED, "took longer than 1 ms");
+  options.timeout_nanoseconds = 0;
   CHECK_OK(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module));
   plim_module_release(module);
   options.struct_size = 4;

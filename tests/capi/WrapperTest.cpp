@@ -98,6 +98,14 @@ TEST_F(WrapperTest, RefusesOtherTypes) {
   EXPECT_EQ(lookup("scale").call<Buffer>(1.0F, Buffer()).status().code(), PLIM_INVALID_ARGUMENT);
 }
 
+TEST_F(WrapperTest, LoadsThatAreNotToTakeLong) {
+  LoadOptions options;
+  options.timeout = std::chrono::nanoseconds(1);
+  EXPECT_EQ(engine.load(source, "test.mlir", options).status().code(), PLIM_DEADLINE_EXCEEDED);
+  options.timeout = std::chrono::hours(1);
+  EXPECT_TRUE(engine.load(source, "test.mlir", options).ok());
+}
+
 TEST_F(WrapperTest, CallsIntoBuffers) {
   std::vector<float> x = {1, 2, 3}, y(3);
   const Buffer outputs[] = {orFail(Buffer::wrap(std::span(y)))};

@@ -21,6 +21,7 @@ namespace plim::jit {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::EndsWith;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -176,6 +177,13 @@ TEST(CompileWorkers, EndWhatTakesTooLong) {
   Status status = compileIn(workers, slow).status();
   EXPECT_EQ(status.code(), StatusCode::DeadlineExceeded);
   EXPECT_EQ(status.message(), "in.mlir: the compilation took longer than 200 ms");
+  // The shorter one counts.
+  for (auto [timeout, message] : {std::pair(100, "longer than 100 ms"), {3'600'000, "200 ms"}}) {
+    CompileOptions options;
+    options.timeout = std::chrono::milliseconds(timeout);
+    EXPECT_THAT(std::string(compileIn(workers, slow, options).status().message()),
+                EndsWith(message));
+  }
 
   CompileWorkers patient({});
   std::stop_source source;

@@ -332,6 +332,81 @@ TEST(CompilerErrors, TextThatIsCutOffAnywhere) {
   }
 }
 
+TEST(CompilerErrors, MoreThanTheLimitsOfSources) {
+  struct {
+    const char *limit;
+    int64_t has;
+    std::string source;
+    const char *message; // without the number that was allowed
+  } cases[] = {
+      {"max_text_bytes", 26, "func.func @f() { return }\n",
+       "in.mlir:1:1: a text of 26 bytes, more than max_text_bytes = "},
+      {"max_operations", 3, "func.func @f() { return }",
+       "in.mlir:1:18: the module has more operations than max_operations = "},
+      {"max_rank", 3, "func.func @f(%x: tensor<1x?x3xf32>) { return }",
+       "in.mlir:1:1: a type of rank 3, more than max_rank = "},
+      {"max_rank", 2, "func.func @f() {\n  %x = memref.alloc() : memref<1x3xf32>\n  return\n}",
+       "in.mlir:2:8: a type of rank 2, more than max_rank = "},
+      {"max_vector_elements", 8,
+       "func.func @f(%x: memref<2x4xf32>) {\n  %c0 = arith.constant 0 : index\n"
+       "  %v = vector.load %x[%c0, %c0] : memref<2x4xf32>, vector<2x4xf32>\n  return\n}",
+       "in.mlir:3:8: a vector of 8 elements, more than max_vector_elements = "},
+      // Equal ones count once, one number for all elements as often as there are elements.
+      {"max_constant_bytes", 32,
+       "func.func @f() -> (tensor<4xf32>, tensor<4xf32>, tensor<2xcomplex<f32>>) {\n"
+       "  %a = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>\n"
+       "  %b = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>\n"
+       "  %c = arith.constant dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>\n"
+       "  return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<2xcomplex<f32>>\n}",
+       "in.mlir:4:8: the constants of the module take more than max_constant_bytes = "},
+  };
+  for (const auto &each : cases)
+    for (int64_t more : {-1, 0, 1}) {
+      CompileOptions options;
+      // Those of the load are stronger.
+      options.engineLimits = {std::string(each.limit) + "=0"};
+      options.loadLimits = {std::string(each.limit) + "=" + std::to_string(each.has + more)};
+      const std::string refused = refusal(each.source, options);
+      if (more < 0)
+        EXPECT_THAT(refused, StartsWith(each.message + std::to_string(each.has + more)));
+      else
+        EXPECT_EQ(refused, "accepted") << each.limit << " " << each.has << " " << more;
+    }
+}
+
+TEST(CompilerErrors, DefaultLimitsOfSources) {
+  std::string rank64, rank65 = "1x";
+  for (int i = 0; i < 64; ++i)
+    rank64 += "1x";
+  rank65 += rank64;
+  auto identity = [](const std::string &type) {
+    return "func.func @f(%x: " + type + ") -> " + type + " { return %x : " + type + " }";
+  };
+  EXPECT_EQ(refusal(identity("tensor<" + rank64 + "f32>")), "accepted");
+  EXPECT_THAT(refusal(identity("tensor<" + rank65 + "f32>")), HasSubstr("more than max_rank = 64"));
+  EXPECT_THAT(
+      refusal("func.func @f() { %v = arith.constant dense<1.0> : vector<16385xf32> return }"),
+      HasSubstr("a vector of 16385 elements, more than max_vector_elements = 16384"));
+  EXPECT_THAT(
+      refusal("func.func @f() { %v = ub.poison : vector<4294967296x4294967296x4xf32> return }"),
+      HasSubstr("more than max_vector_elements = 16384"));
+  EXPECT_THAT(refusal("func.func @f() -> tensor<1073741825xf32> {\n"
+                      "  %c = arith.constant dense<1.0> : tensor<1073741825xf32>\n"
+                      "  return %c : tensor<1073741825xf32>\n}"),
+              HasSubstr("more than max_constant_bytes = 4294967296"));
+}
+
+TEST(CompilerErrors, ATimeThatIsOver) {
+  CompileOptions options;
+  options.timeout = std::chrono::nanoseconds(1);
+  StatusOr<Artifact> artifact = compileText(testing::saxpySource, options);
+  ASSERT_FALSE(artifact.ok());
+  EXPECT_EQ(artifact.status().code(), StatusCode::DeadlineExceeded);
+  EXPECT_EQ(artifact.status().message(), "the compilation took longer than 1 ms");
+  options.timeout = std::chrono::hours(1);
+  EXPECT_EQ(refusal(testing::saxpySource, options), "accepted");
+}
+
 TEST(CompilerErrors, AnUnknownPolicy) {
   for (const char *policy : {"fastest", "fixed", "fixed:", "fixed:-1", "fixed:many", ""}) {
     CompileOptions options;

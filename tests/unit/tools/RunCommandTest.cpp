@@ -401,8 +401,8 @@ TEST_F(RunCommandTest, ExplainTellsWhoSetALimit) {
                                      "(engine)"));
   for (auto [limit, message] : {std::pair("stack=3", "unknown limit 'stack'"),
                                 {"stack_budget_bytes=-1", "not negative"},
-                                {"stack_budget_bytes", "must be NAME=BYTES"},
-                                {"=3", "must be NAME=BYTES"},
+                                {"stack_budget_bytes", "must be NAME=NUMBER"},
+                                {"=3", "must be NAME=NUMBER"},
                                 {"external_workspace_only=1", "must be true or false"}}) {
     options.module.limits = {limit};
     outcome = explain(options);
