@@ -25,8 +25,19 @@ bool takeNumber(std::string_view &text, uint32_t &number) {
   return true;
 }
 
-/// Finds "file:line:column: " at the begin of a message, or behind words that were put in front of it.
+/// Of the first error of a compilation; or, for what compiled code says, "file:line:column: " at the begin of a message,
+/// or behind words that were put in front of it.
 void findPlace(plim_status &status) {
+  for (const Diagnostic &diagnostic : status.status.diagnostics()) {
+    if (diagnostic.severity != Diagnostic::Severity::Error)
+      continue;
+    if (!diagnostic.file.empty()) {
+      status.file = std::make_unique<const std::string>(diagnostic.file);
+      status.line = diagnostic.line;
+      status.column = diagnostic.column;
+    }
+    return;
+  }
   std::string_view message = status.status.message();
   message = message.substr(0, message.find('\n'));
   for (size_t colon = message.find(':'); colon != message.npos;
@@ -111,6 +122,30 @@ uint32_t plim_status_line(const plim_status *status) { return isLive(status) ? s
 
 uint32_t plim_status_column(const plim_status *status) {
   return isLive(status) ? status->column : 0;
+}
+
+size_t plim_status_diagnostic_count(const plim_status *status) {
+  return isLive(status) ? status->status.diagnostics().size() : 0;
+}
+
+plim_status *plim_status_diagnostic(const plim_status *status, size_t index,
+                                    plim_diagnostic *out_diagnostic) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkOutStruct(out_diagnostic, "out_diagnostic"));
+    if (index >= plim_status_diagnostic_count(status))
+      return outOfRangeError("there is no diagnostic " + std::to_string(index));
+    const Diagnostic &diagnostic = status->status.diagnostics()[index];
+    writeStruct(out_diagnostic,
+                plim_diagnostic{.struct_size = 0,
+                                .severity = static_cast<plim_severity>(diagnostic.severity),
+                                .message = diagnostic.message.c_str(),
+                                .file = diagnostic.file.empty() ? nullptr : diagnostic.file.c_str(),
+                                .line = diagnostic.line,
+                                .column = diagnostic.column,
+                                .end_line = diagnostic.endLine,
+                                .end_column = diagnostic.endColumn});
+    return okStatus();
+  });
 }
 
 void plim_status_release(plim_status *status) {

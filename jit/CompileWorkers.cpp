@@ -250,8 +250,8 @@ private:
     case MessageKind::Failed: {
       PLIM_ASSIGN_OR_RETURN(std::string text, received.text());
       isUsable = message.code != StatusCode::ResourceExhausted; // memory that LLVM lost is gone
-      return std::optional<StatusOr<Artifact>>(Status(
-          message.code == StatusCode::Ok ? StatusCode::Internal : message.code, std::move(text)));
+      return std::optional<StatusOr<Artifact>>(failureFromJson(
+          message.code == StatusCode::Ok ? StatusCode::Internal : message.code, text));
     }
     case MessageKind::Crashed: {
       isUsable = true; // the next one stands there already

@@ -4,7 +4,6 @@
 #include "ir/Conversion/Passes.h"
 #include "ir/Pipelines/Load.h"
 #include "ir/Pipelines/Pipelines.h"
-#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "jit/ConstantTable.h"
 #include "jit/DataCollector.h"
@@ -28,6 +27,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -45,22 +45,85 @@ namespace plim::jit {
 namespace {
 
 constexpr unsigned compileStackBytes = 64u << 20;
-/// Keeps the first error, with its location in front.
-class FirstError {
+
+/// Keeps what upstream says, with its place.
+class Diagnostics {
 public:
-  explicit FirstError(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == DiagnosticSeverity::Error && message.empty())
-            message = ir::locationText(diagnostic.getLocation()) + diagnostic.str();
+  Diagnostics(MLIRContext &context, StringRef source, StringRef name)
+      : source(source), name(name), handler(&context, [this](mlir::Diagnostic &said) {
+          add(said);
           return success();
         }) {}
 
+  /// The message is that of the first error, with its place in front.
   Status status(StringRef stage) const {
-    return invalidArgumentError(message.empty() ? (stage + " failed").str() : message);
+    auto first = llvm::find_if(all, [](const Diagnostic &diagnostic) {
+      return diagnostic.severity == Diagnostic::Severity::Error;
+    });
+    if (first == all.end())
+      return invalidArgumentError((stage + " failed").str());
+    const std::string place = first->file.empty()
+                                  ? ""
+                                  : first->file + ":" + std::to_string(first->line) + ":" +
+                                        std::to_string(first->column) + ": ";
+    return Status(StatusCode::InvalidArgument, place + first->message, all);
   }
 
 private:
-  std::string message;
+  static constexpr size_t most = 100; // a pass may say the same of every operation
+
+  void add(mlir::Diagnostic &said) {
+    if (all.size() >= most)
+      return;
+    all.push_back({severityOf(said.getSeverity()), "", 0, 0, 0, 0, said.str()});
+    if (auto place = said.getLocation()->findInstanceOf<FileLineColLoc>()) {
+      Diagnostic &diagnostic = all.back();
+      diagnostic.file = place.getFilename().str();
+      diagnostic.line = place.getLine();
+      diagnostic.column = place.getColumn();
+      if (size_t bytes = tokenAt(place)) {
+        diagnostic.endLine = diagnostic.line;
+        diagnostic.endColumn = diagnostic.column + uint32_t(bytes);
+      }
+    }
+    for (mlir::Diagnostic &note : said.getNotes())
+      add(note);
+  }
+
+  static Diagnostic::Severity severityOf(DiagnosticSeverity severity) {
+    switch (severity) {
+    case DiagnosticSeverity::Note:
+      return Diagnostic::Severity::Note;
+    case DiagnosticSeverity::Warning:
+      return Diagnostic::Severity::Warning;
+    case DiagnosticSeverity::Error:
+      return Diagnostic::Severity::Error;
+    case DiagnosticSeverity::Remark:
+      return Diagnostic::Severity::Remark;
+    }
+    return Diagnostic::Severity::Error;
+  }
+
+  /// How long what begins there is: a name, a number, a string, or one sign. 0 for what is no place of the text.
+  size_t tokenAt(FileLineColLoc place) const {
+    if (ir::isBytecode(source) || place.getFilename() != name || place.getLine() == 0 ||
+        place.getColumn() == 0)
+      return 0;
+    StringRef rest = source;
+    for (unsigned line = 1; line < place.getLine() && !rest.empty(); ++line)
+      rest = rest.split('\n').second;
+    rest = rest.split('\n').first.substr(place.getColumn() - 1);
+    if (rest.empty())
+      return 0;
+    if (rest.front() == '"')
+      return std::min(rest.find('"', 1), rest.size() - 1) + 1;
+    auto isWord = [](char c) { return llvm::isAlnum(c) || StringRef("_.$-").contains(c); };
+    const size_t sigil = StringRef("%@#!^").contains(rest.front()) ? 1 : 0;
+    return std::max<size_t>(sigil + rest.substr(sigil).take_while(isWord).size(), 1);
+  }
+
+  StringRef source, name;
+  std::vector<Diagnostic> all;
   ScopedDiagnosticHandler handler;
 };
 
@@ -181,7 +244,8 @@ private:
     ir::registerDialects(registry);
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
     context.loadAllAvailableDialects();
-    FirstError errors(context);
+    context.printOpOnDiagnostic(false); // places say it
+    Diagnostics diagnostics(context, source, name);
     // What has begun ends; passes that follow are left out, and what they would have been for is dropped.
     if (patience.isFinite())
       context.registerActionHandler(
@@ -200,7 +264,7 @@ private:
       module = ir::loadModule(context, source, name, limits);
     }
     if (!module)
-      return errors.status("parsing");
+      return diagnostics.status("parsing");
     times.parse += lap();
 
     Attempt attempt;
@@ -259,7 +323,7 @@ private:
       if (isStopped())
         return stopped();
       ok = ok && succeeded(verify(*module));
-      return ok ? okStatus() : errors.status("lowering");
+      return ok ? okStatus() : diagnostics.status("lowering");
     };
     PLIM_RETURN_IF_ERROR(runStage(ir::buildTensorPipeline, "tensor pipeline"));
     PLIM_RETURN_IF_ERROR(runStage(ir::buildBufferPipeline, "buffer pipeline"));
@@ -283,7 +347,7 @@ private:
         emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind,
                               options.numerics);
         if (!emitters.back().translated())
-          return errors.status("translation to LLVM IR");
+          return diagnostics.status("translation to LLVM IR");
         names.push_back(piece.name.empty() ? "host code" : std::move(piece.name));
       }
     }

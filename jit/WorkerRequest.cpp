@@ -3,7 +3,33 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <algorithm>
+#include <utility>
+
 using namespace llvm;
+
+namespace plim {
+
+/// As llvm::json reads it.
+static bool fromJSON(const json::Value &value, Diagnostic &diagnostic, json::Path path) {
+  json::ObjectMapper map(value, path);
+  int64_t severity = 0, line = 0, column = 0, endLine = 0, endColumn = 0;
+  if (!map || !map.map("severity", severity) || !map.map("file", diagnostic.file) ||
+      !map.map("line", line) || !map.map("column", column) || !map.map("end_line", endLine) ||
+      !map.map("end_column", endColumn) || !map.map("message", diagnostic.message))
+    return false;
+  auto clamped = [](int64_t number) {
+    return uint32_t(std::clamp<int64_t>(number, 0, UINT32_MAX));
+  };
+  diagnostic.severity = Diagnostic::Severity(std::clamp<int64_t>(severity, 0, 3));
+  diagnostic.line = clamped(line);
+  diagnostic.column = clamped(column);
+  diagnostic.endLine = clamped(endLine);
+  diagnostic.endColumn = clamped(endColumn);
+  return true;
+}
+
+} // namespace plim
 
 namespace plim::jit {
 
@@ -72,6 +98,34 @@ StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
   request.threads = unsigned(std::clamp<int64_t>(threads, 1, 1024));
   PLIM_ASSIGN_OR_RETURN(request.target, targets::fromJson(target));
   return request;
+}
+
+std::string toJson(const Status &failure) {
+  json::Array diagnostics;
+  for (const Diagnostic &diagnostic : failure.diagnostics())
+    diagnostics.push_back(json::Object{{"severity", int64_t(diagnostic.severity)},
+                                       {"file", json::fixUTF8(diagnostic.file)},
+                                       {"line", diagnostic.line},
+                                       {"column", diagnostic.column},
+                                       {"end_line", diagnostic.endLine},
+                                       {"end_column", diagnostic.endColumn},
+                                       {"message", json::fixUTF8(diagnostic.message)}});
+  const std::string_view message = failure.message();
+  return print(json::Object{{"message", json::fixUTF8(StringRef(message.data(), message.size()))},
+                            {"diagnostics", std::move(diagnostics)}});
+}
+
+Status failureFromJson(StatusCode code, std::string_view text) {
+  Expected<json::Value> value = json::parse(StringRef(text.data(), text.size()));
+  if (!value)
+    return malformed(value.takeError());
+  json::Path::Root root("failure");
+  json::ObjectMapper map(*value, root);
+  std::string message;
+  std::vector<Diagnostic> diagnostics;
+  if (!map || !map.map("message", message) || !map.map("diagnostics", diagnostics))
+    return malformed(root.getError());
+  return Status(code, std::move(message), std::move(diagnostics));
 }
 
 std::string toJson(const DeviceRequest &request) {

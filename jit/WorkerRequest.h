@@ -26,6 +26,11 @@ std::string toJson(const WorkerRequest &request);
 /// The inverse. InvalidArgument, or FailedPrecondition for what another version of the library wrote.
 StatusOr<WorkerRequest> requestFromJson(std::string_view json);
 
+/// What a compilation failed with.
+std::string toJson(const Status &failure);
+/// The inverse, with the code that is told apart. InvalidArgument for what is no such text.
+Status failureFromJson(StatusCode code, std::string_view json);
+
 /// A dispatch for the compiler of a device.
 struct DeviceRequest {
   std::string device, name, text;

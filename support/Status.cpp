@@ -40,9 +40,9 @@ std::string_view statusCodeName(StatusCode code) {
   return "unknown";
 }
 
-Status::Status(StatusCode code, std::string message) {
+Status::Status(StatusCode code, std::string message, std::vector<Diagnostic> diagnostics) {
   assert(code != StatusCode::Ok && "an ok status carries no message");
-  state = std::make_shared<const State>(State{code, std::move(message)});
+  state = std::make_shared<const State>(State{code, std::move(message), std::move(diagnostics)});
 }
 
 std::string Status::toString() const {
@@ -54,7 +54,7 @@ std::string Status::toString() const {
 Status Status::withContext(std::string_view context) const {
   if (ok())
     return *this;
-  return Status(code(), std::string(context) + ": " + std::string(message()));
+  return Status(code(), std::string(context) + ": " + std::string(message()), state->diagnostics);
 }
 
 Status cancelledError(std::string message) {

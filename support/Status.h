@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace plim {
 
@@ -39,16 +41,32 @@ enum class StatusCode : int32_t {
 /// "invalid argument" for StatusCode::InvalidArgument, and so on.
 std::string_view statusCodeName(StatusCode code);
 
+/// What a compiler says of one place of a source.
+struct Diagnostic {
+  enum class Severity : int32_t { Error = 0, Warning = 1, Remark = 2, Note = 3 };
+  Severity severity = Severity::Error; // a note belongs to what stands before it
+  std::string file;                    // empty, and 0: of no place
+  uint32_t line = 0, column = 0;       // from 1 on
+  uint32_t endLine = 0, endColumn = 0; // behind it; 0: not known
+  std::string message;
+
+  bool operator==(const Diagnostic &) const = default;
+};
+
 class [[nodiscard]] Status {
 public:
   /// Ok.
   Status() = default;
-  Status(StatusCode code, std::string message);
+  Status(StatusCode code, std::string message, std::vector<Diagnostic> diagnostics = {});
 
   bool ok() const { return state == nullptr; }
   StatusCode code() const { return state ? state->code : StatusCode::Ok; }
   /// Empty when ok; borrowed, lives as long as this status or a copy of it.
   std::string_view message() const { return state ? std::string_view(state->message) : ""; }
+  /// All that the compiler said, in its order; lives as long as message().
+  std::span<const Diagnostic> diagnostics() const {
+    return state ? std::span<const Diagnostic>(state->diagnostics) : std::span<const Diagnostic>();
+  }
   /// "invalid argument: message", or "ok".
   std::string toString() const;
 
@@ -59,6 +77,7 @@ private:
   struct State {
     StatusCode code;
     std::string message;
+    std::vector<Diagnostic> diagnostics;
   };
   std::shared_ptr<const State> state;
 };

@@ -92,10 +92,10 @@ private:
     Message message;
     message.code = artifact.ok() ? StatusCode::Ok : artifact.status().code();
     StatusOr<Payload> payload =
-        artifact.ok() ? pack(*artifact) : payloadOf(artifact.status().message());
+        artifact.ok() ? pack(*artifact) : payloadOf(toJson(artifact.status()));
     if (artifact.ok() && !payload.ok()) {
       message.code = payload.status().code();
-      payload = payloadOf(payload.status().message());
+      payload = payloadOf(toJson(payload.status()));
     }
     if (!payload.ok())
       ::_exit(1);

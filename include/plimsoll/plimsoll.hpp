@@ -67,6 +67,15 @@ public:
   }
   uint32_t line() const { return plim_status_line(handle); }
   uint32_t column() const { return plim_status_column(handle); }
+  /// All that the compiler said; the texts live as long as the status.
+  std::vector<plim_diagnostic> diagnostics() const {
+    std::vector<plim_diagnostic> all(plim_status_diagnostic_count(handle));
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i].struct_size = sizeof(plim_diagnostic);
+      plim_status_release(plim_status_diagnostic(handle, i, &all[i]));
+    }
+    return all;
+  }
 
 private:
   plim_status *handle = nullptr;

@@ -63,10 +63,38 @@ PLIM_API plim_code plim_status_code(const plim_status *status);
 PLIM_API const char *plim_status_message(const plim_status *status);
 
 /* The place that the message speaks of: the name of the source as it was given when it was loaded, line
- * and column from 1 on. NULL and 0 where it speaks of none. The name lives as long as the status. */
+ * and column from 1 on. NULL and 0 where it speaks of none, 0 for bytecode as a whole. The name lives as long as the status. */
 PLIM_API const char *plim_status_file(const plim_status *status);
 PLIM_API uint32_t plim_status_line(const plim_status *status);
 PLIM_API uint32_t plim_status_column(const plim_status *status);
+
+/* A note belongs to what stands before it. */
+typedef int32_t plim_severity;
+enum {
+  PLIM_SEVERITY_ERROR = 0,
+  PLIM_SEVERITY_WARNING = 1,
+  PLIM_SEVERITY_REMARK = 2,
+  PLIM_SEVERITY_NOTE = 3
+};
+
+/* What the compiler says of one place of a source. */
+typedef struct plim_diagnostic {
+  uint32_t struct_size; /* sizeof(plim_diagnostic), set by the caller */
+  plim_severity severity;
+  const char *message; /* without the place; lives as long as the status, as does file */
+  const char *file;    /* NULL: of no place */
+  uint32_t line, column; /* from 1 on, columns count bytes; 0: of the file as a whole */
+  /* Behind what it speaks of: a name, a number, a sign. 0: not known. */
+  uint32_t end_line, end_column;
+} plim_diagnostic;
+
+/* All that was said of a source that does not compile, in its order, at most 100; the message of the status is that of the
+ * first error. 0 for NULL, and for what is no failure of a source. */
+PLIM_API size_t plim_status_diagnostic_count(const plim_status *status);
+
+/* Fills in `out_diagnostic`, whose struct_size must be set. OUT_OF_RANGE if there is none of that index. */
+PLIM_NODISCARD PLIM_API plim_status *plim_status_diagnostic(const plim_status *status, size_t index,
+                                                            plim_diagnostic *out_diagnostic);
 
 /* NULL is ignored. */
 PLIM_API void plim_status_release(plim_status *status);

@@ -19,14 +19,39 @@ long long nextCause = 0;
 constexpr Py_ssize_t mostCauses = 64;
 constexpr char causeMark = '\x1f';
 
+/// `diagnostics`: a tuple for each; null: none.
 Ref makeError(plim_code code, PyObject *message, const char *file, uint32_t line, uint32_t column,
-              bool isTypeError) {
+              bool isTypeError, PyObject *diagnostics = nullptr) {
   if (!factory) { // the library is not the one that this was built for
     PyErr_SetObject(PyExc_ImportError, message);
     return {};
   }
-  return Ref(PyObject_CallFunction(factory, "iOzIIO", static_cast<int>(code), message, file, line,
-                                   column, isTypeError ? Py_True : Py_False));
+  Ref none(diagnostics ? nullptr : PyTuple_New(0));
+  if (!diagnostics && !none)
+    return {};
+  return Ref(PyObject_CallFunction(factory, "iOzIIOO", static_cast<int>(code), message, file, line,
+                                   column, isTypeError ? Py_True : Py_False,
+                                   diagnostics ? diagnostics : none.get()));
+}
+
+Ref diagnosticsOf(const plim_status *status) {
+  const size_t count = plim_status_diagnostic_count(status);
+  Ref all(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; all && i < count; ++i) {
+    plim_diagnostic each{};
+    each.struct_size = sizeof each;
+    plim_status_release(plim_status_diagnostic(status, i, &each));
+    Ref message(PyUnicode_DecodeUTF8(
+        each.message, static_cast<Py_ssize_t>(std::strlen(each.message)), "replace"));
+    PyObject *tuple = message
+                          ? Py_BuildValue("iOzIIII", each.severity, message.get(), each.file,
+                                          each.line, each.column, each.end_line, each.end_column)
+                          : nullptr;
+    if (!tuple)
+      return {};
+    PyTuple_SET_ITEM(all.get(), static_cast<Py_ssize_t>(i), tuple);
+  }
+  return all;
 }
 
 void set(Ref error) {
@@ -58,10 +83,12 @@ bool failed(plim_status *status) {
   size_t size = mark ? static_cast<size_t>(mark - text) : std::strlen(text);
   Ref cause = mark ? takeCause(mark + 1) : Ref();
   Ref message(PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(size), "replace"));
+  Ref diagnostics = diagnosticsOf(status);
   Ref error;
-  if (message)
-    error = makeError(plim_status_code(status), message.get(), plim_status_file(status),
-                      plim_status_line(status), plim_status_column(status), false);
+  if (message && diagnostics)
+    error =
+        makeError(plim_status_code(status), message.get(), plim_status_file(status),
+                  plim_status_line(status), plim_status_column(status), false, diagnostics.get());
   plim_status_release(status);
   if (error && cause) {
     // What asks the program to end is not the failure of a call.

@@ -24,7 +24,7 @@ import atexit as _atexit
 from . import _interrupt as _interrupt
 from . import _native
 from .errors import (AlreadyExistsError, ArgumentTypeError, CancelledError, DataLossError,
-                     DeadlineExceededError, Error, FailedPreconditionError, InternalError,
+                     DeadlineExceededError, Diagnostic, Error, FailedPreconditionError, InternalError,
                      InvalidArgumentError, NotFoundError, OutOfRangeError, PermissionDeniedError,
                      ResourceExhaustedError, UnavailableError, UnimplementedError, UnknownError)
 from .buffer import Buffer, from_bf16, from_dlpack, from_f8, to_bf16, to_f8

@@ -7,14 +7,31 @@ begins with its place. Files that Python cannot open for `load` are its own OSEr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from . import _native
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """What the compiler says of one place of a source. Lines and columns from 1 on, columns in
+    bytes; `end_line` and `end_column` are behind what it speaks of. None: not known."""
+
+    severity: str  # "error", "warning", "remark", or "note", which belongs to what stands before it
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
 
 
 class Error(Exception):
     """A failure that the library reported.
 
     `code` is the name of the status code; `file`, `line` and `column` (from 1 on) are the place
-    that the message speaks of, None where it speaks of none.
+    that the message speaks of, None where it speaks of none. `diagnostics` is all that was said of
+    a source that does not compile, the message being that of the first error.
 
     >>> import plimsoll as pl
     >>> try:
@@ -22,6 +39,13 @@ class Error(Exception):
     ... except pl.Error as error:
     ...     print(error.code, error.file, error.line, error.column)
     invalid argument f.mlir 1 18
+    >>> try:
+    ...     pl.loads("func.func @f() { return } func.func @f() { return }", name="f.mlir")
+    ... except pl.Error as error:
+    ...     for said in error.diagnostics:
+    ...         print(said.severity, said.line, said.column, said.message)
+    error 1 27 redefinition of symbol named 'f'
+    note 1 1 see existing symbol definition here
     """
 
     code: str = "unknown"
@@ -29,14 +53,16 @@ class Error(Exception):
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def __init__(self, message: str = "", file: str | None = None, line: int | None = None,
-                 column: int | None = None):
+                 column: int | None = None, diagnostics: tuple[Diagnostic, ...] = ()):
         super().__init__(message)
         self.file, self.line, self.column = file, line, column
+        self.diagnostics = diagnostics
 
     def __reduce__(self):
-        return type(self), (*self.args, self.file, self.line, self.column)
+        return type(self), (*self.args, self.file, self.line, self.column, self.diagnostics)
 
 
 class CancelledError(Error):
@@ -119,9 +145,14 @@ _classes = {kind._number: kind for kind in (
     OutOfRangeError, UnimplementedError, InternalError, UnavailableError, DataLossError)}
 
 
-def _make(number, message, file, line, column, is_type_error):
+_severities = ("error", "warning", "remark", "note")
+
+
+def _make(number, message, file, line, column, is_type_error, diagnostics):
     kind = ArgumentTypeError if is_type_error else _classes.get(number, Error)
-    return kind(message, file, line or None, column or None)
+    said = tuple(Diagnostic(_severities[severity], text, name, *(place or None for place in places))
+                 for severity, text, name, *places in diagnostics)
+    return kind(message, file, line or None, column or None, said)
 
 
 _native.set_error_factory(_make)

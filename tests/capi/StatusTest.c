@@ -24,6 +24,36 @@ static void statusSaysWhere(void) {
   plim_engine_release(engine);
 }
 
+static void statusSaysAllThatIsWrong(void) {
+  plim_engine *engine = makeEngine(0);
+  const char *source = "func.func @f() {\n  return\n}\nfunc.func @f() { return }\n";
+  plim_module *module = NULL;
+  plim_status *status = plim_module_load(engine, source, strlen(source), "net.mlir", NULL, &module);
+  CHECK(plim_status_diagnostic_count(status) == 2);
+  CHECK(strcmp(plim_status_message(status), "net.mlir:4:1: redefinition of symbol named 'f'") == 0);
+  plim_diagnostic said = {.struct_size = sizeof said};
+  CHECK_OK(plim_status_diagnostic(status, 0, &said));
+  CHECK(said.struct_size == sizeof said);
+  CHECK(said.severity == PLIM_SEVERITY_ERROR);
+  CHECK(strcmp(said.message, "redefinition of symbol named 'f'") == 0);
+  CHECK(strcmp(said.file, "net.mlir") == 0);
+  CHECK(said.line == 4 && said.column == 1);
+  CHECK(said.end_line == 4 && said.end_column == 10); // behind func.func
+  CHECK_OK(plim_status_diagnostic(status, 1, &said));
+  CHECK(said.severity == PLIM_SEVERITY_NOTE);
+  CHECK(said.line == 1 && said.column == 1);
+  CHECK_FAILS(plim_status_diagnostic(status, 2, &said), PLIM_OUT_OF_RANGE, "no diagnostic 2");
+  CHECK_FAILS(plim_status_diagnostic(status, 0, NULL), PLIM_INVALID_ARGUMENT,
+              "out_diagnostic is null");
+  said.struct_size = 4;
+  CHECK_FAILS(plim_status_diagnostic(status, 0, &said), PLIM_INVALID_ARGUMENT, "struct_size 4");
+  plim_status_release(status);
+  CHECK(plim_status_diagnostic_count(NULL) == 0);
+  said.struct_size = sizeof said;
+  CHECK_FAILS(plim_status_diagnostic(NULL, 0, &said), PLIM_OUT_OF_RANGE, "no diagnostic 0");
+  plim_engine_release(engine);
+}
+
 static void statusOfNothing(void) {
   CHECK(plim_status_code(NULL) == PLIM_OK);
   CHECK(strcmp(plim_status_message(NULL), "") == 0);
@@ -50,6 +80,7 @@ static void versionFits(void) {
 
 const Test statusTests[] = {
     {"status.SaysWhere", statusSaysWhere},
+    {"status.SaysAllThatIsWrong", statusSaysAllThatIsWrong},
     {"status.OfNothing", statusOfNothing},
     {"version.Fits", versionFits},
     {0},

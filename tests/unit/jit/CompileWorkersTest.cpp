@@ -172,6 +172,18 @@ TEST(CompileWorkers, SurviveNestingOfEveryKind) {
   expectWorks(workers);
 }
 
+TEST(CompileWorkers, TellWhatTheCompilerTells) {
+  CompileWorkers workers({});
+  for (const char *source : {"func.func @f() { return }\nfunc.func @f() { return }",
+                             "func.func @f() {\n  oops\n", "", "func.func private @f()"}) {
+    Status here = jit::compile(source, "in.mlir", host(), {}).status();
+    Status there = compileIn(workers, source).status();
+    EXPECT_EQ(there.toString(), here.toString());
+    EXPECT_TRUE(std::ranges::equal(there.diagnostics(), here.diagnostics())) << source;
+    EXPECT_FALSE(here.ok());
+  }
+}
+
 TEST(CompileWorkers, EndWhatTakesTooLong) {
   CompileWorkers workers({.deadline = std::chrono::milliseconds(200), .processes = 1});
   Status status = compileIn(workers, slow).status();

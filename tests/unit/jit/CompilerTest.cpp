@@ -15,6 +15,8 @@ namespace plim::jit {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -330,6 +332,38 @@ TEST(CompilerErrors, TextThatIsCutOffAnywhere) {
     EXPECT_FALSE(artifact.ok()) << size;
     EXPECT_FALSE(artifact.status().message().empty()) << size;
   }
+}
+
+TEST(CompilerErrors, TellAllWithTheirPlaces) {
+  auto said = [](std::string_view source) {
+    StatusOr<Artifact> artifact = compileText(source);
+    EXPECT_FALSE(artifact.ok());
+    std::span<const Diagnostic> all = artifact.status().diagnostics();
+    return std::vector<Diagnostic>(all.begin(), all.end());
+  };
+  using enum Diagnostic::Severity;
+  // A name, a string, a sign, the end of the text.
+  EXPECT_THAT(said("func.func @f() {\n  oops.op\n  return\n}"),
+              ElementsAre(AllOf(Field(&Diagnostic::severity, Error), Field(&Diagnostic::line, 2),
+                                Field(&Diagnostic::column, 3), Field(&Diagnostic::endLine, 2),
+                                Field(&Diagnostic::endColumn, 10))));
+  EXPECT_THAT(
+      said("func.func @f() { return %x : i32 }"),
+      ElementsAre(Diagnostic{Error, "in.mlir", 1, 25, 1, 27, "use of undeclared SSA value name"}));
+  EXPECT_THAT(
+      said("func.func @f() { return ) }"),
+      ElementsAre(AllOf(Field(&Diagnostic::column, 24), Field(&Diagnostic::endColumn, 25))));
+  EXPECT_THAT(said("func.func @f() {\n"), ElementsAre(Field(&Diagnostic::endLine, 0)));
+  // An error in another file, its note in this one.
+  const std::vector<Diagnostic> many =
+      said("func.func @f() { return }\nfunc.func @f() { return } loc(\"other.py\":7:8)\n");
+  ASSERT_EQ(many.size(), 2u);
+  EXPECT_EQ(many[0].file, "other.py");
+  EXPECT_EQ(many[0].line, 7u);
+  EXPECT_EQ(many[0].endLine, 0u);
+  EXPECT_EQ(many[1].severity, Note);
+  EXPECT_EQ(many[1].file, "in.mlir");
+  EXPECT_EQ(many[1].endColumn, 10u);
 }
 
 TEST(CompilerErrors, MoreThanTheLimitsOfSources) {

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Are the tests good? Puts small faults into a copy of the sources, one at a time, and says which no test notices.
+
+A fault is a comparison that is off by one or turned around, a sum that became a difference, a condition that is not asked,
+a call that is left out. Each is built and given to the tests of its layer first, then to those of what stands on it; the
+first that fails has caught it. What does not compile is no fault. Faults are drawn with a printed seed; one may be given
+as FILE:LINE:NUMBER, as the report names it.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+root = Path(__file__).resolve().parents[2]
+layers = ["support", "targets", "planner", "ir", "jit", "engine", "capi"]
+
+# What stands in code, outside of comments and strings, and what a fault makes of it.
+replacements = [
+    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
+    (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "),
+    (r" \+ (?!=)", " - "), (r" - (?!=)", " + "), (r" \* (?=\w)", " + "), (r" \+ 1\b", ""), (r" - 1\b", ""),
+    (r" \+= ", " -= "), (r"\+\+(?=\w)", "--"), (r"\bif \(!", "if ("), (r"\bstd::min\b", "std::max"),
+    (r"\bstd::max\b", "std::min"), (r"\breturn true;", "return false;"), (r"\breturn false;", "return true;"),
+    (r"\bcontinue;", "break;"), (r"\bPLIM_RETURN_IF_ERROR\(", "(void)("),
+]
+call = re.compile(r"^\s+[A-Za-z_][\w.>:\-\[\]]*\([^{}]*\);$")
+no_call = re.compile(r"^\s+(return|PLIM_|assert|static_assert|case|else|delete|throw)\b")
+
+
+def mask(text):
+    """The text with blanks in place of comments, strings and what is included."""
+    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^#[^\n]*'
+    return re.sub(pattern, lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S | re.M)
+
+
+def faults_of(path):
+    """(line, number, how, lines with the fault) of a file."""
+    text = (root / path).read_text()
+    lines, masked = text.splitlines(), mask(text).splitlines()
+    for index, code in enumerate(masked):
+        number = 0
+        for pattern, replacement in replacements:
+            if "operator" in code or "template" in code:
+                break
+            for found in re.finditer(pattern, code):
+                line = lines[index]
+                changed = line[:found.start()] + found.expand(replacement) + line[found.end():]
+                number += 1
+                yield index + 1, number, line.strip(), changed
+        if call.match(code) and not no_call.match(code) and code.count("(") == code.count(")"):
+            yield index + 1, number + 1, lines[index].strip(), ""
+
+
+def run(command, cwd, seconds, log):
+    try:
+        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=seconds)
+        return done.returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+class Copy:
+    """A checkout of its own, with a build of its own."""
+
+    def __init__(self, folder, preset):
+        self.folder, self.build = folder, folder / "build"
+        if not folder.exists():
+            folder.mkdir(parents=True)
+        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
+        for name in filter(None, tracked.decode().split("\0")):
+            source, target = root / name, folder / name
+            if not source.exists() or (target.exists() and target.read_bytes() == source.read_bytes()):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+        self.log = open(folder / "mutate.log", "w")
+        if not (self.build / "build.ninja").exists():
+            assert run(["cmake", "--preset", preset], folder, 600, self.log), "it does not configure; see mutate.log"
+        assert self.make(7200), "it does not build without a fault; see mutate.log"
+
+    def make(self, seconds=1800):
+        return run(["ninja", "-C", str(self.build)], self.folder, seconds, self.log)
+
+    def test(self, label, seconds=900):
+        return run(["ctest", "--test-dir", str(self.build), "-L", label, "-j", str(os.cpu_count()), "--stop-on-failure",
+                    "--timeout", "120", "-Q"], self.folder, seconds, self.log)
+
+
+def tests_of(path):
+    """Labels of the tests that may notice a fault, the nearest first."""
+    layer = path.split("/")[0]
+    own = {"engine": "^(engine|session)$", "ir": "^lit$"}.get(layer, f"^{layer}$")
+    return [own, "^fast$", "^conformance$", "^(unit|capi|python)$"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("faults", nargs="*", metavar="FILE[:LINE:NUMBER]", help="where; all layers unless told")
+    parser.add_argument("--count", type=int, default=20, help="how many are drawn (20)")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--list", action="store_true", help="say which there are, and try none")
+    parser.add_argument("--folder", type=Path, default=root / "build-mutate", help="where the copy is")
+    options = parser.parse_args()
+
+    files = subprocess.run(["git", "ls-files", "*.cpp", "*.h"], cwd=root, check=True, text=True, capture_output=True)
+    chosen = {entry.split(":")[0] for entry in options.faults}
+    paths = [path for path in files.stdout.split()
+             if path.split("/")[0] in layers and (not chosen or any(path.startswith(each) for each in chosen))]
+    faults = [(path, *fault) for path in paths for fault in faults_of(path)]
+    exact = {entry for entry in options.faults if ":" in entry}
+    if exact:
+        faults = [fault for fault in faults if ":".join(map(str, fault[:3])) in exact]
+    else:
+        print(f"{len(faults)} faults in {len(paths)} files; seed {options.seed}")
+        random.Random(options.seed).shuffle(faults)
+        faults = faults[:len(faults) if options.list else options.count]
+    if options.list:
+        for path, line, number, before, after in faults:
+            print(f"{path}:{line}:{number}: {before}  =>  {after.strip() or '(left out)'}")
+        return 0
+
+    copy = Copy(options.folder, "release")
+    caught, survivors = 0, []
+    for path, line, number, before, after in faults:
+        target, original = copy.folder / path, (root / path).read_text()
+        lines = original.splitlines()
+        lines[line - 1] = after
+        target.write_text("\n".join(lines) + "\n")
+        start = time.time()
+        by = None
+        if not copy.make():
+            by = "the compiler"
+        else:
+            by = next((label for label in tests_of(path) if not copy.test(label)), None)
+        target.write_text(original)
+        name = f"{path}:{line}:{number}"
+        text = f"{name}: {before}  =>  {after.strip() or '(left out)'}"
+        print(f"[{time.time() - start:4.0f} s] {'SURVIVES' if by is None else 'caught by ' + by}: {text}", flush=True)
+        if by is None:
+            survivors.append(text)
+        elif by != "the compiler":
+            caught += 1
+    total = caught + len(survivors)
+    print(f"{caught} of {total} faults caught" + (f" ({100 * caught / total:.0f}%)" if total else ""))
+    for text in survivors:
+        print("  survives:", text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
