@@ -53,6 +53,25 @@ std::string buildIdentity() {
          std::to_string(status.st_mtim.tv_nsec);
 }
 
+/// What no code depends on: with the rest a new field is part of the key by itself.
+targets::TargetDescription withoutWhatCodeIgnores(targets::TargetDescription target) {
+  const targets::DeviceDescription none;
+  target.name.clear();
+  for (targets::DeviceDescription &device : target.devices) {
+    device.description.clear();
+    device.cores = device.hardwareThreads = device.numaNodes = 1;
+    device.clockMHz = none.clockMHz;
+    device.pageBytes = none.pageBytes;
+    device.hugePageBytes.clear();
+    device.mainThreadStackBytes = device.workerStackBytes = device.callerStackBytes = 0;
+  }
+  for (targets::MemoryDescription &memory : target.memories) {
+    memory.readGBps = memory.writeGBps = memory.latencyNs = 0;
+    memory.numaNode = -1;
+  }
+  return target;
+}
+
 runtime::MemoryPoolStatistics sumOf(runtime::MemoryPoolStatistics a,
                                     const runtime::MemoryPoolStatistics &b) {
   a.liveBytes += b.liveBytes;
@@ -352,28 +371,7 @@ std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
   hasher.updateInteger(static_cast<uint64_t>(numericsOf(options)));
   hasher.updateInteger(state->options.checked);
   hasher.updateField(buildIdentity());
-  // Only what changes the artifact.
-  const targets::DeviceDescription &device = state->target.devices[0];
-  hasher.updateField(device.triple).updateField(device.cpu).updateField(device.tuneCpu);
-  for (const targets::DeviceDescription &each : state->target.devices) {
-    hasher.updateField(each.name);
-    hasher.updateInteger(static_cast<uint64_t>(each.kind));
-  }
-  for (const std::string &feature : device.features)
-    hasher.updateField(feature);
-  for (int64_t value :
-       {device.vectorBits, device.maxStackAllocaBytes, device.stackBudgetBytes,
-        device.workspaceAlignment, int64_t(device.externalWorkspaceOnly),
-        int64_t(device.stackAddressable), device.caches.empty() ? 0 : device.caches[0].lineBytes})
-    hasher.updateInteger(static_cast<uint64_t>(value));
-  for (const targets::MemoryDescription &memory : state->target.memories) {
-    hasher.updateField(memory.name);
-    hasher.updateInteger(static_cast<uint64_t>(memory.kind));
-    hasher.updateInteger(static_cast<uint64_t>(memory.bytes));
-    hasher.updateInteger(memory.accessibleBy.size());
-    for (const std::string &user : memory.accessibleBy)
-      hasher.updateField(user);
-  }
+  hasher.updateField(targets::toJson(withoutWhatCodeIgnores(state->target)));
   return hasher.digest().hex();
 }
 

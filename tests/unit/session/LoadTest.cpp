@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <sys/stat.h>
 #include <thread>
 
@@ -305,6 +307,66 @@ TEST(EngineCache, WhatChangesCodeIsPartOfTheKey) {
   EXPECT_FALSE((*renamed)->statistics().fromCache);
   EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
   EXPECT_EQ(runTemporaries(*narrow), expectedTemporaries());
+}
+
+TEST(EngineCache, EveryFieldOfTheTargetButForTheseIsPartOfTheKey) {
+  const std::set<std::string, std::less<>> ignored = {"/name",
+                                                      "description",
+                                                      "cores",
+                                                      "hardware_threads",
+                                                      "numa_nodes",
+                                                      "clock_mhz",
+                                                      "page_bytes",
+                                                      "huge_page_bytes",
+                                                      "main_thread_stack_bytes",
+                                                      "worker_stack_bytes",
+                                                      "caller_stack_bytes",
+                                                      "read_gbps",
+                                                      "write_gbps",
+                                                      "latency_ns",
+                                                      "numa_node"};
+  TemporaryFolder folder;
+  std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
+  EXPECT_FALSE(load(*engine, sumSource)->statistics().fromCache);
+  const nlohmann::json target = nlohmann::json::parse(targets::toJson(engine->target()));
+  std::set<std::string> seen;
+  const nlohmann::json fields = target.flatten();
+  for (const auto &[path, value] : fields.items()) {
+    if (path.find("/features/") != path.npos)
+      continue; // LLVM prints what it does not know
+    nlohmann::json changed = value;
+    if (value.is_boolean())
+      changed = !value.get<bool>();
+    else if (value.is_number_integer())
+      changed =
+          value.get<int64_t>() > 0 ? 2 * value.get<int64_t>() : 64; // a power of two stays one
+    else if (value.is_number())
+      changed = value.get<double>() + 1;
+    else if (path.ends_with("cpu"))
+      changed = value == "x86-64-v2" ? "x86-64" : "x86-64-v2";
+    else if (path.ends_with("kind"))
+      changed = value == "host" ? "pinned" : "host";
+    else if (value.is_string())
+      changed = value.get<std::string>() + "x";
+    nlohmann::json other = fields;
+    other[path] = changed;
+    StatusOr<targets::TargetDescription> description = targets::fromJson(other.unflatten().dump());
+    if (!description.ok())
+      continue; // no target, like a memory of a device that is not there
+    std::shared_ptr<Engine> another =
+        makeEngine({.description = *description, .cacheFolder = folder.path()});
+    StatusOr<std::shared_ptr<Module>> module = another->load(sumSource, "in.mlir");
+    if (!module.ok())
+      continue; // no code for it
+    std::string key = path.substr(path.rfind('/') + 1);
+    if (key.find_first_not_of("0123456789") == key.npos) // of a list
+      key = path.substr(0, path.rfind('/')), key = key.substr(key.rfind('/') + 1);
+    seen.insert(key);
+    EXPECT_EQ((*module)->statistics().fromCache, ignored.contains(path) || ignored.contains(key))
+        << path << ": " << value << " became " << changed;
+  }
+  EXPECT_THAT(seen, ::testing::IsSupersetOf({"cores", "vector_bits", "bytes", "line_bytes",
+                                             "stack_budget_bytes", "tune_cpu", "kind"}));
 }
 
 TEST(EngineCache, ABadEntryIsCompiledAnew) {
