@@ -125,6 +125,45 @@ bool isValid(const CallPlan &plan) {
   return ok;
 }
 
+bool isValid(const ValueType &type) {
+  bool ok = type.strides.empty() || type.strides.size() == type.shape.size();
+  ok &= type.bounds.empty() || type.bounds.size() == type.shape.size();
+  ok &= std::ranges::all_of(type.shape, [](int64_t extent) { return extent >= -1; });
+  ok &= std::ranges::all_of(type.bounds, [](const ExtentBounds &bounds) {
+    return bounds.min >= 0 && bounds.min <= bounds.max;
+  });
+  return ok;
+}
+
+/// What is wrong with a function of `artifact`; empty: nothing.
+std::string_view faultOf(const FunctionSignature &function, const Artifact &artifact) {
+  if (!isValid(function.plan))
+    return "plan";
+  std::vector<bool> isTaken(function.results.size());
+  for (const ValueType &argument : function.arguments) {
+    if (!isValid(argument))
+      return "arguments";
+    if (!argument.donatedTo)
+      continue;
+    if (*argument.donatedTo >= isTaken.size() || isTaken[*argument.donatedTo])
+      return "donations";
+    isTaken[*argument.donatedTo] = true;
+  }
+  if (!std::ranges::all_of(function.results, [](const ValueType &type) { return isValid(type); }))
+    return "results";
+  if (function.pools.size() != artifact.pools.size())
+    return "pools";
+  for (const PoolNeed &need : function.pools)
+    if (need.bytes < 0 || need.alignment <= 0 ||
+        !std::has_single_bit(static_cast<uint64_t>(need.alignment)))
+      return "pools";
+  for (int64_t bytes : {function.workspaceBytes, function.scratchBytes, function.stackBytes,
+                        function.workerStackBytes})
+    if (bytes < 0)
+      return "memory";
+  return "";
+}
+
 void writeSignature(Writer &writer, const FunctionSignature &function) {
   writer.text(function.name);
   writer.text(function.location);
@@ -366,6 +405,8 @@ Status readBlock(const ArtifactSource &source, uint64_t offset, uint64_t bytes,
 bool isValid(const DataSymbol &symbol, const Artifact &artifact) {
   auto count = static_cast<int64_t>(artifact.blocks.size());
   auto size = static_cast<int64_t>(artifact.data.size());
+  if (symbol.kind > DataKind::Parameter || !isValid(symbol.type))
+    return false;
   if (symbol.bytes < 0 || symbol.offset < -1 || symbol.block < -1 || symbol.block >= count)
     return false;
   if (symbol.alignment != 0 && !std::has_single_bit(static_cast<uint64_t>(symbol.alignment)))
@@ -461,18 +502,9 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
   if (end != source.size())
     return dataLossError("bytes behind the end of the artifact");
   for (const FunctionSignature &function : artifact.functions)
-    if (!isValid(function.plan))
-      return dataLossError("the artifact's plan of '" + function.name + "' is malformed");
-  for (const FunctionSignature &function : artifact.functions)
-    for (const ValueType &argument : function.arguments)
-      if (!argument.bounds.empty() && argument.bounds.size() != argument.shape.size())
-        return dataLossError("the artifact's bounds of '" + function.name + "' do not match");
-      else if (argument.donatedTo && *argument.donatedTo >= function.results.size())
-        return dataLossError("the artifact's donations of '" + function.name +
-                             "' are out of range");
-  for (const FunctionSignature &function : artifact.functions)
-    if (function.pools.size() != artifact.pools.size())
-      return dataLossError("the artifact's pools of '" + function.name + "' do not match");
+    if (std::string_view fault = faultOf(function, artifact); !fault.empty())
+      return dataLossError("the artifact's " + std::string(fault) + " of '" + function.name +
+                           "' are malformed");
   for (const DataSymbol &symbol : artifact.symbols)
     if (!isValid(symbol, artifact))
       return dataLossError("the artifact's data of '" + symbol.name + "' is out of range");

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <utility>
 
 namespace plim::jit {
 namespace {
@@ -176,6 +178,57 @@ TEST(Artifact, FlippedBitsUnderAGoodChecksumDoNotCrash) {
     for (const DataSymbol &symbol : artifact->symbols)
       if (std::optional<std::string_view> contents = contentsOf(*artifact, symbol))
         ASSERT_EQ(static_cast<uint64_t>(symbol.bytes), contents->size());
+  }
+}
+
+TEST(Artifact, ForgedOnesAreDataLoss) {
+  using Forge = std::function<void(FunctionSignature &)>;
+  const std::pair<const char *, Forge> forgeries[] = {
+      {"donations", [](auto &main) { main.arguments[0].donatedTo = 2; }},
+      {"donations", [](auto &main) { main.arguments[0].donatedTo = UINT32_MAX - 1; }},
+      {"donations", [](auto &main) { main.arguments[1].donatedTo = 1; }}, // a result taken twice
+      {"arguments", [](auto &main) { main.arguments[0].bounds.pop_back(); }},
+      {"arguments", [](auto &main) { main.arguments[0].bounds[0] = {8, 7}; }},
+      {"arguments", [](auto &main) { main.arguments[0].bounds[0] = {-1, 7}; }},
+      {"arguments", [](auto &main) { main.arguments[0].strides.push_back(1); }},
+      {"arguments", [](auto &main) { main.arguments[0].shape[1] = -2; }},
+      {"results", [](auto &main) { main.results[0].shape = {INT64_MIN}; }},
+      {"results", [](auto &main) { main.results[0].strides = {1}; }},
+      {"plan", [](auto &main) { main.plan.extentCount = 1; }}, // a buffer has the extent 1
+      {"plan", [](auto &main) { main.plan.extentCount = -1; }},
+      {"plan", [](auto &main) { main.plan.extentCount = INT64_MAX; }},
+      {"plan", [](auto &main) { main.plan.buffers[1].extents = {2}; }},
+      {"plan", [](auto &main) { main.plan.buffers[1].extents = {UINT32_MAX}; }},
+      {"plan", [](auto &main) { main.plan.buffers[0].lower = 5; }},
+      {"plan", [](auto &main) { main.plan.buffers[0].bytes = -1; }},
+      {"plan", [](auto &main) { main.plan.alignment = 96; }},
+      {"plan", [](auto &main) { main.plan.alignment = 32; }},
+      {"plan", [](auto &main) { main.plan.function = ""; }},
+      {"plan", [](auto &main) { main.plan.buffers.clear(); }},
+      {"pools", [](auto &main) { main.pools.pop_back(); }},
+      {"pools", [](auto &main) { main.pools.push_back({}); }},
+      {"pools", [](auto &main) { main.pools[0].bytes = -1; }},
+      {"pools", [](auto &main) { main.pools[0].alignment = 0; }},
+      {"pools", [](auto &main) { main.pools[0].alignment = 48; }},
+      {"memory", [](auto &main) { main.workspaceBytes = -1; }},
+      {"memory", [](auto &main) { main.scratchBytes = INT64_MIN; }},
+      {"memory", [](auto &main) { main.stackBytes = -1; }},
+      {"memory", [](auto &main) { main.workerStackBytes = -1; }},
+  };
+  for (const auto &[what, forge] : forgeries) {
+    Artifact artifact = sampleArtifact();
+    forge(artifact.functions[0]);
+    Status status = deserialize(serialize(artifact)).status();
+    EXPECT_EQ(status.code(), StatusCode::DataLoss) << what;
+    EXPECT_EQ(status.message(), "the artifact's " + std::string(what) + " of 'main' are malformed");
+  }
+  for (void (*forge)(DataSymbol &) : {+[](DataSymbol &symbol) { symbol.kind = DataKind(3); },
+                                      +[](DataSymbol &symbol) { symbol.type.shape = {-7}; },
+                                      +[](DataSymbol &symbol) { symbol.alignment = 3; },
+                                      +[](DataSymbol &symbol) { symbol.block = 2; }}) {
+    Artifact artifact = sampleArtifact();
+    forge(artifact.symbols[0]);
+    EXPECT_EQ(codeOf(serialize(artifact)), StatusCode::DataLoss);
   }
 }
 
