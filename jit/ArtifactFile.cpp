@@ -1,5 +1,7 @@
 #include "jit/ArtifactFile.h"
 
+#include "support/FileSizeSignal.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -43,6 +45,7 @@ std::optional<SharedBytes> FileSource::share(uint64_t offset, uint64_t count) co
 }
 
 bool writeAll(int descriptor, std::string_view bytes) {
+  const WithoutFileSizeSignal shield;
   while (!bytes.empty()) {
     ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR)

@@ -2,7 +2,6 @@
 #include "jit/ArtifactFile.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,22 +40,10 @@ StatusOr<Payload> Payload::create() {
 }
 
 Status Payload::append(std::string_view text) {
-  // Where the size of files is limited the system would end the process, for memory as well.
-  sigset_t sizeSignal, before;
-  sigemptyset(&sizeSignal);
-  sigaddset(&sizeSignal, SIGXFSZ);
-  ::pthread_sigmask(SIG_BLOCK, &sizeSignal, &before);
-  Status status;
-  if (!writeAll(memory.get(), text)) {
-    const bool isTooLarge = errno == EFBIG;
-    status = systemError("no memory to share with the compile worker");
-    const timespec now = {0, 0};
-    if (isTooLarge && !sigismember(&before, SIGXFSZ))
-      ::sigtimedwait(&sizeSignal, nullptr, &now); // it was for this thread
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!writeAll(memory.get(), text))
+    return systemError("no memory to share with the compile worker");
   bytes += text.size();
-  return status;
+  return okStatus();
 }
 
 Status Payload::seal() {

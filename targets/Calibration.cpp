@@ -1,5 +1,6 @@
 #include "targets/Calibration.h"
 
+#include "support/FileSizeSignal.h"
 #include "targets/internal/File.h"
 #include "targets/internal/Json.h"
 
@@ -53,6 +54,7 @@ StatusOr<std::optional<Calibration>> readCalibration(const std::string &path) {
 Status writeCalibration(const std::string &path, const Calibration &calibration) {
   internal::Json json = {{"machine", calibration.machine},
                          {"max_stack_alloca_bytes", calibration.maxStackAllocaBytes}};
+  const WithoutFileSizeSignal shield;
   // A reader sees the old file or the new one.
   std::string draft = path + "." + std::to_string(getpid());
   std::error_code error;

@@ -1,5 +1,7 @@
 #include "engine/io/File.h"
 
+#include "support/FileSizeSignal.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -149,6 +151,7 @@ StatusOr<std::string> readWhole(const std::string &path) {
 }
 
 Status writeFile(const std::string &path, std::span<const std::span<const std::byte>> pieces) {
+  const WithoutFileSizeSignal shield;
   std::FILE *file = std::fopen(path.c_str(), "wbe");
   if (!file)
     return systemError(path, errno);

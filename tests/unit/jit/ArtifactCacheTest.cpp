@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -225,6 +226,26 @@ TEST_F(ArtifactCacheTest, AStoreThatFailsSaysWhyAndLeavesNothing) {
   EXPECT_FALSE(cache.load("key").has_value());
 }
 
+TEST_F(ArtifactCacheTest, AFileThatMayNotGrowIsAnErrorNotASignal) {
+  ArtifactCache cache = openCache();
+  pid_t child = fork();
+  if (child == 0) {
+    rlimit size{1000, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &size);
+    if (cache.store("key", named("a", 1 << 16)).code() != StatusCode::Unavailable)
+      _exit(10);
+    size.rlim_cur = RLIM_INFINITY;
+    ::setrlimit(RLIMIT_FSIZE, &size);
+    _exit(cache.store("key", named("a", 1 << 16)).ok() ? 7 : 11);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_TRUE(files(".tmp").empty());
+  EXPECT_TRUE(cache.load("key").has_value());
+}
+
 TEST_F(ArtifactCacheTest, AReadOnlyFolderIsAnErrorForAPlainUser) {
   if (geteuid() != 0)
     GTEST_SKIP() << "the test above did that";
@@ -331,6 +352,33 @@ TEST_F(ArtifactCacheTest, ManyProcessesStoreTheSameKey) {
   }
   onlyEntry();
   EXPECT_TRUE(files(".tmp").empty());
+}
+
+TEST_F(ArtifactCacheTest, WhatAPowerCutLeavesIsAMiss) {
+  // Of a file that was renamed but not yet written back any page may be missing, or zero.
+  ArtifactCache cache = openCache();
+  ASSERT_TRUE(cache.store("key", named("whole", 1 << 16)).ok());
+  const std::string path = onlyEntry();
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  ASSERT_GT(whole.size(), size_t(1) << 16);
+  auto isHit = [&](const std::string &bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    return cache.load("key").has_value();
+  };
+  constexpr size_t page = 4096;
+  size_t tried = 0;
+  for (size_t begin = 0; begin < whole.size(); begin += page, tried += 2) {
+    std::string torn = whole;
+    std::fill(torn.begin() + long(begin), torn.begin() + long(std::min(begin + page, torn.size())),
+              '\0');
+    EXPECT_EQ(isHit(torn), torn == whole) << "page at " << begin;
+    EXPECT_FALSE(isHit(whole.substr(0, begin))) << "cut at " << begin;
+  }
+  EXPECT_TRUE(isHit(whole));
+  EXPECT_FALSE(isHit(""));
+  ASSERT_TRUE(cache.store("key", named("whole", 1 << 16)).ok());
+  EXPECT_TRUE(cache.load("key").has_value());
 }
 
 TEST_F(ArtifactCacheTest, AKilledWriterLeavesNoBadEntry) {
