@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace plim::ir {
@@ -111,6 +112,13 @@ private:
       return dividesByConstants(min.getAffineMap());
     if (auto max = dyn_cast<affine::AffineMaxOp>(op))
       return dividesByConstants(max.getAffineMap());
+    // Upstream calls these pure, whatever they divide by.
+    if (isa<arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
+      APInt divisor;
+      if (!matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
+          divisor.isAllOnes())
+        return false;
+    }
     return isa<arith::ArithDialect>(op->getDialect()) &&
            llvm::all_of(op->getOperandTypes(), isInteger) && isPure(op);
   }
