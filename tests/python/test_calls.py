@@ -261,3 +261,50 @@ def test_timeouts():
         if isinstance(thread, threading.Timer):
             thread.join(30)  # none waits for the time that it was given
             assert not thread.is_alive()
+
+
+@pytest.fixture
+def others():
+    """Whether another thread gets to run while something is done, some time: with this interval only what lets go of
+    the interpreter by itself lets it."""
+    before, ticks, stop = sys.getswitchinterval(), [0], threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks[0] += 1
+            time.sleep(0)
+
+    def run_during(action, attempts=2000):
+        for i in range(attempts):
+            seen = ticks[0]
+            action(i)
+            if ticks[0] != seen:
+                return True
+        return False
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    sys.setswitchinterval(1000)
+    yield run_during
+    sys.setswitchinterval(before)
+    stop.set()
+    thread.join()
+
+
+def test_others_run_meanwhile(others):
+    saxpy = copy_source("f32", "?")
+    engine = pl.Engine(threads=1, specialization="on_request")
+    module = engine.loads(saxpy)
+    name = module._names[0]
+    x = np.ones(1 << 22, np.float32)
+    keep = []
+    assert others(lambda i: pl.Engine(threads=1), 50)
+    assert others(lambda i: engine.loads(saxpy), 50)
+    assert others(lambda i: engine.compile(saxpy), 50)
+    assert others(lambda i: module[name].specialize(np.ones(3 + i, np.float32)), 50)
+    assert others(lambda i: module[name](x), 200)
+    assert others(lambda i: keep.clear() or keep.append(module[name].async_(x).result()), 200)
+    # The last owner waits for threads that may want the interpreter.
+    engines = [pl.Engine(threads=2) for _ in range(500)]
+    assert others(lambda i: engines.pop(), 500)
+    assert not others(lambda i: [j * j for j in range(100)], 50)  # the test can fail
