@@ -17,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace llvm::orc;
@@ -30,7 +31,22 @@ Status toStatus(Error error, StringRef what) {
   if (message.find("Permission denied") != std::string::npos)
     return unavailableError(
         (what + ": this process may not map executable memory: " + message).str());
+  if (message.find("Cannot allocate memory") != std::string::npos)
+    return resourceExhaustedError((what + ": " + message).str());
   return internalError((what + ": " + message).str());
+}
+
+/// Unavailable if what was written may not be executed: some systems refuse that to a process.
+Status checkExecutableMemory() {
+  const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void *page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED)
+    return resourceExhaustedError("no memory for a JIT session");
+  const bool mayExecute = mprotect(page, bytes, PROT_READ | PROT_EXEC) == 0;
+  munmap(page, bytes);
+  return mayExecute ? okStatus()
+                    : unavailableError("this process may not map executable memory, which "
+                                       "compiled code needs");
 }
 
 /// Pages for small constants, filled once.
@@ -145,6 +161,7 @@ Session::~Session() = default;
 
 StatusOr<std::shared_ptr<Session>> Session::create(std::span<const HostSymbol> symbols,
                                                    SessionOptions options) {
+  PLIM_RETURN_IF_ERROR(checkExecutableMemory());
   std::shared_ptr<Session> session(new Session());
   session->self = session;
   Impl &impl = *session->impl;

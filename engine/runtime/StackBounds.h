@@ -15,12 +15,15 @@
 namespace plim::runtime {
 
 struct StackBounds {
+  uintptr_t end = 0;  // the lowest byte, where the guard pages begin
   uintptr_t low = 0;  // the first byte that may be used
   uintptr_t high = 0; // behind the last one
   bool known = false; // the system was asked
 
   /// Bytes below this frame; 0 outside of the bounds. Asks the system the first time.
   static inline size_t left();
+  /// Down to the very end, without the margin; 0 outside of the thread's stack.
+  static inline size_t leftToTheEnd();
 
 private:
   void read();
@@ -34,6 +37,12 @@ size_t StackBounds::left() {
     bounds.read();
   auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return here > bounds.low && here <= bounds.high ? here - bounds.low : 0;
+}
+
+size_t StackBounds::leftToTheEnd() {
+  (void)left();
+  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here > ofThread.end && here <= ofThread.high ? here - ofThread.end : 0;
 }
 
 } // namespace plim::runtime

@@ -47,6 +47,7 @@ void StackBounds::read() {
   high = low + bytes;
   if (gettid() == getpid())
     low = std::max(low, high - std::min(high, maxMainBytes));
+  end = low;
   low += std::min(marginBytes(), high - low);
 }
 

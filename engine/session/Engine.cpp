@@ -202,6 +202,7 @@ Engine::Engine() : state(std::make_unique<State>()) {}
 Engine::~Engine() = default;
 
 StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
+  PLIM_RETURN_IF_ERROR(checkStack());
   PLIM_RETURN_IF_ERROR(targets::checkPolicy(options.policy));
   for (const std::string &limit : options.limits)
     PLIM_RETURN_IF_ERROR(targets::parseLimit(limit).status());
@@ -311,6 +312,7 @@ void Engine::trimMemory() {
 
 StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_view sourceName,
                                         const LoadOptions &options, jit::CompileTimes *times) {
+  PLIM_RETURN_IF_ERROR(checkStack());
   if (jit::isArtifact(source))
     return invalidArgumentError(std::string(sourceName) + " is compiled already");
   PLIM_RETURN_IF_ERROR(state->checkDevice(options.device));
@@ -377,6 +379,7 @@ std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
 
 StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::string_view sourceName,
                                                const LoadOptions &options) {
+  PLIM_RETURN_IF_ERROR(checkStack());
   auto start = std::chrono::steady_clock::now();
   if (jit::isArtifact(source)) {
     StatusOr<jit::Artifact> artifact = jit::deserialize(source);
@@ -473,6 +476,7 @@ StatusOr<std::string> Engine::readSource(const std::string &path) { return io::r
 
 StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
                                                    const LoadOptions &options) {
+  PLIM_RETURN_IF_ERROR(checkStack());
   auto start = std::chrono::steady_clock::now();
   // A pipe cannot be mapped, and text would be copied all the same.
   StatusOr<io::File> file = io::File::open(path);

@@ -288,6 +288,7 @@ void Specializations::makeHot(size_t function, const std::vector<int64_t> &exten
 }
 
 Status Specializations::make(size_t function, std::span<const Value> arguments) {
+  PLIM_RETURN_IF_ERROR(session::checkStack());
   std::vector<int64_t> extents = extentsOf(function, arguments);
   if (!isWorth(extents))
     return okStatus();

@@ -1,5 +1,7 @@
 #include "engine/session/State.h"
 
+#include "engine/runtime/StackBounds.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -29,6 +31,16 @@ size_t editDistance(std::string_view a, std::string_view b) {
 }
 
 } // namespace
+
+Status checkStack() {
+  constexpr size_t needed = 20 << 10;
+  const size_t left = runtime::StackBounds::leftToTheEnd();
+  if (left == 0 || left >= needed)
+    return okStatus();
+  return resourceExhaustedError("this thread has " + std::to_string(left) +
+                                " bytes of stack left; engines and modules need " +
+                                std::to_string(needed));
+}
 
 std::string suggestion(std::string_view name, std::span<const std::string> names) {
   const std::string *nearest = nullptr;

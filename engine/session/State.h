@@ -51,6 +51,10 @@ std::string suggestion(std::string_view name, std::span<const std::string> names
 /// Completes a target by the devices that the host brings. InvalidArgument for one that cannot be.
 Status addDevices(const Devices &devices, targets::TargetDescription &target);
 
+/// ResourceExhausted on a thread with too little stack to make an engine, or to link code; the compiler has threads of
+/// its own. What lies outside of the thread's own stack is not known, and not judged.
+Status checkStack();
+
 /// Are these pools of the module, in memory that may hold one?
 Status checkPools(const Pools &pools, const jit::Artifact &artifact);
 

@@ -109,7 +109,8 @@ typedef struct plim_engine_options {
 } plim_engine_options;
 
 /* Starts an engine. `options` may be NULL. The caller owns `*out_engine`.
- * INVALID_ARGUMENT for options that cannot be, UNAVAILABLE if executable memory cannot be had. */
+ * INVALID_ARGUMENT for options that cannot be, UNAVAILABLE if this process may not execute what it writes,
+ * RESOURCE_EXHAUSTED on a thread with less than 20 KiB of stack. */
 PLIM_NODISCARD PLIM_API plim_status *plim_engine_create(const plim_engine_options *options,
                                                         plim_engine **out_engine);
 

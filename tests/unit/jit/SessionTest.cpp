@@ -11,6 +11,7 @@
 #include <atomic>
 #include <fstream>
 #include <sstream>
+#include <sys/prctl.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -98,6 +99,18 @@ std::string permissionsAt(const void *address) {
       return permissions;
   }
   return "none";
+}
+
+TEST(Session, WithoutExecutableMemoryThereIsNone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  constexpr int refuseExecutableMemory = 65; // PR_SET_MDWE, of Linux 6.3
+  auto create = [] {
+    if (::prctl(refuseExecutableMemory, 1, 0, 0, 0) != 0)
+      ::_exit(7); // an older one
+    StatusOr<std::shared_ptr<Session>> session = Session::create({});
+    ::_exit(session.status().code() == StatusCode::Unavailable ? 7 : 1);
+  };
+  EXPECT_EXIT(create(), ::testing::ExitedWithCode(7), "");
 }
 
 TEST(Session, AKernelIsCalledLikeAFunctionOfC) {

@@ -421,7 +421,7 @@ TEST_F(DeviceTest, LoadingMayCallBack) {
 
 /// Memory of a device, at addresses that nothing else may look at.
 struct Sram {
-  std::atomic<int> blocks{0}, most{0};
+  std::atomic<int> blocks{0}, most{0}, refused{0};
   int room = 1;
 
   runtime::Allocator allocator() {
@@ -430,6 +430,7 @@ struct Sram {
               auto &sram = *static_cast<Sram *>(user);
               if (++sram.blocks > sram.room) {
                 --sram.blocks;
+                ++sram.refused;
                 return nullptr;
               }
               sram.most = std::max<int>(sram.most, sram.blocks);
@@ -442,9 +443,18 @@ struct Sram {
 
 plim_code doNothing(plim_context *, void *, const plim_view *, const plim_view *) { return 0; }
 
+/// Its first launch goes on when three others had no memory.
+plim_code waitForThree(plim_context *, void *user, const plim_view *, const plim_view *) {
+  auto &sram = *static_cast<Sram *>(user);
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (sram.refused < 3 && std::chrono::steady_clock::now() < patience)
+    std::this_thread::yield();
+  return 0;
+}
+
 TEST_F(DeviceTest, CallsWaitForMemory) {
   Sram sram;
-  std::shared_ptr<Device> device = deviceThatRuns(&doNothing);
+  std::shared_ptr<Device> device = deviceThatRuns(&waitForThree, &sram);
   device->memory = sram.allocator();
   auto engine = engineWith(device, {.description = boardTarget()});
   auto module = load(*engine, temporariesSource, {.device = "npu"});
@@ -458,6 +468,7 @@ TEST_F(DeviceTest, CallsWaitForMemory) {
     });
   for (std::thread &caller : callers)
     caller.join();
+  EXPECT_GE(sram.refused, 3); // all of them came while the first held it
   EXPECT_EQ(sram.most, 1);
   EXPECT_EQ(sram.blocks, 1);
   function = lookup(load(*makeEngine(), negateSource), "negate");

@@ -5,9 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <pthread.h>
 #include <set>
 #include <sys/stat.h>
 #include <thread>
@@ -258,6 +261,55 @@ TEST(Engine, GivesAssemblyReportAndTimes) {
   EXPECT_GT(module->statistics().compile.codegen, 0);
   EXPECT_GE(module->statistics().totalSeconds, module->statistics().linkSeconds);
 }
+
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+/// What `job` gives on a thread with that much stack.
+Status onThread(size_t stackBytes, std::function<Status()> job) {
+  struct Start {
+    std::function<Status()> job;
+    Status status;
+  } start{std::move(job), okStatus()};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  // Its own: the C library keeps larger ones of threads that have ended.
+  std::unique_ptr<void, decltype(&std::free)> stack(std::aligned_alloc(4096, stackBytes),
+                                                    std::free);
+  EXPECT_EQ(pthread_attr_setstack(&attributes, stack.get(), stackBytes), 0);
+  pthread_t thread;
+  auto run = [](void *argument) -> void * {
+    auto *start = static_cast<Start *>(argument);
+    start->status = start->job();
+    return nullptr;
+  };
+  EXPECT_EQ(pthread_create(&thread, &attributes, run, &start), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return start.status;
+}
+
+TEST(Engine, SmallThreadsMakeNoneAndLoadNothing) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  const std::string artifact = [&] {
+    StatusOr<jit::Artifact> compiled = engine->compile(sumSource, "in.mlir", {});
+    return jit::serialize(*compiled);
+  }();
+  const std::pair<const char *, std::function<Status()>> jobs[] = {
+      {"create", [] { return Engine::create({.threads = 1}).status(); }},
+      {"load", [&] { return engine->load(sumSource, "in.mlir").status(); }},
+      {"load code", [&] { return engine->load(artifact, "in.mlir").status(); }},
+      {"load file", [&] { return engine->loadFile("/nowhere").status(); }},
+      {"compile", [&] { return engine->compile(sumSource, "in.mlir", {}).status(); }}};
+  for (const auto &[what, job] : jobs) {
+    for (size_t kilobytes : {16, 20}) {
+      Status status = onThread(kilobytes << 10, job);
+      EXPECT_EQ(status.code(), StatusCode::ResourceExhausted) << what << kilobytes;
+      EXPECT_THAT(std::string(status.message()), HasSubstr("bytes of stack left"));
+    }
+    for (size_t kilobytes : {36, 64})
+      EXPECT_NE(onThread(kilobytes << 10, job).code(), StatusCode::ResourceExhausted) << what;
+  }
+}
+#endif
 
 TEST(EngineCache, TheSecondLoadComesFromTheCache) {
   TemporaryFolder folder;
