@@ -66,6 +66,9 @@ public:
     return worker;
   }
 
+  /// After a fork it stays with the parent.
+  bool isOfThisProcess() const { return owner == ::getpid(); }
+
   /// A host may close descriptors that are not its own, and open others in their place.
   bool isIntact() const {
     struct stat status;
@@ -155,6 +158,7 @@ public:
 private:
   Descriptor socket, errors;
   ino_t inode = 0;
+  const pid_t owner = ::getpid();
   uint64_t seen = 0; // of errors
 };
 
@@ -338,9 +342,10 @@ public:
       while (!idle.empty()) {
         std::unique_ptr<Worker> worker = std::move(idle.back());
         idle.pop_back();
-        if (worker->isIntact())
+        if (!worker->isIntact())
+          worker->forgetDescriptors();
+        else if (worker->isOfThisProcess())
           return worker;
-        worker->forgetDescriptors();
       }
     }
     return Worker::start(options);

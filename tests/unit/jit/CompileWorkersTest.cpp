@@ -257,6 +257,31 @@ TEST(CompileWorkers, DoNotMindAHostThatClosesDescriptors) {
   ::close(pipes[1]);
 }
 
+TEST(CompileWorkers, AreNotSharedAcrossAFork) {
+  CompileWorkers workers({.processes = 1});
+  expectWorks(workers);
+  // Both ask at once; each has to get its own answer, many times.
+  auto works = [&] {
+    for (int i = 0; i < 20; ++i) {
+      const std::string name = "f" + std::to_string(::getpid()) + "_" + std::to_string(i);
+      StatusOr<Artifact> artifact =
+          compileIn(workers, "func.func @" + name +
+                                 "() -> i32 { %c = arith.constant 1 : i32 "
+                                 "return %c : i32 }");
+      if (!artifact.ok() || artifact->functions.at(0).name != name)
+        return false;
+    }
+    return true;
+  };
+  const pid_t child = ::fork();
+  if (child == 0)
+    ::_exit(works() ? 7 : 1);
+  EXPECT_TRUE(works());
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 TEST(CompileWorkers, DoNotNeedStandardStreams) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
