@@ -84,10 +84,18 @@ TEST(Tasks, AWorkerGoesOnWithWhatItsTaskSubmits) {
   }
 }
 
+/// Says when the last owner is gone.
+struct EndingTask : CountingTask {
+  EndingTask(std::atomic<int> &total, std::atomic<int> &ended)
+      : CountingTask(total), ended(ended) {}
+  ~EndingTask() override { ended.fetch_add(1); }
+  std::atomic<int> &ended;
+};
+
 TEST(Tasks, MayOutliveTheExecutor) {
-  std::atomic<int> total{0};
+  std::atomic<int> total{0}, ended{0};
   for (int i = 0; i < 50; ++i) {
-    TaskRef<CountingTask> task(new CountingTask(total));
+    TaskRef<CountingTask> task(new EndingTask(total, ended));
     Executor executor(std::make_shared<MemoryPool>(), {.threads = 2});
     executor.submit(TaskRef<Task>::to(*task), Priority::Normal);
     // The worker that was sent may come when all is over.
@@ -96,6 +104,9 @@ TEST(Tasks, MayOutliveTheExecutor) {
     while (total.load() != i + 1)
       std::this_thread::yield();
   }
+  // It comes, and takes the task with it. Until then oneTBB alone knows of it, where nobody looks for leaks.
+  while (ended.load() != 50)
+    std::this_thread::yield();
 }
 
 } // namespace
