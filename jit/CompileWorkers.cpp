@@ -1,5 +1,6 @@
 #include "jit/CompileWorkers.h"
 #include "jit/ArtifactFile.h"
+#include "jit/Exhaustion.h"
 #include "jit/Patience.h"
 #include "jit/WorkerProtocol.h"
 #include "jit/WorkerRequest.h"
@@ -172,18 +173,13 @@ std::string crashText(const Message &message) {
   return "with exit code " + std::to_string(message.numbers[1]);
 }
 
-/// Of two limits of which 0 is none.
-std::chrono::nanoseconds shorter(std::chrono::nanoseconds a, std::chrono::nanoseconds b) {
-  return a.count() == 0 ? b : b.count() == 0 ? a : std::min(a, b);
-}
-
 /// One compilation in one worker.
 class Conversation {
 public:
   Conversation(Worker &worker, std::string_view sourceName, const CompileOptions &options,
-               const WorkerOptions &limits, CompileTimes &times)
-      : worker(worker), sourceName(sourceName), options(options),
-        patience({}, shorter(options.timeout, limits.deadline)), times(times) {}
+               const WorkerOptions &limits, const Patience &patience, CompileTimes &times)
+      : worker(worker), sourceName(sourceName), options(options), patience(patience),
+        ownPatience({}, limits.deadline), times(times) {}
 
   /// May the worker be asked again?
   bool isUsable = false;
@@ -201,8 +197,9 @@ public:
       }
       if (stopped && Clock::now() - *stopped > stopGrace)
         return cancelledError("the compilation was stopped");
-      if (patience.isOver())
-        return patience.status().withContext(sourceName);
+      for (const Patience *each : {&patience, &ownPatience})
+        if (each->isOver())
+          return each->status().withContext(sourceName);
       StatusOr<std::optional<Received>> received = receiveMessage(worker.end(), pause());
       if (!received.ok())
         return received.status();
@@ -219,9 +216,10 @@ private:
   int pause() const {
     if (options.stop.stop_possible())
       return 10;
-    if (!patience.isFinite())
+    if (!patience.isFinite() && !ownPatience.isFinite())
       return -1;
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(patience.left());
+    auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(std::min(patience.left(), ownPatience.left()));
     return int(std::clamp<int64_t>(left.count(), 0, 1000));
   }
 
@@ -288,7 +286,8 @@ private:
   Worker &worker;
   std::string_view sourceName;
   const CompileOptions &options;
-  const Patience patience; // for it as a whole; a stop is told to it
+  const Patience &patience;   // of the load, which may have waited before; a stop is told to it
+  const Patience ownPatience; // of this compilation
   CompileTimes &times;
 };
 
@@ -328,10 +327,15 @@ public:
   }
 
   /// Waits until fewer compile than there may be processes. leave() follows.
-  Status enter(const std::stop_token &stop) {
+  Status enter(const std::stop_token &stop, const Patience &patience) {
     std::unique_lock lock(mutex);
-    if (!changed.wait(lock, stop, [&] { return compiling < processes; }))
-      return cancelledError("the compilation was stopped");
+    auto isFree = [&] { return compiling < processes; };
+    // The longest that any clock can wait from now on.
+    const auto most = std::min<std::chrono::nanoseconds>(patience.left(), std::chrono::years(1));
+    if (!changed.wait_for(lock, stop, most, isFree))
+      return stop.stop_requested() || !patience.isOver()
+                 ? cancelledError("the compilation was stopped")
+                 : patience.status();
     ++compiling;
     return okStatus();
   }
@@ -378,6 +382,22 @@ CompileWorkers::~CompileWorkers() = default;
 StatusOr<Artifact> CompileWorkers::compile(std::string_view source, std::string_view sourceName,
                                            const targets::TargetDescription &target,
                                            const CompileOptions &options, CompileTimes *times) {
+  std::optional<StatusOr<Artifact>> artifact;
+  // LLVM writes and reads the JSON.
+  const std::string what = "compiling " + std::string(sourceName);
+  PLIM_RETURN_IF_ERROR(catchExhaustion(outOfMemory(what), [&] {
+    artifact = compileThere(source, sourceName, target, options, times);
+    return okStatus();
+  }));
+  return std::move(*artifact);
+}
+
+StatusOr<Artifact> CompileWorkers::compileThere(std::string_view source,
+                                                std::string_view sourceName,
+                                                const targets::TargetDescription &target,
+                                                const CompileOptions &options,
+                                                CompileTimes *times) {
+  const Patience patience({}, options.timeout);
   ProfilerSpan span(options.profiler, Profiler::Kind::Compile, "compile worker");
   WorkerRequest request;
   request.sourceName = sourceName;
@@ -397,11 +417,12 @@ StatusOr<Artifact> CompileWorkers::compile(std::string_view source, std::string_
   CompileTimes unused;
   // One that has ended since it was used last is found out by asking it.
   for (bool isSecond : {false, true}) {
-    PLIM_RETURN_IF_ERROR(pool->enter(options.stop));
+    PLIM_RETURN_IF_ERROR(pool->enter(options.stop, patience));
     std::unique_ptr<Worker> usable;
     auto leave = llvm::scope_exit([&] { pool->leave(std::move(usable)); });
     PLIM_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, pool->worker());
-    Conversation conversation(*worker, sourceName, options, pool->options, times ? *times : unused);
+    Conversation conversation(*worker, sourceName, options, pool->options, patience,
+                              times ? *times : unused);
     StatusOr<Artifact> artifact = conversation.run(payload, source.size());
     const bool isGone = !conversation.isUsable && !artifact.ok() &&
                         artifact.status().code() == StatusCode::Unavailable;

@@ -52,6 +52,10 @@ public:
                              const CompileOptions &options, CompileTimes *times = nullptr);
 
 private:
+  StatusOr<Artifact> compileThere(std::string_view source, std::string_view sourceName,
+                                  const targets::TargetDescription &target,
+                                  const CompileOptions &options, CompileTimes *times);
+
   class Pool;
   std::unique_ptr<Pool> pool;
 };

@@ -31,6 +31,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -57,9 +58,7 @@ public:
 
   /// The message is that of the first error, with its place in front.
   Status status(StringRef stage) const {
-    auto first = llvm::find_if(all, [](const Diagnostic &diagnostic) {
-      return diagnostic.severity == Diagnostic::Severity::Error;
-    });
+    auto first = firstError();
     if (first == all.end())
       return invalidArgumentError((stage + " failed").str());
     const std::string place = first->file.empty()
@@ -72,8 +71,16 @@ public:
 private:
   static constexpr size_t most = 100; // a pass may say the same of every operation
 
+  std::vector<Diagnostic>::const_iterator firstError() const {
+    return llvm::find_if(all, [](const Diagnostic &diagnostic) {
+      return diagnostic.severity == Diagnostic::Severity::Error;
+    });
+  }
+
   void add(mlir::Diagnostic &said) {
-    if (all.size() >= most)
+    const bool isFirstError =
+        said.getSeverity() == DiagnosticSeverity::Error && firstError() == all.end();
+    if (all.size() >= most && !isFirstError)
       return;
     all.push_back({severityOf(said.getSeverity()), "", 0, 0, 0, 0, said.str()});
     if (auto place = said.getLocation()->findInstanceOf<FileLineColLoc>()) {
@@ -472,6 +479,7 @@ private:
     progress.begin(emitters);
     std::vector<Status> statuses(emitters.size());
     const Status exhausted = outOfMemory("compiling");
+    std::atomic<bool> isExhausted = false;
     auto job = [&](size_t i) {
       const FloatEnvironment environment;
       size_t size = emitters[i].size();
@@ -479,9 +487,15 @@ private:
         statuses[i] = stopped();
         return;
       }
+      bool isDone = false;
       statuses[i] = catchExhaustion(exhausted, [&] {
-        return emitters[i].emit(options.assembly != nullptr, options.profiler, names[i], patience);
+        Status status =
+            emitters[i].emit(options.assembly != nullptr, options.profiler, names[i], patience);
+        isDone = true;
+        return status;
       });
+      if (!isDone)
+        isExhausted = true;
       progress.end(size, statuses[i].ok());
     };
     if (options.parallelFor)
@@ -489,12 +503,11 @@ private:
     else
       for (size_t i = 0; i < emitters.size(); ++i)
         job(i);
-    for (Status &status : statuses) {
-      // What LLVM left behind must not be destroyed: to runOnThread, past all that owns it.
-      if (status.code() == StatusCode::ResourceExhausted)
-        llvm::report_bad_alloc_error("code generation");
+    // What LLVM left behind must not be destroyed: to runOnThread, past all that owns it.
+    if (isExhausted)
+      llvm::report_bad_alloc_error("code generation");
+    for (Status &status : statuses)
       PLIM_RETURN_IF_ERROR(status);
-    }
     return okStatus();
   }
 

@@ -90,9 +90,9 @@ public:
 
   Status place(const Contents &contents, DataSymbol &symbol) {
     if (symbol.bytes > atMost - stored)
-      return resourceExhaustedError("the constants of the module take more than "
-                                    "max_constant_bytes = " +
-                                    std::to_string(atMost) + "; bind large ones as parameters");
+      return invalidArgumentError("the constants of the module take more than "
+                                  "max_constant_bytes = " +
+                                  std::to_string(atMost) + "; bind large ones as parameters");
     return symbol.bytes < blockThreshold() ? placeSmall(contents, symbol)
                                            : placeBlock(contents, symbol);
   }

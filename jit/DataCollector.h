@@ -9,7 +9,7 @@
 namespace plim::jit {
 
 /// Adds them to the artifact. Large contents that lie in `source`, if it has an owner, or that `table` knows,
-/// are shared. Unimplemented for elements without a layout, ResourceExhausted for more than `atMost` bytes.
+/// are shared. Unimplemented for elements without a layout, InvalidArgument for more than `atMost` bytes.
 Status collectData(mlir::ModuleOp module, Artifact &artifact, ConstantTable &table,
                    const SharedBytes &source, int64_t atMost);
 

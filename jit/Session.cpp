@@ -14,6 +14,7 @@
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
@@ -119,10 +120,12 @@ struct Session::Impl {
   std::mutex mutex;
   /// LLVM ran out of memory: what it had locked stays locked, and nobody enters it any more. The module that was being
   /// linked, or removed, is never freed, so that this is not either.
-  bool isBroken = false;
+  std::atomic<bool> isBroken = false;
   uint64_t modules = 0;
   /// What ORC reported last: a failed lookup names only the symbols, not why they are missing.
   std::string reason;
+
+  Status start(std::span<const HostSymbol> symbols, SessionOptions options);
 
   /// The symbols of objects that see `data`, and what the host offers, in a library of their own.
   Status link(LinkedModule::State &state, const Artifact &artifact,
@@ -141,8 +144,17 @@ struct Session::Impl {
   }
 
   ~Impl() {
+    bool hasEnded = !execution;
     if (execution)
-      consumeError(execution->endSession());
+      (void)catchExhaustion(okStatus(), [&] {
+        consumeError(execution->endSession());
+        hasEnded = true;
+        return okStatus();
+      });
+    if (!hasEnded) {
+      (void)linker.release();
+      (void)execution.release();
+    }
   }
 };
 
@@ -164,33 +176,46 @@ StatusOr<std::shared_ptr<Session>> Session::create(std::span<const HostSymbol> s
   PLIM_RETURN_IF_ERROR(checkExecutableMemory());
   std::shared_ptr<Session> session(new Session());
   session->self = session;
-  Impl &impl = *session->impl;
+  bool isDone = false;
+  Status status = catchExhaustion(outOfMemory("starting a JIT session"), [&] {
+    Status status = session->impl->start(symbols, options);
+    isDone = true;
+    return status;
+  });
+  if (!isDone) // what LLVM left behind must not be destroyed
+    (void)session->impl.release();
+  PLIM_RETURN_IF_ERROR(status);
+  return session;
+}
+
+bool Session::isBroken() const { return impl->isBroken; }
+
+Status Session::Impl::start(std::span<const HostSymbol> symbols, SessionOptions options) {
   // Tasks run where they are made: linking starts no threads.
   auto control =
       SelfExecutorProcessControl::Create(nullptr, std::make_unique<InPlaceTaskDispatcher>());
   if (!control)
     return toStatus(control.takeError(), "cannot start a JIT session");
-  impl.execution = std::make_unique<ExecutionSession>(std::move(*control));
+  execution = std::make_unique<ExecutionSession>(std::move(*control));
   // Failures come back as errors; the default reporter prints them as well.
-  impl.execution->setErrorReporter(
-      [&impl](Error error) { impl.reason = toString(std::move(error)); });
-  impl.linker = std::make_unique<ObjectLinkingLayer>(*impl.execution);
+  execution->setErrorReporter([this](Error error) { reason = toString(std::move(error)); });
+  linker = std::make_unique<ObjectLinkingLayer>(*execution);
   if (options.debugger) {
     Error error = Error::success();
-    auto plugin = std::make_shared<ELFDebugObjectPlugin>(
-        *impl.execution, /*RequireDebugSections=*/false, /*AutoRegisterCode=*/true, error);
+    auto plugin = std::make_shared<ELFDebugObjectPlugin>(*execution, /*RequireDebugSections=*/false,
+                                                         /*AutoRegisterCode=*/true, error);
     if (error)
       return toStatus(std::move(error), "cannot register code with the debugger");
-    impl.linker->addPlugin(std::move(plugin));
+    linker->addPlugin(std::move(plugin));
   }
   if (options.perfMap)
-    impl.linker->addPlugin(makePerfMapPlugin());
-  impl.host = &impl.execution->createBareJITDylib("host");
+    linker->addPlugin(makePerfMapPlugin());
+  host = &execution->createBareJITDylib("host");
   std::map<std::string, void *, std::less<>> table;
   for (const HostSymbol &symbol : symbols)
     table[symbol.name] = symbol.address;
-  impl.host->addGenerator(std::make_unique<HostSymbolGenerator>(std::move(table)));
-  return session;
+  host->addGenerator(std::make_unique<HostSymbolGenerator>(std::move(table)));
+  return okStatus();
 }
 
 StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
@@ -348,7 +373,8 @@ LinkedModule::~LinkedModule() {
         isRemoved = true;
         return okStatus();
       });
-    session.isBroken |= !isRemoved;
+    if (!isRemoved)
+      session.isBroken = true;
   }
   if (!isRemoved)
     (void)state.release();

@@ -82,6 +82,9 @@ public:
                                                std::span<const DataBinding> bindings,
                                                std::span<const ExternalBinding> externals = {});
 
+  /// LLVM ran out of memory: link() links nothing any more.
+  bool isBroken() const;
+
 private:
   friend class LinkedModule;
   Session();

@@ -190,11 +190,15 @@ private:
   /// Keeps the text of what is open. Is the message done with?
   bool noteDocument(StringRef method, const json::Object &params, const json::Object &item) {
     const std::string uri = item.getString("uri").value_or("").str();
+    if (method == "textDocument/didClose" || method == "textDocument/didOpen")
+      faults.erase(uri);
     if (method == "textDocument/didClose") {
       auto found = documents.find(uri);
-      const bool isOpen = found != documents.end() && found->second.isOpen;
+      const bool isLeftOut = found != documents.end() && !found->second.isOpen;
+      if (isLeftOut)
+        publish(found->second, json::Array());
       documents.erase(uri);
-      return !isOpen;
+      return isLeftOut;
     }
     if (method == "textDocument/didOpen") {
       documents[uri] = {uri, item.getString("languageId").value_or("mlir").str(),
@@ -319,24 +323,25 @@ private:
   }
 
   /// Tells the editor of a text that cannot be read.
-  void complain(const Document &document, const std::string &how) {
-    const json::Object start{{"line", 0}, {"character", 0}}, end{{"line", 0}, {"character", 1}};
+  static void complain(const Document &document, const std::string &how) {
+    publish(document,
+            json::Array{json::Object{
+                {"range", json::Object{{"start", json::Object{{"line", 0}, {"character", 0}}},
+                                       {"end", json::Object{{"line", 0}, {"character", 1}}}}},
+                {"severity", 1},
+                {"source", "plimsoll"},
+                {"message", "the parser of MLIR ended " + how +
+                                " on this text; it is read again when it changes"}}});
+  }
+
+  static void publish(const Document &document, json::Array diagnostics) {
     writeAll(
         STDOUT_FILENO,
-        frameOf(json::Object{
-            {"jsonrpc", "2.0"},
-            {"method", "textDocument/publishDiagnostics"},
-            {"params", json::Object{{"uri", document.uri},
-                                    {"version", document.version},
-                                    {"diagnostics",
-                                     json::Array{json::Object{
-                                         {"range", json::Object{{"start", json::Object(start)},
-                                                                {"end", json::Object(end)}}},
-                                         {"severity", 1},
-                                         {"source", "plimsoll"},
-                                         {"message", "the parser of MLIR ended " + how +
-                                                         " on this text; it is read again when it "
-                                                         "changes"}}}}}}}));
+        frameOf(json::Object{{"jsonrpc", "2.0"},
+                             {"method", "textDocument/publishDiagnostics"},
+                             {"params", json::Object{{"uri", document.uri},
+                                                     {"version", document.version},
+                                                     {"diagnostics", std::move(diagnostics)}}}}));
   }
 
   using Requests = std::map<std::string, std::string>; // methods by id, as JSON

@@ -275,6 +275,10 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
       options.logger.log(LogLevel::Warning, cache.status().toString());
   }
   if (options.compileWorkers) {
+    for (unsigned count : {options.compileWorkers->processes, options.compileWorkers->threads})
+      if (count > unsigned(maxThreads))
+        return invalidArgumentError(std::to_string(count) + " compile workers, more than " +
+                                    std::to_string(maxThreads));
     jit::WorkerOptions workers = *options.compileWorkers;
     for (unsigned *count : {&workers.processes, &workers.threads})
       if (*count == 0)

@@ -275,8 +275,9 @@ void Specializations::makeHot(size_t function, const std::vector<int64_t> &exten
   for (Heat &heat : heats)
     if (heat.hash == hash)
       heat.hash = heat.lastSeen = 0;
-  // What is in the way goes away: calls that run in all slots.
-  if (status.ok() || status.code() == StatusCode::ResourceExhausted)
+  // What is in the way goes away: calls that run in all slots. A session that links nothing any more stays so.
+  if (status.ok() ||
+      (status.code() == StatusCode::ResourceExhausted && !engine.session->isBroken()))
     return;
   ++counts.failed;
   functions[function].failed.push_back(extents);

@@ -49,7 +49,7 @@ enum { PLIM_CORES_ANY = 0, PLIM_CORES_PERFORMANCE = 1, PLIM_CORES_EFFICIENCY = 2
  * leaves no child to be waited for. */
 typedef struct plim_compile_workers {
   uint32_t struct_size; /* sizeof(plim_compile_workers) */
-  /* Loads at once, the others wait. 0: as many as the engine has threads. */
+  /* Loads at once, at most 1024, the others wait. 0: as many as the engine has threads. */
   uint32_t processes;
   /* Address space of each, in bytes. 0: 16 GiB. */
   uint64_t memory_bytes;

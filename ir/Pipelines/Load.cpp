@@ -308,7 +308,9 @@ private:
   static uint64_t bytesOf(Type element) {
     if (auto complex = dyn_cast<ComplexType>(element))
       return 2 * bytesOf(complex.getElementType());
-    return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
+    return element.isIntOrFloat()
+               ? llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8))
+               : 8;
   }
 
   /// Of a static shape; as many as fit in a number.

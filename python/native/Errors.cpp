@@ -19,6 +19,13 @@ long long nextCause = 0;
 constexpr Py_ssize_t mostCauses = 64;
 constexpr char causeMark = '\x1f';
 
+Ref decoded(const char *text) {
+  return Ref(PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace"));
+}
+
+/// None for null.
+Ref fileName(const char *file) { return file ? decoded(file) : Ref::borrowed(Py_None); }
+
 /// `diagnostics`: a tuple for each; null: none.
 Ref makeError(plim_code code, PyObject *message, const char *file, uint32_t line, uint32_t column,
               bool isTypeError, PyObject *diagnostics = nullptr) {
@@ -29,8 +36,11 @@ Ref makeError(plim_code code, PyObject *message, const char *file, uint32_t line
   Ref none(diagnostics ? nullptr : PyTuple_New(0));
   if (!diagnostics && !none)
     return {};
-  return Ref(PyObject_CallFunction(factory, "iOzIIOO", static_cast<int>(code), message, file, line,
-                                   column, isTypeError ? Py_True : Py_False,
+  Ref name = fileName(file);
+  if (!name)
+    return {};
+  return Ref(PyObject_CallFunction(factory, "iOOIIOO", static_cast<int>(code), message, name.get(),
+                                   line, column, isTypeError ? Py_True : Py_False,
                                    diagnostics ? diagnostics : none.get()));
 }
 
@@ -41,10 +51,9 @@ Ref diagnosticsOf(const plim_status *status) {
     plim_diagnostic each{};
     each.struct_size = sizeof each;
     plim_status_release(plim_status_diagnostic(status, i, &each));
-    Ref message(PyUnicode_DecodeUTF8(
-        each.message, static_cast<Py_ssize_t>(std::strlen(each.message)), "replace"));
-    PyObject *tuple = message
-                          ? Py_BuildValue("iOzIIII", each.severity, message.get(), each.file,
+    Ref message = decoded(each.message), file = fileName(each.file);
+    PyObject *tuple = message && file
+                          ? Py_BuildValue("iOOIIII", each.severity, message.get(), file.get(),
                                           each.line, each.column, each.end_line, each.end_column)
                           : nullptr;
     if (!tuple)

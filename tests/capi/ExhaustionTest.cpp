@@ -124,6 +124,7 @@ func.func @next() -> i64 {
 )";
 
 plim_engine *engine;
+plim_engine *apart;  // compiles in workers
 plim_engine *unused; // links what the other does not any more, once it has run out of memory
 std::string artifact;
 plim_module *module;
@@ -247,6 +248,7 @@ bool loadIn(plim_engine *engine, std::string_view text) {
 }
 
 bool links() { return loadIn(engine, artifact); }
+bool asksWorkers() { return loadIn(apart, source); }
 bool compiles() { return loadIn(engine, source); }
 /// What was loaded before still runs, and other engines load.
 bool othersWork() { return call() && tensorCall() && loadIn(unused, artifact); }
@@ -318,6 +320,10 @@ int main() {
   require(plim_module_function(module, "twice", &twice));
   require(plim_module_function(module, "add", &add));
   require(plim_engine_create(&options, &unused));
+  plim_compile_workers workers{};
+  workers.struct_size = sizeof workers;
+  options.compile_workers = &workers;
+  require(plim_engine_create(&options, &apart));
   plim_report *bytes = nullptr;
   require(plim_module_compile(engine, source, std::strlen(source), "in.mlir", nullptr, &bytes));
   artifact = std::string(plim_report_text(bytes), plim_report_size(bytes));
@@ -331,6 +337,7 @@ int main() {
       {"targets", targets, true},
       {"engines", engines, true},
       {"loads of artifacts", links, false, Kind::Here, othersWork},
+      {"loads through workers", asksWorkers, true, Kind::Here, othersWork},
       {"compilations", compiles, true, Kind::Everywhere, othersWork},
       {"threads", withThreads, false, Kind::Threads},
   };

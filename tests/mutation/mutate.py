@@ -72,12 +72,17 @@ class Copy:
         if not folder.exists():
             folder.mkdir(parents=True)
         tracked = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
-        for name in filter(None, tracked.decode().split("\0")):
+        names = list(filter(None, tracked.decode().split("\0")))
+        for old in folder.rglob("*.*"):
+            if self.build not in old.parents and old.is_file() and str(old.relative_to(folder)) not in names:
+                old.unlink()
+        for name in names:
             source, target = root / name, folder / name
             if not source.exists() or (target.exists() and target.read_bytes() == source.read_bytes()):
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+            shutil.copyfile(source, target)  # with the time of now, or the build would keep what is older
+            shutil.copymode(source, target)
         self.log = open(folder / "mutate.log", "w")
         if not (self.build / "build.ninja").exists():
             assert run(["cmake", "--preset", preset], folder, 600, self.log), "it does not configure; see mutate.log"
@@ -132,12 +137,12 @@ def main():
         lines[line - 1] = after
         target.write_text("\n".join(lines) + "\n")
         start = time.time()
-        by = None
-        if not copy.make():
+        try:
             by = "the compiler"
-        else:
-            by = next((label for label in tests_of(path) if not copy.test(label)), None)
-        target.write_text(original)
+            if copy.make():
+                by = next((label for label in tests_of(path) if not copy.test(label)), None)
+        finally:
+            target.write_text(original)
         name = f"{path}:{line}:{number}"
         text = f"{name}: {before}  =>  {after.strip() or '(left out)'}"
         print(f"[{time.time() - start:4.0f} s] {'SURVIVES' if by is None else 'caught by ' + by}: {text}", flush=True)

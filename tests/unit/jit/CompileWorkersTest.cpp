@@ -338,6 +338,10 @@ TEST(CompileWorkers, StopWhileTheyWaitForAProcess) {
     std::this_thread::yield();
   std::jthread later([&] { second.request_stop(); });
   EXPECT_EQ(codeOf(compileIn(workers, testing::saxpySource, waiting)), StatusCode::Cancelled);
+  waiting.stop = {};
+  waiting.timeout = std::chrono::milliseconds(20);
+  EXPECT_EQ(codeOf(compileIn(workers, testing::saxpySource, waiting)),
+            StatusCode::DeadlineExceeded);
   first.request_stop();
   holder.join();
   expectWorks(workers);

@@ -5,13 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <pthread.h>
 #include <set>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
 
@@ -271,10 +271,12 @@ Status onThread(size_t stackBytes, std::function<Status()> job) {
   } start{std::move(job), okStatus()};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  // Its own: the C library keeps larger ones of threads that have ended.
-  std::unique_ptr<void, decltype(&std::free)> stack(std::aligned_alloc(4096, stackBytes),
-                                                    std::free);
-  EXPECT_EQ(pthread_attr_setstack(&attributes, stack.get(), stackBytes), 0);
+  // Its own, behind a guard: the C library keeps larger ones of threads that have ended.
+  constexpr size_t guard = 4096;
+  auto *memory = static_cast<char *>(
+      mmap(nullptr, guard + stackBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  EXPECT_EQ(mprotect(memory + guard, stackBytes, PROT_READ | PROT_WRITE), 0);
+  EXPECT_EQ(pthread_attr_setstack(&attributes, memory + guard, stackBytes), 0);
   pthread_t thread;
   auto run = [](void *argument) -> void * {
     auto *start = static_cast<Start *>(argument);
@@ -284,6 +286,7 @@ Status onThread(size_t stackBytes, std::function<Status()> job) {
   EXPECT_EQ(pthread_create(&thread, &attributes, run, &start), 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
+  munmap(memory, guard + stackBytes);
   return start.status;
 }
 

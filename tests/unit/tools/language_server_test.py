@@ -134,8 +134,16 @@ class Survival(unittest.TestCase):
             message = self.editor.hear(lambda message: "ended" in json.dumps(message.get("params", "")))
             said[message["params"]["uri"]] = message
         self.checkGood()
-        self.editor.say("textDocument/didClose", textDocument={"uri": "test:///a.mlir"})
+        for name in "ab":  # what was said of them goes away
+            self.editor.say("textDocument/didClose", textDocument={"uri": f"test:///{name}.mlir"})
+            self.assertEqual(self.editor.diagnostics(f"test:///{name}.mlir"), [])
         self.checkGood()
+        # Mended elsewhere, it is read, also when another text ends the server.
+        self.editor.open("test:///a.mlir", transpose)
+        self.assertEqual(self.editor.diagnostics("test:///a.mlir"), [])
+        self.editor.open("test:///b.mlir", bad)
+        self.assertIn("ended", self.editor.diagnostics("test:///b.mlir")[0]["message"])
+        self.assertIn("result", self.editor.definition("test:///a.mlir"))
 
 
 class End(unittest.TestCase):
