@@ -246,9 +246,9 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   if (options.threads > maxThreads)
     return invalidArgumentError(std::to_string(options.threads) + " threads, more than " +
                                 std::to_string(maxThreads));
-  // The target knows of quotas that oneTBB does not.
+  // The description of this machine knows of quotas that oneTBB does not; the target may be another one.
   int threads = options.threads > 0 ? options.threads
-                                    : static_cast<int>(state.target.devices[0].hardwareThreads);
+                                    : static_cast<int>(state.host.devices[0].hardwareThreads);
   auto memoryUse = [&state] {
     auto live = [](const runtime::MemoryPool &pool) {
       return static_cast<int64_t>(pool.liveBytes());

@@ -314,6 +314,19 @@ TEST(Engine, SmallThreadsMakeNoneAndLoadNothing) {
 }
 #endif
 
+TEST(Engine, HasTheThreadsOfThisMachineWhateverTheTarget) {
+  auto threadsOf = [](EngineOptions options) {
+    StatusOr<std::shared_ptr<Engine>> engine = Engine::create(std::move(options));
+    return engine.ok() ? (*engine)->threads() : -1;
+  };
+  const int threads = threadsOf({});
+  EXPECT_GE(threads, 1);
+  for (const char *of : {"1", "64"})
+    EXPECT_EQ(threadsOf({.targetOverrides = {std::string("hardware_threads=") + of}}), threads);
+  EXPECT_EQ(threadsOf({.target = "x86-64"}), threads);
+  EXPECT_EQ(threadsOf({.threads = 1}), 1);
+}
+
 TEST(EngineCache, TheSecondLoadComesFromTheCache) {
   TemporaryFolder folder;
   for (bool expected : {false, true}) {
