@@ -74,7 +74,9 @@ class Copy:
         tracked = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
         names = list(filter(None, tracked.decode().split("\0")))
         for old in folder.rglob("*.*"):
-            if self.build not in old.parents and old.is_file() and str(old.relative_to(folder)) not in names:
+            if self.build in old.parents or folder / ".git" in old.parents:
+                continue
+            if old.is_file() and str(old.relative_to(folder)) not in names:
                 old.unlink()
         for name in names:
             source, target = root / name, folder / name
