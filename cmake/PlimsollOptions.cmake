@@ -3,7 +3,6 @@
 option(PLIM_BUILD_TESTS "Build the tests" ON)
 option(PLIM_BUILD_BENCHMARKS "Build the benchmarks" ON)
 set(PLIM_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
-option(PLIM_SANITIZE_COMPILER "The sanitizers look at the compiler, too, which makes it several times slower" ON)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
