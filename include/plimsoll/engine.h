@@ -41,8 +41,8 @@ enum {
 typedef uint32_t plim_core_kind;
 enum { PLIM_CORES_ANY = 0, PLIM_CORES_PERFORMANCE = 1, PLIM_CORES_EFFICIENCY = 2 };
 
-/* Processes that compile text for an engine, so that whatever a text does to the compiler is the status of its load, and
- * the host lives: INTERNAL if the compiler ended without an answer, with the signal and the end of what it wrote;
+/* Processes that compile text for an engine, so that whatever a text does to the compiler is the status of its
+ * load, and the host lives: INTERNAL if the compiler ended without an answer, with the signal and the end of what it wrote;
  * DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED, or INTERNAL, for memory. The next load works. Code is the same as without.
  * Bytecode is trusted, and compiled in this process. They are started when a load needs them, read nothing but what
  * they are asked, open no files, and end with the engine or with this process. Such an engine sends no signals, and
@@ -74,8 +74,8 @@ typedef struct plim_engine_options {
    * (on the stack up to N bytes). For modules that do not choose their own. */
   const char *policy;
   /* "name=value". Stack limits, stronger than the target's: max_stack_alloca_bytes, stack_budget_bytes,
-   * workspace_alignment, external_workspace_only (true or false). And what a source may hold, since time and memory of a
-   * compilation grow with it; one with more is INVALID_ARGUMENT: max_text_bytes (2^30), max_operations (1000000),
+   * workspace_alignment, external_workspace_only (true or false). And what a source may hold, since time and memory
+   * of a compilation grow with it; one with more is INVALID_ARGUMENT: max_text_bytes (2^30), max_operations (1000000),
    * max_rank of tensors, memrefs and vectors (64), max_vector_elements of one vector (16384), max_constant_bytes of all
    * constants, written out (2^32). */
   const char *const *limits;

@@ -68,10 +68,9 @@ typedef struct plim_load_options {
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
  * cache; or takes what plim_module_compile() made, for which policy, limits, PLIM_LOAD_ORACLE,
- * numerics and specialization come too late and are INVALID_ARGUMENT; those of the engine do not count. `name` stands in
- * locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. Needs 20 KiB of stack on
- * the calling thread: RESOURCE_EXHAUSTED. The caller owns
- * `*out_module`.
+ * numerics and specialization come too late and are INVALID_ARGUMENT; those of the engine do not count. `name` stands
+ * in locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. Needs 20 KiB of stack on
+ * the calling thread: RESOURCE_EXHAUSTED. The caller owns `*out_module`.
  *
  * With plim_engine_options::compile_workers text may be anything: what is no module is INVALID_ARGUMENT with its place,
  * what ends the compiler is INTERNAL. Without, text that was made to, or is mistyped in certain places, may end this

@@ -63,7 +63,8 @@ PLIM_API plim_code plim_status_code(const plim_status *status);
 PLIM_API const char *plim_status_message(const plim_status *status);
 
 /* The place that the message speaks of: the name of the source as it was given when it was loaded, line
- * and column from 1 on. NULL and 0 where it speaks of none, 0 for bytecode as a whole. The name lives as long as the status. */
+ * and column from 1 on. NULL and 0 where it speaks of none, 0 for bytecode as a whole. The name lives as long
+ * as the status. */
 PLIM_API const char *plim_status_file(const plim_status *status);
 PLIM_API uint32_t plim_status_line(const plim_status *status);
 PLIM_API uint32_t plim_status_column(const plim_status *status);
@@ -88,8 +89,8 @@ typedef struct plim_diagnostic {
   uint32_t end_line, end_column;
 } plim_diagnostic;
 
-/* All that was said of a source that does not compile, in its order, at most 100; the message of the status is that of the
- * first error. 0 for NULL, and for what is no failure of a source. */
+/* All that was said of a source that does not compile, in its order, at most 100, and the first error in any case;
+ * the message of the status is that of the first error. 0 for NULL, and for what is no failure of a source. */
 PLIM_API size_t plim_status_diagnostic_count(const plim_status *status);
 
 /* Fills in `out_diagnostic`, whose struct_size must be set. OUT_OF_RANGE if there is none of that index. */
