@@ -68,7 +68,8 @@ Status checkArguments(const plim_function *function, const plim_value *given, si
 /// Is a call worth a closer look? Tells apart what is right and what is not, for every call.
 bool callFits(const plim_function *function, const plim_value *arguments, size_t argumentCount,
               const plim_value *results, size_t resultCount) {
-  return isLive(function) && argumentCount == signatureOf(function).arguments.size() &&
+  return isLive(function) && !isOfParent(function) &&
+         argumentCount == signatureOf(function).arguments.size() &&
          (arguments || argumentCount == 0) &&
          (resultCount == 0 || (resultCount == signatureOf(function).results.size() && results));
 }

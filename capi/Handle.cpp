@@ -1,8 +1,24 @@
 #include "capi/Handle.h"
 
+#include <pthread.h>
 #include <string>
 
 namespace plim::capi {
+
+constinit std::atomic<uint32_t> forkGeneration{0};
+
+namespace {
+// If there is no memory for it, children are not told.
+[[maybe_unused]] const int watchesForks = pthread_atfork(
+    nullptr, nullptr, [] { forkGeneration.fetch_add(1, std::memory_order_relaxed); });
+} // namespace
+
+Status handleOfParent(const char *name) {
+  return failedPreconditionError(
+      std::string(name) +
+      " was made before fork() by the parent of this process, which alone has its threads; "
+      "an engine made here can be used");
+}
 
 Quarantine::~Quarantine() {
   for (void *memory : kept)

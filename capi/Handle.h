@@ -75,9 +75,14 @@ struct Tombstone {
   Quarantine *owner = nullptr;
 };
 
+/// How often this process has come out of a fork(), on the child's side, since the library was loaded.
+extern std::atomic<uint32_t> forkGeneration;
+
 template <typename T> struct Object {
   std::atomic<Word> word{T::kind};
   std::atomic<uint32_t> owners{1};
+  /// Of the process that made it.
+  const uint32_t generation = forkGeneration.load(std::memory_order_relaxed);
   /// Of the engine that it belongs to, if that is checked.
   std::shared_ptr<Quarantine> quarantine;
 };
@@ -93,17 +98,35 @@ T *makeHandle(std::shared_ptr<Quarantine> quarantine, Args &&...args) {
 /// What is wrong with a handle of which the word is not `expected`.
 Status badHandle(const char *name, uint32_t word);
 
-/// InvalidArgument unless it is a live handle of its type.
+/// Kinds of handles that stand on threads, and on locks that a thread may have held when the process was forked.
+template <typename T>
+concept NeedsThreads =
+    T::kind == Word::Engine || T::kind == Word::Module || T::kind == Word::Function ||
+    T::kind == Word::State || T::kind == Word::Event;
+
+/// Is it of the parent of this process?
+template <typename T> bool isOfParent(const T *handle) {
+  if constexpr (NeedsThreads<T>)
+    return handle->generation != forkGeneration.load(std::memory_order_relaxed);
+  return false;
+}
+
+/// What is wrong with a handle of the parent.
+Status handleOfParent(const char *name);
+
+/// InvalidArgument unless it is a live handle of its type, FailedPrecondition for one of the parent that needs threads.
 template <typename T> Status checkHandle(const T *handle) {
   if (!handle) [[unlikely]]
     return invalidArgumentError(std::string(T::name) + " is null");
   Word word = handle->word.load(std::memory_order_relaxed);
   if (word != T::kind) [[unlikely]]
     return badHandle(T::name, static_cast<uint32_t>(word));
+  if (isOfParent(handle)) [[unlikely]]
+    return handleOfParent(T::name);
   return okStatus();
 }
 
-/// The same for getters, which do not say why.
+/// Is it a live handle of its type?
 template <typename T> bool isLive(const T *handle) {
   return handle && handle->word.load(std::memory_order_relaxed) == T::kind;
 }
@@ -124,6 +147,8 @@ template <typename T> void retain(T *handle) {
 template <typename T> void release(T *handle) {
   if (!isLive(handle))
     return reportMisuse(handle, "released");
+  if (isOfParent(handle))
+    return; // whose threads cannot be waited for here
   if (handle->owners.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
   handle->word.store(Word::Released, std::memory_order_relaxed);

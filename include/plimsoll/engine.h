@@ -3,8 +3,9 @@
  * There is no global state: engines with different options live in one process. An engine lives as long
  * as its handle, its modules, functions, states and events; its threads end with it.
  *
- * Threads: any, for all functions, at any time. Threads and fork() do not mix: a child of the process must
- * not use the engines of its parent.
+ * Threads: any, for all functions, at any time. Threads and fork() do not mix: in a child of the process the
+ * engines of its parent, their modules, functions, states and events are FAILED_PRECONDITION, and releasing them does
+ * nothing; what only reads their names and types works. The child may make engines of its own.
  */
 #ifndef PLIMSOLL_ENGINE_H
 #define PLIMSOLL_ENGINE_H

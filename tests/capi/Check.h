@@ -25,6 +25,8 @@
 /* Of a status: of this code, with this text in its message. */
 #define CHECK_FAILS(call, code, text) checkFails(__FILE__, __LINE__, #call, (call), code, text)
 
+/* How many have failed in this process. */
+int failedChecks(void);
 void checkFailed(const char *file, int line, const char *what);
 void checkOk(const char *file, int line, const char *what, plim_status *status);
 void checkFails(const char *file, int line, const char *what, plim_status *status, plim_code code,

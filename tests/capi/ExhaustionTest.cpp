@@ -141,6 +141,13 @@ bool ended(plim_status *status) {
   return isOk;
 }
 
+plim_engine_options engineOptions() {
+  plim_engine_options options{};
+  options.struct_size = sizeof options;
+  options.threads = 1;
+  return options;
+}
+
 /// For preparations.
 void require(plim_status *status) {
   if (!status)
@@ -224,9 +231,7 @@ bool targets() {
 }
 
 bool engines() {
-  plim_engine_options options{};
-  options.struct_size = sizeof options;
-  options.threads = 1;
+  const plim_engine_options options = engineOptions();
   plim_engine *other = nullptr;
   bool isOk = ended(plim_engine_create(&options, &other));
   plim_engine_release(other);
@@ -267,8 +272,35 @@ struct Counts {
   long attempts = 0, refused = 0, ended = 0, broken = 0;
 };
 
+/// Once, for all children.
+void compileArtifact() {
+  const plim_engine_options options = engineOptions();
+  plim_engine *compiler = nullptr;
+  plim_report *bytes = nullptr;
+  require(plim_engine_create(&options, &compiler));
+  require(plim_module_compile(compiler, source, std::strlen(source), "in.mlir", nullptr, &bytes));
+  artifact = std::string(plim_report_text(bytes), plim_report_size(bytes));
+  plim_report_release(bytes);
+  plim_engine_release(compiler);
+}
+
+/// What the scenarios use, in each child: engines do not get through fork().
+void prepare() {
+  plim_engine_options options = engineOptions();
+  require(plim_engine_create(&options, &engine));
+  require(plim_module_load(engine, artifact.data(), artifact.size(), "in.mlir", nullptr, &module));
+  require(plim_module_function(module, "twice", &twice));
+  require(plim_module_function(module, "add", &add));
+  require(plim_engine_create(&options, &unused));
+  plim_compile_workers workers{};
+  workers.struct_size = sizeof workers;
+  options.compile_workers = &workers;
+  require(plim_engine_create(&options, &apart));
+}
+
 /// In a child: 0 if nothing failed any more, 1 if it did and all is well, 2 if the same does not work afterwards.
 int attempt(const Scenario &scenario, long count, bool alone) {
+  prepare();
   isHere = true;
   kind = scenario.kind;
   isAlone = alone;
@@ -312,22 +344,7 @@ Counts exhaust(const Scenario &scenario, bool alone) {
 
 int main() {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  plim_engine_options options{};
-  options.struct_size = sizeof options;
-  options.threads = 1; // a child has no others
-  require(plim_engine_create(&options, &engine));
-  require(plim_module_load(engine, source, std::strlen(source), "in.mlir", nullptr, &module));
-  require(plim_module_function(module, "twice", &twice));
-  require(plim_module_function(module, "add", &add));
-  require(plim_engine_create(&options, &unused));
-  plim_compile_workers workers{};
-  workers.struct_size = sizeof workers;
-  options.compile_workers = &workers;
-  require(plim_engine_create(&options, &apart));
-  plim_report *bytes = nullptr;
-  require(plim_module_compile(engine, source, std::strlen(source), "in.mlir", nullptr, &bytes));
-  artifact = std::string(plim_report_text(bytes), plim_report_size(bytes));
-  plim_report_release(bytes);
+  compileArtifact();
   const Scenario scenarios[] = {
       {"buffers", buffers},
       {"a call", call},

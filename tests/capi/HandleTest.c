@@ -1,6 +1,11 @@
 /* Null handles, handles of another kind, and handles that were released. */
 #include "tests/capi/Check.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void handleNull(void) {
   /* Getters say nothing, releases do nothing. */
   CHECK(plim_engine_threads(NULL) == 0);
@@ -173,10 +178,135 @@ static void handleMany(void) {
   plim_engine_release(engine);
 }
 
+typedef struct Caller {
+  const plim_function *function;
+  const plim_value *arguments;
+  const atomic_bool *stop;
+} Caller;
+
+static void *callOnAndOn(void *data) {
+  const Caller *caller = data;
+  while (!atomic_load(caller->stop)) {
+    plim_value result;
+    plim_status *status =
+        plim_function_call(caller->function, caller->arguments, 2, &result, 1, NULL);
+    if (!status)
+      plim_value_release(&result);
+    plim_status_release(status);
+    usleep(50); /* leaves the processor to the children */
+  }
+  return NULL;
+}
+
+/* A child of fork(), of a parent whose threads may hold any lock: its handles are refused, and an engine of its own
+ * works. */
+static void handleAfterFork(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_module *module = load(engine, scaleSource, NULL);
+  plim_function *scale = lookup(module, "scale");
+  plim_buffer *x = makeVector(engine, (float[]){1, 2, 3}, 3);
+  const plim_value arguments[] = {plim_value_f32(2), plim_value_buffer(x)};
+  plim_state *state = NULL;
+  plim_event *event = NULL;
+  CHECK_OK(plim_state_create(module, &state));
+  CHECK_OK(plim_function_call_async(scale, arguments, 2, NULL, &event));
+  atomic_bool stop = false;
+  Caller caller = {scale, arguments, &stop};
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i)
+    CHECK(pthread_create(&threads[i], NULL, callOnAndOn, &caller) == 0);
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1 /* whose children have no threads */
+#endif
+#endif
+  const char *told = getenv("PLIM_TEST_FORKS");
+  const int forks = told ? atoi(told) : 50;
+  for (int i = 0; i < forks; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      plim_target *target = NULL;
+      plim_report *report = NULL;
+      plim_module *none = NULL;
+      plim_function *function = NULL;
+      plim_state *another = NULL;
+      plim_buffer *buffer = NULL;
+      plim_event *next = NULL;
+      plim_value result = {0};
+      bool isDone = false;
+      plim_load_statistics loaded = {.struct_size = sizeof loaded};
+      plim_specialization_statistics specialized = {.struct_size = sizeof specialized};
+      plim_memory_statistics memory = {.struct_size = sizeof memory};
+      plim_value_type type = {.struct_size = sizeof type};
+      plim_workspace workspace = {.struct_size = sizeof workspace};
+      plim_event_callback callback = (plim_event_callback)(void (*)(void))abort;
+#define REFUSED(call) CHECK_FAILS(call, PLIM_FAILED_PRECONDITION, "fork")
+      REFUSED(plim_engine_target(engine, &target));
+      REFUSED(plim_engine_memory_statistics(engine, &memory));
+      REFUSED(plim_engine_trim(engine));
+      REFUSED(plim_engine_statistics(engine, &report));
+      REFUSED(plim_engine_trace(engine, &report));
+      REFUSED(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", NULL, &none));
+      REFUSED(plim_module_load_file(engine, "/dev/null", NULL, &none));
+      REFUSED(plim_module_compile(engine, scaleSource, strlen(scaleSource), "a", NULL, &report));
+      REFUSED(plim_module_function(module, "scale", &function));
+      REFUSED(plim_module_explain(module, &report));
+      REFUSED(plim_module_statistics(module, &loaded));
+      REFUSED(plim_module_specialization_statistics(module, &specialized));
+      REFUSED(plim_function_call(scale, arguments, 2, &result, 1, NULL));
+      REFUSED(plim_function_call_async(scale, arguments, 2, NULL, &next));
+      REFUSED(plim_function_workspace(scale, NULL, 0, &workspace));
+      REFUSED(plim_function_specialize(scale, arguments, 2));
+      REFUSED(plim_function_argument_type(scale, 0, &type));
+      REFUSED(plim_function_result_type(scale, 0, &type));
+      REFUSED(plim_state_create(module, &another));
+      REFUSED(plim_state_variable(state, "v", &buffer));
+      REFUSED(plim_state_reset(state));
+      REFUSED(plim_event_wait(event));
+      REFUSED(plim_event_wait_for(event, 0, &isDone));
+      REFUSED(plim_event_results(event, &result, 1));
+      REFUSED(plim_event_cancel(event));
+      REFUSED(plim_event_then(event, callback, NULL, NULL));
+      REFUSED(plim_buffer_allocate(engine, PLIM_F32, 0, NULL, &buffer));
+      REFUSED(plim_buffer_copy(engine, PLIM_F32, 0, NULL, &memory, 4, &buffer));
+      CHECK(strcmp(plim_function_name(scale), "scale") == 0);
+      plim_event_release(event), plim_state_release(state);
+      plim_function_release(scale), plim_module_release(module), plim_engine_release(engine);
+#ifndef SANITIZED
+      if (i % 10 == 0) {
+        plim_engine *own = makeEngine(0);
+        plim_function *ownScale = loadFunction(own, scaleSource, "scale");
+        plim_value ownArguments[] = {plim_value_f32(2),
+                                     plim_value_buffer(makeVector(own, (float[]){1, 2, 3}, 3))};
+        CHECK_OK(plim_function_call(ownScale, ownArguments, 2, &result, 1, NULL));
+        CHECK(holds(result.as.buffer, (float[]){2, 4, 6}, 3));
+        plim_value_release(&result), plim_value_release(&ownArguments[1]);
+        plim_function_release(ownScale), plim_engine_release(own);
+      }
+#endif
+      _exit(failedChecks() ? 1 : 0);
+    }
+    CHECK(child > 0);
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+
+  atomic_store(&stop, true);
+  for (int i = 0; i < 4; ++i)
+    pthread_join(threads[i], NULL);
+  plim_value result;
+  CHECK_OK(plim_function_call(scale, arguments, 2, &result, 1, NULL));
+  CHECK(holds(result.as.buffer, (float[]){2, 4, 6}, 3));
+  plim_value_release(&result);
+  plim_event_release(event), plim_state_release(state), plim_buffer_release(x);
+  plim_function_release(scale), plim_module_release(module), plim_engine_release(engine);
+}
+
 const Test handleTests[] = {
-    {"handle.Null", handleNull},
-    {"handle.OfAnotherKind", handleOfAnotherKind},
-    {"handle.Released", handleReleased},
-    {"handle.Many", handleMany},
-    {0},
+    {"handle.Null", handleNull},           {"handle.OfAnotherKind", handleOfAnotherKind},
+    {"handle.Released", handleReleased},   {"handle.Many", handleMany},
+    {"handle.AfterFork", handleAfterFork}, {0},
 };

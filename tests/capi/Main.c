@@ -3,6 +3,8 @@
 
 static int failures = 0;
 
+int failedChecks(void) { return failures; }
+
 void checkFailed(const char *file, int line, const char *what) {
   fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
   ++failures;

@@ -38,6 +38,20 @@ template <typename CallT> bool isSteady(const char *what, CallT call) {
   return taken == 0;
 }
 
+/// Nothing is left of it, handles neither: as many blocks are given back as are taken.
+template <typename CallT> bool leavesNothing(const char *what, int count, CallT call) {
+  for (int i = 0; i < 8; ++i)
+    call();
+  int64_t before = allocationCount - releaseCount;
+  for (int i = 0; i < count; ++i)
+    call();
+  int64_t left = allocationCount - releaseCount - before;
+  if (left != 0)
+    std::fprintf(stderr, "%s: %lld blocks are left of %d\n", what, static_cast<long long>(left),
+                 count);
+  return left == 0;
+}
+
 } // namespace
 
 int main() {
@@ -74,6 +88,33 @@ int main() {
     plim_buffer *buffer = nullptr;
     require(plim_buffer_allocate(engine, PLIM_F32, 1, shape, &buffer));
     plim_buffer_release(buffer);
+  });
+  isOk &= leavesNothing("events and what follows them", 100, [&] {
+    plim_event *event = nullptr;
+    require(plim_function_call_async(add, arguments, 2, nullptr, &event));
+    int ended = 0;
+    for (int i = 0; i < 3; ++i)
+      require(plim_event_then(
+          event, [](void *count, plim_event *) { ++*static_cast<int *>(count); }, &ended, nullptr));
+    require(plim_event_wait(event));
+    if (ended != 3)
+      std::exit(1);
+    plim_event_release(event);
+  });
+  isOk &= leavesNothing("refusals", 100, [&] {
+    plim_buffer *buffer = nullptr;
+    plim_status *refused = plim_buffer_allocate(engine, 99, 1, shape, &buffer);
+    if (!refused)
+      std::exit(1);
+    plim_status_release(refused);
+  });
+  isOk &= leavesNothing("modules", 10, [&] {
+    plim_module *another = nullptr;
+    plim_function *function = nullptr;
+    require(plim_module_load(engine, source, std::strlen(source), "add.mlir", nullptr, &another));
+    require(plim_module_function(another, "add", &function));
+    plim_module_release(another);
+    plim_function_release(function);
   });
   if (static_cast<const float *>(plim_buffer_data(out))[99] != 1)
     isOk = false;

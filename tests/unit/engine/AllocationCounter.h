@@ -15,6 +15,7 @@
 #endif
 
 static std::atomic<int64_t> allocationCount{0};
+static std::atomic<int64_t> releaseCount{0}; // of what was allocated
 
 #if PLIM_COUNTS_ALLOCATIONS
 extern "C" {
@@ -22,6 +23,7 @@ void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void *memory);
 
 __attribute__((visibility("default"))) void *malloc(size_t bytes) {
   allocationCount.fetch_add(1, std::memory_order_relaxed);
@@ -33,11 +35,18 @@ __attribute__((visibility("default"))) void *calloc(size_t count, size_t bytes) 
 }
 __attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
   allocationCount.fetch_add(1, std::memory_order_relaxed);
+  if (memory)
+    releaseCount.fetch_add(1, std::memory_order_relaxed);
   return __libc_realloc(memory, bytes);
 }
 __attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
   allocationCount.fetch_add(1, std::memory_order_relaxed);
   return __libc_memalign(alignment, bytes);
+}
+__attribute__((visibility("default"))) void free(void *memory) {
+  if (memory)
+    releaseCount.fetch_add(1, std::memory_order_relaxed);
+  __libc_free(memory);
 }
 __attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
   return memalign(alignment, bytes);

@@ -119,6 +119,43 @@ TEST_P(CallPlanTest, CallsOfDifferentSizesAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(CallPlanner, EightThreadsFindAndPlan) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
+  Function main = lookup(load(*engine, chainSource), "main");
+  const jit::CallPlan &plan = main.signature().plan;
+  CallPlanner planner(main.signature());
+  // More than are kept, so that every thread finds, plans and drops.
+  constexpr size_t sizes = CallPlanner::maxKept + 6;
+  auto extentsOf = [&](size_t size) {
+    return std::vector<int64_t>(static_cast<size_t>(plan.extentCount), static_cast<int64_t>(size));
+  };
+  std::vector<std::vector<int64_t>> offsets(sizes, std::vector<int64_t>(plan.buffers.size()));
+  std::vector<size_t> bytes(sizes);
+  for (size_t i = 0; i < sizes; ++i) {
+    StatusOr<size_t> planned = planner.plan(extentsOf(i), offsets[i]);
+    ASSERT_TRUE(planned.ok()) << planned.status().toString();
+    bytes[i] = *planned;
+  }
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (size_t thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] {
+      std::vector<int64_t> found(plan.buffers.size());
+      for (size_t i = 0; i < 20000; ++i) {
+        // Mostly a few that are kept, now and then one that is not.
+        size_t size = i % 50 ? (i * 7 + thread) % 8 : (i / 50 + thread * 11) % sizes;
+        std::optional<size_t> had = planner.find(extentsOf(size), found);
+        if (!had)
+          if (StatusOr<size_t> planned = planner.plan(extentsOf(size), found); planned.ok())
+            had = *planned;
+        wrong += had != bytes[size] || found != offsets[size];
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 constexpr const char *sizedSource = R"(
 func.func @always(%n: index, %x: tensor<f32>) -> f32 {
   %c0 = arith.constant 0 : index
