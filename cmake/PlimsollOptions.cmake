@@ -3,6 +3,7 @@
 option(PLIM_BUILD_TESTS "Build the tests" ON)
 option(PLIM_BUILD_BENCHMARKS "Build the benchmarks" ON)
 set(PLIM_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
+option(PLIM_SANITIZE_COMPILER "Put the sanitizers also into the libraries that lower MLIR" ON)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -24,8 +25,10 @@ include(GNUInstallDirs)
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
-  # As its manual asks for precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  # As its manual asks for precompiled headers. Paths are relative, so that build folders beside each other share what
+  # they compile alike.
+  set(CMAKE_CXX_COMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter)
@@ -33,7 +36,7 @@ add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
 add_link_options(-fuse-ld=lld)
 
 if(PLIM_SANITIZE)
-  add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -gline-tables-only -fno-sanitize-recover=all)
   # LLVM's and MLIR's shared libraries are not instrumented: types cross the border both ways.
   add_compile_options(-fno-sanitize=vptr)
   # For the same reason the test preset turns off the poisoning that LLVM's allocators do in headers:
