@@ -90,7 +90,7 @@ plim_code plim_host_call_fail(plim_host_call *call, plim_code code, const char *
     return code;
   if (code <= PLIM_OK || code > PLIM_DATA_LOSS)
     code = PLIM_UNKNOWN;
-  return plim_rt_fail(context, code, message);
+  return plim_rt_fail(context, code, message && *message ? message : "the host function failed");
 }
 
 void *plim_host_call_make_result(plim_host_call *call, size_t index, const int64_t *shape) {

@@ -37,6 +37,9 @@ add_link_options(-fuse-ld=lld)
 
 if(PLIM_SANITIZE)
   add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -gline-tables-only -fno-sanitize-recover=all)
+  if(NOT PLIM_SANITIZE_COMPILER)
+    add_compile_options(-O1) # for a quick look: compiling the tests takes longer than running them
+  endif()
   # LLVM's and MLIR's shared libraries are not instrumented: types cross the border both ways.
   add_compile_options(-fno-sanitize=vptr)
   # For the same reason the test preset turns off the poisoning that LLVM's allocators do in headers:

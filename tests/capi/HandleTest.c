@@ -221,8 +221,8 @@ static void handleAfterFork(void) {
 #define SANITIZED 1 /* whose children have no threads */
 #endif
 #endif
-  const char *told = getenv("PLIM_TEST_FORKS");
-  const int forks = told ? atoi(told) : 50;
+  const char *longer = getenv("PLIM_TEST_SCALE");
+  const int forks = 50 * (longer ? atoi(longer) : 1);
   for (int i = 0; i < forks; ++i) {
     const pid_t child = fork();
     if (child == 0) {

@@ -446,6 +446,9 @@ static void hostFunctionsAreCalled(void) {
   host.message = "the row is gone";
   CHECK_FAILS(plim_function_call(function, arguments, 2, &result, 1, NULL), PLIM_DATA_LOSS,
               "the row is gone");
+  host.message = "";
+  CHECK_FAILS(plim_function_call(function, arguments, 2, &result, 1, NULL), PLIM_DATA_LOSS,
+              "the host function failed");
   host.message = NULL;
   CHECK_FAILS(plim_function_call(function, arguments, 2, &result, 1, NULL), PLIM_DATA_LOSS,
               "test.mlir:3:8: host function 'row_sum' failed");

@@ -385,7 +385,7 @@ TEST_F(ArtifactCacheTest, AKilledWriterLeavesNoBadEntry) {
   PLIM_TRACE_SEED();
   std::mt19937_64 random(testing::testSeed());
   ArtifactCache cache = openCache();
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 50 * testing::testScale(); ++round) {
     pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {

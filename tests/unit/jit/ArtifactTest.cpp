@@ -151,7 +151,7 @@ TEST(Artifact, FlippedBitsAreDataLoss) {
   PLIM_TRACE_SEED();
   std::mt19937_64 random(testing::testSeed());
   const std::string bytes = serialize(sampleArtifact());
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     std::string bad = bytes;
     size_t bit = random() % (bad.size() * 8);
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
@@ -164,7 +164,7 @@ TEST(Artifact, FlippedBitsUnderAGoodChecksumDoNotCrash) {
   std::mt19937_64 random(testing::testSeed());
   const std::string bytes = serialize(sampleArtifact());
   size_t body = digestOffset(bytes);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     std::string bad = bytes;
     for (uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
       size_t bit = random() % (body * 8);
