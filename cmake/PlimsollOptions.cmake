@@ -36,7 +36,8 @@ add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
 add_link_options(-fuse-ld=lld)
 
 if(PLIM_SANITIZE)
-  add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -gline-tables-only -fno-sanitize-recover=all)
+  add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -gline-tables-only -gno-inline-line-tables
+                      -fno-sanitize-recover=all)
   if(NOT PLIM_SANITIZE_COMPILER)
     add_compile_options(-O1) # for a quick look: compiling the tests takes longer than running them
   endif()

@@ -75,8 +75,8 @@ typedef struct plim_load_options {
  * With plim_engine_options::compile_workers text may be anything: what is no module is INVALID_ARGUMENT with its place,
  * what ends the compiler is INTERNAL. Without, text that was made to, or is mistyped in certain places, may end this
  * process. Bytecode is trusted: read only your own, whole: upstream's reader has no checksum, and one damaged byte in
- * fifty ends the process or never comes back; an artifact has one. FAILED_PRECONDITION for a parameter, a host function or a
- * pool of constants that is not bound; INVALID_ARGUMENT for one that does not fit, or that the module does not
+ * fifty ends the process or never comes back; an artifact has one. FAILED_PRECONDITION for a parameter, a host
+ * function or a pool of constants that is not bound; INVALID_ARGUMENT for one that does not fit, or that the module does not
  * have. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_load(plim_engine *engine, const void *source,
                                                       size_t size, const char *name,

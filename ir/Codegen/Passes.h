@@ -15,6 +15,9 @@ class AffineDialect;
 namespace arith {
 class ArithDialect;
 }
+namespace bufferization {
+class BufferizationDialect;
+}
 namespace linalg {
 class LinalgDialect;
 }

@@ -11,6 +11,10 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     task: about two million scalar operations, a point costing its arithmetic plus its memory
     traffic. A problem that fits one workgroup stays whole.
 
+    Workgroups of a contraction are larger, since they use again what they load: four for each core of the target,
+    with as many rows as half the second-level cache has room for, 512 elements of each; at least 48 rows, if there
+    are as many for each core, where a consumer needs whole rows.
+
     The loops that may be tiled stand in `plim.parallel_loops`; `plim.cost` receives the estimated
     scalar operations of one workgroup.
 
@@ -25,6 +29,36 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
   let statistics = [
     Statistic<"tiled", "tiled", "dispatch functions split">,
     Statistic<"missed", "missed", "dispatch functions that could not be split">];
+}
+
+def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
+  let summary = "Copy what a product of matrices reads along its columns";
+  let description = [{
+    In a product of matrices, named or generic, of any layout and with any further dimensions, blocks the reduction
+    and the columns, and copies each block of the operand with columns: a panel of 512 rows, as wide as a register
+    tile, whose elements then lie in the order in which `plim-register-tile` reads them. All rows of a workgroup use
+    a panel while it is in the nearest caches.
+
+    ```mlir
+    %r = linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c) -> tensor<64x128xf32>
+    // becomes
+    scf.for %k = 0 to 2048 step 512 {
+      scf.for %n = 0 to 128 step 16 {
+        %panel = linalg.generic ins(%b[%k, %n] [512, 16]) outs(%empty : tensor<512x16xf32>) // a copy
+        linalg.generic ins(%a[0, %k] [64, 512], %panel) outs(%c[0, %n] [64, 16])
+    ```
+
+    Only where that pays: an operand whose columns are not contiguous, for four rows and more; others for 48 rows, if
+    a row is long or there are many. The order in which a sum is taken stays the same.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
+                        "Width of a vector register; the pipeline sets it from the target">];
+  let statistics = [
+    Statistic<"packed", "packed", "products whose panels are copied">,
+    Statistic<"missed", "missed", "products that could not be blocked">];
 }
 
 def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {

@@ -39,7 +39,8 @@ struct RegisterTile {
 /// The size to tile a loop of `size` iterations by: `preferred`, or for a known size one that leaves
 /// no or little remainder.
 int64_t tileFor(int64_t size, int64_t preferred) {
-  if (ShapedType::isDynamic(size))
+  // The remainder of many is little of the whole.
+  if (ShapedType::isDynamic(size) || size >= 8 * preferred)
     return preferred;
   if (size <= preferred)
     return size;

@@ -2,9 +2,11 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "support/CheckedMath.h"
+#include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,9 +34,36 @@ constexpr int64_t pointCost = 64;
 constexpr int64_t reducedElementCost = 8;
 /// Assumed trip count of a loop that is not known at load.
 constexpr int64_t unknownTripCount = 256;
-/// Columns of a tile with a contraction: its panel of the right-hand side stays in the second-level
-/// cache.
-constexpr int64_t contractionColumns = 128;
+/// Of a dispatch with a contraction: as many workgroups for each core, if they are worth a task, so that the cores end
+/// together; the fewer there are, the more of what is loaded is used again.
+constexpr int64_t workgroupsPerCore = 4;
+/// ... and the fewest columns of one that has not all of them.
+constexpr int64_t contractionColumns = 64;
+/// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-pack-panels).
+constexpr int64_t cachedDepth = 512;
+
+/// What is read of the target.
+struct Machine {
+  int64_t cores = 1;
+  int64_t sharedRows =
+      128; // rows of f32 of which cachedDepth elements fill half the second-level cache
+};
+
+Machine machineOf(ModuleOp module) {
+  Machine machine;
+  if (!module || !module->hasAttr(DLTIDialect::kTargetSystemDescAttrName))
+    return machine;
+  FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(module);
+  if (failed(target))
+    return machine;
+  const plim::targets::DeviceDescription &host = target->devices.front();
+  machine.cores = std::max<int64_t>(1, host.cores);
+  for (const plim::targets::CacheDescription &cache : host.caches)
+    if (cache.level == 2)
+      machine.sharedRows =
+          std::max<int64_t>(48, cache.bytes / 2 / (cachedDepth * int64_t(sizeof(float))));
+  return machine;
+}
 
 int64_t tripCount(int64_t size) { return ShapedType::isDynamic(size) ? unknownTripCount : size; }
 
@@ -53,6 +82,15 @@ int64_t rowTile(int64_t size, int64_t planned) {
       if (size % tile == 0 && tile % unit == 0)
         return tile;
   return rounded;
+}
+
+/// Iterations of the parallel loops together.
+int64_t parallelPoints(linalg::LinalgOp op) {
+  int64_t points = 1;
+  for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::parallel)
+      points = cappedProduct(points, std::max<int64_t>(1, tripCount(size)));
+  return points;
 }
 
 /// Scalar operations per point of the parallel loops.
@@ -79,7 +117,9 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     int64_t work = 0;
     bool contracts = false;
     function.walk([&](linalg::LinalgOp op) {
-      work = std::min(work + workPerPoint(op), workgroupCost);
+      // A producer of whole rows has more points than the root.
+      const int64_t more = std::max<int64_t>(1, parallelPoints(op) / parallelPoints(root));
+      work = std::min(work + cappedProduct(workPerPoint(op), more), workgroupCost);
       contracts |= op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
     });
 
@@ -92,20 +132,22 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
           root.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
         untiledPoints = cappedProduct(untiledPoints, std::max<int64_t>(1, tripCount(size)));
     int64_t left = std::max<int64_t>(1, points / untiledPoints);
-    bool split = false, innermost = true;
-    for (int64_t loop : llvm::reverse(loops.asArrayRef())) {
-      int64_t size = sizes[loop];
-      int64_t tile = left;
-      if (contracts)
-        tile = innermost ? std::min(tile, contractionColumns) : rowTile(size, tile);
-      innermost = false;
+    if (contracts)
+      contractionTiles(root, loops.asArrayRef(), left, tiles);
+    else
+      for (int64_t loop : llvm::reverse(loops.asArrayRef())) {
+        tiles[loop] = left;
+        left = std::max<int64_t>(1, left / std::max<int64_t>(1, tripCount(sizes[loop])));
+      }
+    bool split = false;
+    for (int64_t loop : loops.asArrayRef()) {
       // A few iterations more than planned are better than a second, nearly empty workgroup.
-      if (!ShapedType::isDynamic(size) && size <= tile + tile / 2)
-        tile = size;
-      else
-        tiles[loop] = tile, split = true;
-      tilePoints = cappedProduct(tilePoints, std::max<int64_t>(1, tile));
-      left = std::max<int64_t>(1, left / std::max<int64_t>(1, tile));
+      int64_t &tile = tiles[loop], size = sizes[loop];
+      const bool isWhole = !ShapedType::isDynamic(size) && size <= tile + tile / 2;
+      tilePoints = cappedProduct(tilePoints, std::max<int64_t>(1, isWhole ? size : tile));
+      if (isWhole)
+        tile = 0;
+      split |= tile != 0;
     }
     OpBuilder builder(function);
     function->setAttr(costAttr, builder.getI64IntegerAttr(cappedProduct(
@@ -121,6 +163,44 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       ++tiled;
     else
       ++missed;
+  }
+
+  /// Tiles of a dispatch with a contraction, `planned` points being worth a task.
+  void contractionTiles(linalg::LinalgOp root, ArrayRef<int64_t> loops, int64_t planned,
+                        MutableArrayRef<int64_t> tiles) {
+    const Machine machine = machineOf(root->getParentOfType<ModuleOp>());
+    SmallVector<int64_t> sizes = root.getStaticLoopRanges();
+    int64_t points = 1;
+    for (int64_t loop : loops)
+      points = cappedProduct(points, std::max<int64_t>(1, tripCount(sizes[loop])));
+    int64_t left = std::max(planned, points / (workgroupsPerCore * machine.cores));
+    // The innermost dimension of the result has the columns, unless it is needed as a whole.
+    AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+    auto column = result.getNumResults() == 0 ? AffineDimExpr(nullptr)
+                                              : dyn_cast<AffineDimExpr>(result.getResults().back());
+    const bool splitsColumns = column && llvm::is_contained(loops, int64_t(column.getPosition()));
+    int64_t rows = 1;
+    for (int64_t loop : llvm::reverse(loops)) {
+      const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
+      if (column && column.getPosition() == loop) {
+        const int64_t others = std::max<int64_t>(1, std::min(machine.sharedRows, points / size));
+        tiles[loop] =
+            std::min(size, int64_t(llvm::alignTo(std::max(left / others, contractionColumns),
+                                                 contractionColumns)));
+        left = std::max<int64_t>(1, left / tiles[loop]);
+        continue;
+      }
+      const int64_t most = std::max<int64_t>(1, machine.sharedRows / rows);
+      // Where rows are whole, few of them would load the other operand again for each few.
+      if (!splitsColumns)
+        left =
+            std::max(left, std::min<int64_t>(48, llvm::divideCeil(points, machine.cores)) / rows);
+      tiles[loop] = std::min(most, left);
+      if (tiles[loop] > 1)
+        tiles[loop] = rowTile(sizes[loop], tiles[loop]);
+      rows = cappedProduct(rows, std::min(size, tiles[loop]));
+      left = std::max<int64_t>(1, left / std::min(size, tiles[loop]));
+    }
   }
 
   /// The op that computes what the function writes.

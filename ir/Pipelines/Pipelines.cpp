@@ -159,6 +159,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
       kernel.addPass(createPlimWidenAccumulators());
     kernel.addPass(createPlimTileWorkgroups());
     addCleanup(kernel);
+    PlimPackPanelsOptions pack;
+    pack.vectorBits = options.vectorBits;
+    kernel.addPass(createPlimPackPanels(pack));
     PlimRegisterTileOptions tile;
     tile.vectorBits = options.vectorBits;
     kernel.addPass(createPlimRegisterTile(tile));

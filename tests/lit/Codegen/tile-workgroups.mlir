@@ -2,17 +2,17 @@
 
 #map = affine_map<(d0, d1) -> (d0, d1)>
 
-// A large contraction with its consumer: one forall over both loops, all ops inside on tiles, the
-// output written in place. The panel of columns is at most 128 wide; the rows divide the extent, so
-// that all tiles are whole.
+// A large contraction with its consumer: one forall, all ops inside on tiles, the output written in place. A few
+// workgroups for the one core; as many rows as the second-level cache has room for, which divide the extent, so that
+// all tiles are whole.
 // CHECK-LABEL: func.func private @contraction(
 //  CHECK-SAME: plim.cost = {{[1-9][0-9]*}} : i64
-//       CHECK: %[[RESULT:.*]] = scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (1024, 1024) step (8, 128) shared_outs(%[[O:.*]] = %{{.*}})
-//       CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<8x128xf32>)
-//       CHECK: linalg.matmul {{.*}} -> tensor<8x128xf32>
-//       CHECK: tensor.extract_slice %[[O]][%[[I]], %[[J]]]
+//       CHECK: %[[RESULT:.*]] = scf.forall (%[[I:.*]]) = (0) to (1024) step (128) shared_outs(%[[O:.*]] = %{{.*}})
+//       CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<128x1024xf32>)
+//       CHECK: linalg.matmul {{.*}} -> tensor<128x1024xf32>
+//       CHECK: tensor.extract_slice %[[O]][%[[I]], 0]
 //       CHECK: linalg.generic
-//       CHECK: tensor.parallel_insert_slice %{{.*}} into %[[O]][%[[I]], %[[J]]]
+//       CHECK: tensor.parallel_insert_slice %{{.*}} into %[[O]][%[[I]], 0]
 //   CHECK-NOT: linalg.
 //       CHECK: bufferization.materialize_in_destination %[[RESULT]]
 func.func private @contraction(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf32>)
@@ -39,7 +39,7 @@ func.func private @contraction(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf
 
 // No number of rows near the plan divides a prime or an unknown extent: whole register tiles.
 // CHECK-LABEL: func.func private @prime_rows(
-//       CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (1021, 1024) step (12, 128)
+//       CHECK: scf.forall (%{{.*}}) = (0) to (1021) step (120)
 func.func private @prime_rows(%a: memref<1021x1024xf32>, %b: memref<1024x1024xf32>,
                               %o: memref<1021x1024xf32>)
     attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
@@ -53,7 +53,7 @@ func.func private @prime_rows(%a: memref<1021x1024xf32>, %b: memref<1024x1024xf3
   return
 }
 // CHECK-LABEL: func.func private @unknown_rows(
-//       CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (%{{.*}}, 1024) step (12, 128)
+//       CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (%{{.*}}, 1024) step (120, 512)
 func.func private @unknown_rows(%a: memref<?x1024xf32>, %b: memref<1024x1024xf32>,
                                 %o: memref<?x1024xf32>)
     attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
@@ -64,6 +64,46 @@ func.func private @unknown_rows(%a: memref<?x1024xf32>, %b: memref<1024x1024xf32
                      outs(%ot : tensor<?x1024xf32>) -> tensor<?x1024xf32>
   bufferization.materialize_in_destination %m in restrict writable %o
       : (tensor<?x1024xf32>, memref<?x1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// More cores get more and smaller workgroups, a smaller cache fewer rows.
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.cores" = 16 : i64,
+        "plim.caches" = [#dlti.map<"level" = 2 : i64, "bytes" = 262144 : i64>]>>} {
+// CHECK-LABEL: func.func private @many_cores(
+//       CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (1024, 1024) step (64, 256)
+func.func private @many_cores(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<1024x1024xf32> to tensor<1024x1024xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<1024x1024xf32> to tensor<1024x1024xf32>
+  %m = linalg.matmul ins(%at, %at : tensor<1024x1024xf32>, tensor<1024x1024xf32>)
+                     outs(%ot : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  bufferization.materialize_in_destination %m in restrict writable %o
+      : (tensor<1024x1024xf32>, memref<1024x1024xf32>) -> ()
+  return
+}
+}
+
+// -----
+
+// What needs whole rows of a product does not leave it one row at a time.
+// CHECK-LABEL: func.func private @row_sums(
+//       CHECK: scf.forall (%{{.*}}) = (0) to (128) step (64)
+func.func private @row_sums(%a: memref<128x768xf32>, %b: memref<768x768xf32>, %o: memref<128xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %z = arith.constant 0.0 : f32
+  %at = bufferization.to_tensor %a restrict : memref<128x768xf32> to tensor<128x768xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<768x768xf32> to tensor<768x768xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<128xf32> to tensor<128xf32>
+  %e = tensor.empty() : tensor<128x768xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<128x768xf32>) -> tensor<128x768xf32>
+  %m = linalg.matmul ins(%at, %bt : tensor<128x768xf32>, tensor<768x768xf32>)
+                     outs(%f : tensor<128x768xf32>) -> tensor<128x768xf32>
+  %r = linalg.reduce {arith.addf} ins(%m : tensor<128x768xf32>) outs(%ot : tensor<128xf32>) dimensions = [1]
+  bufferization.materialize_in_destination %r in restrict writable %o : (tensor<128xf32>, memref<128xf32>) -> ()
   return
 }
 

@@ -23,15 +23,19 @@ namespace {
 
 using testing::PaintedStack;
 
-/// Touches `bytes` of stack, from the top down, with frames as small as they look.
-[[gnu::noinline, clang::no_sanitize("address", "thread")]] void touch(size_t bytes) {
-  constexpr size_t step = 1024;
-  volatile char frame[step];
-  for (size_t i = 0; i < step; i += 64)
+[[gnu::noinline]] void touchDownTo(uintptr_t lowest) {
+  volatile char frame[1024];
+  for (size_t i = 0; i < sizeof frame; i += 64)
     frame[i] = 1;
-  if (bytes > step)
-    touch(bytes - step);
+  // With room for the frame of one more call, whatever a sanitizer adds to it.
+  if (reinterpret_cast<uintptr_t>(frame) > lowest + 4 * sizeof frame)
+    touchDownTo(lowest);
   frame[0] = 2;
+}
+
+/// Touches `bytes` of stack, from the top down.
+void touch(size_t bytes) {
+  touchDownTo(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - bytes);
 }
 
 TEST(StackBounds, OfAThreadAreThoseOfItsStack) {

@@ -1,0 +1,111 @@
+// RUN: plimsoll-opt %s -plim-pack-panels=vector-bits=256 -canonicalize -cse -split-input-file | FileCheck %s
+
+// Blocks of 512 of the reduction, then panels as wide as a register tile; each is copied once for all rows.
+// CHECK-LABEL: func.func private @deep(
+//  CHECK-SAME: %[[A:.*]]: tensor<64x2048xf32>, %[[B:.*]]: tensor<2048x128xf32>
+//       CHECK: scf.for %[[K:.*]] = %{{.*}} to %c2048 step %c512
+//       CHECK:   scf.for %[[N:.*]] = %{{.*}} to %c128 step %c16
+//       CHECK:     %[[ROWS:.*]] = tensor.extract_slice %[[A]][0, %[[K]]] [64, 512] [1, 1]
+//       CHECK:     %[[COLUMNS:.*]] = tensor.extract_slice %[[B]][%[[K]], %[[N]]] [512, 16] [1, 1]
+//       CHECK:     %[[MEMORY:.*]] = tensor.empty() : tensor<512x16xf32>
+//       CHECK:     %[[PANEL:.*]] = bufferization.materialize_in_destination %[[COLUMNS]] in %[[MEMORY]]
+//       CHECK:     linalg.generic {{.*}} ins(%[[ROWS]], %[[PANEL]] : tensor<64x512xf32>, tensor<512x16xf32>)
+func.func private @deep(%a: tensor<64x2048xf32>, %b: tensor<2048x128xf32>, %c: tensor<64x128xf32>)
+    -> tensor<64x128xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c : tensor<64x128xf32>)
+      -> tensor<64x128xf32>
+  return %r : tensor<64x128xf32>
+}
+
+// -----
+
+// An operand whose columns are not contiguous is transposed on the way. Columns that fill no register tile have a panel
+// of their own.
+//       CHECK: #[[$COLUMNS:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+//       CHECK: #[[$PLAIN:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func private @transposed(
+//  CHECK-SAME: %[[B:[a-z0-9]*]]: tensor<40x33xf32>
+//       CHECK: scf.for %[[N:.*]] = %{{.*}} to %c32 step %c16
+//       CHECK:   tensor.extract_slice %[[B]][%[[N]], 0] [16, 33] [1, 1]
+//       CHECK:   linalg.generic {indexing_maps = [#[[$COLUMNS]], #[[$PLAIN]]]
+//       CHECK: tensor.extract_slice %[[B]][32, 0] [8, 33] [1, 1]
+//       CHECK: linalg.generic {indexing_maps = [#[[$COLUMNS]], #[[$PLAIN]]]
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func private @transposed(%b: tensor<40x33xf32>, %a: tensor<8x33xf32>, %c: tensor<8x40xf32>)
+    -> tensor<8x40xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul indexing_maps = [#a, #b, #c]
+      ins(%a, %b : tensor<8x33xf32>, tensor<40x33xf32>) outs(%c : tensor<8x40xf32>) -> tensor<8x40xf32>
+  return %r : tensor<8x40xf32>
+}
+
+// -----
+
+// The left operand has the columns of a result that is stored by columns.
+// CHECK-LABEL: func.func private @swapped(
+//  CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<700x64xf32>
+//       CHECK: tensor.extract_slice %[[A]][%{{.*}}, %{{.*}}] [%{{.*}}, 16] [1, 1]
+//       CHECK: bufferization.materialize_in_destination
+#a = affine_map<(m, n, k) -> (k, m)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (n, m)>
+func.func private @swapped(%a: tensor<700x64xf32>, %b: tensor<700x96xf32>, %c: tensor<96x64xf32>)
+    -> tensor<96x64xf32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<700x64xf32>, tensor<700x96xf32>) outs(%c : tensor<96x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %sum, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<96x64xf32>
+  return %r : tensor<96x64xf32>
+}
+
+// -----
+
+// Few rows, or few and short columns, are not worth a copy, nor is what has no iterations; a function of the host is
+// left alone.
+// CHECK-LABEL: func.func private @few_rows(
+//   CHECK-NOT: scf.for
+//       CHECK: linalg.matmul
+//   CHECK-NOT: scf.for
+//       CHECK: linalg.matmul
+//   CHECK-NOT: scf.for
+//       CHECK: linalg.matmul
+func.func private @few_rows(%a: tensor<12x2048xf32>, %b: tensor<2048x512xf32>, %c: tensor<12x512xf32>,
+                            %d: tensor<64x32xf32>, %e: tensor<32x32xf32>, %f: tensor<64x32xf32>,
+                            %g: tensor<64x0xf32>, %h: tensor<0x512xf32>, %i: tensor<64x512xf32>)
+    -> (tensor<12x512xf32>, tensor<64x32xf32>, tensor<64x512xf32>) attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<12x2048xf32>, tensor<2048x512xf32>) outs(%c : tensor<12x512xf32>)
+      -> tensor<12x512xf32>
+  %s = linalg.matmul ins(%d, %e : tensor<64x32xf32>, tensor<32x32xf32>) outs(%f : tensor<64x32xf32>)
+      -> tensor<64x32xf32>
+  %t = linalg.matmul ins(%g, %h : tensor<64x0xf32>, tensor<0x512xf32>) outs(%i : tensor<64x512xf32>)
+      -> tensor<64x512xf32>
+  return %r, %s, %t : tensor<12x512xf32>, tensor<64x32xf32>, tensor<64x512xf32>
+}
+// CHECK-LABEL: func.func @host(
+//   CHECK-NOT: scf.for
+func.func @host(%a: tensor<64x2048xf32>, %b: tensor<2048x128xf32>, %c: tensor<64x128xf32>) -> tensor<64x128xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c : tensor<64x128xf32>)
+      -> tensor<64x128xf32>
+  return %r : tensor<64x128xf32>
+}
+
+// -----
+
+// Extents that only the call knows.
+// CHECK-LABEL: func.func private @dynamic(
+//       CHECK: scf.for
+//       CHECK:   scf.for
+//       CHECK:     bufferization.materialize_in_destination
+//       CHECK:     linalg.generic {{.*}} tensor<?x?xf32>, tensor<?x16xf32>
+//       CHECK:   scf.for
+//       CHECK:     bufferization.materialize_in_destination
+//       CHECK:     linalg.generic {{.*}} tensor<?x?xf32>, tensor<?x?xf32>
+func.func private @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}

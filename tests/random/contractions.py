@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Random products of tensors, compared with NumPy's einsum in wider types.
+
+  PYTHONPATH=build/python tests/random/contractions.py [--seed N] [--count N | --seconds S]
+
+Each has rows, columns and a sum, and up to two dimensions more that are of a batch, of one operand alone or summed over too;
+operands and result lie in any order of their dimensions, some of which only the call knows; the result is added to what is
+there, or to zero. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels. With one and with two
+threads the results are equal, bit for bit. Exit status 1 if any was wrong; its source is printed.
+"""
+import argparse
+import random
+import sys
+import time
+
+import numpy as np
+import plimsoll as pl
+
+SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 24, 31, 32, 33, 48, 49, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257,
+         512, 513, 600, 1025, 1100]
+TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i8": np.int8}
+MOST = 3e7  # products
+
+
+class Contraction:
+    """One of them: its source, and what its operands are like."""
+
+    def __init__(self, rng):
+        while True:
+            self.sizes = dict(zip("mnk", rng.choices(SIZES, k=3)))
+            for name in "bh"[:rng.choice([0, 0, 0, 1, 2])]:
+                self.sizes[name] = rng.choice([1, 2, 3, 4])
+            if np.prod([float(size) for size in self.sizes.values()]) < MOST:
+                break
+        roles = {name: rng.choice(["batch", "batch", "left", "right", "sum"]) for name in self.sizes if name in "bh"}
+
+        def order(names, kinds):
+            names = list(names) + [name for name, role in roles.items() if role in kinds]
+            rng.shuffle(names)
+            return "".join(names)
+
+        self.left = order("mk", ("batch", "left", "sum"))
+        self.right = order("kn", ("batch", "right", "sum"))
+        self.result = order("mn", ("batch", "left", "right"))
+        self.loops = order(self.sizes, ())
+        self.unknown = {name for name in self.sizes if rng.random() < 0.3}
+        self.depth = np.prod([size for name, size in self.sizes.items() if name not in self.result])
+        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32")])
+        self.adds = rng.random() < 0.4
+
+    def type(self, names, element):
+        return "tensor<" + "".join(("?" if name in self.unknown else str(self.sizes[name])) + "x" for name in names) + element + ">"
+
+    def source(self):
+        loops = ", ".join(self.loops)
+        maps = ", ".join(f"affine_map<({loops}) -> ({', '.join(names)})>" for names in (self.left, self.right, self.result))
+        kinds = ", ".join('"parallel"' if name in self.result else '"reduction"' for name in self.loops)
+        left, right = self.type(self.left, self.element), self.type(self.right, self.element)
+        result = self.type(self.result, self.sum)
+        kind = "f" if self.sum[0] == "f" else "i"
+        widen = self.element != self.sum
+        return "\n".join([
+            f"func.func @main(%a: {left}, %b: {right}, %c: {result}) -> {result} {{",
+            f"  %zero = arith.constant {'0.0' if kind == 'f' else '0'} : {self.sum}",
+            f"  %z = linalg.fill ins(%zero : {self.sum}) outs(%c : {result}) -> {result}",
+            f"  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}",
+            f"      ins(%a, %b : {left}, {right}) outs({'%c' if self.adds else '%z'} : {result}) {{",
+            f"  ^bb0(%x: {self.element}, %y: {self.element}, %sum: {self.sum}):",
+            *([f"    %u = arith.extsi %x : {self.element} to {self.sum}",
+               f"    %v = arith.extsi %y : {self.element} to {self.sum}"] if widen else []),
+            f"    %p = arith.mul{kind} {'%u, %v' if widen else '%x, %y'} : {self.sum}",
+            f"    %s = arith.add{kind} %sum, %p : {self.sum}",
+            f"    linalg.yield %s : {self.sum}",
+            f"  }} -> {result}",
+            f"  return %r : {result}",
+            "}"])
+
+    def operand(self, names, element, values):
+        shape = [self.sizes[name] for name in names]
+        if element[0] == "f":
+            return values.standard_normal(shape).astype(TYPES[element])
+        return values.integers(-100, 100, shape).astype(TYPES[element])
+
+
+def check(contraction, engines, values):
+    """What is wrong, or nothing."""
+    a = contraction.operand(contraction.left, contraction.element, values)
+    b = contraction.operand(contraction.right, contraction.element, values)
+    c = contraction.operand(contraction.result, contraction.sum, values)
+    have = [np.asarray(engine.loads(contraction.source()).main(a, b, c)) for engine in engines]
+    if have[0].tobytes() != have[1].tobytes():
+        return "one thread and two give different results"
+    wide = np.float64 if contraction.sum[0] == "f" else np.int64
+    want = np.einsum(f"{contraction.left},{contraction.right}->{contraction.result}", a.astype(wide), b.astype(wide), optimize=True)
+    if contraction.adds:
+        want = want + c
+    if wide == np.int64:
+        return None if (have[0] == want.astype(TYPES[contraction.sum])).all() else "not the sums"
+    epsilon = np.finfo(TYPES[contraction.sum]).eps
+    error = np.abs(have[0] - want)
+    # Of a sum of as many products of normal numbers.
+    allowed = epsilon * (8 * np.abs(want) + 8 * contraction.depth ** 0.5 + contraction.depth * 0.5)
+    return None if (error <= allowed).all() else f"off by {error.max()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seconds", type=float)
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    engines = [pl.Engine(threads=threads, isolation="none") for threads in (1, 2)]
+    start, done, wrong = time.time(), 0, 0
+    while time.time() - start < options.seconds if options.seconds else done < options.count:
+        rng = random.Random(f"{options.seed} {done}")
+        contraction = Contraction(rng)
+        try:
+            fault = check(contraction, engines, np.random.default_rng(rng.randrange(2 ** 32)))
+        except pl.Error as error:
+            fault = f"does not run: {error}"
+        done += 1
+        if fault:
+            wrong += 1
+            print(f"number {done}: {fault}: {contraction.sizes}\n{contraction.source()}", flush=True)
+    print(f"{done} contractions, {wrong} wrong")
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
