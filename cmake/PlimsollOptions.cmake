@@ -36,10 +36,11 @@ add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
 add_link_options(-fuse-ld=lld)
 
 if(PLIM_SANITIZE)
-  add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -gline-tables-only -gno-inline-line-tables
-                      -fno-sanitize-recover=all)
+  add_compile_options(-fsanitize=${PLIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   if(NOT PLIM_SANITIZE_COMPILER)
-    add_compile_options(-O1) # for a quick look: compiling the tests takes longer than running them
+    # For a quick look: compiling the tests takes longer than running them. With the names of what is inlined in full,
+    # which the list of what is suppressed knows.
+    add_compile_options(-O1 -gline-tables-only -fdebug-info-for-profiling)
   endif()
   # LLVM's and MLIR's shared libraries are not instrumented: types cross the border both ways.
   add_compile_options(-fno-sanitize=vptr)
