@@ -10,6 +10,10 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+#include <array>
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPACKPANELS
@@ -32,10 +36,20 @@ constexpr int64_t rowsWorthATransposition = 4;
 /// line of the caches for each row, which for strides of powers of two are the same few.
 constexpr int64_t largeStride = 512;
 
+/// Columns that must use a block of rows for its copy to pay.
+constexpr int64_t columnsWorthACopy = 512;
+/// Bytes between the rows of that block from which on they are better copied.
+constexpr int64_t largeRowStride = 4096;
+/// No block has more: 512 elements of each fill a second-level cache.
+constexpr int64_t mostRows = 1024;
+/// Elements by which rows of that copy are longer than what they hold, so that they do not fall on the same lines.
+constexpr int64_t rowPadding = 16;
+
 /// A product of matrices: what its loops are. The accumulators of a register tile lie along `column`.
 struct Product {
   unsigned row, column, depth;
   unsigned panel;    // number of the operand that depends on `column` and `depth`
+  unsigned rows;     // number of the other one
   bool isTransposed; // ... and whose innermost dimension is not `column`
 };
 
@@ -48,6 +62,11 @@ std::optional<unsigned> loopAt(AffineMap map, unsigned position) {
 std::optional<Product> productOf(linalg::LinalgOp op) {
   if (!linalg::isaContractionOpInterface(op) || op.hasIndexSemantics())
     return std::nullopt;
+  // plim-register-tile takes no others.
+  for (Value operand : op->getOperands())
+    if (Type type = getElementTypeOrSelf(operand.getType());
+        !type.isIntOrFloat() || type.getIntOrFloatBitWidth() < 8)
+      return std::nullopt;
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
   if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty())
     return std::nullopt;
@@ -63,10 +82,17 @@ std::optional<Product> productOf(linalg::LinalgOp op) {
   AffineMap map = op.getMatchingIndexingMap(panel);
   if (map.getNumResults() < 2 || !map.isProjectedPermutation())
     return std::nullopt;
-  Product product{(isSwapped ? dims->n : dims->m).back(), *column, dims->k.back(),
-                  panel->getOperandNumber(), false};
+  Product product{
+      (isSwapped ? dims->n : dims->m).back(), *column, dims->k.back(), panel->getOperandNumber(),
+      1 - panel->getOperandNumber(),          false};
   product.isTransposed = loopAt(map, map.getNumResults() - 1) != column;
   return product;
+}
+
+/// What an operand, a slice mostly, is a part of.
+RankedTensorType sourceOf(Value operand) {
+  auto slice = operand.getDefiningOp<tensor::ExtractSliceOp>();
+  return cast<RankedTensorType>(slice ? slice.getSource().getType() : operand.getType());
 }
 
 struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
@@ -101,13 +127,28 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       return !isKnown || rows >= rowsWorthATransposition;
     if (isKnown && rows < rowsWorthACopy)
       return false;
-    auto source = op->getOperand(product.panel).getDefiningOp<tensor::ExtractSliceOp>();
-    auto type = cast<RankedTensorType>(source ? source.getSource().getType()
-                                              : op->getOperand(product.panel).getType());
+    RankedTensorType type = sourceOf(op->getOperand(product.panel));
     const int64_t columns = type.getShape().back(), depth = sizes[product.depth];
     const int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
     return ShapedType::isDynamic(columns) || ShapedType::isDynamic(depth) || depth > panelDepth ||
            columns * bytes >= largeStride;
+  }
+
+  /// Would the rows otherwise be read again from far away for each panel?
+  static bool copyOfRowsPays(linalg::LinalgOp op, const Product &product) {
+    // Transposing so much would cost more than it saves.
+    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
+    if (loopAt(map, map.getNumResults() - 1) != product.depth)
+      return false;
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    RankedTensorType source = sourceOf(op->getOperand(product.rows));
+    const int64_t stride = source.getShape().back(), bytes = source.getElementTypeBitWidth() / 8;
+    auto isAtLeast = [](int64_t size, int64_t least) {
+      return ShapedType::isDynamic(size) || size >= least;
+    };
+    return isAtLeast(sizes[product.column], columnsWorthACopy) &&
+           isAtLeast(sizes[product.row], rowsWorthACopy) &&
+           isAtLeast(stride, largeRowStride / bytes);
   }
 
   LogicalResult pack(linalg::LinalgOp op, const Product &product) {
@@ -127,6 +168,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
         order.push_back(loop);
     order.append({product.depth, product.column, product.row});
 
+    const bool rowsAreCopied = copyOfRowsPays(op, product);
     rewriter.setInsertionPoint(op);
     scf::SCFTilingOptions options;
     options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
@@ -136,81 +178,108 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     if (failed(tiled))
       return failure();
     rewriter.replaceOp(op, tiled->replacements);
-    SmallVector<linalg::LinalgOp> parts = {cast<linalg::LinalgOp>(tiled->tiledOps.front())};
+    auto inner = cast<linalg::LinalgOp>(tiled->tiledOps.front());
+    auto columns = cast<scf::ForOp>(tiled->loops.back().getOperation());
+    if (rowsAreCopied)
+      inner = copyRows(rewriter, inner, product, columns);
+    SmallVector<linalg::LinalgOp> parts = {inner};
     // The last panel apart, so that all others have as many columns as a register tile.
     scf::ForOp rest;
-    if (succeeded(scf::peelForLoopAndSimplifyBounds(
-            rewriter, cast<scf::ForOp>(tiled->loops.back().getOperation()), rest)))
+    if (succeeded(scf::peelForLoopAndSimplifyBounds(rewriter, columns, rest)))
       rest.walk([&](linalg::LinalgOp part) { parts.push_back(part); });
-    for (linalg::LinalgOp part : parts)
-      if (failed(copyPanel(rewriter, part, product, sizes)))
-        return failure();
+    for (linalg::LinalgOp part : parts) {
+      rewriter.setInsertionPoint(part);
+      copyOperand(rewriter, part, product.panel, {product.depth, product.column},
+                  {sizes[product.depth], sizes[product.column]});
+    }
     return success();
   }
 
-  /// Gives `op` a copy of its panel, of one row for each iteration of the reduction.
-  LogicalResult copyPanel(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
-                          ArrayRef<int64_t> sizes) {
-    rewriter.setInsertionPoint(op);
+  /// Copies the block of rows for all columns, in front of the loop over those. Returns the op that uses it.
+  static linalg::LinalgOp copyRows(IRRewriter &rewriter, linalg::LinalgOp op,
+                                   const Product &product, scf::ForOp columns) {
+    moveLoopInvariantCode(columns);
+    Value block = op->getOperand(product.rows);
+    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
+    std::optional<unsigned> dimension =
+        map.getResultPosition(rewriter.getAffineDimExpr(product.row));
+    if (!dimension || !columns.isDefinedOutsideOfLoop(block))
+      return op;
+    FailureOr<int64_t> rows = ValueBoundsConstraintSet::computeConstantBound(
+        presburger::BoundType::UB, {block, *dimension}, /*stopCondition=*/nullptr,
+        /*closedUB=*/true);
+    if (failed(rows) || *rows > mostRows)
+      return op;
+    rewriter.setInsertionPoint(columns);
+    return copyOperand(rewriter, op, product.rows, {product.row, product.depth},
+                       {*rows, panelDepth}, rowPadding);
+  }
+
+  /// Gives `op` a copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are
+  /// those of `innermost`, of at most `memory`, rows `padding` elements apart; all others have one element. Returns the op in its place.
+  static linalg::LinalgOp copyOperand(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
+                                      std::array<unsigned, 2> innermost,
+                                      std::array<int64_t, 2> memory, int64_t padding = 0) {
     Location loc = op.getLoc();
-    Value panel = op->getOperand(product.panel);
-    auto type = cast<RankedTensorType>(panel.getType());
-    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.panel));
-    // The copy has the dimensions of the panel, depth and columns innermost.
+    Value operand = op->getOperand(number);
+    auto type = cast<RankedTensorType>(operand.getType());
+    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
     SmallVector<unsigned> loops; // of the op, by dimension of the copy
     for (AffineExpr result : map.getResults())
       if (unsigned loop = cast<AffineDimExpr>(result).getPosition();
-          loop != product.depth && loop != product.column)
+          !llvm::is_contained(innermost, loop))
         loops.push_back(loop);
-    loops.append({product.depth, product.column});
-    SmallVector<int64_t> memory;
+    SmallVector<int64_t> whole(loops.size(), 1);
+    loops.append(innermost.begin(), innermost.end());
+    whole.append(memory.begin(), memory.end());
     SmallVector<OpFoldResult> extents;
     SmallVector<AffineExpr> read(type.getRank()), write;
     for (unsigned loop : loops) {
-      for (auto [dimension, result] : llvm::enumerate(map.getResults()))
-        if (cast<AffineDimExpr>(result).getPosition() == loop) {
-          extents.push_back(tensor::getMixedSize(rewriter, loc, panel, int64_t(dimension)));
-          read[dimension] = rewriter.getAffineDimExpr(unsigned(write.size()));
-        }
-      memory.push_back(sizes[loop]);
+      const unsigned dimension = *map.getResultPosition(rewriter.getAffineDimExpr(loop));
+      extents.push_back(tensor::getMixedSize(rewriter, loc, operand, int64_t(dimension)));
+      read[dimension] = rewriter.getAffineDimExpr(unsigned(write.size()));
+      int64_t &size = whole[write.size()];
+      if (std::optional<int64_t> known = getConstantIntValue(extents.back()))
+        size = std::min(size, *known);
       write.push_back(rewriter.getAffineDimExpr(unsigned(write.size())));
-      // Known and smaller.
-      if (std::optional<int64_t> extent = getConstantIntValue(extents.back()))
-        memory.back() = std::min(memory.back(), *extent);
     }
-    Value whole = tensor::EmptyOp::create(rewriter, loc, memory, type.getElementType());
+    whole.back() += padding;
+    Value empty = tensor::EmptyOp::create(rewriter, loc, whole, type.getElementType());
     SmallVector<OpFoldResult> zeros(extents.size(), rewriter.getIndexAttr(0)),
         ones(extents.size(), rewriter.getIndexAttr(1));
-    Value part = tensor::ExtractSliceOp::create(rewriter, loc, whole, zeros, extents, ones);
+    Value part = tensor::ExtractSliceOp::create(rewriter, loc, empty, zeros, extents, ones);
     const unsigned rank = unsigned(write.size());
-    AffineMap maps[] = {AffineMap::get(rank, 0, read, &getContext()),
-                        AffineMap::get(rank, 0, write, &getContext())};
+    MLIRContext *context = rewriter.getContext();
+    AffineMap maps[] = {AffineMap::get(rank, 0, read, context),
+                        AffineMap::get(rank, 0, write, context)};
     // Upstream folds a generic op that does nothing but copy.
-    Value copy = maps[0].isIdentity()
-                     ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, panel, part)
-                           ->getResult(0)
-                     : linalg::GenericOp::create(
-                           rewriter, loc, part.getType(), panel, part, maps,
-                           SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-                           [](OpBuilder &b, Location at, ValueRange arguments) {
-                             linalg::YieldOp::create(b, at, arguments[0]);
-                           })
-                           .getResult(0);
+    Value copy =
+        maps[0].isIdentity()
+            ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
+                  ->getResult(0)
+            : linalg::GenericOp::create(
+                  rewriter, loc, part.getType(), operand, part, maps,
+                  SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+                  [](OpBuilder &b, Location at, ValueRange arguments) {
+                    linalg::YieldOp::create(b, at, arguments[0]);
+                  })
+                  .getResult(0);
 
     // The op again, generic, with its operand in the new order.
     SmallVector<AffineMap> opMaps = op.getIndexingMapsArray();
     SmallVector<AffineExpr> results;
     for (unsigned loop : loops)
       results.push_back(rewriter.getAffineDimExpr(loop));
-    opMaps[product.panel] = AffineMap::get(op.getNumLoops(), 0, results, &getContext());
+    opMaps[number] = AffineMap::get(op.getNumLoops(), 0, results, context);
     SmallVector<Value> inputs = op.getDpsInputs();
-    inputs[product.panel] = copy;
+    inputs[number] = copy;
+    rewriter.setInsertionPoint(op);
     auto generic = linalg::GenericOp::create(rewriter, loc, op->getResultTypes(), inputs,
                                              op.getDpsInits(), opMaps, op.getIteratorTypesArray());
     IRMapping mapping;
     op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
     rewriter.replaceOp(op, generic.getResults());
-    return success();
+    return cast<linalg::LinalgOp>(generic.getOperation());
   }
 };
 

@@ -1,7 +1,7 @@
 // Code generation for dispatch functions on a CPU: tiling, vectorisation, workgroups.
 //
-// Passes between the tensor level and plain loops; they see one dispatch function at a time and take
-// what they know of the machine as options that ir/Pipelines sets from the target.
+// Passes between the tensor level and plain loops; they see one dispatch function at a time. What they know of the
+// machine is in the module's target, or comes as options that ir/Pipelines sets from it.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

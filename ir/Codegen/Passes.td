@@ -48,6 +48,9 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
         linalg.generic ins(%a[0, %k] [64, 512], %panel) outs(%c[0, %n] [64, 16])
     ```
 
+    The other operand, the block's rows, is copied in front of the loop over the columns where there are many of those and its
+    rows lie at least 4 KiB apart: rows would otherwise fall on the same lines of the second-level cache.
+
     Only where that pays: an operand whose columns are not contiguous, for four rows and more; others for 48 rows, if
     a row is long or there are many. The order in which a sum is taken stays the same.
   }];

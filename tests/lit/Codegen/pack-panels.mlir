@@ -64,6 +64,39 @@ func.func private @swapped(%a: tensor<700x64xf32>, %b: tensor<700x96xf32>, %c: t
 
 // -----
 
+// Many columns use a block of rows: where its rows lie far apart it is copied in front of them, with rows that do not
+// fall on the same lines of the caches.
+// CHECK-LABEL: func.func private @far_rows(
+//  CHECK-SAME: %[[A:.*]]: tensor<96x2048xf32>, %[[B:.*]]: tensor<2048x512xf32>
+//       CHECK: scf.for %[[K:.*]] = %{{.*}} to %c2048 step %c512
+//       CHECK:   %[[ROWS:.*]] = tensor.extract_slice %[[A]][0, %[[K]]] [96, 512] [1, 1]
+//       CHECK:   tensor.empty() : tensor<96x528xf32>
+//       CHECK:   %[[BLOCK:.*]] = bufferization.materialize_in_destination %[[ROWS]] in
+//       CHECK:   scf.for %[[N:.*]] = %{{.*}} to %c512
+//       CHECK:     %[[PANEL:.*]] = bufferization.materialize_in_destination
+//       CHECK:     linalg.generic {{.*}} ins(%[[BLOCK]], %[[PANEL]] : tensor<96x512xf32>, tensor<512x16xf32>)
+func.func private @far_rows(%a: tensor<96x2048xf32>, %b: tensor<2048x512xf32>, %c: tensor<96x512xf32>)
+    -> tensor<96x512xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<96x2048xf32>, tensor<2048x512xf32>) outs(%c : tensor<96x512xf32>)
+      -> tensor<96x512xf32>
+  return %r : tensor<96x512xf32>
+}
+
+// -----
+
+// Complex numbers are not what register tiles are made of.
+// CHECK-LABEL: func.func private @complex(
+//   CHECK-NOT: scf.for
+func.func private @complex(%a: tensor<64x2048xcomplex<f32>>, %b: tensor<2048x512xcomplex<f32>>,
+                           %c: tensor<64x512xcomplex<f32>>) -> tensor<64x512xcomplex<f32>>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x2048xcomplex<f32>>, tensor<2048x512xcomplex<f32>>)
+                     outs(%c : tensor<64x512xcomplex<f32>>) -> tensor<64x512xcomplex<f32>>
+  return %r : tensor<64x512xcomplex<f32>>
+}
+
+// -----
+
 // Few rows, or few and short columns, are not worth a copy, nor is what has no iterations; a function of the host is
 // left alone.
 // CHECK-LABEL: func.func private @few_rows(
