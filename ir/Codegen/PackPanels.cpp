@@ -143,6 +143,10 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     RankedTensorType source = sourceOf(op->getOperand(product.rows));
     const int64_t stride = source.getShape().back(), bytes = source.getElementTypeBitWidth() / 8;
+    // Memory whose size only the call knows cannot be on the stack.
+    if (ShapedType::isDynamic(sizes[product.row]) || ShapedType::isDynamic(sizes[product.depth]) ||
+        sizes[product.depth] % panelDepth != 0)
+      return false;
     auto isAtLeast = [](int64_t size, int64_t least) {
       return ShapedType::isDynamic(size) || size >= least;
     };
