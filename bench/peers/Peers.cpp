@@ -15,11 +15,17 @@ namespace plim::bench {
 
 using runtime::ElementType;
 
-void chooseKernelsOfPeers(char **argv) {
-  // Releases of OpenBLAS before a processor do not know it, and take it for one without AVX-512.
-  if (std::getenv("OPENBLAS_CORETYPE") || !__builtin_cpu_supports("avx512f"))
+void prepareForPeers(char **argv) {
+  constexpr const char *isPrepared = "PLIM_PEERS_ARE_PREPARED";
+  if (std::getenv(isPrepared))
     return;
-  setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 1);
+  setenv(isPrepared, "1", 1);
+  // Releases of OpenBLAS before a processor do not know it, and take it for one without AVX-512.
+  if (__builtin_cpu_supports("avx512f"))
+    setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 0);
+  // Threads that wait for work by turning in a loop would have it at the cost of whose turn it is.
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);
   execv("/proc/self/exe", argv);
 }
 

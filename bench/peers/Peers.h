@@ -24,9 +24,9 @@ struct Peer {
   std::function<void()> run; // writes c
 };
 
-/// The process again, with the environment in which peers take the kernels that fit this processor. To be called
-/// first in main().
-void chooseKernelsOfPeers(char **argv);
+/// The process again, with the environment in which peers take the kernels that fit this processor and let it go while
+/// they wait. To be called first in main().
+void prepareForPeers(char **argv);
 
 /// Those that can do it, on `threads` threads. The memory must live as long as they.
 std::vector<Peer> peersOf(const Product &product, int threads, const void *a, const void *b,

@@ -282,6 +282,6 @@ void registerAll() {
 } // namespace
 
 int main(int argc, char **argv) {
-  chooseKernelsOfPeers(argv);
+  prepareForPeers(argv);
   return runBenchmarks(argc, argv, registerAll);
 }
