@@ -10,7 +10,6 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 #include <array>
@@ -40,8 +39,6 @@ constexpr int64_t largeStride = 512;
 constexpr int64_t columnsWorthACopy = 512;
 /// Bytes between the rows of that block from which on they are better copied.
 constexpr int64_t largeRowStride = 4096;
-/// No block has more: 512 elements of each fill a second-level cache.
-constexpr int64_t mostRows = 1024;
 /// Elements by which rows of that copy are longer than what they hold, so that they do not fall on the same lines.
 constexpr int64_t rowPadding = 16;
 
@@ -50,7 +47,7 @@ struct Product {
   unsigned row, column, depth;
   unsigned panel;    // number of the operand that depends on `column` and `depth`
   unsigned rows;     // number of the other one
-  bool isTransposed; // ... and whose innermost dimension is not `column`
+  bool isTransposed; // is the innermost dimension of the panel another one than `column`?
 };
 
 /// The only loop that the map has as a result of its own at `position`, if that is all the result is.
@@ -116,10 +113,20 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       }
   }
 
+  /// As many as a register tile has.
+  int64_t panelColumns(linalg::LinalgOp op) const {
+    return 2 * (vectorBits /
+                getElementTypeOrSelf(op.getDpsInits()[0].getType()).getIntOrFloatBitWidth());
+  }
+
   /// Is the panel's copy cheaper than what it saves?
   bool pays(linalg::LinalgOp op, const Product &product) {
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     if (llvm::is_contained(sizes, 0))
+      return false;
+    // plim-register-tile leaves so few columns to plain loops.
+    const int64_t width = sizes[product.column], least = 4;
+    if (panelColumns(op) < least || (!ShapedType::isDynamic(width) && width < least))
       return false;
     const int64_t rows = sizes[product.row];
     const bool isKnown = !ShapedType::isDynamic(rows);
@@ -143,7 +150,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     RankedTensorType source = sourceOf(op->getOperand(product.rows));
     const int64_t stride = source.getShape().back(), bytes = source.getElementTypeBitWidth() / 8;
-    // Memory whose size only the call knows cannot be on the stack.
+    // Only where the block is as large each time.
     if (ShapedType::isDynamic(sizes[product.row]) || ShapedType::isDynamic(sizes[product.depth]) ||
         sizes[product.depth] % panelDepth != 0)
       return false;
@@ -151,21 +158,18 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       return ShapedType::isDynamic(size) || size >= least;
     };
     return isAtLeast(sizes[product.column], columnsWorthACopy) &&
-           isAtLeast(sizes[product.row], rowsWorthACopy) &&
-           isAtLeast(stride, largeRowStride / bytes);
+           sizes[product.row] >= rowsWorthACopy && isAtLeast(stride, largeRowStride / bytes);
   }
 
   LogicalResult pack(linalg::LinalgOp op, const Product &product) {
     IRRewriter rewriter(&getContext());
-    const int64_t lanes =
-        vectorBits / getElementTypeOrSelf(op.getDpsInits()[0].getType()).getIntOrFloatBitWidth();
     // Outermost what has panels of its own, then the depth, so that a panel is made once, then its columns.
     SmallVector<int64_t> sizes(op.getNumLoops(), 0);
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       if (loop != product.row && loop != product.column && loop != product.depth)
         sizes[loop] = 1;
     sizes[product.depth] = panelDepth;
-    sizes[product.column] = 2 * lanes;
+    sizes[product.column] = panelColumns(op);
     SmallVector<int64_t> order;
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       if (sizes[loop] == 1)
@@ -204,23 +208,16 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
                                    const Product &product, scf::ForOp columns) {
     moveLoopInvariantCode(columns);
     Value block = op->getOperand(product.rows);
-    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
-    std::optional<unsigned> dimension =
-        map.getResultPosition(rewriter.getAffineDimExpr(product.row));
-    if (!dimension || !columns.isDefinedOutsideOfLoop(block))
-      return op;
-    FailureOr<int64_t> rows = ValueBoundsConstraintSet::computeConstantBound(
-        presburger::BoundType::UB, {block, *dimension}, /*stopCondition=*/nullptr,
-        /*closedUB=*/true);
-    if (failed(rows) || *rows > mostRows)
+    if (!columns.isDefinedOutsideOfLoop(block))
       return op;
     rewriter.setInsertionPoint(columns);
     return copyOperand(rewriter, op, product.rows, {product.row, product.depth},
-                       {*rows, panelDepth}, rowPadding);
+                       {op.getStaticLoopRanges()[product.row], panelDepth}, rowPadding);
   }
 
   /// Gives `op` a copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are
-  /// those of `innermost`, of at most `memory`, rows `padding` elements apart; all others have one element. Returns the op in its place.
+  /// those of `innermost`, of at most `memory`, rows `padding` elements apart; all others have one element. Returns the op
+  /// in its place.
   static linalg::LinalgOp copyOperand(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
                                       std::array<unsigned, 2> innermost,
                                       std::array<int64_t, 2> memory, int64_t padding = 0) {

@@ -70,6 +70,11 @@ int64_t tripCount(int64_t size) { return ShapedType::isDynamic(size) ? unknownTr
 /// a * b, or the most work that makes a difference.
 int64_t cappedProduct(int64_t a, int64_t b) { return checkedMul(a, b).value_or(INT64_MAX); }
 
+/// A few iterations more than planned are better than a second, nearly empty workgroup.
+bool isWhole(int64_t size, int64_t tile) {
+  return !ShapedType::isDynamic(size) && size <= tile + tile / 2;
+}
+
 /// Rows of a workgroup with a contraction: near `planned`, and such that register tiles leave no
 /// remainder, if there is such a number.
 int64_t rowTile(int64_t size, int64_t planned) {
@@ -137,15 +142,15 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     else
       for (int64_t loop : llvm::reverse(loops.asArrayRef())) {
         tiles[loop] = left;
-        left = std::max<int64_t>(1, left / std::max<int64_t>(1, tripCount(sizes[loop])));
+        left = std::max<int64_t>(
+            1, left / std::max<int64_t>(1, isWhole(sizes[loop], left) ? sizes[loop] : left));
       }
     bool split = false;
     for (int64_t loop : loops.asArrayRef()) {
-      // A few iterations more than planned are better than a second, nearly empty workgroup.
-      int64_t &tile = tiles[loop], size = sizes[loop];
-      const bool isWhole = !ShapedType::isDynamic(size) && size <= tile + tile / 2;
-      tilePoints = cappedProduct(tilePoints, std::max<int64_t>(1, isWhole ? size : tile));
-      if (isWhole)
+      int64_t &tile = tiles[loop];
+      const bool whole = isWhole(sizes[loop], tile);
+      tilePoints = cappedProduct(tilePoints, std::max<int64_t>(1, whole ? sizes[loop] : tile));
+      if (whole)
         tile = 0;
       split |= tile != 0;
     }

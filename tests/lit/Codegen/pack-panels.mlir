@@ -1,4 +1,7 @@
 // RUN: plimsoll-opt %s -plim-pack-panels=vector-bits=256 -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-pack-panels=vector-bits=32 -split-input-file | FileCheck %s --check-prefix=NARROW
+// With vectors of one element, or none, register tiles have too few columns.
+//   NARROW-NOT: scf.for
 
 // Blocks of 512 of the reduction, then panels as wide as a register tile; each is copied once for all rows.
 // CHECK-LABEL: func.func private @deep(
@@ -80,6 +83,18 @@ func.func private @far_rows(%a: tensor<96x2048xf32>, %b: tensor<2048x512xf32>, %
   %r = linalg.matmul ins(%a, %b : tensor<96x2048xf32>, tensor<2048x512xf32>) outs(%c : tensor<96x512xf32>)
       -> tensor<96x512xf32>
   return %r : tensor<96x512xf32>
+}
+
+// -----
+
+// One column is a plain loop.
+// CHECK-LABEL: func.func private @one_column(
+//   CHECK-NOT: scf.for
+func.func private @one_column(%a: tensor<64x2048xf32>, %b: tensor<2048x1xf32>, %c: tensor<64x1xf32>)
+    -> tensor<64x1xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x1xf32>) outs(%c : tensor<64x1xf32>)
+      -> tensor<64x1xf32>
+  return %r : tensor<64x1xf32>
 }
 
 // -----
