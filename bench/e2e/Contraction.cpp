@@ -26,19 +26,6 @@ namespace {
 
 constexpr float tolerance = 1e-4F;
 
-void addPeak(Contest &contest, int threads) {
-  constexpr int64_t rounds = 1 << 18;
-  contest.add(
-      "peak",
-      [threads] {
-        parallelRanges(threads, threads, [](int64_t begin, int64_t end) {
-          for (; begin < end; ++begin)
-            benchmark::DoNotOptimize(multiplyAdd(rounds));
-        });
-      },
-      multiplyAdd(rounds) * threads);
-}
-
 void matmulSquare(benchmark::State &state) {
   const int64_t n = state.range(0);
   auto engine = makeEngine(static_cast<int>(state.range(1)));

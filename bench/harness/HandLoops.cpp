@@ -91,20 +91,28 @@ void copyNonTemporal(float *y, const float *x, int64_t begin, int64_t end) {
 }
 
 double multiplyAdd(int64_t rounds) {
-  // Enough chains for the latency of two units.
-  constexpr int chains = 16;
-  Float16 acc[chains] = {};
-  Float16 x = Float16{} + 0.5F, y = Float16{} + 1.0F;
+  // Vectors of the width that there is, and chains enough for the latency of two units, which stay in registers.
+#if defined(__AVX512F__)
+  constexpr int lanes = 16;
+#elif defined(__AVX__)
+  constexpr int lanes = 8;
+#else
+  constexpr int lanes = 4;
+#endif
+  using Vector = float __attribute__((vector_size(lanes * sizeof(float))));
+  constexpr int chains = 12;
+  Vector acc[chains] = {};
+  Vector x = Vector{} + 0.5F, y = Vector{} + 1.0F;
   benchmark::DoNotOptimize(x);
   benchmark::DoNotOptimize(y);
   for (int64_t round = 0; round < rounds; ++round) {
 #pragma unroll
-    for (Float16 &chain : acc)
+    for (Vector &chain : acc)
       chain = chain * x + y;
   }
-  for (Float16 &chain : acc)
+  for (Vector &chain : acc)
     benchmark::DoNotOptimize(chain);
-  return static_cast<double>(rounds) * chains * 16 * 2;
+  return static_cast<double>(rounds) * chains * lanes * 2;
 }
 
 void scaleShiftRelu(float *__restrict y, const float *__restrict x, const float *__restrict w,

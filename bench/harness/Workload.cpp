@@ -1,5 +1,6 @@
 #include "bench/harness/Workload.h"
 
+#include "bench/harness/HandLoops.h"
 #include "tools/io/Random.h"
 
 #include <oneapi/tbb/parallel_for.h>
@@ -127,6 +128,19 @@ void parallelRanges(int threads, int64_t count,
         0, threads, [&](int index) { job(count * index / threads, count * (index + 1) / threads); },
         oneapi::tbb::static_partitioner());
   });
+}
+
+void addPeak(Contest &contest, int threads) {
+  constexpr int64_t rounds = 1 << 16;
+  contest.add(
+      "peak",
+      [threads] {
+        parallelRanges(threads, threads, [](int64_t begin, int64_t end) {
+          for (; begin < end; ++begin)
+            benchmark::DoNotOptimize(multiplyAdd(rounds));
+        });
+      },
+      multiplyAdd(rounds) * threads);
 }
 
 } // namespace plim::bench

@@ -4,6 +4,7 @@
 // Any thread.
 #pragma once
 
+#include "bench/harness/Contest.h"
 #include "engine/session/Engine.h"
 
 #include <cstdint>
@@ -62,5 +63,8 @@ std::string dispatchChain(int64_t steps);
 /// Calls job(begin, end) over [0, count) on `threads` threads, the caller included, in equal parts.
 void parallelRanges(int threads, int64_t count,
                     const std::function<void(int64_t begin, int64_t end)> &job);
+
+/// A candidate of the contest that multiplies and adds in registers on `threads` threads: the ceiling of products of f32.
+void addPeak(Contest &contest, int threads);
 
 } // namespace plim::bench

@@ -135,4 +135,90 @@ std::vector<Peer> peersOf(const Product &product, int threads, const void *a, co
   return peers;
 }
 
+std::vector<Peer> peersOf(const Convolution &convolution, int threads, const float *image,
+                          const float *filter, float *result) {
+  using dnnl::memory;
+  setThreadsOfOpenMP(threads);
+  const bool isGrouped = convolution.groups > 1;
+  std::string space;
+  for (char letter : {'d', 'h', 'w'})
+    if (convolution.image.find(letter) != std::string::npos)
+      space += letter;
+  auto strideOf = [](const std::string &letters, const std::vector<int64_t> &shape, char letter) {
+    int64_t stride = 1;
+    for (size_t i = letters.find(letter) + 1; i < shape.size(); ++i)
+      stride *= shape[i];
+    return letters.find(letter) == std::string::npos ? 1 : stride;
+  };
+  // oneDNN has the channels of all groups in one dimension of images: that of the one which is there.
+  auto imageDesc = [&](const std::string &letters, const std::vector<int64_t> &shape,
+                       char channel) {
+    memory::dims dims = {convolution.batch, convolution.groups * convolution.extent(channel)};
+    const bool hasChannel = letters.find(channel) != std::string::npos;
+    memory::dims strides = {strideOf(letters, shape, 'n'),
+                            strideOf(letters, shape, hasChannel ? channel : 'g')};
+    for (char letter : space) {
+      dims.push_back(shape[letters.find(letter)]);
+      strides.push_back(strideOf(letters, shape, letter));
+    }
+    return memory::desc(dims, memory::data_type::f32, strides);
+  };
+  memory::dims filterDims = {convolution.filters, convolution.channels}, filterStrides;
+  const std::vector<int64_t> filterShape = convolution.filterShape();
+  for (char letter : {'f', 'c'})
+    filterStrides.push_back(strideOf(convolution.filter, filterShape, letter));
+  if (isGrouped) {
+    filterDims.insert(filterDims.begin(), convolution.groups);
+    filterStrides.insert(filterStrides.begin(), strideOf(convolution.filter, filterShape, 'g'));
+  }
+  memory::dims strides, dilations, none;
+  for (char letter : space) {
+    const Convolution::Axis &axis = convolution.axis(letter);
+    filterDims.push_back(axis.window);
+    filterStrides.push_back(strideOf(convolution.filter, filterShape, letter));
+    strides.push_back(axis.stride);
+    dilations.push_back(axis.dilation - 1);
+    none.push_back(0);
+  }
+  const memory::desc source = imageDesc(convolution.image, convolution.imageShape(), 'c');
+  const memory::desc target = imageDesc(convolution.result, convolution.resultShape(), 'f');
+  const memory::desc plain(filterDims, memory::data_type::f32, filterStrides);
+  const memory::desc any(filterDims, memory::data_type::f32, memory::format_tag::any);
+
+  struct State {
+    dnnl::convolution_forward convolution;
+    dnnl::stream stream;
+    memory source, weights, target;
+  };
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  std::vector<Peer> peers;
+  for (bool isPacked : {false, true}) {
+    using Forward = dnnl::convolution_forward;
+    const Forward::primitive_desc chosen(
+        Forward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+                      source, isPacked ? any : plain, target, strides, dilations, none, none),
+        engine);
+    dnnl::stream stream(engine);
+    memory weights(plain, engine, const_cast<float *>(filter));
+    if (isPacked && chosen.weights_desc() != plain) {
+      memory packed(chosen.weights_desc(), engine);
+      dnnl::reorder(weights, packed).execute(stream, weights, packed);
+      stream.wait();
+      weights = packed;
+    }
+    auto state = std::make_shared<State>(State{Forward(chosen), stream,
+                                               memory(source, engine, const_cast<float *>(image)),
+                                               weights, memory(target, engine, result)});
+    peers.push_back({isPacked ? "onednn_packed" : "onednn", [state, threads] {
+                       setThreadsOfOpenMP(threads);
+                       state->convolution.execute(state->stream,
+                                                  {{DNNL_ARG_SRC, state->source},
+                                                   {DNNL_ARG_WEIGHTS, state->weights},
+                                                   {DNNL_ARG_DST, state->target}});
+                       state->stream.wait();
+                     }});
+  }
+  return peers;
+}
+
 } // namespace plim::bench

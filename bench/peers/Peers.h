@@ -1,4 +1,4 @@
-// Peers: the same matrix product in OpenBLAS and in oneDNN.
+// Peers: the same matrix product in OpenBLAS and in oneDNN, the same convolution in oneDNN.
 //
 // One thread at a time.
 #pragma once
@@ -19,6 +19,44 @@ struct Product {
   runtime::ElementType input = runtime::ElementType::F32, result = runtime::ElementType::F32;
 };
 
+/// The sum of the products of a filter with each window of an image, all dense and row-major.
+///
+/// Dimensions have letters, outermost first: n batch, g groups, c channels and f filters of a group, d, h, w space, which is the
+/// window's in the filter. There is no padding: an image has what its windows touch.
+struct Convolution {
+  std::string image{}, filter{}, result{}; // such as "nhwc", "hwcf", "nhwf"
+  int64_t batch = 1, groups = 1, channels = 1, filters = 1;
+  struct Axis {
+    int64_t extent = 1, window = 1, stride = 1, dilation = 1; // extent: of the result
+    int64_t image() const { return (extent - 1) * stride + (window - 1) * dilation + 1; }
+  };
+  Axis d{}, h{}, w{};
+
+  const Axis &axis(char letter) const { return letter == 'd' ? d : letter == 'h' ? h : w; }
+  static bool isSpace(char letter) { return letter == 'd' || letter == 'h' || letter == 'w'; }
+  /// Of a letter that is not of space.
+  int64_t extent(char letter) const {
+    return letter == 'n' ? batch : letter == 'g' ? groups : letter == 'c' ? channels : filters;
+  }
+  std::vector<int64_t> imageShape() const {
+    return shape(image, [](const Axis &axis) { return axis.image(); });
+  }
+  std::vector<int64_t> filterShape() const {
+    return shape(filter, [](const Axis &axis) { return axis.window; });
+  }
+  std::vector<int64_t> resultShape() const {
+    return shape(result, [](const Axis &axis) { return axis.extent; });
+  }
+
+private:
+  template <typename Of> std::vector<int64_t> shape(const std::string &letters, Of of) const {
+    std::vector<int64_t> extents;
+    for (char letter : letters)
+      extents.push_back(isSpace(letter) ? of(axis(letter)) : extent(letter));
+    return extents;
+  }
+};
+
 struct Peer {
   std::string name;
   std::function<void()> run; // writes c
@@ -31,5 +69,9 @@ void prepareForPeers(char **argv);
 /// Those that can do it, on `threads` threads. The memory must live as long as they.
 std::vector<Peer> peersOf(const Product &product, int threads, const void *a, const void *b,
                           void *c);
+
+/// Of f32. oneDNN twice: with the filter as it is, and with one that it has packed before, as it likes.
+std::vector<Peer> peersOf(const Convolution &convolution, int threads, const float *image,
+                          const float *filter, float *result);
 
 } // namespace plim::bench

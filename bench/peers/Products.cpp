@@ -7,11 +7,10 @@
 // Counters beside those of Contest: best, our speed by that of the faster peer, median over the rounds.
 
 #include "bench/harness/Contest.h"
-#include "bench/harness/HandLoops.h"
 #include "bench/harness/Main.h"
 #include "bench/harness/Workload.h"
 #include "bench/peers/Peers.h"
-#include "tools/io/Random.h"
+#include "bench/peers/Sums.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,45 +77,6 @@ std::string moduleOf(const Case &each) {
          c + "\n}\n";
 }
 
-double read(const Buffer &buffer, int64_t index) {
-  const auto *data = static_cast<const char *>(buffer.data());
-  auto as = [&]<typename T>(T value) {
-    std::memcpy(&value, data + index * int64_t(sizeof(T)), sizeof(T));
-    return value;
-  };
-  switch (buffer.type()) {
-  case ElementType::F32:
-    return as(float());
-  case ElementType::F64:
-    return as(double());
-  case ElementType::F16:
-    return static_cast<double>(as(_Float16()));
-  case ElementType::BF16:
-    return static_cast<double>(std::bit_cast<float>(uint32_t(as(uint16_t())) << 16));
-  case ElementType::I8:
-    return as(int8_t());
-  case ElementType::I32:
-    return as(int32_t());
-  default:
-    fail("an element type that is not read here");
-  }
-}
-
-double epsilonOf(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-    return 0x1p-52;
-  case ElementType::F32:
-    return 0x1p-23;
-  case ElementType::F16:
-    return 0x1p-10;
-  case ElementType::BF16:
-    return 0x1p-7;
-  default:
-    return 0;
-  }
-}
-
 /// Some elements, those of the corners among them, beside their sums in f64.
 void check(const char *what, const Product &p, const Buffer &a, const Buffer &b, const Buffer &c) {
   std::mt19937_64 random(7);
@@ -133,25 +93,16 @@ void check(const char *what, const Product &p, const Buffer &a, const Buffer &b,
       sum += left * right;
       magnitude += std::fabs(left * right);
     }
-    const double have = read(c, (batch * p.m + row) * p.n + column);
-    // Rounded once at the end, and each sum in f32, or in f64, on the way.
-    const double inner = p.result == ElementType::F64 ? 0x1p-52 : 0x1p-23;
-    const double allowed =
-        epsilonOf(p.result) * std::fabs(sum) + inner * magnitude * std::sqrt(double(p.k)) * 4;
-    if (!(std::fabs(have - sum) <= (runtime::isFloat(p.result) ? allowed : 0)))
-      fail(std::string(what) + ": element " + std::to_string(row) + ", " + std::to_string(column) +
-           " is " + std::to_string(have) + ", it should be " + std::to_string(sum));
+    const int64_t where = (batch * p.m + row) * p.n + column;
+    checkSum(what, where, p.result, read(c, where), sum, magnitude, p.k);
   }
 }
 
 Buffer make(const Product &p, int64_t rows, int64_t columns, ElementType type, uint64_t seed) {
-  static const auto pool = std::make_shared<runtime::MemoryPool>();
   std::vector<int64_t> extents = {rows, columns};
   if (p.batch > 1)
     extents.insert(extents.begin(), p.batch);
-  Buffer buffer = orFail(Buffer::allocate(pool, type, extents));
-  tools::fillRandom(type, seed, buffer.elementCount(), buffer.mutableData());
-  return buffer;
+  return randomBuffer(type, std::move(extents), seed);
 }
 
 void product(benchmark::State &state, const Case &each, int threads) {
@@ -188,23 +139,9 @@ void product(benchmark::State &state, const Case &each, int threads) {
     check(peer.name.c_str(), p, a, b, c);
     contest.add(peer.name, repeated(peer.run), operations, calls);
   }
-  constexpr int64_t rounds = 1 << 16;
-  contest.add(
-      "peak",
-      [threads] {
-        parallelRanges(threads, threads, [](int64_t begin, int64_t end) {
-          for (; begin < end; ++begin)
-            benchmark::DoNotOptimize(multiplyAdd(rounds));
-        });
-      },
-      multiplyAdd(rounds) * threads);
+  addPeak(contest, threads);
   contest.run();
-  double best = 0;
-  for (const char *name : {"vs_openblas", "vs_onednn"})
-    if (auto found = state.counters.find(name); found != state.counters.end())
-      best = best == 0 ? found->second.value : std::min(best, found->second.value);
-  if (best != 0)
-    state.counters["best"] = best;
+  countBest(state);
 }
 
 std::vector<Case> allCases() {

@@ -1,18 +1,21 @@
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/Products.h"
+#include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
+#include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
-
-#include <array>
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPACKPANELS
@@ -24,6 +27,9 @@ using namespace plim::ir;
 
 namespace {
 
+/// On products that are still to be packed, and on parts of one whose operands are still to be copied.
+constexpr llvm::StringLiteral pendingAttr = "plim.pending", partAttr = "plim.part";
+
 /// Iterations of the reduction that one panel holds: long enough that the accumulators, which are loaded and
 /// stored once for each panel, cost little, and short enough that a panel stays in the caches next to the processor.
 constexpr int64_t panelDepth = 512;
@@ -31,9 +37,14 @@ constexpr int64_t panelDepth = 512;
 constexpr int64_t rowsWorthACopy = 48;
 /// The same where it would be read across its rows.
 constexpr int64_t rowsWorthATransposition = 4;
+/// The same where it is a window that moves along contiguous columns: convolutions of images stored by channels.
+constexpr int64_t rowsWorthAWindow = 16;
 /// Bytes between the rows of an operand from which on its columns are better copied: a panel that is not copied takes a
 /// line of the caches for each row, which for strides of powers of two are the same few.
 constexpr int64_t largeStride = 512;
+
+/// Bytes that a copy of the result with columns that fill vectors may have.
+constexpr int64_t mostOfResult = int64_t(1) << 16;
 
 /// Columns that must use a block of rows for its copy to pay.
 constexpr int64_t columnsWorthACopy = 512;
@@ -42,48 +53,49 @@ constexpr int64_t largeRowStride = 4096;
 /// Elements by which rows of that copy are longer than what they hold, so that they do not fall on the same lines.
 constexpr int64_t rowPadding = 16;
 
-/// A product of matrices: what its loops are. The accumulators of a register tile lie along `column`.
-struct Product {
-  unsigned row, column, depth;
-  unsigned panel;    // number of the operand that depends on `column` and `depth`
-  unsigned rows;     // number of the other one
-  bool isTransposed; // is the innermost dimension of the panel another one than `column`?
-};
-
-/// The only loop that the map has as a result of its own at `position`, if that is all the result is.
-std::optional<unsigned> loopAt(AffineMap map, unsigned position) {
-  auto loop = dyn_cast<AffineDimExpr>(map.getResult(position));
-  return loop ? std::optional<unsigned>(loop.getPosition()) : std::nullopt;
+/// Does plim-register-tile take the types of all operands?
+bool hasTileableTypes(linalg::LinalgOp op) {
+  return llvm::all_of(op->getOperands(), [](Value operand) {
+    Type type = getElementTypeOrSelf(operand.getType());
+    return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8;
+  });
 }
 
-std::optional<Product> productOf(linalg::LinalgOp op) {
-  if (!linalg::isaContractionOpInterface(op) || op.hasIndexSemantics())
-    return std::nullopt;
-  // plim-register-tile takes no others.
-  for (Value operand : op->getOperands())
-    if (Type type = getElementTypeOrSelf(operand.getType());
-        !type.isIntOrFloat() || type.getIntOrFloatBitWidth() < 8)
+/// Iterations of the loops together; nothing where they are not known.
+std::optional<int64_t> iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t product = 1;
+  for (unsigned loop : loops) {
+    if (ShapedType::isDynamic(sizes[loop]))
       return std::nullopt;
-  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
-  if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty())
-    return std::nullopt;
-  AffineMap output = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  std::optional<unsigned> column = loopAt(output, output.getNumResults() - 1);
-  if (!column)
-    return std::nullopt;
-  // Where the columns are those of the left operand, its role is the right one's.
-  const bool isSwapped = llvm::is_contained(dims->m, *column);
-  if (!isSwapped && !llvm::is_contained(dims->n, *column))
-    return std::nullopt;
-  OpOperand *panel = op.getDpsInputOperand(isSwapped ? 0 : 1);
-  AffineMap map = op.getMatchingIndexingMap(panel);
-  if (map.getNumResults() < 2 || !map.isProjectedPermutation())
-    return std::nullopt;
-  Product product{
-      (isSwapped ? dims->n : dims->m).back(), *column, dims->k.back(), panel->getOperandNumber(),
-      1 - panel->getOperandNumber(),          false};
-  product.isTransposed = loopAt(map, map.getNumResults() - 1) != column;
+    product = plim::checkedMul(product, sizes[loop]).value_or(INT64_MAX);
+  }
   return product;
+}
+
+/// Tiles of the loops of a reduction that have about panelDepth iterations together: the inner ones whole.
+SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges(), tiles(product.depthLoops.size());
+  int64_t left = panelDepth;
+  for (int64_t i = int64_t(tiles.size()) - 1; i >= 0; --i) {
+    const int64_t size = sizes[product.depthLoops[i]];
+    // A little more is better than a second panel that is nearly empty.
+    if (!ShapedType::isDynamic(size) && size <= left + left / 4) {
+      tiles[i] = size;
+      left = std::max<int64_t>(1, left / std::max<int64_t>(1, size));
+      continue;
+    }
+    tiles[i] = left;
+    // Of several loops one that divides, if there is one that is not much smaller.
+    for (int64_t tile = left; tiles.size() > 1 && !ShapedType::isDynamic(size) && 2 * tile > left;
+         --tile)
+      if (size % tile == 0) {
+        tiles[i] = tile;
+        break;
+      }
+    left = 1;
+  }
+  return tiles;
 }
 
 /// What an operand, a slice mostly, is a part of.
@@ -99,13 +111,13 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
       return;
-    SmallVector<linalg::LinalgOp> products;
     function.walk([&](linalg::LinalgOp op) {
-      if (op.hasPureTensorSemantics() && op.getNumReductionLoops() > 0)
-        products.push_back(op);
+      if (op.hasPureTensorSemantics() && productOf(op))
+        op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
     });
-    for (linalg::LinalgOp op : products)
-      if (std::optional<Product> product = productOf(op); product && pays(op, *product)) {
+    while (linalg::LinalgOp op = takeMarked(function, pendingAttr))
+      if (std::optional<Product> product = productOf(op);
+          product && hasTileableTypes(op) && pays(op, *product)) {
         if (succeeded(pack(op, *product)))
           ++packed;
         else
@@ -113,10 +125,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       }
   }
 
-  /// As many as a register tile has.
-  int64_t panelColumns(linalg::LinalgOp op) const {
-    return 2 * (vectorBits /
-                getElementTypeOrSelf(op.getDpsInits()[0].getType()).getIntOrFloatBitWidth());
+  int64_t lanes(linalg::LinalgOp op) const {
+    return vectorBits / getElementTypeOrSelf(op.getDpsInits()[0].getType()).getIntOrFloatBitWidth();
   }
 
   /// Is the panel's copy cheaper than what it saves?
@@ -126,61 +136,74 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       return false;
     // plim-register-tile leaves so few columns to plain loops.
     const int64_t width = sizes[product.column], least = 4;
-    if (panelColumns(op) < least || (!ShapedType::isDynamic(width) && width < least))
+    if (2 * lanes(op) < least || (!ShapedType::isDynamic(width) && width < least))
       return false;
-    const int64_t rows = sizes[product.row];
-    const bool isKnown = !ShapedType::isDynamic(rows);
-    if (product.isTransposed)
-      return !isKnown || rows >= rowsWorthATransposition;
-    if (isKnown && rows < rowsWorthACopy)
+    const int64_t rows = iterations(op, product.rowLoops).value_or(INT64_MAX);
+    OpOperand &panel = op->getOpOperand(product.panel);
+    const AffineMap map = op.getMatchingIndexingMap(&panel);
+    if (!isContiguousAlong(map, product.column))
+      return rows >= rowsWorthATransposition;
+    if (!map.isProjectedPermutation())
+      return rows >= rowsWorthAWindow;
+    if (rows < rowsWorthACopy)
       return false;
-    RankedTensorType type = sourceOf(op->getOperand(product.panel));
-    const int64_t columns = type.getShape().back(), depth = sizes[product.depth];
+    RankedTensorType type = sourceOf(panel.get());
+    const int64_t columns = type.getShape().back(),
+                  depth = iterations(op, product.depthLoops).value_or(INT64_MAX);
     const int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-    return ShapedType::isDynamic(columns) || ShapedType::isDynamic(depth) || depth > panelDepth ||
-           columns * bytes >= largeStride;
+    return ShapedType::isDynamic(columns) || depth > panelDepth || columns * bytes >= largeStride;
   }
 
   /// Would the rows otherwise be read again from far away for each panel?
   static bool copyOfRowsPays(linalg::LinalgOp op, const Product &product) {
+    if (product.depthLoops.size() != 1 || product.rowLoops.size() != 1)
+      return false;
+    const unsigned row = product.rowLoops.front(), depth = product.depthLoops.front();
     // Transposing so much would cost more than it saves.
     AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
-    if (loopAt(map, map.getNumResults() - 1) != product.depth)
+    if (!map.isProjectedPermutation() || map.getNumResults() < 2 ||
+        map.getResults().back() != getAffineDimExpr(depth, op.getContext()))
       return false;
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     RankedTensorType source = sourceOf(op->getOperand(product.rows));
     const int64_t stride = source.getShape().back(), bytes = source.getElementTypeBitWidth() / 8;
     // Only where the block is as large each time.
-    if (ShapedType::isDynamic(sizes[product.row]) || ShapedType::isDynamic(sizes[product.depth]) ||
-        sizes[product.depth] % panelDepth != 0)
+    if (ShapedType::isDynamic(sizes[row]) || ShapedType::isDynamic(sizes[depth]) ||
+        sizes[depth] % panelDepth != 0)
       return false;
     auto isAtLeast = [](int64_t size, int64_t least) {
       return ShapedType::isDynamic(size) || size >= least;
     };
-    return isAtLeast(sizes[product.column], columnsWorthACopy) &&
-           sizes[product.row] >= rowsWorthACopy && isAtLeast(stride, largeRowStride / bytes);
+    return isAtLeast(sizes[product.column], columnsWorthACopy) && sizes[row] >= rowsWorthACopy &&
+           isAtLeast(stride, largeRowStride / bytes);
   }
 
   LogicalResult pack(linalg::LinalgOp op, const Product &product) {
     IRRewriter rewriter(&getContext());
     // Outermost what has panels of its own, then the depth, so that a panel is made once, then its columns.
-    SmallVector<int64_t> sizes(op.getNumLoops(), 0);
-    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-      if (loop != product.row && loop != product.column && loop != product.depth)
-        sizes[loop] = 1;
-    sizes[product.depth] = panelDepth;
-    sizes[product.column] = panelColumns(op);
-    SmallVector<int64_t> order;
-    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-      if (sizes[loop] == 1)
-        order.push_back(loop);
-    order.append({product.depth, product.column, product.row});
+    const int64_t width = op.getStaticLoopRanges()[product.column], most = 2 * lanes(op);
+    const int64_t panelColumns = ShapedType::isDynamic(width) ? most : std::min(width, most);
+    SmallVector<int64_t> sizes(op.getNumLoops(), 0), order;
+    auto tileBy = [&](unsigned loop, int64_t size) {
+      sizes[loop] = size;
+      order.push_back(loop);
+    };
+    for (unsigned loop : product.batchLoops)
+      tileBy(loop, 1);
+    for (unsigned loop : product.columnLoops)
+      if (loop != product.column)
+        tileBy(loop, 1);
+    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depthTiles(op, product)))
+      tileBy(loop, tile);
+    tileBy(product.column, panelColumns);
+    for (unsigned loop : product.rowLoops)
+      tileBy(loop, 0);
 
     const bool rowsAreCopied = copyOfRowsPays(op, product);
     rewriter.setInsertionPoint(op);
     scf::SCFTilingOptions options;
     options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
-    options.setInterchange(order);
+    options.setInterchange(SmallVector<int64_t>(order));
     FailureOr<scf::SCFTilingResult> tiled =
         scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
     if (failed(tiled))
@@ -190,17 +213,61 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     auto columns = cast<scf::ForOp>(tiled->loops.back().getOperation());
     if (rowsAreCopied)
       inner = copyRows(rewriter, inner, product, columns);
-    SmallVector<linalg::LinalgOp> parts = {inner};
     // The last panel apart, so that all others have as many columns as a register tile.
+    inner->setAttr(partAttr, rewriter.getUnitAttr());
     scf::ForOp rest;
-    if (succeeded(scf::peelForLoopAndSimplifyBounds(rewriter, columns, rest)))
-      rest.walk([&](linalg::LinalgOp part) { parts.push_back(part); });
-    for (linalg::LinalgOp part : parts) {
+    (void)scf::peelForLoopAndSimplifyBounds(rewriter, columns, rest);
+    func::FuncOp function = getOperation();
+    if (failed(simplifyTiles(function)))
+      return failure();
+    while (linalg::LinalgOp part = takeMarked(function, partAttr)) {
+      SmallVector<unsigned> loops = product.depthLoops;
+      loops.push_back(product.column);
+      SmallVector<int64_t> memory;
+      for (unsigned loop : loops)
+        memory.push_back(sizes[loop]);
       rewriter.setInsertionPoint(part);
-      copyOperand(rewriter, part, product.panel, {product.depth, product.column},
-                  {sizes[product.depth], sizes[product.column]});
+      // What does not fill vectors gets columns of zeros, if the memory for a result with them is of a known size.
+      const int64_t columnsOfPart = part.getStaticLoopRanges()[product.column];
+      const int64_t filled = ShapedType::isDynamic(columnsOfPart)
+                                 ? most
+                                 : int64_t(llvm::alignTo(columnsOfPart, most / 2));
+      SmallVector<int64_t> shape;
+      if (columnsOfPart != filled)
+        shape = widenedShape(part.getDpsInits()[0], filled);
+      Copy panel = copyOf(rewriter, part, product.panel, loops, memory, shape.empty() ? 0 : filled);
+      part = withCopy(rewriter, part, product.panel, panel, shape);
+      joinDepthLoops(rewriter, part, product);
     }
     return success();
+  }
+
+  /// Makes one loop of those of the reduction, where both operands have them side by side in memory.
+  static void joinDepthLoops(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product) {
+    ReassociationIndices loops(product.depthLoops.begin(), product.depthLoops.end());
+    const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    if (loops.size() < 2 ||
+        !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }) ||
+        !linalg::areDimSequencesPreserved(maps, {loops}))
+      return;
+    // All dimensions but the outermost have to be there as a whole, and the distances between them known: upstream copies
+    // what it cannot prove to be dense.
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    for (unsigned number : {product.panel, product.rows}) {
+      ArrayRef<int64_t> shape = sourceOf(op->getOperand(number)).getShape();
+      for (unsigned loop : product.depthLoops) {
+        std::optional<unsigned> dimension =
+            maps[number].getResultPosition(getAffineDimExpr(loop, op.getContext()));
+        if (!dimension || ShapedType::isDynamicShape(shape.drop_front(*dimension + 1)) ||
+            (loop != product.depthLoops.front() && shape[*dimension] != sizes[loop]))
+          return;
+      }
+    }
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::CollapseResult> joined =
+        linalg::collapseOpIterationDims(op, {loops}, rewriter);
+    if (succeeded(joined))
+      rewriter.replaceOp(op, joined->results);
   }
 
   /// Copies the block of rows for all columns, in front of the loop over those. Returns the op that uses it.
@@ -210,49 +277,81 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     Value block = op->getOperand(product.rows);
     if (!columns.isDefinedOutsideOfLoop(block))
       return op;
+    const unsigned row = product.rowLoops.front(), depth = product.depthLoops.front();
     rewriter.setInsertionPoint(columns);
-    return copyOperand(rewriter, op, product.rows, {product.row, product.depth},
-                       {op.getStaticLoopRanges()[product.row], panelDepth}, rowPadding);
+    Copy copy = copyOf(rewriter, op, product.rows, {row, depth},
+                       {op.getStaticLoopRanges()[row], panelDepth}, /*width=*/0, rowPadding);
+    return withCopy(rewriter, op, product.rows, copy, {});
   }
 
-  /// Gives `op` a copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are
-  /// those of `innermost`, of at most `memory`, rows `padding` elements apart; all others have one element. Returns the op
-  /// in its place.
-  static linalg::LinalgOp copyOperand(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
-                                      std::array<unsigned, 2> innermost,
-                                      std::array<int64_t, 2> memory, int64_t padding = 0) {
-    Location loc = op.getLoc();
-    Value operand = op->getOperand(number);
-    auto type = cast<RankedTensorType>(operand.getType());
-    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
-    SmallVector<unsigned> loops; // of the op, by dimension of the copy
-    for (AffineExpr result : map.getResults())
-      if (unsigned loop = cast<AffineDimExpr>(result).getPosition();
-          !llvm::is_contained(innermost, loop))
-        loops.push_back(loop);
-    SmallVector<int64_t> whole(loops.size(), 1);
-    loops.append(innermost.begin(), innermost.end());
-    whole.append(memory.begin(), memory.end());
-    SmallVector<OpFoldResult> extents;
-    SmallVector<AffineExpr> read(type.getRank()), write;
-    for (unsigned loop : loops) {
-      const unsigned dimension = *map.getResultPosition(rewriter.getAffineDimExpr(loop));
-      extents.push_back(tensor::getMixedSize(rewriter, loc, operand, int64_t(dimension)));
-      read[dimension] = rewriter.getAffineDimExpr(unsigned(write.size()));
-      int64_t &size = whole[write.size()];
-      if (std::optional<int64_t> known = getConstantIntValue(extents.back()))
-        size = std::min(size, *known);
-      write.push_back(rewriter.getAffineDimExpr(unsigned(write.size())));
+  /// The shape of memory for a tensor with so many columns; empty if it is not known, or too large.
+  static SmallVector<int64_t> widenedShape(Value tensor, int64_t columns) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape.back() = columns;
+    int64_t bytes = type.getElementTypeBitWidth() / 8;
+    for (auto [dimension, extent] : llvm::enumerate(shape)) {
+      if (ShapedType::isDynamic(extent)) {
+        FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
+            presburger::BoundType::UB, {tensor, int64_t(dimension)}, nullptr, /*closedUB=*/true);
+        if (failed(most))
+          return {};
+        extent = std::max<int64_t>(1, *most);
+      }
+      bytes = plim::checkedMul(bytes, extent).value_or(INT64_MAX);
     }
-    whole.back() += padding;
-    Value empty = tensor::EmptyOp::create(rewriter, loc, whole, type.getElementType());
-    SmallVector<OpFoldResult> zeros(extents.size(), rewriter.getIndexAttr(0)),
-        ones(extents.size(), rewriter.getIndexAttr(1));
-    Value part = tensor::ExtractSliceOp::create(rewriter, loc, empty, zeros, extents, ones);
-    const unsigned rank = unsigned(write.size());
+    return bytes <= mostOfResult ? shape : SmallVector<int64_t>();
+  }
+
+  /// An operand elsewhere, and how an op reads it there.
+  struct Copy {
+    Value value;
+    AffineMap map;
+  };
+
+  /// A copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are those of
+  /// `innermost`, of at most `memory`; all others have one element. Rows of the copy have `width` elements, zeros behind
+  /// those of the operand, unless it is 0, and lie `padding` elements further apart.
+  static Copy copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
+                     ArrayRef<unsigned> innermost, ArrayRef<int64_t> memory, int64_t width,
+                     int64_t padding = 0) {
+    Location loc = op.getLoc();
     MLIRContext *context = rewriter.getContext();
-    AffineMap maps[] = {AffineMap::get(rank, 0, read, context),
-                        AffineMap::get(rank, 0, write, context)};
+    Value operand = op->getOperand(number);
+    const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
+    SmallVector<unsigned> loops; // of the op, by dimension of the copy
+    SmallVector<int64_t> whole;
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (map.isFunctionOfDim(loop) && !llvm::is_contained(innermost, loop)) {
+        loops.push_back(loop);
+        whole.push_back(1);
+      }
+    for (auto [loop, most] : llvm::zip_equal(innermost, memory))
+      if (map.isFunctionOfDim(loop)) {
+        loops.push_back(loop);
+        whole.push_back(most);
+      }
+    SmallVector<Range> ranges = op.createLoopRanges(rewriter, loc);
+    SmallVector<OpFoldResult> extents;
+    SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0)), read;
+    for (auto [dimension, loop] : llvm::enumerate(loops)) {
+      extents.push_back(ranges[loop].size);
+      dimensions[loop] = rewriter.getAffineDimExpr(unsigned(dimension));
+      read.push_back(rewriter.getAffineDimExpr(loop));
+      if (std::optional<int64_t> known = getConstantIntValue(extents.back()))
+        whole[dimension] = std::min(whole[dimension], *known);
+    }
+    const unsigned rank = unsigned(loops.size());
+    const AffineMap maps[] = {map.replaceDimsAndSymbols(dimensions, {}, rank, 0),
+                              AffineMap::getMultiDimIdentityMap(rank, context)};
+    whole.back() = std::max(whole.back(), width) + padding;
+    const SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0)),
+        ones(rank, rewriter.getIndexAttr(1));
+    Value all =
+        tensor::EmptyOp::create(rewriter, loc, whole, getElementTypeOrSelf(operand.getType()));
+    if (width != 0)
+      all = withZerosBehind(rewriter, loc, all, extents.back());
+    Value part = tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, extents, ones);
     // Upstream folds a generic op that does nothing but copy.
     Value copy =
         maps[0].isIdentity()
@@ -265,21 +364,65 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
                     linalg::YieldOp::create(b, at, arguments[0]);
                   })
                   .getResult(0);
+    if (width != 0) {
+      SmallVector<OpFoldResult> widened = extents;
+      widened.back() = rewriter.getIndexAttr(width);
+      copy = tensor::InsertSliceOp::create(rewriter, loc, copy, all, zeros, extents, ones);
+      copy = tensor::ExtractSliceOp::create(rewriter, loc, copy, zeros, widened, ones);
+    }
+    return {copy, AffineMap::get(op.getNumLoops(), 0, read, context)};
+  }
 
-    // The op again, generic, with its operand in the new order.
-    SmallVector<AffineMap> opMaps = op.getIndexingMapsArray();
-    SmallVector<AffineExpr> results;
-    for (unsigned loop : loops)
-      results.push_back(rewriter.getAffineDimExpr(loop));
-    opMaps[number] = AffineMap::get(op.getNumLoops(), 0, results, context);
-    SmallVector<Value> inputs = op.getDpsInputs();
-    inputs[number] = copy;
+  /// A tensor of a known shape with zeros in the innermost dimension, from `first`.
+  static Value withZerosBehind(IRRewriter &rewriter, Location loc, Value tensor,
+                               OpFoldResult first) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    const unsigned rank = unsigned(type.getRank());
+    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)),
+        ones(rank, rewriter.getIndexAttr(1)),
+        sizes = getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
+    AffineExpr width = rewriter.getAffineConstantExpr(type.getShape().back());
+    offsets.back() = first;
+    sizes.back() = affine::makeComposedFoldedAffineApply(
+        rewriter, loc, width - rewriter.getAffineSymbolExpr(0), first);
+    Value behind = tensor::ExtractSliceOp::create(rewriter, loc, tensor, offsets, sizes, ones);
+    Value zero =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
+    behind = linalg::FillOp::create(rewriter, loc, zero, behind).getResult(0);
+    return tensor::InsertSliceOp::create(rewriter, loc, behind, tensor, offsets, sizes, ones);
+  }
+
+  /// The op again, generic, with a copy for an operand. If that has more columns than the result, so has a copy of the
+  /// result, in memory of `shape`, of which the columns that there are replace those of `op`.
+  static linalg::LinalgOp withCopy(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
+                                   const Copy &copy, ArrayRef<int64_t> shape) {
+    Location loc = op.getLoc();
     rewriter.setInsertionPoint(op);
-    auto generic = linalg::GenericOp::create(rewriter, loc, op->getResultTypes(), inputs,
-                                             op.getDpsInits(), opMaps, op.getIteratorTypesArray());
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<Value> inputs = op.getDpsInputs();
+    maps[number] = copy.map;
+    inputs[number] = copy.value;
+    Value result = op.getDpsInits()[0];
+    auto type = cast<RankedTensorType>(result.getType());
+    const SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0)),
+        ones(type.getRank(), rewriter.getIndexAttr(1)),
+        sizes = tensor::getMixedSizes(rewriter, loc, result);
+    if (!shape.empty()) {
+      SmallVector<OpFoldResult> widened = sizes;
+      widened.back() = rewriter.getIndexAttr(shape.back());
+      Value wide = tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
+      wide = withZerosBehind(rewriter, loc, wide, sizes.back());
+      wide = tensor::InsertSliceOp::create(rewriter, loc, result, wide, zeros, sizes, ones);
+      result = tensor::ExtractSliceOp::create(rewriter, loc, wide, zeros, widened, ones);
+    }
+    auto generic = linalg::GenericOp::create(rewriter, loc, result.getType(), inputs, result, maps,
+                                             op.getIteratorTypesArray());
     IRMapping mapping;
     op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
-    rewriter.replaceOp(op, generic.getResults());
+    result = generic.getResult(0);
+    if (!shape.empty())
+      result = tensor::ExtractSliceOp::create(rewriter, loc, result, zeros, sizes, ones);
+    rewriter.replaceOp(op, result);
     return cast<linalg::LinalgOp>(generic.getOperation());
   }
 };

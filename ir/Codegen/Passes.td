@@ -11,9 +11,10 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     task: about two million scalar operations, a point costing its arithmetic plus its memory
     traffic. A problem that fits one workgroup stays whole.
 
-    Workgroups of a contraction are larger, since they use again what they load: four for each core of the target,
-    with as many rows as half the second-level cache has room for, 512 elements of each; at least 48 rows, if there
-    are as many for each core, where a consumer needs whole rows.
+    Workgroups of a contraction or a convolution are larger, since they use again what they load: four for each core of
+    the target, with as many rows as half the second-level cache has room for, 512 elements of each, and columns for the
+    rest (`Products.h` says which loops are which); at least 48 rows, if there are as many for each core, where a
+    consumer needs whole rows.
 
     The loops that may be tiled stand in `plim.parallel_loops`; `plim.cost` receives the estimated
     scalar operations of one workgroup.
@@ -32,12 +33,12 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
 }
 
 def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
-  let summary = "Copy what a product of matrices reads along its columns";
+  let summary = "Copy what a product or a convolution reads along its columns";
   let description = [{
-    In a product of matrices, named or generic, of any layout and with any further dimensions, blocks the reduction
-    and the columns, and copies each block of the operand with columns: a panel of 512 rows, as wide as a register
-    tile, whose elements then lie in the order in which `plim-register-tile` reads them. All rows of a workgroup use
-    a panel while it is in the nearest caches.
+    In a reduction over two operands, named or generic, of any layout (`Products.h`), blocks the reduction and the columns,
+    and copies each block of the operand with columns: a panel of about 512 rows, as wide as a register tile, whose
+    elements then lie in the order in which `plim-register-tile` reads them. All rows of a workgroup use a panel while it
+    is in the nearest caches.
 
     ```mlir
     %r = linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c) -> tensor<64x128xf32>
@@ -48,11 +49,18 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
         linalg.generic ins(%a[0, %k] [64, 512], %panel) outs(%c[0, %n] [64, 16])
     ```
 
+    In a convolution the panel is of the filter where channels are innermost, and of the image where they are not: it then
+    has the windows, whatever their strides and dilations are, and the loops over channels and window become one where the
+    filter has them side by side.
+
+    The last panel, whose columns may not fill vectors, has zeros behind them, and so has a copy of the result, if the
+    memory for that is known to be small.
+
     The other operand, the block's rows, is copied in front of the loop over the columns where there are many of those and its
     rows lie at least 4 KiB apart: rows would otherwise fall on the same lines of the second-level cache.
 
-    Only where that pays: an operand whose columns are not contiguous, for four rows and more; others for 48 rows, if
-    a row is long or there are many. The order in which a sum is taken stays the same.
+    Only where that pays: an operand whose columns are not contiguous, for four rows and more; one read through windows,
+    for 16; others for 48 rows, if a row is long or there are many. The order in which a sum is taken stays the same.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
@@ -71,7 +79,8 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
     and contiguous in an input: tiles that dimension by a few vectors and one more parallel
     dimension by as many rows as registers allow, peels the remainders, runs all reduction loops
     with step one inside, vectorises the resulting rank-two body and hoists the accumulators out of
-    the reduction loops as vectors. Remainders stay loops.
+    the reduction loops as vectors. What is read through a window with strides becomes a slice with strides.
+    Remainders of columns whose number is not known stay loops.
 
     Shapes are those of the hardware's registers: 12 x 32 f32 with 512-bit vectors, 6 x 16 with 256,
     4 x 8 with 128.

@@ -1,4 +1,6 @@
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/Products.h"
+#include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 
@@ -24,8 +26,10 @@ using namespace plim::ir;
 
 namespace {
 
-/// On an op that a step of this pass must find again after simplification.
-constexpr llvm::StringLiteral markerAttr = "plim.register_tile";
+// Simplification may replace an op that is still to come, so that ops are found again by attributes: reductions that are
+// still to be tiled, parts of one that are to be vectorised, and the one that is.
+constexpr llvm::StringLiteral pendingAttr = "plim.pending", partAttr = "plim.part",
+                              markerAttr = "plim.register_tile";
 
 /// The loops of a reduction that are held in registers and how much of each.
 struct RegisterTile {
@@ -36,8 +40,8 @@ struct RegisterTile {
   int64_t rows = 1;
 };
 
-/// The size to tile a loop of `size` iterations by: `preferred`, or for a known size one that leaves
-/// no or little remainder.
+/// The size to tile a loop of `size` iterations by: `preferred`, or for a known size one that leaves no or little
+/// remainder, or one of about the same size.
 int64_t tileFor(int64_t size, int64_t preferred) {
   // The remainder of many is little of the whole.
   if (ShapedType::isDynamic(size) || size >= 8 * preferred)
@@ -47,7 +51,7 @@ int64_t tileFor(int64_t size, int64_t preferred) {
   for (int64_t tile = preferred; tile * 3 >= preferred * 2; --tile)
     if (size % tile == 0)
       return tile;
-  return preferred;
+  return llvm::divideCeil(size, llvm::divideCeil(size, preferred));
 }
 
 /// Columns of a tile: two vectors of `lanes`, one where there are not as many columns, or all where
@@ -58,33 +62,11 @@ int64_t columnsFor(int64_t size, int64_t lanes) {
   return std::min(size, lanes);
 }
 
-/// True if the loop indexes the innermost dimension of the map, and nothing else in it does.
-bool isContiguousAlong(AffineMap map, unsigned loop) {
-  if (map.getNumResults() == 0)
-    return false;
-  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-  if (!last || last.getPosition() != loop)
-    return false;
-  return llvm::none_of(map.getResults().drop_back(),
-                       [&](AffineExpr e) { return e.isFunctionOfDim(loop); });
-}
-
-/// True if the map uses the loop, if at all, as a plain dimension or as a dimension plus terms of
-/// loops that run with step one: what is left of it in the body is the dimension alone.
-bool isUnitStrideAlong(AffineMap map, unsigned loop) {
-  for (AffineExpr result : map.getResults()) {
-    if (!result.isFunctionOfDim(loop) || isa<AffineDimExpr>(result))
-      continue;
-    bool unit = true;
-    result.walk([&](AffineExpr part) {
-      auto binary = dyn_cast<AffineBinaryOpExpr>(part);
-      if (binary && binary.getKind() != AffineExprKind::Add && binary.isFunctionOfDim(loop))
-        unit = false;
-    });
-    if (!unit)
-      return false;
-  }
-  return true;
+/// Are all indices that the loop is in sums of loops times constants?
+bool hasFactors(AffineMap map, unsigned loop) {
+  return llvm::all_of(map.getResults(), [&](AffineExpr index) {
+    return !index.isFunctionOfDim(loop) || factorOf(index, loop);
+  });
 }
 
 struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass> {
@@ -94,12 +76,11 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
       return;
-    SmallVector<linalg::LinalgOp> reductions;
     function.walk([&](linalg::LinalgOp op) {
       if (op.hasPureTensorSemantics() && op.getNumReductionLoops() > 0)
-        reductions.push_back(op);
+        op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
     });
-    for (linalg::LinalgOp op : reductions) {
+    while (linalg::LinalgOp op = takeMarked(function, pendingAttr)) {
       std::optional<RegisterTile> shape = shapeFor(op);
       if (shape && succeeded(tile(op, *shape)))
         ++tiled;
@@ -126,7 +107,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     ArrayRef<AffineMap> inputs = ArrayRef(maps).drop_back();
     if (llvm::none_of(inputs,
                       [&](AffineMap m) { return isContiguousAlong(m, shape.columnLoop); }) ||
-        !llvm::all_of(inputs, [&](AffineMap m) { return isUnitStrideAlong(m, shape.columnLoop); }))
+        !llvm::all_of(inputs, [&](AffineMap m) { return hasFactors(m, shape.columnLoop); }))
       return std::nullopt;
 
     Type element = getElementTypeOrSelf(op.getDpsInits()[0].getType());
@@ -154,10 +135,11 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       bool reuses = llvm::any_of(inputs, [&](AffineMap m) {
         return isContiguousAlong(m, shape.columnLoop) && !m.isFunctionOfDim(loop);
       });
-      if (reuses && llvm::all_of(inputs, [&](AffineMap m) { return isUnitStrideAlong(m, loop); })) {
+      if (reuses && llvm::all_of(inputs, [&](AffineMap m) { return hasFactors(m, loop); })) {
         shape.rowLoop = loop;
-        int64_t rows = vectorBits >= 512 ? 12 : vectorBits >= 256 ? 6 : 4;
-        shape.rows = tileFor(sizes[loop], rows);
+        const int64_t rows = vectorBits >= 512 ? 12 : vectorBits >= 256 ? 6 : 4;
+        // One vector for each row leaves registers for twice as many.
+        shape.rows = tileFor(sizes[loop], shape.columns <= shape.lanes ? 2 * rows : rows);
         break;
       }
     }
@@ -189,37 +171,28 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     if (shape.rowLoop)
       sizes[*shape.rowLoop] = shape.rows;
     func::FuncOp function = op->getParentOfType<func::FuncOp>();
-    FailureOr<SmallVector<linalg::LinalgOp>> parts = tileAndPeel(rewriter, function, op, sizes);
-    if (failed(parts))
-      return failure();
-    bool any = false;
-    for (linalg::LinalgOp part : *parts)
-      any |= succeeded(vectorizePart(rewriter, function, part, shape));
-    return success(any);
+    return vectorizeParts(rewriter, function, op, sizes, shape);
   }
 
-  /// The ops in place of `op`: full tiles, and remainders of rows, columns, or both.
-  FailureOr<SmallVector<linalg::LinalgOp>> tileAndPeel(IRRewriter &rewriter, func::FuncOp function,
-                                                       linalg::LinalgOp op,
-                                                       ArrayRef<int64_t> sizes) {
+  /// Tiles `op`; vectorises what then stands in its place: full tiles, and remainders of rows, columns, or both.
+  LogicalResult vectorizeParts(IRRewriter &rewriter, func::FuncOp function, linalg::LinalgOp op,
+                               ArrayRef<int64_t> sizes, const RegisterTile &shape) {
     FailureOr<scf::SCFTilingResult> outer = tileLoops(rewriter, op, sizes);
     if (failed(outer))
       return failure();
-    outer->tiledOps.front()->setAttr(markerAttr, rewriter.getUnitAttr());
+    outer->tiledOps.front()->setAttr(partAttr, rewriter.getUnitAttr());
     // Peeling clones what is inside.
     for (LoopLikeOpInterface loop : llvm::reverse(outer->loops)) {
       scf::ForOp partial;
       (void)scf::peelForLoopAndSimplifyBounds(rewriter, cast<scf::ForOp>(loop.getOperation()),
                                               partial);
     }
-    if (failed(simplify(function)))
+    if (failed(simplifyTiles(function)))
       return failure();
-    SmallVector<linalg::LinalgOp> parts;
-    function.walk([&](linalg::LinalgOp part) {
-      if (part->removeAttr(markerAttr))
-        parts.push_back(part);
-    });
-    return parts;
+    bool any = false;
+    while (linalg::LinalgOp part = takeMarked(function, partAttr))
+      any |= succeeded(vectorizePart(rewriter, function, part, shape));
+    return success(any);
   }
 
   /// A full tile at once; a remainder of rows one row at a time, since k innermost over a strided
@@ -234,14 +207,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     if (ranges[shape.columnLoop] > shape.lanes && ranges[shape.columnLoop] % shape.lanes != 0) {
       SmallVector<int64_t> sizes(part.getNumLoops(), 0);
       sizes[shape.columnLoop] = shape.lanes;
-      FailureOr<SmallVector<linalg::LinalgOp>> halves =
-          tileAndPeel(rewriter, function, part, sizes);
-      if (failed(halves))
-        return failure();
-      bool any = false;
-      for (linalg::LinalgOp half : *halves)
-        any |= succeeded(vectorizePart(rewriter, function, half, shape));
-      return success(any);
+      return vectorizeParts(rewriter, function, part, sizes, shape);
     }
     if (shape.rowLoop && ShapedType::isDynamic(ranges[*shape.rowLoop])) {
       SmallVector<int64_t> sizes(part.getNumLoops(), 0);
@@ -252,6 +218,53 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       part = cast<linalg::LinalgOp>(rows->tiledOps.front());
     }
     return vectorizeTile(rewriter, function, part);
+  }
+
+  /// Slices with strides in the place of operands that are read at a loop times a constant, which upstream's vectoriser
+  /// does not know: what is left of a window where the loops of the reduction have one iteration.
+  static void takeStrides(IRRewriter &rewriter, linalg::LinalgOp &op) {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    SmallVector<Value> inputs = op.getDpsInputs();
+    rewriter.setInsertionPoint(op);
+    bool changes = false;
+    for (auto [map, input] : llvm::zip(maps, inputs)) {
+      auto type = dyn_cast<RankedTensorType>(input.getType());
+      if (!type || map.isProjectedPermutation())
+        continue;
+      SmallVector<OpFoldResult> offsets(map.getNumResults(), rewriter.getIndexAttr(0)), extents,
+          strides;
+      SmallVector<AffineExpr> results;
+      for (auto [dimension, index] : llvm::enumerate(map.getResults())) {
+        std::optional<unsigned> loop;
+        int64_t factor = 1;
+        for (unsigned candidate = 0; candidate < map.getNumDims(); ++candidate)
+          if (index.isFunctionOfDim(candidate)) {
+            std::optional<int64_t> its = factorOf(index, candidate);
+            if (loop || !its || *its <= 0 || ShapedType::isDynamic(sizes[candidate]))
+              return;
+            loop = candidate;
+            factor = *its;
+          }
+        results.push_back(loop ? rewriter.getAffineDimExpr(*loop) : index);
+        extents.push_back(rewriter.getIndexAttr(loop ? sizes[*loop] : type.getDimSize(dimension)));
+        strides.push_back(rewriter.getIndexAttr(factor));
+        if (!loop && (type.isDynamicDim(dimension) || !isa<AffineConstantExpr>(index)))
+          return;
+      }
+      map = AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());
+      input =
+          tensor::ExtractSliceOp::create(rewriter, op.getLoc(), input, offsets, extents, strides);
+      changes = true;
+    }
+    if (!changes)
+      return;
+    auto generic = linalg::GenericOp::create(rewriter, op.getLoc(), op->getResultTypes(), inputs,
+                                             op.getDpsInits(), maps, op.getIteratorTypesArray());
+    IRMapping mapping;
+    op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
+    rewriter.replaceOp(op, generic.getResults());
+    op = cast<linalg::LinalgOp>(generic.getOperation());
   }
 
   LogicalResult vectorizeTile(IRRewriter &rewriter, func::FuncOp function, linalg::LinalgOp main) {
@@ -291,18 +304,14 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
         rewriter.replaceOp(generic, dropped->replacements);
       }
     }
+    takeStrides(rewriter, body);
     body->setAttr(markerAttr, rewriter.getUnitAttr());
-    if (failed(simplify(function)))
+    if (failed(simplifyTiles(function)))
       return failure();
     // The greedy driver may have replaced the op, and loops of one iteration are gone.
-    linalg::LinalgOp target;
-    function.walk([&](linalg::LinalgOp candidate) {
-      if (candidate->hasAttr(markerAttr))
-        target = candidate;
-    });
+    linalg::LinalgOp target = takeMarked(function, markerAttr);
     if (!target)
       return failure();
-    target->removeAttr(markerAttr);
     rewriter.setInsertionPoint(target);
     FailureOr<linalg::VectorizationResult> vectorized = linalg::vectorize(rewriter, target);
     if (failed(vectorized))
@@ -320,21 +329,6 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     for (scf::ForOp loop : loops)
       (void)hoistLoopInvariantSubsets(rewriter, cast<LoopLikeOpInterface>(loop.getOperation()));
     return success();
-  }
-
-  LogicalResult simplify(func::FuncOp function) {
-    RewritePatternSet patterns(&getContext());
-    affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
-    affine::AffineMinOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::InsertSliceOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::CastOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
-    getContext().getOrLoadDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
-    linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
-    scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
-    return applySoundPatterns(function, std::move(patterns));
   }
 };
 

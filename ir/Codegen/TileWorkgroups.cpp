@@ -1,4 +1,5 @@
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/Products.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "support/CheckedMath.h"
@@ -13,6 +14,8 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+
+#include <numeric>
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMTILEWORKGROUPS
@@ -174,38 +177,111 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
   void contractionTiles(linalg::LinalgOp root, ArrayRef<int64_t> loops, int64_t planned,
                         MutableArrayRef<int64_t> tiles) {
     const Machine machine = machineOf(root->getParentOfType<ModuleOp>());
-    SmallVector<int64_t> sizes = root.getStaticLoopRanges();
-    int64_t points = 1;
-    for (int64_t loop : loops)
-      points = cappedProduct(points, std::max<int64_t>(1, tripCount(sizes[loop])));
+    const SmallVector<int64_t> sizes = root.getStaticLoopRanges();
+    auto pointsOf = [&](ArrayRef<int64_t> some) {
+      int64_t points = 1;
+      for (int64_t loop : some)
+        points = cappedProduct(points, std::max<int64_t>(1, tripCount(sizes[loop])));
+      return points;
+    };
+    const int64_t points = pointsOf(loops);
     int64_t left = std::max(planned, points / (workgroupsPerCore * machine.cores));
-    // The innermost dimension of the result has the columns, unless it is needed as a whole.
-    AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
-    auto column = result.getNumResults() == 0 ? AffineDimExpr(nullptr)
-                                              : dyn_cast<AffineDimExpr>(result.getResults().back());
-    const bool splitsColumns = column && llvm::is_contained(loops, int64_t(column.getPosition()));
-    int64_t rows = 1;
-    for (int64_t loop : llvm::reverse(loops)) {
+    const Roles roles = rolesOf(root, loops);
+    // Columns first, as many as it takes beside the rows that there are.
+    int64_t wanted =
+        std::max(left / std::max<int64_t>(1, std::min(machine.sharedRows, pointsOf(roles.rows))),
+                 contractionColumns);
+    for (int64_t loop : llvm::reverse(roles.columns)) {
       const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
-      if (column && column.getPosition() == loop) {
-        const int64_t others = std::max<int64_t>(1, std::min(machine.sharedRows, points / size));
-        tiles[loop] =
-            std::min(size, int64_t(llvm::alignTo(std::max(left / others, contractionColumns),
-                                                 contractionColumns)));
-        left = std::max<int64_t>(1, left / tiles[loop]);
-        continue;
-      }
-      const int64_t most = std::max<int64_t>(1, machine.sharedRows / rows);
+      const bool isInnermost = loop == roles.columns.back();
+      tiles[loop] =
+          std::min(size, isInnermost ? int64_t(llvm::alignTo(wanted, contractionColumns)) : wanted);
+      wanted = llvm::divideCeil(wanted, tiles[loop]);
+      left = std::max<int64_t>(1, left / tiles[loop]);
+    }
+    int64_t rows = 1;
+    auto tileRows = [&](int64_t loop, int64_t most) {
       // Where rows are whole, few of them would load the other operand again for each few.
-      if (!splitsColumns)
+      if (roles.columns.empty())
         left =
             std::max(left, std::min<int64_t>(48, llvm::divideCeil(points, machine.cores)) / rows);
       tiles[loop] = std::min(most, left);
       if (tiles[loop] > 1)
         tiles[loop] = rowTile(sizes[loop], tiles[loop]);
-      rows = cappedProduct(rows, std::min(size, tiles[loop]));
-      left = std::max<int64_t>(1, left / std::min(size, tiles[loop]));
+      const int64_t taken = std::min(std::max<int64_t>(1, tripCount(sizes[loop])), tiles[loop]);
+      rows = cappedProduct(rows, taken);
+      left = std::max<int64_t>(1, left / taken);
+    };
+    for (int64_t loop : llvm::reverse(roles.rows))
+      tileRows(loop, std::max<int64_t>(1, machine.sharedRows / rows));
+    // Together no more than the rows of one may be: what a consumer takes from a workgroup has to fit as well.
+    for (int64_t loop : llvm::reverse(roles.batch)) {
+      tiles[loop] = std::min({left, std::max<int64_t>(1, machine.sharedRows / rows),
+                              std::max<int64_t>(1, tripCount(sizes[loop]))});
+      rows = cappedProduct(rows, tiles[loop]);
+      left = std::max<int64_t>(1, left / tiles[loop]);
     }
+  }
+
+  /// What those loops of a dispatch's root that may be tiled are to its contraction.
+  struct Roles {
+    SmallVector<int64_t> columns, rows, batch;
+  };
+
+  static Roles rolesOf(linalg::LinalgOp root, ArrayRef<int64_t> loops) {
+    Roles roles;
+    std::optional<Product> product;
+    SmallVector<int64_t> inRoot;
+    root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
+      if (product || !(product = productOf(op)))
+        return;
+      inRoot = loopsInRoot(op, root);
+    });
+    auto add = [&](ArrayRef<unsigned> some, SmallVector<int64_t> &role) {
+      for (unsigned loop : some)
+        if (llvm::is_contained(loops, inRoot[loop]) && !llvm::is_contained(role, inRoot[loop]))
+          role.push_back(inRoot[loop]);
+    };
+    if (product) {
+      add(product->columnLoops, roles.columns);
+      add(product->rowLoops, roles.rows);
+    } else {
+      // The innermost dimension of the result has the columns.
+      AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+      auto column = result.getNumResults() == 0
+                        ? AffineDimExpr(nullptr)
+                        : dyn_cast<AffineDimExpr>(result.getResults().back());
+      if (column && llvm::is_contained(loops, int64_t(column.getPosition())))
+        roles.columns.push_back(column.getPosition());
+    }
+    for (int64_t loop : loops)
+      if (!llvm::is_contained(roles.columns, loop) && !llvm::is_contained(roles.rows, loop))
+        (product ? roles.batch : roles.rows).push_back(loop);
+    return roles;
+  }
+
+  /// For each loop of an op the loop of `root` that runs over the same dimension of what the op writes, or -1.
+  static SmallVector<int64_t> loopsInRoot(linalg::LinalgOp op, linalg::LinalgOp root) {
+    SmallVector<int64_t> loops(op.getNumLoops(), -1);
+    if (op == root) {
+      std::iota(loops.begin(), loops.end(), 0);
+      return loops;
+    }
+    for (OpOperand &use : op->getResult(0).getUses()) {
+      auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (!user)
+        continue;
+      const SmallVector<int64_t> ofUser = loopsInRoot(user, root);
+      for (auto [written, read] :
+           llvm::zip_equal(op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults(),
+                           user.getMatchingIndexingMap(&use).getResults())) {
+        auto loop = dyn_cast<AffineDimExpr>(written), its = dyn_cast<AffineDimExpr>(read);
+        if (loop && its)
+          loops[loop.getPosition()] = ofUser[its.getPosition()];
+      }
+      break;
+    }
+    return loops;
   }
 
   /// The op that computes what the function writes.

@@ -112,6 +112,72 @@ func.func private @complex(%a: tensor<64x2048xcomplex<f32>>, %b: tensor<2048x512
 
 // -----
 
+// An image stored by channels. The panel has its windows: a row for each channel and place in the window, in the order of
+// the filter, so that these are one loop. Columns that do not fill vectors get zeros behind them, and so does a copy of the
+// result.
+//       CHECK: #[[$WINDOWS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d2, d1 * 2 + d3, d5 * 2 + d4)>
+// CHECK-LABEL: func.func private @windows(
+//  CHECK-SAME: %[[IMAGE:[a-z0-9]*]]: tensor<2x24x15x15xf32>, %[[FILTER:[a-z0-9]*]]: tensor<32x24x3x3xf32>
+//       CHECK: scf.for %[[N:.*]] = %{{.*}} to %c2 step %c1
+//       CHECK:   scf.for %[[H:.*]] = %{{.*}} to %c7 step %c1
+//       CHECK:     tensor.extract_slice %[[IMAGE]][%[[N]], 0, %{{.*}}, 0] [1, 24, 3, 15] [1, 1, 1, 1]
+//       CHECK:     %[[ROWS:.*]] = tensor.extract_slice %{{.*}}[%[[N]], 0, %[[H]], 0] [1, 32, 1, 7]
+//       CHECK:     %[[MEMORY:.*]] = tensor.empty() : tensor<1x1x24x3x3x8xf32>
+//       CHECK:     linalg.fill {{.*}} tensor<1x1x24x3x3x1xf32>
+//       CHECK:     linalg.generic {indexing_maps = [#[[$WINDOWS]], {{.*}} outs(%{{.*}} : tensor<1x1x24x3x3x7xf32>)
+//       CHECK:     %[[RESULT:.*]] = tensor.empty() : tensor<1x32x1x8xf32>
+//       CHECK:     linalg.fill {{.*}} tensor<1x32x1x1xf32>
+//       CHECK:     tensor.insert_slice %[[ROWS]] into
+//       CHECK:     %[[PANEL:.*]] = tensor.collapse_shape {{.*}} into tensor<1x1x216x8xf32>
+//       CHECK:     %[[BLOCK:.*]] = tensor.collapse_shape %[[FILTER]] {{.*}} into tensor<32x216xf32>
+//       CHECK:     linalg.generic {{.*}} ins(%[[PANEL]], %[[BLOCK]]
+//       CHECK:     tensor.extract_slice {{.*}} : tensor<1x32x1x8xf32> to tensor<1x32x1x7xf32>
+#image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h * 2 + y, w * 2 + x)>
+#filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
+#result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
+func.func private @windows(%i: tensor<2x24x15x15xf32>, %f: tensor<32x24x3x3xf32>, %r: tensor<2x32x7x7xf32>)
+    -> tensor<2x32x7x7xf32> attributes {plim.dispatch_function} {
+  %s = linalg.generic {indexing_maps = [#image, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%i, %f : tensor<2x24x15x15xf32>, tensor<32x24x3x3xf32>) outs(%r : tensor<2x32x7x7xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %sum, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<2x32x7x7xf32>
+  return %s : tensor<2x32x7x7xf32>
+}
+
+// -----
+
+// Where the channels are innermost the panel has the filter's, once for all rows and columns of the image. Of loops over
+// the window and the channels those outside have one iteration each, that of a block of 512.
+// CHECK-LABEL: func.func private @filter(
+//  CHECK-SAME: %[[FILTER:[a-z0-9]*]]: tensor<40x3x3x400xf32>
+//       CHECK: scf.for %[[Y:.*]] = %{{.*}} to %c3 step %c1
+//       CHECK:   scf.for %[[X:.*]] = %{{.*}} to %c3 step %c1
+//       CHECK:     scf.for %[[F:.*]] = %{{.*}} to %c32 step %c16
+//       CHECK:       tensor.extract_slice %[[FILTER]][%[[F]], %[[Y]], %[[X]], 0] [16, 1, 1, 400]
+//       CHECK:       %[[PANEL:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x1x400x16xf32>)
+//       CHECK:       linalg.generic {{.*}} ins(%{{.*}}, %[[PANEL]] : tensor<1x12x12x400xf32>, {{.*}} tensor<1x12x12x16xf32>)
+#image = affine_map<(n, h, w, f, y, x, c) -> (n, h + y, w + x, c)>
+#filter = affine_map<(n, h, w, f, y, x, c) -> (f, y, x, c)>
+#result = affine_map<(n, h, w, f, y, x, c) -> (n, h, w, f)>
+func.func private @filter(%f: tensor<40x3x3x400xf32>, %i: tensor<1x14x14x400xf32>, %r: tensor<1x12x12x40xf32>)
+    -> tensor<1x12x12x40xf32> attributes {plim.dispatch_function} {
+  %s = linalg.generic {indexing_maps = [#image, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%i, %f : tensor<1x14x14x400xf32>, tensor<40x3x3x400xf32>) outs(%r : tensor<1x12x12x40xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %sum, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<1x12x12x40xf32>
+  return %s : tensor<1x12x12x40xf32>
+}
+
+// -----
+
 // Few rows, or few and short columns, are not worth a copy, nor is what has no iterations; a function of the host is
 // left alone.
 // CHECK-LABEL: func.func private @few_rows(

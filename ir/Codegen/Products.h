@@ -1,0 +1,36 @@
+// Products: what the loops of matrix products, convolutions and whatever else sums products of two operands are to each
+// other.
+#pragma once
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace plim::ir {
+
+/// The factor of `loop` in an index that is a sum of loops times constants, 0 where it does not occur; nothing where the
+/// index is not such a sum.
+std::optional<int64_t> factorOf(mlir::AffineExpr index, unsigned loop);
+
+/// Do neighbouring iterations of `loop` access neighbouring elements, in the innermost dimension, and none further away?
+bool isContiguousAlong(mlir::AffineMap map, unsigned loop);
+
+/// A reduction over two operands of which one, the panel, has the columns of the result and the other one does not. In a
+/// product of matrices the panel is the right-hand side; in a convolution it is the filter where channels are innermost
+/// and the image where they are not.
+///
+/// Each loop is in one of the lists, which keep their order.
+struct Product {
+  unsigned panel, rows; // numbers of the operands
+  unsigned column;      // the loop of the innermost dimension of the result; one of `columnLoops`
+  llvm::SmallVector<unsigned> columnLoops; // parallel, index the panel alone
+  llvm::SmallVector<unsigned> rowLoops;    // parallel, index the other operand alone
+  llvm::SmallVector<unsigned> batchLoops;  // parallel, index both, or neither
+  llvm::SmallVector<unsigned> depthLoops;  // the reduction
+};
+
+/// Nothing if the op is none, if it has no rows, or if it does something else than reading its operands at sums of loops
+/// times constants.
+std::optional<Product> productOf(mlir::linalg::LinalgOp op);
+
+} // namespace plim::ir

@@ -1,0 +1,17 @@
+// TiledOps: what passes that tile have to do between two steps.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace plim::ir {
+
+/// Folds slices of slices, sizes that are known, and loops of one iteration. It may replace ops, those of linalg among
+/// them, which keep their attributes.
+llvm::LogicalResult simplifyTiles(mlir::func::FuncOp function);
+
+/// The first op with the attribute, which it loses; null if there is none. To go through ops that simplifyTiles may
+/// replace.
+mlir::linalg::LinalgOp takeMarked(mlir::func::FuncOp function, llvm::StringRef attribute);
+
+} // namespace plim::ir

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Random convolutions and poolings, compared with NumPy's windows and einsum in f64 or i64.
+
+  PYTHONPATH=build/python tests/random/convolutions.py [--seed N] [--count N | --seconds S]
+
+Half are linalg's named operations, all that linalg has, half generic ones whose image, filter and result lie in any order of
+their dimensions. Images have up to three dimensions, groups, and elements behind the last window; windows have strides and
+dilations; some extents are known to the call alone. With one and with two threads the results are equal, bit for bit; so
+are those of strict code and of the oracle, for every fourth. Exit status 1 if any was wrong; its source is printed.
+"""
+import argparse
+import random
+import sys
+import time
+
+import numpy as np
+import plimsoll as pl
+
+# Letters: n batch, g groups, c channels, f channels of the result, m channels of the result for each of the image, and
+# d, h, w of the result; capitals are those of the filter.
+CONVOLUTIONS = """
+conv_1d conv_1d_ncw_fcw conv_1d_nwc_wcf conv_2d conv_2d_nchw_fchw conv_2d_nchw_fchw_q conv_2d_ngchw_fgchw conv_2d_ngchw_gfchw
+conv_2d_ngchw_gfchw_q conv_2d_nhwc_fhwc conv_2d_nhwc_fhwc_q conv_2d_nhwc_hwcf conv_2d_nhwc_hwcf_q conv_2d_nhwgc_gfhwc
+conv_2d_nhwgc_gfhwc_q conv_3d conv_3d_ncdhw_fcdhw conv_3d_ndhwc_dhwcf conv_3d_ndhwc_dhwcf_q depthwise_conv_1d_ncw_cw
+depthwise_conv_1d_nwc_wc depthwise_conv_1d_nwc_wcm depthwise_conv_2d_nchw_chw depthwise_conv_2d_nhwc_hwc
+depthwise_conv_2d_nhwc_hwc_q depthwise_conv_2d_nhwc_hwcm depthwise_conv_2d_nhwc_hwcm_q depthwise_conv_3d_ncdhw_cdhw
+depthwise_conv_3d_ndhwc_dhwc depthwise_conv_3d_ndhwc_dhwcm
+""".split()
+POOLINGS = """
+pooling_nchw_max pooling_nchw_sum pooling_ncw_max pooling_ncw_sum pooling_ndhwc_max pooling_ndhwc_min pooling_ndhwc_sum
+pooling_nhwc_max pooling_nhwc_max_unsigned pooling_nhwc_min pooling_nhwc_min_unsigned pooling_nhwc_sum pooling_nwc_max
+pooling_nwc_max_unsigned pooling_nwc_min pooling_nwc_min_unsigned pooling_nwc_sum
+""".split()
+SPACE = "dhw"
+SIZES = {"n": [1, 1, 2, 3], "g": [1, 2, 3], "c": [1, 2, 3, 4, 8, 16, 17, 24, 32, 64, 65, 130], "m": [1, 2, 3, 8, 16],
+         "f": [1, 2, 3, 4, 7, 8, 12, 16, 17, 31, 32, 48, 64, 100, 128], "space": [1, 2, 3, 5, 6, 7, 8, 9, 14, 15, 16, 17, 28, 33, 56],
+         "window": [1, 1, 2, 3, 3, 3, 4, 5, 7]}
+TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i8": np.int8}
+MOST = 1e7  # products
+
+
+class Convolution:
+    """One of them: its source, and what its operands are like."""
+
+    def __init__(self, rng):
+        self.name = rng.choice(CONVOLUTIONS * 2 + POOLINGS)
+        parts = self.name.split("_")
+        self.pools = parts[0] == "pooling"
+        self.isQuantised = parts[-1] == "q"
+        self.combiner = parts[2] if self.pools else "sum"
+        self.isUnsigned = parts[-1] == "unsigned"
+        self.isDepthwise = parts[0] == "depthwise"
+        rank = next((int(part[0]) for part in parts if part in ("1d", "2d", "3d")), 0)
+        layouts = [part for part in parts if set(part) <= set("ngcfmdhw") and part != "m"]
+        if self.pools:
+            self.image = layouts[0]
+            self.filter = "".join(letter.upper() for letter in self.image if letter in SPACE)
+            self.result = self.image
+        elif not layouts:
+            self.image = SPACE[3 - rank:]
+            self.filter, self.result = self.image.upper(), self.image
+        else:
+            self.image = layouts[0]
+            self.filter = "".join(letter.upper() if letter in SPACE else letter for letter in layouts[1])
+            self.result = self.image + "m" * ("m" in layouts[1]) if self.isDepthwise else self.image.replace("c", "f")
+        self.space = [letter for letter in SPACE if letter in self.image]
+        while True:
+            self.sizes = {letter: rng.choice(SIZES[letter]) for letter in "ngcfm" if letter in self.image + self.filter}
+            for letter in self.space:
+                self.sizes[letter] = rng.choice(SIZES["space"])
+                self.sizes[letter.upper()] = rng.choice(SIZES["window"])
+            if np.prod([float(size) for size in self.sizes.values()]) < MOST:
+                break
+        # linalg.conv_2d and its like have neither.
+        steps = [1] if self.image in ("w", "hw", "dhw") else [1, 1, 1, 2, 3]
+        self.strides = {letter: rng.choice(steps) for letter in self.space}
+        self.dilations = {letter: rng.choice(steps) for letter in self.space}
+        self.behind = {letter: rng.randrange(self.strides[letter]) for letter in self.space}
+        if self.isUnsigned:
+            self.element = self.sum = "i32"
+        elif self.isQuantised:
+            self.element, self.sum = "i8", "i32"
+        else:
+            self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32")])
+        # Pooling takes what it compares at its own width.
+        if self.pools and self.combiner != "sum":
+            self.element = self.sum
+        self.isNamed = self.isQuantised or self.isUnsigned or self.pools or rng.random() < 0.5
+        self.unknown = {letter for letter in self.sizes if rng.random() < 0.15}
+        self.adds = rng.random() < 0.4
+        self.loops = list(dict.fromkeys(self.result + self.filter + self.image))
+        if not self.isNamed:
+            for layout in ("image", "filter", "result"):
+                setattr(self, layout, "".join(rng.sample(getattr(self, layout), len(getattr(self, layout)))))
+            rng.shuffle(self.loops)
+        self.isStrict = rng.random() < 0.25
+        self.depth = np.prod([size for letter, size in self.sizes.items() if letter not in self.result])
+
+    def extent(self, letter):
+        """Of the image."""
+        if letter not in self.space:
+            return self.sizes[letter]
+        return ((self.sizes[letter] - 1) * self.strides[letter] + (self.sizes[letter.upper()] - 1) * self.dilations[letter] + 1
+                + self.behind[letter])
+
+    def shape(self, layout):
+        return [self.extent(letter) if layout is self.image else self.sizes[letter] for letter in layout]
+
+    def type(self, layout, element):
+        unknown = [letter in self.unknown for letter in layout]
+        return "tensor<" + "".join(("?" if hidden else str(size)) + "x"
+                                   for hidden, size in zip(unknown, self.shape(layout))) + element + ">"
+
+    def source(self):
+        # The shapes of image and result may be the same object of Python.
+        image, weights = self.type(self.image, self.element), self.type(self.filter, self.element)
+        result = "tensor<" + "".join(("?" if letter in self.unknown else str(self.sizes[letter])) + "x"
+                                     for letter in self.result) + self.sum + ">"
+        kind = "f" if self.sum[0] == "f" else "i"
+        start = "%c" if self.adds else "%z"
+        zeros = ", %zx, %zy" if self.isQuantised else ""
+        zeroTypes = ", i32, i32" if self.isQuantised else ""
+        lines = [
+            f"func.func @main(%a: {image}, %b: {weights}, %c: {result}) -> {result} {{",
+            f"  %zero = arith.constant {'0.0' if kind == 'f' else '0'} : {self.sum}",
+            f"  %z = linalg.fill ins(%zero : {self.sum}) outs(%c : {result}) -> {result}",
+            *(["  %zx = arith.constant 3 : i32", "  %zy = arith.constant -5 : i32"] if self.isQuantised else [])]
+        if self.isNamed:
+            def numbers(values):
+                return f"dense<[{', '.join(str(values[letter]) for letter in self.space)}]> : tensor<{len(self.space)}xi64>"
+            hasAttributes = self.image not in ("w", "hw", "dhw")
+            attributes = f" {{strides = {numbers(self.strides)}, dilations = {numbers(self.dilations)}}}" if hasAttributes else ""
+            lines += [f"  %r = linalg.{self.name}{attributes}",
+                      f"      ins(%a, %b{zeros} : {image}, {weights}{zeroTypes}) outs({start} : {result}) -> {result}"]
+        else:
+            index = {letter: f"{letter} * {self.strides[letter]} + {letter.upper()} * {self.dilations[letter]}" for letter in self.space}
+            maps = ", ".join(f"affine_map<({', '.join(self.loops)}) -> ({', '.join(results)})>" for results in (
+                [index.get(letter, letter) for letter in self.image], self.filter, self.result))
+            kinds = ", ".join('"parallel"' if letter in self.result else '"reduction"' for letter in self.loops)
+            widen = self.element != self.sum
+            lines += [
+                f"  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}",
+                f"      ins(%a, %b : {image}, {weights}) outs({start} : {result}) {{",
+                f"  ^bb0(%x: {self.element}, %y: {self.element}, %sum: {self.sum}):",
+                *([f"    %u = arith.extsi %x : {self.element} to {self.sum}",
+                   f"    %v = arith.extsi %y : {self.element} to {self.sum}"] if widen else []),
+                f"    %p = arith.mul{kind} {'%u, %v' if widen else '%x, %y'} : {self.sum}",
+                f"    %s = arith.add{kind} %sum, %p : {self.sum}",
+                f"    linalg.yield %s : {self.sum}",
+                f"  }} -> {result}"]
+        return "\n".join([*lines, f"  return %r : {result}", "}"])
+
+    def operand(self, shape, element, values):
+        if element[0] == "f":
+            return values.standard_normal(shape).astype(TYPES[element])
+        return values.integers(-100, 100, shape).astype(TYPES[element])
+
+    def reference(self, a, b, c):
+        wide = np.float64 if self.sum[0] == "f" else np.int64
+        windows = a.astype(wide) - (3 if self.isQuantised else 0)
+        if self.isUnsigned:
+            windows, c = (array.astype(np.int64) & 0xffffffff for array in (windows, c))
+        letters = self.image
+        for letter in self.space:
+            axis, taps, dilation = letters.index(letter), self.sizes[letter.upper()], self.dilations[letter]
+            windows = np.lib.stride_tricks.sliding_window_view(windows, (taps - 1) * dilation + 1, axis)[..., ::dilation]
+            windows = windows[(slice(None),) * axis + (slice(None, None, self.strides[letter]),)]
+            letters += letter.upper()
+        if self.combiner != "sum":
+            axes = tuple(letters.index(letter.upper()) for letter in self.space)
+            best = {"max": np.max, "min": np.min}[self.combiner](windows, axis=axes)
+            return {"max": np.maximum, "min": np.minimum}[self.combiner](best, c if self.adds else 0)
+        weights = np.ones(b.shape, wide) if self.pools else b.astype(wide) + (5 if self.isQuantised else 0)
+        # Names of one letter each.
+        want = np.einsum(f"{letters},{self.filter}->{self.result}", windows, weights, optimize=True)
+        return want + c if self.adds else want
+
+
+def check(convolution, engines, values):
+    """What is wrong, or nothing."""
+    a = convolution.operand([convolution.extent(letter) for letter in convolution.image], convolution.element, values)
+    b = convolution.operand([convolution.sizes[letter] for letter in convolution.filter], convolution.element, values)
+    c = convolution.operand([convolution.sizes[letter] for letter in convolution.result], convolution.sum, values)
+    have = [np.asarray(engine.loads(convolution.source()).main(a, b, c)) for engine in engines]
+    if have[0].tobytes() != have[1].tobytes():
+        return "one thread and two give different results"
+    if convolution.isStrict:
+        strict, oracle = (np.asarray(engines[0].loads(convolution.source(), **options).main(a, b, c))
+                          for options in ({"numerics": "strict"}, {"oracle": True}))
+        if strict.tobytes() != oracle.tobytes():
+            return "strict code and the oracle give different results"
+    want = convolution.reference(a, b, c)
+    if convolution.sum[0] == "i":
+        return None if (have[0] == want.astype(np.int64).astype(TYPES[convolution.sum])).all() else "not the sums"
+    epsilon = np.finfo(TYPES[convolution.sum]).eps
+    error = np.abs(have[0] - want)
+    # As in contractions.py.
+    allowed = epsilon * (8 * np.abs(want) + 2 * convolution.depth + 16)
+    return None if (error <= allowed).all() else f"off by {error.max()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seconds", type=float)
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    engines = [pl.Engine(threads=threads) for threads in (1, 2)]
+    start, done, wrong = time.time(), 0, 0
+    while time.time() - start < options.seconds if options.seconds else done < options.count:
+        rng = random.Random(f"{options.seed} {done}")
+        convolution = Convolution(rng)
+        try:
+            fault = check(convolution, engines, np.random.default_rng(rng.randrange(2 ** 32)))
+        except pl.Error as error:
+            fault = f"does not run: {error}"
+        done += 1
+        if fault:
+            wrong += 1
+            print(f"number {done}: {fault}: {convolution.name} {convolution.sizes}\n{convolution.source()}", flush=True)
+    print(f"{done} convolutions, {wrong} wrong")
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
