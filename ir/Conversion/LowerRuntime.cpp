@@ -580,7 +580,10 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   }
 
   Value scratchOf(RuntimeCalls &runtime, func::FuncOp function) {
+    // Memory in the frame is taken before: in a block behind it would be no part of the frame's size.
     OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    for (auto memory : function.front().getOps<LLVM::AllocaOp>())
+      builder.setInsertionPointAfter(memory);
     Location loc = function.getLoc();
     int64_t bytes = function->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
     Value memory =

@@ -239,6 +239,30 @@ func.func @stack(%n: index) attributes {plim.kernel} {
 
 // -----
 
+// Memory in the frame is taken in the first block, before a call for scratch ends that, whichever comes first in the code.
+// CHECK-LABEL: func.func private @plim.body.frame_first(
+//       CHECK: llvm.alloca
+//       CHECK: llvm.call @plim_rt_scratch
+//   CHECK-NOT: llvm.alloca
+//       CHECK: return
+func.func private @frame_first_workgroups() -> index attributes {plim.workgroup_count = @frame_first} {
+  %one = arith.constant 1 : index
+  return %one : index
+}
+func.func private @frame_first(%x: f32, %begin: index, %end: index)
+    attributes {plim.dispatch_function, plim.workspace_bytes = 80 : i64, plim.workspace_alignment = 16 : i64} {
+  %c0 = arith.constant 0 : index
+  %a = plim.alloc() {scope = "global.stack", bytes = 16 : i64} : memref<4xf32>
+  %b = plim.alloc() {scope = "global.workspace", offset = 0 : i64, bytes = 80 : i64} : memref<20xf32>
+  memref.store %x, %a[%c0] : memref<4xf32>
+  memref.store %x, %b[%c0] : memref<20xf32>
+  memref.dealloc %b : memref<20xf32>
+  memref.dealloc %a : memref<4xf32>
+  return
+}
+
+// -----
+
 // In a dispatch function planned allocations share one piece of scratch; an allocation without a plan
 // comes from the allocator.
 // CHECK-LABEL: func.func private @plim.body.memory(
