@@ -180,7 +180,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
 
   LogicalResult pack(linalg::LinalgOp op, const Product &product) {
     IRRewriter rewriter(&getContext());
-    // Outermost what has panels of its own, then the depth, so that a panel is made once, then its columns.
+    // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
     const int64_t width = op.getStaticLoopRanges()[product.column], most = 2 * lanes(op);
     const int64_t panelColumns = ShapedType::isDynamic(width) ? most : std::min(width, most);
     SmallVector<int64_t> sizes(op.getNumLoops(), 0), order;
@@ -190,11 +190,11 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     };
     for (unsigned loop : product.batchLoops)
       tileBy(loop, 1);
+    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depthTiles(op, product)))
+      tileBy(loop, tile);
     for (unsigned loop : product.columnLoops)
       if (loop != product.column)
         tileBy(loop, 1);
-    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depthTiles(op, product)))
-      tileBy(loop, tile);
     tileBy(product.column, panelColumns);
     for (unsigned loop : product.rowLoops)
       tileBy(loop, 0);
