@@ -24,6 +24,7 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
+using plim::checkedMul;
 
 namespace {
 
@@ -45,6 +46,13 @@ constexpr int64_t largeStride = 512;
 
 /// Bytes that a copy of the result with columns that fill vectors may have.
 constexpr int64_t mostOfResult = int64_t(1) << 16;
+
+/// Rows that must use lines of an image beside each other for that copy, before those of panels, to pay.
+constexpr int64_t rowsWorthTwoCopies = 32;
+/// Bytes that it may have, a part of the second-level cache.
+constexpr int64_t mostOfLines = int64_t(3) << 16;
+/// The share of columns of zeros that it must avoid.
+constexpr double shareWorthACopy = 0.05;
 
 /// Columns that must use a block of rows for its copy to pay.
 constexpr int64_t columnsWorthACopy = 512;
@@ -68,7 +76,7 @@ std::optional<int64_t> iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops)
   for (unsigned loop : loops) {
     if (ShapedType::isDynamic(sizes[loop]))
       return std::nullopt;
-    product = plim::checkedMul(product, sizes[loop]).value_or(INT64_MAX);
+    product = checkedMul(product, sizes[loop]).value_or(INT64_MAX);
   }
   return product;
 }
@@ -115,14 +123,17 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       if (op.hasPureTensorSemantics() && productOf(op))
         op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
     });
-    while (linalg::LinalgOp op = takeMarked(function, pendingAttr))
-      if (std::optional<Product> product = productOf(op);
-          product && hasTileableTypes(op) && pays(op, *product)) {
-        if (succeeded(pack(op, *product)))
-          ++packed;
-        else
-          ++missed;
-      }
+    while (linalg::LinalgOp op = takeMarked(function, pendingAttr)) {
+      std::optional<Product> product = productOf(op);
+      if (!product || !hasTileableTypes(op) || !pays(op, *product))
+        continue;
+      op = joinLines(op, *product);
+      product = op ? productOf(op) : std::nullopt;
+      if (product && succeeded(pack(op, *product)))
+        ++packed;
+      else
+        ++missed;
+    }
   }
 
   int64_t lanes(linalg::LinalgOp op) const {
@@ -237,37 +248,141 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
         shape = widenedShape(part.getDpsInits()[0], filled);
       Copy panel = copyOf(rewriter, part, product.panel, loops, memory, shape.empty() ? 0 : filled);
       part = withCopy(rewriter, part, product.panel, panel, shape);
-      joinDepthLoops(rewriter, part, product);
+      (void)joinLoops(rewriter, part,
+                      {ReassociationIndices(product.depthLoops.begin(), product.depthLoops.end())});
     }
     return success();
   }
 
-  /// Makes one loop of those of the reduction, where both operands have them side by side in memory.
-  static void joinDepthLoops(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product) {
-    ReassociationIndices loops(product.depthLoops.begin(), product.depthLoops.end());
+  /// Makes one loop of each of the groups whose loops all operands have side by side in memory. Returns the op in the place of
+  /// `op`.
+  static linalg::LinalgOp joinLoops(IRRewriter &rewriter, linalg::LinalgOp op,
+                                    ArrayRef<ReassociationIndices> groups) {
     const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    if (loops.size() < 2 ||
-        !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }) ||
-        !linalg::areDimSequencesPreserved(maps, {loops}))
-      return;
-    // All dimensions but the outermost have to be there as a whole, and the distances between them known: upstream copies
-    // what it cannot prove to be dense.
-    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    for (unsigned number : {product.panel, product.rows}) {
-      ArrayRef<int64_t> shape = sourceOf(op->getOperand(number)).getShape();
-      for (unsigned loop : product.depthLoops) {
-        std::optional<unsigned> dimension =
-            maps[number].getResultPosition(getAffineDimExpr(loop, op.getContext()));
-        if (!dimension || ShapedType::isDynamicShape(shape.drop_front(*dimension + 1)) ||
-            (loop != product.depthLoops.front() && shape[*dimension] != sizes[loop]))
-          return;
-      }
-    }
+    if (!llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+      return op;
+    SmallVector<ReassociationIndices> joined;
+    for (const ReassociationIndices &group : groups)
+      if (group.size() > 1 && linalg::areDimSequencesPreserved(maps, {group}) &&
+          llvm::all_of(op->getOpOperands(),
+                       [&](OpOperand &operand) { return isDense(op, operand, group); }))
+        joined.push_back(group);
+    if (joined.empty())
+      return op;
     rewriter.setInsertionPoint(op);
-    FailureOr<linalg::CollapseResult> joined =
-        linalg::collapseOpIterationDims(op, {loops}, rewriter);
-    if (succeeded(joined))
-      rewriter.replaceOp(op, joined->results);
+    FailureOr<linalg::CollapseResult> result =
+        linalg::collapseOpIterationDims(op, joined, rewriter);
+    if (failed(result))
+      return op;
+    rewriter.replaceOp(op, result->results);
+    return result->collapsedOp;
+  }
+
+  /// Is what the loops access of the operand without gaps? All dimensions but the outermost have to be there as a whole, and
+  /// the distances between them known: upstream copies what it cannot prove to be dense.
+  static bool isDense(linalg::LinalgOp op, OpOperand &operand, ArrayRef<int64_t> loops) {
+    const AffineMap map = op.getMatchingIndexingMap(&operand);
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    // Of the slices that lead to it the innermost dimensions have to be whole in each.
+    for (Value whole = operand.get(); whole;) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(whole.getType()).getShape();
+      for (int64_t loop : loops) {
+        std::optional<unsigned> dimension =
+            map.getResultPosition(getAffineDimExpr(unsigned(loop), op.getContext()));
+        if (!dimension)
+          break; // of none of them
+        if (ShapedType::isDynamicShape(shape.drop_front(*dimension + 1)) ||
+            (loop != loops.front() && shape[*dimension] != sizes[unsigned(loop)]))
+          return false;
+      }
+      Operation *definition = whole.getDefiningOp();
+      if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(definition))
+        whole = slice.getSourceType().getRank() == slice.getType().getRank() ? slice.getSource()
+                                                                             : Value();
+      else if (auto written = dyn_cast_or_null<DestinationStyleOpInterface>(definition))
+        whole = written.getTiedOpOperand(cast<OpResult>(whole))->get();
+      else
+        whole = Value();
+    }
+    return true;
+  }
+
+  /// Lines of an image are often no multiple of vectors. Copies the windows of several lines beside each other, which fill
+  /// vectors better: a product whose columns are those of all. Returns the op that is left, `op` if nothing was done.
+  linalg::LinalgOp joinLines(linalg::LinalgOp op, const Product &product) {
+    const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    if (result.getNumResults() < 2 ||
+        op.getMatchingIndexingMap(&op->getOpOperand(product.panel)).isProjectedPermutation())
+      return op;
+    const unsigned line =
+        cast<AffineDimExpr>(result.getResult(result.getNumResults() - 2)).getPosition();
+    const int64_t lines = sizes[line], width = sizes[product.column];
+    if (!llvm::is_contained(product.columnLoops, line) || ShapedType::isDynamic(lines) ||
+        ShapedType::isDynamic(width) ||
+        iterations(op, product.rowLoops).value_or(INT64_MAX) < rowsWorthTwoCopies)
+      return op;
+    // As many lines as waste least, the more the better: columns of zeros, and what a panel of one vector takes longer.
+    const SmallVector<int64_t> depth = depthTiles(op, product);
+    int64_t bytes = std::max(
+        1U,
+        getElementTypeOrSelf(op->getOperand(product.panel).getType()).getIntOrFloatBitWidth() / 8);
+    for (int64_t tile : depth)
+      bytes = checkedMul(bytes, tile).value_or(INT64_MAX);
+    auto waste = [&](int64_t count) {
+      const int64_t columns = count * width, filled = int64_t(llvm::alignTo(columns, lanes(op)));
+      const bool hasHalfPanel = filled % (2 * lanes(op)) != 0;
+      return (double(filled - columns) + (hasHalfPanel ? 0.2 * double(lanes(op)) : 0.0)) /
+             double(columns);
+    };
+    int64_t best = 1;
+    for (int64_t count = 2; count <= lines; ++count)
+      if (lines % count == 0 &&
+          checkedMul(bytes, count * width).value_or(INT64_MAX) <= mostOfLines &&
+          waste(count) <= waste(best))
+        best = count;
+    if (waste(1) < waste(best) + shareWorthACopy)
+      return op;
+
+    IRRewriter rewriter(&getContext());
+    SmallVector<int64_t> tiles(op.getNumLoops(), 0), order;
+    auto tileBy = [&](unsigned loop, int64_t size) {
+      tiles[loop] = size;
+      order.push_back(loop);
+    };
+    for (unsigned loop : product.batchLoops)
+      tileBy(loop, 1);
+    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depth))
+      tileBy(loop, tile);
+    for (unsigned loop : product.columnLoops)
+      tileBy(loop, loop == product.column ? 0 : loop == line ? best : 1);
+    for (unsigned loop : product.rowLoops)
+      tileBy(loop, 0);
+    rewriter.setInsertionPoint(op);
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), tiles));
+    options.setInterchange(order);
+    FailureOr<scf::SCFTilingResult> tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (failed(tiled))
+      return op;
+    rewriter.replaceOp(op, tiled->replacements);
+    tiled->tiledOps.front()->setAttr(partAttr, rewriter.getUnitAttr());
+    func::FuncOp function = getOperation();
+    (void)simplifyTiles(function);
+    linalg::LinalgOp part = takeMarked(function, partAttr);
+    if (!part)
+      return part;
+    SmallVector<unsigned> loops = product.depthLoops;
+    loops.append({line, product.column});
+    SmallVector<int64_t> memory = depth;
+    memory.append({best, width});
+    rewriter.setInsertionPoint(part);
+    Copy windows = copyOf(rewriter, part, product.panel, loops, memory, /*width=*/0);
+    part = withCopy(rewriter, part, product.panel, windows, {});
+    return joinLoops(rewriter, part,
+                     {ReassociationIndices(product.depthLoops.begin(), product.depthLoops.end()),
+                      {line, product.column}});
   }
 
   /// Copies the block of rows for all columns, in front of the loop over those. Returns the op that uses it.
@@ -298,7 +413,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
           return {};
         extent = std::max<int64_t>(1, *most);
       }
-      bytes = plim::checkedMul(bytes, extent).value_or(INT64_MAX);
+      bytes = checkedMul(bytes, extent).value_or(INT64_MAX);
     }
     return bytes <= mostOfResult ? shape : SmallVector<int64_t>();
   }

@@ -51,7 +51,8 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
 
     In a convolution the panel is of the filter where channels are innermost, and of the image where they are not: it then
     has the windows, whatever their strides and dilations are, and the loops over channels and window become one where the
-    filter has them side by side.
+    filter has them side by side. Lines of an image that do not fill vectors are copied beside each other before, and are
+    one line then.
 
     The last panel, whose columns may not fill vectors, has zeros behind them, and so has a copy of the result, if the
     memory for that is known to be small.

@@ -117,35 +117,65 @@ func.func private @complex(%a: tensor<64x2048xcomplex<f32>>, %b: tensor<2048x512
 // result.
 //       CHECK: #[[$WINDOWS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d2, d1 * 2 + d3, d5 * 2 + d4)>
 // CHECK-LABEL: func.func private @windows(
-//  CHECK-SAME: %[[IMAGE:[a-z0-9]*]]: tensor<2x24x15x15xf32>, %[[FILTER:[a-z0-9]*]]: tensor<32x24x3x3xf32>
+//  CHECK-SAME: %[[IMAGE:[a-z0-9]*]]: tensor<2x24x15x15xf32>, %[[FILTER:[a-z0-9]*]]: tensor<20x24x3x3xf32>
 //       CHECK: scf.for %[[N:.*]] = %{{.*}} to %c2 step %c1
 //       CHECK:   scf.for %[[H:.*]] = %{{.*}} to %c7 step %c1
 //       CHECK:     tensor.extract_slice %[[IMAGE]][%[[N]], 0, %{{.*}}, 0] [1, 24, 3, 15] [1, 1, 1, 1]
-//       CHECK:     %[[ROWS:.*]] = tensor.extract_slice %{{.*}}[%[[N]], 0, %[[H]], 0] [1, 32, 1, 7]
+//       CHECK:     %[[ROWS:.*]] = tensor.extract_slice %{{.*}}[%[[N]], 0, %[[H]], 0] [1, 20, 1, 7]
 //       CHECK:     %[[MEMORY:.*]] = tensor.empty() : tensor<1x1x24x3x3x8xf32>
 //       CHECK:     linalg.fill {{.*}} tensor<1x1x24x3x3x1xf32>
 //       CHECK:     linalg.generic {indexing_maps = [#[[$WINDOWS]], {{.*}} outs(%{{.*}} : tensor<1x1x24x3x3x7xf32>)
-//       CHECK:     %[[RESULT:.*]] = tensor.empty() : tensor<1x32x1x8xf32>
-//       CHECK:     linalg.fill {{.*}} tensor<1x32x1x1xf32>
+//       CHECK:     %[[RESULT:.*]] = tensor.empty() : tensor<1x20x1x8xf32>
+//       CHECK:     linalg.fill {{.*}} tensor<1x20x1x1xf32>
 //       CHECK:     tensor.insert_slice %[[ROWS]] into
 //       CHECK:     %[[PANEL:.*]] = tensor.collapse_shape {{.*}} into tensor<1x1x216x8xf32>
-//       CHECK:     %[[BLOCK:.*]] = tensor.collapse_shape %[[FILTER]] {{.*}} into tensor<32x216xf32>
+//       CHECK:     %[[BLOCK:.*]] = tensor.collapse_shape %[[FILTER]] {{.*}} into tensor<20x216xf32>
 //       CHECK:     linalg.generic {{.*}} ins(%[[PANEL]], %[[BLOCK]]
-//       CHECK:     tensor.extract_slice {{.*}} : tensor<1x32x1x8xf32> to tensor<1x32x1x7xf32>
+//       CHECK:     tensor.extract_slice {{.*}} : tensor<1x20x1x8xf32> to tensor<1x20x1x7xf32>
 #image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h * 2 + y, w * 2 + x)>
 #filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
 #result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
-func.func private @windows(%i: tensor<2x24x15x15xf32>, %f: tensor<32x24x3x3xf32>, %r: tensor<2x32x7x7xf32>)
-    -> tensor<2x32x7x7xf32> attributes {plim.dispatch_function} {
+func.func private @windows(%i: tensor<2x24x15x15xf32>, %f: tensor<20x24x3x3xf32>, %r: tensor<2x20x7x7xf32>)
+    -> tensor<2x20x7x7xf32> attributes {plim.dispatch_function} {
   %s = linalg.generic {indexing_maps = [#image, #filter, #result],
                        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%i, %f : tensor<2x24x15x15xf32>, tensor<32x24x3x3xf32>) outs(%r : tensor<2x32x7x7xf32>) {
+      ins(%i, %f : tensor<2x24x15x15xf32>, tensor<20x24x3x3xf32>) outs(%r : tensor<2x20x7x7xf32>) {
   ^bb0(%x: f32, %y: f32, %sum: f32):
     %p = arith.mulf %x, %y : f32
     %q = arith.addf %sum, %p : f32
     linalg.yield %q : f32
-  } -> tensor<2x32x7x7xf32>
-  return %s : tensor<2x32x7x7xf32>
+  } -> tensor<2x20x7x7xf32>
+  return %s : tensor<2x20x7x7xf32>
+}
+
+// -----
+
+// Lines of 14 pixels fill no panels, two of them nearly do: their windows are copied beside each other, and the columns of
+// the product are those of all.
+// CHECK-LABEL: func.func private @lines(
+//       CHECK: scf.for %[[H:.*]] = %{{.*}} to %c14 step %c7
+//       CHECK:   tensor.empty() : tensor<1x48x3x3x7x14xf32>
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : tensor<1x48x3x3x7x14xf32>)
+//       CHECK:   tensor.collapse_shape {{.*}} into tensor<1x432x98xf32>
+//       CHECK:   tensor.collapse_shape {{.*}} into tensor<48x432xf32>
+//       CHECK:   tensor.collapse_shape {{.*}} into tensor<1x48x98xf32>
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %c96 step %c16
+//       CHECK:     linalg.generic {{.*}} outs(%{{.*}} : tensor<1x48x16xf32>)
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : tensor<1x48x8xf32>)
+#image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h + y, w + x)>
+#filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
+#result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
+func.func private @lines(%i: tensor<1x48x16x16xf32>, %f: tensor<48x48x3x3xf32>, %r: tensor<1x48x14x14xf32>)
+    -> tensor<1x48x14x14xf32> attributes {plim.dispatch_function} {
+  %s = linalg.generic {indexing_maps = [#image, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%i, %f : tensor<1x48x16x16xf32>, tensor<48x48x3x3xf32>) outs(%r : tensor<1x48x14x14xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %sum, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<1x48x14x14xf32>
+  return %s : tensor<1x48x14x14xf32>
 }
 
 // -----
