@@ -201,8 +201,11 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     };
     for (unsigned loop : product.batchLoops)
       tileBy(loop, 1);
-    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depthTiles(op, product)))
+    bool isWholeDepth = true; // is there one block of it?
+    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depthTiles(op, product))) {
       tileBy(loop, tile);
+      isWholeDepth &= op.getStaticLoopRanges()[loop] == tile;
+    }
     for (unsigned loop : product.columnLoops)
       if (loop != product.column)
         tileBy(loop, 1);
@@ -222,6 +225,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     rewriter.replaceOp(op, tiled->replacements);
     auto inner = cast<linalg::LinalgOp>(tiled->tiledOps.front());
     auto columns = cast<scf::ForOp>(tiled->loops.back().getOperation());
+    if (isWholeDepth)
+      fuseFill(rewriter, inner, tiled->loops);
     if (rowsAreCopied)
       inner = copyRows(rewriter, inner, product, columns);
     // The last panel apart, so that all others have as many columns as a register tile.

@@ -87,6 +87,9 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       else
         ++missed;
     }
+    if (failed(simplifyTiles(function)))
+      return signalPassFailure();
+    startFromFills(function);
   }
 
   std::optional<RegisterTile> shapeFor(linalg::LinalgOp op) {
@@ -160,6 +163,32 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     return result;
   }
 
+  /// Accumulators that start from a tile that was just filled need no memory: the value is broadcast, and the tile is not
+  /// filled if all of it is written in the end.
+  static void startFromFills(func::FuncOp function) {
+    auto fillOf = [](Value tensor) {
+      while (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
+        tensor = slice.getSource();
+      return tensor.getDefiningOp<linalg::FillOp>();
+    };
+    IRRewriter rewriter(function.getContext());
+    function.walk([&](vector::TransferReadOp read) {
+      linalg::FillOp fill = fillOf(read.getBase());
+      if (!fill || read.getMask() || read.hasOutOfBoundsDim())
+        return;
+      rewriter.setInsertionPoint(read);
+      rewriter.replaceOpWithNewOp<vector::BroadcastOp>(read, read.getVectorType(),
+                                                       fill.getInputs()[0]);
+    });
+    function.walk([&](vector::TransferWriteOp write) {
+      auto fill = write.getBase().getDefiningOp<linalg::FillOp>();
+      auto type = dyn_cast<RankedTensorType>(write.getBase().getType());
+      if (fill && type && type.hasStaticShape() && !write.getMask() && !write.hasOutOfBoundsDim() &&
+          type.getNumElements() == write.getVectorType().getNumElements())
+        write.getBaseMutable().assign(fill.getOutputs()[0]);
+    });
+  }
+
   LogicalResult tile(linalg::LinalgOp op, const RegisterTile &shape) {
     IRRewriter rewriter(&getContext());
     // First the parallel loops, so that their remainders can be peeled while reductions are whole.
@@ -180,6 +209,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     FailureOr<scf::SCFTilingResult> outer = tileLoops(rewriter, op, sizes);
     if (failed(outer))
       return failure();
+    fuseFill(rewriter, cast<linalg::LinalgOp>(outer->tiledOps.front()), outer->loops);
     outer->tiledOps.front()->setAttr(partAttr, rewriter.getUnitAttr());
     // Peeling clones what is inside.
     for (LoopLikeOpInterface loop : llvm::reverse(outer->loops)) {

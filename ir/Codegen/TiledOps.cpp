@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
@@ -25,6 +26,30 @@ LogicalResult plim::ir::simplifyTiles(func::FuncOp function) {
   scf::ForOp::getCanonicalizationPatterns(patterns, context);
   tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
   return applySoundPatterns(function, std::move(patterns));
+}
+
+void plim::ir::fuseFill(RewriterBase &rewriter, linalg::LinalgOp tiled,
+                        MutableArrayRef<LoopLikeOpInterface> loops) {
+  auto slice = tiled.getDpsInits()[0].getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return;
+  Value source = slice.getSource();
+  OpOperand *init = nullptr; // of the outermost loop
+  while (auto argument = dyn_cast<BlockArgument>(source)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || !llvm::is_contained(loops, cast<LoopLikeOpInterface>(loop.getOperation())))
+      return;
+    init = loop.getTiedLoopInit(argument);
+    source = init->get();
+  }
+  auto fill = source.getDefiningOp<linalg::FillOp>();
+  if (!fill || !init || llvm::count_if(source.getUsers(), [](Operation *user) {
+                          return !isa<tensor::DimOp>(user);
+                        }) != 1)
+    return;
+  // Every tile is written, so that what was there before does not matter.
+  if (scf::tileAndFuseProducerOfSlice(rewriter, slice, loops))
+    rewriter.modifyOpInPlace(init->getOwner(), [&] { init->set(fill.getOutputs()[0]); });
 }
 
 linalg::LinalgOp plim::ir::takeMarked(func::FuncOp function, StringRef attribute) {

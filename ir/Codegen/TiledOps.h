@@ -3,12 +3,18 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace plim::ir {
 
 /// Folds slices of slices, sizes that are known, and loops of one iteration. It may replace ops, those of linalg among
 /// them, which keep their attributes.
 llvm::LogicalResult simplifyTiles(mlir::func::FuncOp function);
+
+/// Moves a linalg.fill of all that the loops around `tiled` write to where that does: each tile is filled in front of its op.
+/// `loops` as upstream's tiling gives them, outermost first.
+void fuseFill(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
+              llvm::MutableArrayRef<mlir::LoopLikeOpInterface> loops);
 
 /// The first op with the attribute, which it loses; null if there is none. To go through ops that simplifyTiles may
 /// replace.
