@@ -34,6 +34,8 @@ constexpr llvm::StringLiteral pendingAttr = "plim.pending", partAttr = "plim.par
 /// Iterations of the reduction that one panel holds: long enough that the accumulators, which are loaded and
 /// stored once for each panel, cost little, and short enough that a panel stays in the caches next to the processor.
 constexpr int64_t panelDepth = 512;
+/// The same where no panel is copied and all columns are gone along for each block.
+constexpr int64_t sweepDepth = 8;
 /// Rows that must use a panel for its copy to pay, where it is read in order anyway.
 constexpr int64_t rowsWorthACopy = 48;
 /// The same where it would be read across its rows.
@@ -61,14 +63,6 @@ constexpr int64_t largeRowStride = 4096;
 /// Elements by which rows of that copy are longer than what they hold, so that they do not fall on the same lines.
 constexpr int64_t rowPadding = 16;
 
-/// Does plim-register-tile take the types of all operands?
-bool hasTileableTypes(linalg::LinalgOp op) {
-  return llvm::all_of(op->getOperands(), [](Value operand) {
-    Type type = getElementTypeOrSelf(operand.getType());
-    return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8;
-  });
-}
-
 /// Iterations of the loops together; nothing where they are not known.
 std::optional<int64_t> iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -81,10 +75,10 @@ std::optional<int64_t> iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops)
   return product;
 }
 
-/// Tiles of the loops of a reduction that have about panelDepth iterations together: the inner ones whole.
-SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product) {
+/// Tiles of the loops of a reduction that have about `iterations` together: the inner ones whole.
+SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int64_t iterations) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges(), tiles(product.depthLoops.size());
-  int64_t left = panelDepth;
+  int64_t left = iterations;
   for (int64_t i = int64_t(tiles.size()) - 1; i >= 0; --i) {
     const int64_t size = sizes[product.depthLoops[i]];
     // A little more is better than a second panel that is nearly empty.
@@ -125,8 +119,13 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     });
     while (linalg::LinalgOp op = takeMarked(function, pendingAttr)) {
       std::optional<Product> product = productOf(op);
-      if (!product || !hasTileableTypes(op) || !pays(op, *product))
+      if (!product || !isTileable(op, *product))
         continue;
+      if (!pays(op, *product)) {
+        if (isReadAcross(op, *product))
+          blockDepth(op, *product);
+        continue;
+      }
       op = joinLines(op, *product);
       product = op ? productOf(op) : std::nullopt;
       if (product && succeeded(pack(op, *product)))
@@ -140,15 +139,22 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     return vectorBits / getElementTypeOrSelf(op.getDpsInits()[0].getType()).getIntOrFloatBitWidth();
   }
 
+  /// Does plim-register-tile make tiles of it? It leaves few columns to plain loops.
+  bool isTileable(linalg::LinalgOp op, const Product &product) const {
+    constexpr int64_t leastColumns = 4;
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    const int64_t width = sizes[product.column];
+    return llvm::all_of(op->getOperands(),
+                        [](Value operand) {
+                          Type type = getElementTypeOrSelf(operand.getType());
+                          return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8;
+                        }) &&
+           !llvm::is_contained(sizes, 0) && 2 * lanes(op) >= leastColumns &&
+           (ShapedType::isDynamic(width) || width >= leastColumns);
+  }
+
   /// Is the panel's copy cheaper than what it saves?
   bool pays(linalg::LinalgOp op, const Product &product) {
-    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    if (llvm::is_contained(sizes, 0))
-      return false;
-    // plim-register-tile leaves so few columns to plain loops.
-    const int64_t width = sizes[product.column], least = 4;
-    if (2 * lanes(op) < least || (!ShapedType::isDynamic(width) && width < least))
-      return false;
     const int64_t rows = iterations(op, product.rowLoops).value_or(INT64_MAX);
     OpOperand &panel = op->getOpOperand(product.panel);
     const AffineMap map = op.getMatchingIndexingMap(&panel);
@@ -163,6 +169,37 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
                   depth = iterations(op, product.depthLoops).value_or(INT64_MAX);
     const int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
     return ShapedType::isDynamic(columns) || depth > panelDepth || columns * bytes >= largeStride;
+  }
+
+  /// Would the columns of a register tile be read down a long way, each row of them from a page of its own, with too few
+  /// rows for a copy?
+  static bool isReadAcross(linalg::LinalgOp op, const Product &product) {
+    OpOperand &panel = op->getOpOperand(product.panel);
+    const AffineMap map = op.getMatchingIndexingMap(&panel);
+    if (!map.isProjectedPermutation() || !isContiguousAlong(map, product.column))
+      return false;
+    RankedTensorType type = sourceOf(panel.get());
+    const int64_t columns = type.getShape().back(), bytes = type.getElementTypeBitWidth() / 8;
+    return (ShapedType::isDynamic(columns) || columns * bytes >= largeRowStride) &&
+           iterations(op, product.depthLoops).value_or(INT64_MAX) >= 2 * sweepDepth;
+  }
+
+  /// Goes along all columns with a few iterations of the reduction at a time, so that memory is read in its order.
+  void blockDepth(linalg::LinalgOp op, const Product &product) {
+    IRRewriter rewriter(&getContext());
+    SmallVector<int64_t> tiles(op.getNumLoops(), 0);
+    for (auto [loop, tile] :
+         llvm::zip_equal(product.depthLoops, depthTiles(op, product, sweepDepth)))
+      tiles[loop] = tile;
+    rewriter.setInsertionPoint(op);
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), tiles));
+    FailureOr<scf::SCFTilingResult> tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (failed(tiled))
+      return;
+    rewriter.replaceOp(op, tiled->replacements);
+    ++swept;
   }
 
   /// Would the rows otherwise be read again from far away for each panel?
@@ -202,7 +239,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     for (unsigned loop : product.batchLoops)
       tileBy(loop, 1);
     bool isWholeDepth = true; // is there one block of it?
-    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depthTiles(op, product))) {
+    for (auto [loop, tile] :
+         llvm::zip_equal(product.depthLoops, depthTiles(op, product, panelDepth))) {
       tileBy(loop, tile);
       isWholeDepth &= op.getStaticLoopRanges()[loop] == tile;
     }
@@ -328,7 +366,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
         iterations(op, product.rowLoops).value_or(INT64_MAX) < rowsWorthTwoCopies)
       return op;
     // As many lines as waste least, the more the better: columns of zeros, and what a panel of one vector takes longer.
-    const SmallVector<int64_t> depth = depthTiles(op, product);
+    const SmallVector<int64_t> depth = depthTiles(op, product, panelDepth);
     int64_t bytes = std::max(
         1U,
         getElementTypeOrSelf(op->getOperand(product.panel).getType()).getIntOrFloatBitWidth() / 8);

@@ -61,7 +61,9 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     rows lie at least 4 KiB apart: rows would otherwise fall on the same lines of the second-level cache.
 
     Only where that pays: an operand whose columns are not contiguous, for four rows and more; one read through windows,
-    for 16; others for 48 rows, if a row is long or there are many. The order in which a sum is taken stays the same.
+    for 16; others for 48 rows, if a row is long or there are many. Fewer rows go along all columns with eight iterations of the
+    reduction at a time, where the other way would lead down the rows of a wide operand. The order in which a sum is taken
+    stays the same.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
@@ -70,6 +72,7 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
                         "Width of a vector register; the pipeline sets it from the target">];
   let statistics = [
     Statistic<"packed", "packed", "products whose panels are copied">,
+    Statistic<"swept", "swept", "products of few rows that go along all columns for each block of the reduction">,
     Statistic<"missed", "missed", "products that could not be blocked">];
 }
 
@@ -84,7 +87,7 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
     Remainders of columns whose number is not known stay loops.
 
     Shapes are those of the hardware's registers: 12 x 32 f32 with 512-bit vectors, 6 x 16 with 256,
-    4 x 8 with 128.
+    4 x 8 with 128; a single row has eight vectors. What a `linalg.fill` writes first is broadcast into registers instead.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect"];

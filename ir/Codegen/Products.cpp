@@ -67,7 +67,5 @@ std::optional<Product> plim::ir::productOf(linalg::LinalgOp op) {
   }
   const bool usesPanel =
       llvm::any_of(product.depthLoops, [&](unsigned loop) { return panel.isFunctionOfDim(loop); });
-  if (product.rowLoops.empty() || !usesPanel)
-    return std::nullopt;
-  return product;
+  return usesPanel ? std::optional(product) : std::nullopt;
 }

@@ -29,8 +29,7 @@ struct Product {
   llvm::SmallVector<unsigned> depthLoops;  // the reduction
 };
 
-/// Nothing if the op is none, if it has no rows, or if it does something else than reading its operands at sums of loops
-/// times constants.
+/// Nothing if the op is none, or if it does something else than reading its operands at sums of loops times constants.
 std::optional<Product> productOf(mlir::linalg::LinalgOp op);
 
 } // namespace plim::ir

@@ -146,6 +146,9 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
         break;
       }
     }
+    // A single row takes registers for columns, and with them the latency of its sums.
+    if (int64_t wide = 8 * shape.lanes; shape.rows == 1 && sizes[shape.columnLoop] >= wide)
+      shape.columns = wide;
     return shape;
   }
 

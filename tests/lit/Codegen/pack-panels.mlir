@@ -208,6 +208,21 @@ func.func private @filter(%f: tensor<40x3x3x400xf32>, %i: tensor<1x14x14x400xf32
 
 // -----
 
+// Few rows of many columns are not worth a copy either, but go along the columns in the order of memory.
+// CHECK-LABEL: func.func private @sweep(
+//       CHECK: scf.for %[[K:.*]] = %{{.*}} to %c2048 step %c8
+//       CHECK:   tensor.extract_slice %{{.*}}[%[[K]], 0] [8, 4096] [1, 1]
+//   CHECK-NOT:   tensor.empty
+//       CHECK:   linalg.matmul {{.*}} -> tensor<3x4096xf32>
+func.func private @sweep(%a: tensor<3x2048xf32>, %b: tensor<2048x4096xf32>, %c: tensor<3x4096xf32>)
+    -> tensor<3x4096xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<3x2048xf32>, tensor<2048x4096xf32>) outs(%c : tensor<3x4096xf32>)
+      -> tensor<3x4096xf32>
+  return %r : tensor<3x4096xf32>
+}
+
+// -----
+
 // Few rows, or few and short columns, are not worth a copy, nor is what has no iterations; a function of the host is
 // left alone.
 // CHECK-LABEL: func.func private @few_rows(

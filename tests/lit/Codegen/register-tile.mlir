@@ -183,7 +183,7 @@ func.func private @convolution(%a: tensor<14x14x8xf32>, %b: tensor<3x3x8x16xf32>
 
 // A sum over columns has no row loop.
 // CHECK-LABEL: func.func private @columns(
-//        V256: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<16xf32>)
+//        V256: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<64xf32>)
 func.func private @columns(%a: tensor<64x64xf32>, %c: tensor<64xf32>) -> tensor<64xf32>
     attributes {plim.dispatch_function} {
   %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
@@ -193,6 +193,31 @@ func.func private @columns(%a: tensor<64x64xf32>, %c: tensor<64xf32>) -> tensor<
     linalg.yield %q : f32
   } -> tensor<64xf32>
   return %r : tensor<64xf32>
+}
+
+// -----
+
+// Accumulators that start from a fill have its value; nothing is filled.
+// CHECK-LABEL: func.func private @filled(
+//       CHECK: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<4x
+//   CHECK-NOT: linalg.fill
+//   CHECK-NOT: vector.transfer_read %{{.*}} : tensor<12x64xf32>
+//       CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[ZEROS]])
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func private @filled(%a: tensor<4x64xf32>, %b: tensor<64x64xf32>, %c: tensor<4x64xf32>) -> tensor<4x64xf32>
+    attributes {plim.dispatch_function} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%c : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x64xf32>, tensor<64x64xf32>) outs(%z : tensor<4x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<4x64xf32>
+  return %r : tensor<4x64xf32>
 }
 
 // -----
