@@ -265,10 +265,10 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       auto type = dyn_cast<RankedTensorType>(input.getType());
       if (!type || map.isProjectedPermutation())
         continue;
-      SmallVector<OpFoldResult> offsets(map.getNumResults(), rewriter.getIndexAttr(0)), extents,
-          strides;
+      SmallVector<OpFoldResult> offsets, extents, strides;
       SmallVector<AffineExpr> results;
-      for (auto [dimension, index] : llvm::enumerate(map.getResults())) {
+      const AffineExpr zero = rewriter.getAffineConstantExpr(0);
+      for (AffineExpr index : map.getResults()) {
         std::optional<unsigned> loop;
         int64_t factor = 1;
         for (unsigned candidate = 0; candidate < map.getNumDims(); ++candidate)
@@ -279,11 +279,15 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
             loop = candidate;
             factor = *its;
           }
-        results.push_back(loop ? rewriter.getAffineDimExpr(*loop) : index);
-        extents.push_back(rewriter.getIndexAttr(loop ? sizes[*loop] : type.getDimSize(dimension)));
-        strides.push_back(rewriter.getIndexAttr(factor));
-        if (!loop && (type.isDynamicDim(dimension) || !isa<AffineConstantExpr>(index)))
+        // What is added to the loop, if anything.
+        auto first = dyn_cast<AffineConstantExpr>(
+            index.replaceDims(SmallVector<AffineExpr>(map.getNumDims(), zero)));
+        if (!first)
           return;
+        results.push_back(loop ? rewriter.getAffineDimExpr(*loop) : zero);
+        offsets.push_back(rewriter.getIndexAttr(first.getValue()));
+        extents.push_back(rewriter.getIndexAttr(loop ? sizes[*loop] : 1));
+        strides.push_back(rewriter.getIndexAttr(factor));
       }
       map = AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());
       input =

@@ -4,8 +4,8 @@
   PYTHONPATH=build/python tests/random/convolutions.py [--seed N] [--count N | --seconds S]
 
 Half are linalg's named operations, all that linalg has, half generic ones whose image, filter and result lie in any order of
-their dimensions. Images have up to three dimensions, groups, and elements behind the last window; windows have strides and
-dilations; some extents are known to the call alone. With one and with two threads the results are equal, bit for bit; so
+their dimensions. Images have up to three dimensions, groups, and elements before the first and behind the last window; windows
+have strides and dilations; some extents are known to the call alone. With one and with two threads the results are equal, bit for bit; so
 are those of strict code and of the oracle, for every fourth. Exit status 1 if any was wrong; its source is printed.
 """
 import argparse
@@ -86,6 +86,7 @@ class Convolution:
         if self.pools and self.combiner != "sum":
             self.element = self.sum
         self.isNamed = self.isQuantised or self.isUnsigned or self.pools or rng.random() < 0.5
+        self.before = {letter: 0 if self.isNamed else rng.choice([0, 0, 0, 1, 2]) for letter in self.space}
         self.unknown = {letter for letter in self.sizes if rng.random() < 0.15}
         self.adds = rng.random() < 0.4
         self.loops = list(dict.fromkeys(self.result + self.filter + self.image))
@@ -101,7 +102,7 @@ class Convolution:
         if letter not in self.space:
             return self.sizes[letter]
         return ((self.sizes[letter] - 1) * self.strides[letter] + (self.sizes[letter.upper()] - 1) * self.dilations[letter] + 1
-                + self.behind[letter])
+                + self.behind[letter] + self.before[letter])
 
     def shape(self, layout):
         return [self.extent(letter) if layout is self.image else self.sizes[letter] for letter in layout]
@@ -133,7 +134,8 @@ class Convolution:
             lines += [f"  %r = linalg.{self.name}{attributes}",
                       f"      ins(%a, %b{zeros} : {image}, {weights}{zeroTypes}) outs({start} : {result}) -> {result}"]
         else:
-            index = {letter: f"{letter} * {self.strides[letter]} + {letter.upper()} * {self.dilations[letter]}" for letter in self.space}
+            index = {letter: f"{letter} * {self.strides[letter]} + {letter.upper()} * {self.dilations[letter]}"
+                     + (f" + {self.before[letter]}" if self.before[letter] else "") for letter in self.space}
             maps = ", ".join(f"affine_map<({', '.join(self.loops)}) -> ({', '.join(results)})>" for results in (
                 [index.get(letter, letter) for letter in self.image], self.filter, self.result))
             kinds = ", ".join('"parallel"' if letter in self.result else '"reduction"' for letter in self.loops)
@@ -164,7 +166,7 @@ class Convolution:
         for letter in self.space:
             axis, taps, dilation = letters.index(letter), self.sizes[letter.upper()], self.dilations[letter]
             windows = np.lib.stride_tricks.sliding_window_view(windows, (taps - 1) * dilation + 1, axis)[..., ::dilation]
-            windows = windows[(slice(None),) * axis + (slice(None, None, self.strides[letter]),)]
+            windows = windows[(slice(None),) * axis + (slice(self.before[letter], None, self.strides[letter]),)]
             letters += letter.upper()
         if self.combiner != "sum":
             axes = tuple(letters.index(letter.upper()) for letter in self.space)
