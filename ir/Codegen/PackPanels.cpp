@@ -321,37 +321,53 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     return result->collapsedOp;
   }
 
-  /// Is what the loops access of the operand without gaps? All dimensions but the outermost have to be there as a whole, and
-  /// the distances between them known: upstream copies what it cannot prove to be dense.
+  /// Is what the loops access of the operand, which has all of them or none side by side, without gaps? All dimensions but the
+  /// outermost have to be there as a whole, and the distances between them known: upstream copies what it cannot prove to be
+  /// dense.
   static bool isDense(linalg::LinalgOp op, OpOperand &operand, ArrayRef<int64_t> loops) {
     const AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!map.isFunctionOfDim(unsigned(loops.front())))
+      return true;
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    // Of the slices that lead to it the innermost dimensions have to be whole in each.
+    // In all tensors that it is a part of.
     for (Value whole = operand.get(); whole;) {
       ArrayRef<int64_t> shape = cast<RankedTensorType>(whole.getType()).getShape();
+      if (shape.size() != map.getNumResults())
+        return false;
       for (int64_t loop : loops) {
-        std::optional<unsigned> dimension =
-            map.getResultPosition(getAffineDimExpr(unsigned(loop), op.getContext()));
-        if (!dimension)
-          break; // of none of them
-        if (ShapedType::isDynamicShape(shape.drop_front(*dimension + 1)) ||
-            (loop != loops.front() && shape[*dimension] != sizes[unsigned(loop)]))
+        const unsigned dimension =
+            *map.getResultPosition(getAffineDimExpr(unsigned(loop), op.getContext()));
+        if (ShapedType::isDynamicShape(shape.drop_front(dimension + 1)) ||
+            (loop != loops.front() && shape[dimension] != sizes[unsigned(loop)]))
           return false;
       }
-      Operation *definition = whole.getDefiningOp();
-      if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(definition))
-        whole = slice.getSourceType().getRank() == slice.getType().getRank() ? slice.getSource()
-                                                                             : Value();
-      else if (auto written = dyn_cast_or_null<DestinationStyleOpInterface>(definition))
-        whole = written.getTiedOpOperand(cast<OpResult>(whole))->get();
-      else
-        whole = Value();
+      whole = enclosing(whole);
     }
     return true;
   }
 
+  /// What a tensor is a part of, or the one whose memory it has; null if it has memory of its own.
+  static Value enclosing(Value tensor) {
+    if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+      auto loop = dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+      OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+      return init ? init->get() : Value();
+    }
+    Operation *definition = tensor.getDefiningOp();
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition))
+      return slice.getSource();
+    if (auto slice = dyn_cast<tensor::InsertSliceOp>(definition))
+      return slice.getDest();
+    if (auto cast = dyn_cast<tensor::CastOp>(definition))
+      return cast.getSource();
+    if (auto written = dyn_cast<DestinationStyleOpInterface>(definition))
+      return written.getTiedOpOperand(mlir::cast<OpResult>(tensor))->get();
+    return {};
+  }
+
   /// Lines of an image are often no multiple of vectors. Copies the windows of several lines beside each other, which fill
-  /// vectors better: a product whose columns are those of all. Returns the op that is left, `op` if nothing was done.
+  /// vectors better: a product whose columns are those of all. Returns the op that is left, `op` if nothing was done, null if
+  /// it is lost sight of.
   linalg::LinalgOp joinLines(linalg::LinalgOp op, const Product &product) {
     const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -363,7 +379,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     const int64_t lines = sizes[line], width = sizes[product.column];
     if (!llvm::is_contained(product.columnLoops, line) || ShapedType::isDynamic(lines) ||
         ShapedType::isDynamic(width) ||
-        iterations(op, product.rowLoops).value_or(INT64_MAX) < rowsWorthTwoCopies)
+        iterations(op, product.rowLoops).value_or(INT64_MAX) < rowsWorthTwoCopies ||
+        !isDense(op, *op.getDpsInitOperand(0), {int64_t(line), int64_t(product.column)}))
       return op;
     // As many lines as waste least, the more the better: columns of zeros, and what a panel of one vector takes longer.
     const SmallVector<int64_t> depth = depthTiles(op, product, panelDepth);
@@ -412,7 +429,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     rewriter.replaceOp(op, tiled->replacements);
     tiled->tiledOps.front()->setAttr(partAttr, rewriter.getUnitAttr());
     func::FuncOp function = getOperation();
-    (void)simplifyTiles(function);
+    if (failed(simplifyTiles(function)))
+      return {};
     linalg::LinalgOp part = takeMarked(function, partAttr);
     if (!part)
       return part;
@@ -578,8 +596,13 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     IRMapping mapping;
     op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
     result = generic.getResult(0);
-    if (!shape.empty())
+    // Back to where they belong: a loop that yields a part of other memory would carry that.
+    if (!shape.empty()) {
       result = tensor::ExtractSliceOp::create(rewriter, loc, result, zeros, sizes, ones);
+      result = bufferization::MaterializeInDestinationOp::create(rewriter, loc, result,
+                                                                 op.getDpsInits()[0])
+                   ->getResult(0);
+    }
     rewriter.replaceOp(op, result);
     return cast<linalg::LinalgOp>(generic.getOperation());
   }

@@ -31,6 +31,23 @@ bool plim::ir::isContiguousAlong(AffineMap map, unsigned loop) {
                        [&](AffineExpr index) { return index.isFunctionOfDim(loop); });
 }
 
+/// Is `property` true of the factor of a loop in an index?
+static bool anyFactor(AffineMap map, llvm::function_ref<bool(std::optional<int64_t>)> property) {
+  for (AffineExpr index : map.getResults())
+    for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+      if (property(factorOf(index, loop)))
+        return true;
+  return false;
+}
+
+bool plim::ir::runsBackwards(AffineMap map) {
+  return anyFactor(map, [](std::optional<int64_t> factor) { return factor && *factor < 0; });
+}
+
+bool plim::ir::hasTileableIndices(AffineMap map) {
+  return !anyFactor(map, [](std::optional<int64_t> factor) { return !factor || *factor < 0; });
+}
+
 std::optional<Product> plim::ir::productOf(linalg::LinalgOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0 ||
       op.hasIndexSemantics())
@@ -43,10 +60,8 @@ std::optional<Product> plim::ir::productOf(linalg::LinalgOp op) {
   const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (!maps[2].isProjectedPermutation() || maps[2].getNumResults() == 0)
     return std::nullopt;
-  for (AffineMap map : ArrayRef(maps).drop_back())
-    for (AffineExpr index : map.getResults())
-      if (!factorOf(index, 0))
-        return std::nullopt;
+  if (!llvm::all_of(ArrayRef(maps).drop_back(), hasTileableIndices))
+    return std::nullopt;
 
   Product product;
   product.column = cast<AffineDimExpr>(maps[2].getResults().back()).getPosition();

@@ -8,9 +8,15 @@
 
 namespace plim::ir {
 
-/// The factor of `loop` in an index that is a sum of loops times constants, 0 where it does not occur; nothing where the
-/// index is not such a sum.
+/// The factor of `loop` in an index that is a sum of loops times constants and of a constant, 0 where it does not occur;
+/// nothing where the index is not such a sum.
 std::optional<int64_t> factorOf(mlir::AffineExpr index, unsigned loop);
+
+/// Has an index a loop with a negative factor? Upstream's tiling takes slices of the wrong size of such operands.
+bool runsBackwards(mlir::AffineMap map);
+
+/// Are all indices sums of loops times constants that are not negative?
+bool hasTileableIndices(mlir::AffineMap map);
 
 /// Do neighbouring iterations of `loop` access neighbouring elements, in the innermost dimension, and none further away?
 bool isContiguousAlong(mlir::AffineMap map, unsigned loop);
@@ -29,7 +35,7 @@ struct Product {
   llvm::SmallVector<unsigned> depthLoops;  // the reduction
 };
 
-/// Nothing if the op is none, or if it does something else than reading its operands at sums of loops times constants.
+/// Nothing if the op is none, or if it reads an operand at indices that cannot be tiled.
 std::optional<Product> productOf(mlir::linalg::LinalgOp op);
 
 } // namespace plim::ir

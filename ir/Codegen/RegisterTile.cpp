@@ -62,13 +62,6 @@ int64_t columnsFor(int64_t size, int64_t lanes) {
   return std::min(size, lanes);
 }
 
-/// Are all indices that the loop is in sums of loops times constants?
-bool hasFactors(AffineMap map, unsigned loop) {
-  return llvm::all_of(map.getResults(), [&](AffineExpr index) {
-    return !index.isFunctionOfDim(loop) || factorOf(index, loop);
-  });
-}
-
 struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass> {
   using PlimRegisterTileBase::PlimRegisterTileBase;
 
@@ -81,6 +74,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
         op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
     });
     while (linalg::LinalgOp op = takeMarked(function, pendingAttr)) {
+      op = withLoopsOfResult(op);
       std::optional<RegisterTile> shape = shapeFor(op);
       if (shape && succeeded(tile(op, *shape)))
         ++tiled;
@@ -110,7 +104,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     ArrayRef<AffineMap> inputs = ArrayRef(maps).drop_back();
     if (llvm::none_of(inputs,
                       [&](AffineMap m) { return isContiguousAlong(m, shape.columnLoop); }) ||
-        !llvm::all_of(inputs, [&](AffineMap m) { return hasFactors(m, shape.columnLoop); }))
+        !llvm::all_of(inputs, hasTileableIndices))
       return std::nullopt;
 
     Type element = getElementTypeOrSelf(op.getDpsInits()[0].getType());
@@ -138,7 +132,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       bool reuses = llvm::any_of(inputs, [&](AffineMap m) {
         return isContiguousAlong(m, shape.columnLoop) && !m.isFunctionOfDim(loop);
       });
-      if (reuses && llvm::all_of(inputs, [&](AffineMap m) { return hasFactors(m, loop); })) {
+      if (reuses) {
         shape.rowLoop = loop;
         const int64_t rows = vectorBits >= 512 ? 12 : vectorBits >= 256 ? 6 : 4;
         // One vector for each row leaves registers for twice as many.
@@ -164,6 +158,29 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       return failure();
     rewriter.replaceOp(op, result->replacements);
     return result;
+  }
+
+  /// The op with its parallel loops in the order of the result's dimensions, which is that of the vectors made of it.
+  static linalg::LinalgOp withLoopsOfResult(linalg::LinalgOp op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!generic || generic.getNumDpsInits() != 1)
+      return op;
+    const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    if (!result.isProjectedPermutation() || result.getNumResults() != op.getNumParallelLoops())
+      return op;
+    SmallVector<unsigned> order;
+    for (AffineExpr index : result.getResults())
+      order.push_back(cast<AffineDimExpr>(index).getPosition());
+    for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (kind != utils::IteratorType::parallel)
+        order.push_back(loop);
+    // Those of a projected permutation may be reductions.
+    if (order.size() != op.getNumLoops() || llvm::is_sorted(order))
+      return op;
+    IRRewriter rewriter(op.getContext());
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::GenericOp> ordered = linalg::interchangeGenericOp(rewriter, generic, order);
+    return succeeded(ordered) ? cast<linalg::LinalgOp>(ordered->getOperation()) : op;
   }
 
   /// Accumulators that start from a tile that was just filled need no memory: the value is broadcast, and the tile is not

@@ -160,12 +160,14 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     OpBuilder builder(function);
     function->setAttr(costAttr, builder.getI64IntegerAttr(cappedProduct(
                                     cappedProduct(pointCost + work, tilePoints), untiledPoints)));
-    // Upstream divides by the extents when it tiles, those of fused producers included.
-    WalkResult hasEmpty = function.walk([](linalg::LinalgOp op) {
-      return llvm::is_contained(op.getStaticLoopRanges(), 0) ? WalkResult::interrupt()
-                                                             : WalkResult::advance();
+    // Upstream divides by the extents when it tiles, those of fused producers included, and takes loops to run forwards.
+    WalkResult cannotBeTiled = function.walk([](linalg::LinalgOp op) {
+      return llvm::is_contained(op.getStaticLoopRanges(), 0) ||
+                     llvm::any_of(op.getIndexingMapsArray(), runsBackwards)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
     });
-    if (!split || hasEmpty.wasInterrupted())
+    if (!split || cannotBeTiled.wasInterrupted())
       return;
     if (succeeded(tile(function, root, tiles)))
       ++tiled;
@@ -244,6 +246,11 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     };
     if (product) {
       add(product->columnLoops, roles.columns);
+      // The innermost of the result, which need not be the innermost loop, comes last.
+      if (int64_t column = inRoot[product->column]; llvm::is_contained(roles.columns, column)) {
+        llvm::erase(roles.columns, column);
+        roles.columns.push_back(column);
+      }
       add(product->rowLoops, roles.rows);
     } else {
       // The innermost dimension of the result has the columns.

@@ -6,9 +6,35 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace plim::ir;
+
+namespace {
+
+/// A slice that is put in the place of all of a tensor is what the tensor then is. Upstream folds this where the shape is static;
+/// otherwise the slice that was taken is folded and this is not, which leaves bufferization with a copy.
+struct InsertionOfWhole : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getSourceType() != op.getType() || !op.hasUnitStride() || !op.hasZeroOffset())
+      return failure();
+    for (auto [dimension, size] : llvm::enumerate(op.getMixedSizes()))
+      if (op.getType().isDynamicDim(dimension)) {
+        FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
+            ValueBoundsConstraintSet::Variable(op.getDest(), int64_t(dimension)),
+            ValueBoundsConstraintSet::Variable(size));
+        if (failed(isWhole) || !*isWhole)
+          return failure();
+      }
+    rewriter.replaceOp(op, op.getSource());
+    return success();
+  }
+};
+
+} // namespace
 
 LogicalResult plim::ir::simplifyTiles(func::FuncOp function) {
   MLIRContext *context = function.getContext();
@@ -25,6 +51,7 @@ LogicalResult plim::ir::simplifyTiles(func::FuncOp function) {
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   scf::ForOp::getCanonicalizationPatterns(patterns, context);
   tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+  patterns.add<InsertionOfWhole>(context);
   return applySoundPatterns(function, std::move(patterns));
 }
 
