@@ -106,6 +106,28 @@ RankedTensorType sourceOf(Value operand) {
   return cast<RankedTensorType>(slice ? slice.getSource().getType() : operand.getType());
 }
 
+/// Replaces `op` by loops of the given steps, outermost first, and the op inside of them, to which all other loops are left.
+FailureOr<scf::SCFTilingResult> tileInOrder(IRRewriter &rewriter, linalg::LinalgOp op,
+                                            ArrayRef<std::pair<unsigned, int64_t>> loops) {
+  SmallVector<int64_t> sizes(op.getNumLoops(), 0), order;
+  for (auto [loop, step] : loops) {
+    sizes[loop] = step;
+    order.push_back(loop);
+  }
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (!llvm::is_contained(order, int64_t(loop)))
+      order.push_back(loop);
+  rewriter.setInsertionPoint(op);
+  scf::SCFTilingOptions options;
+  options.setTileSizes(getAsIndexOpFoldResult(rewriter.getContext(), sizes));
+  options.setInterchange(order);
+  FailureOr<scf::SCFTilingResult> tiled =
+      scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+  if (succeeded(tiled))
+    rewriter.replaceOp(op, tiled->replacements);
+  return tiled;
+}
+
 struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
   using PlimPackPanelsBase::PlimPackPanelsBase;
 
@@ -187,18 +209,12 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
   /// Goes along all columns with a few iterations of the reduction at a time, so that memory is read in its order.
   void blockDepth(linalg::LinalgOp op, const Product &product) {
     IRRewriter rewriter(&getContext());
-    SmallVector<int64_t> tiles(op.getNumLoops(), 0);
+    SmallVector<std::pair<unsigned, int64_t>> steps;
     for (auto [loop, tile] :
          llvm::zip_equal(product.depthLoops, depthTiles(op, product, sweepDepth)))
-      tiles[loop] = tile;
-    rewriter.setInsertionPoint(op);
-    scf::SCFTilingOptions options;
-    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), tiles));
-    FailureOr<scf::SCFTilingResult> tiled =
-        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
-    if (failed(tiled))
+      steps.emplace_back(loop, tile);
+    if (failed(tileInOrder(rewriter, op, steps)))
       return;
-    rewriter.replaceOp(op, tiled->replacements);
     ++swept;
   }
 
@@ -231,36 +247,24 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
     const int64_t width = op.getStaticLoopRanges()[product.column], most = 2 * lanes(op);
     const int64_t panelColumns = ShapedType::isDynamic(width) ? most : std::min(width, most);
-    SmallVector<int64_t> sizes(op.getNumLoops(), 0), order;
-    auto tileBy = [&](unsigned loop, int64_t size) {
-      sizes[loop] = size;
-      order.push_back(loop);
-    };
-    for (unsigned loop : product.batchLoops)
-      tileBy(loop, 1);
+    const SmallVector<int64_t> depth = depthTiles(op, product, panelDepth);
     bool isWholeDepth = true; // is there one block of it?
-    for (auto [loop, tile] :
-         llvm::zip_equal(product.depthLoops, depthTiles(op, product, panelDepth))) {
-      tileBy(loop, tile);
+    SmallVector<std::pair<unsigned, int64_t>> steps;
+    for (unsigned loop : product.batchLoops)
+      steps.emplace_back(loop, 1);
+    for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depth)) {
+      steps.emplace_back(loop, tile);
       isWholeDepth &= op.getStaticLoopRanges()[loop] == tile;
     }
     for (unsigned loop : product.columnLoops)
       if (loop != product.column)
-        tileBy(loop, 1);
-    tileBy(product.column, panelColumns);
-    for (unsigned loop : product.rowLoops)
-      tileBy(loop, 0);
+        steps.emplace_back(loop, 1);
+    steps.emplace_back(product.column, panelColumns);
 
     const bool rowsAreCopied = copyOfRowsPays(op, product);
-    rewriter.setInsertionPoint(op);
-    scf::SCFTilingOptions options;
-    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
-    options.setInterchange(SmallVector<int64_t>(order));
-    FailureOr<scf::SCFTilingResult> tiled =
-        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    FailureOr<scf::SCFTilingResult> tiled = tileInOrder(rewriter, op, steps);
     if (failed(tiled))
       return failure();
-    rewriter.replaceOp(op, tiled->replacements);
     auto inner = cast<linalg::LinalgOp>(tiled->tiledOps.front());
     auto columns = cast<scf::ForOp>(tiled->loops.back().getOperation());
     if (isWholeDepth)
@@ -277,9 +281,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     while (linalg::LinalgOp part = takeMarked(function, partAttr)) {
       SmallVector<unsigned> loops = product.depthLoops;
       loops.push_back(product.column);
-      SmallVector<int64_t> memory;
-      for (unsigned loop : loops)
-        memory.push_back(sizes[loop]);
+      SmallVector<int64_t> memory = depth;
+      memory.push_back(panelColumns);
       rewriter.setInsertionPoint(part);
       // What does not fill vectors gets columns of zeros, if the memory for a result with them is of a known size.
       const int64_t columnsOfPart = part.getStaticLoopRanges()[product.column];
@@ -396,37 +399,26 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
              double(columns);
     };
     int64_t best = 1;
-    for (int64_t count = 2; count <= lines; ++count)
-      if (lines % count == 0 &&
-          checkedMul(bytes, count * width).value_or(INT64_MAX) <= mostOfLines &&
-          waste(count) <= waste(best))
+    for (int64_t count = 2;
+         count <= lines && checkedMul(bytes, count * width).value_or(INT64_MAX) <= mostOfLines;
+         ++count)
+      if (lines % count == 0 && waste(count) <= waste(best))
         best = count;
     if (waste(1) < waste(best) + shareWorthACopy)
       return op;
 
     IRRewriter rewriter(&getContext());
-    SmallVector<int64_t> tiles(op.getNumLoops(), 0), order;
-    auto tileBy = [&](unsigned loop, int64_t size) {
-      tiles[loop] = size;
-      order.push_back(loop);
-    };
+    SmallVector<std::pair<unsigned, int64_t>> steps;
     for (unsigned loop : product.batchLoops)
-      tileBy(loop, 1);
+      steps.emplace_back(loop, 1);
     for (auto [loop, tile] : llvm::zip_equal(product.depthLoops, depth))
-      tileBy(loop, tile);
+      steps.emplace_back(loop, tile);
     for (unsigned loop : product.columnLoops)
-      tileBy(loop, loop == product.column ? 0 : loop == line ? best : 1);
-    for (unsigned loop : product.rowLoops)
-      tileBy(loop, 0);
-    rewriter.setInsertionPoint(op);
-    scf::SCFTilingOptions options;
-    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), tiles));
-    options.setInterchange(order);
-    FailureOr<scf::SCFTilingResult> tiled =
-        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+      if (loop != product.column)
+        steps.emplace_back(loop, loop == line ? best : 1);
+    FailureOr<scf::SCFTilingResult> tiled = tileInOrder(rewriter, op, steps);
     if (failed(tiled))
       return op;
-    rewriter.replaceOp(op, tiled->replacements);
     tiled->tiledOps.front()->setAttr(partAttr, rewriter.getUnitAttr());
     func::FuncOp function = getOperation();
     if (failed(simplifyTiles(function)))

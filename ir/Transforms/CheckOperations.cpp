@@ -96,9 +96,29 @@ StringRef reasonAgainstStorage(Operation *op) {
   return {};
 }
 
+/// Upstream keeps attributes that it does not know: one that is nearly the name of one that is missing would do nothing.
+LogicalResult checkSpelling(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName().getValue();
+    if (name.contains('.')) // of a dialect
+      continue;
+    for (StringAttr known : op->getName().getAttributeNames()) {
+      const bool isMissing = !op->getInherentAttr(known.getValue()).value_or(Attribute());
+      const unsigned most = unsigned(std::min<size_t>(2, known.size() / 3));
+      if (isMissing &&
+          name.edit_distance(known.getValue(), /*AllowReplacements=*/true, most) <= most)
+        return op->emitOpError() << "has no attribute '" << name << "'; is it '" << known.getValue()
+                                 << "'?";
+    }
+  }
+  return success();
+}
+
 LogicalResult check(Operation *op) {
   if (StringRef reason = reasonAgainst(op); !reason.empty())
     return op->emitError() << "'" << op->getName() << "' is not supported: " << reason;
+  if (failed(checkSpelling(op)))
+    return failure();
   auto checkTypes = [&](TypeRange types) -> LogicalResult {
     for (Type type : types) {
       if (FloatType unknown = unknownFloat(type))

@@ -63,7 +63,8 @@ def PlimCheckOperations : Pass<"plim-check-operations", "::mlir::ModuleOp"> {
   let description = [{
     The first pass of all: each operation that no later stage knows is an error that says where it stands and
     why, also where nothing uses it. What the registered dialects have besides runs, or is refused by the pass
-    whose business its operands are; docs/reference/operations.md lists all of it.
+    whose business its operands are; docs/reference/operations.md lists all of it. So is an attribute whose name is nearly
+    that of one that the operation could have and has not: `strids` would be kept, and mean nothing.
 
     ```mlir
     vector.print %a : f32

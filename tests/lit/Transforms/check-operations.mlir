@@ -89,3 +89,22 @@ func.func @rounding(%a: f32) -> f8E4M3FN {
   %r = arith.truncf %a toward_zero : f32 to f8E4M3FN
   return %r : f8E4M3FN
 }
+
+// -----
+
+// A window of stride 1 would be read from the front of this image.
+func.func @misspelt(%a: tensor<1x8x29x29xf32>, %b: tensor<32x8x3x3xf32>, %c: tensor<1x32x14x14xf32>)
+    -> tensor<1x32x14x14xf32> {
+  // expected-error @below {{'linalg.conv_2d_nchw_fchw' op has no attribute 'strids'; is it 'strides'?}}
+  %r = linalg.conv_2d_nchw_fchw {strids = dense<2> : tensor<2xi64>}
+      ins(%a, %b : tensor<1x8x29x29xf32>, tensor<32x8x3x3xf32>) outs(%c : tensor<1x32x14x14xf32>) -> tensor<1x32x14x14xf32>
+  return %r : tensor<1x32x14x14xf32>
+}
+
+// -----
+
+// Notes of those who made the module are kept, and so are attributes of dialects.
+func.func @annotated(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.copy {note = "of a layer", my.strides = 1, strides_of_source} ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
