@@ -284,6 +284,8 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
         continue;
       SmallVector<OpFoldResult> offsets, extents, strides;
       SmallVector<AffineExpr> results;
+      SmallVector<int64_t>
+          shape; // without dimensions of one place: upstream drops the wrong one of several
       const AffineExpr zero = rewriter.getAffineConstantExpr(0);
       for (AffineExpr index : map.getResults()) {
         std::optional<unsigned> loop;
@@ -301,14 +303,18 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
             index.replaceDims(SmallVector<AffineExpr>(map.getNumDims(), zero)));
         if (!first)
           return;
-        results.push_back(loop ? rewriter.getAffineDimExpr(*loop) : zero);
+        if (loop) {
+          results.push_back(rewriter.getAffineDimExpr(*loop));
+          shape.push_back(sizes[*loop]);
+        }
         offsets.push_back(rewriter.getIndexAttr(first.getValue()));
         extents.push_back(rewriter.getIndexAttr(loop ? sizes[*loop] : 1));
         strides.push_back(rewriter.getIndexAttr(factor));
       }
       map = AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());
-      input =
-          tensor::ExtractSliceOp::create(rewriter, op.getLoc(), input, offsets, extents, strides);
+      input = tensor::ExtractSliceOp::create(rewriter, op.getLoc(),
+                                             RankedTensorType::get(shape, type.getElementType()),
+                                             input, offsets, extents, strides);
       changes = true;
     }
     if (!changes)
