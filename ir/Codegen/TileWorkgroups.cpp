@@ -42,6 +42,8 @@ constexpr int64_t unknownTripCount = 256;
 constexpr int64_t workgroupsPerCore = 4;
 /// ... and the fewest columns of one that has not all of them.
 constexpr int64_t contractionColumns = 64;
+/// ... and the fewest rows for each core that are split in the place of columns.
+constexpr int64_t rowsWorthASplit = 24;
 /// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-pack-panels).
 constexpr int64_t cachedDepth = 512;
 
@@ -90,6 +92,21 @@ int64_t rowTile(int64_t size, int64_t planned) {
       if (size % tile == 0 && tile % unit == 0)
         return tile;
   return rounded;
+}
+
+/// Columns of a workgroup with a contraction: near `planned`, and such that all workgroups have the same number, which fills
+/// vectors; rather all of them than some with a number that is not known at load, if `canTakeAll`.
+int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll) {
+  if (ShapedType::isDynamic(size))
+    return planned;
+  if (isWhole(size, planned))
+    return size;
+  for (int64_t unit : {contractionColumns, contractionColumns / 2, contractionColumns / 4})
+    for (int64_t distance = 0; 2 * distance <= planned; distance += unit)
+      for (int64_t tile : {planned + distance, planned - distance})
+        if (tile > 0 && tile % unit == 0 && size % tile == 0)
+          return tile;
+  return canTakeAll && size <= 8 * planned ? size : planned;
 }
 
 /// Iterations of the parallel loops together.
@@ -196,8 +213,11 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     for (int64_t loop : llvm::reverse(roles.columns)) {
       const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
       const bool isInnermost = loop == roles.columns.back();
-      tiles[loop] =
-          std::min(size, isInnermost ? int64_t(llvm::alignTo(wanted, contractionColumns)) : wanted);
+      tiles[loop] = std::min(
+          size, isInnermost
+                    ? columnTile(sizes[loop], int64_t(llvm::alignTo(wanted, contractionColumns)),
+                                 pointsOf(roles.rows) >= rowsWorthASplit * machine.cores)
+                    : wanted);
       wanted = llvm::divideCeil(wanted, tiles[loop]);
       left = std::max<int64_t>(1, left / tiles[loop]);
     }

@@ -13,22 +13,61 @@ using namespace plim::ir;
 
 namespace {
 
+/// Do constraints of ops say that a dimension of `tensor` is `size`?
+bool hasExtent(Value tensor, int64_t dimension, OpFoldResult size) {
+  FailureOr<bool> isEqual =
+      ValueBoundsConstraintSet::areEqual(ValueBoundsConstraintSet::Variable(tensor, dimension),
+                                         ValueBoundsConstraintSet::Variable(size));
+  return succeeded(isEqual) && *isEqual;
+}
+
+/// Is a dimension of `tensor` known to be `size`? What a loop carries is, if what goes in is and what each iteration yields.
+bool isExtent(Value tensor, int64_t dimension, OpFoldResult size) {
+  while (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+    if (!init)
+      break;
+    Value yielded = loop.getTiedLoopYieldedValue(argument)->get();
+    if (yielded != argument && !hasExtent(yielded, dimension, size))
+      break;
+    tensor = init->get();
+  }
+  return hasExtent(tensor, dimension, size);
+}
+
+/// Is what a slice is taken of, or put into, no more than the slice?
+template <typename SliceT> bool isOfWhole(SliceT op, Value whole) {
+  auto type = cast<RankedTensorType>(whole.getType());
+  if (op.getSourceType() != op.getType() || !op.hasUnitStride() || !op.hasZeroOffset())
+    return false;
+  for (auto [dimension, size] : llvm::enumerate(op.getMixedSizes()))
+    if (type.isDynamicDim(dimension) && !isExtent(whole, int64_t(dimension), size))
+      return false;
+  return true;
+}
+
 /// A slice that is put in the place of all of a tensor is what the tensor then is. Upstream folds this where the shape is static;
 /// otherwise the slice that was taken is folded and this is not, which leaves bufferization with a copy.
 struct InsertionOfWhole : OpRewritePattern<tensor::InsertSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
                                 PatternRewriter &rewriter) const override {
-    if (op.getSourceType() != op.getType() || !op.hasUnitStride() || !op.hasZeroOffset())
+    if (!isOfWhole(op, op.getDest()))
       return failure();
-    for (auto [dimension, size] : llvm::enumerate(op.getMixedSizes()))
-      if (op.getType().isDynamicDim(dimension)) {
-        FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
-            ValueBoundsConstraintSet::Variable(op.getDest(), int64_t(dimension)),
-            ValueBoundsConstraintSet::Variable(size));
-        if (failed(isWhole) || !*isWhole)
-          return failure();
-      }
+    rewriter.replaceOp(op, op.getSource());
+    return success();
+  }
+};
+
+/// ... and all of a tensor, taken as a slice, is the tensor. A loop that carries one and yields the other would have a buffer of
+/// which bufferization knows no stride, not even that between columns.
+struct ExtractionOfWhole : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isOfWhole(op, op.getSource()))
+      return failure();
     rewriter.replaceOp(op, op.getSource());
     return success();
   }
@@ -51,7 +90,7 @@ LogicalResult plim::ir::simplifyTiles(func::FuncOp function) {
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   scf::ForOp::getCanonicalizationPatterns(patterns, context);
   tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
-  patterns.add<InsertionOfWhole>(context);
+  patterns.add<InsertionOfWhole, ExtractionOfWhole>(context);
   return applySoundPatterns(function, std::move(patterns));
 }
 

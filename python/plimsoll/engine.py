@@ -25,6 +25,11 @@ _numerics = {None: 0, "default": 1, "strict": 2}
 _cores = {None: 0, "performance": 1, "efficiency": 2}
 
 
+def handle_of(value):
+    """What the library has of an optional value; an empty mapping is one too."""
+    return None if value is None else value._handle
+
+
 def choice(names: Mapping, value, what: str) -> int:
     """The number of a name; InvalidArgumentError for one that there is none of."""
     if value not in names:
@@ -201,7 +206,7 @@ class Engine:
             log.log(_levels[level], "%s", message)
 
         self._handle = _native.engine_create(
-            flags, target and target._handle, threads, policy, limit_texts(limits),
+            flags, handle_of(target), threads, policy, limit_texts(limits),
             self._options["cache"], cache_bytes, None if level is None else write, level or 0,
             function_set(functions), choice(_cores, cores, "cores"), numa_node or 0,
             specialization_number(specialization), specialization_count,

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
 from .call import within
-from .engine import Engine, check_range, default_engine, limit_texts, numerics_number, \
+from .engine import Engine, check_range, default_engine, handle_of, limit_texts, numerics_number, \
     specialization_number
 from .function import Function, printable
 from .host import HostFunction, function_set
@@ -91,10 +91,10 @@ class Module:
         self._keep = parameters, pools  # memory that is the host's
         self._handle = _native.module_load(
             self._engine._handle, recipe.source, recipe.name, int(options["oracle"]),
-            options["policy"], limit_texts(options["limits"]), parameters and parameters._handle,
-            function_set(options["functions"]), pools and pools._handle,
+            options["policy"], limit_texts(options["limits"]), handle_of(parameters),
+            function_set(options["functions"]), handle_of(pools),
             specialization_number(options["specialization"]), options["specialization_count"],
-            progress, stop and stop._handle, numerics_number(options["numerics"]))
+            progress, handle_of(stop), numerics_number(options["numerics"]))
         self._names = _native.module_function_names(self._handle)
         recipe._module = weakref.ref(self)
 

@@ -126,6 +126,16 @@ def test_targets(tmp_path):
         pl.Target("x86-64-v3", {"nonsense": 1})
 
 
+def test_no_parameters_are_parameters(engine):
+    for parameters in ({}, pl.Parameters({})):
+        module = engine.loads("func.func @f(%x: f32) -> f32 { return %x : f32 }",
+                              parameters=parameters)
+        assert module.f(2.0) == 2.0
+        assert pickle.loads(pickle.dumps(module)).f(3.0) == 3.0
+        with pytest.raises(pl.FailedPreconditionError, match="w"):
+            engine.loads(PARAMETERS, parameters=parameters)
+
+
 def test_parameters(tmp_path, engine):
     w, x = np.array([1, 2, 3], np.float32), np.ones(3, np.float32)
     header = json.dumps({"w": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}}).encode()

@@ -245,6 +245,34 @@ func.func private @strides(%i: tensor<1x9x9x5xf32>, %f: tensor<3x3x5x32xf32>, %r
 
 // -----
 
+// What a loop carries is used as it is, not a slice of all of it, whose extent is not known: a buffer that is carried as one
+// and yielded as the other would have no known strides.
+// CHECK-LABEL: func.func private @carried(
+//       CHECK: scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}}) -> (tensor<1x?xf32>)
+//   CHECK-NOT: tensor.extract_slice %[[CARRIED]]
+//       CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[CARRIED]]) -> (tensor<1x?xf32>)
+func.func private @carried(%a: tensor<1x64xf32>, %b: tensor<64x?xf32>, %n: index) -> tensor<1x?xf32>
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<1x?xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x?xf32>) -> tensor<1x?xf32>
+  %r = scf.for %k = %c0 to %c64 step %c8 iter_args(%acc = %f) -> (tensor<1x?xf32>) {
+    %sa = tensor.extract_slice %a[0, %k] [1, 8] [1, 1] : tensor<1x64xf32> to tensor<1x8xf32>
+    %sb = tensor.extract_slice %b[%k, 0] [8, %n] [1, 1] : tensor<64x?xf32> to tensor<8x?xf32>
+    %so = tensor.extract_slice %acc[0, 0] [1, %n] [1, 1] : tensor<1x?xf32> to tensor<1x?xf32>
+    %m = linalg.matmul ins(%sa, %sb : tensor<1x8xf32>, tensor<8x?xf32>)
+                       outs(%so : tensor<1x?xf32>) -> tensor<1x?xf32>
+    %i = tensor.insert_slice %m into %acc[0, 0] [1, %n] [1, 1] : tensor<1x?xf32> into tensor<1x?xf32>
+    scf.yield %i : tensor<1x?xf32>
+  }
+  return %r : tensor<1x?xf32>
+}
+
+// -----
+
 #in = affine_map<(m, n) -> (m, n)>
 #out = affine_map<(m, n) -> (m)>
 #v = affine_map<(m) -> (m)>

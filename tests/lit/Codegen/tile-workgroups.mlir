@@ -89,6 +89,60 @@ func.func private @many_cores(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf3
 
 // -----
 
+// Columns that are split make workgroups of equal widths, where there is such a number.
+// CHECK-LABEL: func.func private @columns_divide(
+//       CHECK: scf.forall (%{{.*}}) = (0) to (3072) step (1536)
+//       CHECK: linalg.matmul {{.*}} -> tensor<1x1536xf32>
+func.func private @columns_divide(%a: memref<1x768xf32>, %b: memref<768x3072xf32>, %o: memref<1x3072xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<1x768xf32> to tensor<1x768xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<768x3072xf32> to tensor<768x3072xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<1x3072xf32> to tensor<1x3072xf32>
+  %r = linalg.matmul ins(%at, %bt : tensor<1x768xf32>, tensor<768x3072xf32>)
+                     outs(%ot : tensor<1x3072xf32>) -> tensor<1x3072xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<1x3072xf32>, memref<1x3072xf32>) -> ()
+  return
+}
+
+// -----
+
+// Where there is none, rows are split instead.
+// CHECK-LABEL: func.func private @columns_whole(
+//       CHECK: scf.forall (%{{.*}}) = (0) to (200) step ({{[0-9]+}})
+//       CHECK: linalg.matmul {{.*}} -> tensor<{{[0-9]+}}x200xf32>
+func.func private @columns_whole(%a: memref<200x200xf32>, %b: memref<200x200xf32>, %o: memref<200x200xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<200x200xf32> to tensor<200x200xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<200x200xf32> to tensor<200x200xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<200x200xf32> to tensor<200x200xf32>
+  %r = linalg.matmul ins(%at, %bt : tensor<200x200xf32>, tensor<200x200xf32>)
+                     outs(%ot : tensor<200x200xf32>) -> tensor<200x200xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<200x200xf32>, memref<200x200xf32>) -> ()
+  return
+}
+
+// -----
+
+// ... unless there are too few.
+// CHECK-LABEL: func.func private @columns_rest(
+//       CHECK: scf.forall (%{{.*}}) = (0) to (5003) step ({{[0-9]+}})
+//       CHECK: linalg.matmul {{.*}} -> tensor<3x?xf32>
+func.func private @columns_rest(%a: memref<3x512xf32>, %b: memref<512x5003xf32>, %o: memref<3x5003xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<3x512xf32> to tensor<3x512xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<512x5003xf32> to tensor<512x5003xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<3x5003xf32> to tensor<3x5003xf32>
+  %r = linalg.matmul ins(%at, %bt : tensor<3x512xf32>, tensor<512x5003xf32>)
+                     outs(%ot : tensor<3x5003xf32>) -> tensor<3x5003xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<3x5003xf32>, memref<3x5003xf32>) -> ()
+  return
+}
+
+// -----
+
 // What needs whole rows of a product does not leave it one row at a time.
 // CHECK-LABEL: func.func private @row_sums(
 //       CHECK: scf.forall (%{{.*}}) = (0) to (128) step (64)

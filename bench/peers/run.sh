@@ -1,0 +1,12 @@
+#!/bin/sh
+# Whole models beside ONNX Runtime, where ./dev bench peers has fetched it. Takes the build folder, which has the package.
+build=$1
+shift
+library=$build/bench/onnxruntime/libonnxruntime.so.1
+if ! [ -f "$library" ]; then
+  echo "no ONNX Runtime: whole models are left out"
+  exit 0
+fi
+mkdir -p "$build/bench/results"
+export PYTHONPATH="$build/python"
+exec /usr/bin/python3 -B "$(dirname "$0")/models.py" "$library" --json "$build/bench/results/peers.models.json" "$@"
