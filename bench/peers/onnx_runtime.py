@@ -18,6 +18,7 @@ SET_INTRA_OP_THREADS = 24
 SET_INTER_OP_THREADS = 25
 CREATE_TENSOR_WITH_DATA = 49
 CREATE_CPU_MEMORY_INFO = 69
+ADD_SESSION_CONFIG_ENTRY = 130
 
 API_VERSION = 14
 ERROR = 3              # OrtLoggingLevel
@@ -76,6 +77,9 @@ class Session:
         for index, value in ((SET_INTRA_OP_THREADS, threads), (SET_INTER_OP_THREADS, 1),
                              (SET_OPTIMIZATION_LEVEL, ALL)):
             library.function(index, pointer, ctypes.c_int)(options, value)
+        # Its threads wait in turning loops within a call, and not after it, where they would take our cores.
+        library.function(ADD_SESSION_CONFIG_ENTRY, pointer, ctypes.c_char_p, ctypes.c_char_p)(
+            options, b"session.force_spinning_stop", b"1")
         types = (pointer, ctypes.c_char_p, pointer)
         self._library = library
         self._session = library.create(CREATE_SESSION, types, library.environment,

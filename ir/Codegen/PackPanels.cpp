@@ -242,6 +242,73 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
            isAtLeast(stride, largeRowStride / bytes);
   }
 
+  /// What alone reads the product, element by element.
+  static linalg::LinalgOp consumerOf(linalg::LinalgOp op) {
+    if (!op->getResult(0).hasOneUse())
+      return {};
+    OpOperand &use = *op->getResult(0).use_begin();
+    auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    if (!consumer || !consumer.hasPureTensorSemantics() || consumer.isDpsInit(&use) ||
+        consumer->getNumResults() != 1 || consumer.getNumReductionLoops() > 0 ||
+        !consumer.getMatchingIndexingMap(&use).isPermutation() ||
+        !llvm::all_of(consumer.getIndexingMapsArray(), hasTileableIndices) ||
+        llvm::is_contained(consumer.getStaticLoopRanges(), 0))
+      return {};
+    return consumer;
+  }
+
+  /// As tileInOrder, for a product with one block of the reduction and its consumer, which then takes the part of the result
+  /// that was just computed.
+  static LogicalResult tileWithConsumer(IRRewriter &rewriter, linalg::LinalgOp op,
+                                        linalg::LinalgOp consumer,
+                                        ArrayRef<std::pair<unsigned, int64_t>> loops,
+                                        linalg::LinalgOp &inner, scf::ForOp &innermost) {
+    const AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
+                    read = consumer.getMatchingIndexingMap(&*op->getResult(0).use_begin());
+    SmallVector<int64_t> sizes(consumer.getNumLoops(), 0), order;
+    for (auto [loop, step] : loops)
+      if (std::optional<unsigned> dimension =
+              written.getResultPosition(getAffineDimExpr(loop, op.getContext()))) {
+        order.push_back(read.getDimPosition(*dimension));
+        sizes[size_t(order.back())] = step;
+      }
+    for (unsigned loop = 0; loop < consumer.getNumLoops(); ++loop)
+      if (!llvm::is_contained(order, int64_t(loop)))
+        order.push_back(loop);
+    scf::SCFTileAndFuseOptions options;
+    options.tilingOptions.setTileSizes(getAsIndexOpFoldResult(rewriter.getContext(), sizes));
+    options.tilingOptions.setInterchange(order);
+    options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult producer, bool)
+                                   -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+      if (producer.getOwner() != op && !isa<linalg::FillOp>(producer.getOwner()))
+        return std::nullopt;
+      return scf::SCFTileAndFuseOptions::ControlFnResult{};
+    });
+    rewriter.setInsertionPoint(consumer);
+    FailureOr<scf::SCFTileAndFuseResult> tiled = scf::tileConsumerAndFuseProducersUsingSCF(
+        rewriter, cast<TilingInterface>(consumer.getOperation()), options);
+    if (failed(tiled))
+      return failure();
+    for (Operation *part : tiled->tiledAndFusedOps) {
+      auto product = dyn_cast<linalg::LinalgOp>(part);
+      if (product && product.getNumReductionLoops() > 0)
+        inner = product;
+      // What only the consumer reads has memory for one part.
+      auto slice = product ? product.getDpsInits()[0].getDefiningOp<tensor::ExtractSliceOp>()
+                           : tensor::ExtractSliceOp();
+      if (!slice || !slice.getSource().getDefiningOp<tensor::EmptyOp>())
+        continue;
+      rewriter.setInsertionPoint(slice);
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(slice, slice.getMixedSizes(),
+                                                   slice.getType().getElementType());
+    }
+    innermost = cast<scf::ForOp>(tiled->loops.back().getOperation());
+    rewriter.replaceAllUsesWith(consumer->getResult(0), tiled->replacements[consumer->getResult(0)]);
+    // The op itself, whose extents others may ask for, goes when nobody does.
+    rewriter.eraseOp(consumer);
+    return success(inner != nullptr);
+  }
+
   LogicalResult pack(linalg::LinalgOp op, const Product &product) {
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
@@ -262,13 +329,18 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     steps.emplace_back(product.column, panelColumns);
 
     const bool rowsAreCopied = copyOfRowsPays(op, product);
-    FailureOr<scf::SCFTilingResult> tiled = tileInOrder(rewriter, op, steps);
-    if (failed(tiled))
-      return failure();
-    auto inner = cast<linalg::LinalgOp>(tiled->tiledOps.front());
-    auto columns = cast<scf::ForOp>(tiled->loops.back().getOperation());
-    if (isWholeDepth)
-      fuseFill(rewriter, inner, tiled->loops);
+    linalg::LinalgOp inner;
+    scf::ForOp columns;
+    linalg::LinalgOp consumer = isWholeDepth ? consumerOf(op) : linalg::LinalgOp();
+    if (!consumer || failed(tileWithConsumer(rewriter, op, consumer, steps, inner, columns))) {
+      FailureOr<scf::SCFTilingResult> tiled = tileInOrder(rewriter, op, steps);
+      if (failed(tiled))
+        return failure();
+      inner = cast<linalg::LinalgOp>(tiled->tiledOps.front());
+      columns = cast<scf::ForOp>(tiled->loops.back().getOperation());
+      if (isWholeDepth)
+        fuseFill(rewriter, inner, tiled->loops);
+    }
     if (rowsAreCopied)
       inner = copyRows(rewriter, inner, product, columns);
     // The last panel apart, so that all others have as many columns as a register tile.

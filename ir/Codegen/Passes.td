@@ -32,6 +32,27 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "dispatch functions that could not be split">];
 }
 
+def PlimCollapseProducts : Pass<"plim-collapse-products", "::mlir::func::FuncOp"> {
+  let summary = "Make one loop of those that a product runs along together";
+  let description = [{
+    In a reduction over two operands (`Products.h`) of whole tensors: loops of one iteration that only sum, such as those of
+    a window of one place, go, and loops that all operands have side by side become one. A pointwise convolution is a
+    product of all pixels then, and one batch of rows with a matrix that all share is a product of all of them. What reads the
+    result follows, as far as it can, so that it can still be fused; views remain between both shapes.
+
+    ```mlir
+    %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x64x56x56xf32>, tensor<32x64x1x1xf32>) outs(%e) -> tensor<1x32x56x56xf32>
+    // becomes
+    %r = linalg.generic ins(%x', %w' : tensor<1x64x3136xf32>, tensor<32x64xf32>) outs(%e') -> tensor<1x32x3136xf32>
+    %s = tensor.expand_shape %r [[0], [1], [2, 3]] : tensor<1x32x3136xf32> into tensor<1x32x56x56xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::affine::AffineDialect"];
+  let statistics = [
+    Statistic<"collapsed", "collapsed", "products with fewer loops">];
+}
+
 def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
   let summary = "Copy what a product or a convolution reads along its columns";
   let description = [{

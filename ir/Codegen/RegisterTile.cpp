@@ -3,6 +3,7 @@
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
+#include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,6 +61,36 @@ int64_t columnsFor(int64_t size, int64_t lanes) {
   if (ShapedType::isDynamic(size) || size >= 2 * lanes)
     return 2 * lanes;
   return std::min(size, lanes);
+}
+
+/// Rows that may be read along in turns although their elements fall on the same set of the nearest cache, which holds eight
+/// lines or more: two are left for the columns.
+constexpr int64_t rowsOnOneSet = 6;
+/// Bytes from one element to the next that does so.
+constexpr int64_t setPeriod = 4096;
+
+/// Do elements of consecutive iterations of a loop fall on the same set of the cache?
+bool fallsOnOneSet(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
+  Value source = operand.get();
+  while (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>())
+    if (slice.getSourceType().getRank() == cast<RankedTensorType>(operand.get().getType()).getRank())
+      source = slice.getSource();
+    else
+      return false;
+  auto type = cast<RankedTensorType>(source.getType());
+  const AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (auto [dimension, index] : llvm::enumerate(map.getResults())) {
+    if (!index.isFunctionOfDim(loop))
+      continue;
+    int64_t stride = factorOf(index, loop).value_or(1) * (type.getElementTypeBitWidth() / 8);
+    for (int64_t extent : type.getShape().drop_front(dimension + 1)) {
+      if (ShapedType::isDynamic(extent))
+        return false;
+      stride = plim::checkedMul(stride, extent).value_or(0);
+    }
+    return stride % setPeriod == 0 && stride != 0;
+  }
+  return false;
 }
 
 struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass> {
@@ -136,7 +167,13 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
         shape.rowLoop = loop;
         const int64_t rows = vectorBits >= 512 ? 12 : vectorBits >= 256 ? 6 : 4;
         // One vector for each row leaves registers for twice as many.
-        shape.rows = tileFor(sizes[loop], shape.columns <= shape.lanes ? 2 * rows : rows);
+        int64_t most = shape.columns <= shape.lanes ? 2 * rows : rows;
+        if (llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+              return !op.getMatchingIndexingMap(input).isFunctionOfDim(shape.columnLoop) &&
+                     fallsOnOneSet(op, *input, unsigned(loop));
+            }))
+          most = std::min(most, rowsOnOneSet);
+        shape.rows = tileFor(sizes[loop], most);
         break;
       }
     }

@@ -50,8 +50,10 @@ constexpr int64_t cachedDepth = 512;
 /// What is read of the target.
 struct Machine {
   int64_t cores = 1;
-  int64_t sharedRows =
-      128; // rows of f32 of which cachedDepth elements fill half the second-level cache
+  /// Rows of f32 of which cachedDepth elements fill half the second-level cache.
+  int64_t sharedRows = 128;
+  /// An eighth of it, in f32.
+  int64_t resultElements = int64_t(1) << 14;
 };
 
 Machine machineOf(ModuleOp module) {
@@ -64,9 +66,11 @@ Machine machineOf(ModuleOp module) {
   const plim::targets::DeviceDescription &host = target->devices.front();
   machine.cores = std::max<int64_t>(1, host.cores);
   for (const plim::targets::CacheDescription &cache : host.caches)
-    if (cache.level == 2)
+    if (cache.level == 2) {
       machine.sharedRows =
           std::max<int64_t>(48, cache.bytes / 2 / (cachedDepth * int64_t(sizeof(float))));
+      machine.resultElements = cache.bytes / 8 / int64_t(sizeof(float));
+    }
   return machine;
 }
 
@@ -210,6 +214,11 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     int64_t wanted =
         std::max(left / std::max<int64_t>(1, std::min(machine.sharedRows, pointsOf(roles.rows))),
                  contractionColumns);
+    // With one block of the reduction, what a workgroup computes leaves most of the cache to its rows.
+    if (roles.depth <= cachedDepth + cachedDepth / 4)
+      wanted = std::min(wanted, std::max(contractionColumns,
+                                         machine.resultElements /
+                                             std::min(machine.sharedRows, pointsOf(roles.rows))));
     for (int64_t loop : llvm::reverse(roles.columns)) {
       const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
       const bool isInnermost = loop == roles.columns.back();
@@ -248,16 +257,22 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
   /// What those loops of a dispatch's root that may be tiled are to its contraction.
   struct Roles {
     SmallVector<int64_t> columns, rows, batch;
+    int64_t depth = INT64_MAX; // iterations of the reduction, where they are known
   };
 
   static Roles rolesOf(linalg::LinalgOp root, ArrayRef<int64_t> loops) {
     Roles roles;
     std::optional<Product> product;
     SmallVector<int64_t> inRoot;
+    int64_t depth = 1;
     root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
       if (product || !(product = productOf(op)))
         return;
       inRoot = loopsInRoot(op, root);
+      for (unsigned loop : product->depthLoops) {
+        const int64_t size = op.getStaticLoopRanges()[loop];
+        depth = ShapedType::isDynamic(size) ? INT64_MAX : cappedProduct(depth, size);
+      }
     });
     auto add = [&](ArrayRef<unsigned> some, SmallVector<int64_t> &role) {
       for (unsigned loop : some)
@@ -265,6 +280,7 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
           role.push_back(inRoot[loop]);
     };
     if (product) {
+      roles.depth = depth;
       add(product->columnLoops, roles.columns);
       // The innermost of the result, which need not be the innermost loop, comes last.
       if (int64_t column = inRoot[product->column]; llvm::is_contained(roles.columns, column)) {

@@ -126,8 +126,10 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     llvm::append_range(specialize.extents, options.specializedExtents);
     manager.addPass(createPlimSpecializeExtents(specialize));
   }
-  if (!options.oracle)
+  if (!options.oracle) {
+    manager.addNestedPass<func::FuncOp>(createPlimCollapseProducts());
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
+  }
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);

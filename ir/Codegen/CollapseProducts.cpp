@@ -1,0 +1,144 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Codegen/Products.h"
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Destinations.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMCOLLAPSEPRODUCTS
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// Loops of the reduction that have one iteration, but for one if all have.
+SmallVector<unsigned> unitDepth(linalg::LinalgOp op, const Product &product) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<unsigned> unit = product.depthLoops;
+  llvm::erase_if(unit, [&](unsigned loop) { return sizes[loop] != 1; });
+  if (unit.size() == product.depthLoops.size())
+    unit.erase(unit.begin());
+  return unit;
+}
+
+/// Groups of loops that all operands have side by side, in the same order.
+SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Product &product) {
+  const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return {};
+  const SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<ReassociationIndices> groups;
+  // The result has all parallel loops that more than one operand has, the panel all of the reduction's that do.
+  for (auto [map, kind] : {std::pair(maps.back(), utils::IteratorType::parallel),
+                           std::pair(maps[product.panel], utils::IteratorType::reduction)}) {
+    ReassociationIndices group;
+    auto close = [&] {
+      if (group.size() > 1)
+        groups.push_back(group);
+      group.clear();
+    };
+    for (AffineExpr index : map.getResults()) {
+      const unsigned loop = cast<AffineDimExpr>(index).getPosition();
+      if (kinds[loop] != kind) {
+        close();
+        continue;
+      }
+      group.push_back(loop);
+      if (group.size() > 1 && !linalg::areDimSequencesPreserved(maps, {group})) {
+        group.pop_back();
+        close();
+        group.push_back(loop);
+      }
+    }
+    close();
+  }
+  return groups;
+}
+
+/// May a reader of a product be collapsed as the product was? Not if it would be cut off from another op that it could be
+/// fused with.
+bool readerFollows(OpOperand *operand) {
+  auto reader = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  auto expanded = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
+  if (!reader || !expanded || !expanded.getSrc().getDefiningOp<linalg::LinalgOp>() ||
+      reader->hasAttr(deviceAttr) || llvm::any_of(reader.getDpsInits(), constrainedAllocation))
+    return false;
+  return llvm::none_of(reader.getDpsInputOperands(), [&](OpOperand *other) {
+    auto producer = other->get().getDefiningOp<linalg::LinalgOp>();
+    return producer && !isa<linalg::FillOp>(producer) && other->get().hasOneUse() &&
+           reader.getMatchingIndexingMap(other).getNumResults() > 1;
+  });
+}
+
+struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProducts> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    SmallVector<linalg::LinalgOp> products;
+    function.walk([&](linalg::LinalgOp op) {
+      if (op.hasPureTensorSemantics() && !op->hasAttr(deviceAttr) &&
+          llvm::none_of(op.getDpsInits(), constrainedAllocation) && productOf(op))
+        products.push_back(op);
+    });
+    bool changes = false;
+    for (linalg::LinalgOp op : products)
+      changes |= collapse(op);
+    if (!changes)
+      return;
+    RewritePatternSet patterns(&getContext());
+    linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, readerFollows);
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applySoundPatterns(function, std::move(patterns))))
+      signalPassFailure();
+  }
+
+  bool collapse(linalg::LinalgOp op) {
+    std::optional<Product> product = productOf(op);
+    const SmallVector<unsigned> unit = unitDepth(op, *product);
+    if (unit.empty() && adjacentLoops(op, *product).empty())
+      return false;
+    IRRewriter rewriter(&getContext());
+    rewriter.setInsertionPoint(op);
+    if (!isa<linalg::GenericOp>(op)) {
+      FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
+      if (failed(generic))
+        return false;
+      op = cast<linalg::LinalgOp>(generic->getOperation());
+    }
+    if (!unit.empty()) {
+      linalg::ControlDropUnitDims control;
+      control.controlFn = [&](Operation *) { return unit; };
+      FailureOr<linalg::DropUnitDimsResult> dropped =
+          linalg::dropUnitDims(rewriter, cast<linalg::GenericOp>(op.getOperation()), control);
+      if (failed(dropped))
+        return false;
+      rewriter.replaceOp(op, dropped->replacements);
+      op = cast<linalg::LinalgOp>(dropped->resultOp.getOperation());
+      product = productOf(op);
+    }
+    const SmallVector<ReassociationIndices> groups =
+        product ? adjacentLoops(op, *product) : SmallVector<ReassociationIndices>();
+    if (!groups.empty()) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::CollapseResult> result =
+          linalg::collapseOpIterationDims(op, groups, rewriter);
+      if (succeeded(result))
+        rewriter.replaceOp(op, result->results);
+    }
+    ++collapsed;
+    return true;
+  }
+};
+
+} // namespace
