@@ -660,13 +660,14 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     IRMapping mapping;
     op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
     result = generic.getResult(0);
-    // Back to where they belong: a loop that yields a part of other memory would carry that.
-    if (!shape.empty()) {
+    if (!shape.empty())
       result = tensor::ExtractSliceOp::create(rewriter, loc, result, zeros, sizes, ones);
+    // Back to where they belong, unless a consumer is all that reads them: a loop that yields a part of other memory would
+    // carry that.
+    if (!shape.empty() && !llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>))
       result = bufferization::MaterializeInDestinationOp::create(rewriter, loc, result,
                                                                  op.getDpsInits()[0])
                    ->getResult(0);
-    }
     rewriter.replaceOp(op, result);
     return cast<linalg::LinalgOp>(generic.getOperation());
   }

@@ -5,20 +5,15 @@
 
 Each has rows, columns and a sum, and up to two dimensions more that are of a batch, of one operand alone or summed over too;
 operands and result lie in any order of their dimensions, some of which only the call knows; the result is added to what is
-there, or to zero. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels. With one and with two
+there, or to zero, and something may read it. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels. With one and with two
 threads the results are equal, bit for bit. Exit status 1 if any was wrong; its source is printed.
 """
-import argparse
-import random
-import sys
-import time
-
 import numpy as np
-import plimsoll as pl
+
+from products import TYPES, Consumer, compare, run, tensor_type
 
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 24, 31, 32, 33, 48, 49, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257,
          512, 513, 600, 1025, 1100]
-TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i8": np.int8}
 MOST = 3e7  # products
 
 
@@ -47,9 +42,10 @@ class Contraction:
         self.depth = np.prod([size for name, size in self.sizes.items() if name not in self.result])
         self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32")])
         self.adds = rng.random() < 0.4
+        self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
 
     def type(self, names, element):
-        return "tensor<" + "".join(("?" if name in self.unknown else str(self.sizes[name])) + "x" for name in names) + element + ">"
+        return tensor_type(names, self.sizes, self.unknown, element)
 
     def source(self):
         loops = ", ".join(self.loops)
@@ -57,10 +53,11 @@ class Contraction:
         kinds = ", ".join('"parallel"' if name in self.result else '"reduction"' for name in self.loops)
         left, right = self.type(self.left, self.element), self.type(self.right, self.element)
         result = self.type(self.result, self.sum)
+        final = self.type(self.consumer.final, self.sum)
         kind = "f" if self.sum[0] == "f" else "i"
         widen = self.element != self.sum
         return "\n".join([
-            f"func.func @main(%a: {left}, %b: {right}, %c: {result}) -> {result} {{",
+            f"func.func @main(%a: {left}, %b: {right}, %c: {result}{self.consumer.arguments()}) -> {final} {{",
             f"  %zero = arith.constant {'0.0' if kind == 'f' else '0'} : {self.sum}",
             f"  %z = linalg.fill ins(%zero : {self.sum}) outs(%c : {result}) -> {result}",
             f"  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}",
@@ -72,11 +69,15 @@ class Contraction:
             f"    %s = arith.add{kind} %sum, %p : {self.sum}",
             f"    linalg.yield %s : {self.sum}",
             f"  }} -> {result}",
-            f"  return %r : {result}",
+            *self.consumer.lines(),
+            f"  return {self.consumer.value} : {final}",
             "}"])
 
-    def operand(self, names, element, values):
-        shape = [self.sizes[name] for name in names]
+    def shape(self, names):
+        return [self.sizes[name] for name in names]
+
+    @staticmethod
+    def operand(shape, element, values):
         if element[0] == "f":
             return values.standard_normal(shape).astype(TYPES[element])
         return values.integers(-100, 100, shape).astype(TYPES[element])
@@ -84,49 +85,20 @@ class Contraction:
 
 def check(contraction, engines, values):
     """What is wrong, or nothing."""
-    a = contraction.operand(contraction.left, contraction.element, values)
-    b = contraction.operand(contraction.right, contraction.element, values)
-    c = contraction.operand(contraction.result, contraction.sum, values)
-    have = [np.asarray(engine.loads(contraction.source()).main(a, b, c)) for engine in engines]
+    a = contraction.operand(contraction.shape(contraction.left), contraction.element, values)
+    b = contraction.operand(contraction.shape(contraction.right), contraction.element, values)
+    c = contraction.operand(contraction.shape(contraction.result), contraction.sum, values)
+    more = contraction.consumer.values(lambda shape: contraction.operand(shape, contraction.sum, values))
+    have = [np.asarray(engine.loads(contraction.source()).main(a, b, c, *more)) for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
         return "one thread and two give different results"
     wide = np.float64 if contraction.sum[0] == "f" else np.int64
     want = np.einsum(f"{contraction.left},{contraction.right}->{contraction.result}", a.astype(wide), b.astype(wide), optimize=True)
     if contraction.adds:
         want = want + c
-    if wide == np.int64:
-        return None if (have[0] == want.astype(TYPES[contraction.sum])).all() else "not the sums"
-    epsilon = np.finfo(TYPES[contraction.sum]).eps
-    error = np.abs(have[0] - want)
-    # Sums of as many products of normal numbers grow with the root of their number, and the errors on the way with the
-    # root of that again times as much; of sums in f64 the reference has the same.
-    allowed = epsilon * (8 * np.abs(want) + 2 * contraction.depth + 16)
-    return None if (error <= allowed).all() else f"off by {error.max()}"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seconds", type=float)
-    options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
-    engines = [pl.Engine(threads=threads, isolation="none") for threads in (1, 2)]
-    start, done, wrong = time.time(), 0, 0
-    while time.time() - start < options.seconds if options.seconds else done < options.count:
-        rng = random.Random(f"{options.seed} {done}")
-        contraction = Contraction(rng)
-        try:
-            fault = check(contraction, engines, np.random.default_rng(rng.randrange(2 ** 32)))
-        except pl.Error as error:
-            fault = f"does not run: {error}"
-        done += 1
-        if fault:
-            wrong += 1
-            print(f"number {done}: {fault}: {contraction.sizes}\n{contraction.source()}", flush=True)
-    print(f"{done} contractions, {wrong} wrong")
-    return wrong != 0
+    consumer = contraction.consumer
+    return compare(have[0], consumer.reference(want, more), contraction.sum, contraction.depth, consumer.terms)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(__doc__, Contraction, check, isolation="none")

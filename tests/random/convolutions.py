@@ -5,16 +5,13 @@
 
 Half are linalg's named operations, all that linalg has, half generic ones whose image, filter and result lie in any order of
 their dimensions. Images have up to three dimensions, groups, and elements before the first and behind the last window; windows
-have strides and dilations; some extents are known to the call alone. With one and with two threads the results are equal, bit for bit; so
+have strides and dilations; some extents are known to the call alone; something may read
+the result. With one and with two threads the results are equal, bit for bit; so
 are those of strict code and of the oracle, for every fourth. Exit status 1 if any was wrong; its source is printed.
 """
-import argparse
-import random
-import sys
-import time
-
 import numpy as np
-import plimsoll as pl
+
+from products import TYPES, Consumer, compare, run, tensor_type
 
 # Letters: n batch, g groups, c channels, f channels of the result, m channels of the result for each of the image, and
 # d, h, w of the result; capitals are those of the filter.
@@ -35,7 +32,6 @@ SPACE = "dhw"
 SIZES = {"n": [1, 1, 2, 3], "g": [1, 2, 3], "c": [1, 2, 3, 4, 8, 16, 17, 24, 32, 64, 65, 130], "m": [1, 2, 3, 8, 16],
          "f": [1, 2, 3, 4, 7, 8, 12, 16, 17, 31, 32, 48, 64, 100, 128], "space": [1, 2, 3, 5, 6, 7, 8, 9, 14, 15, 16, 17, 28, 33, 56],
          "window": [1, 1, 2, 3, 3, 3, 4, 5, 7]}
-TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i8": np.int8}
 MOST = 1e7  # products
 
 
@@ -94,6 +90,7 @@ class Convolution:
             for layout in ("image", "filter", "result"):
                 setattr(self, layout, "".join(rng.sample(getattr(self, layout), len(getattr(self, layout)))))
             rng.shuffle(self.loops)
+        self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
         self.isStrict = rng.random() < 0.25
         self.depth = np.prod([size for letter, size in self.sizes.items() if letter not in self.result])
 
@@ -115,14 +112,14 @@ class Convolution:
     def source(self):
         # The shapes of image and result may be the same object of Python.
         image, weights = self.type(self.image, self.element), self.type(self.filter, self.element)
-        result = "tensor<" + "".join(("?" if letter in self.unknown else str(self.sizes[letter])) + "x"
-                                     for letter in self.result) + self.sum + ">"
+        result = tensor_type(self.result, self.sizes, self.unknown, self.sum)
+        final = tensor_type(self.consumer.final, self.sizes, self.unknown, self.sum)
         kind = "f" if self.sum[0] == "f" else "i"
         start = "%c" if self.adds else "%z"
         zeros = ", %zx, %zy" if self.isQuantised else ""
         zeroTypes = ", i32, i32" if self.isQuantised else ""
         lines = [
-            f"func.func @main(%a: {image}, %b: {weights}, %c: {result}) -> {result} {{",
+            f"func.func @main(%a: {image}, %b: {weights}, %c: {result}{self.consumer.arguments()}) -> {final} {{",
             f"  %zero = arith.constant {'0.0' if kind == 'f' else '0'} : {self.sum}",
             f"  %z = linalg.fill ins(%zero : {self.sum}) outs(%c : {result}) -> {result}",
             *(["  %zx = arith.constant 3 : i32", "  %zy = arith.constant -5 : i32"] if self.isQuantised else [])]
@@ -150,7 +147,7 @@ class Convolution:
                 f"    %s = arith.add{kind} %sum, %p : {self.sum}",
                 f"    linalg.yield %s : {self.sum}",
                 f"  }} -> {result}"]
-        return "\n".join([*lines, f"  return %r : {result}", "}"])
+        return "\n".join([*lines, *self.consumer.lines(), f"  return {self.consumer.value} : {final}", "}"])
 
     def operand(self, shape, element, values):
         if element[0] == "f":
@@ -183,47 +180,19 @@ def check(convolution, engines, values):
     a = convolution.operand([convolution.extent(letter) for letter in convolution.image], convolution.element, values)
     b = convolution.operand([convolution.sizes[letter] for letter in convolution.filter], convolution.element, values)
     c = convolution.operand([convolution.sizes[letter] for letter in convolution.result], convolution.sum, values)
-    have = [np.asarray(engine.loads(convolution.source()).main(a, b, c)) for engine in engines]
+    more = convolution.consumer.values(lambda shape: convolution.operand(shape, convolution.sum, values))
+    have = [np.asarray(engine.loads(convolution.source()).main(a, b, c, *more)) for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
         return "one thread and two give different results"
     if convolution.isStrict:
-        strict, oracle = (np.asarray(engines[0].loads(convolution.source(), **options).main(a, b, c))
+        strict, oracle = (np.asarray(engines[0].loads(convolution.source(), **options).main(a, b, c, *more))
                           for options in ({"numerics": "strict"}, {"oracle": True}))
         if strict.tobytes() != oracle.tobytes():
             return "strict code and the oracle give different results"
-    want = convolution.reference(a, b, c)
-    if convolution.sum[0] == "i":
-        return None if (have[0] == want.astype(np.int64).astype(TYPES[convolution.sum])).all() else "not the sums"
-    epsilon = np.finfo(TYPES[convolution.sum]).eps
-    error = np.abs(have[0] - want)
-    # As in contractions.py.
-    allowed = epsilon * (8 * np.abs(want) + 2 * convolution.depth + 16)
-    return None if (error <= allowed).all() else f"off by {error.max()}"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seconds", type=float)
-    options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
-    engines = [pl.Engine(threads=threads) for threads in (1, 2)]
-    start, done, wrong = time.time(), 0, 0
-    while time.time() - start < options.seconds if options.seconds else done < options.count:
-        rng = random.Random(f"{options.seed} {done}")
-        convolution = Convolution(rng)
-        try:
-            fault = check(convolution, engines, np.random.default_rng(rng.randrange(2 ** 32)))
-        except pl.Error as error:
-            fault = f"does not run: {error}"
-        done += 1
-        if fault:
-            wrong += 1
-            print(f"number {done}: {fault}: {convolution.name} {convolution.sizes}\n{convolution.source()}", flush=True)
-    print(f"{done} convolutions, {wrong} wrong")
-    return wrong != 0
+    consumer = convolution.consumer
+    want = consumer.reference(convolution.reference(a, b, c), more)
+    return compare(have[0], want, convolution.sum, convolution.depth, consumer.terms)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(__doc__, Convolution, check)

@@ -1,0 +1,141 @@
+"""What random products and convolutions have in common: what reads their results, and the loop of the program."""
+import argparse
+import random
+import sys
+import time
+
+import numpy as np
+import plimsoll as pl
+
+TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i8": np.int8}
+
+
+def tensor_type(letters, sizes, unknown, element):
+    return "tensor<" + "".join(("?" if letter in unknown else str(sizes[letter])) + "x" for letter in letters) + element + ">"
+
+
+class Consumer:
+    """An op that reads a result element by element, or none: what is added lies along one of its dimensions, along all of them
+    in any order, or both; what comes out may have its dimensions in another order, and may be summed along one of them."""
+
+    def __init__(self, rng, letters, sizes, unknown, element):
+        self.letters, self.sizes, self.unknown, self.element = letters, sizes, unknown, element
+        self.is_there = rng.random() < 0.6
+        self.result = "".join(rng.sample(letters, len(letters))) if rng.random() < 0.3 else letters
+        self.operands = ([rng.choice(letters)] if rng.random() < 0.7 else []) + (
+            ["".join(rng.sample(letters, len(letters))) if rng.random() < 0.3 else letters] if rng.random() < 0.4 else [])
+        self.clamps = rng.random() < 0.6
+        self.summed = rng.choice(letters) if rng.random() < 0.2 and len(letters) > 1 else None
+        if not self.is_there:
+            self.result, self.operands, self.summed = letters, [], None
+
+    def type(self, letters):
+        return tensor_type(letters, self.sizes, self.unknown, self.element)
+
+    @property
+    def final(self):
+        """The dimensions of what comes out."""
+        return self.result.replace(self.summed, "") if self.summed else self.result
+
+    def arguments(self):
+        """Of the function, the ops' destinations last."""
+        return "".join(f", %e{i}: {self.type(letters)}" for i, letters in enumerate([*self.operands, *self.destinations()]))
+
+    def destinations(self):
+        return [] if not self.is_there else [self.result] + ([self.final] if self.summed else [])
+
+    def lines(self):
+        """From %r and %zero to %s."""
+        if not self.is_there:
+            return []
+        kind = "f" if self.element[0] == "f" else "i"
+        loops = ", ".join(self.letters)
+        layouts = [self.letters, *self.operands, self.result]
+        maps = ", ".join(f"affine_map<({loops}) -> ({', '.join(letters)})>" for letters in layouts)
+        kinds = ", ".join('"parallel"' for _ in self.letters)
+        types = ", ".join(self.type(letters) for letters in layouts[:-1])
+        names = ", ".join(["%r", *(f"%e{i}" for i in range(len(self.operands)))])
+        out = f"%e{len(self.operands)}"
+        body, value = [], "%x"
+        for i in range(len(self.operands)):
+            body.append(f"    %y{i} = arith.add{kind} {value}, %x{i} : {self.element}")
+            value = f"%y{i}"
+        if self.clamps:
+            body.append(f"    %m = arith.max{'imumf' if kind == 'f' else 'si'} {value}, %zero : {self.element}")
+            value = "%m"
+        scalars = ", ".join(f"{name}: {self.element}" for name in ("%x", *(f"%x{i}" for i in range(len(self.operands))), "%o"))
+        lines = [f"  %q = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}",
+                 f"      ins({names} : {types}) outs({out} : {self.type(self.result)}) {{", f"  ^bb0({scalars}):", *body,
+                 f"    linalg.yield {value} : {self.element}", f"  }} -> {self.type(self.result)}"]
+        if not self.summed:
+            return lines
+        out, shape = f"%e{len(self.operands) + 1}", self.type(self.final)
+        return [*lines, f"  %f = linalg.fill ins(%zero : {self.element}) outs({out} : {shape}) -> {shape}",
+                f"  %w = linalg.reduce {{arith.add{kind}}} ins(%q : {self.type(self.result)}) outs(%f : {shape}) "
+                f"dimensions = [{self.result.index(self.summed)}]"]
+
+    @property
+    def value(self):
+        return "%w" if self.summed else "%q" if self.is_there else "%r"
+
+    def values(self, operand):
+        """Arguments of a call, made by `operand` from a shape."""
+        return [operand([self.sizes[letter] for letter in letters]) for letters in [*self.operands, *self.destinations()]]
+
+    def reference(self, product, values):
+        if not self.is_there:
+            return product
+        for letters, value in zip(self.operands, values):
+            axes = [letters.index(letter) for letter in self.letters if letter in letters]
+            shape = [self.sizes[letter] if letter in letters else 1 for letter in self.letters]
+            product = product + value.astype(product.dtype).transpose(axes).reshape(shape)
+        if self.clamps:
+            product = np.maximum(self.wrapped(product), 0)
+        product = product.transpose([self.letters.index(letter) for letter in self.result])
+        return product.sum(axis=self.result.index(self.summed)) if self.summed else product
+
+    def wrapped(self, product):
+        """Integers as wide as those of the program."""
+        return product.astype(np.int64).astype(TYPES[self.element]) if self.element[0] == "i" else product
+
+    @property
+    def terms(self):
+        """As many results are summed, the greatest of which counts."""
+        return self.sizes[self.summed] if self.summed else 1
+
+
+def compare(have, want, element, depth, terms):
+    """What is wrong, or nothing."""
+    if element[0] == "i":
+        return None if (have == want.astype(np.int64).astype(TYPES[element])).all() else "not the sums"
+    epsilon = np.finfo(TYPES[element]).eps
+    error = np.abs(have - want)
+    # Sums of as many products of normal numbers grow with the root of their number, and the errors on the way with the
+    # root of that again times as much; of sums in f64 the reference has the same.
+    allowed = epsilon * (8 * np.abs(want) + (2 * depth + 16) * terms)
+    return None if (error <= allowed).all() else f"off by {error.max()}"
+
+
+def run(doc, make, check, **options):
+    """The program: makes cases of random numbers, checks each with engines of one and of two threads."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seconds", type=float)
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}", flush=True)
+    engines = [pl.Engine(threads=threads, **options) for threads in (1, 2)]
+    start, done, wrong = time.time(), 0, 0
+    while time.time() - start < arguments.seconds if arguments.seconds else done < arguments.count:
+        rng = random.Random(f"{arguments.seed} {done}")
+        case = make(rng)
+        try:
+            fault = check(case, engines, np.random.default_rng(rng.randrange(2 ** 32)))
+        except pl.Error as error:
+            fault = f"does not run: {error}"
+        done += 1
+        if fault:
+            wrong += 1
+            print(f"number {done}: {fault}: {case.sizes}\n{case.source()}", flush=True)
+    print(f"{done} cases, {wrong} wrong")
+    sys.exit(wrong != 0)
