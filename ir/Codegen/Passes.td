@@ -94,6 +94,7 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
   let statistics = [
     Statistic<"packed", "packed", "products whose panels are copied">,
     Statistic<"swept", "swept", "products of few rows that go along all columns for each block of the reduction">,
+    Statistic<"paired", "paired", "products of small integers that are taken two iterations at a time">,
     Statistic<"missed", "missed", "products that could not be blocked">];
 }
 

@@ -73,7 +73,8 @@ constexpr int64_t setPeriod = 4096;
 bool fallsOnOneSet(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
   Value source = operand.get();
   while (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>())
-    if (slice.getSourceType().getRank() == cast<RankedTensorType>(operand.get().getType()).getRank())
+    if (slice.getSourceType().getRank() ==
+        cast<RankedTensorType>(operand.get().getType()).getRank())
       source = slice.getSource();
     else
       return false;

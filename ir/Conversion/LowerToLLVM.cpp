@@ -1,5 +1,7 @@
+#include "ir/Conversion/DotPairs.h"
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/StorageFloats.h"
+#include "ir/Plim/DotPairs.h"
 #include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Analysis/DataLayoutAnalysis.h"
@@ -120,6 +122,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
     ub::populateUBToLLVMConversionPatterns(types, patterns);
     populateVectorToLLVMConversionPatterns(types, patterns);
+    plim::ir::populateDotPairsToLLVM(types, patterns, plim::ir::widthOfDotPairs(getOperation()));
 
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp>();

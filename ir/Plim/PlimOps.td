@@ -195,6 +195,23 @@ def Plim_CheckOp : Plim_Op<"check", [NoMemoryEffect, SameOperandsAndResultType]>
   let hasFolder = 1;
 }
 
+def Plim_DotPairsOp : Plim_Op<"dot_pairs", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
+  let summary = "add the products of two pairs of 16-bit integers to a sum";
+  let description = [{
+    Each element of `a` and of `b` holds two signed integers, the first in the low 16 bits. The result is
+    `sum + a[0] * b[0] + a[1] * b[1]`, in 32 bits that wrap. Processors have one instruction for it, which no pass of LLVM
+    makes of the arithmetic. `plim-pack-panels` makes it, `plim-lower-to-llvm` lowers it, to arithmetic where there is
+    no such instruction.
+
+    ```mlir
+    %next = plim.dot_pairs %a, %b, %sum : vector<6x16xi32>
+    ```
+  }];
+  let arguments = (ins SignlessIntegerLike:$a, SignlessIntegerLike:$b, SignlessIntegerLike:$sum);
+  let results = (outs SignlessIntegerLike:$result);
+  let assemblyFormat = "$a `,` $b `,` $sum attr-dict `:` type($result)";
+}
+
 def Plim_RequireOp : Plim_Op<"require", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "fail the call, now, if a condition does not hold";
   let description = [{

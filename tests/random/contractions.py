@@ -40,7 +40,8 @@ class Contraction:
         self.loops = order(self.sizes, ())
         self.unknown = {name for name in self.sizes if rng.random() < 0.3}
         self.depth = np.prod([size for name, size in self.sizes.items() if name not in self.result])
-        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32")])
+        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32"), ("i8", "i32"), ("i16", "i32")])
+        self.extensions = [rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
         self.adds = rng.random() < 0.4
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
 
@@ -63,8 +64,8 @@ class Contraction:
             f"  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}",
             f"      ins(%a, %b : {left}, {right}) outs({'%c' if self.adds else '%z'} : {result}) {{",
             f"  ^bb0(%x: {self.element}, %y: {self.element}, %sum: {self.sum}):",
-            *([f"    %u = arith.extsi %x : {self.element} to {self.sum}",
-               f"    %v = arith.extsi %y : {self.element} to {self.sum}"] if widen else []),
+            *([f"    %{wide} = arith.{extension} %{narrow} : {self.element} to {self.sum}"
+               for wide, narrow, extension in zip("uv", "xy", self.extensions)] if widen else []),
             f"    %p = arith.mul{kind} {'%u, %v' if widen else '%x, %y'} : {self.sum}",
             f"    %s = arith.add{kind} %sum, %p : {self.sum}",
             f"    linalg.yield %s : {self.sum}",
@@ -80,7 +81,17 @@ class Contraction:
     def operand(shape, element, values):
         if element[0] == "f":
             return values.standard_normal(shape).astype(TYPES[element])
-        return values.integers(-100, 100, shape).astype(TYPES[element])
+        # Of the smaller types any, the least too.
+        bounds = np.iinfo(TYPES[element])
+        low, high = (-100, 100) if element == "i32" else (bounds.min, bounds.max + 1)
+        return np.where(values.random(shape) < 0.1, low, values.integers(low, high, shape)).astype(TYPES[element])
+
+    def widened(self, operand, number):
+        if self.sum[0] == "f":
+            return operand.astype(np.float64)
+        if self.element != self.sum and self.extensions[number] == "extui":
+            operand = operand.view(operand.dtype.str.replace("i", "u"))
+        return operand.astype(np.int64)
 
 
 def check(contraction, engines, values):
@@ -92,8 +103,8 @@ def check(contraction, engines, values):
     have = [np.asarray(engine.loads(contraction.source()).main(a, b, c, *more)) for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
         return "one thread and two give different results"
-    wide = np.float64 if contraction.sum[0] == "f" else np.int64
-    want = np.einsum(f"{contraction.left},{contraction.right}->{contraction.result}", a.astype(wide), b.astype(wide), optimize=True)
+    want = np.einsum(f"{contraction.left},{contraction.right}->{contraction.result}", contraction.widened(a, 0),
+                     contraction.widened(b, 1), optimize=True)
     if contraction.adds:
         want = want + c
     consumer = contraction.consumer
