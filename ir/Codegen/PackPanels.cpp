@@ -1,5 +1,7 @@
+#include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Products.h"
+#include "ir/Codegen/SmallIntegers.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/DotPairs.h"
 #include "ir/Plim/Plim.h"
@@ -47,9 +49,6 @@ constexpr int64_t rowsWorthAWindow = 16;
 /// line of the caches for each row, which for strides of powers of two are the same few.
 constexpr int64_t largeStride = 512;
 
-/// Bytes that a copy of the result with columns that fill vectors may have.
-constexpr int64_t mostOfResult = int64_t(1) << 16;
-
 /// Rows that must use lines of an image beside each other for that copy, before those of panels, to pay.
 constexpr int64_t rowsWorthTwoCopies = 32;
 /// Bytes that it may have, a part of the second-level cache.
@@ -66,8 +65,10 @@ constexpr int64_t rowPadding = 16;
 
 /// Rows that must use pairs of integers for their making to pay.
 constexpr int64_t rowsWorthPairs = 4;
-/// The most rows of a workgroup whose pairs have memory.
-constexpr int64_t mostRowsOfPairs = 512;
+/// The same where operands are widened.
+constexpr int64_t rowsWorthWidening = 4;
+/// The most rows of a workgroup that are copied to be widened, or as pairs.
+constexpr int64_t mostRowsCopied = 512;
 
 /// Iterations of the loops together; nothing where they are not known.
 std::optional<int64_t> iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
@@ -134,12 +135,6 @@ FailureOr<scf::SCFTilingResult> tileInOrder(IRRewriter &rewriter, linalg::Linalg
   return tiled;
 }
 
-/// An operand elsewhere, and how an op reads it there.
-struct Copy {
-  Value value;
-  AffineMap map;
-};
-
 struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
   using PlimPackPanelsBase::PlimPackPanelsBase;
 
@@ -156,23 +151,29 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       std::optional<Product> product = productOf(op);
       if (!product || !isTileable(op, *product))
         continue;
-      if (hasPairs && isOfPairs(op, *product)) {
+      const int64_t usesOfPanel = iterations(op, product->rowLoops).value_or(INT64_MAX);
+      const bool canConvertRows = isRowCopyBounded(op, *product);
+      if (hasPairs && canConvertRows && usesOfPanel >= rowsWorthPairs && isOfPairs(op, *product)) {
         op = pairUp(op, *product);
         product = productOf(op);
-        if (product && succeeded(pack(op, *product, /*arePairs=*/true)))
+        if (product && succeeded(pack(op, *product, Form::Pairs, Form::Pairs)))
           ++paired;
         else
           ++missed;
         continue;
       }
-      if (!pays(op, *product)) {
+      const Form rows = canConvertRows ? widenedForm(op, product->rows) : Form::Same,
+                 panel = widenedForm(op, product->panel);
+      const bool widens =
+          (rows == Form::Widened || panel == Form::Widened) && usesOfPanel >= rowsWorthWidening;
+      if (!widens && !pays(op, *product)) {
         if (isReadAcross(op, *product))
           blockDepth(op, *product);
         continue;
       }
       op = joinLines(op, *product);
       product = op ? productOf(op) : std::nullopt;
-      if (product && succeeded(pack(op, *product)))
+      if (product && succeeded(pack(op, *product, widens ? rows : Form::Same, panel)))
         ++packed;
       else
         ++missed;
@@ -333,7 +334,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     return success(inner != nullptr);
   }
 
-  LogicalResult pack(linalg::LinalgOp op, const Product &product, bool arePairs = false) {
+  LogicalResult pack(linalg::LinalgOp op, const Product &product, Form rowsForm, Form panelForm) {
+    const bool arePairs = panelForm == Form::Pairs;
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
     const int64_t width = op.getStaticLoopRanges()[product.column], most = 2 * lanes(op);
@@ -353,7 +355,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
         steps.emplace_back(loop, 1);
     steps.emplace_back(product.column, panelColumns);
 
-    const bool rowsAreCopied = !arePairs && copyOfRowsPays(op, product);
+    const bool rowsAreCopied = rowsForm == Form::Same && copyOfRowsPays(op, product);
     linalg::LinalgOp inner;
     scf::ForOp columns;
     linalg::LinalgOp consumer = isWholeDepth ? consumerOf(op) : linalg::LinalgOp();
@@ -375,14 +377,14 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     func::FuncOp function = getOperation();
     if (failed(simplifyTiles(function)))
       return failure();
-    Copy rows; // as pairs, for all panels
+    Copy rows; // of another form, for all panels
     while (linalg::LinalgOp part = takeMarked(function, partAttr)) {
       SmallVector<unsigned> loops = product.depthLoops;
       loops.push_back(product.column);
       SmallVector<int64_t> memory = depth;
       memory.push_back(panelColumns);
-      if (arePairs && !rows.value)
-        rows = pairRows(rewriter, part, product, depth);
+      if (rowsForm != Form::Same && !rows.value)
+        rows = convertRows(rewriter, part, product, depth, rowsForm);
       rewriter.setInsertionPoint(part);
       // What does not fill vectors gets columns of zeros, if the memory for a result with them is of a known size.
       const int64_t columnsOfPart = part.getStaticLoopRanges()[product.column];
@@ -397,63 +399,33 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
         memory.erase(memory.begin() + 1);
       }
       Copy panel = copyOf(rewriter, part, product.panel, loops, memory, shape.empty() ? 0 : filled,
-                          /*padding=*/0, arePairs);
+                          /*padding=*/0, panelForm);
       if (arePairs) {
         (void)withPairs(rewriter, part, product, rows, panel, shape);
         continue;
       }
       part = withCopy(rewriter, part, product.panel, panel, shape);
+      if (rows.value)
+        part = withCopy(rewriter, part, product.rows, rows, {});
       (void)joinLoops(rewriter, part,
                       {ReassociationIndices(product.depthLoops.begin(), product.depthLoops.end())});
     }
     return success();
   }
 
-  /// The operation that widens an operand of a product of small integers.
-  static Operation *extensionOf(linalg::LinalgOp op, unsigned number) {
-    BlockArgument argument = op.getBlock()->getArgument(number);
-    Operation *user = argument.hasOneUse() ? *argument.user_begin() : nullptr;
-    return isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(user) ? user : nullptr;
+  static Form widenedForm(linalg::LinalgOp op, unsigned number) {
+    return extensionOf(op, number) ? Form::Widened : Form::Same;
   }
 
-  /// Are the terms of the sum products of integers of which two fit into 32 bits, and is it worth while to put them there?
-  static bool isOfPairs(linalg::LinalgOp op, const Product &product) {
-    const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    if (product.depthLoops.size() != 1 || sizes[product.depthLoops.front()] == 1 ||
-        !getElementTypeOrSelf(op.getDpsInits()[0].getType()).isInteger(32) ||
-        !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }) ||
-        !llvm::all_of(maps, [&](AffineMap map) {
-          return map == maps.back() || map.isFunctionOfDim(product.depthLoops.front());
-        }))
-      return false;
-    Operation *extensions[] = {extensionOf(op, 0), extensionOf(op, 1)};
-    for (Operation *extension : extensions) {
-      if (!extension)
-        return false;
-      // 16 bits without a sign do not fit.
-      Type from = extension->getOperand(0).getType();
-      if (!from.isInteger(8) && !(from.isInteger(16) && isa<arith::ExtSIOp>(extension)))
-        return false;
-    }
-    auto sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
-    if (!sum || llvm::range_size(op.getBlock()->without_terminator()) != 4)
-      return false;
-    BlockArgument old = op.getBlock()->getArgument(2);
-    auto term = (sum.getLhs() == old ? sum.getRhs() : sum.getLhs()).getDefiningOp<arith::MulIOp>();
-    if (!term || (sum.getLhs() != old && sum.getRhs() != old) ||
-        !llvm::all_of(
-            term->getOperands(),
-            [&](Value factor) { return llvm::is_contained(extensions, factor.getDefiningOp()); }) ||
-        term.getLhs() == term.getRhs())
-      return false;
-    // All rows need memory.
+  /// Can all rows of a workgroup be copied for one block of the reduction?
+  static bool isRowCopyBounded(linalg::LinalgOp op, const Product &product) {
     int64_t rows = 1;
     for (unsigned loop : product.rowLoops) {
       std::optional<int64_t> most = mostIterations(op, product.rows, loop);
       rows = most ? checkedMul(rows, *most).value_or(INT64_MAX) : INT64_MAX;
     }
-    return rows >= rowsWorthPairs && rows <= mostRowsOfPairs;
+    return rows <= mostRowsCopied &&
+           op.getMatchingIndexingMap(&op->getOpOperand(product.rows)).isProjectedPermutation();
   }
 
   /// The most iterations of a loop that an operand has as a dimension.
@@ -472,118 +444,24 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
   }
 
-  /// Takes the reduction two iterations at a time, by a loop more; what is left of an odd number is an op of its own, behind.
-  /// Returns the op with the pairs.
-  static linalg::LinalgOp pairUp(linalg::LinalgOp op, const Product &product) {
-    IRRewriter rewriter(op.getContext());
-    rewriter.setInsertionPoint(op);
-    Location loc = op.getLoc();
-    const unsigned depth = product.depthLoops.front(), half = op.getNumLoops();
-    const OpFoldResult size = op.createLoopRanges(rewriter, loc)[depth].size;
-    const AffineExpr whole = rewriter.getAffineSymbolExpr(0);
-    auto apply = [&](AffineExpr expression) {
-      return affine::makeComposedFoldedAffineApply(rewriter, loc, expression, size);
-    };
-    const OpFoldResult pairs = apply(whole.floorDiv(2)), even = apply(whole.floorDiv(2) * 2),
-                       rest = apply(whole % 2);
-    auto part = [&](unsigned number, OpFoldResult first, OpFoldResult count) -> Value {
-      Value operand = op->getOperand(number);
-      const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
-      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, operand),
-                                offsets(sizes.size(), rewriter.getIndexAttr(0)),
-                                ones(sizes.size(), rewriter.getIndexAttr(1));
-      const unsigned dimension = *map.getResultPosition(rewriter.getAffineDimExpr(depth));
-      offsets[dimension] = first;
-      sizes[dimension] = count;
-      return tensor::ExtractSliceOp::create(rewriter, loc, operand, offsets, sizes, ones);
-    };
-    SmallVector<Value> inputs;
-    SmallVector<AffineMap> maps;
-    for (unsigned number : {0U, 1U}) {
-      Value operand = part(number, rewriter.getIndexAttr(0), even);
-      const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
-      SmallVector<ReassociationIndices> groups;
-      SmallVector<AffineExpr> indices;
-      SmallVector<OpFoldResult> sizes, all = tensor::getMixedSizes(rewriter, loc, operand);
-      for (auto [dimension, index] : llvm::enumerate(map.getResults())) {
-        groups.push_back({int64_t(indices.size())});
-        indices.push_back(index);
-        sizes.push_back(all[dimension]);
-        if (index != rewriter.getAffineDimExpr(depth))
-          continue;
-        sizes.back() = pairs;
-        groups.back().push_back(int64_t(indices.size()));
-        indices.push_back(rewriter.getAffineDimExpr(half));
-        sizes.push_back(rewriter.getIndexAttr(2));
-      }
-      auto [shape, dynamic] = decomposeMixedValues(sizes);
-      inputs.push_back(tensor::ExpandShapeOp::create(
-          rewriter, loc, RankedTensorType::get(shape, getElementTypeOrSelf(operand.getType())),
-          operand, groups, sizes));
-      maps.push_back(AffineMap::get(half + 1, 0, indices, rewriter.getContext()));
-    }
-    maps.push_back(AffineMap::get(half + 1, 0, op.getIndexingMapsArray().back().getResults(),
-                                  rewriter.getContext()));
-    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    kinds.push_back(utils::IteratorType::reduction);
-    auto generic = linalg::GenericOp::create(rewriter, loc, op->getResultTypes(), inputs,
-                                             op.getDpsInits(), maps, kinds);
-    IRMapping mapping;
-    op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
-    Value result = generic.getResult(0);
-    if (getConstantIntValue(rest) != 0) {
-      const Value operands[] = {part(0, even, rest), part(1, even, rest), result};
-      Operation *last = rewriter.clone(*op);
-      last->setOperands(operands);
-      result = last->getResult(0);
-    }
-    rewriter.replaceOp(op, result);
-    return cast<linalg::LinalgOp>(generic.getOperation());
-  }
-
-  /// The pairs of all rows, in front of the loop over the panels if `op` is in it.
-  static Copy pairRows(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
-                       ArrayRef<int64_t> depth) {
+  /// All rows in another form, in front of the loop over the panels if `op` is in it.
+  static Copy convertRows(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
+                          ArrayRef<int64_t> depth, Form form) {
     SmallVector<unsigned> loops = product.rowLoops;
     SmallVector<int64_t> memory;
     for (unsigned loop : loops)
-      memory.push_back(mostIterations(op, product.rows, loop).value_or(mostRowsOfPairs));
-    loops.push_back(product.depthLoops.front());
-    memory.push_back(depth.front());
+      memory.push_back(mostIterations(op, product.rows, loop).value_or(mostRowsCopied));
+    const ArrayRef<unsigned> summed =
+        ArrayRef(product.depthLoops).drop_back(form == Form::Pairs ? 1 : 0);
+    llvm::append_range(loops, summed);
+    llvm::append_range(memory, depth.take_front(summed.size()));
     rewriter.setInsertionPoint(op);
     if (auto panels = dyn_cast<scf::ForOp>(op->getParentOp())) {
       moveLoopInvariantCode(panels);
       if (panels.isDefinedOutsideOfLoop(op->getOperand(product.rows)))
         rewriter.setInsertionPoint(panels);
     }
-    return copyOf(rewriter, op, product.rows, loops, memory, /*width=*/0, rowPadding,
-                  /*arePairs=*/true);
-  }
-
-  /// The op again, on pairs, without the loop over their two.
-  static linalg::LinalgOp withPairs(IRRewriter &rewriter, linalg::LinalgOp op,
-                                    const Product &product, const Copy &rows, const Copy &panel,
-                                    ArrayRef<int64_t> shape) {
-    llvm::SmallBitVector half(op.getNumLoops());
-    half.set(product.depthLoops.back());
-    SmallVector<Value> inputs(2);
-    inputs[product.rows] = rows.value;
-    inputs[product.panel] = panel.value;
-    SmallVector<AffineMap> maps(2);
-    maps[product.rows] = compressDims(rows.map, half);
-    maps[product.panel] = compressDims(panel.map, half);
-    maps.push_back(compressDims(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), half));
-    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    kinds.erase(kinds.begin() + product.depthLoops.back());
-    return replaced(rewriter, op, inputs, maps, kinds, shape,
-                    [](OpBuilder &builder, Region &region, Location loc) {
-                      Type pair = builder.getI32Type();
-                      Block *block =
-                          builder.createBlock(&region, {}, {pair, pair, pair}, {loc, loc, loc});
-                      Value sum = DotPairsOp::create(builder, loc, block->getArgument(0),
-                                                     block->getArgument(1), block->getArgument(2));
-                      linalg::YieldOp::create(builder, loc, sum);
-                    });
+    return copyOf(rewriter, op, product.rows, loops, memory, /*width=*/0, rowPadding, form);
   }
 
   /// Makes one loop of each of the groups whose loops all operands have side by side in memory. Returns the op in the place of
@@ -736,188 +614,6 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     Copy copy = copyOf(rewriter, op, product.rows, {row, depth},
                        {op.getStaticLoopRanges()[row], panelDepth}, /*width=*/0, rowPadding);
     return withCopy(rewriter, op, product.rows, copy, {});
-  }
-
-  /// The shape of memory for a tensor with so many columns; empty if it is not known, or too large.
-  static SmallVector<int64_t> widenedShape(Value tensor, int64_t columns) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape.back() = columns;
-    int64_t bytes = type.getElementTypeBitWidth() / 8;
-    for (auto [dimension, extent] : llvm::enumerate(shape)) {
-      if (ShapedType::isDynamic(extent)) {
-        FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
-            presburger::BoundType::UB, {tensor, int64_t(dimension)}, nullptr, /*closedUB=*/true);
-        if (failed(most))
-          return {};
-        extent = std::max<int64_t>(1, *most);
-      }
-      bytes = checkedMul(bytes, extent).value_or(INT64_MAX);
-    }
-    return bytes <= mostOfResult ? shape : SmallVector<int64_t>();
-  }
-
-  /// A copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are those of
-  /// `innermost`, of at most `memory`; all others have one element. Rows of the copy have `width` elements, zeros behind
-  /// those of the operand, unless it is 0, and lie `padding` elements further apart. For `arePairs` an element has
-  /// both iterations of the op's last loop, see plim.dot_pairs.
-  static Copy copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
-                     ArrayRef<unsigned> innermost, ArrayRef<int64_t> memory, int64_t width,
-                     int64_t padding = 0, bool arePairs = false) {
-    Location loc = op.getLoc();
-    MLIRContext *context = rewriter.getContext();
-    Value operand = op->getOperand(number);
-    const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
-    SmallVector<unsigned> loops; // of the op, by dimension of the copy
-    SmallVector<int64_t> whole;
-    const unsigned loopsOfCopy = op.getNumLoops() - unsigned(arePairs);
-    for (unsigned loop = 0; loop < loopsOfCopy; ++loop)
-      if (map.isFunctionOfDim(loop) && !llvm::is_contained(innermost, loop)) {
-        loops.push_back(loop);
-        whole.push_back(1);
-      }
-    for (auto [loop, most] : llvm::zip_equal(innermost, memory))
-      if (map.isFunctionOfDim(loop)) {
-        loops.push_back(loop);
-        whole.push_back(most);
-      }
-    SmallVector<Range> ranges = op.createLoopRanges(rewriter, loc);
-    SmallVector<OpFoldResult> extents;
-    SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0)), read;
-    for (auto [dimension, loop] : llvm::enumerate(loops)) {
-      extents.push_back(ranges[loop].size);
-      dimensions[loop] = rewriter.getAffineDimExpr(unsigned(dimension));
-      read.push_back(rewriter.getAffineDimExpr(loop));
-      if (std::optional<int64_t> known = getConstantIntValue(extents.back()))
-        whole[dimension] = std::min(whole[dimension], *known);
-    }
-    const unsigned rank = unsigned(loops.size());
-    SmallVector<AffineMap> maps = {map.replaceDimsAndSymbols(dimensions, {}, rank, 0)};
-    SmallVector<Value> inputs = {operand};
-    if (arePairs) {
-      dimensions.back() = rewriter.getAffineConstantExpr(1);
-      maps.push_back(map.replaceDimsAndSymbols(dimensions, {}, rank, 0));
-      inputs.push_back(operand);
-    }
-    maps.push_back(AffineMap::getMultiDimIdentityMap(rank, context));
-    const Type element = arePairs ? rewriter.getI32Type() : getElementTypeOrSelf(operand.getType());
-    Operation *extension = arePairs ? extensionOf(op, number) : nullptr;
-    whole.back() = std::max(whole.back(), width) + padding;
-    const SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0)),
-        ones(rank, rewriter.getIndexAttr(1));
-    Value all = tensor::EmptyOp::create(rewriter, loc, whole, element);
-    if (width != 0)
-      all = withZerosBehind(rewriter, loc, all, extents.back());
-    Value part = tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, extents, ones);
-    // Upstream folds a generic op that does nothing but copy.
-    Value copy =
-        !arePairs && maps[0].isIdentity()
-            ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
-                  ->getResult(0)
-            : linalg::GenericOp::create(
-                  rewriter, loc, part.getType(), inputs, part, maps,
-                  SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-                  [&](OpBuilder &b, Location at, ValueRange arguments) {
-                    linalg::YieldOp::create(
-                        b, at, extension ? pairOf(b, at, *extension, arguments) : arguments[0]);
-                  })
-                  .getResult(0);
-    if (width != 0) {
-      SmallVector<OpFoldResult> widened = extents;
-      widened.back() = rewriter.getIndexAttr(width);
-      copy = tensor::InsertSliceOp::create(rewriter, loc, copy, all, zeros, extents, ones);
-      copy = tensor::ExtractSliceOp::create(rewriter, loc, copy, zeros, widened, ones);
-    }
-    return {copy, AffineMap::get(op.getNumLoops(), 0, read, context)};
-  }
-
-  /// Two small integers in one of 32 bits, widened as `extension` does.
-  static Value pairOf(OpBuilder &builder, Location loc, Operation &extension, ValueRange halves) {
-    Value values[2];
-    for (auto [value, half] : llvm::zip(values, halves)) {
-      IRMapping mapping;
-      mapping.map(extension.getOperand(0), half);
-      value = builder.clone(extension, mapping)->getResult(0);
-    }
-    auto constant = [&](int64_t bits) -> Value {
-      return arith::ConstantIntOp::create(builder, loc, bits, 32);
-    };
-    return arith::OrIOp::create(builder, loc,
-                                arith::AndIOp::create(builder, loc, values[0], constant(0xffff)),
-                                arith::ShLIOp::create(builder, loc, values[1], constant(16)));
-  }
-
-  /// A tensor of a known shape with zeros in the innermost dimension, from `first`.
-  static Value withZerosBehind(IRRewriter &rewriter, Location loc, Value tensor,
-                               OpFoldResult first) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    const unsigned rank = unsigned(type.getRank());
-    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)),
-        ones(rank, rewriter.getIndexAttr(1)),
-        sizes = getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
-    AffineExpr width = rewriter.getAffineConstantExpr(type.getShape().back());
-    offsets.back() = first;
-    sizes.back() = affine::makeComposedFoldedAffineApply(
-        rewriter, loc, width - rewriter.getAffineSymbolExpr(0), first);
-    Value behind = tensor::ExtractSliceOp::create(rewriter, loc, tensor, offsets, sizes, ones);
-    Value zero =
-        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
-    behind = linalg::FillOp::create(rewriter, loc, zero, behind).getResult(0);
-    return tensor::InsertSliceOp::create(rewriter, loc, behind, tensor, offsets, sizes, ones);
-  }
-
-  /// The op again, generic, with a copy for an operand.
-  static linalg::LinalgOp withCopy(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
-                                   const Copy &copy, ArrayRef<int64_t> shape) {
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    SmallVector<Value> inputs = op.getDpsInputs();
-    maps[number] = copy.map;
-    inputs[number] = copy.value;
-    return replaced(rewriter, op, inputs, maps, op.getIteratorTypesArray(), shape,
-                    [&](OpBuilder &, Region &region, Location) {
-                      IRMapping mapping;
-                      op->getRegion(0).cloneInto(&region, mapping);
-                    });
-  }
-
-  /// A generic op in the place of `op`. If its inputs have more columns than the result, so has a copy of the result, in memory
-  /// of `shape`, of which the columns that there are replace those of `op`.
-  static linalg::LinalgOp
-  replaced(IRRewriter &rewriter, linalg::LinalgOp op, ValueRange inputs, ArrayRef<AffineMap> maps,
-           ArrayRef<utils::IteratorType> kinds, ArrayRef<int64_t> shape,
-           llvm::function_ref<void(OpBuilder &, Region &, Location)> makeBody) {
-    Location loc = op.getLoc();
-    rewriter.setInsertionPoint(op);
-    Value result = op.getDpsInits()[0];
-    auto type = cast<RankedTensorType>(result.getType());
-    const SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0)),
-        ones(type.getRank(), rewriter.getIndexAttr(1)),
-        sizes = tensor::getMixedSizes(rewriter, loc, result);
-    if (!shape.empty()) {
-      SmallVector<OpFoldResult> widened = sizes;
-      widened.back() = rewriter.getIndexAttr(shape.back());
-      Value wide = tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
-      wide = withZerosBehind(rewriter, loc, wide, sizes.back());
-      wide = tensor::InsertSliceOp::create(rewriter, loc, result, wide, zeros, sizes, ones);
-      result = tensor::ExtractSliceOp::create(rewriter, loc, wide, zeros, widened, ones);
-    }
-    auto generic =
-        linalg::GenericOp::create(rewriter, loc, result.getType(), inputs, result, maps, kinds);
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      makeBody(rewriter, generic.getRegion(), loc);
-    }
-    result = generic.getResult(0);
-    if (!shape.empty())
-      result = tensor::ExtractSliceOp::create(rewriter, loc, result, zeros, sizes, ones);
-    // Back to where they belong, unless a consumer is all that reads them: a loop that yields a part of other memory would
-    // carry that.
-    if (!shape.empty() && !llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>))
-      result = bufferization::MaterializeInDestinationOp::create(rewriter, loc, result,
-                                                                 op.getDpsInits()[0])
-                   ->getResult(0);
-    rewriter.replaceOp(op, result);
-    return cast<linalg::LinalgOp>(generic.getOperation());
   }
 };
 

@@ -40,8 +40,8 @@ class Contraction:
         self.loops = order(self.sizes, ())
         self.unknown = {name for name in self.sizes if rng.random() < 0.3}
         self.depth = np.prod([size for name, size in self.sizes.items() if name not in self.result])
-        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32"), ("i8", "i32"), ("i16", "i32")])
-        self.extensions = [rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
+        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32"), ("i8", "i32"), ("i16", "i32"), ("f16", "f32")])
+        self.extensions = ["extf" if self.sum == "f32" else rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
         self.adds = rng.random() < 0.4
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
 

@@ -1,0 +1,40 @@
+// Copies of operands of products, in the order and in the form in which they are read.
+#pragma once
+
+#include "ir/Codegen/Products.h"
+
+namespace plim::ir {
+
+/// What elements of a copy hold: those of the operand, what the op makes of them first, or both iterations of the op's last
+/// loop, see plim.dot_pairs.
+enum class Form { Same, Widened, Pairs };
+
+/// An operand elsewhere, and how an op reads it there.
+struct Copy {
+  mlir::Value value;
+  mlir::AffineMap map;
+};
+
+/// The operation that widens an operand before anything else is done with it.
+mlir::Operation *extensionOf(mlir::linalg::LinalgOp op, unsigned number);
+
+/// The shape of memory for a tensor with so many columns; empty if it is not known, or too large.
+llvm::SmallVector<int64_t> widenedShape(mlir::Value tensor, int64_t columns);
+
+/// A copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are those of
+/// `innermost`, of at most `memory`; all others have one element. Rows of the copy have `width` elements, zeros behind
+/// those of the operand, unless it is 0, and lie `padding` elements further apart.
+Copy copyOf(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op, unsigned number,
+            llvm::ArrayRef<unsigned> innermost, llvm::ArrayRef<int64_t> memory, int64_t width,
+            int64_t padding = 0, Form form = Form::Same);
+
+/// The op again, generic, with a copy for an operand.
+mlir::linalg::LinalgOp withCopy(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op,
+                                unsigned number, const Copy &copy, llvm::ArrayRef<int64_t> shape);
+
+/// The op again, on pairs, without the loop over their two.
+mlir::linalg::LinalgOp withPairs(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op,
+                                 const Product &product, const Copy &rows, const Copy &panel,
+                                 llvm::ArrayRef<int64_t> shape);
+
+} // namespace plim::ir
