@@ -14,7 +14,9 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     Workgroups of a contraction or a convolution are larger, since they use again what they load: four for each core of
     the target, with as many rows as half the second-level cache has room for, 512 elements of each, and columns for the
     rest (`Products.h` says which loops are which); at least 48 rows, if there are as many for each core, where a
-    consumer needs whole rows.
+    consumer needs whole rows. Columns that are split are split into equal numbers that fill vectors, if there is such a
+    number; else rows are split, if there are enough. Where the reduction has one block (`plim-pack-panels`), a workgroup's
+    part of the result is no more than an eighth of that cache, so that the rows stay there.
 
     The loops that may be tiled stand in `plim.parallel_loops`; `plim.cost` receives the estimated
     scalar operations of one workgroup.
@@ -85,6 +87,13 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     for 16; others for 48 rows, if a row is long or there are many. Fewer rows go along all columns with eight iterations of the
     reduction at a time, where the other way would lead down the rows of a wide operand. The order in which a sum is taken
     stays the same.
+
+    Where the reduction has one block, what alone reads the result, element by element, is part of the loops and takes a panel
+    when it is done: the product needs memory for one panel's columns.
+
+    Operands that the product widens, such as f16, are widened when they are copied, for four rows and more. So are rows of
+    a workgroup, up to 512. Products of integers of 8 bits, or of 16 with a sign, whose sum has 32 are taken two iterations at a time
+    where the host has an instruction for that: both copies have pairs, in 32 bits each, for `plim.dot_pairs`.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
@@ -109,7 +118,7 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
     Remainders of columns whose number is not known stay loops.
 
     Shapes are those of the hardware's registers: 12 x 32 f32 with 512-bit vectors, 6 x 16 with 256,
-    4 x 8 with 128; a single row has eight vectors. What a `linalg.fill` writes first is broadcast into registers instead.
+    4 x 8 with 128; a single row has eight vectors; rows that fall on the same set of the nearest cache are six at most. What a `linalg.fill` writes first is broadcast into registers instead.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect"];

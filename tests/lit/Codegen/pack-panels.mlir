@@ -268,3 +268,104 @@ func.func private @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<
   %r = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+// Products of small integers: pairs of both operands, in 32 bits, rows in front of the panels; what an odd number leaves is an
+// op of its own.
+#left = affine_map<(m, n, k) -> (m, k)>
+#right = affine_map<(m, n, k) -> (k, n)>
+#sum = affine_map<(m, n, k) -> (m, n)>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.features" = ["+avx2"]>>} {
+// CHECK-LABEL: func.func private @pairs(
+//       CHECK: tensor.expand_shape %{{.*}} output_shape [64, 16, 2]
+//       CHECK: %[[PANELS:.*]] = tensor.expand_shape %{{.*}} output_shape [16, 2, 48]
+//       CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64x16xi32>)
+//       CHECK:   arith.extsi
+//       CHECK:   arith.ori
+//       CHECK: scf.for %[[N:.*]] = %{{.*}} to %c48 step %c16
+//       CHECK:   %[[HALVES:.*]] = tensor.extract_slice %[[PANELS]][0, 0, %[[N]]] [16, 2, 16] [1, 1, 1]
+//       CHECK:   %[[PANEL:.*]] = linalg.generic {{.*}} ins(%[[HALVES]], %[[HALVES]] : {{.*}} outs(%{{.*}} : tensor<16x16xi32>)
+//       CHECK:   linalg.generic {{.*}} ins(%[[ROWS]], %[[PANEL]] : tensor<64x16xi32>, tensor<16x16xi32>)
+//       CHECK:     plim.dot_pairs
+//       CHECK: linalg.matmul ins(%{{.*}} : tensor<64x1xi8>, tensor<1x48xi8>)
+func.func private @pairs(%a: tensor<64x33xi8>, %b: tensor<33x48xi8>, %c: tensor<64x48xi32>) -> tensor<64x48xi32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x33xi8>, tensor<33x48xi8>) outs(%c : tensor<64x48xi32>)
+      -> tensor<64x48xi32>
+  return %r : tensor<64x48xi32>
+}
+
+// 16 bits without a sign do not fit into pairs; they are widened where they are copied.
+// CHECK-LABEL: func.func private @unsigned(
+//       CHECK: arith.extui
+//   CHECK-NOT: plim.dot_pairs
+//       CHECK: return
+func.func private @unsigned(%a: tensor<64x33xi16>, %b: tensor<33x48xi16>, %c: tensor<64x48xi32>)
+    -> tensor<64x48xi32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#left, #right, #sum], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<64x33xi16>, tensor<33x48xi16>) outs(%c : tensor<64x48xi32>) {
+  ^bb0(%x: i16, %y: i16, %s: i32):
+    %u = arith.extui %x : i16 to i32
+    %v = arith.extui %y : i16 to i32
+    %p = arith.muli %u, %v : i32
+    %q = arith.addi %s, %p : i32
+    linalg.yield %q : i32
+  } -> tensor<64x48xi32>
+  return %r : tensor<64x48xi32>
+}
+}
+
+// -----
+
+// Operands that are widened are widened once, when they are copied: rows for all panels.
+// CHECK-LABEL: func.func private @widened(
+//       CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<64x33xf16>) outs(%{{.*}} : tensor<64x33xf32>)
+//       CHECK:   arith.extf
+//       CHECK: scf.for
+//       CHECK:   %[[PANEL:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<33x16xf16>) outs(%{{.*}} : tensor<33x16xf32>)
+//       CHECK:     arith.extf
+//       CHECK:   linalg.generic {{.*}} ins(%[[ROWS]], %[[PANEL]] : tensor<64x33xf32>, tensor<33x16xf32>)
+//   CHECK-NOT:     arith.extf
+//       CHECK:     arith.mulf
+func.func private @widened(%a: tensor<64x33xf16>, %b: tensor<33x48xf16>, %c: tensor<64x48xf32>) -> tensor<64x48xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x33xf16>, tensor<33x48xf16>) outs(%c : tensor<64x48xf32>)
+      -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
+}
+
+// -----
+
+// With one block of the reduction, what reads the result takes each panel when it is done; the product has memory for one. The
+// last panel's columns of zeros are not copied back anywhere.
+// CHECK-LABEL: func.func private @consumed(
+//  CHECK-SAME: %{{[a-z0-9]*}}: tensor<64x100xf32>, %{{[a-z0-9]*}}: tensor<100x200xf32>, %[[O:[a-z0-9]*]]: tensor<64x200xf32>
+//       CHECK: scf.for %{{.*}} to %c192 step %c16 iter_args(%{{.*}} = %[[O]])
+//       CHECK:   tensor.empty() : tensor<64x16xf32>
+//       CHECK:   linalg.fill {{.*}} -> tensor<64x16xf32>
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}}"reduction"]
+//       CHECK:   linalg.generic {{.*}} ins(%[[R]] : tensor<64x16xf32>)
+//       CHECK:     math.absf
+//       CHECK: %[[LAST:.*]] = linalg.generic {{.*}}"reduction"]
+//   CHECK-NOT: bufferization.materialize_in_destination
+//       CHECK: math.absf
+//   CHECK-NOT: linalg.matmul
+//       CHECK: return
+#both = affine_map<(m, n) -> (m, n)>
+func.func private @consumed(%a: tensor<64x100xf32>, %b: tensor<100x200xf32>, %o: tensor<64x200xf32>)
+    -> tensor<64x200xf32> attributes {plim.dispatch_function} {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x200xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x200xf32>) -> tensor<64x200xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<64x100xf32>, tensor<100x200xf32>) outs(%f : tensor<64x200xf32>)
+      -> tensor<64x200xf32>
+  %s = linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%r : tensor<64x200xf32>) outs(%o : tensor<64x200xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = math.absf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<64x200xf32>
+  return %s : tensor<64x200xf32>
+}

@@ -245,6 +245,27 @@ func.func private @strides(%i: tensor<1x9x9x5xf32>, %f: tensor<3x3x5x32xf32>, %r
 
 // -----
 
+// Twelve rows for one vector of columns, but six where all would fall on the same lines of the nearest cache.
+// CHECK-LABEL: func.func private @one_set(
+//        V256: vector<6x8xf32>
+//    V256-NOT: vector<12x8xf32>
+//       CHECK: return
+func.func private @one_set(%a: tensor<48x1024xf32>, %b: tensor<1024x8xf32>, %c: tensor<48x8xf32>) -> tensor<48x8xf32>
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %r = linalg.matmul ins(%a, %b : tensor<48x1024xf32>, tensor<1024x8xf32>) outs(%c : tensor<48x8xf32>) -> tensor<48x8xf32>
+  return %r : tensor<48x8xf32>
+}
+// CHECK-LABEL: func.func private @many_sets(
+//        V256: vector<12x8xf32>
+//       CHECK: return
+func.func private @many_sets(%a: tensor<48x1000xf32>, %b: tensor<1000x8xf32>, %c: tensor<48x8xf32>) -> tensor<48x8xf32>
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %r = linalg.matmul ins(%a, %b : tensor<48x1000xf32>, tensor<1000x8xf32>) outs(%c : tensor<48x8xf32>) -> tensor<48x8xf32>
+  return %r : tensor<48x8xf32>
+}
+
+// -----
+
 // What a loop carries is used as it is, not a slice of all of it, whose extent is not known: a buffer that is carried as one
 // and yielded as the other would have no known strides.
 // CHECK-LABEL: func.func private @carried(

@@ -1,0 +1,116 @@
+// RUN: plimsoll-opt %s -plim-collapse-products -split-input-file | FileCheck %s
+
+// A pointwise convolution is a product of all pixels, and what reads it element by element follows; the view stands behind
+// both.
+// CHECK-LABEL: func.func @pointwise(
+//  CHECK-SAME: %[[X:.*]]: tensor<1x64x56x56xf32>, %[[W:.*]]: tensor<32x64x1x1xf32>
+//   CHECK-DAG: %[[FLAT:.*]] = tensor.collapse_shape %[[X]] {{\[}}[0], [1], [2, 3]] {{.*}} into tensor<1x64x3136xf32>
+//   CHECK-DAG: tensor.collapse_shape %[[W]] {{.*}} into tensor<32x64xf32>
+//       CHECK: %[[R:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+//       CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[R]], %{{.*}} : tensor<1x32x3136xf32>, tensor<32xf32>)
+//       CHECK: %[[V:.*]] = tensor.expand_shape %[[S]] {{.*}} into tensor<1x32x56x56xf32>
+//       CHECK: return %[[V]]
+#all = affine_map<(n, f, h, w) -> (n, f, h, w)>
+#channels = affine_map<(n, f, h, w) -> (f)>
+func.func @pointwise(%x: tensor<1x64x56x56xf32>, %w: tensor<32x64x1x1xf32>, %b: tensor<32xf32>)
+    -> tensor<1x32x56x56xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x32x56x56xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x32x56x56xf32>) -> tensor<1x32x56x56xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x64x56x56xf32>, tensor<32x64x1x1xf32>)
+                                outs(%f : tensor<1x32x56x56xf32>) -> tensor<1x32x56x56xf32>
+  %s = linalg.generic {indexing_maps = [#all, #channels, #all],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%r, %b : tensor<1x32x56x56xf32>, tensor<32xf32>) outs(%e : tensor<1x32x56x56xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.addf %p, %q : f32
+    linalg.yield %t : f32
+  } -> tensor<1x32x56x56xf32>
+  return %s : tensor<1x32x56x56xf32>
+}
+
+// -----
+
+// Where channels are innermost all of batch, height and width are rows, known or not.
+// CHECK-LABEL: func.func @innermost(
+//       CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0, 1, 2], [3]] : tensor<2x?x9x16xf32> into tensor<?x16xf32>
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
+//       CHECK: tensor.expand_shape %{{.*}} {{\[}}[0, 1, 2], [3]] output_shape [2, %{{.*}}, 9, 8]
+func.func @innermost(%x: tensor<2x?x9x16xf32>, %w: tensor<1x1x16x8xf32>, %o: tensor<2x?x9x8xf32>)
+    -> tensor<2x?x9x8xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x?x9x16xf32>, tensor<1x1x16x8xf32>)
+                                outs(%o : tensor<2x?x9x8xf32>) -> tensor<2x?x9x8xf32>
+  return %r : tensor<2x?x9x8xf32>
+}
+
+// -----
+
+// Rows of a batch that share a matrix; sums over two dimensions that lie side by side.
+// CHECK-LABEL: func.func @shared(
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} ins(%{{.*}} : tensor<15x28xf32>, tensor<28x8xf32>)
+#a = affine_map<(b, m, n, k, l) -> (b, m, k, l)>
+#b = affine_map<(b, m, n, k, l) -> (k, l, n)>
+#c = affine_map<(b, m, n, k, l) -> (b, m, n)>
+func.func @shared(%a: tensor<3x5x4x7xf32>, %b: tensor<4x7x8xf32>, %c: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : tensor<3x5x4x7xf32>, tensor<4x7x8xf32>) outs(%c : tensor<3x5x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<3x5x8xf32>
+  return %r : tensor<3x5x8xf32>
+}
+
+// -----
+
+// Nothing lies side by side: windows, and a plain product, stay named.
+// CHECK-LABEL: func.func @windows(
+//       CHECK: linalg.conv_2d_nchw_fchw
+//       CHECK: linalg.matmul
+func.func @windows(%x: tensor<1x4x9x9xf32>, %w: tensor<8x4x3x3xf32>, %o: tensor<1x8x7x7xf32>,
+                   %a: tensor<4x5xf32>, %b: tensor<5x6xf32>, %c: tensor<4x6xf32>)
+    -> (tensor<1x8x7x7xf32>, tensor<4x6xf32>) {
+  %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x4x9x9xf32>, tensor<8x4x3x3xf32>)
+                                outs(%o : tensor<1x8x7x7xf32>) -> tensor<1x8x7x7xf32>
+  %s = linalg.matmul ins(%a, %b : tensor<4x5xf32>, tensor<5x6xf32>) outs(%c : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r, %s : tensor<1x8x7x7xf32>, tensor<4x6xf32>
+}
+
+// -----
+
+// A sum of one term keeps its one loop, and a window of strides its two of the image.
+// CHECK-LABEL: func.func @one_channel(
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]
+func.func @one_channel(%x: tensor<1x1x9x9xf32>, %w: tensor<8x1x1x1xf32>, %o: tensor<1x8x5x5xf32>)
+    -> tensor<1x8x5x5xf32> {
+  %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x1x9x9xf32>, tensor<8x1x1x1xf32>) outs(%o : tensor<1x8x5x5xf32>) -> tensor<1x8x5x5xf32>
+  return %r : tensor<1x8x5x5xf32>
+}
+
+// -----
+
+// An op that could be fused with another producer is not turned away from it.
+// CHECK-LABEL: func.func @two_producers(
+//       CHECK: %[[V:.*]] = tensor.expand_shape
+//       CHECK: linalg.conv_2d_nchw_fchw
+//       CHECK: linalg.generic {{.*}} ins(%[[V]], %{{.*}} : tensor<1x8x7x7xf32>, tensor<1x8x7x7xf32>)
+#four = affine_map<(n, f, h, w) -> (n, f, h, w)>
+func.func @two_producers(%x: tensor<1x4x7x7xf32>, %u: tensor<8x4x1x1xf32>, %y: tensor<1x4x9x9xf32>,
+                         %v: tensor<8x4x3x3xf32>, %o: tensor<1x8x7x7xf32>) -> tensor<1x8x7x7xf32> {
+  %p = linalg.conv_2d_nchw_fchw ins(%x, %u : tensor<1x4x7x7xf32>, tensor<8x4x1x1xf32>)
+                                outs(%o : tensor<1x8x7x7xf32>) -> tensor<1x8x7x7xf32>
+  %q = linalg.conv_2d_nchw_fchw ins(%y, %v : tensor<1x4x9x9xf32>, tensor<8x4x3x3xf32>)
+                                outs(%o : tensor<1x8x7x7xf32>) -> tensor<1x8x7x7xf32>
+  %e = tensor.empty() : tensor<1x8x7x7xf32>
+  %r = linalg.generic {indexing_maps = [#four, #four, #four],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%p, %q : tensor<1x8x7x7xf32>, tensor<1x8x7x7xf32>) outs(%e : tensor<1x8x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %old: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<1x8x7x7xf32>
+  return %r : tensor<1x8x7x7xf32>
+}
