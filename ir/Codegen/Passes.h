@@ -33,6 +33,9 @@ class SCFDialect;
 namespace tensor {
 class TensorDialect;
 }
+namespace ub {
+class UBDialect;
+}
 namespace vector {
 class VectorDialect;
 }

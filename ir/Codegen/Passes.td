@@ -129,6 +129,31 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "reductions left to plain loops">];
 }
 
+def PlimTransposeCopies : Pass<"plim-transpose-copies", "::mlir::func::FuncOp"> {
+  let summary = "Transpose blocks of copies in vector registers";
+  let description = [{
+    A copy, widening or not, that reads along one loop and writes along another goes through tiles of as many vectors as one has
+    elements: rows are read, transposed in registers, and written. Elements have 32 bits and more; what is left of loops that
+    a tile does not divide stays a loop.
+
+    ```mlir
+    %p = linalg.generic {indexing_maps = [(d0, d1) -> (d1, d0), (d0, d1) -> (d0, d1)]}
+        ins(%b : tensor<16x512xf32>) outs(%e : tensor<512x16xf32>)
+    // becomes, in two loops
+    %r0 = vector.transfer_read %b[%n, %k] : tensor<16x512xf32>, vector<8xf32>   // to %r7
+    %s0 = vector.shuffle %r0, %r4 [0, 1, 2, 3, 8, 9, 10, 11]                    // 24 of them
+    vector.transfer_write %t0, %e[%k, %n] : vector<8xf32>, tensor<512x16xf32>   // to %t7
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect"];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
+                        "Width of a vector register; the pipeline sets it from the target">];
+  let statistics = [
+    Statistic<"transposed", "transposed", "copies transposed in registers">,
+    Statistic<"missed", "missed", "copies that could not be tiled">];
+}
+
 def PlimWidenAccumulators : Pass<"plim-widen-accumulators", "::mlir::func::FuncOp"> {
   let summary = "Take sums and products of f16 and bf16 in f32";
   let description = [{

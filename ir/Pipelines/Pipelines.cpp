@@ -164,6 +164,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     PlimPackPanelsOptions pack;
     pack.vectorBits = options.vectorBits;
     kernel.addPass(createPlimPackPanels(pack));
+    PlimTransposeCopiesOptions transpose;
+    transpose.vectorBits = options.vectorBits;
+    kernel.addPass(createPlimTransposeCopies(transpose));
     PlimRegisterTileOptions tile;
     tile.vectorBits = options.vectorBits;
     kernel.addPass(createPlimRegisterTile(tile));

@@ -1,0 +1,194 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Codegen/TiledOps.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMTRANSPOSECOPIES
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// On copies that are still to be tiled, and on tiles.
+constexpr llvm::StringLiteral pendingAttr = "plim.pending", partAttr = "plim.part";
+
+/// The transpose of as many vectors as each has elements, by exchanging ever smaller blocks of a pair of them (J. O. Eklundh, A
+/// fast computer method for matrix transposing, 1972).
+void transpose(OpBuilder &builder, Location loc, MutableArrayRef<Value> rows) {
+  const int64_t count = int64_t(rows.size());
+  for (int64_t half = count / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> upper, lower;
+    for (int64_t lane = 0; lane < count; ++lane) {
+      const bool isRight = (lane & half) != 0;
+      upper.push_back(isRight ? count + lane - half : lane);
+      lower.push_back(isRight ? count + lane : lane + half);
+    }
+    for (int64_t row = 0; row < count; ++row) {
+      if ((row & half) != 0)
+        continue;
+      Value first = rows[row], second = rows[row + half];
+      rows[row] = vector::ShuffleOp::create(builder, loc, first, second, upper);
+      rows[row + half] = vector::ShuffleOp::create(builder, loc, first, second, lower);
+    }
+  }
+}
+
+struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies> {
+  using PlimTransposeCopiesBase::PlimTransposeCopiesBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(dispatchFunctionAttr))
+      return;
+    IRRewriter rewriter(&getContext());
+    function.walk([&](linalg::TransposeOp op) {
+      rewriter.setInsertionPoint(op);
+      if (op.hasPureTensorSemantics())
+        (void)linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(op.getOperation()));
+    });
+    function.walk([&](linalg::GenericOp op) {
+      if (isTransposing(op))
+        op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
+    });
+    while (linalg::LinalgOp op = takeMarked(function, pendingAttr)) {
+      if (succeeded(tile(op)))
+        ++transposed;
+      else
+        ++missed;
+    }
+  }
+
+  /// Elements of a vector of what is written.
+  int64_t lanes(linalg::LinalgOp op) const {
+    return vectorBits / getElementTypeOrSelf(op.getDpsInits()[0].getType()).getIntOrFloatBitWidth();
+  }
+
+  /// The loop along which neighbours are read.
+  static unsigned readLoop(linalg::LinalgOp op) {
+    return op.getIndexingMapsArray().front().getDimPosition(
+        op.getIndexingMapsArray().front().getNumResults() - 1);
+  }
+
+  bool isTransposing(linalg::GenericOp op) const {
+    if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+        op.getNumReductionLoops() != 0)
+      return false;
+    auto linalgOp = cast<linalg::LinalgOp>(op.getOperation());
+    const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    Type element = getElementTypeOrSelf(op.getDpsInits()[0].getType());
+    if (!maps[0].isProjectedPermutation() || maps[0].getNumResults() < 2 || !maps[1].isIdentity() ||
+        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 32)
+      return false;
+    // The elements as they are, or widened.
+    Block &body = *op.getBlock();
+    Value yielded = body.getTerminator()->getOperand(0);
+    if (yielded != body.getArgument(0) &&
+        !(llvm::range_size(body.without_terminator()) == 1 &&
+          isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(body.front()) &&
+          body.front().getOperand(0) == body.getArgument(0) &&
+          yielded == body.front().getResult(0)))
+      return false;
+    if (Type read = body.getArgument(0).getType(); read.getIntOrFloatBitWidth() < 8)
+      return false;
+    const unsigned written = op.getNumLoops() - 1, read = readLoop(linalgOp);
+    if (read == written || !maps[0].isFunctionOfDim(written))
+      return false;
+    const int64_t count = lanes(linalgOp);
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    return count >= 2 && llvm::isPowerOf2_64(uint64_t(count)) && !llvm::is_contained(sizes, 0) &&
+           llvm::all_of(ArrayRef<unsigned>{read, written}, [&](unsigned loop) {
+             return ShapedType::isDynamic(sizes[loop]) || sizes[loop] >= count;
+           });
+  }
+
+  LogicalResult tile(linalg::LinalgOp op) {
+    IRRewriter rewriter(&getContext());
+    rewriter.setInsertionPoint(op);
+    SmallVector<int64_t> sizes(op.getNumLoops(), 1);
+    sizes[readLoop(op)] = sizes.back() = lanes(op);
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
+    FailureOr<scf::SCFTilingResult> tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (failed(tiled))
+      return failure();
+    rewriter.replaceOp(op, tiled->replacements);
+    tiled->tiledOps.front()->setAttr(partAttr, rewriter.getUnitAttr());
+    for (LoopLikeOpInterface loop : llvm::reverse(tiled->loops)) {
+      scf::ForOp rest;
+      (void)scf::peelForLoopAndSimplifyBounds(rewriter, cast<scf::ForOp>(loop.getOperation()),
+                                              rest);
+    }
+    func::FuncOp function = getOperation();
+    if (failed(simplifyTiles(function)))
+      return failure();
+    while (linalg::LinalgOp part = takeMarked(function, partAttr))
+      if (auto generic = dyn_cast<linalg::GenericOp>(part.getOperation());
+          generic && llvm::equal(generic.getStaticLoopRanges(), sizes))
+        vectorize(rewriter, generic);
+    return success();
+  }
+
+  /// Reads a tile's rows along the one loop and writes them along the other.
+  static void vectorize(IRRewriter &rewriter, linalg::GenericOp op) {
+    rewriter.setInsertionPoint(op);
+    Location loc = op.getLoc();
+    const AffineMap map = op.getIndexingMapsArray().front();
+    Value source = op.getDpsInputs()[0], target = op.getDpsInits()[0];
+    auto sourceType = cast<RankedTensorType>(source.getType()),
+         targetType = cast<RankedTensorType>(target.getType());
+    const unsigned written = op.getNumLoops() - 1, read = readLoop(op);
+    const int64_t count = targetType.getShape().back();
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(rewriter, loc, value);
+    };
+    auto along = [&](int64_t rank) {
+      return AffineMap::getMinorIdentityMap(unsigned(rank), 1, rewriter.getContext());
+    };
+    const bool inBounds[] = {true};
+    SmallVector<Value> rows;
+    const unsigned rowDimension = *map.getResultPosition(rewriter.getAffineDimExpr(written));
+    Value padding = ub::PoisonOp::create(rewriter, loc, sourceType.getElementType());
+    for (int64_t row = 0; row < count; ++row) {
+      SmallVector<Value> indices(sourceType.getRank(), index(0));
+      indices[rowDimension] = index(row);
+      Value vector = vector::TransferReadOp::create(
+          rewriter, loc, VectorType::get(count, sourceType.getElementType()), source, indices,
+          padding, along(sourceType.getRank()), inBounds);
+      if (Operation &extension = op.getBlock()->front(); extension.getNumResults() == 1)
+        vector =
+            rewriter
+                .create(loc, extension.getName().getIdentifier(), vector,
+                        VectorType::get(count, targetType.getElementType()), extension.getAttrs())
+                ->getResult(0);
+      rows.push_back(vector);
+    }
+    transpose(rewriter, loc, rows);
+    Value result = target;
+    for (auto [row, vector] : llvm::enumerate(rows)) {
+      SmallVector<Value> indices(targetType.getRank(), index(0));
+      indices[read] = index(int64_t(row));
+      result = vector::TransferWriteOp::create(rewriter, loc, vector, result, indices,
+                                               along(targetType.getRank()), inBounds)
+                   .getResult();
+    }
+    rewriter.replaceOp(op, result);
+  }
+};
+
+} // namespace

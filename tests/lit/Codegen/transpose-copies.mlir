@@ -1,0 +1,98 @@
+// RUN: plimsoll-opt %s -plim-transpose-copies=vector-bits=128 -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,V128
+// RUN: plimsoll-opt %s -plim-transpose-copies -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,V256
+// RUN: plimsoll-opt %s -plim-transpose-copies=vector-bits=32 -split-input-file | FileCheck %s --check-prefix=NARROW
+// NARROW-NOT: vector.shuffle
+
+#turned = affine_map<(k, n) -> (n, k)>
+#plain = affine_map<(k, n) -> (k, n)>
+
+// Whole tiles in registers, what is left of the columns as a loop.
+// CHECK-LABEL: func.func private @panel(
+//  CHECK-SAME: %[[B:.*]]: tensor<19x512xf32>
+//        V256: scf.for %[[K:.*]] = %{{.*}} to %c512 step %c8
+//        V256:   scf.for %[[N:.*]] = %{{.*}} to %c16 step %c8
+//        V128: scf.for %[[K:.*]] = %{{.*}} to %c512 step %c4
+//        V128:   scf.for %[[N:.*]] = %{{.*}} to %c16 step %c4
+//       CHECK:     %[[TILE:.*]] = tensor.extract_slice %[[B]][%[[N]], %[[K]]]
+//  V256-COUNT-8:   vector.transfer_read %[[TILE]]{{.*}}, vector<8xf32>
+//  V256-COUNT-24:  vector.shuffle
+//  V256-COUNT-8:   vector.transfer_write {{.*}} : vector<8xf32>, tensor<8x8xf32>
+//  V128-COUNT-4:   vector.transfer_read %[[TILE]]{{.*}}, vector<4xf32>
+//  V128-COUNT-8:   vector.shuffle
+//  V128-COUNT-4:   vector.transfer_write {{.*}} : vector<4xf32>, tensor<4x4xf32>
+//       CHECK:   linalg.generic {{.*}} ins(%{{.*}} : tensor<3x{{.}}xf32>)
+//   CHECK-NOT: vector.shuffle
+//       CHECK: return
+func.func private @panel(%b: tensor<19x512xf32>, %e: tensor<512x19xf32>) -> tensor<512x19xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#turned, #plain], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<19x512xf32>) outs(%e : tensor<512x19xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<512x19xf32>
+  return %r : tensor<512x19xf32>
+}
+
+// -----
+
+// Elements may be widened on the way; dimensions between the two stay loops; extents may be unknown.
+// CHECK-LABEL: func.func private @widened(
+//       CHECK: scf.for
+//       CHECK: scf.for
+//       CHECK: scf.for
+//        V256: vector.transfer_read {{.*}}, vector<8xf16>
+//        V256: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
+//       CHECK: vector.shuffle
+//       CHECK: vector.transfer_write
+#from = affine_map<(a, b, c) -> (c, b, a)>
+#to = affine_map<(a, b, c) -> (a, b, c)>
+func.func private @widened(%b: tensor<?x3x?xf16>, %e: tensor<?x3x?xf32>) -> tensor<?x3x?xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#from, #to], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%b : tensor<?x3x?xf16>) outs(%e : tensor<?x3x?xf32>) {
+  ^bb0(%x: f16, %o: f32):
+    %w = arith.extf %x : f16 to f32
+    linalg.yield %w : f32
+  } -> tensor<?x3x?xf32>
+  return %r : tensor<?x3x?xf32>
+}
+
+// -----
+
+// A named one.
+// CHECK-LABEL: func.func private @named(
+//       CHECK: vector.shuffle
+func.func private @named(%b: tensor<64x64xi32>, %e: tensor<64x64xi32>) -> tensor<64x64xi32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.transpose ins(%b : tensor<64x64xi32>) outs(%e : tensor<64x64xi32>) permutation = [1, 0]
+  return %r : tensor<64x64xi32>
+}
+
+// -----
+
+// Fewer columns than a vector has, arithmetic, and copies in order are left as they are.
+// CHECK-LABEL: func.func private @others(
+//   CHECK-NOT: vector.shuffle
+//       CHECK: return
+#t = affine_map<(k, n) -> (n, k)>
+#p = affine_map<(k, n) -> (k, n)>
+func.func private @others(%b: tensor<3x64xf32>, %e: tensor<64x3xf32>, %c: tensor<64x64xf32>)
+    -> (tensor<64x3xf32>, tensor<64x64xf32>, tensor<64x64xf32>) attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#t, #p], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<3x64xf32>) outs(%e : tensor<64x3xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<64x3xf32>
+  %s = linalg.generic {indexing_maps = [#t, #p], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = math.absf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<64x64xf32>
+  %q = linalg.generic {indexing_maps = [#p, #p], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<64x64xf32>) outs(%s : tensor<64x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<64x64xf32>
+  return %r, %s, %q : tensor<64x3xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+}
