@@ -104,7 +104,7 @@ int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll) {
   if (ShapedType::isDynamic(size))
     return planned;
   if (isWhole(size, planned))
-    return size;
+    return std::max<int64_t>(1, size);
   for (int64_t unit : {contractionColumns, contractionColumns / 2, contractionColumns / 4})
     for (int64_t distance = 0; 2 * distance <= planned; distance += unit)
       for (int64_t tile : {planned + distance, planned - distance})

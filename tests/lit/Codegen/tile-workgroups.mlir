@@ -143,6 +143,23 @@ func.func private @columns_rest(%a: memref<3x512xf32>, %b: memref<512x5003xf32>,
 
 // -----
 
+// No columns at all.
+// CHECK-LABEL: func.func private @no_columns(
+//   CHECK-NOT: scf.forall
+//       CHECK: linalg.matvec
+func.func private @no_columns(%a: memref<0x1xf32>, %b: memref<1xf32>, %o: memref<0xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %at = bufferization.to_tensor %a restrict : memref<0x1xf32> to tensor<0x1xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<1xf32> to tensor<1xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<0xf32> to tensor<0xf32>
+  %r = linalg.matvec ins(%at, %bt : tensor<0x1xf32>, tensor<1xf32>) outs(%ot : tensor<0xf32>) -> tensor<0xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<0xf32>, memref<0xf32>) -> ()
+  return
+}
+
+// -----
+
 // What needs whole rows of a product does not leave it one row at a time.
 // CHECK-LABEL: func.func private @row_sums(
 //       CHECK: scf.forall (%{{.*}}) = (0) to (128) step (64)
