@@ -54,8 +54,9 @@ def shift(left, a, by, width):
     over = by >= width
     by = np.where(over, 0, by).astype(a.dtype)
     moved = np.left_shift(a, by) if left else np.right_shift(a, by)
-    return np.where(over, -(a < 0).astype(np.int64) if not left and a.dtype == np.int64 else 0,
-                    moved)[()]
+    # Of one type: NumPy makes f64 of an int64 and a uint64.
+    left_over = -(a < 0).astype(np.int64) if not left and a.dtype == np.int64 else a.dtype.type(0)
+    return np.where(over, left_over, moved)[()]
 
 
 def as_unsigned(function):

@@ -130,6 +130,8 @@ class IntegerTest(Case):
         self.assertEqual(scalar("arith.shrsi : i8", -128, 7), -1)
         self.assertEqual(scalar("arith.shrui : i8", -128, 7), 1)
         self.assertEqual(scalar("arith.shrui : i64", -1, 63), 1)
+        self.assertEqual(scalar("arith.shrui : i64", 7720578262352342254, 7), 60317017674627673)
+        self.assertEqual(scalar("arith.shrui : i64", -1, 64), 0)
 
     def test_compare(self):
         for predicate, want in (("slt", 1), ("ult", 0), ("uge", 1), ("sge", 0), ("ne", 1), ("eq", 0)):
