@@ -383,7 +383,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       loops.push_back(product.column);
       SmallVector<int64_t> memory = depth;
       memory.push_back(panelColumns);
-      if (rowsForm != Form::Same && !rows.value)
+      const bool haveRows = rows.value && rows.value.getParentBlock()->findAncestorOpInBlock(*part);
+      if (rowsForm != Form::Same && !haveRows)
         rows = convertRows(rewriter, part, product, depth, rowsForm);
       rewriter.setInsertionPoint(part);
       // What does not fill vectors gets columns of zeros, if the memory for a result with them is of a known size.

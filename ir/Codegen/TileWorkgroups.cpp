@@ -101,12 +101,13 @@ int64_t rowTile(int64_t size, int64_t planned) {
 /// Columns of a workgroup with a contraction: near `planned`, and such that all workgroups have the same number, which fills
 /// vectors; rather all of them than some with a number that is not known at load, if `canTakeAll`.
 int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll) {
+  constexpr int64_t furthest = 1 << 14;
   if (ShapedType::isDynamic(size))
     return planned;
   if (isWhole(size, planned))
     return std::max<int64_t>(1, size);
   for (int64_t unit : {contractionColumns, contractionColumns / 2, contractionColumns / 4})
-    for (int64_t distance = 0; 2 * distance <= planned; distance += unit)
+    for (int64_t distance = 0; distance <= std::min(planned / 2, furthest); distance += unit)
       for (int64_t tile : {planned + distance, planned - distance})
         if (tile > 0 && tile % unit == 0 && size % tile == 0)
           return tile;

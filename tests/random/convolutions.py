@@ -29,8 +29,8 @@ pooling_nhwc_max pooling_nhwc_max_unsigned pooling_nhwc_min pooling_nhwc_min_uns
 pooling_nwc_max_unsigned pooling_nwc_min pooling_nwc_min_unsigned pooling_nwc_sum
 """.split()
 SPACE = "dhw"
-SIZES = {"n": [1, 1, 2, 3], "g": [1, 2, 3], "c": [1, 2, 3, 4, 8, 16, 17, 24, 32, 64, 65, 130], "m": [1, 2, 3, 8, 16],
-         "f": [1, 2, 3, 4, 7, 8, 12, 16, 17, 31, 32, 48, 64, 100, 128], "space": [1, 2, 3, 5, 6, 7, 8, 9, 14, 15, 16, 17, 28, 33, 56],
+SIZES = {"n": [1, 1, 1, 1, 2, 2, 3, 3, 0], "g": [1, 2, 3], "c": [0, 1, 2, 3, 4, 8, 16, 17, 24, 32, 64, 65, 130], "m": [1, 2, 3, 8, 16],
+         "f": [0, 1, 2, 3, 4, 7, 8, 12, 16, 17, 31, 32, 48, 64, 100, 128], "space": [1, 2, 3, 5, 6, 7, 8, 9, 14, 15, 16, 17, 28, 33, 56],
          "window": [1, 1, 2, 3, 3, 3, 4, 5, 7]}
 MOST = 1e7  # products
 
