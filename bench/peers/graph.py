@@ -149,11 +149,6 @@ class Graph:
         self._node("Add", [a, b], value)
         return value
 
-    def multiply(self, a, b):
-        value = self._map([a, b], "%r = arith.mulf %a0, %a1 : f32")
-        self._node("Mul", [a, b], value)
-        return value
-
     def scale(self, a, factor):
         scalar = self._name()
         self._line(f"%{scalar} = arith.constant {factor:e} : f32")

@@ -157,7 +157,7 @@ def measure(library, build, threads, arguments, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("library", help="libonnxruntime.so.1")
+    parser.add_argument("peer", help="libonnxruntime.so.1")
     parser.add_argument("--filter", "--benchmark_filter", default="", help="a regular expression for names of models")
     parser.add_argument("--threads", type=int, nargs="*", default=sorted({1, min(2, os.cpu_count())}))
     parser.add_argument("--rounds", type=int, default=21)
@@ -174,7 +174,7 @@ def main():
             stem.with_suffix(".mlir").write_text(graph.mlir())
             stem.with_suffix(".onnx").write_bytes(graph.onnx())
         return
-    library, rows = onnx_runtime.Library(arguments.library), {}
+    library, rows = onnx_runtime.Library(arguments.peer), {}
     print(f"ONNX Runtime {library.version}, plimsoll {pl.__version__}, seed {arguments.seed}; milliseconds")
     print(f"{'':38} {'ours':>9} {'peer':>9} {'ratio':>6} spread {'load':>7} {'peer':>7}")
     with tempfile.TemporaryDirectory() as folder:

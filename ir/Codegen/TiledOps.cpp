@@ -36,38 +36,24 @@ bool isExtent(Value tensor, int64_t dimension, OpFoldResult size) {
   return hasExtent(tensor, dimension, size);
 }
 
-/// Is what a slice is taken of, or put into, no more than the slice?
-template <typename SliceT> bool isOfWhole(SliceT op, Value whole) {
-  auto type = cast<RankedTensorType>(whole.getType());
-  if (op.getSourceType() != op.getType() || !op.hasUnitStride() || !op.hasZeroOffset())
-    return false;
-  for (auto [dimension, size] : llvm::enumerate(op.getMixedSizes()))
-    if (type.isDynamicDim(dimension) && !isExtent(whole, int64_t(dimension), size))
-      return false;
-  return true;
-}
-
-/// A slice that is put in the place of all of a tensor is what the tensor then is. Upstream folds this where the shape is static;
-/// otherwise the slice that was taken is folded and this is not, which leaves bufferization with a copy.
-struct InsertionOfWhole : OpRewritePattern<tensor::InsertSliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isOfWhole(op, op.getDest()))
+/// A slice that is put in the place of all of a tensor is what the tensor then is, and all of a tensor, taken as a slice, is
+/// the tensor. Upstream folds both where the shape is static. Otherwise only one may be folded, which leaves bufferization with a
+/// copy, or with a loop that carries a tensor and yields the slice: it then knows no stride of the loop's buffer, not even that
+/// between columns.
+template <typename SliceT> struct SliceOfWhole : OpRewritePattern<SliceT> {
+  using OpRewritePattern<SliceT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceT op, PatternRewriter &rewriter) const override {
+    Value whole;
+    if constexpr (std::is_same_v<SliceT, tensor::InsertSliceOp>)
+      whole = op.getDest();
+    else
+      whole = op.getSource();
+    auto type = cast<RankedTensorType>(whole.getType());
+    if (op.getSourceType() != op.getType() || !op.hasUnitStride() || !op.hasZeroOffset())
       return failure();
-    rewriter.replaceOp(op, op.getSource());
-    return success();
-  }
-};
-
-/// ... and all of a tensor, taken as a slice, is the tensor. A loop that carries one and yields the other would have a buffer of
-/// which bufferization knows no stride, not even that between columns.
-struct ExtractionOfWhole : OpRewritePattern<tensor::ExtractSliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isOfWhole(op, op.getSource()))
-      return failure();
+    for (auto [dimension, size] : llvm::enumerate(op.getMixedSizes()))
+      if (type.isDynamicDim(dimension) && !isExtent(whole, int64_t(dimension), size))
+        return failure();
     rewriter.replaceOp(op, op.getSource());
     return success();
   }
@@ -90,7 +76,7 @@ LogicalResult plim::ir::simplifyTiles(func::FuncOp function) {
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   scf::ForOp::getCanonicalizationPatterns(patterns, context);
   tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
-  patterns.add<InsertionOfWhole, ExtractionOfWhole>(context);
+  patterns.add<SliceOfWhole<tensor::ExtractSliceOp>, SliceOfWhole<tensor::InsertSliceOp>>(context);
   return applySoundPatterns(function, std::move(patterns));
 }
 
