@@ -104,6 +104,22 @@ Operation *plim::ir::extensionOf(linalg::LinalgOp op, unsigned number) {
   return isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::ExtFOp>(user) ? user : nullptr;
 }
 
+bool plim::ir::isSumOfWidenedProducts(linalg::LinalgOp op) {
+  Operation *extensions[] = {extensionOf(op, 0), extensionOf(op, 1)};
+  Operation *sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!extensions[0] || !extensions[1] || !isa_and_nonnull<arith::AddIOp, arith::AddFOp>(sum) ||
+      llvm::range_size(op.getBlock()->without_terminator()) != 4)
+    return false;
+  BlockArgument old = op.getBlock()->getArgument(2);
+  const unsigned other = sum->getOperand(0) == old ? 1 : 0;
+  Operation *term = sum->getOperand(other).getDefiningOp();
+  return sum->getOperand(1 - other) == old && isa_and_nonnull<arith::MulIOp, arith::MulFOp>(term) &&
+         term->getOperand(0) != term->getOperand(1) &&
+         llvm::all_of(term->getOperands(), [&](Value factor) {
+           return llvm::is_contained(extensions, factor.getDefiningOp());
+         });
+}
+
 SmallVector<int64_t> plim::ir::widenedShape(Value tensor, int64_t columns) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape(type.getShape());

@@ -5,9 +5,9 @@
 
 namespace plim::ir {
 
-/// What elements of a copy hold: those of the operand, what the op makes of them first, or both iterations of the op's last
-/// loop, see plim.dot_pairs.
-enum class Form { Same, Widened, Pairs };
+/// What elements of a copy hold: those of the operand, what the op makes of them first, both iterations of the op's last
+/// loop, see plim.dot_pairs, or what tiles do, see TileProducts.h.
+enum class Form { Same, Widened, Pairs, Tiles };
 
 /// An operand elsewhere, and how an op reads it there.
 struct Copy {
@@ -17,6 +17,9 @@ struct Copy {
 
 /// The operation that widens an operand before anything else is done with it.
 mlir::Operation *extensionOf(mlir::linalg::LinalgOp op, unsigned number);
+
+/// Is each term of the sum the product of two operands that are widened, and nothing else done?
+bool isSumOfWidenedProducts(mlir::linalg::LinalgOp op);
 
 /// The shape of memory for a tensor with so many columns; empty if it is not known, or too large.
 llvm::SmallVector<int64_t> widenedShape(mlir::Value tensor, int64_t columns);

@@ -2,8 +2,9 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Products.h"
 #include "ir/Codegen/SmallIntegers.h"
+#include "ir/Codegen/TileProducts.h"
 #include "ir/Codegen/TiledOps.h"
-#include "ir/Plim/DotPairs.h"
+#include "ir/Plim/ProductInstructions.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
 
@@ -65,6 +66,8 @@ constexpr int64_t rowPadding = 16;
 
 /// Rows that must use pairs of integers for their making to pay.
 constexpr int64_t rowsWorthPairs = 4;
+/// The same for tiles.
+constexpr int64_t rowsWorthTiles = 4;
 /// The same where operands are widened.
 constexpr int64_t rowsWorthWidening = 4;
 /// The most rows of a workgroup that are copied to be widened, or as pairs.
@@ -153,6 +156,14 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
         continue;
       const int64_t usesOfPanel = iterations(op, product->rowLoops).value_or(INT64_MAX);
       const bool canConvertRows = isRowCopyBounded(op, *product);
+      if (canConvertRows && usesOfPanel >= rowsWorthTiles && isOfTiles(op, *product) &&
+          !(strict && isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))) {
+        if (succeeded(pack(op, *product, Form::Tiles, Form::Tiles)))
+          ++inTiles;
+        else
+          ++missed;
+        continue;
+      }
       if (hasPairs && canConvertRows && usesOfPanel >= rowsWorthPairs && isOfPairs(op, *product)) {
         op = pairUp(op, *product);
         product = productOf(op);
@@ -335,13 +346,16 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
   }
 
   LogicalResult pack(linalg::LinalgOp op, const Product &product, Form rowsForm, Form panelForm) {
-    const bool arePairs = panelForm == Form::Pairs;
+    const bool arePairs = panelForm == Form::Pairs, areTiles = panelForm == Form::Tiles;
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
-    const int64_t width = op.getStaticLoopRanges()[product.column], most = 2 * lanes(op);
+    const int64_t width = op.getStaticLoopRanges()[product.column], most = areTiles ? 2 * rowsOfTile : 2 * lanes(op);
     const int64_t panelColumns = ShapedType::isDynamic(width) ? most : std::min(width, most);
     const SmallVector<int64_t> depth =
-        depthTiles(op, product, arePairs ? 2 * panelDepth : panelDepth);
+        depthTiles(op, product,
+                   areTiles   ? groupSizeOf(op, product) * panelDepth / 2
+                   : arePairs ? 2 * panelDepth
+                              : panelDepth);
     bool isWholeDepth = true; // is there one block of it?
     SmallVector<std::pair<unsigned, int64_t>> steps;
     for (unsigned loop : product.batchLoops)
@@ -387,6 +401,11 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       if (rowsForm != Form::Same && !haveRows)
         rows = convertRows(rewriter, part, product, depth, rowsForm);
       rewriter.setInsertionPoint(part);
+      if (areTiles) {
+        Value panel = panelForTiles(rewriter, part, product, depth.front());
+        makeTileProducts(rewriter, part, product, rows.value, panel);
+        continue;
+      }
       // What does not fill vectors gets columns of zeros, if the memory for a result with them is of a known size.
       const int64_t columnsOfPart = part.getStaticLoopRanges()[product.column];
       const int64_t filled = ShapedType::isDynamic(columnsOfPart)
@@ -462,6 +481,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       if (panels.isDefinedOutsideOfLoop(op->getOperand(product.rows)))
         rewriter.setInsertionPoint(panels);
     }
+    if (form == Form::Tiles)
+      return {rowsForTiles(rewriter, op, product, ArrayRef(memory).drop_back(), depth.front()), {}};
     return copyOf(rewriter, op, product.rows, loops, memory, /*width=*/0, rowPadding, form);
   }
 

@@ -9,6 +9,9 @@
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {
+namespace amx {
+class AMXDialect;
+}
 namespace affine {
 class AffineDialect;
 }

@@ -94,15 +94,21 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     Operands that the product widens, such as f16, are widened when they are copied, for four rows and more. So are rows of
     a workgroup, up to 512. Products of integers of 8 bits, or of 16 with a sign, whose sum has 32 are taken two iterations at a time
     where the host has an instruction for that: both copies have pairs, in 32 bits each, for `plim.dot_pairs`.
+
+    Products of bf16, or of integers of 8 bits, are left to tile registers where the host has them: both copies are whole tiles
+    then, for `plim.tile_product`.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::bufferization::BufferizationDialect"];
   let options = [Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
-                        "Width of a vector register; the pipeline sets it from the target">];
+                        "Width of a vector register; the pipeline sets it from the target">,
+                 Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Floats are multiplied and added as the source says">];
   let statistics = [
     Statistic<"packed", "packed", "products whose panels are copied">,
     Statistic<"swept", "swept", "products of few rows that go along all columns for each block of the reduction">,
+    Statistic<"inTiles", "in-tiles", "products in tile registers">,
     Statistic<"paired", "paired", "products of small integers that are taken two iterations at a time">,
     Statistic<"missed", "missed", "products that could not be blocked">];
 }
@@ -127,6 +133,27 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
   let statistics = [
     Statistic<"tiled", "tiled", "reductions with register accumulators">,
     Statistic<"missed", "missed", "reductions left to plain loops">];
+}
+
+def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::FuncOp"> {
+  let summary = "Go through products in tile registers";
+  let description = [{
+    `plim.tile_product` on memrefs: two tiles of rows by two of columns at a time, whose sums stay in registers for all of the
+    reduction. Rows that are left, and sums whose columns do not fill tiles, go through 16 rows on the stack.
+
+    ```mlir
+    plim.tile_product ins(%a, %b : memref<32x512xbf16>, memref<256x32xi32>) outs(%sum : memref<32x32xf32>)
+    // becomes
+    %s00 = amx.tile_load %sum[%c0, %c0] : memref<32x32xf32> into !amx.tile<16x16xf32>   // and three more
+    %t:4 = scf.for %g = 0 to 256 step 16 iter_args(%c00 = %s00, ...) {
+      %a0 = amx.tile_load %a[%c0, %g * 2] : memref<32x512xbf16> into !amx.tile<16x32xbf16>   // and %a1
+      %b0 = amx.tile_load %b[%g, %c0] : memref<256x32xi32> into !amx.tile<16x32xbf16>        // and %b1
+      %d00 = amx.tile_mulf %a0, %b0, %c00 : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::amx::AMXDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"lowered", "lowered", "products lowered">];
 }
 
 def PlimTransposeCopies : Pass<"plim-transpose-copies", "::mlir::func::FuncOp"> {

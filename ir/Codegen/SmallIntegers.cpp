@@ -18,23 +18,11 @@ bool plim::ir::isOfPairs(linalg::LinalgOp op, const Product &product) {
         return map == maps.back() || map.isFunctionOfDim(product.depthLoops.front());
       }))
     return false;
-  Operation *extensions[] = {extensionOf(op, 0), extensionOf(op, 1)};
-  for (Operation *extension : extensions) {
-    if (!extension)
-      return false;
-    // 16 bits without a sign do not fit.
-    Type from = extension->getOperand(0).getType();
-    if (!from.isInteger(8) && !(from.isInteger(16) && isa<arith::ExtSIOp>(extension)))
-      return false;
-  }
-  auto sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
-  if (!sum || llvm::range_size(op.getBlock()->without_terminator()) != 4)
-    return false;
-  BlockArgument old = op.getBlock()->getArgument(2);
-  auto term = (sum.getLhs() == old ? sum.getRhs() : sum.getLhs()).getDefiningOp<arith::MulIOp>();
-  return term && (sum.getLhs() == old || sum.getRhs() == old) && term.getLhs() != term.getRhs() &&
-         llvm::all_of(term->getOperands(), [&](Value factor) {
-           return llvm::is_contained(extensions, factor.getDefiningOp());
+  // 16 bits without a sign do not fit.
+  return isSumOfWidenedProducts(op) && llvm::all_of(ArrayRef<unsigned>{0, 1}, [&](unsigned number) {
+           Operation *extension = extensionOf(op, number);
+           Type from = extension->getOperand(0).getType();
+           return from.isInteger(8) || (from.isInteger(16) && isa<arith::ExtSIOp>(extension));
          });
 }
 

@@ -1,7 +1,7 @@
 #include "ir/Conversion/DotPairs.h"
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/StorageFloats.h"
-#include "ir/Plim/DotPairs.h"
+#include "ir/Plim/ProductInstructions.h"
 #include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Analysis/DataLayoutAnalysis.h"
@@ -18,6 +18,8 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
+#include "mlir/Dialect/AMX/Transforms.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -122,10 +124,12 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
     ub::populateUBToLLVMConversionPatterns(types, patterns);
     populateVectorToLLVMConversionPatterns(types, patterns);
+    populateAMXLegalizeForLLVMExportPatterns(types, patterns);
     plim::ir::populateDotPairsToLLVM(types, patterns, plim::ir::widthOfDotPairs(getOperation()));
 
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp>();
+    target.addIllegalDialect<amx::AMXDialect>();
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 

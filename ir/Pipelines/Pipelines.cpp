@@ -163,6 +163,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     addCleanup(kernel);
     PlimPackPanelsOptions pack;
     pack.vectorBits = options.vectorBits;
+    pack.strict = options.strict;
     kernel.addPass(createPlimPackPanels(pack));
     PlimTransposeCopiesOptions transpose;
     transpose.vectorBits = options.vectorBits;
@@ -223,6 +224,7 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   // The buffer level of 10.
   manager.addPass(createPlimDistributeWorkgroups());
   OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createPlimLowerTileProducts());
   function.addPass(createPlimExpandCopies());
   function.addPass(createPlimExpandTransfers());
   function.addPass(createConvertLinalgToLoopsPass());

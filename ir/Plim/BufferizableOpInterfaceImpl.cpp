@@ -6,10 +6,13 @@
 // only when the access says so. That is where access analysis pays first: a write-only destination
 // never forces a copy. A binding is a base pointer and extents, so its memory must be dense, from wherever
 // it begins; what lies there with strides is copied.
+//
+// plim.tile_product in one-shot bufferization: the sum is read and written in place.
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferViewFlowOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -219,6 +222,31 @@ struct AllocOpInterface : BufferizableOpInterface::ExternalModel<AllocOpInterfac
   }
 };
 
+struct TileProductOpInterface
+    : DstBufferizableOpInterfaceExternalModel<TileProductOpInterface, TileProductOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return operand.get() != cast<TileProductOp>(op).getRows();
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options, BufferizationState &state) const {
+    auto product = cast<TileProductOp>(op);
+    if (product.getResults().empty())
+      return success();
+    SmallVector<Value> buffers;
+    for (Value operand : product->getOperands()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    rewriter.setInsertionPoint(op);
+    TileProductOp::create(rewriter, op->getLoc(), TypeRange(), buffers, op->getAttrs());
+    replaceOpWithBufferizedValues(rewriter, op, ArrayRef(buffers).drop_front(2));
+    return success();
+  }
+};
+
 } // namespace
 
 void plim::ir::registerBufferizableOpInterface(DialectRegistry &registry) {
@@ -226,5 +254,6 @@ void plim::ir::registerBufferizableOpInterface(DialectRegistry &registry) {
     AllocOp::attachInterface<AllocOpInterface>(*context);
     CallOp::attachInterface<HostCallInterface, HostCallViewFlow>(*context);
     DispatchOp::attachInterface<DispatchOpInterface>(*context);
+    TileProductOp::attachInterface<TileProductOpInterface>(*context);
   });
 }

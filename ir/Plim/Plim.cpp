@@ -1,4 +1,5 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Plim/ProductInstructions.h"
 
 #include "targets/AllocationOptions.h"
 
@@ -102,6 +103,56 @@ void RequireOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 void RequireOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   effects.emplace_back(MemoryEffects::Write::get());
+}
+
+LogicalResult TileProductOp::verify() {
+  if (getOutputs().empty() || getOutputs().size() > 2)
+    return emitOpError("has one sum, and memory for some rows of it");
+  auto a = cast<ShapedType>(getA().getType()), b = cast<ShapedType>(getB().getType()),
+       sum = cast<ShapedType>(getSum().getType());
+  const Type factor = a.getElementType();
+  const bool isOfIntegers = factor.isInteger(8);
+  if (!isOfIntegers && !factor.isBF16())
+    return emitOpError("multiplies bf16 or integers of 8 bits");
+  if (!b.getElementType().isInteger(32))
+    return emitOpError("has groups in elements of type i32 for the second factor");
+  if (isOfIntegers ? !sum.getElementType().isInteger(32) : !sum.getElementType().isF32())
+    return emitOpError("has a sum of another type than ") << (isOfIntegers ? "i32" : "f32");
+  if (a.getRank() != 2 || b.getRank() != 2 || sum.getRank() != 2)
+    return emitOpError("works on matrices");
+  if (a.isDynamicDim(0) || a.getDimSize(0) % rowsOfTile != 0 || b.isDynamicDim(1) ||
+      b.getDimSize(1) % rowsOfTile != 0)
+    return emitOpError("needs whole tiles of rows and columns in its factors");
+  if (sum.getDimSize(0) > a.getDimSize(0) || sum.getDimSize(1) > b.getDimSize(1))
+    return emitOpError("has a sum that is larger than its factors");
+  auto isDepth = [&](int64_t groups) {
+    return ShapedType::isDynamic(groups) || groups % rowsOfTile == 0;
+  };
+  if (!isDepth(b.getDimSize(0)) ||
+      (!a.isDynamicDim(1) && !b.isDynamicDim(0) &&
+       a.getDimSize(1) != groupSize() * b.getDimSize(0)))
+    return emitOpError("needs whole tiles, as deep in one factor as in the other");
+  if (!getRows())
+    return needsRows(sum.getShape(), b.getDimSize(1))
+               ? emitOpError("needs memory for rows that fill tiles")
+               : success();
+  auto rows = cast<ShapedType>(getRows().getType());
+  if (rows.getShape() != ArrayRef<int64_t>{rowsOfTile, b.getDimSize(1)} ||
+      rows.getElementType() != sum.getElementType())
+    return emitOpError("has memory for rows that does not fill tiles of the sum");
+  return success();
+}
+
+void TileProductOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands())
+    if (isa<MemRefType>(operand.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &operand,
+                           SideEffects::DefaultResource::get());
+  for (OpOperand &output : getOutputsMutable())
+    if (isa<MemRefType>(output.get().getType()))
+      effects.emplace_back(MemoryEffects::Write::get(), &output,
+                           SideEffects::DefaultResource::get());
 }
 
 bool DispatchOp::isOutput(OpOperand &operand) {

@@ -4,6 +4,7 @@
 include "ir/Plim/PlimBase.td"
 include "mlir/Dialect/Bufferization/IR/AllocationOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -210,6 +211,47 @@ def Plim_DotPairsOp : Plim_Op<"dot_pairs", [Pure, SameOperandsAndResultType] # E
   let arguments = (ins SignlessIntegerLike:$a, SignlessIntegerLike:$b, SignlessIntegerLike:$sum);
   let results = (outs SignlessIntegerLike:$result);
   let assemblyFormat = "$a `,` $b `,` $sum attr-dict `:` type($result)";
+}
+
+def Plim_TileProductOp : Plim_Op<"tile_product", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "add a product of matrices to another, in tile registers";
+  let description = [{
+    `sum[m, n] += a[m, k] * b[k, n]` for all rows and columns of `sum` and all `k`, the products as wide as the sum: bf16 and f32,
+    or integers of 8 bits, of which `unsignedA` and `unsignedB` have no sign, and of 32, which wrap. On tensors the result is the
+    new sum, on memrefs there is none.
+
+    Tile registers have 16 rows of 64 bytes. `a` has rows and `b` columns for whole tiles, a known multiple of 16; what is
+    behind those of `sum` is read but does not matter. `b` has groups of as many elements as 32 bits hold, which follow each other
+    along `k`, the first in the low bits; there are a multiple of 16 of them, and `a` has as many elements. `plim-pack-panels`
+    makes it where the host has such registers, `plim-lower-tile-products` makes the loops around them.
+
+    Sums that have not as many columns as `b`, or not a multiple of 32 rows, need memory for 16 rows that have: a second output,
+    of which nothing is read.
+
+    ```mlir
+    %r:2 = plim.tile_product ins(%a, %b : tensor<48x512xbf16>, tensor<256x32xi32>)
+                             outs(%sum, %rows : tensor<?x32xf32>, tensor<16x32xf32>) -> tensor<?x32xf32>, tensor<16x32xf32>
+    ```
+  }];
+  let arguments = (ins Plim_Buffer:$a, Plim_Buffer:$b, Variadic<Plim_Buffer>:$outputs, UnitAttr:$unsignedA, UnitAttr:$unsignedB);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)` `outs` `(` $outputs `:` type($outputs) `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+    ::mlir::Value getSum() { return getOutputs().front(); }
+    /// Memory for 16 rows of whole tiles; null if there is none.
+    ::mlir::Value getRows() { return getOutputs().size() > 1 ? getOutputs()[1] : ::mlir::Value(); }
+    /// Has a sum of such a shape rows or columns for which that is needed?
+    static bool needsRows(::llvm::ArrayRef<int64_t> sum, int64_t columns) { return sum[0] < 0 || sum[0] % 32 != 0 || sum[1] != columns; }
+    /// Elements in 32 bits.
+    int64_t groupSize() { return 32 / ::mlir::getElementTypeOrSelf(getA().getType()).getIntOrFloatBitWidth(); }
+  }];
+  let hasVerifier = 1;
 }
 
 def Plim_RequireOp : Plim_Op<"require", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {

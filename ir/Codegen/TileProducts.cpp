@@ -1,0 +1,310 @@
+#include "ir/Codegen/TileProducts.h"
+#include "ir/Plim/Plim.h"
+#include "ir/Plim/ProductInstructions.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// Extents in the order of the dimensions of a copy, and slices of it.
+struct Copied {
+  IRRewriter &rewriter;
+  Location loc;
+
+  OpFoldResult apply(AffineExpr expression, ArrayRef<OpFoldResult> symbols) const {
+    return affine::makeComposedFoldedAffineApply(
+        rewriter, loc, AffineMap::get(0, unsigned(symbols.size()), expression), symbols);
+  }
+
+  Value slice(Value tensor, ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes) const {
+    const SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+    return tensor::ExtractSliceOp::create(rewriter, loc, tensor, offsets, sizes, ones);
+  }
+
+  Value insert(Value part, Value tensor, ArrayRef<OpFoldResult> offsets,
+               ArrayRef<OpFoldResult> sizes) const {
+    const SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+    return tensor::InsertSliceOp::create(rewriter, loc, part, tensor, offsets, sizes, ones);
+  }
+
+  /// The tensor with zeros in a part of it.
+  Value withZeros(Value tensor, ArrayRef<OpFoldResult> offsets,
+                  ArrayRef<OpFoldResult> sizes) const {
+    if (llvm::any_of(sizes, [](OpFoldResult size) { return getConstantIntValue(size) == 0; }))
+      return tensor;
+    Value zero = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getZeroAttr(getElementTypeOrSelf(tensor.getType())));
+    Value part = linalg::FillOp::create(rewriter, loc, zero, slice(tensor, offsets, sizes))
+                     .getResult(0);
+    return insert(part, tensor, offsets, sizes);
+  }
+};
+
+OpFoldResult sizeOfLoop(IRRewriter &rewriter, linalg::LinalgOp op, unsigned loop) {
+  return op.createLoopRanges(rewriter, op.getLoc())[loop].size;
+}
+
+/// The elements of a group, one behind the other in 32 bits.
+Value grouped(OpBuilder &builder, Location loc, ValueRange elements) {
+  const Type word = builder.getI32Type();
+  const unsigned bits = elements[0].getType().getIntOrFloatBitWidth();
+  Value group;
+  for (auto [position, element] : llvm::enumerate(elements)) {
+    Value value = element;
+    if (isa<FloatType>(value.getType()))
+      value = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), value);
+    value = arith::ExtUIOp::create(builder, loc, word, value);
+    if (position == 0) {
+      group = value;
+      continue;
+    }
+    Value by = arith::ConstantIntOp::create(builder, loc, int64_t(bits * position), 32);
+    group = arith::OrIOp::create(builder, loc, group,
+                                 arith::ShLIOp::create(builder, loc, value, by));
+  }
+  return group;
+}
+
+} // namespace
+
+int64_t plim::ir::groupSizeOf(linalg::LinalgOp op, const Product &product) {
+  return 32 /
+         getElementTypeOrSelf(op->getOperand(product.rows).getType()).getIntOrFloatBitWidth();
+}
+
+bool plim::ir::isOfTiles(linalg::LinalgOp op, const Product &product) {
+  const unsigned depth = product.depthLoops.front();
+  const Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  const Type sum = getElementTypeOrSelf(op.getDpsInits()[0].getType());
+  return product.depthLoops.size() == 1 && !product.rowLoops.empty() &&
+         isSumOfWidenedProducts(op) &&
+         element == getElementTypeOrSelf(op->getOperand(1).getType()) &&
+         (element.isBF16() ? sum.isF32() : sum.isInteger(32)) &&
+         llvm::all_of(op.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isProjectedPermutation(); }) &&
+         llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           return op.getMatchingIndexingMap(input).isFunctionOfDim(depth);
+         }) &&
+         hasTileProducts(op->getParentOfType<ModuleOp>(), element);
+}
+
+Value plim::ir::rowsForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
+                             ArrayRef<int64_t> mostRows, int64_t mostDepth) {
+  const Copied copied{rewriter, op.getLoc()};
+  const Location loc = op.getLoc();
+  Value operand = op->getOperand(product.rows);
+  const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
+  const int64_t step = rowsOfTile * groupSizeOf(op, product);
+  SmallVector<unsigned> loops = product.rowLoops;
+  loops.push_back(product.depthLoops.front());
+  const unsigned rank = unsigned(loops.size());
+
+  SmallVector<int64_t> memory(mostRows);
+  memory.back() = int64_t(llvm::alignTo(memory.back(), rowsOfTile));
+  memory.push_back(int64_t(llvm::alignTo(mostDepth, step)));
+  SmallVector<OpFoldResult> extents;
+  SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0));
+  for (auto [dimension, loop] : llvm::enumerate(loops)) {
+    extents.push_back(sizeOfLoop(rewriter, op, loop));
+    dimensions[loop] = rewriter.getAffineDimExpr(unsigned(dimension));
+  }
+  const SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0));
+  const AffineExpr size = rewriter.getAffineSymbolExpr(0);
+  const OpFoldResult depth = extents.back(),
+                     whole = copied.apply(size.ceilDiv(step) * step, depth);
+
+  Value all = tensor::EmptyOp::create(rewriter, loc, memory,
+                                      getElementTypeOrSelf(operand.getType()));
+  const AffineMap read = map.replaceDimsAndSymbols(dimensions, {}, rank, 0);
+  Value part = copied.slice(all, zeros, extents);
+  // Upstream folds a generic op that does nothing but copy.
+  Value copy = read.isIdentity()
+                   ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
+                         ->getResult(0)
+                   : linalg::GenericOp::create(
+                         rewriter, loc, part.getType(), operand, part,
+                         ArrayRef<AffineMap>{read, rewriter.getMultiDimIdentityMap(rank)},
+                         SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+                         [](OpBuilder &b, Location at, ValueRange arguments) {
+                           linalg::YieldOp::create(b, at, arguments[0]);
+                         })
+                         .getResult(0);
+  all = copied.insert(copy, all, zeros, extents);
+  SmallVector<OpFoldResult> behind = zeros, rest = extents;
+  behind.back() = depth;
+  rest.back() = copied.apply(size - rewriter.getAffineSymbolExpr(1), {whole, depth});
+  all = copied.withZeros(all, behind, rest);
+  SmallVector<OpFoldResult> tiles = extents;
+  tiles[rank - 2] = rewriter.getIndexAttr(memory[rank - 2]);
+  tiles.back() = whole;
+  return copied.slice(all, zeros, tiles);
+}
+
+Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
+                              int64_t mostDepth) {
+  const Copied copied{rewriter, op.getLoc()};
+  const Location loc = op.getLoc();
+  Value operand = op->getOperand(product.panel);
+  const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.panel));
+  const unsigned depthLoop = product.depthLoops.front();
+  const int64_t group = groupSizeOf(op, product), step = rowsOfTile * group;
+  const OpFoldResult depth = sizeOfLoop(rewriter, op, depthLoop),
+                     columns = sizeOfLoop(rewriter, op, product.column),
+                     zero = rewriter.getIndexAttr(0);
+  const AffineExpr size = rewriter.getAffineSymbolExpr(0);
+  const OpFoldResult full = copied.apply(size.floorDiv(group), depth),
+                     filled = copied.apply(size.ceilDiv(group), depth),
+                     whole = copied.apply(size.ceilDiv(step) * rowsOfTile, depth);
+  const int64_t width = int64_t(llvm::alignTo(
+      getConstantIntValue(columns).value_or(2 * rowsOfTile), rowsOfTile));
+
+  // Groups, whose elements are inputs each.
+  auto copyGroups = [&](Value all, OpFoldResult first, OpFoldResult count,
+                        function_ref<void(OpBuilder &, Location, ValueRange)> body,
+                        ValueRange inputs, ArrayRef<AffineMap> maps) {
+    Value part = copied.slice(all, {first, zero}, {count, columns});
+    SmallVector<AffineMap> all_maps(maps);
+    all_maps.push_back(rewriter.getMultiDimIdentityMap(2));
+    Value copy =
+        linalg::GenericOp::create(
+            rewriter, loc, part.getType(), inputs, part, all_maps,
+            SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel), body)
+            .getResult(0);
+    return copied.insert(copy, all, {first, zero}, {count, columns});
+  };
+  auto readAt = [&](AffineExpr k) {
+    SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0));
+    dimensions[depthLoop] = k;
+    dimensions[product.column] = rewriter.getAffineDimExpr(1);
+    return map.replaceDimsAndSymbols(dimensions, {}, 2, 0);
+  };
+  Value all = tensor::EmptyOp::create(
+      rewriter, loc,
+      {int64_t(llvm::alignTo(mostDepth, step)) / group, width}, rewriter.getI32Type());
+  SmallVector<AffineMap> maps;
+  for (int64_t position = 0; position < group; ++position)
+    maps.push_back(readAt(rewriter.getAffineDimExpr(0) * group + position));
+  all = copyGroups(
+      all, zero, full,
+      [](OpBuilder &b, Location at, ValueRange arguments) {
+        linalg::YieldOp::create(b, at, grouped(b, at, arguments.drop_back()));
+      },
+      SmallVector<Value>(size_t(group), operand), maps);
+
+  // The last group, if it is not full.
+  const OpFoldResult rest = copied.apply(size - rewriter.getAffineSymbolExpr(1), {filled, full});
+  if (getConstantIntValue(rest) != 0)
+    all = copyGroups(
+        all, full, rest,
+        [&](OpBuilder &b, Location at, ValueRange) {
+          auto value = [&](OpFoldResult known) {
+            return getValueOrCreateConstantIndexOp(b, at, known);
+          };
+          Value one = arith::ConstantIndexOp::create(b, at, 1),
+                last = arith::SubIOp::create(b, at, value(depth), one);
+          Value none = arith::ConstantOp::create(
+              b, at, b.getZeroAttr(getElementTypeOrSelf(operand.getType())));
+          Value column = linalg::IndexOp::create(b, at, 1);
+          SmallVector<Value> elements;
+          for (int64_t position = 0; position < group; ++position) {
+            Value k = value(copied.apply(size * group + position, full));
+            SmallVector<Value> indices;
+            for (AffineExpr index : map.getResults())
+              indices.push_back(index == b.getAffineDimExpr(depthLoop)
+                                    ? arith::MinSIOp::create(b, at, k, last).getResult()
+                                : index == b.getAffineDimExpr(product.column)
+                                    ? column
+                                    : arith::ConstantIndexOp::create(b, at, 0).getResult());
+            Value there =
+                arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, k, value(depth));
+            elements.push_back(arith::SelectOp::create(
+                b, at, there, tensor::ExtractOp::create(b, at, operand, indices), none));
+          }
+          linalg::YieldOp::create(b, at, grouped(b, at, elements));
+        },
+        {}, {});
+  all = copied.withZeros(
+      all, {filled, zero},
+      {copied.apply(size - rewriter.getAffineSymbolExpr(1), {whole, filled}),
+       rewriter.getIndexAttr(width)});
+  return copied.slice(all, {zero, zero}, {whole, rewriter.getIndexAttr(width)});
+}
+
+void plim::ir::makeTileProducts(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
+                                Value rows, Value panel) {
+  rewriter.setInsertionPoint(op);
+  const Location loc = op.getLoc();
+  const AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  SmallVector<unsigned> outer = product.rowLoops;
+  const unsigned inner = outer.pop_back_val();
+  auto isUnsigned = [&](unsigned number) { return isa<arith::ExtUIOp>(extensionOf(op, number)); };
+  const bool unsignedRows = isUnsigned(product.rows), unsignedPanel = isUnsigned(product.panel);
+  const auto rowsType = cast<RankedTensorType>(rows.getType());
+  const auto panelType = cast<RankedTensorType>(panel.getType());
+  const auto sumType = cast<RankedTensorType>(op.getDpsInits()[0].getType());
+  const SmallVector<OpFoldResult> rowsSizes = tensor::getMixedSizes(rewriter, loc, rows),
+                                  sumSizes =
+                                      tensor::getMixedSizes(rewriter, loc, op.getDpsInits()[0]);
+  const OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+
+  // One product of the rows at `at`.
+  auto multiply = [&](Value sum, ArrayRef<OpFoldResult> at) -> Value {
+    SmallVector<OpFoldResult> offsets(at), sizes(at.size(), one);
+    offsets.append({zero, zero});
+    sizes.append({rowsSizes[at.size()], rowsSizes.back()});
+    SmallVector<OpFoldResult> ones(sizes.size(), one);
+    Value a = tensor::ExtractSliceOp::create(
+        rewriter, loc,
+        RankedTensorType::get(rowsType.getShape().take_back(2), rowsType.getElementType()), rows,
+        offsets, sizes, ones);
+    SmallVector<int64_t> shape;
+    offsets.clear();
+    sizes.clear();
+    for (auto [dimension, index] : llvm::enumerate(written.getResults())) {
+      const unsigned loop = cast<AffineDimExpr>(index).getPosition();
+      const auto *position = llvm::find(outer, loop);
+      offsets.push_back(position == outer.end() ? zero : at[size_t(position - outer.begin())]);
+      const bool isWhole = loop == inner || loop == product.column;
+      sizes.push_back(isWhole ? sumSizes[dimension] : one);
+      if (isWhole)
+        shape.push_back(sumType.getDimSize(unsigned(dimension)));
+    }
+    ones.assign(sizes.size(), one);
+    auto type = RankedTensorType::get(shape, sumType.getElementType());
+    Value part =
+        tensor::ExtractSliceOp::create(rewriter, loc, type, sum, offsets, sizes, ones);
+    SmallVector<Value> outputs = {part};
+    if (TileProductOp::needsRows(shape, panelType.getDimSize(1)))
+      outputs.push_back(tensor::EmptyOp::create(rewriter, loc,
+                                                {rowsOfTile, panelType.getDimSize(1)},
+                                                sumType.getElementType()));
+    part = TileProductOp::create(rewriter, loc, ValueRange(outputs).getTypes(), a, panel, outputs,
+                                 unsignedRows, unsignedPanel)
+               .getResult(0);
+    return tensor::InsertSliceOp::create(rewriter, loc, part, sum, offsets, sizes, ones);
+  };
+  // Loops over the others.
+  SmallVector<Value> first, last, step;
+  for (auto [dimension, loop] : llvm::enumerate(outer)) {
+    first.push_back(arith::ConstantIndexOp::create(rewriter, loc, 0));
+    last.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, rowsSizes[dimension]));
+    step.push_back(arith::ConstantIndexOp::create(rewriter, loc, 1));
+  }
+  if (outer.empty()) {
+    rewriter.replaceOp(op, multiply(op.getDpsInits()[0], {}));
+    return;
+  }
+  scf::LoopNest nest = scf::buildLoopNest(
+      rewriter, loc, first, last, step, op.getDpsInits()[0],
+      [&](OpBuilder &, Location, ValueRange indices, ValueRange sums) -> scf::ValueVector {
+        return {multiply(sums[0], getAsOpFoldResult(indices))};
+      });
+  rewriter.replaceOp(op, nest.results);
+}
