@@ -56,7 +56,9 @@ struct Lowering {
     };
     for (int64_t i = 0; i < tilesOfRows; ++i)
       for (int64_t j = 0; j < tilesOfColumns; ++j)
-        sums.push_back(amx::TileLoadOp::create(builder, sumTile, memory, place(i, j)));
+        sums.push_back(op.getFromZero()
+                           ? amx::TileZeroOp::create(builder, sumTile).getResult()
+                           : amx::TileLoadOp::create(builder, sumTile, memory, place(i, j)));
     Value groups = memref::DimOp::create(builder, op.getB(), 0);
     auto loop = scf::ForOp::create(
         builder, index(0), groups, index(rowsOfTile), sums,
@@ -117,7 +119,8 @@ struct Lowering {
                                               SmallVector<OpFoldResult>{row, zero}, sizes, ones),
             here = memref::SubViewOp::create(builder, part, SmallVector<OpFoldResult>{zero, zero},
                                              sizes, ones);
-      memref::CopyOp::create(builder, there, here);
+      if (!op.getFromZero())
+        memref::CopyOp::create(builder, there, here);
       block(1, tilesOfColumns, row, part, index(0));
       memref::CopyOp::create(builder, here, there);
     });

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace plim::ir;
@@ -49,6 +50,25 @@ struct Copied {
 
 OpFoldResult sizeOfLoop(IRRewriter &rewriter, linalg::LinalgOp op, unsigned loop) {
   return op.createLoopRanges(rewriter, op.getLoc())[loop].size;
+}
+
+/// Can tiles of rows be loaded from where they lie?
+bool liesInTiles(linalg::LinalgOp op, const Product &product) {
+  const unsigned depth = product.depthLoops.front();
+  OpOperand &rows = op->getOpOperand(product.rows);
+  const AffineMap map = op.getMatchingIndexingMap(&rows);
+  const int64_t size = op.getStaticLoopRanges()[depth];
+  return isContiguousAlong(map, depth) && !ShapedType::isDynamic(size) &&
+         size % (rowsOfTile * groupSizeOf(op, product)) == 0;
+}
+
+/// The first of the innermost rows that have to be copied.
+OpFoldResult firstCopied(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product) {
+  if (!liesInTiles(op, product))
+    return rewriter.getIndexAttr(0);
+  const OpFoldResult rows = sizeOfLoop(rewriter, op, product.rowLoops.back());
+  return Copied{rewriter, op.getLoc()}.apply(
+      rewriter.getAffineSymbolExpr(0).floorDiv(rowsOfTile) * rowsOfTile, rows);
 }
 
 /// The elements of a group, one behind the other in 32 bits.
@@ -106,7 +126,11 @@ Value plim::ir::rowsForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Pr
   loops.push_back(product.depthLoops.front());
   const unsigned rank = unsigned(loops.size());
 
+  const OpFoldResult first = firstCopied(rewriter, op, product);
+  const bool areAll = getConstantIntValue(first) == 0;
   SmallVector<int64_t> memory(mostRows);
+  if (!areAll)
+    memory.back() = rowsOfTile;
   memory.back() = int64_t(llvm::alignTo(memory.back(), rowsOfTile));
   memory.push_back(int64_t(llvm::alignTo(mostDepth, step)));
   SmallVector<OpFoldResult> extents;
@@ -117,6 +141,19 @@ Value plim::ir::rowsForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Pr
   }
   const SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0));
   const AffineExpr size = rewriter.getAffineSymbolExpr(0);
+  if (!areAll) {
+    const unsigned inner = rank - 2;
+    extents[inner] = copied.apply(size - rewriter.getAffineSymbolExpr(1), {extents[inner], first});
+    if (getConstantIntValue(extents[inner]) == 0)
+      return {};
+    const unsigned dimension =
+        *map.getResultPosition(rewriter.getAffineDimExpr(product.rowLoops.back()));
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, operand),
+                              offsets(sizes.size(), rewriter.getIndexAttr(0));
+    sizes[dimension] = extents[inner];
+    offsets[dimension] = first;
+    operand = copied.slice(operand, offsets, sizes);
+  }
   const OpFoldResult depth = extents.back(),
                      whole = copied.apply(size.ceilDiv(step) * step, depth);
 
@@ -241,70 +278,104 @@ void plim::ir::makeTileProducts(IRRewriter &rewriter, linalg::LinalgOp op, const
                                 Value rows, Value panel) {
   rewriter.setInsertionPoint(op);
   const Location loc = op.getLoc();
-  const AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   SmallVector<unsigned> outer = product.rowLoops;
   const unsigned inner = outer.pop_back_val();
   auto isUnsigned = [&](unsigned number) { return isa<arith::ExtUIOp>(extensionOf(op, number)); };
   const bool unsignedRows = isUnsigned(product.rows), unsignedPanel = isUnsigned(product.panel);
-  const auto rowsType = cast<RankedTensorType>(rows.getType());
   const auto panelType = cast<RankedTensorType>(panel.getType());
-  const auto sumType = cast<RankedTensorType>(op.getDpsInits()[0].getType());
-  const SmallVector<OpFoldResult> rowsSizes = tensor::getMixedSizes(rewriter, loc, rows),
-                                  sumSizes =
-                                      tensor::getMixedSizes(rewriter, loc, op.getDpsInits()[0]);
-  const OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  const OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1),
+                     size = sizeOfLoop(rewriter, op, inner),
+                     first = firstCopied(rewriter, op, product);
 
-  // One product of the rows at `at`.
-  auto multiply = [&](Value sum, ArrayRef<OpFoldResult> at) -> Value {
-    SmallVector<OpFoldResult> offsets(at), sizes(at.size(), one);
-    offsets.append({zero, zero});
-    sizes.append({rowsSizes[at.size()], rowsSizes.back()});
-    SmallVector<OpFoldResult> ones(sizes.size(), one);
-    Value a = tensor::ExtractSliceOp::create(
-        rewriter, loc,
-        RankedTensorType::get(rowsType.getShape().take_back(2), rowsType.getElementType()), rows,
-        offsets, sizes, ones);
+  // Zeros come from no memory.
+  Value start = op.getDpsInits()[0];
+  auto fill = start.getDefiningOp<linalg::FillOp>();
+  const bool fromZero = fill && (matchPattern(fill.getInputs()[0], m_PosZeroFloat()) ||
+                                 matchPattern(fill.getInputs()[0], m_Zero()));
+  if (fromZero)
+    start = fill.getOutputs()[0];
+
+  /// Some rows of a tensor whose dimensions are these loops.
+  struct Part {
+    SmallVector<OpFoldResult> offsets, sizes, ones;
+    RankedTensorType type;
+  };
+  auto partOf = [&](Value tensor, ArrayRef<AffineExpr> indices, ArrayRef<OpFoldResult> at,
+                    OpFoldResult begin, OpFoldResult count) {
+    Part part;
+    const SmallVector<OpFoldResult> whole = tensor::getMixedSizes(rewriter, loc, tensor);
     SmallVector<int64_t> shape;
-    offsets.clear();
-    sizes.clear();
-    for (auto [dimension, index] : llvm::enumerate(written.getResults())) {
+    for (auto [dimension, index] : llvm::enumerate(indices)) {
       const unsigned loop = cast<AffineDimExpr>(index).getPosition();
       const auto *position = llvm::find(outer, loop);
-      offsets.push_back(position == outer.end() ? zero : at[size_t(position - outer.begin())]);
-      const bool isWhole = loop == inner || loop == product.column;
-      sizes.push_back(isWhole ? sumSizes[dimension] : one);
-      if (isWhole)
-        shape.push_back(sumType.getDimSize(unsigned(dimension)));
+      const bool isOuter = position != outer.end(), isInner = loop == inner;
+      part.offsets.push_back(isOuter   ? at[size_t(position - outer.begin())]
+                             : isInner ? begin
+                                       : zero);
+      part.sizes.push_back(isOuter ? one : isInner ? count : whole[dimension]);
+      part.ones.push_back(one);
+      if (isInner || loop == product.column || loop == product.depthLoops.front())
+        shape.push_back(getConstantIntValue(part.sizes.back()).value_or(ShapedType::kDynamic));
     }
-    ones.assign(sizes.size(), one);
-    auto type = RankedTensorType::get(shape, sumType.getElementType());
-    Value part =
-        tensor::ExtractSliceOp::create(rewriter, loc, type, sum, offsets, sizes, ones);
-    SmallVector<Value> outputs = {part};
-    if (TileProductOp::needsRows(shape, panelType.getDimSize(1)))
+    part.type = RankedTensorType::get(shape, getElementTypeOrSelf(tensor.getType()));
+    return part;
+  };
+  auto extract = [&](Value tensor, const Part &part) -> Value {
+    return tensor::ExtractSliceOp::create(rewriter, loc, part.type, tensor, part.offsets,
+                                          part.sizes, part.ones);
+  };
+  const AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
+                  read = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
+  auto multiply = [&](Value sum, Value a, ArrayRef<OpFoldResult> at, OpFoldResult begin,
+                      OpFoldResult count) -> Value {
+    const Part part = partOf(sum, written.getResults(), at, begin, count);
+    SmallVector<Value> outputs = {extract(sum, part)};
+    if (TileProductOp::needsRows(part.type.getShape(), panelType.getDimSize(1)))
       outputs.push_back(tensor::EmptyOp::create(rewriter, loc,
                                                 {rowsOfTile, panelType.getDimSize(1)},
-                                                sumType.getElementType()));
-    part = TileProductOp::create(rewriter, loc, ValueRange(outputs).getTypes(), a, panel, outputs,
-                                 unsignedRows, unsignedPanel)
-               .getResult(0);
-    return tensor::InsertSliceOp::create(rewriter, loc, part, sum, offsets, sizes, ones);
+                                                part.type.getElementType()));
+    Value result = TileProductOp::create(rewriter, loc, ValueRange(outputs).getTypes(), a, panel,
+                                         outputs, unsignedRows, unsignedPanel, fromZero)
+                       .getResult(0);
+    return tensor::InsertSliceOp::create(rewriter, loc, result, sum, part.offsets, part.sizes,
+                                         part.ones);
   };
-  // Loops over the others.
-  SmallVector<Value> first, last, step;
-  for (auto [dimension, loop] : llvm::enumerate(outer)) {
-    first.push_back(arith::ConstantIndexOp::create(rewriter, loc, 0));
-    last.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, rowsSizes[dimension]));
-    step.push_back(arith::ConstantIndexOp::create(rewriter, loc, 1));
-  }
+  auto all = [&](Value sum, ArrayRef<OpFoldResult> at) {
+    if (getConstantIntValue(first) != 0) {
+      Value operand = op->getOperand(product.rows);
+      Value a = extract(operand, partOf(operand, read.getResults(), at, zero, first));
+      sum = multiply(sum, a, at, zero, first);
+    }
+    if (rows) {
+      SmallVector<AffineExpr> loops;
+      for (unsigned loop : product.rowLoops)
+        loops.push_back(rewriter.getAffineDimExpr(loop));
+      loops.push_back(rewriter.getAffineDimExpr(product.depthLoops.front()));
+      const unsigned rank = unsigned(cast<RankedTensorType>(rows.getType()).getRank());
+      Value a = extract(rows, partOf(rows, loops, at, zero,
+                                     tensor::getMixedSize(rewriter, loc, rows, rank - 2)));
+      sum = multiply(sum, a, at, first,
+                     Copied{rewriter, loc}.apply(
+                         rewriter.getAffineSymbolExpr(0) - rewriter.getAffineSymbolExpr(1),
+                         {size, first}));
+    }
+    return sum;
+  };
   if (outer.empty()) {
-    rewriter.replaceOp(op, multiply(op.getDpsInits()[0], {}));
+    rewriter.replaceOp(op, all(start, {}));
     return;
   }
+  SmallVector<Value> begins, ends, steps;
+  for (unsigned loop : outer) {
+    begins.push_back(arith::ConstantIndexOp::create(rewriter, loc, 0));
+    ends.push_back(
+        getValueOrCreateConstantIndexOp(rewriter, loc, sizeOfLoop(rewriter, op, loop)));
+    steps.push_back(arith::ConstantIndexOp::create(rewriter, loc, 1));
+  }
   scf::LoopNest nest = scf::buildLoopNest(
-      rewriter, loc, first, last, step, op.getDpsInits()[0],
+      rewriter, loc, begins, ends, steps, start,
       [&](OpBuilder &, Location, ValueRange indices, ValueRange sums) -> scf::ValueVector {
-        return {multiply(sums[0], getAsOpFoldResult(indices))};
+        return {all(sums[0], getAsOpFoldResult(indices))};
       });
   rewriter.replaceOp(op, nest.results);
 }

@@ -225,7 +225,8 @@ struct AllocOpInterface : BufferizableOpInterface::ExternalModel<AllocOpInterfac
 struct TileProductOpInterface
     : DstBufferizableOpInterfaceExternalModel<TileProductOpInterface, TileProductOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
-    return operand.get() != cast<TileProductOp>(op).getRows();
+    auto product = cast<TileProductOp>(op);
+    return !product.isDpsInit(&operand) || product.isRead(operand);
   }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,

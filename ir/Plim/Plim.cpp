@@ -120,10 +120,10 @@ LogicalResult TileProductOp::verify() {
     return emitOpError("has a sum of another type than ") << (isOfIntegers ? "i32" : "f32");
   if (a.getRank() != 2 || b.getRank() != 2 || sum.getRank() != 2)
     return emitOpError("works on matrices");
-  if (a.isDynamicDim(0) || a.getDimSize(0) % rowsOfTile != 0 || b.isDynamicDim(1) ||
+  if ((!a.isDynamicDim(0) && a.getDimSize(0) % rowsOfTile != 0) || b.isDynamicDim(1) ||
       b.getDimSize(1) % rowsOfTile != 0)
     return emitOpError("needs whole tiles of rows and columns in its factors");
-  if (sum.getDimSize(0) > a.getDimSize(0) || sum.getDimSize(1) > b.getDimSize(1))
+  if ((!a.isDynamicDim(0) && sum.getDimSize(0) > a.getDimSize(0)) || sum.getDimSize(1) > b.getDimSize(1))
     return emitOpError("has a sum that is larger than its factors");
   auto isDepth = [&](int64_t groups) {
     return ShapedType::isDynamic(groups) || groups % rowsOfTile == 0;
@@ -145,14 +145,17 @@ LogicalResult TileProductOp::verify() {
 
 void TileProductOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  for (OpOperand &operand : getOperation()->getOpOperands())
-    if (isa<MemRefType>(operand.get().getType()))
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    const bool isOutput = isDpsInit(&operand);
+    if (!isOutput || isRead(operand))
       effects.emplace_back(MemoryEffects::Read::get(), &operand,
                            SideEffects::DefaultResource::get());
-  for (OpOperand &output : getOutputsMutable())
-    if (isa<MemRefType>(output.get().getType()))
-      effects.emplace_back(MemoryEffects::Write::get(), &output,
+    if (isOutput)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand,
                            SideEffects::DefaultResource::get());
+  }
 }
 
 bool DispatchOp::isOutput(OpOperand &operand) {

@@ -222,20 +222,21 @@ def Plim_TileProductOp : Plim_Op<"tile_product", [
     or integers of 8 bits, of which `unsignedA` and `unsignedB` have no sign, and of 32, which wrap. On tensors the result is the
     new sum, on memrefs there is none.
 
-    Tile registers have 16 rows of 64 bytes. `a` has rows and `b` columns for whole tiles, a known multiple of 16; what is
+    Tile registers have 16 rows of 64 bytes. `a` has rows and `b` columns, of a known number, for whole tiles: multiples of 16. What is
     behind those of `sum` is read but does not matter. `b` has groups of as many elements as 32 bits hold, which follow each other
     along `k`, the first in the low bits; there are a multiple of 16 of them, and `a` has as many elements. `plim-pack-panels`
     makes it where the host has such registers, `plim-lower-tile-products` makes the loops around them.
 
     Sums that have not as many columns as `b`, or not a multiple of 32 rows, need memory for 16 rows that have: a second output,
-    of which nothing is read.
+    of which nothing is read. With `fromZero` the old sum is not read either, and taken for zero.
 
     ```mlir
     %r:2 = plim.tile_product ins(%a, %b : tensor<48x512xbf16>, tensor<256x32xi32>)
                              outs(%sum, %rows : tensor<?x32xf32>, tensor<16x32xf32>) -> tensor<?x32xf32>, tensor<16x32xf32>
     ```
   }];
-  let arguments = (ins Plim_Buffer:$a, Plim_Buffer:$b, Variadic<Plim_Buffer>:$outputs, UnitAttr:$unsignedA, UnitAttr:$unsignedB);
+  let arguments = (ins Plim_Buffer:$a, Plim_Buffer:$b, Variadic<Plim_Buffer>:$outputs, UnitAttr:$unsignedA, UnitAttr:$unsignedB,
+                       UnitAttr:$fromZero);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)` `outs` `(` $outputs `:` type($outputs) `)` attr-dict
@@ -244,6 +245,8 @@ def Plim_TileProductOp : Plim_Op<"tile_product", [
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
     ::mlir::Value getSum() { return getOutputs().front(); }
+    /// Is what was in an output read?
+    bool isRead(::mlir::OpOperand &output) { return !getFromZero() && output.get() == getSum(); }
     /// Memory for 16 rows of whole tiles; null if there is none.
     ::mlir::Value getRows() { return getOutputs().size() > 1 ? getOutputs()[1] : ::mlir::Value(); }
     /// Has a sum of such a shape rows or columns for which that is needed?
