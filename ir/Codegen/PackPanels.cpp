@@ -71,7 +71,7 @@ constexpr int64_t rowsWorthTiles = 4;
 /// The same where operands are widened.
 constexpr int64_t rowsWorthWidening = 4;
 /// The most rows of a workgroup that are copied to be widened, or as pairs.
-constexpr int64_t mostRowsCopied = 512;
+constexpr int64_t mostRowsCopied = 1024;
 
 /// Iterations of the loops together; nothing where they are not known.
 std::optional<int64_t> iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops) {

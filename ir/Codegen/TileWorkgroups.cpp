@@ -1,5 +1,6 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Products.h"
+#include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "support/CheckedMath.h"
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace plim::ir {
@@ -46,6 +48,9 @@ constexpr int64_t contractionColumns = 64;
 constexpr int64_t rowsWorthASplit = 24;
 /// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-pack-panels).
 constexpr int64_t cachedDepth = 512;
+
+/// The same where tile registers compute it, and how much faster they are.
+constexpr int64_t tileWorkgroupsPerCore = 2, tileSpeed = 8;
 
 /// What is read of the target.
 struct Machine {
@@ -149,7 +154,10 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     function.walk([&](linalg::LinalgOp op) {
       // A producer of whole rows has more points than the root.
       const int64_t more = std::max<int64_t>(1, parallelPoints(op) / parallelPoints(root));
-      work = std::min(work + cappedProduct(workPerPoint(op), more), workgroupCost);
+      int64_t perPoint = workPerPoint(op);
+      if (std::optional<Product> product = productOf(op); product && isOfTiles(op, *product))
+        perPoint = std::max<int64_t>(1, perPoint / tileSpeed);
+      work = std::min(work + cappedProduct(perPoint, more), workgroupCost);
       contracts |= op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
     });
 
@@ -209,28 +217,33 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       return points;
     };
     const int64_t points = pointsOf(loops);
-    int64_t left = std::max(planned, points / (workgroupsPerCore * machine.cores));
     const Roles roles = rolesOf(root, loops);
+    const int64_t perCore = roles.isOfTiles ? tileWorkgroupsPerCore : workgroupsPerCore;
+    int64_t left = std::max(planned, points / (perCore * machine.cores));
+    int64_t rowsAtOnce = std::min(machine.sharedRows, pointsOf(roles.rows));
+    // Copies are what costs: of as many rows as columns there are fewest. Their elements are half as large.
+    if (roles.isOfTiles)
+      rowsAtOnce = std::min({2 * machine.sharedRows, pointsOf(roles.rows),
+                             int64_t(std::sqrt(double(left)))});
     // Columns first, as many as it takes beside the rows that there are.
-    int64_t wanted =
-        std::max(left / std::max<int64_t>(1, std::min(machine.sharedRows, pointsOf(roles.rows))),
-                 contractionColumns);
+    int64_t wanted = std::max(left / std::max<int64_t>(1, rowsAtOnce), contractionColumns);
     // With one block of the reduction, what a workgroup computes leaves most of the cache to its rows.
-    if (roles.depth <= cachedDepth + cachedDepth / 4)
-      wanted = std::min(wanted, std::max(contractionColumns,
-                                         machine.resultElements /
-                                             std::min(machine.sharedRows, pointsOf(roles.rows))));
+    if (!roles.isOfTiles && roles.depth <= cachedDepth + cachedDepth / 4)
+      wanted = std::min(wanted,
+                        std::max(contractionColumns, machine.resultElements / rowsAtOnce));
     for (int64_t loop : llvm::reverse(roles.columns)) {
       const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
       const bool isInnermost = loop == roles.columns.back();
       tiles[loop] = std::min(
           size, isInnermost
                     ? columnTile(sizes[loop], int64_t(llvm::alignTo(wanted, contractionColumns)),
-                                 pointsOf(roles.rows) >= rowsWorthASplit * machine.cores)
+                                 !roles.isOfTiles &&
+                                     pointsOf(roles.rows) >= rowsWorthASplit * machine.cores)
                     : wanted);
       wanted = llvm::divideCeil(wanted, tiles[loop]);
       left = std::max<int64_t>(1, left / tiles[loop]);
     }
+    const int64_t mostRows = roles.isOfTiles ? 2 * machine.sharedRows : machine.sharedRows;
     int64_t rows = 1;
     auto tileRows = [&](int64_t loop, int64_t most) {
       // Where rows are whole, few of them would load the other operand again for each few.
@@ -245,10 +258,10 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       left = std::max<int64_t>(1, left / taken);
     };
     for (int64_t loop : llvm::reverse(roles.rows))
-      tileRows(loop, std::max<int64_t>(1, machine.sharedRows / rows));
+      tileRows(loop, std::max<int64_t>(1, mostRows / rows));
     // Together no more than the rows of one may be: what a consumer takes from a workgroup has to fit as well.
     for (int64_t loop : llvm::reverse(roles.batch)) {
-      tiles[loop] = std::min({left, std::max<int64_t>(1, machine.sharedRows / rows),
+      tiles[loop] = std::min({left, std::max<int64_t>(1, mostRows / rows),
                               std::max<int64_t>(1, tripCount(sizes[loop]))});
       rows = cappedProduct(rows, tiles[loop]);
       left = std::max<int64_t>(1, left / tiles[loop]);
@@ -259,6 +272,7 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
   struct Roles {
     SmallVector<int64_t> columns, rows, batch;
     int64_t depth = INT64_MAX; // iterations of the reduction, where they are known
+    bool isOfTiles = false;
   };
 
   static Roles rolesOf(linalg::LinalgOp root, ArrayRef<int64_t> loops) {
@@ -270,6 +284,7 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       if (product || !(product = productOf(op)))
         return;
       inRoot = loopsInRoot(op, root);
+      roles.isOfTiles = isOfTiles(op, *product);
       for (unsigned loop : product->depthLoops) {
         const int64_t size = op.getStaticLoopRanges()[loop];
         depth = ShapedType::isDynamic(size) ? INT64_MAX : cappedProduct(depth, size);
