@@ -9,6 +9,7 @@ there, or to zero, and something may read it. Sizes are 1, primes, and beside th
 threads the results are equal, bit for bit. Exit status 1 if any was wrong; its source is printed.
 """
 import numpy as np
+import plimsoll as pl
 
 from products import TYPES, Consumer, compare, run, tensor_type
 
@@ -40,7 +41,7 @@ class Contraction:
         self.loops = order(self.sizes, ())
         self.unknown = {name for name in self.sizes if rng.random() < 0.3}
         self.depth = np.prod([size for name, size in self.sizes.items() if name not in self.result])
-        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32"), ("i8", "i32"), ("i16", "i32"), ("f16", "f32")])
+        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32"), ("i8", "i32"), ("i16", "i32"), ("f16", "f32"), ("bf16", "f32"), ("bf16", "f32")])
         self.extensions = ["extf" if self.sum == "f32" else rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
         self.adds = rng.random() < 0.4
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
@@ -79,6 +80,8 @@ class Contraction:
 
     @staticmethod
     def operand(shape, element, values):
+        if element == "bf16":
+            return pl.to_bf16(values.standard_normal(shape))
         if element[0] == "f":
             return values.standard_normal(shape).astype(TYPES[element])
         # Of the smaller types any, the least too.
@@ -87,6 +90,8 @@ class Contraction:
         return np.where(values.random(shape) < 0.1, low, values.integers(low, high, shape)).astype(TYPES[element])
 
     def widened(self, operand, number):
+        if self.element == "bf16":
+            return pl.from_bf16(operand).astype(np.float64)
         if self.sum[0] == "f":
             return operand.astype(np.float64)
         if self.element != self.sum and self.extensions[number] == "extui":

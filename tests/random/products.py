@@ -7,7 +7,8 @@ import time
 import numpy as np
 import plimsoll as pl
 
-TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i16": np.int16, "i8": np.int8}
+# Of bf16 NumPy has the bits.
+TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i16": np.int16, "i8": np.int8}
 
 
 def tensor_type(letters, sizes, unknown, element):
