@@ -28,7 +28,10 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
+
+#include <numeric>
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMLOWERTOLLVM
@@ -47,6 +50,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     if (failed(expandComplex()) || failed(callLibrary()) || failed(convert()))
       return signalPassFailure();
     storeSmallIntegersAsBytes();
+    loadLastBFloatsAlone();
   }
 
   /// Vector ops to those that have a direct counterpart in LLVM.
@@ -171,6 +175,64 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
         store.erase();
         ++smallIntegers;
       }
+    });
+  }
+
+  /// Vectors of bf16 with one element more than a power of two: LLVM 22 takes the load apart, and ends the process at the last
+  /// element, for processors that convert them (AVX512-BF16). Masked ones are widened.
+  void loadLastBFloatsAlone() {
+    auto breaks = [](Type type) {
+      auto vector = dyn_cast<VectorType>(type);
+      return vector && vector.getElementType().isBF16() && vector.getNumElements() > 8 &&
+             llvm::isPowerOf2_64(uint64_t(vector.getNumElements() - 1));
+    };
+    auto elements = [](int64_t from, int64_t to, int64_t size) {
+      SmallVector<int32_t> taken(size_t(size), -1);
+      std::iota(taken.begin() + from, taken.begin() + to, int32_t(from));
+      return taken;
+    };
+    getOperation().walk([&](Operation *op) {
+      if (!isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(op) || !breaks(op->getResult(0).getType()))
+        return;
+      ImplicitLocOpBuilder builder(op->getLoc(), op);
+      auto type = cast<VectorType>(op->getResult(0).getType());
+      const int64_t size = type.getNumElements();
+      auto resized = [&](int64_t to, Type element) { return VectorType::get(to, element); };
+      auto shuffled = [&](Value vector, ArrayRef<int32_t> taken) -> Value {
+        return LLVM::ShuffleVectorOp::create(builder, vector, vector, taken);
+      };
+      Value whole;
+      if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+        Value first = LLVM::LoadOp::create(builder, resized(size - 1, type.getElementType()),
+                                           load.getAddr(), load.getAlignment().value_or(2));
+        Value address = LLVM::GEPOp::create(builder, load.getAddr().getType(),
+                                            type.getElementType(), load.getAddr(),
+                                            ArrayRef<LLVM::GEPArg>{int32_t(size - 1)});
+        Value last = LLVM::LoadOp::create(builder, type.getElementType(), address, 2);
+        Value position = LLVM::ConstantOp::create(builder, builder.getI64IntegerAttr(size - 1));
+        whole = LLVM::InsertElementOp::create(
+            builder, shuffled(first, elements(0, size - 1, size)), last, position);
+      } else {
+        auto masked = cast<LLVM::MaskedLoadOp>(op);
+        const int64_t wide = 2 * (size - 1);
+        Value none = LLVM::ConstantOp::create(
+            builder, DenseElementsAttr::get(resized(wide, builder.getI1Type()), false));
+        SmallVector<int32_t> taken = elements(0, size, wide);
+        for (int64_t lane = size; lane < wide; ++lane)
+          taken[size_t(lane)] = int32_t(wide + lane);
+        Value mask = LLVM::ShuffleVectorOp::create(
+            builder, shuffled(masked.getMask(), elements(0, size, wide)), none, taken);
+        Value otherwise = masked.getPassThru();
+        if (otherwise)
+          otherwise = shuffled(otherwise, elements(0, size, wide));
+        Value loaded = LLVM::MaskedLoadOp::create(
+            builder, resized(wide, type.getElementType()), masked.getData(), mask, otherwise,
+            masked.getAlignment(), masked.getNontemporal());
+        whole = shuffled(loaded, elements(0, size, size));
+      }
+      op->getResult(0).replaceAllUsesWith(whole);
+      op->erase();
+      ++bfloatLoads;
     });
   }
 };

@@ -175,13 +175,15 @@ def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert what is left to the LLVM dialect";
   let description = [{
     Upstream's conversion patterns, applied together, behind ours for storage floats. Integers of less than 8 bits
-    are bytes in memory, vectors of them too, which LLVM's vectoriser can handle.
+    are bytes in memory, vectors of them too, which LLVM's vectoriser can handle. The last of 9, 17, 33, ... bf16 is loaded
+    alone: LLVM 22 cannot take such loads apart.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let statistics = [
     Statistic<"libraryCalls", "library", "functions of math called in the C library">,
     Statistic<"storageFloats", "storage-floats", "conversions of floats of 8 bits that became integer arithmetic">,
-    Statistic<"smallIntegers", "small-integers", "loads and stores of less than 8 bits that became bytes">];
+    Statistic<"smallIntegers", "small-integers", "loads and stores of less than 8 bits that became bytes">,
+    Statistic<"bfloatLoads", "bfloat-loads", "loads of vectors of bf16 that LLVM could not take apart">];
 }
 
 def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {

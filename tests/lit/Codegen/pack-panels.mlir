@@ -369,3 +369,59 @@ func.func private @consumed(%a: tensor<64x100xf32>, %b: tensor<100x200xf32>, %o:
   } -> tensor<64x200xf32>
   return %s : tensor<64x200xf32>
 }
+
+// -----
+
+// Tile registers: rows are read where they lie as long as they fill tiles, the panel has pairs. What was zero is not read.
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.features" = ["+amx-bf16", "+amx-int8", "+amx-tile"]>>} {
+// CHECK-LABEL: func.func private @tiles(
+//  CHECK-SAME: %[[A:.*]]: tensor<40x64xbf16>, %[[B:.*]]: tensor<64x48xbf16>, %[[E:.*]]: tensor<40x48xf32>)
+//   CHECK-NOT: linalg.fill
+//       CHECK: %[[REST:.*]] = tensor.extract_slice %[[A]][32, 0] [8, 64] [1, 1]
+//       CHECK: bufferization.materialize_in_destination %[[REST]] in %{{.*}} : (tensor<8x64xbf16>, tensor<8x64xbf16>)
+//       CHECK: %[[PANEL:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<32x32xi32>)
+//       CHECK:   arith.shli
+//       CHECK:   arith.ori
+//       CHECK: %[[WHOLE:.*]] = tensor.extract_slice %[[A]][0, 0] [32, 64] [1, 1]
+//       CHECK: plim.tile_product ins(%[[WHOLE]], %[[PANEL]] : tensor<32x64xbf16>, tensor<32x32xi32>)
+//  CHECK-SAME:   outs(%{{.*}} : tensor<32x32xf32>) {fromZero}
+//       CHECK: plim.tile_product ins(%{{.*}}, %[[PANEL]] : tensor<16x64xbf16>, tensor<32x32xi32>)
+//  CHECK-SAME:   outs(%{{.*}}, %{{.*}} : tensor<8x32xf32>, tensor<16x32xf32>) {fromZero}
+// The last panel has the columns that are left, in whole tiles.
+//       CHECK: plim.tile_product {{.*}} outs(%{{.*}} : tensor<32x16xf32>) {fromZero}
+//       CHECK: return
+func.func private @tiles(%a: tensor<40x64xbf16>, %b: tensor<64x48xbf16>, %e: tensor<40x48xf32>) -> tensor<40x48xf32>
+    attributes {plim.dispatch_function} {
+  %z = arith.constant 0.0 : f32
+  %c = linalg.fill ins(%z : f32) outs(%e : tensor<40x48xf32>) -> tensor<40x48xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<40x64xbf16>, tensor<64x48xbf16>) outs(%c : tensor<40x48xf32>) -> tensor<40x48xf32>
+  return %r : tensor<40x48xf32>
+}
+
+// A depth that does not fill tiles has zeros behind it in both copies; the last group is made element by element.
+// CHECK-LABEL: func.func private @odd(
+//  CHECK-SAME: %[[A:.*]]: tensor<32x37xi8>, %[[B:.*]]: tensor<37x16xi8>, %[[C:.*]]: tensor<32x16xi32>)
+//       CHECK: bufferization.materialize_in_destination %[[A]] in %{{.*}} : (tensor<32x37xi8>, tensor<32x37xi8>)
+//       CHECK: linalg.fill ins(%{{.*}} : i8) outs(%{{.*}} : tensor<32x27xi8>)
+//       CHECK: linalg.generic {{.*}} ins(%[[B]], %[[B]], %[[B]], %[[B]] : {{.*}} outs(%{{.*}} : tensor<9x16xi32>)
+//       CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x16xi32>)
+//       CHECK:   tensor.extract %[[B]]
+//       CHECK: linalg.fill ins(%{{.*}} : i32) outs(%{{.*}} : tensor<6x16xi32>)
+//       CHECK: plim.tile_product ins(%{{.*}}, %{{.*}} : tensor<32x64xi8>, tensor<16x16xi32>) outs(%[[C]] : tensor<32x16xi32>) ->
+func.func private @odd(%a: tensor<32x37xi8>, %b: tensor<37x16xi8>, %c: tensor<32x16xi32>) -> tensor<32x16xi32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<32x37xi8>, tensor<37x16xi8>) outs(%c : tensor<32x16xi32>) -> tensor<32x16xi32>
+  return %r : tensor<32x16xi32>
+}
+
+// Three rows are not worth tiles.
+// CHECK-LABEL: func.func private @few(
+//   CHECK-NOT: plim.tile_product
+//       CHECK: return
+func.func private @few(%a: tensor<3x64xbf16>, %b: tensor<64x48xbf16>, %c: tensor<3x48xf32>) -> tensor<3x48xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<3x64xbf16>, tensor<64x48xbf16>) outs(%c : tensor<3x48xf32>) -> tensor<3x48xf32>
+  return %r : tensor<3x48xf32>
+}
+}

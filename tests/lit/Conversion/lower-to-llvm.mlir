@@ -75,3 +75,28 @@ func.func @copies(%a: memref<?x4xf32>, %b: memref<?x4xf32>) {
   memref.copy %a, %b : memref<?x4xf32> to memref<?x4xf32>
   return
 }
+
+// A power of two of bf16 and one more: the last is loaded alone.
+// CHECK-LABEL: llvm.func @nine(
+//       CHECK: %[[EIGHT:.*]] = llvm.load {{.*}} : !llvm.ptr -> vector<8xbf16>
+//       CHECK: %[[LAST:.*]] = llvm.load {{.*}} : !llvm.ptr -> bf16
+//       CHECK: %[[SPREAD:.*]] = llvm.shufflevector %[[EIGHT]]
+//       CHECK: %[[WHOLE:.*]] = llvm.insertelement %[[LAST]], %[[SPREAD]]
+//       CHECK: llvm.return %[[WHOLE]]
+func.func @nine(%a: memref<9xbf16>) -> vector<9xbf16> {
+  %c0 = arith.constant 0 : index
+  %r = vector.load %a[%c0] : memref<9xbf16>, vector<9xbf16>
+  return %r : vector<9xbf16>
+}
+
+// Behind a mask there are more, none of which is read.
+// CHECK-LABEL: llvm.func @masked(
+//       CHECK: %[[NONE:.*]] = llvm.mlir.constant(dense<false> : vector<32xi1>)
+//       CHECK: %[[MASK:.*]] = llvm.shufflevector %{{.*}}, %[[NONE]] [0, {{.*}}, 16, 49, {{.*}}, 63]
+//       CHECK: %[[WIDE:.*]] = llvm.intr.masked.load %{{.*}}, %[[MASK]], {{.*}} -> vector<32xbf16>
+//       CHECK: llvm.shufflevector %[[WIDE]], {{.*}} : vector<32xbf16>
+func.func @masked(%a: memref<?xbf16>, %m: vector<17xi1>, %p: vector<17xbf16>) -> vector<17xbf16> {
+  %c0 = arith.constant 0 : index
+  %r = vector.maskedload %a[%c0], %m, %p : memref<?xbf16>, vector<17xi1>, vector<17xbf16> into vector<17xbf16>
+  return %r : vector<17xbf16>
+}

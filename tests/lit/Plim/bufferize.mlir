@@ -153,3 +153,22 @@ func.func @made(%c: !plim.context) -> (tensor<?x4xf32>, i32) {
       : (!plim.context) -> (i32, tensor<?x4xf32>)
   return %r#1, %r#0 : tensor<?x4xf32>, i32
 }
+
+// -----
+
+// The sum of plim.tile_product is updated in place; what it does not read is not copied.
+// CHECK-LABEL: func.func @tiles(
+//  CHECK-SAME: %[[S:.*]]: memref<{{.*}}>)
+//   CHECK-NOT: memref.copy
+//       CHECK: %[[OWN:.*]] = memref.alloc() {{.*}}: memref<32x16xi32>
+//   CHECK-NOT: memref.copy
+//       CHECK: plim.tile_product {{.*}} outs(%[[OWN]] : memref<32x16xi32>) {fromZero}
+//       CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<32x16xi32>
+//       CHECK: memref.copy
+//       CHECK: plim.tile_product {{.*}} outs(%[[COPY]] : memref<32x16xi32>)
+func.func @tiles(%a: tensor<32x64xi8>, %b: tensor<16x16xi32>, %s: tensor<32x16xi32> {bufferization.writable = false})
+    -> (tensor<32x16xi32>, tensor<32x16xi32>) {
+  %r = plim.tile_product ins(%a, %b : tensor<32x64xi8>, tensor<16x16xi32>) outs(%s : tensor<32x16xi32>) {fromZero} -> tensor<32x16xi32>
+  %t = plim.tile_product ins(%a, %b : tensor<32x64xi8>, tensor<16x16xi32>) outs(%s : tensor<32x16xi32>) -> tensor<32x16xi32>
+  return %r, %t : tensor<32x16xi32>, tensor<32x16xi32>
+}

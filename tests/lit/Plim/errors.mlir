@@ -563,3 +563,84 @@ func.func @calls(%c: !plim.context, %x: f64) {
   %r = plim.call @f(%c, %x) {accesses = [], destinations = array<i64>} : (!plim.context, f64) -> i32
   return
 }
+
+// -----
+
+func.func @tiles(%a: tensor<16x32xf32>, %b: tensor<16x16xi32>, %s: tensor<16x16xf32>) {
+  // expected-error @below {{'plim.tile_product' op multiplies bf16 or integers of 8 bits}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x32xf32>, tensor<16x16xi32>) outs(%s : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<16x32xbf16>, %b: tensor<16x32xbf16>, %s: tensor<16x16xf32>) {
+  // expected-error @below {{'plim.tile_product' op has groups in elements of type i32 for the second factor}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x32xbf16>, tensor<16x32xbf16>) outs(%s : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<16x64xi8>, %b: tensor<16x16xi32>, %s: tensor<16x16xf32>) {
+  // expected-error @below {{'plim.tile_product' op has a sum of another type than i32}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x64xi8>, tensor<16x16xi32>) outs(%s : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<16x64xi8>, %b: tensor<16x16xi32>, %s: tensor<256xi32>) {
+  // expected-error @below {{'plim.tile_product' op works on matrices}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x64xi8>, tensor<16x16xi32>) outs(%s : tensor<256xi32>) -> tensor<256xi32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<17x64xi8>, %b: tensor<16x16xi32>, %s: tensor<16x16xi32>) {
+  // expected-error @below {{'plim.tile_product' op needs whole tiles of rows and columns in its factors}}
+  %r = plim.tile_product ins(%a, %b : tensor<17x64xi8>, tensor<16x16xi32>) outs(%s : tensor<16x16xi32>) -> tensor<16x16xi32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<16x64xi8>, %b: tensor<16x16xi32>, %s: tensor<32x16xi32>) {
+  // expected-error @below {{'plim.tile_product' op has a sum that is larger than its factors}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x64xi8>, tensor<16x16xi32>) outs(%s : tensor<32x16xi32>) -> tensor<32x16xi32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<16x64xbf16>, %b: tensor<16x16xi32>, %s: tensor<16x16xf32>) {
+  // expected-error @below {{'plim.tile_product' op needs whole tiles, as deep in one factor as in the other}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x64xbf16>, tensor<16x16xi32>) outs(%s : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<16x32xbf16>, %b: tensor<16x16xi32>, %s: tensor<9x16xf32>) {
+  // expected-error @below {{'plim.tile_product' op needs memory for rows that fill tiles}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x32xbf16>, tensor<16x16xi32>) outs(%s : tensor<9x16xf32>) -> tensor<9x16xf32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: tensor<16x32xbf16>, %b: tensor<16x16xi32>, %s: tensor<9x16xf32>, %m: tensor<9x16xf32>) {
+  // expected-error @below {{'plim.tile_product' op has memory for rows that does not fill tiles of the sum}}
+  %r:2 = plim.tile_product ins(%a, %b : tensor<16x32xbf16>, tensor<16x16xi32>) outs(%s, %m : tensor<9x16xf32>, tensor<9x16xf32>)
+      -> tensor<9x16xf32>, tensor<9x16xf32>
+  return
+}
+
+// -----
+
+func.func @tiles(%a: memref<16x32xbf16>, %b: memref<16x16xi32>) {
+  // expected-error @below {{'plim.tile_product' op has one sum, and memory for some rows of it}}
+  "plim.tile_product"(%a, %b) : (memref<16x32xbf16>, memref<16x16xi32>) -> ()
+  return
+}

@@ -124,3 +124,16 @@ func.func @calls_host(%x: f32, %t: tensor<4xf32>) -> tensor<4xf32> {
       destinations = array<i64: 2>, pure} : (!plim.context, f32, tensor<4xf32>) -> (i32, tensor<4xf32>)
   return %r#1 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @tiles(
+//       CHECK: plim.tile_product ins(%{{.*}}, %{{.*}} : tensor<48x512xbf16>, tensor<256x32xi32>)
+//  CHECK-SAME:   outs(%{{.*}}, %{{.*}} : tensor<?x32xf32>, tensor<16x32xf32>) -> tensor<?x32xf32>, tensor<16x32xf32>
+//       CHECK: plim.tile_product ins(%{{.*}}, %{{.*}} : memref<32x64xi8>, memref<16x16xi32>)
+//  CHECK-SAME:   outs(%{{.*}} : memref<32x16xi32>) {fromZero, unsignedA}
+func.func @tiles(%a: tensor<48x512xbf16>, %b: tensor<256x32xi32>, %s: tensor<?x32xf32>, %m: tensor<16x32xf32>,
+                 %x: memref<32x64xi8>, %y: memref<16x16xi32>, %z: memref<32x16xi32>) -> tensor<?x32xf32> {
+  %r:2 = plim.tile_product ins(%a, %b : tensor<48x512xbf16>, tensor<256x32xi32>)
+                           outs(%s, %m : tensor<?x32xf32>, tensor<16x32xf32>) -> tensor<?x32xf32>, tensor<16x32xf32>
+  plim.tile_product ins(%x, %y : memref<32x64xi8>, memref<16x16xi32>) outs(%z : memref<32x16xi32>) {unsignedA, fromZero}
+  return %r#0 : tensor<?x32xf32>
+}
