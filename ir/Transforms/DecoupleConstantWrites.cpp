@@ -33,7 +33,11 @@ bool isFixed(Value value) {
     return !toTensor.getWritable();
   if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
     return plim::ir::isDenseSlice(slice, slice.getSourceType()) && isFixed(slice.getSource());
-  return value.getDefiningOp<arith::ConstantOp>() != nullptr;
+  Operation *op = value.getDefiningOp();
+  // The same memory by another shape.
+  if (isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    return isFixed(op->getOperand(0));
+  return isa_and_nonnull<arith::ConstantOp>(op);
 }
 
 struct DecoupleConstantWrites
