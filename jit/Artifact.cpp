@@ -85,6 +85,7 @@ void writeType(Writer &writer, const ValueType &type) {
   writer.integer(type.isShaped);
   writer.integer(type.isMemref);
   writer.integer(static_cast<uint32_t>(type.access));
+  writer.integer(type.isRead);
   writer.integer(type.donatedTo ? uint64_t(*type.donatedTo) + 1 : 0);
   for (const std::vector<int64_t> *values : {&type.shape, &type.strides})
     writer.list(*values, [&](int64_t value) { writer.integer(static_cast<uint64_t>(value)); });
@@ -101,6 +102,7 @@ ValueType readType(Reader &reader) {
   type.isShaped = reader.integer() != 0;
   type.isMemref = reader.integer() != 0;
   type.access = static_cast<Access>(std::min<uint64_t>(reader.integer(), 2));
+  type.isRead = reader.integer() != 0;
   if (uint64_t donation = reader.integer(); donation != 0)
     type.donatedTo = static_cast<uint32_t>(donation - 1);
   for (std::vector<int64_t> *values : {&type.shape, &type.strides})

@@ -42,6 +42,8 @@ struct ValueType {
   /// Of a memref with a strided layout: elements between neighbours, per dimension. Empty: dense.
   std::vector<int64_t> strides;
   Access access = Access::ReadOnly; // of an argument; a tensor is written only if it is donated
+  /// Of an argument: may its elements be read? Else it is there for its extents, or as a destination alone.
+  bool isRead = true;
   /// Of an argument that is donated: the result that takes its memory.
   std::optional<uint32_t> donatedTo = std::nullopt;
   /// Of an argument's extents; empty: none is bounded.
@@ -173,7 +175,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 16;
+inline constexpr uint32_t artifactVersion = 17;
 
 // A serialised artifact:
 //

@@ -361,7 +361,7 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
           argument && overlap(buffer, *argument)) {
         if (description->arguments[j].donatedTo)
           return refuse("overlaps argument #" + std::to_string(j) + ", which is donated");
-        isApart = false;
+        isApart &= !description->arguments[j].isRead;
       }
     for (const auto &[name, parameter] : module->state->parameters)
       if (overlap(memory, memoryOf(parameter)))

@@ -29,6 +29,12 @@ namespace {
 /// StatusCode::FailedPrecondition, the code of a failed assertion.
 constexpr int32_t assertionCode = 9;
 
+/// Which result an allocation is, and its type there.
+struct Result {
+  int64_t index;
+  MemRefType type;
+};
+
 struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -195,14 +201,25 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     ++guards;
   }
 
+  /// The allocation whose memory a result has: as a whole, by another shape of known extents perhaps.
+  static AllocOp allocationOf(Value result) {
+    if (auto shape = result.getDefiningOp<memref::ReinterpretCastOp>()) {
+      auto to = shape.getType(), from = cast<MemRefType>(shape.getSource().getType());
+      if (to.hasStaticShape() && from.hasStaticShape() && to.getLayout().isIdentity() &&
+          from.getLayout().isIdentity() && to.getNumElements() == from.getNumElements())
+        return shape.getSource().getDefiningOp<AllocOp>();
+    }
+    return result.getDefiningOp<AllocOp>();
+  }
+
   void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {
     results.clear();
     auto returns = llvm::to_vector(function.getOps<func::ReturnOp>());
     // What other functions call too does not know whose result it makes.
     if (function.isPublic() && returns.size() == 1 && !called.contains(function.getSymNameAttr()))
       for (auto [index, value] : llvm::enumerate(returns[0].getOperands()))
-        if (auto alloc = value.getDefiningOp<AllocOp>())
-          results.try_emplace(alloc, index);
+        if (AllocOp alloc = allocationOf(value))
+          results.try_emplace(alloc, Result{int64_t(index), cast<MemRefType>(value.getType())});
     SmallVector<AllocOp> placed;
     function.walk([&](AllocOp alloc) {
       if (isOnStack(alloc) || alloc.isPlanned())
@@ -524,12 +541,19 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// Calls the allocator for `op`, where `builder` stands.
   Value allocate(RuntimeCalls &runtime, OpBuilder &builder, AllocOp op, ValueRange sizes) {
     Location loc = op.getLoc();
-    Value array = stackArray(builder, op, builder.getI64Type(), sizes);
-    SmallVector<Value> operands = {contextOf(op)};
+    SmallVector<Value> operands = {contextOf(op)}, extents(sizes);
     auto result = results.find(op);
-    if (result != results.end())
-      operands.push_back(constant64(builder, loc, result->second));
-    operands.append({constant64(builder, loc, sizes.size()), array,
+    if (result != results.end()) {
+      operands.push_back(constant64(builder, loc, result->second.index));
+      // As the caller knows it.
+      if (result->second.type != op.getType()) {
+        extents.clear();
+        for (int64_t extent : result->second.type.getShape())
+          extents.push_back(constant64(builder, loc, extent));
+      }
+    }
+    Value array = stackArray(builder, op, builder.getI64Type(), extents);
+    operands.append({constant64(builder, loc, extents.size()), array,
                      constant64(builder, loc, elementBytes(op.getType().getElementType()))});
     return LLVM::CallOp::create(builder, loc,
                                 result != results.end() ? runtime.allocateResult : runtime.allocate,
@@ -686,7 +710,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// The functions that others call.
   llvm::DenseSet<StringAttr> called;
   /// The allocations of the function being lowered that it returns, and as which result.
-  DenseMap<Operation *, int64_t> results;
+  DenseMap<Operation *, Result> results;
   /// Of an assertion at most.
   static constexpr unsigned maxFailureNumbers = 4;
   DenseMap<Operation *, Value> numbers; // by function

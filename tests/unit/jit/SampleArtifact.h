@@ -26,6 +26,7 @@ inline Artifact sampleArtifact() {
   main.arguments = {{"f32", true, true, {-1, 4}, {dynamicStride, 1}}, {"i1", false, false, {}, {}}};
   main.results = {{"bf16", true, false, {}, {}}, {"index", false, false, {}, {}}};
   main.arguments[0].donatedTo = 1;
+  main.arguments[0].isRead = false;
   main.arguments[0].bounds = {{1, 7}, {}};
   main.arguments[1].name = "flag";
   main.workspaceBytes = 4096;
