@@ -68,7 +68,8 @@ void completeAccesses(func::FuncOp function, std::vector<ValueType> &arguments) 
       argument->access = access.getValue() == ir::Access::ReadOnly    ? Access::ReadOnly
                          : access.getValue() == ir::Access::WriteOnly ? Access::WriteOnly
                                                                       : Access::ReadWrite;
-    argument->isRead = !function.getArgument(i).use_empty();
+    argument->isRead =
+        !llvm::all_of(function.getArgument(i).getUsers(), llvm::IsaPred<memref::DimOp>);
     if (auto result = function.getArgAttrOfType<IntegerAttr>(i, ir::donateAttr))
       argument->donatedTo = static_cast<uint32_t>(result.getInt());
     ++argument;

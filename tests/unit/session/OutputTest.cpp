@@ -215,6 +215,44 @@ TEST_P(OutputTest, OverAnArgumentComeToRest) {
     EXPECT_EQ(after.allocations - before.allocations, after.poolHits - before.poolHits);
 }
 
+// A result by another shape than it was computed in, and one over the argument that is only its destination.
+TEST_P(OutputTest, ThroughReshapesAndOverDestinationsSpareTheAllocation) {
+  std::shared_ptr<Module> products = load(*engine, R"(
+func.func @product(%a: tensor<2x3x4xf32>, %b: tensor<4x5xf32>, %c: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%c : tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (k, n)>,
+                                        affine_map<(b, m, n, k) -> (b, m, n)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x3x4xf32>, tensor<4x5xf32>) outs(%z : tensor<2x3x5xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<2x3x5xf32>
+  return %r : tensor<2x3x5xf32>
+}
+func.func @sum(%a: tensor<?xf32>, %c: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.add ins(%a, %a : tensor<?xf32>, tensor<?xf32>) outs(%c : tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+)");
+  auto expectSpared = [&](const char *name, const std::vector<Value> &arguments) {
+    Function made = lookup(products, name);
+    std::vector<float> expected = elements<float>(callOk(made, arguments)[0]);
+    std::vector<Buffer> outputs = {std::get<Buffer>(arguments.back())};
+    std::vector<Value> results(1);
+    runtime::MemoryPoolStatistics before = engine->memoryStatistics().buffers;
+    Status status = made.callInto(arguments, results, {.outputs = outputs});
+    ASSERT_TRUE(status.ok()) << status.toString();
+    EXPECT_EQ(engine->memoryStatistics().buffers.allocations, before.allocations) << name;
+    EXPECT_EQ(elements<float>(outputs[0]), expected) << name;
+  };
+  expectSpared("product", {smallIntegers({2, 3, 4}), smallIntegers({4, 5}), zeros({2, 3, 5})});
+  for (int64_t size : {1, 7, 64})
+    expectSpared("sum", {smallIntegers({size}), zeros({size})});
+}
+
 TEST_P(OutputTest, MayOverlapStridedArguments) {
   std::shared_ptr<Module> strided = load(*engine, R"(
 !s = memref<3x4xf32, strided<[?, ?], offset: ?>>
