@@ -111,8 +111,8 @@ struct Lowering {
     }
     Value width = memref::DimOp::create(builder, op.getSum(), 1);
     overRows(done, rows, rowsOfTile, [&](Value row) {
-      Value height = arith::MinUIOp::create(
-          builder, arith::SubIOp::create(builder, rows, row), index(rowsOfTile));
+      Value height = arith::MinUIOp::create(builder, arith::SubIOp::create(builder, rows, row),
+                                            index(rowsOfTile));
       const OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
       const SmallVector<OpFoldResult> sizes = {height, width}, ones = {one, one};
       Value there = memref::SubViewOp::create(builder, op.getSum(),

@@ -4,8 +4,8 @@
 #include "ir/Codegen/SmallIntegers.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Codegen/TiledOps.h"
-#include "ir/Plim/ProductInstructions.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Plim/ProductInstructions.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -349,7 +349,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     const bool arePairs = panelForm == Form::Pairs, areTiles = panelForm == Form::Tiles;
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
-    const int64_t width = op.getStaticLoopRanges()[product.column], most = areTiles ? 2 * rowsOfTile : 2 * lanes(op);
+    const int64_t width = op.getStaticLoopRanges()[product.column],
+                  most = areTiles ? 2 * rowsOfTile : 2 * lanes(op);
     const int64_t panelColumns = ShapedType::isDynamic(width) ? most : std::min(width, most);
     const SmallVector<int64_t> depth =
         depthTiles(op, product,

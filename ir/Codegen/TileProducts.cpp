@@ -14,8 +14,8 @@ using namespace plim::ir;
 
 namespace {
 
-/// Extents in the order of the dimensions of a copy, and slices of it.
-struct Copied {
+/// Makes slices of tensors, and the extents that they have.
+struct Slices {
   IRRewriter &rewriter;
   Location loc;
 
@@ -42,8 +42,8 @@ struct Copied {
       return tensor;
     Value zero = arith::ConstantOp::create(
         rewriter, loc, rewriter.getZeroAttr(getElementTypeOrSelf(tensor.getType())));
-    Value part = linalg::FillOp::create(rewriter, loc, zero, slice(tensor, offsets, sizes))
-                     .getResult(0);
+    Value part =
+        linalg::FillOp::create(rewriter, loc, zero, slice(tensor, offsets, sizes)).getResult(0);
     return insert(part, tensor, offsets, sizes);
   }
 };
@@ -62,12 +62,12 @@ bool liesInTiles(linalg::LinalgOp op, const Product &product) {
          size % (rowsOfTile * groupSizeOf(op, product)) == 0;
 }
 
-/// The first of the innermost rows that have to be copied.
+/// The first of the innermost rows that have to be slices.
 OpFoldResult firstCopied(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product) {
   if (!liesInTiles(op, product))
     return rewriter.getIndexAttr(0);
   const OpFoldResult rows = sizeOfLoop(rewriter, op, product.rowLoops.back());
-  return Copied{rewriter, op.getLoc()}.apply(
+  return Slices{rewriter, op.getLoc()}.apply(
       rewriter.getAffineSymbolExpr(0).floorDiv(rowsOfTile) * rowsOfTile, rows);
 }
 
@@ -86,8 +86,8 @@ Value grouped(OpBuilder &builder, Location loc, ValueRange elements) {
       continue;
     }
     Value by = arith::ConstantIntOp::create(builder, loc, int64_t(bits * position), 32);
-    group = arith::OrIOp::create(builder, loc, group,
-                                 arith::ShLIOp::create(builder, loc, value, by));
+    group =
+        arith::OrIOp::create(builder, loc, group, arith::ShLIOp::create(builder, loc, value, by));
   }
   return group;
 }
@@ -95,8 +95,7 @@ Value grouped(OpBuilder &builder, Location loc, ValueRange elements) {
 } // namespace
 
 int64_t plim::ir::groupSizeOf(linalg::LinalgOp op, const Product &product) {
-  return 32 /
-         getElementTypeOrSelf(op->getOperand(product.rows).getType()).getIntOrFloatBitWidth();
+  return 32 / getElementTypeOrSelf(op->getOperand(product.rows).getType()).getIntOrFloatBitWidth();
 }
 
 bool plim::ir::isOfTiles(linalg::LinalgOp op, const Product &product) {
@@ -109,15 +108,16 @@ bool plim::ir::isOfTiles(linalg::LinalgOp op, const Product &product) {
          (element.isBF16() ? sum.isF32() : sum.isInteger(32)) &&
          llvm::all_of(op.getIndexingMapsArray(),
                       [](AffineMap map) { return map.isProjectedPermutation(); }) &&
-         llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-           return op.getMatchingIndexingMap(input).isFunctionOfDim(depth);
-         }) &&
+         llvm::all_of(op.getDpsInputOperands(),
+                      [&](OpOperand *input) {
+                        return op.getMatchingIndexingMap(input).isFunctionOfDim(depth);
+                      }) &&
          hasTileProducts(op->getParentOfType<ModuleOp>(), element);
 }
 
 Value plim::ir::rowsForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
                              ArrayRef<int64_t> mostRows, int64_t mostDepth) {
-  const Copied copied{rewriter, op.getLoc()};
+  const Slices slices{rewriter, op.getLoc()};
   const Location loc = op.getLoc();
   Value operand = op->getOperand(product.rows);
   const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
@@ -143,7 +143,7 @@ Value plim::ir::rowsForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Pr
   const AffineExpr size = rewriter.getAffineSymbolExpr(0);
   if (!areAll) {
     const unsigned inner = rank - 2;
-    extents[inner] = copied.apply(size - rewriter.getAffineSymbolExpr(1), {extents[inner], first});
+    extents[inner] = slices.apply(size - rewriter.getAffineSymbolExpr(1), {extents[inner], first});
     if (getConstantIntValue(extents[inner]) == 0)
       return {};
     const unsigned dimension =
@@ -152,15 +152,14 @@ Value plim::ir::rowsForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Pr
                               offsets(sizes.size(), rewriter.getIndexAttr(0));
     sizes[dimension] = extents[inner];
     offsets[dimension] = first;
-    operand = copied.slice(operand, offsets, sizes);
+    operand = slices.slice(operand, offsets, sizes);
   }
-  const OpFoldResult depth = extents.back(),
-                     whole = copied.apply(size.ceilDiv(step) * step, depth);
+  const OpFoldResult depth = extents.back(), whole = slices.apply(size.ceilDiv(step) * step, depth);
 
-  Value all = tensor::EmptyOp::create(rewriter, loc, memory,
-                                      getElementTypeOrSelf(operand.getType()));
+  Value all =
+      tensor::EmptyOp::create(rewriter, loc, memory, getElementTypeOrSelf(operand.getType()));
   const AffineMap read = map.replaceDimsAndSymbols(dimensions, {}, rank, 0);
-  Value part = copied.slice(all, zeros, extents);
+  Value part = slices.slice(all, zeros, extents);
   // Upstream folds a generic op that does nothing but copy.
   Value copy = read.isIdentity()
                    ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
@@ -173,20 +172,20 @@ Value plim::ir::rowsForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Pr
                            linalg::YieldOp::create(b, at, arguments[0]);
                          })
                          .getResult(0);
-  all = copied.insert(copy, all, zeros, extents);
+  all = slices.insert(copy, all, zeros, extents);
   SmallVector<OpFoldResult> behind = zeros, rest = extents;
   behind.back() = depth;
-  rest.back() = copied.apply(size - rewriter.getAffineSymbolExpr(1), {whole, depth});
-  all = copied.withZeros(all, behind, rest);
+  rest.back() = slices.apply(size - rewriter.getAffineSymbolExpr(1), {whole, depth});
+  all = slices.withZeros(all, behind, rest);
   SmallVector<OpFoldResult> tiles = extents;
   tiles[rank - 2] = rewriter.getIndexAttr(memory[rank - 2]);
   tiles.back() = whole;
-  return copied.slice(all, zeros, tiles);
+  return slices.slice(all, zeros, tiles);
 }
 
 Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
                               int64_t mostDepth) {
-  const Copied copied{rewriter, op.getLoc()};
+  const Slices slices{rewriter, op.getLoc()};
   const Location loc = op.getLoc();
   Value operand = op->getOperand(product.panel);
   const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.panel));
@@ -196,25 +195,24 @@ Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const P
                      columns = sizeOfLoop(rewriter, op, product.column),
                      zero = rewriter.getIndexAttr(0);
   const AffineExpr size = rewriter.getAffineSymbolExpr(0);
-  const OpFoldResult full = copied.apply(size.floorDiv(group), depth),
-                     filled = copied.apply(size.ceilDiv(group), depth),
-                     whole = copied.apply(size.ceilDiv(step) * rowsOfTile, depth);
-  const int64_t width = int64_t(llvm::alignTo(
-      getConstantIntValue(columns).value_or(2 * rowsOfTile), rowsOfTile));
+  const OpFoldResult full = slices.apply(size.floorDiv(group), depth),
+                     filled = slices.apply(size.ceilDiv(group), depth),
+                     whole = slices.apply(size.ceilDiv(step) * rowsOfTile, depth);
+  const int64_t width =
+      int64_t(llvm::alignTo(getConstantIntValue(columns).value_or(2 * rowsOfTile), rowsOfTile));
 
   // Groups, whose elements are inputs each.
   auto copyGroups = [&](Value all, OpFoldResult first, OpFoldResult count,
                         function_ref<void(OpBuilder &, Location, ValueRange)> body,
                         ValueRange inputs, ArrayRef<AffineMap> maps) {
-    Value part = copied.slice(all, {first, zero}, {count, columns});
-    SmallVector<AffineMap> all_maps(maps);
-    all_maps.push_back(rewriter.getMultiDimIdentityMap(2));
-    Value copy =
-        linalg::GenericOp::create(
-            rewriter, loc, part.getType(), inputs, part, all_maps,
-            SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel), body)
-            .getResult(0);
-    return copied.insert(copy, all, {first, zero}, {count, columns});
+    Value part = slices.slice(all, {first, zero}, {count, columns});
+    SmallVector<AffineMap> mapsOfAll(maps);
+    mapsOfAll.push_back(rewriter.getMultiDimIdentityMap(2));
+    Value copy = linalg::GenericOp::create(
+                     rewriter, loc, part.getType(), inputs, part, mapsOfAll,
+                     SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel), body)
+                     .getResult(0);
+    return slices.insert(copy, all, {first, zero}, {count, columns});
   };
   auto readAt = [&](AffineExpr k) {
     SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0));
@@ -222,9 +220,9 @@ Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const P
     dimensions[product.column] = rewriter.getAffineDimExpr(1);
     return map.replaceDimsAndSymbols(dimensions, {}, 2, 0);
   };
-  Value all = tensor::EmptyOp::create(
-      rewriter, loc,
-      {int64_t(llvm::alignTo(mostDepth, step)) / group, width}, rewriter.getI32Type());
+  Value all = tensor::EmptyOp::create(rewriter, loc,
+                                      {int64_t(llvm::alignTo(mostDepth, step)) / group, width},
+                                      rewriter.getI32Type());
   SmallVector<AffineMap> maps;
   for (int64_t position = 0; position < group; ++position)
     maps.push_back(readAt(rewriter.getAffineDimExpr(0) * group + position));
@@ -236,7 +234,7 @@ Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const P
       SmallVector<Value>(size_t(group), operand), maps);
 
   // The last group, if it is not full.
-  const OpFoldResult rest = copied.apply(size - rewriter.getAffineSymbolExpr(1), {filled, full});
+  const OpFoldResult rest = slices.apply(size - rewriter.getAffineSymbolExpr(1), {filled, full});
   if (getConstantIntValue(rest) != 0)
     all = copyGroups(
         all, full, rest,
@@ -251,7 +249,7 @@ Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const P
           Value column = linalg::IndexOp::create(b, at, 1);
           SmallVector<Value> elements;
           for (int64_t position = 0; position < group; ++position) {
-            Value k = value(copied.apply(size * group + position, full));
+            Value k = value(slices.apply(size * group + position, full));
             SmallVector<Value> indices;
             for (AffineExpr index : map.getResults())
               indices.push_back(index == b.getAffineDimExpr(depthLoop)
@@ -259,19 +257,17 @@ Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const P
                                 : index == b.getAffineDimExpr(product.column)
                                     ? column
                                     : arith::ConstantIndexOp::create(b, at, 0).getResult());
-            Value there =
-                arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, k, value(depth));
+            Value there = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, k, value(depth));
             elements.push_back(arith::SelectOp::create(
                 b, at, there, tensor::ExtractOp::create(b, at, operand, indices), none));
           }
           linalg::YieldOp::create(b, at, grouped(b, at, elements));
         },
         {}, {});
-  all = copied.withZeros(
-      all, {filled, zero},
-      {copied.apply(size - rewriter.getAffineSymbolExpr(1), {whole, filled}),
-       rewriter.getIndexAttr(width)});
-  return copied.slice(all, {zero, zero}, {whole, rewriter.getIndexAttr(width)});
+  all = slices.withZeros(all, {filled, zero},
+                         {slices.apply(size - rewriter.getAffineSymbolExpr(1), {whole, filled}),
+                          rewriter.getIndexAttr(width)});
+  return slices.slice(all, {zero, zero}, {whole, rewriter.getIndexAttr(width)});
 }
 
 void plim::ir::makeTileProducts(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
@@ -331,9 +327,8 @@ void plim::ir::makeTileProducts(IRRewriter &rewriter, linalg::LinalgOp op, const
     const Part part = partOf(sum, written.getResults(), at, begin, count);
     SmallVector<Value> outputs = {extract(sum, part)};
     if (TileProductOp::needsRows(part.type.getShape(), panelType.getDimSize(1)))
-      outputs.push_back(tensor::EmptyOp::create(rewriter, loc,
-                                                {rowsOfTile, panelType.getDimSize(1)},
-                                                part.type.getElementType()));
+      outputs.push_back(tensor::EmptyOp::create(
+          rewriter, loc, {rowsOfTile, panelType.getDimSize(1)}, part.type.getElementType()));
     Value result = TileProductOp::create(rewriter, loc, ValueRange(outputs).getTypes(), a, panel,
                                          outputs, unsignedRows, unsignedPanel, fromZero)
                        .getResult(0);
@@ -352,12 +347,12 @@ void plim::ir::makeTileProducts(IRRewriter &rewriter, linalg::LinalgOp op, const
         loops.push_back(rewriter.getAffineDimExpr(loop));
       loops.push_back(rewriter.getAffineDimExpr(product.depthLoops.front()));
       const unsigned rank = unsigned(cast<RankedTensorType>(rows.getType()).getRank());
-      Value a = extract(rows, partOf(rows, loops, at, zero,
-                                     tensor::getMixedSize(rewriter, loc, rows, rank - 2)));
+      Value a = extract(
+          rows, partOf(rows, loops, at, zero, tensor::getMixedSize(rewriter, loc, rows, rank - 2)));
       sum = multiply(sum, a, at, first,
-                     Copied{rewriter, loc}.apply(
-                         rewriter.getAffineSymbolExpr(0) - rewriter.getAffineSymbolExpr(1),
-                         {size, first}));
+                     Slices{rewriter, loc}.apply(rewriter.getAffineSymbolExpr(0) -
+                                                     rewriter.getAffineSymbolExpr(1),
+                                                 {size, first}));
     }
     return sum;
   };
@@ -368,8 +363,7 @@ void plim::ir::makeTileProducts(IRRewriter &rewriter, linalg::LinalgOp op, const
   SmallVector<Value> begins, ends, steps;
   for (unsigned loop : outer) {
     begins.push_back(arith::ConstantIndexOp::create(rewriter, loc, 0));
-    ends.push_back(
-        getValueOrCreateConstantIndexOp(rewriter, loc, sizeOfLoop(rewriter, op, loop)));
+    ends.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, sizeOfLoop(rewriter, op, loop)));
     steps.push_back(arith::ConstantIndexOp::create(rewriter, loc, 1));
   }
   scf::LoopNest nest = scf::buildLoopNest(

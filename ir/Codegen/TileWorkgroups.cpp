@@ -223,14 +223,13 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     int64_t rowsAtOnce = std::min(machine.sharedRows, pointsOf(roles.rows));
     // Copies are what costs: of as many rows as columns there are fewest. Their elements are half as large.
     if (roles.isOfTiles)
-      rowsAtOnce = std::min({2 * machine.sharedRows, pointsOf(roles.rows),
-                             int64_t(std::sqrt(double(left)))});
+      rowsAtOnce = std::min(
+          {2 * machine.sharedRows, pointsOf(roles.rows), int64_t(std::sqrt(double(left)))});
     // Columns first, as many as it takes beside the rows that there are.
     int64_t wanted = std::max(left / std::max<int64_t>(1, rowsAtOnce), contractionColumns);
     // With one block of the reduction, what a workgroup computes leaves most of the cache to its rows.
     if (!roles.isOfTiles && roles.depth <= cachedDepth + cachedDepth / 4)
-      wanted = std::min(wanted,
-                        std::max(contractionColumns, machine.resultElements / rowsAtOnce));
+      wanted = std::min(wanted, std::max(contractionColumns, machine.resultElements / rowsAtOnce));
     for (int64_t loop : llvm::reverse(roles.columns)) {
       const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
       const bool isInnermost = loop == roles.columns.back();

@@ -205,13 +205,13 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
       if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
         Value first = LLVM::LoadOp::create(builder, resized(size - 1, type.getElementType()),
                                            load.getAddr(), load.getAlignment().value_or(2));
-        Value address = LLVM::GEPOp::create(builder, load.getAddr().getType(),
-                                            type.getElementType(), load.getAddr(),
-                                            ArrayRef<LLVM::GEPArg>{int32_t(size - 1)});
+        Value address =
+            LLVM::GEPOp::create(builder, load.getAddr().getType(), type.getElementType(),
+                                load.getAddr(), ArrayRef<LLVM::GEPArg>{int32_t(size - 1)});
         Value last = LLVM::LoadOp::create(builder, type.getElementType(), address, 2);
         Value position = LLVM::ConstantOp::create(builder, builder.getI64IntegerAttr(size - 1));
-        whole = LLVM::InsertElementOp::create(
-            builder, shuffled(first, elements(0, size - 1, size)), last, position);
+        whole = LLVM::InsertElementOp::create(builder, shuffled(first, elements(0, size - 1, size)),
+                                              last, position);
       } else {
         auto masked = cast<LLVM::MaskedLoadOp>(op);
         const int64_t wide = 2 * (size - 1);
@@ -225,9 +225,9 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
         Value otherwise = masked.getPassThru();
         if (otherwise)
           otherwise = shuffled(otherwise, elements(0, size, wide));
-        Value loaded = LLVM::MaskedLoadOp::create(
-            builder, resized(wide, type.getElementType()), masked.getData(), mask, otherwise,
-            masked.getAlignment(), masked.getNontemporal());
+        Value loaded = LLVM::MaskedLoadOp::create(builder, resized(wide, type.getElementType()),
+                                                  masked.getData(), mask, otherwise,
+                                                  masked.getAlignment(), masked.getNontemporal());
         whole = shuffled(loaded, elements(0, size, size));
       }
       op->getResult(0).replaceAllUsesWith(whole);

@@ -123,14 +123,14 @@ LogicalResult TileProductOp::verify() {
   if ((!a.isDynamicDim(0) && a.getDimSize(0) % rowsOfTile != 0) || b.isDynamicDim(1) ||
       b.getDimSize(1) % rowsOfTile != 0)
     return emitOpError("needs whole tiles of rows and columns in its factors");
-  if ((!a.isDynamicDim(0) && sum.getDimSize(0) > a.getDimSize(0)) || sum.getDimSize(1) > b.getDimSize(1))
+  if ((!a.isDynamicDim(0) && sum.getDimSize(0) > a.getDimSize(0)) ||
+      sum.getDimSize(1) > b.getDimSize(1))
     return emitOpError("has a sum that is larger than its factors");
   auto isDepth = [&](int64_t groups) {
     return ShapedType::isDynamic(groups) || groups % rowsOfTile == 0;
   };
-  if (!isDepth(b.getDimSize(0)) ||
-      (!a.isDynamicDim(1) && !b.isDynamicDim(0) &&
-       a.getDimSize(1) != groupSize() * b.getDimSize(0)))
+  if (!isDepth(b.getDimSize(0)) || (!a.isDynamicDim(1) && !b.isDynamicDim(0) &&
+                                    a.getDimSize(1) != groupSize() * b.getDimSize(0)))
     return emitOpError("needs whole tiles, as deep in one factor as in the other");
   if (!getRows())
     return needsRows(sum.getShape(), b.getDimSize(1))

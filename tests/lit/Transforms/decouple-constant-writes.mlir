@@ -327,3 +327,14 @@ func.func @donated_and_needed(%x: tensor<4xf32> {plim.donate = 0}) -> (tensor<4x
   } -> tensor<4xf32>
   return %r, %x : tensor<4xf32>, tensor<4xf32>
 }
+
+// What an argument is filled through is the argument.
+// CHECK-LABEL: func.func @reshaped(
+//       CHECK: %[[E:.*]] = tensor.empty() : tensor<6xf32>
+//       CHECK: linalg.fill ins(%{{.*}} : f32) outs(%[[E]] : tensor<6xf32>)
+func.func @reshaped(%x: tensor<2x3xf32> {bufferization.writable = false}) -> tensor<6xf32> {
+  %z = arith.constant 0.0 : f32
+  %c = tensor.collapse_shape %x [[0, 1]] : tensor<2x3xf32> into tensor<6xf32>
+  %r = linalg.fill ins(%z : f32) outs(%c : tensor<6xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
