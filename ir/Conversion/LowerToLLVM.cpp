@@ -117,7 +117,9 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     RewritePatternSet patterns(&getContext());
     // f16 and bf16 have no instructions of their own for most functions.
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
-    arith::populateArithExpandOpsPatterns(patterns);
+    // Not upstream's whole set: it takes minima and maxima apart, which LLVM has, and which of two patterns for an op is tried
+    // first is not settled.
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
     arith::populateArithToLLVMConversionPatterns(types, patterns);
     populateComplexToLLVMConversionPatterns(types, patterns);

@@ -100,3 +100,19 @@ func.func @masked(%a: memref<?xbf16>, %m: vector<17xi1>, %p: vector<17xbf16>) ->
   %r = vector.maskedload %a[%c0], %m, %p : memref<?xbf16>, vector<17xi1>, vector<17xbf16> into vector<17xbf16>
   return %r : vector<17xbf16>
 }
+
+// Minima and maxima are LLVM's own, which it vectorises.
+// CHECK-LABEL: llvm.func @extremes(
+//       CHECK: llvm.intr.maxnum
+//       CHECK: llvm.intr.minnum
+//       CHECK: llvm.intr.maximum
+//       CHECK: llvm.intr.minimum
+//   CHECK-NOT: llvm.select
+//       CHECK: llvm.return
+func.func @extremes(%x: f32, %y: f32) -> f32 {
+  %a = arith.maxnumf %x, %y : f32
+  %b = arith.minnumf %a, %y : f32
+  %c = arith.maximumf %b, %y : f32
+  %d = arith.minimumf %c, %x : f32
+  return %d : f32
+}
