@@ -11,6 +11,8 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     task: about two million scalar operations, a point costing its arithmetic plus its memory
     traffic. A problem that fits one workgroup stays whole.
 
+    Products of few rows pay for memory with each element of the other operand, as reductions do.
+
     Workgroups of a contraction or a convolution are larger, since they use again what they load: four for each core of
     the target, with as many rows as half the second-level cache has room for, 512 elements of each, and columns for the
     rest (`Products.h` says which loops are which); at least 48 rows, if there are as many for each core, where a

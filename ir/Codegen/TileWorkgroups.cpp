@@ -131,9 +131,15 @@ int64_t parallelPoints(linalg::LinalgOp op) {
 /// Scalar operations per point of the parallel loops.
 int64_t workPerPoint(linalg::LinalgOp op) {
   int64_t work = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
-  // A reduction of one operand pays for memory with each element, a contraction reuses what it read.
+  // A reduction of one operand pays for memory with each element, a contraction uses what it read for all of its rows.
   if (op.getNumReductionLoops() > 0 && op.getNumDpsInputs() == 1)
     work += reducedElementCost;
+  if (std::optional<Product> product = productOf(op)) {
+    int64_t rows = 1;
+    for (unsigned loop : product->rowLoops)
+      rows = cappedProduct(rows, std::max<int64_t>(1, tripCount(op.getStaticLoopRanges()[loop])));
+    work += reducedElementCost / rows;
+  }
   for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction)
       work = std::min<int64_t>(work * std::max<int64_t>(1, tripCount(size)), workgroupCost);
