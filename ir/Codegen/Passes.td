@@ -15,8 +15,8 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
 
     Workgroups of a contraction or a convolution are larger, since they use again what they load: four for each core of
     the target, with as many rows as half the second-level cache has room for, 512 elements of each, and columns for the
-    rest (`Products.h` says which loops are which); at least 48 rows, if there are as many for each core, where a
-    consumer needs whole rows. Columns that are split are split into equal numbers that fill vectors, if there is such a
+    rest (`Products.h` says which loops are which). Where a consumer needs whole rows, these take no more than a quarter of that
+    cache; at least 48 rows, if there are as many for each core. Columns that are split are split into equal numbers that fill vectors, if there is such a
     number; else rows are split, if there are enough. Where the reduction has one block (`plim-pack-panels`), a workgroup's
     part of the result is no more than an eighth of that cache, so that the rows stay there.
 

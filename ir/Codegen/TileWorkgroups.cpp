@@ -46,6 +46,8 @@ constexpr int64_t workgroupsPerCore = 4;
 constexpr int64_t contractionColumns = 64;
 /// ... and the fewest rows for each core that are split in the place of columns.
 constexpr int64_t rowsWorthASplit = 24;
+/// The fewest rows of one whose consumer needs whole rows, if there are as many for each core.
+constexpr int64_t leastWholeRows = 48;
 /// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-pack-panels).
 constexpr int64_t cachedDepth = 512;
 
@@ -248,13 +250,24 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       wanted = llvm::divideCeil(wanted, tiles[loop]);
       left = std::max<int64_t>(1, left / tiles[loop]);
     }
-    const int64_t mostRows = roles.isOfTiles ? 2 * machine.sharedRows : machine.sharedRows;
+    int64_t mostRows = roles.isOfTiles ? 2 * machine.sharedRows : machine.sharedRows;
+    // Whole rows are gone over more than once: a quarter of the cache has room for them.
+    if (roles.columns.empty()) {
+      int64_t rowLength = 1;
+      for (auto [loop, size] : llvm::enumerate(sizes))
+        if (!llvm::is_contained(loops, int64_t(loop)) &&
+            root.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
+          rowLength = cappedProduct(rowLength, std::max<int64_t>(1, tripCount(size)));
+      mostRows =
+          std::min(mostRows, std::max(leastWholeRows, 2 * machine.resultElements / rowLength));
+    }
     int64_t rows = 1;
     auto tileRows = [&](int64_t loop, int64_t most) {
       // Where rows are whole, few of them would load the other operand again for each few.
       if (roles.columns.empty())
-        left =
-            std::max(left, std::min<int64_t>(48, llvm::divideCeil(points, machine.cores)) / rows);
+        left = std::max(left,
+                        std::min<int64_t>(leastWholeRows, llvm::divideCeil(points, machine.cores)) /
+                            rows);
       tiles[loop] = std::min(most, left);
       if (tiles[loop] > 1)
         tiles[loop] = rowTile(sizes[loop], tiles[loop]);

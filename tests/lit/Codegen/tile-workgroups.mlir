@@ -271,3 +271,21 @@ func.func @host(%a: memref<?xf32>) {
       : (tensor<?xf32>, memref<?xf32>) -> ()
   return
 }
+
+// -----
+
+// Whole rows of a consumer take a quarter of the second-level cache, or are few.
+// CHECK-LABEL: func.func private @whole_rows(
+//       CHECK: scf.forall (%{{.*}}) = (0) to (2048) step (64)
+//       CHECK: linalg.matmul {{.*}} -> tensor<64x2048xf32>
+func.func private @whole_rows(%a: memref<2048x512xf32>, %b: memref<512x2048xf32>, %o: memref<2048x2048xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %at = bufferization.to_tensor %a restrict : memref<2048x512xf32> to tensor<2048x512xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<512x2048xf32> to tensor<512x2048xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<2048x2048xf32> to tensor<2048x2048xf32>
+  %r = linalg.matmul ins(%at, %bt : tensor<2048x512xf32>, tensor<512x2048xf32>)
+                     outs(%ot : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o
+      : (tensor<2048x2048xf32>, memref<2048x2048xf32>) -> ()
+  return
+}
