@@ -96,7 +96,7 @@ struct Lowering {
     const int64_t columns = cast<MemRefType>(op.getB().getType()).getDimSize(1),
                   tilesOfColumns = columns / rowsOfTile;
     Value rows = memref::DimOp::create(builder, op.getSum(), 0), done = index(0);
-    if (sumType.getDimSize(1) == columns && sumType.isLastDimUnitStride()) {
+    if (sumType.getDimSize(1) == columns) {
       // In place, as many rows as fill registers.
       Value most = index(mostTiles * rowsOfTile);
       done = arith::MulIOp::create(builder, arith::DivUIOp::create(builder, rows, most), most);
@@ -132,8 +132,16 @@ struct LowerTileProducts : plim::ir::impl::PlimLowerTileProductsBase<LowerTilePr
   void runOnOperation() override {
     SmallVector<TileProductOp> products;
     getOperation().walk([&](TileProductOp op) { products.push_back(op); });
-    for (TileProductOp op : products)
+    for (TileProductOp op : products) {
+      if (!llvm::all_of(op->getOperandTypes(), [](Type type) {
+            auto memory = dyn_cast<MemRefType>(type);
+            return memory && memory.isLastDimUnitStride();
+          })) {
+        op.emitOpError("needs memory whose rows have their elements side by side");
+        return signalPassFailure();
+      }
       Lowering(op).run();
+    }
     lowered += unsigned(products.size());
   }
 };

@@ -70,7 +70,7 @@ constexpr int64_t rowsWorthPairs = 4;
 constexpr int64_t rowsWorthTiles = 4;
 /// The same where operands are widened.
 constexpr int64_t rowsWorthWidening = 4;
-/// The most rows of a workgroup that are copied to be widened, or as pairs.
+/// The most rows of a workgroup that are copied to be widened, as pairs, or in tiles.
 constexpr int64_t mostRowsCopied = 1024;
 
 /// Iterations of the loops together; nothing where they are not known.

@@ -94,7 +94,7 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     when it is done: the product needs memory for one panel's columns.
 
     Operands that the product widens, such as f16, are widened when they are copied, for four rows and more. So are rows of
-    a workgroup, up to 512. Products of integers of 8 bits, or of 16 with a sign, whose sum has 32 are taken two iterations at a time
+    a workgroup, up to 1024. Products of integers of 8 bits, or of 16 with a sign, whose sum has 32 are taken two iterations at a time
     where the host has an instruction for that: both copies have pairs, in 32 bits each, for `plim.dot_pairs`.
 
     Products of bf16, or of integers of 8 bits, are left to tile registers where the host has them: both copies are whole tiles

@@ -180,13 +180,13 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     });
   }
 
-  /// Vectors of bf16 with one element more than a power of two: LLVM 22 takes the load apart, and ends the process at the last
-  /// element, for processors that convert them (AVX512-BF16). Masked ones are widened.
+  /// Vectors of bf16 of which eight at a time leave one: LLVM 22 takes the load apart, and ends the process at the last element, for
+  /// processors that convert them (AVX512-BF16). Masked ones are widened.
   void loadLastBFloatsAlone() {
     auto breaks = [](Type type) {
       auto vector = dyn_cast<VectorType>(type);
       return vector && vector.getElementType().isBF16() && vector.getNumElements() > 8 &&
-             llvm::isPowerOf2_64(uint64_t(vector.getNumElements() - 1));
+             vector.getNumElements() % 8 == 1;
     };
     auto elements = [](int64_t from, int64_t to, int64_t size) {
       SmallVector<int32_t> taken(size_t(size), -1);
@@ -216,7 +216,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
                                               last, position);
       } else {
         auto masked = cast<LLVM::MaskedLoadOp>(op);
-        const int64_t wide = 2 * (size - 1);
+        const int64_t wide = int64_t(llvm::PowerOf2Ceil(uint64_t(size)));
         Value none = LLVM::ConstantOp::create(
             builder, DenseElementsAttr::get(resized(wide, builder.getI1Type()), false));
         SmallVector<int32_t> taken = elements(0, size, wide);

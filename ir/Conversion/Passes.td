@@ -175,7 +175,7 @@ def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert what is left to the LLVM dialect";
   let description = [{
     Upstream's conversion patterns, applied together, behind ours for storage floats. Integers of less than 8 bits
-    are bytes in memory, vectors of them too, which LLVM's vectoriser can handle. The last of 9, 17, 33, ... bf16 is loaded
+    are bytes in memory, vectors of them too, which LLVM's vectoriser can handle. The last of 9, 17, 25, ... bf16 is loaded
     alone: LLVM 22 cannot take such loads apart.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];

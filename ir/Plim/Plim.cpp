@@ -126,6 +126,9 @@ LogicalResult TileProductOp::verify() {
   if ((!a.isDynamicDim(0) && sum.getDimSize(0) > a.getDimSize(0)) ||
       sum.getDimSize(1) > b.getDimSize(1))
     return emitOpError("has a sum that is larger than its factors");
+  // Two by two tiles of sums and their factors are all registers.
+  if (b.getDimSize(1) > 2 * rowsOfTile)
+    return emitOpError("has more columns than registers");
   auto isDepth = [&](int64_t groups) {
     return ShapedType::isDynamic(groups) || groups % rowsOfTile == 0;
   };

@@ -116,3 +116,15 @@ func.func @extremes(%x: f32, %y: f32) -> f32 {
   %d = arith.minimumf %c, %x : f32
   return %d : f32
 }
+
+// CHECK-LABEL: llvm.func @twenty_five(
+//       CHECK: llvm.load {{.*}} : !llvm.ptr -> vector<24xbf16>
+//       CHECK: llvm.load {{.*}} : !llvm.ptr -> bf16
+//       CHECK: llvm.intr.masked.load {{.*}} -> vector<64xbf16>
+//       CHECK: llvm.return
+func.func @twenty_five(%a: memref<41xbf16>, %m: vector<41xi1>, %p: vector<41xbf16>) -> (vector<25xbf16>, vector<41xbf16>) {
+  %c0 = arith.constant 0 : index
+  %r = vector.load %a[%c0] : memref<41xbf16>, vector<25xbf16>
+  %s = vector.maskedload %a[%c0], %m, %p : memref<41xbf16>, vector<41xi1>, vector<41xbf16> into vector<41xbf16>
+  return %r, %s : vector<25xbf16>, vector<41xbf16>
+}

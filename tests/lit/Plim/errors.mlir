@@ -644,3 +644,11 @@ func.func @tiles(%a: memref<16x32xbf16>, %b: memref<16x16xi32>) {
   "plim.tile_product"(%a, %b) : (memref<16x32xbf16>, memref<16x16xi32>) -> ()
   return
 }
+
+// -----
+
+func.func @tiles(%a: tensor<16x32xbf16>, %b: tensor<16x48xi32>, %s: tensor<16x48xf32>) {
+  // expected-error @below {{'plim.tile_product' op has more columns than registers}}
+  %r = plim.tile_product ins(%a, %b : tensor<16x32xbf16>, tensor<16x48xi32>) outs(%s : tensor<16x48xf32>) -> tensor<16x48xf32>
+  return
+}
