@@ -181,6 +181,7 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
     writer.integer(static_cast<uint64_t>(need.alignment));
   });
   writer.integer(function.usesState);
+  writer.integer(function.prepares);
   writer.text(function.unplanned);
   writer.text(function.plan.function);
   writer.integer(static_cast<uint64_t>(function.plan.extentCount));
@@ -208,6 +209,7 @@ FunctionSignature readSignature(Reader &reader) {
     return PoolNeed{bytes, static_cast<int64_t>(reader.integer())};
   });
   function.usesState = reader.integer() != 0;
+  function.prepares = reader.integer() != 0;
   function.unplanned = reader.text();
   function.plan.function = reader.text();
   function.plan.extentCount = static_cast<int64_t>(reader.integer());
@@ -407,7 +409,7 @@ Status readBlock(const ArtifactSource &source, uint64_t offset, uint64_t bytes,
 bool isValid(const DataSymbol &symbol, const Artifact &artifact) {
   auto count = static_cast<int64_t>(artifact.blocks.size());
   auto size = static_cast<int64_t>(artifact.data.size());
-  if (symbol.kind > DataKind::Parameter || !isValid(symbol.type))
+  if (symbol.kind > DataKind::Prepared || !isValid(symbol.type))
     return false;
   if (symbol.bytes < 0 || symbol.offset < -1 || symbol.block < -1 || symbol.block >= count)
     return false;

@@ -102,6 +102,8 @@ struct FunctionSignature {
   int64_t scratchBytes = 0;    // of one thread that runs its dispatches
   std::vector<PoolNeed> pools; // one for each of Artifact::pools
   bool usesState = false;      // variables of the module
+  /// Writes the data of kind Prepared, which all other functions read: to be run once, behind the link. Not public.
+  bool prepares = false;
   /// Why a call takes memory from the allocator beside that of its results; empty: it does not.
   std::string unplanned;
 };
@@ -110,6 +112,7 @@ enum class DataKind : uint32_t {
   Constant,  // contents in the artifact, mapped read-only
   Variable,  // initial contents in the artifact, or zero; each state of a module has its own
   Parameter, // bound at load by name
+  Prepared,  // memory of the linked module, which the function that prepares writes once
 };
 
 struct DataSymbol {
@@ -175,7 +178,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 17;
+inline constexpr uint32_t artifactVersion = 18;
 
 // A serialised artifact:
 //

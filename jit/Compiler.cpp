@@ -334,6 +334,12 @@ private:
     };
     PLIM_RETURN_IF_ERROR(runStage(ir::buildTensorPipeline, "tensor pipeline"));
     PLIM_RETURN_IF_ERROR(runStage(ir::buildBufferPipeline, "buffer pipeline"));
+    for (auto function : module->getOps<func::FuncOp>())
+      if (function->hasAttr(ir::preparedAttr)) {
+        FunctionSignature &preparing = artifact.functions.emplace_back();
+        preparing.name = function.getName().str();
+        preparing.prepares = true;
+      }
     completeSignatures(*module, artifact);
     attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
@@ -448,14 +454,17 @@ private:
 
   /// Bytes by what they are for; constants with equal contents count once.
   static llvm::json::Object dataReport(const Artifact &artifact) {
-    int64_t constants = 0, variables = 0, parameters = 0, duplicates = 0, duplicateBytes = 0;
+    int64_t constants = 0, variables = 0, parameters = 0, prepared = 0, duplicates = 0,
+            duplicateBytes = 0;
     std::map<std::string, int64_t> pools;
     std::set<std::pair<int64_t, int64_t>> places;
     for (const DataSymbol &symbol : artifact.symbols) {
       if (!symbol.pool.empty()) {
         pools[symbol.pool] += symbol.bytes;
       } else if (symbol.kind != DataKind::Constant) {
-        (symbol.kind == DataKind::Parameter ? parameters : variables) += symbol.bytes;
+        (symbol.kind == DataKind::Parameter  ? parameters
+         : symbol.kind == DataKind::Prepared ? prepared
+                                             : variables) += symbol.bytes;
       } else if (places.emplace(symbol.offset, symbol.block).second) {
         constants += symbol.bytes;
       } else {
@@ -471,6 +480,7 @@ private:
                               {"duplicate_constants", duplicates},
                               {"duplicate_constant_bytes", duplicateBytes},
                               {"parameters", parameters},
+                              {"prepared", prepared},
                               {"variables", variables}};
   }
 

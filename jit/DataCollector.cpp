@@ -170,6 +170,7 @@ Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
     StringRef kind = cast<StringAttr>(entry.get("kind")).getValue();
     symbol.kind = kind == "constant"   ? DataKind::Constant
                   : kind == "variable" ? DataKind::Variable
+                  : kind == "prepared" ? DataKind::Prepared
                                        : DataKind::Parameter;
     auto type = cast<MemRefType>(cast<TypeAttr>(entry.get("type")).getValue());
     symbol.type = valueTypeOf(type);

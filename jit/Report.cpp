@@ -70,9 +70,10 @@ std::string ownerOf(Value source, const BufferViewFlowAnalysis &views, SymbolTab
              ", which belongs to the caller";
     if (auto get = root.getDefiningOp<memref::GetGlobalOp>()) {
       auto global = symbols.lookup<memref::GlobalOp>(get.getName());
-      StringRef kind = !global.getInitialValue() ? "parameter"
-                       : global.getConstant()    ? "constant"
-                                                 : "variable";
+      StringRef kind = !global.getInitialValue()           ? "parameter"
+                       : global->hasAttr(ir::preparedAttr) ? "prepared constant"
+                       : global.getConstant()              ? "constant"
+                                                           : "variable";
       return (kind + " '" + get.getName() + "'").str();
     }
   }

@@ -50,7 +50,7 @@ Status checkExecutableMemory() {
                                        "compiled code needs");
 }
 
-/// Pages for small constants, filled once.
+/// Pages for constants, filled once.
 class DataPages {
 public:
   DataPages() = default;
@@ -69,6 +69,8 @@ public:
       return false;
     base = memory;
     bytes = size;
+    // Large pages, where the system has them to give: panels are read in order, more than one page after the other.
+    (void)madvise(base, bytes, MADV_HUGEPAGE);
     return true;
   }
   bool protect() { return !base || mprotect(base, bytes, PROT_READ) == 0; }
@@ -161,7 +163,8 @@ struct Session::Impl {
 struct LinkedModule::State {
   std::shared_ptr<Session> session;
   JITDylibSP dylib;
-  DataPages constants;
+  DataPages constants, prepared;
+  std::map<std::string, const void *, std::less<>> preparedByName;
   std::multimap<size_t, const char *> small; // constants there, by their bytes
   std::vector<SharedBytes> blocks;
   int64_t sharedBytes = 0;
@@ -247,7 +250,7 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     blocks[static_cast<size_t>(symbol.block)] = contents.bytes.data();
     state->blocks.push_back(std::move(contents));
   }
-  size_t constantBytes = 0;
+  size_t constantBytes = 0, preparedBytes = 0;
   std::vector<size_t> offsets;
   // Small constants by their place in the artifact; one without bytes begins where the next does.
   std::map<std::pair<int64_t, int64_t>, size_t> placed;
@@ -255,6 +258,11 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     offsets.push_back(constantBytes);
     if (symbol.kind == DataKind::Variable || isBound(symbol) || isBlock(symbol))
       continue;
+    if (symbol.kind == DataKind::Prepared) {
+      offsets.back() = preparedBytes;
+      preparedBytes += (static_cast<size_t>(symbol.bytes) + alignment - 1) / alignment * alignment;
+      continue;
+    }
     if (symbol.offset >= 0)
       offsets.back() =
           placed.try_emplace({symbol.offset, symbol.bytes}, constantBytes).first->second;
@@ -262,7 +270,7 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
       constantBytes += (static_cast<size_t>(std::max<int64_t>(symbol.bytes, 1)) + alignment - 1) /
                        alignment * alignment;
   }
-  if (!state->constants.allocate(constantBytes))
+  if (!state->constants.allocate(constantBytes) || !state->prepared.allocate(preparedBytes))
     return resourceExhaustedError("no memory for the constants of " + artifact.source);
   std::vector<std::pair<std::string, const void *>> data;
   for (auto [symbol, offset] : zip(artifact.symbols, offsets)) {
@@ -278,6 +286,9 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
                                        symbol.name + "' of " + artifact.source + " is not bound");
     } else if (isBlock(symbol)) {
       address = blocks[static_cast<size_t>(symbol.block)];
+    } else if (symbol.kind == DataKind::Prepared) {
+      address = state->prepared.data() + offset;
+      state->preparedByName[symbol.name] = address;
     } else {
       char *target = state->constants.data() + offset;
       if (std::optional<std::string_view> contents = contentsOf(artifact, symbol)) {
@@ -392,6 +403,13 @@ const void *LinkedModule::find(std::string_view contents) const {
   });
   return it == end ? nullptr : it->second;
 }
+
+const void *LinkedModule::prepared(std::string_view name) const {
+  auto it = state->preparedByName.find(name);
+  return it == state->preparedByName.end() ? nullptr : it->second;
+}
+
+bool LinkedModule::protectPrepared() { return state->prepared.protect(); }
 
 int64_t LinkedModule::sharedConstantBytes() const { return state->sharedBytes; }
 

@@ -53,6 +53,10 @@ public:
   void *raw(std::string_view function) const;
   /// Where a small constant with these contents lies; null if there is none.
   const void *find(std::string_view contents) const;
+  /// Where data of kind Prepared lies, writable until protectPrepared(); null if there is none of that name, or if it was bound.
+  const void *prepared(std::string_view name) const;
+  /// To be called once it has been written. False if the system refuses.
+  bool protectPrepared();
   /// Bytes of large constants that were in memory already, for other modules of the session.
   int64_t sharedConstantBytes() const;
 

@@ -193,7 +193,8 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
         signature.scratchBytes = std::max({signature.scratchBytes, scratch.getInt(), int64_t(1)});
       callee.walk([&](memref::GetGlobalOp get) {
         auto global = module.lookupSymbol<memref::GlobalOp>(get.getName());
-        signature.usesState |= global && global.getInitialValue() && !global.getConstant();
+        signature.usesState |= global && global.getInitialValue() && !global.getConstant() &&
+                               !global->hasAttr(ir::preparedAttr);
       });
       callee.walk([&](ir::AllocOp alloc) {
         ir::Scope scope = *ir::Scope::parse(alloc.getScope());

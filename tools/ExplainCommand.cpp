@@ -269,7 +269,8 @@ Object toJson(const std::string &policy, const Cost &cost) {
 
 void printData(const Object &data, std::ostream &out) {
   out << "data, in bytes\n";
-  std::vector<std::vector<std::string>> rows = {{"constants", "parameters", "variables"}, {}};
+  std::vector<std::vector<std::string>> rows = {
+      {"constants", "parameters", "prepared", "variables"}, {}};
   for (const std::string &kind : rows[0])
     rows[1].push_back(std::to_string(number(data, kind)));
   if (int64_t count = number(data, "duplicate_constants"); count > 0) {

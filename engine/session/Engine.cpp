@@ -576,6 +576,12 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   // The linked module has those that it uses.
   artifact.blocks.clear();
   moduleState.artifact = std::move(artifact);
+  std::vector<FunctionSignature> &signatures = moduleState.artifact.functions;
+  if (!signatures.empty() && signatures.back().prepares) {
+    const FunctionSignature preparing = std::move(signatures.back());
+    signatures.pop_back();
+    PLIM_RETURN_IF_ERROR(module->prepareConstants(preparing));
+  }
   for (const FunctionSignature &function : moduleState.artifact.functions)
     if (!function.plan.buffers.empty())
       moduleState.planners[&function] = std::make_unique<CallPlanner>(function);
@@ -599,6 +605,14 @@ Module::~Module() {
 StatusOr<std::shared_ptr<ModuleState>> Module::createState() const {
   const Engine::State &engine = *state->engine->state;
   return ModuleState::create(state->layout, engine.pool, engine.guarded);
+}
+
+Status Module::prepareConstants(const FunctionSignature &preparing) const {
+  const std::string what = "the constants of " + state->artifact.source;
+  StatusOr<std::vector<runtime::Value>> called = Function(shared_from_this(), &preparing).call({});
+  if (!called.ok())
+    return called.status().withContext("preparing " + what);
+  return state->linked->protectPrepared() ? okStatus() : unavailableError("cannot protect " + what);
 }
 
 const std::vector<FunctionSignature> &Module::functions() const {

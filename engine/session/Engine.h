@@ -374,6 +374,8 @@ private:
   friend class Function;
   friend class Specializations;
   Module();
+  /// Runs the function that writes them, once.
+  Status prepareConstants(const jit::FunctionSignature &preparing) const;
   struct State;
   std::unique_ptr<State> state;
 };

@@ -378,6 +378,10 @@ Specializations::link(size_t function, const jit::Artifact &artifact, Externals 
     if (symbol.kind == DataKind::Parameter) {
       if (auto it = general.parameters.find(symbol.name); it != general.parameters.end())
         address = it->second.data();
+    } else if (symbol.kind == DataKind::Prepared) {
+      address = general.linked->prepared(symbol.name);
+      if (!address)
+        return failedPreconditionError("it needs other constants than the code for all extents");
     } else if (!symbol.pool.empty()) {
       if (auto it = general.pinned.find(symbol.name); it != general.pinned.end())
         address = it->second;

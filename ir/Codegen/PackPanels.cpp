@@ -1,4 +1,5 @@
 #include "ir/Codegen/OperandCopies.h"
+#include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Products.h"
 #include "ir/Codegen/SmallIntegers.h"
@@ -189,6 +190,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       else
         ++missed;
     }
+    unpackRest(function);
   }
 
   int64_t lanes(linalg::LinalgOp op) const {
@@ -214,6 +216,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     const int64_t rows = iterations(op, product.rowLoops).value_or(INT64_MAX);
     OpOperand &panel = op->getOpOperand(product.panel);
     const AffineMap map = op.getMatchingIndexingMap(&panel);
+    if (unpackingOf(panel.get()))
+      return true;
     if (!isContiguousAlong(map, product.column))
       return rows >= rowsWorthATransposition;
     if (!map.isProjectedPermutation())
@@ -419,8 +423,12 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
         loops.erase(loops.begin() + 1);
         memory.erase(memory.begin() + 1);
       }
-      Copy panel = copyOf(rewriter, part, product.panel, loops, memory, shape.empty() ? 0 : filled,
-                          /*padding=*/0, panelForm);
+      const int64_t widened = shape.empty() ? 0 : filled;
+      std::optional<Copy> ready =
+          panelForm == Form::Same ? panelOf(rewriter, part, product, widened) : std::nullopt;
+      Copy panel = ready ? *ready
+                         : copyOf(rewriter, part, product.panel, loops, memory, widened,
+                                  /*padding=*/0, panelForm);
       if (arePairs) {
         (void)withPairs(rewriter, part, product, rows, panel, shape);
         continue;

@@ -36,6 +36,34 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "dispatch functions that could not be split">];
 }
 
+def PlimPropagateLayouts : Pass<"plim-propagate-layouts", "::mlir::ModuleOp"> {
+  let summary = "Store the images of a network as its convolutions compute them best";
+  let description = [{
+    A convolution with constant filters is fastest with the filters as columns of its product (`Products.h`): any number of pixels
+    are rows, and the panels are of what lies there in the right order already (`plim-prepare-constants`). So where the result has
+    pixels innermost, as all networks that store images by channels have it, it is computed the other way round, and everything
+    that goes along the same dimensions follows: sums, activations, borders, poolings, convolutions of single channels. Products
+    and sums read operands in any order. What else reads them gets them transposed; a network for which that is not worth its
+    products stays as it is.
+
+    ```mlir
+    %r = linalg.generic ins(%x, %w : tensor<1x64x58x58xf32>, tensor<128x64x3x3xf32>) outs(%f) -> tensor<1x128x56x56xf32>
+    %s = linalg.generic ins(%r : tensor<1x128x56x56xf32>) outs(%e) { arith.maximumf }
+    // becomes
+    %t = linalg.transpose ins(%w) permutation = [1, 2, 3, 0]
+    %r = linalg.generic ins(%x, %t : tensor<1x64x58x58xf32>, tensor<64x3x3x128xf32>) outs(%f) -> tensor<1x56x56x128xf32>
+    %s = linalg.generic ins(%r : tensor<1x56x56x128xf32>) outs(%e) { arith.maximumf }
+    ```
+
+    Upstream's propagation of layouts moves `linalg.pack`, and neither transpositions nor through windows.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"turned", "turned", "products whose filters have become columns">,
+    Statistic<"followed", "followed", "other ops that have another layout">,
+    Statistic<"missed", "missed", "ops of networks that are too small for it">];
+}
+
 def PlimCollapseProducts : Pass<"plim-collapse-products", "::mlir::func::FuncOp"> {
   let summary = "Make one loop of those that a product runs along together";
   let description = [{
@@ -55,6 +83,30 @@ def PlimCollapseProducts : Pass<"plim-collapse-products", "::mlir::func::FuncOp"
                            "::mlir::affine::AffineDialect"];
   let statistics = [
     Statistic<"collapsed", "collapsed", "products with fewer loops">];
+}
+
+def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
+  let summary = "Make the panels of products with constants once";
+  let description = [{
+    The operand with the columns of a product (`Products.h`) that is a constant, or computed from such, and that
+    `plim-pack-panels` would copy in each call: it is brought into the order of panels here, which `plim-prepare-constants`
+    computes once. `plim.unpack_panels` stands for the operand, and `plim-pack-panels` takes the panels from behind it.
+    Operands of other forms (pairs, tiles, elements that are widened) are copied as before.
+
+    ```mlir
+    %r = linalg.matmul ins(%x, %w : tensor<?x768xf32>, tensor<768x512xf32>) outs(%f) -> tensor<?x512xf32>
+    // becomes
+    %e = tensor.expand_shape %w [[0], [1, 2]] : tensor<768x512xf32> into tensor<768x16x32xf32>
+    %p = linalg.transpose ins(%e) permutation = [1, 0, 2]
+    %u = plim.unpack_panels %p {column = 1, rest = array<i64: 0>} : tensor<16x768x32xf32> -> tensor<768x512xf32>
+    %r = linalg.matmul ins(%x, %u) outs(%f) -> tensor<?x512xf32>
+    ```
+  }];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", "256", "Width of a vector">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::plim::ir::PlimDialect"];
+  let statistics = [
+    Statistic<"packed", "packed", "operands whose panels are made once">];
 }
 
 def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
@@ -156,6 +208,13 @@ def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::Func
   let dependentDialects = ["::mlir::amx::AMXDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect"];
   let statistics = [Statistic<"lowered", "lowered", "products lowered">];
+}
+
+def PlimPrefetchPanels : Pass<"plim-prefetch-panels", "::mlir::func::FuncOp"> {
+  let summary = "Fetch the panel that comes next while one is computed with";
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"prefetched", "prefetched", "reads of panels that fetch the next one">];
 }
 
 def PlimTransposeCopies : Pass<"plim-transpose-copies", "::mlir::func::FuncOp"> {

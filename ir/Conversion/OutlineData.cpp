@@ -35,7 +35,10 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
         ++inlined;
         continue;
       }
-      StringRef kind = !value ? "parameter" : global.getConstant() ? "constant" : "variable";
+      StringRef kind = !value                                    ? "parameter"
+                       : global->hasAttr(plim::ir::preparedAttr) ? "prepared"
+                       : global.getConstant()                    ? "constant"
+                                                                 : "variable";
       SmallVector<NamedAttribute> entry = {
           builder.getNamedAttr("name", builder.getStringAttr(name)),
           builder.getNamedAttr("kind", builder.getStringAttr(kind)),
@@ -57,7 +60,8 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       if (guarded)
         global.removeAlignmentAttr();
       // LLVM may move loads from what nothing writes.
-      global.setConstant(kind != "variable");
+      global.setConstant(kind != "variable" && kind != "prepared");
+      global->removeAttr(plim::ir::preparedAttr);
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);
       // Out of the way of the symbols of the C library.
       std::string symbol = (plim::ir::dataPrefix + name).str();

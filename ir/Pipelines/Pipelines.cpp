@@ -126,9 +126,22 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     llvm::append_range(specialize.extents, options.specializedExtents);
     manager.addPass(createPlimSpecializeExtents(specialize));
   }
+  // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
+  const bool prepares = !options.oracle && !options.guarded && options.devices.empty() &&
+                        !StringRef(options.policy).starts_with("fixed");
+  if (prepares)
+    manager.addPass(createPlimPropagateLayouts());
   if (!options.oracle) {
     manager.addNestedPass<func::FuncOp>(createPlimCollapseProducts());
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
+  }
+  if (prepares) {
+    PlimPackConstantsOptions pack;
+    pack.vectorBits = options.vectorBits;
+    manager.addPass(createPlimPackConstants(pack));
+    PlimPrepareConstantsOptions prepare;
+    prepare.inlineConstantBytes = inlineBytesOf(options);
+    manager.addPass(createPlimPrepareConstants(prepare));
   }
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
@@ -225,6 +238,7 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   manager.addPass(createPlimDistributeWorkgroups());
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(createPlimLowerTileProducts());
+  function.addPass(createPlimPrefetchPanels());
   function.addPass(createPlimExpandCopies());
   function.addPass(createPlimExpandTransfers());
   function.addPass(createConvertLinalgToLoopsPass());

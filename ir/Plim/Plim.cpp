@@ -105,6 +105,25 @@ void RequireOp::getEffects(
   effects.emplace_back(MemoryEffects::Write::get());
 }
 
+LogicalResult UnpackPanelsOp::verify() {
+  RankedTensorType panels = getPanels().getType(), result = getResult().getType();
+  const int64_t column = int64_t(getColumn());
+  SmallVector<int64_t> all(getRest());
+  all.push_back(column);
+  if (!isPermutationVector(all) || int64_t(all.size()) != result.getRank() ||
+      panels.getRank() != result.getRank() + 1)
+    return emitOpError("has other dimensions than its panels");
+  const int64_t width = std::max<int64_t>(1, getWidth());
+  SmallVector<int64_t> shape = {(result.getDimSize(unsigned(column)) + width - 1) / width};
+  for (int64_t dimension : getRest())
+    shape.push_back(result.getDimSize(unsigned(dimension)));
+  shape.push_back(getWidth());
+  if (panels.getShape() != ArrayRef(shape) || panels.getElementType() != result.getElementType())
+    return emitOpError("does not have the shape of its panels, which would be ")
+           << panels.clone(shape);
+  return success();
+}
+
 LogicalResult TileProductOp::verify() {
   if (getOutputs().empty() || getOutputs().size() > 2)
     return emitOpError("has one sum, and memory for some rows of it");

@@ -102,6 +102,11 @@ inline constexpr llvm::StringLiteral stackSumAttr = "plim.stack_sum";
 /// On a function: the stack budget that its call tree had to keep.
 inline constexpr llvm::StringLiteral stackBudgetAttr = "plim.stack_budget";
 
+/// Of a module: computes what depends on constants alone, once, after it has been linked (plim-prepare-constants).
+inline constexpr llvm::StringLiteral prepareFunction = "plim.prepare";
+/// On that function, and on the globals that it writes.
+inline constexpr llvm::StringLiteral preparedAttr = "plim.prepared";
+
 /// Where an allocation may live, and after placement where it lives.
 struct Scope {
   enum Kind { Global, Stack, Workspace, Pool, Local, Workgroup };

@@ -257,6 +257,30 @@ def Plim_TileProductOp : Plim_Op<"tile_product", [
   let hasVerifier = 1;
 }
 
+def Plim_UnpackPanelsOp : Plim_Op<"unpack_panels", [Pure]> {
+  let summary = "an operand of a product, of which there are panels";
+  let description = [{
+    The tensor whose elements `panels` has in another order: first the number of a panel, which holds as many neighbours along dimension
+    `column` of the result as the innermost dimension of `panels` has places, zeros behind the last; then the other dimensions of
+    the result, in the order of `rest`; innermost the columns of the panel. So `result[k, n]` is `panels[n / 32, k, n % 32]` where 32 is that
+    width, `column` is 1 and `rest` is `[0]`.
+
+    `plim-pack-constants` makes it, and `plim-pack-panels` reads the panels themselves in its place.
+
+    ```mlir
+    %w = plim.unpack_panels %panels {column = 1 : i64, rest = array<i64: 0>} : tensor<16x768x32xf32> -> tensor<768x500xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$panels, I64Attr:$column, DenseI64ArrayAttr:$rest);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$panels attr-dict `:` type($panels) `->` type($result)";
+  let extraClassDeclaration = [{
+    /// Columns of a panel.
+    int64_t getWidth() { return getPanels().getType().getShape().back(); }
+  }];
+  let hasVerifier = 1;
+}
+
 def Plim_RequireOp : Plim_Op<"require", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "fail the call, now, if a condition does not hold";
   let description = [{

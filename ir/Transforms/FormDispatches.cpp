@@ -101,7 +101,7 @@ bool isInPlace(tensor::InsertSliceOp insert) {
 
 /// Copied into each dispatch that uses it, instead of being bound: it costs nothing there.
 bool isCheap(Operation *op, int64_t inlineConstantBytes) {
-  if (isa<tensor::EmptyOp, AllocOp>(op) || isInitializer(op))
+  if (isa<tensor::EmptyOp, AllocOp, UnpackPanelsOp>(op) || isInitializer(op))
     return true;
   Attribute value;
   if (!matchPattern(op, m_Constant(&value)))

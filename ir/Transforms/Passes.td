@@ -309,6 +309,33 @@ def PlimElementwiseToLinalg : Pass<"plim-elementwise-to-linalg", "::mlir::func::
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
+  let summary = "Compute once, when the module is linked, what depends on constants alone";
+  let description = [{
+    What functions compute of constants and parameters alone (`FixedValues.h`) moves to `@plim.prepare`, which the engine runs
+    once it has linked the module, and which leaves the results in globals of the module (`plim.prepared`) that nobody writes
+    from then on: filters in the order in which convolutions read them, weights that are widened or scaled. Only what computes
+    moves, not views of it, and not what is so small that it stands in the code, or four times as large as what it is made of:
+    memory would be read where a register does. Equal values are one; their name is a digest of how they come about.
+
+    Nothing moves where the host has no pages, so that memory is what was given.
+
+    ```mlir
+    %w = bufferization.to_tensor %weights restrict : memref<64x128xi8> to tensor<64x128xi8>
+    %f = linalg.generic ins(%w) outs(%e : tensor<64x128xf32>) { arith.sitofp, arith.mulf }
+    // becomes
+    %g = memref.get_global @plim.prepare.0f3c : memref<64x128xf32>
+    %f = bufferization.to_tensor %g restrict : memref<64x128xf32> to tensor<64x128xf32>
+    ```
+  }];
+  let options = [
+    Option<"inlineConstantBytes", "inline-constant-bytes", "int64_t", "64", "what is no larger stays in the code">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"prepared", "prepared", "values that are computed once">];
+}
+
 def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {
   let summary = "Give ops whose destination must not be written a destination of their own";
   let description = [{

@@ -5,13 +5,13 @@
 
 Each has rows, columns and a sum, and up to two dimensions more that are of a batch, of one operand alone or summed over too;
 operands and result lie in any order of their dimensions, some of which only the call knows; the result is added to what is
-there, or to zero, and something may read it. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels. With one and with two
+there, or to zero, and something may read it. Operands may be parameters of the module. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels. With one and with two
 threads the results are equal, bit for bit. Exit status 1 if any was wrong; its source is printed.
 """
 import numpy as np
 import plimsoll as pl
 
-from products import TYPES, Consumer, compare, run, tensor_type
+from products import TYPES, Consumer, choose_parameters, compare, run, tensor_type, with_parameters
 
 SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 24, 31, 32, 33, 48, 49, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257,
          512, 513, 600, 1025, 1100]
@@ -45,6 +45,8 @@ class Contraction:
         self.extensions = ["extf" if self.sum == "f32" else rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
         self.adds = rng.random() < 0.4
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
+        self.parameters = choose_parameters(
+            rng, {"a": self.type(self.left, self.element), "b": self.type(self.right, self.element)})
 
     def type(self, names, element):
         return tensor_type(names, self.sizes, self.unknown, element)
@@ -58,7 +60,7 @@ class Contraction:
         final = self.type(self.consumer.final, self.sum)
         kind = "f" if self.sum[0] == "f" else "i"
         widen = self.element != self.sum
-        return "\n".join([
+        return with_parameters("\n".join([
             f"func.func @main(%a: {left}, %b: {right}, %c: {result}{self.consumer.arguments()}) -> {final} {{",
             f"  %zero = arith.constant {'0.0' if kind == 'f' else '0'} : {self.sum}",
             f"  %z = linalg.fill ins(%zero : {self.sum}) outs(%c : {result}) -> {result}",
@@ -73,7 +75,7 @@ class Contraction:
             f"  }} -> {result}",
             *self.consumer.lines(),
             f"  return {self.consumer.value} : {final}",
-            "}"])
+            "}"]), self.parameters)
 
     def shape(self, names):
         return [self.sizes[name] for name in names]
@@ -105,7 +107,10 @@ def check(contraction, engines, values):
     b = contraction.operand(contraction.shape(contraction.right), contraction.element, values)
     c = contraction.operand(contraction.shape(contraction.result), contraction.sum, values)
     more = contraction.consumer.values(lambda shape: contraction.operand(shape, contraction.sum, values))
-    have = [np.asarray(engine.loads(contraction.source()).main(a, b, c, *more)) for engine in engines]
+    parameters = {name: {"a": a, "b": b}[name] for name in contraction.parameters}
+    arguments = [value for name, value in (("a", a), ("b", b)) if name not in parameters]
+    have = [np.asarray(engine.loads(contraction.source(), parameters=parameters).main(*arguments, c, *more))
+            for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
         return "one thread and two give different results"
     want = np.einsum(f"{contraction.left},{contraction.right}->{contraction.result}", contraction.widened(a, 0),

@@ -6,12 +6,12 @@
 Half are linalg's named operations, all that linalg has, half generic ones whose image, filter and result lie in any order of
 their dimensions. Images have up to three dimensions, groups, and elements before the first and behind the last window; windows
 have strides and dilations; some extents are known to the call alone; something may read
-the result. With one and with two threads the results are equal, bit for bit; so
+the result; operands may be parameters of the module. With one and with two threads the results are equal, bit for bit; so
 are those of strict code and of the oracle, for every fourth. Exit status 1 if any was wrong; its source is printed.
 """
 import numpy as np
 
-from products import TYPES, Consumer, compare, run, tensor_type
+from products import TYPES, Consumer, choose_parameters, compare, run, tensor_type, with_parameters
 
 # Letters: n batch, g groups, c channels, f channels of the result, m channels of the result for each of the image, and
 # d, h, w of the result; capitals are those of the filter.
@@ -92,6 +92,8 @@ class Convolution:
             rng.shuffle(self.loops)
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
         self.isStrict = rng.random() < 0.25
+        self.parameters = choose_parameters(
+            rng, {"a": self.type(self.image, self.element), "b": self.type(self.filter, self.element)})
         self.depth = np.prod([size for letter, size in self.sizes.items() if letter not in self.result])
 
     def extent(self, letter):
@@ -147,7 +149,8 @@ class Convolution:
                 f"    %s = arith.add{kind} %sum, %p : {self.sum}",
                 f"    linalg.yield %s : {self.sum}",
                 f"  }} -> {result}"]
-        return "\n".join([*lines, *self.consumer.lines(), f"  return {self.consumer.value} : {final}", "}"])
+        return with_parameters(
+            "\n".join([*lines, *self.consumer.lines(), f"  return {self.consumer.value} : {final}", "}"]), self.parameters)
 
     def operand(self, shape, element, values):
         if element[0] == "f":
@@ -181,11 +184,17 @@ def check(convolution, engines, values):
     b = convolution.operand([convolution.sizes[letter] for letter in convolution.filter], convolution.element, values)
     c = convolution.operand([convolution.sizes[letter] for letter in convolution.result], convolution.sum, values)
     more = convolution.consumer.values(lambda shape: convolution.operand(shape, convolution.sum, values))
-    have = [np.asarray(engine.loads(convolution.source()).main(a, b, c, *more)) for engine in engines]
+    parameters = {name: {"a": a, "b": b}[name] for name in convolution.parameters}
+    arguments = [*(value for name, value in (("a", a), ("b", b)) if name not in parameters), c, *more]
+
+    def call(engine, **options):
+        return np.asarray(engine.loads(convolution.source(), parameters=parameters, **options).main(*arguments))
+
+    have = [call(engine) for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
         return "one thread and two give different results"
     if convolution.isStrict:
-        strict, oracle = (np.asarray(engines[0].loads(convolution.source(), **options).main(a, b, c, *more))
+        strict, oracle = (call(engines[0], **options)
                           for options in ({"numerics": "strict"}, {"oracle": True}))
         if strict.tobytes() != oracle.tobytes():
             return "strict code and the oracle give different results"

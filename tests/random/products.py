@@ -15,6 +15,22 @@ def tensor_type(letters, sizes, unknown, element):
     return "tensor<" + "".join(("?" if letter in unknown else str(sizes[letter])) + "x" for letter in letters) + element + ">"
 
 
+def choose_parameters(rng, types):
+    """Those of the first arguments, by name, that are parameters of the module instead: their extents are known, and NumPy has their type."""
+    return {name: kind for name, kind in types.items() if "?" not in kind and "bf16" not in kind and rng.random() < 0.4}
+
+
+def with_parameters(source, parameters):
+    """The same source with arguments of @main as parameters of the module."""
+    head, brace, body = source.partition("{\n")
+    for name, kind in parameters.items():
+        assert f"%{name}: {kind}, " in head
+        head = head.replace(f"%{name}: {kind}, ", "", 1)
+        body = f"  %{name} = ml_program.global_load_const @{name} : {kind}\n{body}"
+    names = [f"ml_program.global private @{name}(#ml_program.extern<{kind}>) : {kind}\n" for name, kind in parameters.items()]
+    return "".join(names) + head + brace + body
+
+
 class Consumer:
     """An op that reads a result element by element, or none: what is added lies along one of its dimensions, along all of them
     in any order, or both; what comes out may have its dimensions in another order, and may be summed along one of them."""
@@ -115,6 +131,14 @@ def compare(have, want, element, depth, terms):
     # root of that again times as much; of sums in f64 the reference has the same.
     allowed = epsilon * (8 * np.abs(want) + (2 * depth + 16) * terms)
     return None if (error <= allowed).all() else f"off by {error.max()}"
+
+
+def compare_floats(have, want):
+    """The same where errors have come a long way: measured by the largest number there is."""
+    if have.shape != want.shape:
+        return f"has shape {have.shape}, not {want.shape}"
+    error, allowed = np.abs(have - want).max(initial=0), 1e-4 * (1 + np.abs(want).max(initial=0))
+    return None if error <= allowed else f"off by {error}"
 
 
 def run(doc, make, check, **options):

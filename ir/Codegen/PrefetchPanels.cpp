@@ -1,0 +1,129 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMPREFETCHPANELS
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+
+namespace {
+
+/// Bytes that a prefetch brings.
+constexpr int64_t lineBytes = 64;
+/// Iterations of the loop over panels from which on the next of them is what comes next.
+constexpr int64_t manyPanels = 4;
+/// A cache that holds panels whole; what is smaller stays there from call to call.
+constexpr int64_t largeBytes = int64_t(1) << 18;
+
+struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(plim::ir::dispatchFunctionAttr))
+      return;
+    SmallVector<vector::TransferReadOp> reads;
+    function.walk([&](vector::TransferReadOp read) { reads.push_back(read); });
+    for (vector::TransferReadOp read : reads)
+      if (isOfPanel(read))
+        prefetchNext(read);
+  }
+
+  /// Does it read a whole row of what a call is given, in panels?
+  static bool isOfPanel(vector::TransferReadOp read) {
+    auto cast = read.getBase().getDefiningOp<memref::ReinterpretCastOp>();
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    if (!cast || !isa<BlockArgument>(cast.getSource()) || !type.hasStaticShape() ||
+        type.getRank() < 3)
+      return false;
+    const int64_t bytes = plim::ir::elementBytes(type.getElementType()),
+                  width = type.getShape().back();
+    return width * bytes <= 2 * lineBytes * 2 && width * bytes % lineBytes == 0 &&
+           type.getNumElements() * bytes >= largeBytes &&
+           matchPattern(read.getIndices().back(), m_Zero()) &&
+           read.getVectorType().getShape().back() == width;
+  }
+
+  static bool dependsOn(Value value, Value variable) {
+    if (value == variable)
+      return true;
+    auto apply = value.getDefiningOp<affine::AffineApplyOp>();
+    return apply && llvm::any_of(apply.getOperands(),
+                                 [&](Value operand) { return dependsOn(operand, variable); });
+  }
+
+  /// `value` in the next iteration of a loop.
+  static Value next(OpBuilder &builder, Value value, scf::ForOp loop) {
+    if (value == loop.getInductionVar())
+      return arith::AddIOp::create(builder, value.getLoc(), value, loop.getStep());
+    if (!dependsOn(value, loop.getInductionVar()))
+      return value;
+    auto apply = value.getDefiningOp<affine::AffineApplyOp>();
+    SmallVector<Value> operands = llvm::map_to_vector(
+        apply.getOperands(), [&](Value operand) { return next(builder, operand, loop); });
+    return affine::AffineApplyOp::create(builder, value.getLoc(), apply.getAffineMap(), operands);
+  }
+
+  static std::optional<int64_t> tripsOf(scf::ForOp loop) {
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    return trips ? std::optional(trips->getSExtValue()) : std::nullopt;
+  }
+
+  void prefetchNext(vector::TransferReadOp read) {
+    auto moves = [&](scf::ForOp loop) {
+      return llvm::any_of(read.getIndices(),
+                          [&](Value index) { return dependsOn(index, loop.getInductionVar()); });
+    };
+    // From the inside: the reduction, the rows, the panels.
+    auto loop = dyn_cast<scf::ForOp>(read->getParentOp());
+    while (loop && moves(loop))
+      loop = dyn_cast<scf::ForOp>(loop->getParentOp());
+    scf::ForOp rows = loop;
+    while (loop && !moves(loop))
+      loop = dyn_cast<scf::ForOp>(loop->getParentOp());
+    if (!rows || !loop || rows == loop || read->getParentOp() == rows)
+      return;
+    if (tripsOf(loop).value_or(1) < manyPanels)
+      for (scf::ForOp outer = dyn_cast<scf::ForOp>(loop->getParentOp()); outer;
+           outer = dyn_cast<scf::ForOp>(outer->getParentOp()))
+        if (moves(outer)) {
+          loop = outer;
+          break;
+        }
+    auto type = cast<MemRefType>(read.getBase().getType());
+    const int64_t bytes = plim::ir::elementBytes(type.getElementType()),
+                  lines = type.getShape().back() * bytes / lineBytes;
+    OpBuilder builder(read);
+    Location loc = read.getLoc();
+    SmallVector<Value> indices = llvm::map_to_vector(
+        read.getIndices(), [&](Value index) { return next(builder, index, loop); });
+    auto fetch = [&](Value column) {
+      indices.back() = column;
+      memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+    };
+    if (tripsOf(rows).value_or(1) >= lines) {
+      AffineExpr row, first, step;
+      bindSymbols(builder.getContext(), row, first, step);
+      // One line of a row for each tile of rows.
+      fetch(affine::AffineApplyOp::create(
+          builder, loc,
+          AffineMap::get(0, 3, ((row - first).floorDiv(step) % lines) * (lineBytes / bytes)),
+          {rows.getInductionVar(), rows.getLowerBound(), rows.getStep()}));
+    } else {
+      for (int64_t line = 0; line < lines; ++line)
+        fetch(arith::ConstantIndexOp::create(builder, loc, line * lineBytes / bytes));
+    }
+    ++prefetched;
+  }
+};
+
+} // namespace
