@@ -1,6 +1,6 @@
 /* Parameters: constants that a module only names, and that get their values when it is loaded.
  *
- * A set of buffers by name. Nothing is copied: no buffer of it may be written while a module lives that
+ * A set of buffers by name. They are used where they lie, beside what a module computes of them when it is loaded: no buffer of it may be written while a module lives that
  * has it, and a file that it came from must not be truncated; that the file is replaced or removed does not
  * matter.
  *

@@ -139,6 +139,10 @@ void plim::ir::unpackRest(func::FuncOp function) {
     IRRewriter rewriter(op);
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
       Operation *user = use.getOwner();
+      if (isOpTriviallyDead(user)) {
+        rewriter.eraseOp(user);
+        continue;
+      }
       rewriter.setInsertionPoint(user);
       auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
       const bool isSlice = slice && slice.hasUnitStride() &&

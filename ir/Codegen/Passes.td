@@ -36,6 +36,28 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "dispatch functions that could not be split">];
 }
 
+def PlimTileInsertions : Pass<"plim-tile-insertions", "::mlir::func::FuncOp"> {
+  let summary = "Split borders and concatenations into workgroups";
+  let description = [{
+    A dispatch that inserts a tensor into one that is filled, which is a border, or into one that others have a part of, which
+    is a concatenation, is split along the outermost dimension. A workgroup fills its part and writes over it while it is
+    in the caches.
+
+    ```mlir
+    %f = linalg.fill ins(%zero : f32) outs(%out : tensor<58x58x64xf32>) -> tensor<58x58x64xf32>
+    %r = tensor.insert_slice %x into %f[1, 1, 0] [56, 56, 64] [1, 1, 1] : tensor<56x56x64xf32> into tensor<58x58x64xf32>
+    // becomes
+    %r = scf.forall (%i) = (0) to (58) step (4) shared_outs(%o = %out) {
+      %f = linalg.fill ins(%zero : f32) outs(%o[%i, 0, 0] [%n, 58, 64])
+      %p = tensor.insert_slice %x[%from, 0, 0] [%some, 56, 64] into %f[%to, 1, 0]
+      tensor.parallel_insert_slice %p into %o[%i, 0, 0]
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"tiled", "tiled", "insertions of several workgroups">];
+}
+
 def PlimPropagateLayouts : Pass<"plim-propagate-layouts", "::mlir::ModuleOp"> {
   let summary = "Store the images of a network as its convolutions compute them best";
   let description = [{
@@ -212,6 +234,20 @@ def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::Func
 
 def PlimPrefetchPanels : Pass<"plim-prefetch-panels", "::mlir::func::FuncOp"> {
   let summary = "Fetch the panel that comes next while one is computed with";
+  let description = [{
+    Where panels that were made once (`plim-pack-constants`) are read for several tiles of rows, each row of a panel that is read
+    also fetches a line of the panel that the loops will come to next, into the second-level cache. All the weights of a
+    model rarely fit there, and the first tile of rows would wait for memory at every panel, the others not at all. Fetched is
+    one line in each tile of rows in turn; past the last panel what lies there is fetched, which does no harm.
+
+    ```mlir
+    scf.for %n { scf.for %m { scf.for %k {
+      %b = vector.transfer_read %panels[%n, %k, %c0] : memref<16x768x32xf32>, vector<6x32xf32>
+    // becomes
+      memref.prefetch %panels[%n1, %k, %line], read, locality<2>, data : memref<16x768x32xf32>
+      %b = vector.transfer_read %panels[%n, %k, %c0] : memref<16x768x32xf32>, vector<6x32xf32>
+    ```
+  }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
   let statistics = [
     Statistic<"prefetched", "prefetched", "reads of panels that fetch the next one">];

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPREFETCHPANELS
@@ -18,11 +17,11 @@ using namespace mlir;
 
 namespace {
 
-/// Bytes that a prefetch brings.
-constexpr int64_t lineBytes = 64;
+/// Bytes that a prefetch brings, and the most of them that a row of a panel has.
+constexpr int64_t lineBytes = 64, mostLines = 4;
 /// Iterations of the loop over panels from which on the next of them is what comes next.
 constexpr int64_t manyPanels = 4;
-/// A cache that holds panels whole; what is smaller stays there from call to call.
+/// Bytes of panels that stay in the second-level cache from call to call.
 constexpr int64_t largeBytes = int64_t(1) << 18;
 
 struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
@@ -46,7 +45,7 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
       return false;
     const int64_t bytes = plim::ir::elementBytes(type.getElementType()),
                   width = type.getShape().back();
-    return width * bytes <= 2 * lineBytes * 2 && width * bytes % lineBytes == 0 &&
+    return width * bytes <= mostLines * lineBytes && width * bytes % lineBytes == 0 &&
            type.getNumElements() * bytes >= largeBytes &&
            matchPattern(read.getIndices().back(), m_Zero()) &&
            read.getVectorType().getShape().back() == width;

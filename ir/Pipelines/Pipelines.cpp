@@ -173,6 +173,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     if (!options.strict)
       kernel.addPass(createPlimWidenAccumulators());
     kernel.addPass(createPlimTileWorkgroups());
+    kernel.addPass(createPlimTileInsertions());
     addCleanup(kernel);
     PlimPackPanelsOptions pack;
     pack.vectorBits = options.vectorBits;
@@ -238,7 +239,8 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   manager.addPass(createPlimDistributeWorkgroups());
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(createPlimLowerTileProducts());
-  function.addPass(createPlimPrefetchPanels());
+  if (!options.oracle)
+    function.addPass(createPlimPrefetchPanels());
   function.addPass(createPlimExpandCopies());
   function.addPass(createPlimExpandTransfers());
   function.addPass(createConvertLinalgToLoopsPass());

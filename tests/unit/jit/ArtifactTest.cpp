@@ -222,7 +222,7 @@ TEST(Artifact, ForgedOnesAreDataLoss) {
     EXPECT_EQ(status.code(), StatusCode::DataLoss) << what;
     EXPECT_EQ(status.message(), "the artifact's " + std::string(what) + " of 'main' are malformed");
   }
-  for (void (*forge)(DataSymbol &) : {+[](DataSymbol &symbol) { symbol.kind = DataKind(3); },
+  for (void (*forge)(DataSymbol &) : {+[](DataSymbol &symbol) { symbol.kind = DataKind(4); },
                                       +[](DataSymbol &symbol) { symbol.type.shape = {-7}; },
                                       +[](DataSymbol &symbol) { symbol.alignment = 3; },
                                       +[](DataSymbol &symbol) { symbol.block = 2; }}) {

@@ -58,6 +58,7 @@ inline Function lookup(const std::shared_ptr<Module> &module, std::string_view n
 template <typename T> constexpr ElementType elementTypeOf();
 template <> constexpr ElementType elementTypeOf<float>() { return ElementType::F32; }
 template <> constexpr ElementType elementTypeOf<double>() { return ElementType::F64; }
+template <> constexpr ElementType elementTypeOf<int8_t>() { return ElementType::I8; }
 template <> constexpr ElementType elementTypeOf<int32_t>() { return ElementType::I32; }
 
 template <typename T>

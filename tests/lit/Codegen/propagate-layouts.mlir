@@ -1,0 +1,80 @@
+// RUN: plimsoll-opt %s -plim-propagate-layouts -split-input-file | FileCheck %s
+
+// Filters become columns, and the offset, the activation and the border behind them follow; the sum reads what there is.
+// CHECK-LABEL: func.func @network
+//  CHECK-SAME:   %[[X:.*]]: tensor<1x128x16x16xf32>, %[[B:.*]]: tensor<128xf32>
+//       CHECK:   %[[W:.*]] = linalg.transpose {{.*}} permutation = [1, 2, 3, 0]
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[W]] : tensor<1x128x16x16xf32>, tensor<128x3x3x128xf32>) outs(%{{.*}} : tensor<1x14x14x128xf32>)
+//       CHECK:   %[[S:.*]] = linalg.generic {{.*}} ins(%[[R]], %[[B]] : tensor<1x14x14x128xf32>, tensor<128xf32>)
+//       CHECK:   %[[P:.*]] = tensor.insert_slice %[[S]] into %{{.*}}[0, 1, 1, 0] [1, 14, 14, 128] {{.*}} into tensor<1x16x16x128xf32>
+//   CHECK-NOT:   linalg.transpose
+//       CHECK:   linalg.generic {{.*}} ins(%[[P]] : tensor<1x16x16x128xf32>)
+#image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h + y, w + x)>
+#filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
+#result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
+#all = affine_map<(n, c, h, w) -> (n, c, h, w)>
+#channels = affine_map<(n, c, h, w) -> (c)>
+#sum = affine_map<(n, c, h, w) -> (n, c)>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @weights : memref<128x128x3x3xf32>
+  func.func @network(%x: tensor<1x128x16x16xf32>, %b: tensor<128xf32>, %out: tensor<1x128xf32>) -> tensor<1x128xf32> {
+    %z = arith.constant 0.0 : f32
+    %g = memref.get_global @weights : memref<128x128x3x3xf32>
+    %w = bufferization.to_tensor %g restrict : memref<128x128x3x3xf32> to tensor<128x128x3x3xf32>
+    %e = tensor.empty() : tensor<1x128x14x14xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x128x14x14xf32>) -> tensor<1x128x14x14xf32>
+    %r = linalg.generic {indexing_maps = [#image, #filter, #result],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<1x128x16x16xf32>, tensor<128x128x3x3xf32>) outs(%f : tensor<1x128x14x14xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x128x14x14xf32>
+    %a = linalg.generic {indexing_maps = [#all, #channels, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%r, %b : tensor<1x128x14x14xf32>, tensor<128xf32>) outs(%e : tensor<1x128x14x14xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %s = arith.addf %p, %q : f32
+      linalg.yield %s : f32
+    } -> tensor<1x128x14x14xf32>
+    %be = tensor.empty() : tensor<1x128x16x16xf32>
+    %bf = linalg.fill ins(%z : f32) outs(%be : tensor<1x128x16x16xf32>) -> tensor<1x128x16x16xf32>
+    %i = tensor.insert_slice %a into %bf[0, 0, 1, 1] [1, 128, 14, 14] [1, 1, 1, 1] : tensor<1x128x14x14xf32> into tensor<1x128x16x16xf32>
+    %t = linalg.generic {indexing_maps = [#all, #sum], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%i : tensor<1x128x16x16xf32>) outs(%out : tensor<1x128xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<1x128xf32>
+    return %t : tensor<1x128xf32>
+  }
+}
+
+// -----
+
+// A convolution of few channels alone is not worth the transposition of what comes out.
+// CHECK-LABEL: func.func @alone
+//   CHECK-NOT:   linalg.transpose
+//       CHECK:   outs(%{{.*}} : tensor<1x16x14x14xf32>)
+#image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h + y, w + x)>
+#filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
+#result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @weights : memref<16x8x3x3xf32>
+  func.func @alone(%x: tensor<1x8x16x16xf32>) -> tensor<1x16x14x14xf32> {
+    %z = arith.constant 0.0 : f32
+    %g = memref.get_global @weights : memref<16x8x3x3xf32>
+    %w = bufferization.to_tensor %g restrict : memref<16x8x3x3xf32> to tensor<16x8x3x3xf32>
+    %e = tensor.empty() : tensor<1x16x14x14xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x16x14x14xf32>) -> tensor<1x16x14x14xf32>
+    %r = linalg.generic {indexing_maps = [#image, #filter, #result],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<1x8x16x16xf32>, tensor<16x8x3x3xf32>) outs(%f : tensor<1x16x14x14xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x16x14x14xf32>
+    return %r : tensor<1x16x14x14xf32>
+  }
+}

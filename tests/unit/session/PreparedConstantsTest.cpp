@@ -1,0 +1,144 @@
+// What depends on constants alone is computed once, behind the link, and belongs to the module.
+#include "tests/unit/session/EngineFixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace plim {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+
+/// x times 40 x 40 weights of i8, halved; the name of the function that others may want is taken.
+constexpr const char *source = R"(
+ml_program.global private @w(#ml_program.extern<tensor<40x40xi8>>) : tensor<40x40xi8>
+func.func @plim.prepare(%x: f32) -> f32 {
+  return %x : f32
+}
+func.func @main(%x: tensor<?x40xf32>) -> tensor<?x40xf32> {
+  %w = ml_program.global_load_const @w : tensor<40x40xi8>
+  %half = arith.constant 0.5 : f32
+  %e = tensor.empty() : tensor<40x40xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<40x40xi8>) outs(%e : tensor<40x40xf32>) {
+  ^bb0(%a: i8, %o: f32):
+    %b = arith.sitofp %a : i8 to f32
+    %c = arith.mulf %b, %half : f32
+    linalg.yield %c : f32
+  } -> tensor<40x40xf32>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x40xf32>
+  %z = arith.constant 0.0 : f32
+  %r = tensor.empty(%n) : tensor<?x40xf32>
+  %zero = linalg.fill ins(%z : f32) outs(%r : tensor<?x40xf32>) -> tensor<?x40xf32>
+  %p = linalg.matmul ins(%x, %f : tensor<?x40xf32>, tensor<40x40xf32>) outs(%zero : tensor<?x40xf32>) -> tensor<?x40xf32>
+  return %p : tensor<?x40xf32>
+}
+)";
+
+std::vector<int8_t> weights(int seed) {
+  std::vector<int8_t> values(1600);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int8_t>((i * 37 + static_cast<size_t>(seed) * 11) % 251 - 125);
+  return values;
+}
+
+std::vector<float> inputs(size_t rows) {
+  std::vector<float> values(rows * 40);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i % 7) - 3;
+  return values;
+}
+
+/// All numbers are small multiples of a half: sums are exact in any order.
+std::vector<float> expectedProduct(const std::vector<float> &x, const std::vector<int8_t> &w) {
+  std::vector<float> product(x.size());
+  for (size_t row = 0; row < x.size() / 40; ++row)
+    for (size_t k = 0; k < 40; ++k)
+      for (size_t column = 0; column < 40; ++column)
+        product[row * 40 + column] +=
+            x[row * 40 + k] * 0.5F * static_cast<float>(w[k * 40 + column]);
+  return product;
+}
+
+Parameters parametersOf(const std::vector<int8_t> &w) {
+  return {{"w", makeBuffer<int8_t>({40, 40}, w)}};
+}
+
+std::vector<float> product(const std::shared_ptr<Module> &module, size_t rows) {
+  return elements<float>(
+      callOk(lookup(module, "main"), {makeBuffer<float>({int64_t(rows), 40}, inputs(rows))}).at(0));
+}
+
+TEST(PreparedConstants, BelongToTheModuleThatTheyWereMadeFor) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::shared_ptr<Module> first = load(*engine, source, {.parameters = parametersOf(weights(1))}),
+                          second = load(*engine, source, {.parameters = parametersOf(weights(2))});
+  ASSERT_TRUE(first && second);
+  for (size_t rows : {size_t{1}, size_t{7}, size_t{33}}) {
+    EXPECT_EQ(product(first, rows), expectedProduct(inputs(rows), weights(1)));
+    EXPECT_EQ(product(second, rows), expectedProduct(inputs(rows), weights(2)));
+  }
+}
+
+TEST(PreparedConstants, AreNoFunctionOfTheModule) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::shared_ptr<Module> module = load(*engine, source, {.parameters = parametersOf(weights(1))});
+  ASSERT_TRUE(module);
+  std::vector<std::string> names;
+  for (const jit::FunctionSignature &function : module->functions())
+    names.push_back(function.name);
+  EXPECT_THAT(names, ElementsAre("plim.prepare", "main"));
+  EXPECT_EQ(module->lookup("plim.prepare")->signature().results.size(), 1U);
+}
+
+TEST(PreparedConstants, AreMadeOfWhatIsBoundWhenAnArtifactIsLinked) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  StatusOr<jit::Artifact> compiled = engine->compile(source, "prepared.mlir", {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status().toString();
+  size_t prepared = 0;
+  for (const jit::DataSymbol &symbol : compiled->symbols)
+    prepared += symbol.kind == jit::DataKind::Prepared;
+  EXPECT_EQ(prepared, 1U);
+  for (int seed : {3, 4}) {
+    StatusOr<jit::Artifact> artifact = jit::deserialize(jit::serialize(*compiled));
+    ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+    StatusOr<std::shared_ptr<Module>> module =
+        engine->link(std::move(*artifact), parametersOf(weights(seed)));
+    ASSERT_TRUE(module.ok()) << module.status().toString();
+    EXPECT_EQ(product(*module, 5), expectedProduct(inputs(5), weights(seed)));
+  }
+}
+
+TEST(PreparedConstants, AreSharedWithCodeForCertainExtents) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::shared_ptr<Module> module =
+      load(*engine, source,
+           {.parameters = parametersOf(weights(5)),
+            .specialization = SpecializationOptions{.mode = Specialization::OnRequest}});
+  ASSERT_TRUE(module);
+  Function function = lookup(module, "main");
+  Status status =
+      function.specialize(std::vector<runtime::Value>{makeBuffer<float>({16, 40}, inputs(16))});
+  ASSERT_TRUE(status.ok()) << status.toString();
+  EXPECT_EQ(module->specializationStatistics().made, 1U);
+  for (size_t rows : {size_t{16}, size_t{17}})
+    EXPECT_EQ(product(module, rows), expectedProduct(inputs(rows), weights(5)));
+}
+
+TEST(PreparedConstants, AreNotMadeWhereMemoryIsWhatWasGiven) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  for (const char *policy : {"fixed:65536", "auto"}) {
+    StatusOr<jit::Artifact> compiled = engine->compile(source, "prepared.mlir", {.policy = policy});
+    ASSERT_TRUE(compiled.ok()) << compiled.status().toString();
+    EXPECT_EQ(compiled->functions.back().prepares, std::string(policy) == "auto");
+  }
+}
+
+} // namespace
+} // namespace plim
