@@ -12,6 +12,7 @@ namespace plim::jit {
 class LoadWholeBytes : public llvm::PassInfoMixin<LoadWholeBytes> {
 public:
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+  static bool isRequired() { return true; }
 };
 
 } // namespace plim::jit

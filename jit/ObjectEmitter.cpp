@@ -1,6 +1,7 @@
 #include "jit/ObjectEmitter.h"
 
 #include "jit/LoadWholeBytes.h"
+#include "jit/NumericExtremes.h"
 #include "jit/UnrollTables.h"
 #include "jit/VectorMath.h"
 
@@ -189,6 +190,10 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
       machine.getTargetTriple().getArch() == llvm::Triple::x86_64)
     library.addVectorizableFunctions(vectorMathFunctions(device->vectorBits));
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  builder.registerPipelineStartEPCallback(
+      [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+        passes.addPass(llvm::createModuleToFunctionPassAdaptor(NumericExtremes()));
+      });
   if (kind == CodeKind::Kernel)
     builder.registerVectorizerEndEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {

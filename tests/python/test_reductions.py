@@ -1,0 +1,106 @@
+"""Reductions with every combiner of arith, over lengths around those of vectors, against NumPy."""
+
+import numpy as np
+import pytest
+
+import plimsoll as pl
+
+LENGTHS = [1, 2, 3, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 33, 64, 100]
+ROWS = 5
+INTEGERS, FLOATS = [np.int8, np.int16, np.int32, np.int64], [np.float16, np.float32, np.float64]
+
+
+def unsigned(function):
+    return lambda x, axis: function(x.view(f"u{x.itemsize}"), axis=axis).astype(f"u{x.itemsize}").view(x.dtype)
+
+
+def lowest(dtype):
+    return -np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).min
+
+
+def highest(dtype):
+    return np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+
+
+def wrapped(function):
+    return lambda x, axis: function(x, axis=axis, dtype=x.dtype)
+
+
+# The element to start from, and what NumPy does.
+COMBINERS = {
+    "addf": (lambda _: 0, lambda x, axis: x.astype(np.float64).sum(axis)),
+    "mulf": (lambda _: 1, lambda x, axis: x.astype(np.float64).prod(axis)),
+    "maximumf": (lowest, np.max), "minimumf": (highest, np.min),
+    "maxnumf": (lowest, np.fmax.reduce), "minnumf": (highest, np.fmin.reduce),
+    "addi": (lambda _: 0, wrapped(np.sum)), "muli": (lambda _: 1, wrapped(np.prod)),
+    "maxsi": (lowest, np.max), "minsi": (highest, np.min),
+    "maxui": (lambda _: 0, unsigned(np.max)), "minui": (lambda _: -1, unsigned(np.min)),
+    "andi": (lambda _: -1, np.bitwise_and.reduce), "ori": (lambda _: 0, np.bitwise_or.reduce),
+    "xori": (lambda _: 0, np.bitwise_xor.reduce)}
+
+
+def literal(value, name):
+    if name[0] == "i":
+        return str(int(value))
+    if np.isfinite(value):
+        return f"{float(value)}"
+    width, pattern = {"f16": (4, 0x7C00), "f32": (8, 0x7F800000), "f64": (16, 0x7FF0000000000000)}[name]
+    return f"0x{pattern | (1 << (4 * width - 1) if value < 0 else 0):0{width}X}"
+
+
+def source(combiner, dtype, cases):
+    """A function for each length, axis, and whether the extent is known."""
+    name = ("f" if np.dtype(dtype).kind == "f" else "i") + str(8 * np.dtype(dtype).itemsize)
+    start = literal(COMBINERS[combiner][0](dtype), name)
+    lines = []
+    for length, axis, known in cases:
+        extent = length if known else "?"
+        shape = [ROWS, extent] if axis == 1 else [extent, ROWS]
+        kind, out = f"tensor<{shape[0]}x{shape[1]}x{name}>", f"tensor<{ROWS}x{name}>"
+        lines.append(f"""
+          func.func @f{length}_{axis}_{int(known)}(%x: {kind}) -> {out} {{
+            %c = arith.constant {start} : {name}
+            %e = tensor.empty() : {out}
+            %f = linalg.fill ins(%c : {name}) outs(%e : {out}) -> {out}
+            %r = linalg.reduce {{ arith.{combiner} }} ins(%x : {kind}) outs(%f : {out}) dimensions = [{axis}]
+            return %r : {out}
+          }}""")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("numerics", ["default", "strict"])
+@pytest.mark.parametrize("combiner", COMBINERS)
+def test_every_length(combiner, numerics):
+    random = np.random.default_rng(5)
+    is_float = combiner.endswith("f")
+    cases = [(length, 1, True) for length in LENGTHS] + [(7, 0, True), (13, 0, True), (16, 0, True), (13, 1, False), (7, 0, False)]
+    for dtype in FLOATS if is_float else INTEGERS:
+        module = pl.loads(source(combiner, dtype, cases), numerics=numerics)
+        for length, axis, known in cases:
+            shape = (ROWS, length) if axis == 1 else (length, ROWS)
+            if is_float:
+                x = random.standard_normal(shape).astype(dtype)
+                if combiner == "mulf":  # of a size that stays
+                    x = np.exp(x / 8)
+            else:
+                x = random.integers(lowest(dtype), highest(dtype), shape, dtype, endpoint=True)
+            inputs = [x]
+            if "max" in combiner or "min" in combiner:
+                if is_float:  # single ones, and nothing else
+                    some = x.copy()
+                    some[random.random(shape) < 0.3] = np.nan
+                    inputs += [some, np.full(shape, np.nan, dtype)]
+            for values in inputs:
+                have = np.asarray(getattr(module, f"f{length}_{axis}_{int(known)}")(values))
+                if combiner in ("maxnumf", "minnumf"):  # with what they start from
+                    start = dtype(COMBINERS[combiner][0](dtype))
+                    extreme = np.fmax if combiner == "maxnumf" else np.fmin
+                    want = extreme(COMBINERS[combiner][1](values, axis=axis), start)
+                else:
+                    want = COMBINERS[combiner][1](values, axis=axis)
+                what = f"{combiner} of {length} {np.dtype(dtype)} along {axis}, {'known' if known else 'open'}"
+                if combiner in ("addf", "mulf"):
+                    np.testing.assert_allclose(have, want, rtol=length * np.finfo(dtype).eps, err_msg=what,
+                                               atol=length * np.finfo(dtype).eps * (combiner == "addf"))
+                else:
+                    np.testing.assert_array_equal(have, want, err_msg=what)
