@@ -1,5 +1,5 @@
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/Products.h"
+#include "ir/Transforms/Products.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Destinations.h"

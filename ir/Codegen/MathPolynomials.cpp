@@ -119,16 +119,18 @@ struct Reduced {
   Emitter::Integer n;
   Value r;
 };
-/// For x in [-104, 89] or NaN. ln(2) is in two parts, the first so short that n times it is exact.
+/// For x in [-176, 89] or NaN. ln(2) is in two parts, the first so short that n times it is exact.
 Reduced reduce(Emitter &e, Value x) {
   Emitter::Integer n = e.round(x, 0x1.715476p+0F, 2 * Emitter::exponentBias);
   Value r = e.mulAdd(n.number, e.number(-0x1.62e4p-1F), x);
   return {n, e.mulAdd(n.number, e.number(-0x1.7f7d1cp-20F), r)};
 }
 
-/// 2^n e^r. The last product alone may overflow or become a denormal, so it is rounded once.
+/// 2^n e^r. The last product alone may overflow or become a denormal, so it is rounded once. It is zero below -104; at -176 both
+/// factors are zero, too: a product that is rounded to zero takes a processor a hundred times as long, and what masks leave out
+/// of a softmax is minus infinity.
 Value exp(Emitter &e, Value x) {
-  x = e.atLeast(e.atMost(x, 89), -104); // infinite or zero beyond
+  x = e.atLeast(e.atMost(x, 89), -176);
   auto [n, r] = reduce(e, x);
   auto [first, second] = e.halves(n.bits);
   Value power = e.powerOfTwo(first);

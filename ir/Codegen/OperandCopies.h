@@ -1,7 +1,7 @@
 // Copies of operands of products, in the order and in the form in which they are read.
 #pragma once
 
-#include "ir/Codegen/Products.h"
+#include "ir/Transforms/Products.h"
 
 namespace plim::ir {
 

@@ -1,6 +1,6 @@
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/Products.h"
+#include "ir/Transforms/Products.h"
 #include "ir/Codegen/SmallIntegers.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"

@@ -1,12 +1,12 @@
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/Products.h"
 #include "ir/Codegen/SmallIntegers.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Plim/ProductInstructions.h"
+#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -542,25 +542,6 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       whole = enclosing(whole);
     }
     return true;
-  }
-
-  /// What a tensor is a part of, or the one whose memory it has; null if it has memory of its own.
-  static Value enclosing(Value tensor) {
-    if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-      auto loop = dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
-      OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
-      return init ? init->get() : Value();
-    }
-    Operation *definition = tensor.getDefiningOp();
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition))
-      return slice.getSource();
-    if (auto slice = dyn_cast<tensor::InsertSliceOp>(definition))
-      return slice.getDest();
-    if (auto cast = dyn_cast<tensor::CastOp>(definition))
-      return cast.getSource();
-    if (auto written = dyn_cast<DestinationStyleOpInterface>(definition))
-      return written.getTiedOpOperand(mlir::cast<OpResult>(tensor))->get();
-    return {};
   }
 
   /// Lines of an image are often no multiple of vectors. Copies the windows of several lines beside each other, which fill

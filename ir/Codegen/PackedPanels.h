@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/Codegen/OperandCopies.h"
-#include "ir/Codegen/Products.h"
+#include "ir/Transforms/Products.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -86,6 +86,31 @@ def PlimPropagateLayouts : Pass<"plim-propagate-layouts", "::mlir::ModuleOp"> {
     Statistic<"missed", "missed", "ops of networks that are too small for it">];
 }
 
+def PlimPropagateReshapes : Pass<"plim-propagate-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Give ops that follow each other the same dimensions";
+  let description = [{
+    Ops between which a reshape stands cannot be fused. Dimensions of one element that an op reads or writes at a constant
+    index, which reductions keep in other frameworks, are dropped; and where a product of joined batches, or of joined rows,
+    stands between ops on all of their dimensions, its loops are split as these are. What is read by nothing but a reshape of
+    other operands is a view.
+
+    ```mlir
+    %s = linalg.batch_matmul ins(%q, %k : tensor<24x64x32xf32>, tensor<24x32x64xf32>) outs(%e) -> tensor<24x64x64xf32>
+    %x = tensor.expand_shape %s [[0, 1], [2], [3]] : tensor<24x64x64xf32> into tensor<2x12x64x64xf32>
+    %y = linalg.generic ins(%x) ...
+    // becomes
+    %x = linalg.generic ins(%q', %k' : tensor<2x12x64x32xf32>, tensor<2x12x32x64xf32>) outs(%e') -> tensor<2x12x64x64xf32>
+    %y = linalg.generic ins(%x) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::affine::AffineDialect"];
+  let statistics = [
+    Statistic<"reduced", "reduced", "ops with fewer dimensions">,
+    Statistic<"moved", "moved", "reshapes that an op takes the place of">,
+    Statistic<"missed", "missed", "reshapes that would bring nothing together">];
+}
+
 def PlimCollapseProducts : Pass<"plim-collapse-products", "::mlir::func::FuncOp"> {
   let summary = "Make one loop of those that a product runs along together";
   let description = [{
@@ -187,6 +212,40 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     Statistic<"inTiles", "in-tiles", "products in tile registers">,
     Statistic<"paired", "paired", "products of small integers that are taken two iterations at a time">,
     Statistic<"missed", "missed", "products that could not be blocked">];
+}
+
+def PlimComputeInPlace : Pass<"plim-compute-in-place", "::mlir::func::FuncOp"> {
+  let summary = "Compute element by element in the memory of an operand that is not needed any more";
+  let description = [{
+    In a dispatch function, an elementwise op whose result would have memory of its own takes that of an operand of the same
+    type and order, if that was computed here and is read by nothing behind. Rows of a workgroup that several ops go over
+    then take a part of the nearer caches once.
+
+    ```mlir
+    %e = linalg.generic ins(%scores, %max) outs(%empty) { exp(%in - %m) }
+    // becomes
+    %e = linalg.generic ins(%max) outs(%scores) { exp(%out - %m) }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"reused", "reused", "ops that compute in place">];
+}
+
+def PlimPadScratch : Pass<"plim-pad-scratch", "::mlir::func::FuncOp"> {
+  let summary = "Keep the rows of scratch memory from falling on one set of the caches";
+  let description = [{
+    Memory that a dispatch function allocates for rows whose length is a multiple of 4096 bytes gets rows that are a line of
+    the caches longer: a column of it would otherwise fall on a single set of the nearest cache, which holds a few lines.
+
+    ```mlir
+    %s = tensor.empty() : tensor<64x1024xf32>
+    // becomes
+    %m = tensor.empty() : tensor<64x1040xf32>
+    %s = tensor.extract_slice %m[0, 0] [64, 1024] [1, 1] : tensor<64x1040xf32> to tensor<64x1024xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"padded", "padded", "tensors with longer rows">];
 }
 
 def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {

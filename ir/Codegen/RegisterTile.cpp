@@ -1,8 +1,8 @@
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/Products.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -66,18 +66,15 @@ int64_t columnsFor(int64_t size, int64_t lanes) {
 /// Rows that may be read along in turns although their elements fall on the same set of the nearest cache, which holds eight
 /// lines or more: two are left for the columns.
 constexpr int64_t rowsOnOneSet = 6;
-/// Bytes from one element to the next that does so.
-constexpr int64_t setPeriod = 4096;
-
 /// Do elements of consecutive iterations of a loop fall on the same set of the cache?
 bool fallsOnOneSet(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
   Value source = operand.get();
-  while (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>())
-    if (slice.getSourceType().getRank() ==
+  for (Value whole = enclosing(source); whole; whole = enclosing(whole)) {
+    if (cast<RankedTensorType>(whole.getType()).getRank() !=
         cast<RankedTensorType>(operand.get().getType()).getRank())
-      source = slice.getSource();
-    else
       return false;
+    source = whole;
+  }
   auto type = cast<RankedTensorType>(source.getType());
   const AffineMap map = op.getMatchingIndexingMap(&operand);
   for (auto [dimension, index] : llvm::enumerate(map.getResults())) {
@@ -89,7 +86,7 @@ bool fallsOnOneSet(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
         return false;
       stride = plim::checkedMul(stride, extent).value_or(0);
     }
-    return stride % setPeriod == 0 && stride != 0;
+    return stride % cacheSetPeriod == 0 && stride != 0;
   }
   return false;
 }

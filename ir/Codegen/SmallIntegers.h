@@ -1,7 +1,7 @@
 // Products of small integers, taken two iterations of the reduction at a time (plim.dot_pairs).
 #pragma once
 
-#include "ir/Codegen/Products.h"
+#include "ir/Transforms/Products.h"
 
 namespace plim::ir {
 

@@ -1,8 +1,8 @@
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/Products.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 #include "targets/dlti/Dlti.h"
 
@@ -37,8 +37,8 @@ constexpr int64_t workgroupCost = int64_t(1) << 21;
 constexpr int64_t pointCost = 64;
 /// The same for an element that a reduction reads once.
 constexpr int64_t reducedElementCost = 8;
-/// Assumed trip count of a loop that is not known at load.
-constexpr int64_t unknownTripCount = 256;
+/// Assumed trip count of a loop that is not known at load, and of one along rows that have to fit into a cache.
+constexpr int64_t unknownTripCount = 256, unknownRowLength = 1024;
 /// Of a dispatch with a contraction: as many workgroups for each core, if they are worth a task, so that the cores end
 /// together; the fewer there are, the more of what is loaded is used again.
 constexpr int64_t workgroupsPerCore = 4;
@@ -121,12 +121,13 @@ int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll) {
   return canTakeAll && size <= 8 * planned ? size : planned;
 }
 
-/// Iterations of the parallel loops together.
-int64_t parallelPoints(linalg::LinalgOp op) {
+/// Iterations of the parallel loops together, `unknown` for those of one that is not known.
+int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) {
   int64_t points = 1;
   for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
     if (kind == utils::IteratorType::parallel)
-      points = cappedProduct(points, std::max<int64_t>(1, tripCount(size)));
+      points =
+          cappedProduct(points, ShapedType::isDynamic(size) ? unknown : std::max<int64_t>(1, size));
   return points;
 }
 
@@ -253,11 +254,15 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     int64_t mostRows = roles.isOfTiles ? 2 * machine.sharedRows : machine.sharedRows;
     // Whole rows are gone over more than once: a quarter of the cache has room for them.
     if (roles.columns.empty()) {
-      int64_t rowLength = 1;
-      for (auto [loop, size] : llvm::enumerate(sizes))
-        if (!llvm::is_contained(loops, int64_t(loop)) &&
-            root.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
-          rowLength = cappedProduct(rowLength, std::max<int64_t>(1, tripCount(size)));
+      int64_t rowLength = 1, rows = 1;
+      for (int64_t loop : loops)
+        rows = cappedProduct(rows, ShapedType::isDynamic(sizes[loop])
+                                       ? unknownRowLength
+                                       : std::max<int64_t>(1, sizes[loop]));
+      // The root's, or the longer ones of a producer.
+      root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
+        rowLength = std::max(rowLength, parallelPoints(op, unknownRowLength) / rows);
+      });
       mostRows =
           std::min(mostRows, std::max(leastWholeRows, 2 * machine.resultElements / rowLength));
     }

@@ -114,3 +114,23 @@ linalg::LinalgOp plim::ir::takeMarked(func::FuncOp function, StringRef attribute
   });
   return found;
 }
+
+Value plim::ir::enclosing(Value tensor) {
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+    OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+    return init ? init->get() : Value();
+  }
+  Operation *definition = tensor.getDefiningOp();
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition))
+    return slice.getSource();
+  if (auto slice = dyn_cast<tensor::InsertSliceOp>(definition))
+    return slice.getDest();
+  if (auto view = dyn_cast<tensor::CastOp>(definition))
+    return view.getSource();
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(definition))
+    return loop.getInits()[cast<OpResult>(tensor).getResultNumber()];
+  if (auto written = dyn_cast<DestinationStyleOpInterface>(definition))
+    return written.getTiedOpOperand(cast<OpResult>(tensor))->get();
+  return {};
+}

@@ -20,4 +20,10 @@ void fuseFill(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
 /// replace.
 mlir::linalg::LinalgOp takeMarked(mlir::func::FuncOp function, llvm::StringRef attribute);
 
+/// What a tensor is a part of, or the one whose memory it has; null if it has memory of its own, or that of an argument.
+mlir::Value enclosing(mlir::Value tensor);
+
+/// Bytes after which addresses fall on the same set of the nearest cache again.
+inline constexpr int64_t cacheSetPeriod = 4096;
+
 } // namespace plim::ir

@@ -129,6 +129,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
   const bool prepares = !options.oracle && !options.guarded && options.devices.empty() &&
                         !StringRef(options.policy).starts_with("fixed");
+  if (!options.oracle)
+    manager.addNestedPass<func::FuncOp>(createPlimPropagateReshapes());
   if (prepares)
     manager.addPass(createPlimPropagateLayouts());
   if (!options.oracle) {
@@ -182,6 +184,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     PlimTransposeCopiesOptions transpose;
     transpose.vectorBits = options.vectorBits;
     kernel.addPass(createPlimTransposeCopies(transpose));
+    kernel.addPass(createPlimComputeInPlace());
+    kernel.addPass(createPlimPadScratch());
     PlimRegisterTileOptions tile;
     tile.vectorBits = options.vectorBits;
     kernel.addPass(createPlimRegisterTile(tile));

@@ -1,6 +1,8 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/Passes.h"
+#include "ir/Transforms/Products.h"
+#include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,8 +23,17 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
+using plim::checkedMul;
 
 namespace {
+
+/// The most columns of a product whose rows are computed where they are used: one workgroup takes all columns of its rows.
+constexpr int64_t mostColumnsOfRows = 256;
+/// The most iterations of a reduction that computes such rows: the deeper it is, the less is it worth that they stay in the
+/// caches, against workgroups of fewer rows, for each of which the other operand is loaded again.
+constexpr int64_t mostDepthOfRows = 256;
+/// The fewest such rows of all workgroups together, so that there is work for several.
+constexpr int64_t leastRows = 48;
 
 /// For each loop of an op of a cluster: the loop of the root that it runs along with, or none.
 using LoopMap = SmallVector<std::optional<unsigned>>;
@@ -267,14 +278,67 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     ++fused;
   }
 
+  /// Is the operand the rows of a product, larger than its result, which cost less where a workgroup computes those that it
+  /// needs than in memory? Like the probabilities of attention.
+  static bool isOfRows(OpOperand &use) {
+    auto op = cast<linalg::LinalgOp>(use.getOwner());
+    std::optional<Product> product = productOf(op);
+    if (!product || use.getOperandNumber() != product->rows)
+      return false;
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    // Nothing where they are not known.
+    auto iterations = [&](ArrayRef<unsigned> loops) -> std::optional<int64_t> {
+      int64_t count = 1;
+      for (unsigned loop : loops) {
+        if (ShapedType::isDynamic(sizes[loop]))
+          return std::nullopt;
+        count = checkedMul(count, sizes[loop]).value_or(INT64_MAX);
+      }
+      return count;
+    };
+    const int64_t columns = iterations(product->columnLoops).value_or(INT64_MAX);
+    SmallVector<unsigned> parallel = product->batchLoops;
+    llvm::append_range(parallel, product->rowLoops);
+    return columns <= mostColumnsOfRows &&
+           iterations(product->depthLoops).value_or(INT64_MAX) / 2 >= columns &&
+           iterations(parallel).value_or(INT64_MAX) >= leastRows && isShallow(use.get());
+  }
+
+  /// Are all reductions of products that the value depends on in its block, through what might be computed along with it,
+  /// known to be short?
+  static bool isShallow(Value rows) {
+    llvm::SetVector<Operation *> behind;
+    auto add = [&](Value value) {
+      auto op = value.getDefiningOp<linalg::LinalgOp>();
+      if (op && op.hasPureTensorSemantics() && op->getBlock() == rows.getParentBlock())
+        behind.insert(op);
+    };
+    add(rows);
+    for (size_t i = 0; i < behind.size(); ++i) {
+      auto op = cast<linalg::LinalgOp>(behind[i]);
+      if (!isContraction(op)) {
+        llvm::for_each(op.getDpsInputs(), add);
+        continue;
+      }
+      int64_t depth = 1;
+      for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+        if (kind == utils::IteratorType::reduction)
+          depth =
+              ShapedType::isDynamic(size) ? INT64_MAX : checkedMul(depth, size).value_or(INT64_MAX);
+      if (depth > mostDepthOfRows)
+        return false;
+    }
+    return true;
+  }
+
   /// Follows one use of a producer: which loop of the root each loop of the producer runs along.
   static bool followUse(Cluster &cluster, linalg::LinalgOp producer, OpOperand &use, LoopMap &map) {
     auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
     // A destination is handled when the op is outlined, a value captured by a body is random access.
     if (!consumer || consumer.isDpsInit(&use))
       return false;
-    // An operand of a contraction is read many times: it is worth materialising.
-    if (isContraction(consumer))
+    // An operand of a contraction is read many times: it is worth materialising, if not in the caches.
+    if (isContraction(consumer) && !isOfRows(use))
       return false;
     AffineMap read = consumer.getMatchingIndexingMap(&use);
     AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(use.get()));

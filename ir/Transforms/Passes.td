@@ -396,7 +396,10 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     at least one of its parallel loops tiles them without computing anything twice. So elementwise
     consumers fuse with the contraction or reduction they follow, and chains of row-wise reductions
     (softmax, layer normalisation) become one dispatch; those nearest to the root come first, as many as
-    a dispatch may have. Fills and copies that make destinations, empty
+    a dispatch may have. An operand of a product is worth having in memory, unless it is the rows of one with at most 256
+    columns and is larger than the result: these are computed by the workgroup that needs them, and stay in its caches. So
+    attention is one dispatch. What computes them may be a product itself if its sums have at most 256 terms, and there must be
+    48 rows. Fills and copies that make destinations, empty
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. Slices whose elements lie next to each other are views of what they are slices of, and so are
     the results that ops write into such a slice.

@@ -289,3 +289,22 @@ func.func private @whole_rows(%a: memref<2048x512xf32>, %b: memref<512x2048xf32>
       : (tensor<2048x2048xf32>, memref<2048x2048xf32>) -> ()
   return
 }
+
+// Rows that a producer makes longer than those of the result have to fit into the cache as well: 4096 each of 128 would take 2 MiB.
+// CHECK-LABEL: func.func private @long_producer(
+//       CHECK: scf.forall (%{{.*}}) = (0) to (960) step (48)
+func.func private @long_producer(%a: memref<960x64xf32>, %b: memref<64x4096xf32>, %c: memref<4096x64xf32>, %o: memref<960x64xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %z = arith.constant 0.0 : f32
+  %at = bufferization.to_tensor %a restrict : memref<960x64xf32> to tensor<960x64xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<64x4096xf32> to tensor<64x4096xf32>
+  %ct = bufferization.to_tensor %c restrict : memref<4096x64xf32> to tensor<4096x64xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<960x64xf32> to tensor<960x64xf32>
+  %e = tensor.empty() : tensor<960x4096xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<960x4096xf32>) -> tensor<960x4096xf32>
+  %m = linalg.matmul ins(%at, %bt : tensor<960x64xf32>, tensor<64x4096xf32>) outs(%f : tensor<960x4096xf32>) -> tensor<960x4096xf32>
+  %g = linalg.fill ins(%z : f32) outs(%ot : tensor<960x64xf32>) -> tensor<960x64xf32>
+  %r = linalg.matmul ins(%m, %ct : tensor<960x4096xf32>, tensor<4096x64xf32>) outs(%g : tensor<960x64xf32>) -> tensor<960x64xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o : (tensor<960x64xf32>, memref<960x64xf32>) -> ()
+  return
+}

@@ -336,3 +336,58 @@ func.func @complex(%x: tensor<4xcomplex<f32>>, %i: index) -> tensor<4xcomplex<f3
   } -> tensor<4xcomplex<f32>>
   return %r : tensor<4xcomplex<f32>>
 }
+
+// -----
+
+// Rows of a product of few columns are computed where they are used, with what computes them: attention.
+// CHECK-LABEL: func.func @attention(
+// CHECK-COUNT-1: plim.dispatch
+//     CHECK-NOT: plim.dispatch
+//         CHECK: return
+func.func @attention(%q: tensor<12x128x64xf32>, %k: tensor<12x64x256xf32>, %v: tensor<12x256x64xf32>) -> tensor<12x128x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<12x128x256xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<12x128x256xf32>) -> tensor<12x128x256xf32>
+  %s = linalg.batch_matmul ins(%q, %k : tensor<12x128x64xf32>, tensor<12x64x256xf32>) outs(%f : tensor<12x128x256xf32>) -> tensor<12x128x256xf32>
+  %x = linalg.exp ins(%s : tensor<12x128x256xf32>) outs(%e : tensor<12x128x256xf32>) -> tensor<12x128x256xf32>
+  %e1 = tensor.empty() : tensor<12x128x64xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<12x128x64xf32>) -> tensor<12x128x64xf32>
+  %r = linalg.batch_matmul ins(%x, %v : tensor<12x128x256xf32>, tensor<12x256x64xf32>) outs(%f1 : tensor<12x128x64xf32>) -> tensor<12x128x64xf32>
+  return %r : tensor<12x128x64xf32>
+}
+
+// -----
+
+// Not if the sums are long, if there are many columns, if there are few rows, or as the other operand.
+// CHECK-LABEL: func.func @layers(
+//       CHECK:   plim.dispatch @layers_contraction_0
+//       CHECK:   plim.dispatch @layers_contraction_1
+//       CHECK:   plim.dispatch @layers_contraction_2
+//       CHECK:   plim.dispatch @layers_contraction_3
+//       CHECK:   plim.dispatch @layers_elementwise_5
+//       CHECK:   plim.dispatch @layers_contraction_7
+func.func @layers(%x: tensor<128x768xf32>, %a: tensor<768x1024xf32>, %b: tensor<1024x64xf32>, %c: tensor<64x512xf32>, %d: tensor<512x384xf32>)
+    -> (tensor<128x384xf32>, tensor<4x8xf32>, tensor<128x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128x1024xf32>) -> tensor<128x1024xf32>
+  %m = linalg.matmul ins(%x, %a : tensor<128x768xf32>, tensor<768x1024xf32>) outs(%f : tensor<128x1024xf32>) -> tensor<128x1024xf32>
+  %r = linalg.exp ins(%m : tensor<128x1024xf32>) outs(%e : tensor<128x1024xf32>) -> tensor<128x1024xf32>
+  %e1 = tensor.empty() : tensor<128x64xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<128x64xf32>) -> tensor<128x64xf32>
+  %n = linalg.matmul ins(%r, %b : tensor<128x1024xf32>, tensor<1024x64xf32>) outs(%f1 : tensor<128x64xf32>) -> tensor<128x64xf32>
+  %e2 = tensor.empty() : tensor<128x512xf32>
+  %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<128x512xf32>) -> tensor<128x512xf32>
+  %o = linalg.matmul ins(%n, %c : tensor<128x64xf32>, tensor<64x512xf32>) outs(%f2 : tensor<128x512xf32>) -> tensor<128x512xf32>
+  %e3 = tensor.empty() : tensor<128x384xf32>
+  %f3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<128x384xf32>) -> tensor<128x384xf32>
+  %p = linalg.matmul ins(%o, %d : tensor<128x512xf32>, tensor<512x384xf32>) outs(%f3 : tensor<128x384xf32>) -> tensor<128x384xf32>
+  %e4 = tensor.empty() : tensor<4x8xf32>
+  %f4 = linalg.fill ins(%zero : f32) outs(%e4 : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = tensor.extract_slice %x[0, 0] [4, 64] [1, 1] : tensor<128x768xf32> to tensor<4x64xf32>
+  %e5 = tensor.empty() : tensor<4x64xf32>
+  %s1 = linalg.exp ins(%s : tensor<4x64xf32>) outs(%e5 : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %t = tensor.extract_slice %c[0, 0] [64, 8] [1, 1] : tensor<64x512xf32> to tensor<64x8xf32>
+  %u = linalg.matmul ins(%s1, %t : tensor<4x64xf32>, tensor<64x8xf32>) outs(%f4 : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %p, %u, %n : tensor<128x384xf32>, tensor<4x8xf32>, tensor<128x64xf32>
+}

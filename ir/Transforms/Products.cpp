@@ -1,4 +1,4 @@
-#include "ir/Codegen/Products.h"
+#include "ir/Transforms/Products.h"
 
 using namespace mlir;
 using namespace plim::ir;

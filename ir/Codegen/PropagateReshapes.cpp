@@ -1,0 +1,138 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Destinations.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMPROPAGATERESHAPES
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+bool mayChange(linalg::LinalgOp op) {
+  return op && op.hasPureTensorSemantics() && !op->hasAttr(deviceAttr) &&
+         llvm::none_of(op.getDpsInits(), constrainedAllocation);
+}
+
+bool isStatic(Value tensor) { return cast<RankedTensorType>(tensor.getType()).hasStaticShape(); }
+
+/// Would an op with the shape on the other side of a reshape, whose loops would be split, stand beside one that it could be
+/// fused with?
+bool bringsTogether(OpOperand *operand) {
+  if (auto reshape = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
+    return isStatic(reshape.getResult()) &&
+           mayChange(operand->get().getDefiningOp<linalg::LinalgOp>()) &&
+           llvm::any_of(reshape->getUsers(),
+                        [](Operation *user) { return isa<linalg::LinalgOp>(user); });
+  auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  return reshape && isStatic(reshape.getSrc()) &&
+         mayChange(dyn_cast<linalg::LinalgOp>(operand->getOwner())) &&
+         reshape.getSrc().getDefiningOp<linalg::LinalgOp>();
+}
+
+struct PropagateReshapes : plim::ir::impl::PlimPropagateReshapesBase<PropagateReshapes> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    dropConstantIndices(function);
+    RewritePatternSet patterns(&getContext());
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [&](OpOperand *operand) {
+      const bool moves = bringsTogether(operand);
+      ++(moves ? moved : missed);
+      return moves;
+    });
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applySoundPatterns(function, std::move(patterns))))
+      signalPassFailure();
+  }
+
+  /// Dimensions of one element that are read or written at a constant, such as those that a reduction keeps, go.
+  void dropConstantIndices(func::FuncOp function) {
+    SmallVector<linalg::GenericOp> ops;
+    function.walk([&](linalg::GenericOp op) {
+      if (mayChange(op) && llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+            return constantDimensions(op, operand).any();
+          }))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : ops) {
+      dropConstantIndices(rewriter, op);
+      ++reduced;
+    }
+  }
+
+  /// The dimensions of an operand that have one element, which all iterations of the op use.
+  static llvm::SmallBitVector constantDimensions(linalg::GenericOp op, OpOperand &operand) {
+    const AffineMap map = op.getMatchingIndexingMap(&operand);
+    llvm::SmallBitVector dimensions(map.getNumResults());
+    for (auto [dimension, index] : llvm::enumerate(map.getResults()))
+      if (isa<AffineConstantExpr>(index) &&
+          cast<RankedTensorType>(operand.get().getType()).getDimSize(unsigned(dimension)) == 1)
+        dimensions.set(unsigned(dimension));
+    return dimensions;
+  }
+
+  static void dropConstantIndices(IRRewriter &rewriter, linalg::GenericOp op) {
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> operands;
+    SmallVector<AffineMap> maps;
+    SmallVector<SmallVector<ReassociationIndices>> groups;
+    for (OpOperand &operand : op->getOpOperands()) {
+      const llvm::SmallBitVector dropped = constantDimensions(op, operand);
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      groups.emplace_back();
+      if (dropped.none()) {
+        operands.push_back(operand.get());
+        maps.push_back(map);
+        continue;
+      }
+      // Each that goes is joined with the one that stays in front of it, or with the first that does.
+      ReassociationIndices leading;
+      for (unsigned dimension = 0; dimension < dropped.size(); ++dimension) {
+        if (!dropped.test(dimension)) {
+          groups.back().push_back(std::exchange(leading, {}));
+          groups.back().back().push_back(dimension);
+        } else {
+          (groups.back().empty() ? leading : groups.back().back()).push_back(dimension);
+        }
+      }
+      operands.push_back(
+          tensor::CollapseShapeOp::create(rewriter, op.getLoc(), operand.get(), groups.back()));
+      maps.push_back(map.dropResults(dropped));
+    }
+    const unsigned inputs = op.getNumDpsInputs();
+    auto outs = ArrayRef(operands).drop_front(inputs);
+    auto reduced = linalg::GenericOp::create(
+        rewriter, op.getLoc(), TypeRange(ValueRange(outs)), ArrayRef(operands).take_front(inputs),
+        outs, maps, op.getIteratorTypesArray(), nullptr, linalg::getPrunedAttributeList(op));
+    rewriter.inlineRegionBefore(op.getRegion(), reduced.getRegion(), reduced.getRegion().begin());
+    SmallVector<Value> results;
+    for (auto [result, old, group] : llvm::zip_equal(reduced.getResults(), op.getResults(),
+                                                     ArrayRef(groups).drop_front(inputs))) {
+      if (result.getType() == old.getType()) {
+        results.push_back(result);
+        continue;
+      }
+      Value init = op.getDpsInits()[results.size()];
+      results.push_back(
+          tensor::ExpandShapeOp::create(rewriter, op.getLoc(), old.getType(), result, group,
+                                        tensor::getMixedSizes(rewriter, op.getLoc(), init)));
+    }
+    rewriter.replaceOp(op, results);
+  }
+};
+
+} // namespace

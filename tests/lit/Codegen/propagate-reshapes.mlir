@@ -1,0 +1,93 @@
+// RUN: plimsoll-opt %s -plim-propagate-reshapes -canonicalize -split-input-file --mlir-print-local-scope | FileCheck %s
+
+// A dimension that a reduction keeps is read at a constant: it goes.
+// CHECK-LABEL: func.func @kept
+//       CHECK:   %[[S:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<?xf32>)
+//       CHECK:   linalg.generic {indexing_maps = [{{.*}}, affine_map<(d0, d1) -> (d0)>, {{.*}}], {{.*}} ins(%{{.*}}, %[[S]] : tensor<?x64xf32>, tensor<?xf32>)
+#whole = affine_map<(i, j) -> (i, j)>
+#kept = affine_map<(i, j) -> (i, 0)>
+func.func @kept(%x: tensor<?x64xf32>, %n: index) -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty(%n) : tensor<?x1xf32>
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e0 : tensor<?x1xf32>) -> tensor<?x1xf32>
+  %s = linalg.generic {indexing_maps = [#whole, #kept], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x64xf32>) outs(%f : tensor<?x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?x1xf32>
+  %y = linalg.generic {indexing_maps = [#whole, #kept, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<?x64xf32>, tensor<?x1xf32>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.divf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// Leading dimensions, and all of them.
+// CHECK-LABEL: func.func @all
+//       CHECK:   tensor.collapse_shape %{{.*}} {{\[}}[0, 1]] : tensor<1x8xf32> into tensor<8xf32>
+//       CHECK:   tensor.collapse_shape %{{.*}} [] : tensor<1x1xf32> into tensor<f32>
+//       CHECK:   linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<8xf32>, tensor<f32>)
+func.func @all(%x: tensor<1x8xf32>, %s: tensor<1x1xf32>) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (0, j)>, affine_map<(i, j) -> (0, 0)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<1x8xf32>, tensor<1x1xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.mulf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// A place in more than one element stays.
+// CHECK-LABEL: func.func @first
+//       CHECK:   linalg.generic {{.*}} ins(%{{.*}} : tensor<3x8xf32>)
+func.func @first(%x: tensor<3x8xf32>) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (0, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// A product of joined batches between ops on all dimensions.
+// CHECK-LABEL: func.func @batches
+//       CHECK:   %[[X:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3x8x16xf32>)
+//       CHECK:   %[[P:.*]] = linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<2x3x8x16xf32>, tensor<2x3x16x4xf32>)
+//       CHECK:   linalg.generic {{.*}} ins(%[[P]] : tensor<2x3x8x4xf32>)
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+func.func @batches(%q: tensor<2x3x8x16xf32>, %k: tensor<6x16x4xf32>) -> tensor<2x3x8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x3x8x16xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%q : tensor<2x3x8x16xf32>) outs(%e : tensor<2x3x8x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<2x3x8x16xf32>
+  %c = tensor.collapse_shape %x [[0, 1], [2], [3]] : tensor<2x3x8x16xf32> into tensor<6x8x16xf32>
+  %e1 = tensor.empty() : tensor<6x8x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e1 : tensor<6x8x4xf32>) -> tensor<6x8x4xf32>
+  %p = linalg.batch_matmul ins(%c, %k : tensor<6x8x16xf32>, tensor<6x16x4xf32>) outs(%f : tensor<6x8x4xf32>) -> tensor<6x8x4xf32>
+  %s = tensor.expand_shape %p [[0, 1], [2], [3]] output_shape [2, 3, 8, 4] : tensor<6x8x4xf32> into tensor<2x3x8x4xf32>
+  %e2 = tensor.empty() : tensor<2x3x8x4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%s : tensor<2x3x8x4xf32>) outs(%e2 : tensor<2x3x8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<2x3x8x4xf32>
+  return %y : tensor<2x3x8x4xf32>
+}
