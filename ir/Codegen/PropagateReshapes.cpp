@@ -2,6 +2,7 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Destinations.h"
+#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -26,17 +27,19 @@ bool mayChange(linalg::LinalgOp op) {
 
 bool isStatic(Value tensor) { return cast<RankedTensorType>(tensor.getType()).hasStaticShape(); }
 
-/// Would an op with the shape on the other side of a reshape, whose loops would be split, stand beside one that it could be
+bool isProduct(Operation *op) {
+  auto product = dyn_cast_or_null<linalg::LinalgOp>(op);
+  return mayChange(product) && productOf(product);
+}
+
+/// Would a product with the shape on the other side of a reshape, whose loops would be split, stand beside an op that it could be
 /// fused with?
 bool bringsTogether(OpOperand *operand) {
   if (auto reshape = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
-    return isStatic(reshape.getResult()) &&
-           mayChange(operand->get().getDefiningOp<linalg::LinalgOp>()) &&
-           llvm::any_of(reshape->getUsers(),
-                        [](Operation *user) { return isa<linalg::LinalgOp>(user); });
+    return isStatic(reshape.getResult()) && isProduct(operand->get().getDefiningOp()) &&
+           llvm::any_of(reshape->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
   auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-  return reshape && isStatic(reshape.getSrc()) &&
-         mayChange(dyn_cast<linalg::LinalgOp>(operand->getOwner())) &&
+  return reshape && isStatic(reshape.getSrc()) && isProduct(operand->getOwner()) &&
          reshape.getSrc().getDefiningOp<linalg::LinalgOp>();
 }
 
@@ -44,18 +47,31 @@ struct PropagateReshapes : plim::ir::impl::PlimPropagateReshapesBase<PropagateRe
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     dropConstantIndices(function);
+    splitProducts(function);
     RewritePatternSet patterns(&getContext());
-    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [&](OpOperand *operand) {
-      const bool moves = bringsTogether(operand);
-      ++(moves ? moved : missed);
-      return moves;
-    });
     tensor::populateFoldTensorEmptyPatterns(patterns);
     linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applySoundPatterns(function, std::move(patterns))))
       signalPassFailure();
+  }
+
+  /// Each of those that there are at most once on either side: what splits one would be reshapes of others, and so on without end.
+  void splitProducts(func::FuncOp function) {
+    SmallVector<Operation *> ops;
+    function.walk([&](Operation *op) {
+      auto reshape = dyn_cast<tensor::ExpandShapeOp>(op);
+      if (isProduct(op) || (reshape && isProduct(reshape.getSrc().getDefiningOp())))
+        ops.push_back(op);
+    });
+    RewritePatternSet patterns(&getContext());
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [&](OpOperand *operand) {
+      const bool moves = bringsTogether(operand);
+      ++(moves ? moved : missed);
+      return moves;
+    });
+    (void)applySoundPatterns(ops, std::move(patterns), GreedyRewriteStrictness::ExistingOps);
   }
 
   /// Dimensions of one element that are read or written at a constant, such as those that a reduction keeps, go.

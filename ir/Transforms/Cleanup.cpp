@@ -1,7 +1,6 @@
 #include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -65,9 +64,10 @@ LogicalResult plim::ir::applySoundPatterns(Operation *root, RewritePatternSet pa
   return applyPatternsGreedily(root, FrozenRewritePatternSet(std::move(patterns), unsoundNames()));
 }
 
-LogicalResult plim::ir::applySoundPatterns(ArrayRef<Operation *> ops, RewritePatternSet patterns) {
+LogicalResult plim::ir::applySoundPatterns(ArrayRef<Operation *> ops, RewritePatternSet patterns,
+                                           GreedyRewriteStrictness strictness) {
   GreedyRewriteConfig config;
-  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  config.setStrictness(strictness);
   return applyOpPatternsGreedily(ops, FrozenRewritePatternSet(std::move(patterns), unsoundNames()),
                                  config);
 }

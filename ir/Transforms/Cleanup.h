@@ -9,6 +9,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <memory>
 
@@ -29,8 +30,9 @@ void addCleanup(mlir::OpPassManager &manager, Extents extents = Extents::Checked
 /// Fails if there is no end to it.
 llvm::LogicalResult applySoundPatterns(mlir::Operation *root, mlir::RewritePatternSet patterns);
 
-/// The same on `ops`, and on what patterns put in their places.
-llvm::LogicalResult applySoundPatterns(llvm::ArrayRef<mlir::Operation *> ops,
-                                       mlir::RewritePatternSet patterns);
+/// The same on `ops`, and on what patterns put in their places unless `strictness` says otherwise.
+llvm::LogicalResult applySoundPatterns(
+    llvm::ArrayRef<mlir::Operation *> ops, mlir::RewritePatternSet patterns,
+    mlir::GreedyRewriteStrictness strictness = mlir::GreedyRewriteStrictness::ExistingAndNewOps);
 
 } // namespace plim::ir
