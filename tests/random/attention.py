@@ -5,11 +5,12 @@
 
 softmax(Q K^T) V as exporters write it: with batches and heads, of which several may share keys and values, operands stored
 in any order, scale, masks that are added, causal ones, sums that keep their dimension or not, linalg.softmax or its parts,
-products of what was collapsed to one batch, extents that are not known, elements of f16 and f64. With one and with two threads the
+products of what was collapsed to one batch, extents that are not known, elements of f16, bf16 and f64, probabilities of these. With one and with two threads the
 results are equal, bit for bit, and strict code gives the bits of the oracle, for every fourth. Exit status 1 if any was wrong; its
 source is printed.
 """
 import numpy as np
+import plimsoll as pl
 
 from products import TYPES, compare_floats, run, tensor_type
 
@@ -24,7 +25,8 @@ class Attention:
     def __init__(self, rng):
         self.rng, self.count, self.lines = rng, 0, []
         self.isStrict = rng.random() < 0.25
-        self.element = rng.choice(["f32"] * 6 + ["f64", "f16"])
+        self.element = rng.choice(["f32"] * 6 + ["f64", "f16", "bf16", "bf16"])
+        self.narrows = self.element in ("f16", "bf16") and rng.random() < 0.7
         self.sum = "f64" if self.element == "f64" else "f32"
         self.batch = rng.choice(["", "b", "h", "h", "bh", "bh", "hg", "bhg"])
         self.sizes = {"b": rng.choice([1, 2]), "h": rng.choice([1, 2, 3, 12]), "g": rng.choice([2, 3]), "q": rng.choice([0, *LENGTHS]),
@@ -58,10 +60,10 @@ class Attention:
     def type(self, letters, element=None):
         return tensor_type(letters, self.sizes, self.unknown, element or self.sum)
 
-    def empty(self, letters):
+    def empty(self, letters, element=None):
         name = self.name()
         sizes = ", ".join(f"%n{letter}" for letter in letters if letter in self.unknown)
-        self.lines.append(f"  {name} = tensor.empty({sizes}) : {self.type(letters)}")
+        self.lines.append(f"  {name} = tensor.empty({sizes}) : {self.type(letters, element)}")
         return name
 
     def filled(self, letters, value):
@@ -69,19 +71,20 @@ class Attention:
         self.lines.append(f"  {name} = linalg.fill ins({value} : {self.sum}) outs({out} : {self.type(letters)}) -> {self.type(letters)}")
         return name
 
-    def generic(self, inputs, letters, loops, body, out=None):
+    def generic(self, inputs, letters, loops, body, out=None, element=None):
         """`inputs` are names, letters, elements; a letter 1 is a dimension of one element."""
-        name, out = self.name(), out or self.empty(letters)
+        element = element or self.sum
+        name, out = self.name(), out or self.empty(letters, element)
         maps = ", ".join(f"affine_map<({', '.join(loops)}) -> ({', '.join('0' if each == '1' else each for each in some)})>"
                          for some in [each for _, each, _ in inputs] + [letters])
         kinds = ", ".join('"parallel"' if loop in letters else '"reduction"' for loop in loops)
         sizes = {**self.sizes, "1": 1}
-        types = ", ".join(tensor_type(each, sizes, self.unknown, element) for _, each, element in inputs)
-        scalars = ", ".join([f"%a{i}: {element}" for i, (_, _, element) in enumerate(inputs)] + [f"%o: {self.sum}"])
-        kind = tensor_type(letters, sizes, self.unknown, self.sum)
+        types = ", ".join(tensor_type(each, sizes, self.unknown, its) for _, each, its in inputs)
+        scalars = ", ".join([f"%a{i}: {its}" for i, (_, _, its) in enumerate(inputs)] + [f"%o: {element}"])
+        kind = tensor_type(letters, sizes, self.unknown, element)
         self.lines.append(f"  {name} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}\n"
                           f"      ins({', '.join(each for each, _, _ in inputs)} : {types}) outs({out} : {kind}) {{\n"
-                          f"  ^bb0({scalars}):\n    {body}\n    linalg.yield %r : {self.sum}\n  }} -> {kind}")
+                          f"  ^bb0({scalars}):\n    {body}\n    linalg.yield %r : {element}\n  }} -> {kind}")
         return name
 
     def product(self, left, right, letters, loops):
@@ -156,8 +159,12 @@ class Attention:
                                   f"%i = linalg.index {rows} : index\n    %j = linalg.index {columns} : index\n"
                                   "    %c = arith.cmpi ugt, %j, %i : index\n"
                                   f"    %r = arith.select %c, %lowest, %a0 : {self.sum}")
-        scores = self.softmax(scores)
-        result = self.multiplied((scores, self.scores, self.sum), v, self.result, self.result + "t")
+        scores, kind = self.softmax(scores), self.sum
+        if self.narrows:
+            kind = self.element
+            scores = self.generic([(scores, self.scores, self.sum)], self.scores, self.scores,
+                                  f"%r = arith.truncf %a0 : {self.sum} to {kind}", element=kind)
+        result = self.multiplied((scores, self.scores, kind), v, self.result, self.result + "t")
         if "residual" in self.arguments:
             result = self.generic([(result, self.result, self.sum), ("%residual", self.result, self.sum)], self.result, self.result,
                                   f"%r = arith.addf %a0, %a1 : {self.sum}")
@@ -172,7 +179,7 @@ class Attention:
                           *self.lines, f"  return {self.value} : {kind}", "}", ""])
 
     def reference(self, values):
-        q, k, v = (values[name].astype(np.float64) for name in "QKV")
+        q, k, v = (numbers(values[name], self.element) for name in "QKV")
         rule = f"{self.arguments['Q']},{self.arguments['K']}->{self.scores}"
         scores = np.einsum(rule, q, k, optimize=True) * np.float64(np.float32(0.3) if self.sum == "f32" else 0.3)
         if "mask" in self.arguments:
@@ -187,10 +194,14 @@ class Attention:
         return result + values["residual"] if "residual" in self.arguments else result
 
 
+def numbers(values, element):
+    return pl.from_bf16(values).astype(np.float64) if element == "bf16" else values.astype(np.float64)
+
+
 def check(case, engines, random):
     """What is wrong, or nothing."""
-    values = {name: random.standard_normal([case.sizes[letter] for letter in letters]).astype(TYPES[case.of(name)])
-              for name, letters in case.arguments.items()}
+    values = {name: random.standard_normal([case.sizes[letter] for letter in letters]) for name, letters in case.arguments.items()}
+    values = {name: pl.to_bf16(each) if case.of(name) == "bf16" else each.astype(TYPES[case.of(name)]) for name, each in values.items()}
 
     def call(engine, **options):
         return np.asarray(engine.loads(case.source(), **options).main(*values.values()))
@@ -202,7 +213,12 @@ def check(case, engines, random):
         strict, oracle = (call(engines[0], **options) for options in ({"numerics": "strict"}, {"oracle": True}))
         if strict.tobytes() != oracle.tobytes():
             return "strict code and the oracle give different results"
-    return compare_floats(have, case.reference(values))
+    want = case.reference(values)
+    if not case.narrows:
+        return compare_floats(have, want)
+    # As far as probabilities are rounded.
+    error, allowed = np.abs(have - want).max(initial=0), {"f16": 2 ** -10, "bf16": 2 ** -7}[case.element] * (1 + np.abs(want).max(initial=0))
+    return None if error <= allowed else f"off by {error}"
 
 
 if __name__ == "__main__":
