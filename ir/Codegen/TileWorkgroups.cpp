@@ -105,6 +105,17 @@ int64_t rowTile(int64_t size, int64_t planned) {
   return rounded;
 }
 
+/// Lines of rows of a workgroup: near `planned`, and such that all workgroups have the same number, if there is such a one.
+int64_t lineTile(int64_t size, int64_t planned) {
+  if (ShapedType::isDynamic(size))
+    return planned;
+  for (int64_t distance = 0; 2 * distance <= planned; ++distance)
+    for (int64_t tile : {planned - distance, planned + distance})
+      if (tile > 0 && size % tile == 0)
+        return tile;
+  return planned;
+}
+
 /// Columns of a workgroup with a contraction: near `planned`, and such that all workgroups have the same number, which fills
 /// vectors; rather all of them than some with a number that is not known at load, if `canTakeAll`.
 int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll) {
@@ -274,8 +285,10 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
                         std::min<int64_t>(leastWholeRows, llvm::divideCeil(points, machine.cores)) /
                             rows);
       tiles[loop] = std::min(most, left);
+      // Register tiles run along the innermost rows.
       if (tiles[loop] > 1)
-        tiles[loop] = rowTile(sizes[loop], tiles[loop]);
+        tiles[loop] = loop == roles.rows.back() ? rowTile(sizes[loop], tiles[loop])
+                                                : lineTile(sizes[loop], tiles[loop]);
       const int64_t taken = std::min(std::max<int64_t>(1, tripCount(sizes[loop])), tiles[loop]);
       rows = cappedProduct(rows, taken);
       left = std::max<int64_t>(1, left / taken);
