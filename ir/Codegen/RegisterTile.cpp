@@ -42,17 +42,19 @@ struct RegisterTile {
 };
 
 /// The size to tile a loop of `size` iterations by: `preferred`, or for a known size one that leaves no or little
-/// remainder, or one of about the same size.
-int64_t tileFor(int64_t size, int64_t preferred) {
-  // The remainder of many is little of the whole.
-  if (ShapedType::isDynamic(size) || size >= 8 * preferred)
+/// remainder, or one of about the same size, of at most `most`.
+int64_t tileFor(int64_t size, int64_t preferred, int64_t most) {
+  if (ShapedType::isDynamic(size))
     return preferred;
-  if (size <= preferred)
+  if (size <= most)
     return size;
-  for (int64_t tile = preferred; tile * 3 >= preferred * 2; --tile)
+  // The remainder of many is little of the whole.
+  if (size >= 8 * preferred)
+    return size % preferred != 0 && size % most == 0 ? most : preferred;
+  for (int64_t tile = most; tile * 3 >= preferred * 2; --tile)
     if (size % tile == 0)
       return tile;
-  return llvm::divideCeil(size, llvm::divideCeil(size, preferred));
+  return llvm::divideCeil(size, llvm::divideCeil(size, most));
 }
 
 /// Columns of a tile: two vectors of `lanes`, one where there are not as many columns, or all where
@@ -163,15 +165,21 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
       });
       if (reuses) {
         shape.rowLoop = loop;
-        const int64_t rows = vectorBits >= 512 ? 12 : vectorBits >= 256 ? 6 : 4;
+        // With the columns, and one element of the rows at a time, they fill 32 registers, or 16.
+        auto [rows, most] = vectorBits >= 512   ? std::pair<int64_t, int64_t>(12, 14)
+                            : vectorBits >= 256 ? std::pair<int64_t, int64_t>(6, 6)
+                                                : std::pair<int64_t, int64_t>(4, 4);
         // One vector for each row leaves registers for twice as many.
-        int64_t most = shape.columns <= shape.lanes ? 2 * rows : rows;
+        if (shape.columns <= shape.lanes) {
+          rows *= 2;
+          most *= 2;
+        }
         if (llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
               return !op.getMatchingIndexingMap(input).isFunctionOfDim(shape.columnLoop) &&
                      fallsOnOneSet(op, *input, unsigned(loop));
             }))
-          most = std::min(most, rowsOnOneSet);
-        shape.rows = tileFor(sizes[loop], most);
+          rows = most = std::min(rows, rowsOnOneSet);
+        shape.rows = tileFor(sizes[loop], rows, most);
         break;
       }
     }

@@ -98,7 +98,7 @@ int64_t rowTile(int64_t size, int64_t planned) {
   int64_t rounded = std::max(registerRows, planned / registerRows * registerRows);
   if (ShapedType::isDynamic(size) || size % rounded == 0)
     return rounded;
-  for (int64_t unit : {registerRows, int64_t(8), int64_t(4)})
+  for (int64_t unit : {registerRows, int64_t(14), int64_t(8), int64_t(4)})
     for (int64_t tile = planned + planned / 2; tile >= std::max(unit, planned / 2); --tile)
       if (size % tile == 0 && tile % unit == 0)
         return tile;
