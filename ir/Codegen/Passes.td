@@ -58,6 +58,30 @@ def PlimTileInsertions : Pass<"plim-tile-insertions", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"tiled", "tiled", "insertions of several workgroups">];
 }
 
+def PlimTileBorders : Pass<"plim-tile-borders", "::mlir::func::FuncOp"> {
+  let summary = "Give each workgroup its part of an image with its border";
+  let description = [{
+    Where a tile of a dispatch function reads a part of a tensor that was inserted into one that is filled (`plim-form-dispatches`), that
+    part is made in memory of its own, of the part of the tensor that stands in it: the image with its border never is as a
+    whole.
+
+    ```mlir
+    %f = linalg.fill ins(%zero : f32) outs(%empty : tensor<58x58x64xf32>) -> tensor<58x58x64xf32>
+    %p = tensor.insert_slice %x into %f[1, 1, 0] [56, 56, 64] [1, 1, 1] : tensor<56x56x64xf32> into tensor<58x58x64xf32>
+    scf.forall (%i) = (0) to (56) step (7) {
+      %t = tensor.extract_slice %p[%i, 0, 0] [9, 58, 64] [1, 1, 1] : tensor<58x58x64xf32> to tensor<9x58x64xf32>
+    // becomes
+    scf.forall (%i) = (0) to (56) step (7) {
+      %f = linalg.fill ins(%zero : f32) outs(%empty : tensor<9x58x64xf32>) -> tensor<9x58x64xf32>
+      %s = tensor.extract_slice %x[%from, 0, 0] [%some, 56, 64] [1, 1, 1]
+      %t = tensor.insert_slice %s into %f[%into, 1, 0] [%some, 56, 64] [1, 1, 1]
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"tiled", "tiled", "parts with a border">];
+}
+
 def PlimPropagateLayouts : Pass<"plim-propagate-layouts", "::mlir::ModuleOp"> {
   let summary = "Store the images of a network as its convolutions compute them best";
   let description = [{

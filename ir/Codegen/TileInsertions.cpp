@@ -1,4 +1,5 @@
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
 
@@ -74,10 +75,6 @@ struct TileInsertions : plim::ir::impl::PlimTileInsertionsBase<TileInsertions> {
       return affine::makeComposedFoldedAffineMin(
           builder, loc, AffineMap::getMultiDimIdentityMap(unsigned(of.size()), context), of);
     };
-    auto most = [&](ArrayRef<OpFoldResult> of) {
-      return affine::makeComposedFoldedAffineMax(
-          builder, loc, AffineMap::getMultiDimIdentityMap(unsigned(of.size()), context), of);
-    };
     const OpFoldResult zero = builder.getIndexAttr(0), step = builder.getIndexAttr(rows);
     SmallVector<OpFoldResult> offsets = insert.getMixedOffsets(), sizes = insert.getMixedSizes(),
                               whole = tensor::getMixedSizes(builder, loc, memory);
@@ -106,19 +103,7 @@ struct TileInsertions : plim::ir::impl::PlimTileInsertionsBase<TileInsertions> {
       place[split] = first;
       partSizes[split] = count;
       part = tensor::ExtractSliceOp::create(builder, loc, shared, place, partSizes, ones);
-      part = linalg::FillOp::create(builder, loc, fill.getInputs(), part).getResult(0);
-      // The rows of the source that stand in this part, if any do.
-      const OpFoldResult from = least({most({apply(a - b, {first, offset}), zero}), size});
-      const OpFoldResult end = apply(a - b, {apply(a + b, {first, count}), offset});
-      const OpFoldResult some = most({apply(a - b, {least({end, size}), from}), zero});
-      fromOffsets[split] = from;
-      SmallVector<OpFoldResult> into = offsets, someSizes = sizes;
-      someSizes[split] = some;
-      into[split] =
-          least({most({apply(a - b, {apply(a + b, {from, offset}), first}), zero}), count});
-      Value source = tensor::ExtractSliceOp::create(builder, loc, insert.getSource(), fromOffsets,
-                                                    someSizes, ones);
-      part = tensor::InsertSliceOp::create(builder, loc, source, part, into, someSizes, ones);
+      part = partWithBorder(builder, insert, fill.getInputs()[0], part, place, partSizes);
     }
     builder.setInsertionPointToStart(forall.getTerminator().getBody());
     tensor::ParallelInsertSliceOp::create(builder, loc, part, shared, place, partSizes, ones);

@@ -134,3 +134,40 @@ Value plim::ir::enclosing(Value tensor) {
     return written.getTiedOpOperand(cast<OpResult>(tensor))->get();
   return {};
 }
+
+Value plim::ir::partWithBorder(OpBuilder &builder, tensor::InsertSliceOp insert, Value filling,
+                               Value memory, ArrayRef<OpFoldResult> offsets,
+                               ArrayRef<OpFoldResult> sizes) {
+  Location loc = insert.getLoc();
+  MLIRContext *context = builder.getContext();
+  AffineExpr a, b;
+  bindSymbols(context, a, b);
+  auto difference = [&](OpFoldResult x, OpFoldResult y) {
+    return affine::makeComposedFoldedAffineApply(builder, loc, a - b, {x, y});
+  };
+  auto sum = [&](OpFoldResult x, OpFoldResult y) {
+    return affine::makeComposedFoldedAffineApply(builder, loc, a + b, {x, y});
+  };
+  auto least = [&](ArrayRef<OpFoldResult> of) {
+    return affine::makeComposedFoldedAffineMin(
+        builder, loc, AffineMap::getMultiDimIdentityMap(unsigned(of.size()), context), of);
+  };
+  auto most = [&](ArrayRef<OpFoldResult> of) {
+    return affine::makeComposedFoldedAffineMax(
+        builder, loc, AffineMap::getMultiDimIdentityMap(unsigned(of.size()), context), of);
+  };
+  const OpFoldResult zero = builder.getIndexAttr(0);
+  SmallVector<OpFoldResult> from, some, into, ones(offsets.size(), builder.getIndexAttr(1));
+  for (auto [inserted, extent, offset, size] :
+       llvm::zip_equal(insert.getMixedOffsets(), insert.getMixedSizes(), offsets, sizes)) {
+    // What of the source stands there, if anything does.
+    const OpFoldResult first = least({most({difference(offset, inserted), zero}), extent});
+    const OpFoldResult end = difference(sum(offset, size), inserted);
+    from.push_back(first);
+    some.push_back(most({difference(least({end, extent}), first), zero}));
+    into.push_back(least({most({difference(sum(first, inserted), offset), zero}), size}));
+  }
+  Value part = linalg::FillOp::create(builder, loc, filling, memory).getResult(0);
+  Value source = tensor::ExtractSliceOp::create(builder, loc, insert.getSource(), from, some, ones);
+  return tensor::InsertSliceOp::create(builder, loc, source, part, into, some, ones);
+}

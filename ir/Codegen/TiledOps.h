@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace plim::ir {
@@ -22,6 +23,13 @@ mlir::linalg::LinalgOp takeMarked(mlir::func::FuncOp function, llvm::StringRef a
 
 /// What a tensor is a part of, or the one whose memory it has; null if it has memory of its own, or that of an argument.
 mlir::Value enclosing(mlir::Value tensor);
+
+/// Writes a part, of `sizes` at `offsets`, of what `insert` makes of a tensor that is filled with `filling`: into `memory`, which
+/// has these sizes. Steps are 1 and ranks equal. Returns the part.
+mlir::Value partWithBorder(mlir::OpBuilder &builder, mlir::tensor::InsertSliceOp insert,
+                           mlir::Value filling, mlir::Value memory,
+                           llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                           llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
 /// Bytes after which addresses fall on the same set of the nearest cache again.
 inline constexpr int64_t cacheSetPeriod = 4096;

@@ -154,6 +154,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // 2., 4., 5.
   PlimFormDispatchesOptions form;
   form.fuse = !options.oracle;
+  form.fuseBorders = form.fuse && options.devices.empty();
   form.inlineConstantBytes = inlineBytesOf(options);
   manager.addPass(createPlimFormDispatches(form));
   addCleanup(manager);
@@ -175,6 +176,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     if (!options.strict)
       kernel.addPass(createPlimWidenAccumulators());
     kernel.addPass(createPlimTileWorkgroups());
+    kernel.addPass(createPlimTileBorders());
     kernel.addPass(createPlimTileInsertions());
     addCleanup(kernel);
     PlimPackPanelsOptions pack;

@@ -231,7 +231,35 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
          op = op->getPrevNode())
       if (auto producer = dyn_cast<linalg::LinalgOp>(op))
         tryFuse(cluster, producer);
+    if (fuseBorders && !root->hasAttr(deviceAttr))
+      for (Operation *op : llvm::to_vector(cluster.ops))
+        for (OpOperand *input : cast<linalg::LinalgOp>(op).getDpsInputOperands())
+          if (hasBorder(*input)) {
+            cluster.ops.insert(input->get().getDefiningOp());
+            ++fused;
+          }
     return cluster;
+  }
+
+  /// Is the operand an image with a border, made for the op alone, of which it reads windows, and is it cheaper to make parts of it
+  /// for each workgroup, each for all its filters?
+  static bool hasBorder(OpOperand &image) {
+    auto op = cast<linalg::LinalgOp>(image.getOwner());
+    auto insert = image.get().getDefiningOp<tensor::InsertSliceOp>();
+    auto fill = insert ? insert.getDest().getDefiningOp<linalg::FillOp>() : linalg::FillOp();
+    if (!fill || !isInitializer(fill) || !fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() ||
+        !insert->hasOneUse() || insert->getBlock() != op->getBlock() || !insert.hasUnitStride() ||
+        insert.getSourceType().getRank() != insert.getDestType().getRank() ||
+        !insert.getDestType().hasStaticShape() ||
+        op.getMatchingIndexingMap(&image).isProjectedPermutation())
+      return false;
+    // The panel of a product is copied anyway, and all of it for a part of the filters. A pooling's window is none.
+    std::optional<Product> product = productOf(op);
+    if (!product || !op.payloadUsesValueFromOperand(&op->getOpOperand(product->rows)))
+      return true;
+    auto filters = dyn_cast<RankedTensorType>(op->getOperand(product->panel).getType());
+    return image.getOperandNumber() == product->rows && filters && filters.hasStaticShape() &&
+           insert.getDestType().getNumElements() >= filters.getNumElements();
   }
 
   void tryFuse(Cluster &cluster, linalg::LinalgOp producer) {

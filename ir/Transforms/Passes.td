@@ -399,7 +399,8 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     a dispatch may have. An operand of a product is worth having in memory, unless it is the rows of one with at most 256
     columns and is larger than the result: these are computed by the workgroup that needs them, and stay in its caches. So
     attention is one dispatch. What computes them may be a product itself if its sums have at most 256 terms, and there must be
-    48 rows. Fills and copies that make destinations, empty
+    48 rows. The border of an image, which is inserted into a tensor that is filled, joins what reads windows of it, if the image has
+    at least as many elements as the filters: each workgroup makes its part (`plim-tile-borders`). Fills and copies that make destinations, empty
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. Slices whose elements lie next to each other are views of what they are slices of, and so are
     the results that ops write into such a slice.
@@ -415,6 +416,9 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
   let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
                         "Fuse producers; off, each op is a dispatch: the oracle">,
+                 Option<"fuseBorders", "fuse-borders", "bool", /*default=*/"true",
+                        "Fuse borders of images into what reads windows of them; off where compilers of devices, "
+                        "which know ops of linalg, may get them">,
                  Option<"maxOps", "max-ops", "size_t", /*default=*/"32",
                         "Ops of a dispatch at most: each is loops of its own, and the code generator "
                         "takes more than twice as long for twice of them; what people write has ten">,

@@ -15,7 +15,7 @@
 // CHECK-LABEL: func.func private @contraction(
 //        V128: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<4x8xf32>
 //        V256: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<6x16xf32>
-//        V512: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<10x32xf32>
+//        V512: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<13x32xf32>
 //       CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %[[ACC]])
 //   CHECK-NOT: tensor.extract_slice
 //       CHECK: arith.mulf
@@ -26,14 +26,14 @@
 //        V128: scf.for {{.*}} -> (vector<4x3xf32>)
 //        V256: scf.for {{.*}} -> (vector<6x8xf32>)
 //        V256: scf.for {{.*}} -> (vector<6x3xf32>)
-//        V512: scf.for {{.*}} -> (vector<10x11xf32>)
+//        V512: scf.for {{.*}} -> (vector<13x11xf32>)
 //        V128: scf.for {{.*}} -> (vector<8xf32>)
 //        V256: scf.for {{.*}} -> (vector<16xf32>)
-//        V512: scf.for {{.*}} -> (vector<7x32xf32>)
+//        V512: scf.for {{.*}} -> (vector<11x32xf32>)
 //        V128: scf.for {{.*}} -> (vector<3xf32>)
 //        V256: scf.for {{.*}} -> (vector<8xf32>)
 //        V256: scf.for {{.*}} -> (vector<3xf32>)
-//        V512: scf.for {{.*}} -> (vector<7x11xf32>)
+//        V512: scf.for {{.*}} -> (vector<11x11xf32>)
 //   CHECK-NOT: linalg.generic
 //       CHECK: return
 func.func private @contraction(%a: tensor<37x64xf32>, %b: tensor<64x1003xf32>,

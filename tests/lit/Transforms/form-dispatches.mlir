@@ -391,3 +391,32 @@ func.func @layers(%x: tensor<128x768xf32>, %a: tensor<768x1024xf32>, %b: tensor<
   %u = linalg.matmul ins(%s1, %t : tensor<4x64xf32>, tensor<64x8xf32>) outs(%f4 : tensor<4x8xf32>) -> tensor<4x8xf32>
   return %p, %u, %n : tensor<128x384xf32>, tensor<4x8xf32>, tensor<128x64xf32>
 }
+
+// -----
+
+// The border of an image joins what reads windows of it, if there are no more filters than pixels; not what reads elements.
+// CHECK-LABEL: func.func @borders(
+//       CHECK:   plim.dispatch @borders_convolution_0 ins(%arg0, %arg1
+//       CHECK:   plim.dispatch @borders_insert_slice_1
+//       CHECK:   plim.dispatch @borders_convolution_2
+//       CHECK:   plim.dispatch @borders_insert_slice_3
+//       CHECK:   plim.dispatch @borders_elementwise_4
+func.func @borders(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16x4xf32>, %y: tensor<1x4x4x16xf32>, %v: tensor<3x3x16x64xf32>)
+    -> (tensor<1x8x8x4xf32>, tensor<1x4x4x64xf32>, tensor<1x6x6x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.empty() : tensor<1x10x10x16xf32>
+  %pf = linalg.fill ins(%zero : f32) outs(%p : tensor<1x10x10x16xf32>) -> tensor<1x10x10x16xf32>
+  %px = tensor.insert_slice %x into %pf[0, 1, 1, 0] [1, 8, 8, 16] [1, 1, 1, 1] : tensor<1x8x8x16xf32> into tensor<1x10x10x16xf32>
+  %e = tensor.empty() : tensor<1x8x8x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x8x8x4xf32>) -> tensor<1x8x8x4xf32>
+  %a = linalg.conv_2d_nhwc_hwcf ins(%px, %w : tensor<1x10x10x16xf32>, tensor<3x3x16x4xf32>) outs(%f : tensor<1x8x8x4xf32>) -> tensor<1x8x8x4xf32>
+  %q = tensor.empty() : tensor<1x6x6x16xf32>
+  %qf = linalg.fill ins(%zero : f32) outs(%q : tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xf32>
+  %qy = tensor.insert_slice %y into %qf[0, 1, 1, 0] [1, 4, 4, 16] [1, 1, 1, 1] : tensor<1x4x4x16xf32> into tensor<1x6x6x16xf32>
+  %e1 = tensor.empty() : tensor<1x4x4x64xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x4x4x64xf32>) -> tensor<1x4x4x64xf32>
+  %b = linalg.conv_2d_nhwc_hwcf ins(%qy, %v : tensor<1x6x6x16xf32>, tensor<3x3x16x64xf32>) outs(%f1 : tensor<1x4x4x64xf32>) -> tensor<1x4x4x64xf32>
+  %ry = tensor.insert_slice %y into %qf[0, 2, 2, 0] [1, 4, 4, 16] [1, 1, 1, 1] : tensor<1x4x4x16xf32> into tensor<1x6x6x16xf32>
+  %c = linalg.exp ins(%ry : tensor<1x6x6x16xf32>) outs(%q : tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xf32>
+  return %a, %b, %c : tensor<1x8x8x4xf32>, tensor<1x4x4x64xf32>, tensor<1x6x6x16xf32>
+}
