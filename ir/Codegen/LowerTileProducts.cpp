@@ -135,7 +135,8 @@ struct LowerTileProducts : plim::ir::impl::PlimLowerTileProductsBase<LowerTilePr
     for (TileProductOp op : products) {
       if (!llvm::all_of(op->getOperandTypes(), [](Type type) {
             auto memory = dyn_cast<MemRefType>(type);
-            return memory && memory.isLastDimUnitStride();
+            // Of single elements any distance between them is 1.
+            return memory && (memory.isLastDimUnitStride() || memory.getShape().back() == 1);
           })) {
         op.emitOpError("needs memory whose rows have their elements side by side");
         return signalPassFailure();

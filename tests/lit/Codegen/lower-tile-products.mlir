@@ -55,3 +55,11 @@ func.func @unknown(%a: memref<?x?xbf16>, %b: memref<?x32xi32>, %s: memref<?x32xf
   plim.tile_product ins(%a, %b : memref<?x?xbf16>, memref<?x32xi32>) outs(%s, %r : memref<?x32xf32>, memref<16x32xf32>)
   return
 }
+
+// A single column, whose stride upstream takes from a dimension that is gone.
+// CHECK-LABEL: func.func @column
+//       CHECK:   memref.subview %{{.*}} : memref<24x1xi32, strided<[195, 65]>>
+func.func @column(%a: memref<32x64xi8>, %b: memref<16x16xi32>, %s: memref<24x1xi32, strided<[195, 65]>>, %part: memref<16x16xi32>) {
+  plim.tile_product ins(%a, %b : memref<32x64xi8>, memref<16x16xi32>) outs(%s, %part : memref<24x1xi32, strided<[195, 65]>>, memref<16x16xi32>) {fromZero}
+  return
+}
