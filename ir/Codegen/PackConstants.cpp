@@ -1,11 +1,11 @@
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
-#include "ir/Transforms/Products.h"
 #include "ir/Codegen/SmallIntegers.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/FixedValues.h"
+#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,6 +26,9 @@ namespace {
 
 /// Rows that must use a panel for it to be worth its memory: fewer read the operand as it lies.
 constexpr int64_t rowsWorthPanels = 4;
+/// ... but for a single row, which reads all of it once: in its order, where it is larger than what caches keep from call to
+/// call, and a page of it has parts of few rows, so that nothing could foresee what is read next.
+constexpr int64_t bytesWorthOrder = int64_t(1) << 20;
 /// Bytes between rows of an operand, and elements of the reduction, below which it is as good as panels.
 constexpr int64_t smallStride = 512, smallDepth = 512;
 
@@ -47,7 +50,7 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     }
   }
 
-  static bool isWorthwhile(linalg::LinalgOp op, FixedValues &fixed) {
+  bool isWorthwhile(linalg::LinalgOp op, FixedValues &fixed) const {
     std::optional<Product> product = productOf(op);
     if (!product || !fixed.isFixed(op->getOperand(product->panel)) || fixed.isFixed(op))
       return false;
@@ -71,11 +74,23 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
                   ? INT64_MAX
                   : checkedMul(depth, sizes[loop]).value_or(INT64_MAX);
     constexpr int64_t leastColumns = 4; // plim-pack-panels
-    return rows >= rowsWorthPanels && !llvm::is_contained(sizes, 0) &&
-           sizes[product->column] >= leastColumns &&
+    const int64_t columns = sizes[product->column], bytes = element.getIntOrFloatBitWidth() / 8;
+    if (llvm::is_contained(sizes, 0) || columns < leastColumns)
+      return false;
+    if (rows == 1)
+      return isContiguousAlong(map, product->column) && columns >= wideWidth(op) &&
+             type.getNumElements() * bytes >= bytesWorthOrder;
+    return rows >= rowsWorthPanels &&
            (!isContiguousAlong(map, product->column) || depth > smallDepth ||
-            type.getShape().back() * element.getIntOrFloatBitWidth() / 8 >= smallStride);
+            type.getShape().back() * bytes >= smallStride);
   }
+
+  int64_t lanes(linalg::LinalgOp op) const {
+    return vectorBits / getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth();
+  }
+
+  /// Columns of plim-register-tile's tiles of one row.
+  int64_t wideWidth(linalg::LinalgOp op) const { return 8 * lanes(op); }
 
   void pack(linalg::LinalgOp op) {
     const Product product = *productOf(op);
@@ -85,9 +100,11 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const AffineMap map = op.getMatchingIndexingMap(&operand);
     Value value = operand.get();
     auto type = cast<RankedTensorType>(value.getType());
-    const Type element = type.getElementType(),
-               sum = getElementTypeOrSelf(op->getResult(0).getType());
-    const int64_t width = 2 * vectorBits / sum.getIntOrFloatBitWidth();
+    const Type element = type.getElementType();
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    const bool isOneRow =
+        llvm::all_of(product.rowLoops, [&](unsigned loop) { return sizes[loop] == 1; });
+    const int64_t width = isOneRow ? wideWidth(op) : 2 * lanes(op);
     const unsigned column = *map.getResultPosition(getAffineDimExpr(product.column, &getContext()));
 
     const int64_t columns = type.getDimSize(column), panels = llvm::divideCeil(columns, width);

@@ -353,14 +353,17 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     const bool arePairs = panelForm == Form::Pairs, areTiles = panelForm == Form::Tiles;
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
+    auto unpack = unpackingOf(op->getOperand(product.panel));
     const int64_t width = op.getStaticLoopRanges()[product.column],
-                  most = areTiles ? 2 * rowsOfTile : 2 * lanes(op);
+                  unit = areTiles ? rowsOfTile : lanes(op),
+                  most = unpack ? unpack.getWidth() : 2 * unit;
     const int64_t panelColumns = ShapedType::isDynamic(width) ? most : std::min(width, most);
     const SmallVector<int64_t> depth =
         depthTiles(op, product,
-                   areTiles   ? groupSizeOf(op, product) * panelDepth / 2
-                   : arePairs ? 2 * panelDepth
-                              : panelDepth);
+                   areTiles          ? groupSizeOf(op, product) * panelDepth / 2
+                   : arePairs        ? 2 * panelDepth
+                   : most > 2 * unit ? INT64_MAX / 2 // of a single row nothing is read again
+                                     : panelDepth);
     bool isWholeDepth = true; // is there one block of it?
     SmallVector<std::pair<unsigned, int64_t>> steps;
     for (unsigned loop : product.batchLoops)
@@ -413,9 +416,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       }
       // What does not fill vectors gets columns of zeros, if the memory for a result with them is of a known size.
       const int64_t columnsOfPart = part.getStaticLoopRanges()[product.column];
-      const int64_t filled = ShapedType::isDynamic(columnsOfPart)
-                                 ? most
-                                 : int64_t(llvm::alignTo(columnsOfPart, most / 2));
+      const int64_t filled =
+          ShapedType::isDynamic(columnsOfPart) ? most : int64_t(llvm::alignTo(columnsOfPart, unit));
       SmallVector<int64_t> shape;
       if (columnsOfPart != filled)
         shape = widenedShape(part.getDpsInits()[0], filled);

@@ -162,7 +162,8 @@ def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
     The operand with the columns of a product (`Products.h`) that is a constant, or computed from such, and that
     `plim-pack-panels` would copy in each call: it is brought into the order of panels here, which `plim-prepare-constants`
     computes once. `plim.unpack_panels` stands for the operand, and `plim-pack-panels` takes the panels from behind it.
-    Operands of other forms (pairs, tiles, elements that are widened) are copied as before.
+    Operands of other forms (pairs, tiles, elements that are widened) are copied as before. A single row, which reads all of a
+    large operand once, gets panels of eight vectors, so that it reads memory in its order.
 
     ```mlir
     %r = linalg.matmul ins(%x, %w : tensor<?x768xf32>, tensor<768x512xf32>) outs(%f) -> tensor<?x512xf32>

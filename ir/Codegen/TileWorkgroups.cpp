@@ -1,3 +1,4 @@
+#include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"
@@ -116,16 +117,24 @@ int64_t lineTile(int64_t size, int64_t planned) {
   return planned;
 }
 
+/// As many columns as panels of `unit` have: the next number for many, the nearest where a panel is much of it.
+int64_t wholePanels(int64_t columns, int64_t unit) {
+  return std::max(unit, unit <= contractionColumns ? int64_t(llvm::alignTo(columns, unit))
+                                                   : (columns + unit / 2) / unit * unit);
+}
+
 /// Columns of a workgroup with a contraction: near `planned`, and such that all workgroups have the same number, which fills
-/// vectors; rather all of them than some with a number that is not known at load, if `canTakeAll`.
-int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll) {
+/// vectors; rather all of them than some with a number that is not known at load, if `canTakeAll`. Panels that there are,
+/// of `ofPanel` columns, are not cut.
+int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll, int64_t ofPanel) {
   constexpr int64_t furthest = 1 << 14;
   if (ShapedType::isDynamic(size))
     return planned;
   if (isWhole(size, planned))
     return std::max<int64_t>(1, size);
-  for (int64_t unit : {contractionColumns, contractionColumns / 2, contractionColumns / 4})
-    for (int64_t distance = 0; distance <= std::min(planned / 2, furthest); distance += unit)
+  for (int64_t some : {contractionColumns, contractionColumns / 2, contractionColumns / 4})
+    for (int64_t unit = std::max(some, ofPanel), distance = 0;
+         distance <= std::min(planned / 2, furthest); distance += unit)
       for (int64_t tile : {planned + distance, planned - distance})
         if (tile > 0 && tile % unit == 0 && size % tile == 0)
           return tile;
@@ -254,11 +263,14 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
       const bool isInnermost = loop == roles.columns.back();
       tiles[loop] = std::min(
-          size, isInnermost
-                    ? columnTile(sizes[loop], int64_t(llvm::alignTo(wanted, contractionColumns)),
-                                 !roles.isOfTiles &&
-                                     pointsOf(roles.rows) >= rowsWorthASplit * machine.cores)
-                    : wanted);
+          size,
+          isInnermost
+              ? columnTile(sizes[loop],
+                           wholePanels(wanted, std::max(contractionColumns, roles.panelColumns)),
+                           !roles.isOfTiles &&
+                               pointsOf(roles.rows) >= rowsWorthASplit * machine.cores,
+                           roles.panelColumns)
+              : wanted);
       wanted = llvm::divideCeil(wanted, tiles[loop]);
       left = std::max<int64_t>(1, left / tiles[loop]);
     }
@@ -309,6 +321,7 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     SmallVector<int64_t> columns, rows, batch;
     int64_t depth = INT64_MAX; // iterations of the reduction, where they are known
     bool isOfTiles = false;
+    int64_t panelColumns = 1; // of the panels that there are
   };
 
   static Roles rolesOf(linalg::LinalgOp root, ArrayRef<int64_t> loops) {
@@ -321,6 +334,8 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
         return;
       inRoot = loopsInRoot(op, root);
       roles.isOfTiles = isOfTiles(op, *product);
+      if (auto unpack = unpackingOf(op->getOperand(product->panel)))
+        roles.panelColumns = unpack.getWidth();
       for (unsigned loop : product->depthLoops) {
         const int64_t size = op.getStaticLoopRanges()[loop];
         depth = ShapedType::isDynamic(size) ? INT64_MAX : cappedProduct(depth, size);

@@ -1,6 +1,6 @@
 // RUN: plimsoll-opt %s -plim-pack-constants="vector-bits=512" -split-input-file | FileCheck %s
 
-// 500 columns in panels of 32, zeros behind them; a matrix of as many rows as there are arguments stays as it is.
+// 500 columns in panels of 32, zeros behind them; for a single row in panels of 128, as a matrix is larger than caches keep.
 // CHECK-LABEL: func.func @product
 //  CHECK-SAME:   %[[X:.*]]: tensor<?x768xf32>, %[[ROW:.*]]: tensor<1x768xf32>
 //       CHECK:   %[[P:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [768, 500] [1, 1] : tensor<768x500xf32> into tensor<768x512xf32>
@@ -8,8 +8,8 @@
 //       CHECK:   %[[T:.*]] = linalg.transpose ins(%[[E]] : tensor<768x16x32xf32>) outs(%{{.*}} : tensor<16x768x32xf32>) permutation = [1, 0, 2]
 //       CHECK:   %[[U:.*]] = plim.unpack_panels %[[T]] {column = 1 : i64, rest = array<i64: 0>} : tensor<16x768x32xf32> -> tensor<768x500xf32>
 //       CHECK:   linalg.matmul ins(%[[X]], %[[U]]
-//       CHECK:   linalg.matmul ins(%[[ROW]], %{{.*}} : tensor<1x768xf32>, tensor<768x500xf32>)
-//   CHECK-NOT:   plim.unpack_panels
+//       CHECK:   %[[V:.*]] = plim.unpack_panels %{{.*}} {column = 1 : i64, rest = array<i64: 0>} : tensor<4x768x128xf32> -> tensor<768x500xf32>
+//       CHECK:   linalg.matmul ins(%[[ROW]], %[[V]] : tensor<1x768xf32>, tensor<768x500xf32>)
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
   memref.global "private" @weights : memref<768x500xf32>
   func.func @product(%x: tensor<?x768xf32>, %row: tensor<1x768xf32>, %out: tensor<?x500xf32>, %one: tensor<1x500xf32>) -> (tensor<?x500xf32>, tensor<1x500xf32>) {
@@ -18,5 +18,25 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
     %r = linalg.matmul ins(%x, %w : tensor<?x768xf32>, tensor<768x500xf32>) outs(%out : tensor<?x500xf32>) -> tensor<?x500xf32>
     %s = linalg.matmul ins(%row, %w : tensor<1x768xf32>, tensor<768x500xf32>) outs(%one : tensor<1x500xf32>) -> tensor<1x500xf32>
     return %r, %s : tensor<?x500xf32>, tensor<1x500xf32>
+  }
+}
+
+// -----
+
+// A smaller one, and few rows, read it as it lies.
+// CHECK-LABEL: func.func @few
+//   CHECK-NOT:   plim.unpack_panels
+//       CHECK:   return
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @weights : memref<768x500xf32>
+  memref.global "private" @small : memref<256x500xf32>
+  func.func @few(%x: tensor<3x768xf32>, %row: tensor<1x256xf32>, %out: tensor<3x500xf32>, %one: tensor<1x500xf32>) -> (tensor<3x500xf32>, tensor<1x500xf32>) {
+    %g = memref.get_global @weights : memref<768x500xf32>
+    %w = bufferization.to_tensor %g restrict : memref<768x500xf32> to tensor<768x500xf32>
+    %h = memref.get_global @small : memref<256x500xf32>
+    %v = bufferization.to_tensor %h restrict : memref<256x500xf32> to tensor<256x500xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<3x768xf32>, tensor<768x500xf32>) outs(%out : tensor<3x500xf32>) -> tensor<3x500xf32>
+    %s = linalg.matmul ins(%row, %v : tensor<1x256xf32>, tensor<256x500xf32>) outs(%one : tensor<1x500xf32>) -> tensor<1x500xf32>
+    return %r, %s : tensor<3x500xf32>, tensor<1x500xf32>
   }
 }
