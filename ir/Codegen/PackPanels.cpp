@@ -19,7 +19,6 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace plim::ir {
@@ -457,22 +456,6 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     }
     return rows <= mostRowsCopied &&
            op.getMatchingIndexingMap(&op->getOpOperand(product.rows)).isProjectedPermutation();
-  }
-
-  /// The most iterations of a loop that an operand has as a dimension.
-  static std::optional<int64_t> mostIterations(linalg::LinalgOp op, unsigned number,
-                                               unsigned loop) {
-    if (int64_t size = op.getStaticLoopRanges()[loop]; !ShapedType::isDynamic(size))
-      return size;
-    std::optional<unsigned> dimension =
-        op.getMatchingIndexingMap(&op->getOpOperand(number))
-            .getResultPosition(getAffineDimExpr(loop, op.getContext()));
-    if (!dimension)
-      return std::nullopt;
-    FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
-        presburger::BoundType::UB, {op->getOperand(number), int64_t(*dimension)}, nullptr,
-        /*closedUB=*/true);
-    return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
   }
 
   /// All rows in another form, in front of the loop over the panels if `op` is in it.

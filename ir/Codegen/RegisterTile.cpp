@@ -51,7 +51,7 @@ int64_t tileFor(int64_t size, int64_t preferred, int64_t most) {
   // The remainder of many is little of the whole.
   if (size >= 8 * preferred)
     return size % preferred != 0 && size % most == 0 ? most : preferred;
-  for (int64_t tile = most; tile * 3 >= preferred * 2; --tile)
+  for (int64_t tile = most; tile * 6 >= preferred * 5; --tile)
     if (size % tile == 0)
       return tile;
   return llvm::divideCeil(size, llvm::divideCeil(size, most));
@@ -68,6 +68,11 @@ int64_t columnsFor(int64_t size, int64_t lanes) {
 /// Rows that may be read along in turns although their elements fall on the same set of the nearest cache, which holds eight
 /// lines or more: two are left for the columns.
 constexpr int64_t rowsOnOneSet = 6;
+/// The same for rows of the result, which are accessed a tile at a time, if the sums of a tile have few terms.
+constexpr int64_t resultRowsOnOneSet = 8, fewTerms = 32;
+/// Bytes of a line: what is nearer falls on the same set as well.
+constexpr int64_t lineBytes = 64;
+
 /// Do elements of consecutive iterations of a loop fall on the same set of the cache?
 bool fallsOnOneSet(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
   Value source = operand.get();
@@ -88,7 +93,9 @@ bool fallsOnOneSet(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
         return false;
       stride = plim::checkedMul(stride, extent).value_or(0);
     }
-    return stride % cacheSetPeriod == 0 && stride != 0;
+    const int64_t beyond = stride % cacheSetPeriod;
+    return stride >= cacheSetPeriod - lineBytes &&
+           std::min(beyond, cacheSetPeriod - beyond) < lineBytes;
   }
   return false;
 }
@@ -155,6 +162,11 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     if (shape.columns < 4)
       return std::nullopt;
 
+    int64_t terms = 1;
+    for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (kind == utils::IteratorType::reduction)
+        terms = plim::checkedMul(terms, mostIterations(op, 0, unsigned(loop)).value_or(INT64_MAX))
+                    .value_or(INT64_MAX);
     // Rows: a parallel loop that an input contiguous along the columns does not depend on.
     for (int64_t loop = int64_t(op.getNumLoops()) - 1; loop >= 0; --loop) {
       if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel ||
@@ -179,6 +191,8 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
                      fallsOnOneSet(op, *input, unsigned(loop));
             }))
           rows = most = std::min(rows, rowsOnOneSet);
+        else if (terms <= fewTerms && fallsOnOneSet(op, *op.getDpsInitOperand(0), unsigned(loop)))
+          rows = most = std::min(rows, resultRowsOnOneSet);
         shape.rows = tileFor(sizes[loop], rows, most);
         break;
       }

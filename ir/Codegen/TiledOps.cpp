@@ -171,3 +171,18 @@ Value plim::ir::partWithBorder(OpBuilder &builder, tensor::InsertSliceOp insert,
   Value source = tensor::ExtractSliceOp::create(builder, loc, insert.getSource(), from, some, ones);
   return tensor::InsertSliceOp::create(builder, loc, source, part, into, some, ones);
 }
+
+std::optional<int64_t> plim::ir::mostIterations(linalg::LinalgOp op, unsigned number,
+                                                unsigned loop) {
+  if (int64_t size = op.getStaticLoopRanges()[loop]; !ShapedType::isDynamic(size))
+    return size;
+  std::optional<unsigned> dimension =
+      op.getMatchingIndexingMap(&op->getOpOperand(number))
+          .getResultPosition(getAffineDimExpr(loop, op.getContext()));
+  if (!dimension)
+    return std::nullopt;
+  FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
+      presburger::BoundType::UB, {op->getOperand(number), int64_t(*dimension)}, nullptr,
+      /*closedUB=*/true);
+  return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
+}

@@ -24,6 +24,9 @@ mlir::linalg::LinalgOp takeMarked(mlir::func::FuncOp function, llvm::StringRef a
 /// What a tensor is a part of, or the one whose memory it has; null if it has memory of its own, or that of an argument.
 mlir::Value enclosing(mlir::Value tensor);
 
+/// The most iterations of a loop that operand `number` has as a dimension; nothing where there is no bound.
+std::optional<int64_t> mostIterations(mlir::linalg::LinalgOp op, unsigned number, unsigned loop);
+
 /// Writes a part, of `sizes` at `offsets`, of what `insert` makes of a tensor that is filled with `filling`: into `memory`, which
 /// has these sizes. Steps are 1 and ranks equal. Returns the part.
 mlir::Value partWithBorder(mlir::OpBuilder &builder, mlir::tensor::InsertSliceOp insert,
