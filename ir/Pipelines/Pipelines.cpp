@@ -120,12 +120,6 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addNestedPass<func::FuncOp>(createPlimCheckArithmetic());
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());
-  if (!options.specializedFunction.empty()) {
-    PlimSpecializeExtentsOptions specialize;
-    specialize.functionName = options.specializedFunction;
-    llvm::append_range(specialize.extents, options.specializedExtents);
-    manager.addPass(createPlimSpecializeExtents(specialize));
-  }
   // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
   const bool prepares = !options.oracle && !options.guarded && options.devices.empty() &&
                         !StringRef(options.policy).starts_with("fixed");
@@ -144,6 +138,13 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     PlimPrepareConstantsOptions prepare;
     prepare.inlineConstantBytes = inlineBytesOf(options);
     manager.addPass(createPlimPrepareConstants(prepare));
+  }
+  // Behind what constants are prepared: the code for certain extents finds those of the code for all of them.
+  if (!options.specializedFunction.empty()) {
+    PlimSpecializeExtentsOptions specialize;
+    specialize.functionName = options.specializedFunction;
+    llvm::append_range(specialize.extents, options.specializedExtents);
+    manager.addPass(createPlimSpecializeExtents(specialize));
   }
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());

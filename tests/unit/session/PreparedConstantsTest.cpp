@@ -131,6 +131,52 @@ TEST(PreparedConstants, AreSharedWithCodeForCertainExtents) {
     EXPECT_EQ(product(module, rows), expectedProduct(inputs(rows), weights(5)));
 }
 
+/// Extents decide in which order weights are read best; those that there are do for all of them.
+TEST(PreparedConstants, AreThoseOfTheCodeForAllExtents) {
+  constexpr size_t width = 512;
+  StatusOr<std::shared_ptr<Module>> loaded = makeEngine()->load(
+      R"(
+ml_program.global private @w(#ml_program.extern<tensor<512x512xf32>>) : tensor<512x512xf32>
+func.func @main(%x: tensor<?x512xf32>) -> tensor<?x512xf32> {
+  %w = ml_program.global_load_const @w : tensor<512x512xf32>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x512xf32>
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x512xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?x512xf32>) -> tensor<?x512xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<?x512xf32>, tensor<512x512xf32>) outs(%f : tensor<?x512xf32>) -> tensor<?x512xf32>
+  return %p : tensor<?x512xf32>
+}
+)",
+      "extents.mlir",
+      {.parameters = {{"w", makeBuffer<float>({int64_t(width), int64_t(width)},
+                                              [] {
+                                                std::vector<float> values(width * width);
+                                                for (size_t i = 0; i < values.size(); ++i)
+                                                  values[i] = static_cast<float>(i * 7 % 11) - 5;
+                                                return values;
+                                              }())}},
+       .specialization = SpecializationOptions{.mode = Specialization::OnRequest}});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().toString();
+  std::shared_ptr<Module> module = *loaded;
+  Function function = lookup(module, "main");
+  for (size_t rows : {size_t{1}, size_t{2}, size_t{64}}) {
+    std::vector<float> x(rows * width), want(rows * width);
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<float>(i % 5) - 2;
+    for (size_t i = 0; i < want.size(); ++i)
+      for (size_t k = 0; k < width; ++k)
+        want[i] +=
+            x[i / width * width + k] * (static_cast<float>((k * width + i % width) * 7 % 11) - 5);
+    const std::vector<runtime::Value> arguments = {
+        makeBuffer<float>({int64_t(rows), int64_t(width)}, x)};
+    const Status status = function.specialize(arguments);
+    ASSERT_TRUE(status.ok()) << rows << " rows: " << status.toString();
+    EXPECT_EQ(elements<float>(callOk(function, arguments).at(0)), want) << rows << " rows";
+  }
+  EXPECT_EQ(module->specializationStatistics().made, 3U);
+}
+
 TEST(PreparedConstants, AreNotMadeWhereMemoryIsWhatWasGiven) {
   std::shared_ptr<Engine> engine = makeEngine();
   for (const char *policy : {"fixed:65536", "auto"}) {
