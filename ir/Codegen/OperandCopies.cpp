@@ -72,7 +72,9 @@ linalg::LinalgOp replaced(IRRewriter &rewriter, linalg::LinalgOp op, ValueRange 
   if (!shape.empty()) {
     SmallVector<OpFoldResult> widened = sizes;
     widened.back() = rewriter.getIndexAttr(shape.back());
-    Value wide = tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
+    // Of its own: an empty tensor of the shape of a panel's would become the same, and both are written to in place.
+    Value wide = bufferization::AllocTensorOp::create(
+        rewriter, loc, RankedTensorType::get(shape, type.getElementType()), ValueRange());
     wide = withZerosBehind(rewriter, loc, wide, sizes.back());
     wide = tensor::InsertSliceOp::create(rewriter, loc, result, wide, zeros, sizes, ones);
     result = tensor::ExtractSliceOp::create(rewriter, loc, wide, zeros, widened, ones);
