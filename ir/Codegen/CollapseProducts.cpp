@@ -1,14 +1,13 @@
 #include "ir/Codegen/Passes.h"
-#include "ir/Transforms/Products.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Destinations.h"
+#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMCOLLAPSEPRODUCTS
@@ -96,10 +95,7 @@ struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProdu
       return;
     RewritePatternSet patterns(&getContext());
     linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, readerFollows);
-    tensor::populateFoldTensorEmptyPatterns(patterns);
-    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    populateFoldReshapes(patterns);
     if (failed(applySoundPatterns(function, std::move(patterns))))
       signalPassFailure();
   }

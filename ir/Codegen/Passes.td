@@ -283,8 +283,10 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
     the reduction loops as vectors. What is read through a window with strides becomes a slice with strides.
     Remainders of columns whose number is not known stay loops.
 
-    Shapes are those of the hardware's registers: 12 x 32 f32 with 512-bit vectors, 6 x 16 with 256,
-    4 x 8 with 128; a single row has eight vectors; rows that fall on the same set of the nearest cache are six at most. What a `linalg.fill` writes first is broadcast into registers instead.
+    Shapes are those of the hardware's registers: 12 x 32 f32 with 512-bit vectors, or up to 14 rows where
+    that leaves less over, 6 x 16 with 256, 4 x 8 with 128; a single row has eight vectors; rows that fall on
+    the same set of the nearest cache are six at most. What a `linalg.fill` writes first is broadcast into
+    registers instead.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect"];

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPROPAGATERESHAPES
@@ -49,10 +48,7 @@ struct PropagateReshapes : plim::ir::impl::PlimPropagateReshapesBase<PropagateRe
     dropConstantIndices(function);
     splitProducts(function);
     RewritePatternSet patterns(&getContext());
-    tensor::populateFoldTensorEmptyPatterns(patterns);
-    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    populateFoldReshapes(patterns);
     if (failed(applySoundPatterns(function, std::move(patterns))))
       signalPassFailure();
   }

@@ -155,7 +155,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // 2., 4., 5.
   PlimFormDispatchesOptions form;
   form.fuse = !options.oracle;
-  form.fuseBorders = form.fuse && options.devices.empty();
+  form.fuseForCaches = form.fuse && options.devices.empty();
   form.inlineConstantBytes = inlineBytesOf(options);
   manager.addPass(createPlimFormDispatches(form));
   addCleanup(manager);

@@ -1,5 +1,8 @@
 #include "ir/Transforms/Cleanup.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -70,4 +73,11 @@ LogicalResult plim::ir::applySoundPatterns(ArrayRef<Operation *> ops, RewritePat
   config.setStrictness(strictness);
   return applyOpPatternsGreedily(ops, FrozenRewritePatternSet(std::move(patterns), unsoundNames()),
                                  config);
+}
+
+void plim::ir::populateFoldReshapes(RewritePatternSet &patterns) {
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  linalg::FillOp::getCanonicalizationPatterns(patterns, patterns.getContext());
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, patterns.getContext());
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, patterns.getContext());
 }

@@ -35,4 +35,7 @@ llvm::LogicalResult applySoundPatterns(
     llvm::ArrayRef<mlir::Operation *> ops, mlir::RewritePatternSet patterns,
     mlir::GreedyRewriteStrictness strictness = mlir::GreedyRewriteStrictness::ExistingAndNewOps);
 
+/// Adds patterns that fold reshapes of tensors with each other, with empty tensors and with fills.
+void populateFoldReshapes(mlir::RewritePatternSet &patterns);
+
 } // namespace plim::ir

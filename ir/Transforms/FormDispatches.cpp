@@ -231,7 +231,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
          op = op->getPrevNode())
       if (auto producer = dyn_cast<linalg::LinalgOp>(op))
         tryFuse(cluster, producer);
-    if (fuseBorders && !root->hasAttr(deviceAttr))
+    if (fuseForCaches && !root->hasAttr(deviceAttr))
       for (Operation *op : llvm::to_vector(cluster.ops))
         for (OpOperand *input : cast<linalg::LinalgOp>(op).getDpsInputOperands())
           if (hasBorder(*input)) {
@@ -360,13 +360,13 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   }
 
   /// Follows one use of a producer: which loop of the root each loop of the producer runs along.
-  static bool followUse(Cluster &cluster, linalg::LinalgOp producer, OpOperand &use, LoopMap &map) {
+  bool followUse(Cluster &cluster, linalg::LinalgOp producer, OpOperand &use, LoopMap &map) {
     auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
     // A destination is handled when the op is outlined, a value captured by a body is random access.
     if (!consumer || consumer.isDpsInit(&use))
       return false;
     // An operand of a contraction is read many times: it is worth materialising, if not in the caches.
-    if (isContraction(consumer) && !isOfRows(use))
+    if (isContraction(consumer) && !(fuseForCaches && isOfRows(use)))
       return false;
     AffineMap read = consumer.getMatchingIndexingMap(&use);
     AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(use.get()));

@@ -416,9 +416,9 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
   let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
                         "Fuse producers; off, each op is a dispatch: the oracle">,
-                 Option<"fuseBorders", "fuse-borders", "bool", /*default=*/"true",
-                        "Fuse borders of images into what reads windows of them; off where compilers of devices, "
-                        "which know ops of linalg, may get them">,
+                 Option<"fuseForCaches", "fuse-for-caches", "bool", /*default=*/"true",
+                        "Fuse what pays where a workgroup has caches, rows of products and borders of images; off "
+                        "where compilers of devices, which know fewer ops at once, may get them">,
                  Option<"maxOps", "max-ops", "size_t", /*default=*/"32",
                         "Ops of a dispatch at most: each is loops of its own, and the code generator "
                         "takes more than twice as long for twice of them; what people write has ten">,

@@ -30,13 +30,14 @@ class Attention:
         self.sum = "f64" if self.element == "f64" else "f32"
         self.batch = rng.choice(["", "b", "h", "h", "bh", "bh", "hg", "bhg"])
         self.sizes = {"b": rng.choice([1, 2]), "h": rng.choice([1, 2, 3, 12]), "g": rng.choice([2, 3]), "q": rng.choice([0, *LENGTHS]),
-                      "t": rng.choice(LENGTHS), "d": rng.choice(DEPTHS), "e": rng.choice(DEPTHS)}
+                      "t": rng.choice(LENGTHS), "d": rng.choice(DEPTHS), "e": rng.choice([*DEPTHS, 300])}
         # As torch writes it: one batch, made of all, for products.
         self.collapses = len(self.batch) > 1 and "g" not in self.batch and rng.random() < 0.5
         self.unknown = "" if self.collapses else rng.choice(["", "", "", "q", "t", "qt", "t" + self.batch[:1]])
         self.keepsDims = rng.random() < 0.4
         self.isNamed = rng.random() < 0.3
         self.isCausal = rng.random() < 0.3
+        self.masksMuch = rng.random() < 0.5  # some with numbers that nothing is left of
         shared = self.batch.replace("g", "")
         self.scores = self.batch + "qt"
         letters = {"Q": self.batch + "qd", "K": shared + "td", "V": shared + "te"}
@@ -202,6 +203,9 @@ def check(case, engines, random):
     """What is wrong, or nothing."""
     values = {name: random.standard_normal([case.sizes[letter] for letter in letters]) for name, letters in case.arguments.items()}
     values = {name: pl.to_bf16(each) if case.of(name) == "bf16" else each.astype(TYPES[case.of(name)]) for name, each in values.items()}
+
+    if "mask" in values and case.masksMuch:
+        values["mask"][random.random(values["mask"].shape) < 0.5] = -1e30
 
     def call(engine, **options):
         return np.asarray(engine.loads(case.source(), **options).main(*values.values()))

@@ -175,7 +175,7 @@ class Network:
 
     def border(self, image):
         rng, name = self.rng, self.name()
-        low, high = ({letter: rng.choice([0, 1, 2]) if letter in "hw" else 0 for letter in "nchw"} for _ in range(2))
+        low, high = ({letter: rng.choice([0, 1, 2, 0, 1, 2, 9]) if letter in "hw" else 0 for letter in "nchw"} for _ in range(2))
         sizes = {letter: image.sizes[letter] + low[letter] + high[letter] for letter in "nchw"}
         numbers = [", ".join(str(each[letter]) for letter in self.order) for each in (low, high)]
         self.lines.append(f"  %{name} = tensor.pad %{image.name} low[{numbers[0]}] high[{numbers[1]}] {{\n"
