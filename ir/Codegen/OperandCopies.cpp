@@ -18,24 +18,27 @@ namespace {
 constexpr int64_t mostOfResult = int64_t(1) << 16;
 
 /// An element of a copy.
-Value converted(OpBuilder &builder, Location loc, Form form, Operation *extension,
+Value converted(OpBuilder &builder, Location loc, Form form, bool flips, Operation *extension,
                 ValueRange elements) {
-  if (form == Form::Same)
-    return elements[0];
-  SmallVector<Value> values;
-  for (Value element : elements.take_front(form == Form::Pairs ? 2 : 1)) {
+  auto widened = [&](Value element) {
     IRMapping mapping;
     mapping.map(extension->getOperand(0), element);
-    values.push_back(builder.clone(*extension, mapping)->getResult(0));
-  }
-  if (form == Form::Widened)
-    return values[0];
-  auto constant = [&](int64_t bits) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, bits, 32);
+    return builder.clone(*extension, mapping)->getResult(0);
   };
-  return arith::OrIOp::create(builder, loc,
-                              arith::AndIOp::create(builder, loc, values[0], constant(0xffff)),
-                              arith::ShLIOp::create(builder, loc, values[1], constant(16)));
+  if (form == Form::Same)
+    return elements[0];
+  if (form == Form::Widened)
+    return widened(elements[0]);
+  SmallVector<Value> values(elements.drop_back());
+  const unsigned bits = unsigned(32 / values.size());
+  for (Value &value : values)
+    if (value.getType().getIntOrFloatBitWidth() < bits)
+      value = arith::TruncIOp::create(builder, loc, builder.getIntegerType(bits), widened(value));
+  Value group = grouped(builder, loc, values);
+  if (!flips)
+    return group;
+  Value tops = arith::ConstantIntOp::create(builder, loc, int32_t(0x80808080), 32);
+  return arith::XOrIOp::create(builder, loc, group, tops);
 }
 
 /// A tensor of a known shape with zeros in the innermost dimension, from `first`.
@@ -54,48 +57,6 @@ Value withZerosBehind(IRRewriter &rewriter, Location loc, Value tensor, OpFoldRe
       arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
   behind = linalg::FillOp::create(rewriter, loc, zero, behind).getResult(0);
   return tensor::InsertSliceOp::create(rewriter, loc, behind, tensor, offsets, sizes, ones);
-}
-
-/// A generic op in the place of `op`. If its inputs have more columns than the result, so has a copy of the result, in memory
-/// of `shape`, of which the columns that there are replace those of `op`.
-linalg::LinalgOp replaced(IRRewriter &rewriter, linalg::LinalgOp op, ValueRange inputs,
-                          ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> kinds,
-                          ArrayRef<int64_t> shape,
-                          llvm::function_ref<void(OpBuilder &, Region &, Location)> makeBody) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  Value result = op.getDpsInits()[0];
-  auto type = cast<RankedTensorType>(result.getType());
-  const SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0)),
-      ones(type.getRank(), rewriter.getIndexAttr(1)),
-      sizes = tensor::getMixedSizes(rewriter, loc, result);
-  if (!shape.empty()) {
-    SmallVector<OpFoldResult> widened = sizes;
-    widened.back() = rewriter.getIndexAttr(shape.back());
-    // Of its own: an empty tensor of the shape of a panel's would become the same, and both are written to in place.
-    Value wide = bufferization::AllocTensorOp::create(
-        rewriter, loc, RankedTensorType::get(shape, type.getElementType()), ValueRange());
-    wide = withZerosBehind(rewriter, loc, wide, sizes.back());
-    wide = tensor::InsertSliceOp::create(rewriter, loc, result, wide, zeros, sizes, ones);
-    result = tensor::ExtractSliceOp::create(rewriter, loc, wide, zeros, widened, ones);
-  }
-  auto generic =
-      linalg::GenericOp::create(rewriter, loc, result.getType(), inputs, result, maps, kinds);
-  {
-    OpBuilder::InsertionGuard guard(rewriter);
-    makeBody(rewriter, generic.getRegion(), loc);
-  }
-  result = generic.getResult(0);
-  if (!shape.empty())
-    result = tensor::ExtractSliceOp::create(rewriter, loc, result, zeros, sizes, ones);
-  // Back to where they belong, unless a consumer is all that reads them: a loop that yields a part of other memory would
-  // carry that.
-  if (!shape.empty() && !llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>))
-    result = bufferization::MaterializeInDestinationOp::create(rewriter, loc, result,
-                                                               op.getDpsInits()[0])
-                 ->getResult(0);
-  rewriter.replaceOp(op, result);
-  return cast<linalg::LinalgOp>(generic.getOperation());
 }
 
 } // namespace
@@ -142,14 +103,14 @@ SmallVector<int64_t> plim::ir::widenedShape(Value tensor, int64_t columns) {
 
 Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
                       ArrayRef<unsigned> innermost, ArrayRef<int64_t> memory, int64_t width,
-                      int64_t padding, Form form) {
+                      int64_t padding, Form form, bool flips) {
   Location loc = op.getLoc();
   MLIRContext *context = rewriter.getContext();
   Value operand = op->getOperand(number);
   const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
   SmallVector<unsigned> loops; // of the op, by dimension of the copy
   SmallVector<int64_t> whole;
-  const unsigned loopsOfCopy = op.getNumLoops() - (form == Form::Pairs ? 1 : 0);
+  const unsigned loopsOfCopy = op.getNumLoops() - (form == Form::Groups ? 1 : 0);
   for (unsigned loop = 0; loop < loopsOfCopy; ++loop)
     if (map.isFunctionOfDim(loop) && !llvm::is_contained(innermost, loop)) {
       loops.push_back(loop);
@@ -171,17 +132,20 @@ Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number
       whole[dimension] = std::min(whole[dimension], *known);
   }
   const unsigned rank = unsigned(loops.size());
-  SmallVector<AffineMap> maps = {map.replaceDimsAndSymbols(dimensions, {}, rank, 0)};
-  SmallVector<Value> inputs = {operand};
-  if (form == Form::Pairs) {
-    dimensions.back() = rewriter.getAffineConstantExpr(1);
+  // All elements of a group, if there are groups.
+  const int64_t elements = form == Form::Groups ? op.getStaticLoopRanges().back() : 1;
+  const SmallVector<Value> inputs(size_t(elements), operand);
+  SmallVector<AffineMap> maps;
+  for (int64_t element = 0; element < elements; ++element) {
+    if (form == Form::Groups)
+      dimensions.back() = rewriter.getAffineConstantExpr(element);
     maps.push_back(map.replaceDimsAndSymbols(dimensions, {}, rank, 0));
-    inputs.push_back(operand);
   }
   maps.push_back(AffineMap::getMultiDimIdentityMap(rank, context));
   Operation *extension = form == Form::Same ? nullptr : extensionOf(op, number);
-  const Type element =
-      extension ? extension->getResult(0).getType() : getElementTypeOrSelf(operand.getType());
+  const Type element = form == Form::Groups ? rewriter.getI32Type()
+                       : extension          ? extension->getResult(0).getType()
+                                            : getElementTypeOrSelf(operand.getType());
   whole.back() = std::max(whole.back(), width) + padding;
   const SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0)),
       ones(rank, rewriter.getIndexAttr(1));
@@ -190,17 +154,17 @@ Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number
     all = withZerosBehind(rewriter, loc, all, extents.back());
   Value part = tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, extents, ones);
   // Upstream folds a generic op that does nothing but copy.
-  Value copy =
-      form == Form::Same && maps[0].isIdentity()
-          ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
-                ->getResult(0)
-          : linalg::GenericOp::create(
-                rewriter, loc, part.getType(), inputs, part, maps,
-                SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-                [&](OpBuilder &b, Location at, ValueRange arguments) {
-                  linalg::YieldOp::create(b, at, converted(b, at, form, extension, arguments));
-                })
-                .getResult(0);
+  Value copy = form == Form::Same && maps[0].isIdentity()
+                   ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
+                         ->getResult(0)
+                   : linalg::GenericOp::create(
+                         rewriter, loc, part.getType(), inputs, part, maps,
+                         SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+                         [&](OpBuilder &b, Location at, ValueRange arguments) {
+                           linalg::YieldOp::create(
+                               b, at, converted(b, at, form, flips, extension, arguments));
+                         })
+                         .getResult(0);
   if (width != 0) {
     SmallVector<OpFoldResult> widened = extents;
     widened.back() = rewriter.getIndexAttr(width);
@@ -210,47 +174,83 @@ Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number
   return {copy, AffineMap::get(op.getNumLoops(), 0, read, context)};
 }
 
+linalg::LinalgOp
+plim::ir::replaceWithColumns(IRRewriter &rewriter, linalg::LinalgOp op, ValueRange inputs,
+                             ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> kinds,
+                             ArrayRef<int64_t> shape,
+                             llvm::function_ref<void(OpBuilder &, Region &, Location)> makeBody) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Value result = op.getDpsInits()[0];
+  auto type = cast<RankedTensorType>(result.getType());
+  const SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0)),
+      ones(type.getRank(), rewriter.getIndexAttr(1)),
+      sizes = tensor::getMixedSizes(rewriter, loc, result);
+  if (!shape.empty()) {
+    SmallVector<OpFoldResult> widened = sizes;
+    widened.back() = rewriter.getIndexAttr(shape.back());
+    // Of its own: an empty tensor of the shape of a panel's would become the same, and both are written to in place.
+    Value wide = bufferization::AllocTensorOp::create(
+        rewriter, loc, RankedTensorType::get(shape, type.getElementType()), ValueRange());
+    wide = withZerosBehind(rewriter, loc, wide, sizes.back());
+    wide = tensor::InsertSliceOp::create(rewriter, loc, result, wide, zeros, sizes, ones);
+    result = tensor::ExtractSliceOp::create(rewriter, loc, wide, zeros, widened, ones);
+  }
+  auto generic =
+      linalg::GenericOp::create(rewriter, loc, result.getType(), inputs, result, maps, kinds);
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    makeBody(rewriter, generic.getRegion(), loc);
+  }
+  result = generic.getResult(0);
+  if (!shape.empty())
+    result = tensor::ExtractSliceOp::create(rewriter, loc, result, zeros, sizes, ones);
+  // Back to where they belong, unless a consumer is all that reads them: a loop that yields a part of other memory would
+  // carry that.
+  if (!shape.empty() && !llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>))
+    result = bufferization::MaterializeInDestinationOp::create(rewriter, loc, result,
+                                                               op.getDpsInits()[0])
+                 ->getResult(0);
+  rewriter.replaceOp(op, result);
+  return cast<linalg::LinalgOp>(generic.getOperation());
+}
+
 linalg::LinalgOp plim::ir::withCopy(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
                                     const Copy &copy, ArrayRef<int64_t> shape) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<Value> inputs = op.getDpsInputs();
   maps[number] = copy.map;
   inputs[number] = copy.value;
-  return replaced(rewriter, op, inputs, maps, op.getIteratorTypesArray(), shape,
-                  [&](OpBuilder &, Region &region, Location) {
-                    IRMapping mapping;
-                    op->getRegion(0).cloneInto(&region, mapping);
-                    BlockArgument element = region.getArgument(number);
-                    Type type = getElementTypeOrSelf(copy.value.getType());
-                    if (element.getType() == type)
-                      return;
-                    // The copy has been widened.
-                    element.setType(type);
-                    rewriter.replaceOp(*element.user_begin(), element);
-                  });
+  return replaceWithColumns(rewriter, op, inputs, maps, op.getIteratorTypesArray(), shape,
+                            [&](OpBuilder &, Region &region, Location) {
+                              IRMapping mapping;
+                              op->getRegion(0).cloneInto(&region, mapping);
+                              BlockArgument element = region.getArgument(number);
+                              Type type = getElementTypeOrSelf(copy.value.getType());
+                              if (element.getType() == type)
+                                return;
+                              // The copy has been widened.
+                              element.setType(type);
+                              rewriter.replaceOp(*element.user_begin(), element);
+                            });
 }
 
-linalg::LinalgOp plim::ir::withPairs(IRRewriter &rewriter, linalg::LinalgOp op,
-                                     const Product &product, const Copy &rows, const Copy &panel,
-                                     ArrayRef<int64_t> shape) {
-  llvm::SmallBitVector half(op.getNumLoops());
-  half.set(product.depthLoops.back());
-  SmallVector<Value> inputs(2);
-  inputs[product.rows] = rows.value;
-  inputs[product.panel] = panel.value;
-  SmallVector<AffineMap> maps(2);
-  maps[product.rows] = compressDims(rows.map, half);
-  maps[product.panel] = compressDims(panel.map, half);
-  maps.push_back(compressDims(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), half));
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  kinds.erase(kinds.begin() + product.depthLoops.back());
-  return replaced(rewriter, op, inputs, maps, kinds, shape,
-                  [](OpBuilder &builder, Region &region, Location loc) {
-                    Type pair = builder.getI32Type();
-                    Block *block =
-                        builder.createBlock(&region, {}, {pair, pair, pair}, {loc, loc, loc});
-                    Value sum = DotPairsOp::create(builder, loc, block->getArgument(0),
-                                                   block->getArgument(1), block->getArgument(2));
-                    linalg::YieldOp::create(builder, loc, sum);
-                  });
+Value plim::ir::grouped(OpBuilder &builder, Location loc, ValueRange elements) {
+  const Type word = builder.getI32Type();
+  const unsigned bits = elements[0].getType().getIntOrFloatBitWidth();
+  Value group;
+  for (auto [position, element] : llvm::enumerate(elements)) {
+    Value value = element;
+    if (isa<FloatType>(value.getType()))
+      value = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), value);
+    value = arith::ExtUIOp::create(builder, loc, word, value);
+    if (position == 0) {
+      group = value;
+      continue;
+    }
+    Value by = arith::ConstantIntOp::create(builder, loc, int64_t(bits * position), 32);
+    group =
+        arith::OrIOp::create(builder, loc, group, arith::ShLIOp::create(builder, loc, value, by));
+  }
+  return group;
 }

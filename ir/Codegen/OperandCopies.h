@@ -5,9 +5,9 @@
 
 namespace plim::ir {
 
-/// What elements of a copy hold: those of the operand, what the op makes of them first, both iterations of the op's last
-/// loop, see plim.dot_pairs, or what tiles do, see TileProducts.h.
-enum class Form { Same, Widened, Pairs, Tiles };
+/// What elements of a copy hold: those of the operand, what the op makes of them first, all iterations of the op's last
+/// loop, see plim.dot_groups, or what tiles do, see TileProducts.h.
+enum class Form { Same, Widened, Groups, Tiles };
 
 /// An operand elsewhere, and how an op reads it there.
 struct Copy {
@@ -26,18 +26,25 @@ llvm::SmallVector<int64_t> widenedShape(mlir::Value tensor, int64_t columns);
 
 /// A copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are those of
 /// `innermost`, of at most `memory`; all others have one element. Rows of the copy have `width` elements, zeros behind
-/// those of the operand, unless it is 0, and lie `padding` elements further apart.
+/// those of the operand, unless it is 0, and lie `padding` elements further apart. With `flips` the top bit of each element of
+/// a group is another.
 Copy copyOf(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op, unsigned number,
             llvm::ArrayRef<unsigned> innermost, llvm::ArrayRef<int64_t> memory, int64_t width,
-            int64_t padding = 0, Form form = Form::Same);
+            int64_t padding = 0, Form form = Form::Same, bool flips = false);
 
 /// The op again, generic, with a copy for an operand.
 mlir::linalg::LinalgOp withCopy(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op,
                                 unsigned number, const Copy &copy, llvm::ArrayRef<int64_t> shape);
 
-/// The op again, on pairs, without the loop over their two.
-mlir::linalg::LinalgOp withPairs(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op,
-                                 const Product &product, const Copy &rows, const Copy &panel,
-                                 llvm::ArrayRef<int64_t> shape);
+/// A generic op in the place of `op`. If its inputs have more columns than the result, so has a copy of the result, in memory
+/// of `shape`, of which the columns that there are replace those of `op`.
+mlir::linalg::LinalgOp replaceWithColumns(
+    mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op, mlir::ValueRange inputs,
+    llvm::ArrayRef<mlir::AffineMap> maps, llvm::ArrayRef<mlir::utils::IteratorType> kinds,
+    llvm::ArrayRef<int64_t> shape,
+    llvm::function_ref<void(mlir::OpBuilder &, mlir::Region &, mlir::Location)> makeBody);
+
+/// Numbers of as many bits as fill 32 together, the first in the low bits.
+mlir::Value grouped(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange elements);
 
 } // namespace plim::ir

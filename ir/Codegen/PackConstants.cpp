@@ -1,7 +1,5 @@
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/SmallIntegers.h"
-#include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/FixedValues.h"
@@ -58,10 +56,10 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const AffineMap map = op.getMatchingIndexingMap(&panel);
     auto type = cast<RankedTensorType>(panel.get().getType());
     const Type element = type.getElementType();
-    // Those that are copied into another form, or read as it is converted, are copied.
-    if (!map.isProjectedPermutation() || isOfTiles(op, *product) || isOfPairs(op, *product) ||
-        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
-        extensionOf(op, product->panel) || extensionOf(op, product->rows))
+    // Those that are widened, in groups, or in tiles are copied.
+    if (!map.isProjectedPermutation() || !element.isIntOrFloat() ||
+        element.getIntOrFloatBitWidth() < 8 || extensionOf(op, product->panel) ||
+        extensionOf(op, product->rows))
       return false;
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     int64_t rows = 1;

@@ -1,7 +1,7 @@
+#include "ir/Codegen/GroupedProducts.h"
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/SmallIntegers.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
@@ -64,13 +64,13 @@ constexpr int64_t largeRowStride = 4096;
 /// Elements by which rows of that copy are longer than what they hold, so that they do not fall on the same lines.
 constexpr int64_t rowPadding = 16;
 
-/// Rows that must use pairs of integers for their making to pay.
-constexpr int64_t rowsWorthPairs = 4;
+/// Rows that must use groups of narrow numbers for their making to pay.
+constexpr int64_t rowsWorthGroups = 4;
 /// The same for tiles.
 constexpr int64_t rowsWorthTiles = 4;
 /// The same where operands are widened.
 constexpr int64_t rowsWorthWidening = 4;
-/// The most rows of a workgroup that are copied to be widened, as pairs, or in tiles.
+/// The most rows of a workgroup that are copied to be widened, in groups, or in tiles.
 constexpr int64_t mostRowsCopied = 1024;
 
 /// Iterations of the loops together; nothing where they are not known.
@@ -145,7 +145,6 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
       return;
-    const bool hasPairs = widthOfDotPairs(function->getParentOfType<ModuleOp>()) != 0;
     function.walk([&](linalg::LinalgOp op) {
       if (op.hasPureTensorSemantics() && productOf(op))
         op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
@@ -155,20 +154,22 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       if (!product || !isTileable(op, *product))
         continue;
       const int64_t usesOfPanel = iterations(op, product->rowLoops).value_or(INT64_MAX);
-      const bool canConvertRows = isRowCopyBounded(op, *product);
+      const bool canConvertRows = isRowCopyBounded(op, *product),
+                 isAsWritten = strict && isa<FloatType>(getElementTypeOrSelf(op->getResult(0)));
       if (canConvertRows && usesOfPanel >= rowsWorthTiles && isOfTiles(op, *product) &&
-          !(strict && isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))) {
+          !isAsWritten) {
         if (succeeded(pack(op, *product, Form::Tiles, Form::Tiles)))
           ++inTiles;
         else
           ++missed;
         continue;
       }
-      if (hasPairs && canConvertRows && usesOfPanel >= rowsWorthPairs && isOfPairs(op, *product)) {
-        op = pairUp(op, *product);
+      if (Type element = groupedType(op, *product);
+          element && canConvertRows && usesOfPanel >= rowsWorthGroups && !isAsWritten) {
+        op = groupUp(op, *product, element);
         product = productOf(op);
-        if (product && succeeded(pack(op, *product, Form::Pairs, Form::Pairs)))
-          ++paired;
+        if (product && succeeded(pack(op, *product, Form::Groups, Form::Groups, element)))
+          ++grouped;
         else
           ++missed;
         continue;
@@ -348,8 +349,9 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     return success(inner != nullptr);
   }
 
-  LogicalResult pack(linalg::LinalgOp op, const Product &product, Form rowsForm, Form panelForm) {
-    const bool arePairs = panelForm == Form::Pairs, areTiles = panelForm == Form::Tiles;
+  LogicalResult pack(linalg::LinalgOp op, const Product &product, Form rowsForm, Form panelForm,
+                     Type groupOf = {}) {
+    const bool areGroups = panelForm == Form::Groups, areTiles = panelForm == Form::Tiles;
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
     auto unpack = unpackingOf(op->getOperand(product.panel));
@@ -360,7 +362,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     const SmallVector<int64_t> depth =
         depthTiles(op, product,
                    areTiles          ? groupSizeOf(op, product) * panelDepth / 2
-                   : arePairs        ? 2 * panelDepth
+                   : areGroups       ? op.getStaticLoopRanges().back() * panelDepth
                    : most > 2 * unit ? INT64_MAX / 2 // of a single row nothing is read again
                                      : panelDepth);
     bool isWholeDepth = true; // is there one block of it?
@@ -406,7 +408,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       memory.push_back(panelColumns);
       const bool haveRows = rows.value && rows.value.getParentBlock()->findAncestorOpInBlock(*part);
       if (rowsForm != Form::Same && !haveRows)
-        rows = convertRows(rewriter, part, product, depth, rowsForm);
+        rows = convertRows(rewriter, part, product, depth, rowsForm, groupOf);
       rewriter.setInsertionPoint(part);
       if (areTiles) {
         Value panel = panelForTiles(rewriter, part, product, depth.front());
@@ -420,7 +422,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       SmallVector<int64_t> shape;
       if (columnsOfPart != filled)
         shape = widenedShape(part.getDpsInits()[0], filled);
-      if (arePairs) {
+      if (areGroups) {
         loops.erase(loops.begin() + 1);
         memory.erase(memory.begin() + 1);
       }
@@ -430,8 +432,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       Copy panel = ready ? *ready
                          : copyOf(rewriter, part, product.panel, loops, memory, widened,
                                   /*padding=*/0, panelForm);
-      if (arePairs) {
-        (void)withPairs(rewriter, part, product, rows, panel, shape);
+      if (areGroups) {
+        withGroups(rewriter, part, product, groupOf, rows, panel, shape);
         continue;
       }
       part = withCopy(rewriter, part, product.panel, panel, shape);
@@ -460,13 +462,13 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
 
   /// All rows in another form, in front of the loop over the panels if `op` is in it.
   static Copy convertRows(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
-                          ArrayRef<int64_t> depth, Form form) {
+                          ArrayRef<int64_t> depth, Form form, Type groupOf) {
     SmallVector<unsigned> loops = product.rowLoops;
     SmallVector<int64_t> memory;
     for (unsigned loop : loops)
       memory.push_back(mostIterations(op, product.rows, loop).value_or(mostRowsCopied));
     const ArrayRef<unsigned> summed =
-        ArrayRef(product.depthLoops).drop_back(form == Form::Pairs ? 1 : 0);
+        ArrayRef(product.depthLoops).drop_back(form == Form::Groups ? 1 : 0);
     llvm::append_range(loops, summed);
     llvm::append_range(memory, depth.take_front(summed.size()));
     rewriter.setInsertionPoint(op);
@@ -477,7 +479,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     }
     if (form == Form::Tiles)
       return {rowsForTiles(rewriter, op, product, ArrayRef(memory).drop_back(), depth.front()), {}};
-    return copyOf(rewriter, op, product.rows, loops, memory, /*width=*/0, rowPadding, form);
+    return copyOf(rewriter, op, product.rows, loops, memory, /*width=*/0, rowPadding, form,
+                  form == Form::Groups && flipsRows(op, product, groupOf));
   }
 
   /// Makes one loop of each of the groups whose loops all operands have side by side in memory. Returns the op in the place of

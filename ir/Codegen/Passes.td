@@ -162,7 +162,7 @@ def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
     The operand with the columns of a product (`Products.h`) that is a constant, or computed from such, and that
     `plim-pack-panels` would copy in each call: it is brought into the order of panels here, which `plim-prepare-constants`
     computes once. `plim.unpack_panels` stands for the operand, and `plim-pack-panels` takes the panels from behind it.
-    Operands of other forms (pairs, tiles, elements that are widened) are copied as before. A single row, which reads all of a
+    Operands of other forms (groups, tiles, elements that are widened) are copied as before. A single row, which reads all of a
     large operand once, gets panels of eight vectors, so that it reads memory in its order.
 
     ```mlir
@@ -218,8 +218,10 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     when it is done: the product needs memory for one panel's columns.
 
     Operands that the product widens, such as f16, are widened when they are copied, for four rows and more. So are rows of
-    a workgroup, up to 1024. Products of integers of 8 bits, or of 16 with a sign, whose sum has 32 are taken two iterations at a time
-    where the host has an instruction for that: both copies have pairs, in 32 bits each, for `plim.dot_pairs`.
+    a workgroup, up to 1024. Products of bf16 whose sum is f32, of integers of 8 bits, or of 16 with a sign, whose sum has 32, are
+    taken two or four iterations at a time where the host has an instruction for that: both copies have groups, in 32 bits each,
+    for `plim.dot_groups`. Bytes are multiplied as one without a sign by one with a sign: where both are alike, the rows are copied
+    with their top bits flipped, and what that adds, the same for all rows, is taken from the sum first.
 
     Products of bf16, or of integers of 8 bits, are left to tile registers where the host has them: both copies are whole tiles
     then, for `plim.tile_product`.
@@ -235,7 +237,7 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     Statistic<"packed", "packed", "products whose panels are copied">,
     Statistic<"swept", "swept", "products of few rows that go along all columns for each block of the reduction">,
     Statistic<"inTiles", "in-tiles", "products in tile registers">,
-    Statistic<"paired", "paired", "products of small integers that are taken two iterations at a time">,
+    Statistic<"grouped", "grouped", "products of narrow numbers that are taken several iterations at a time">,
     Statistic<"missed", "missed", "products that could not be blocked">];
 }
 

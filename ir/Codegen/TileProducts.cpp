@@ -71,27 +71,6 @@ OpFoldResult firstCopied(IRRewriter &rewriter, linalg::LinalgOp op, const Produc
       rewriter.getAffineSymbolExpr(0).floorDiv(rowsOfTile) * rowsOfTile, rows);
 }
 
-/// The elements of a group, one behind the other in 32 bits.
-Value grouped(OpBuilder &builder, Location loc, ValueRange elements) {
-  const Type word = builder.getI32Type();
-  const unsigned bits = elements[0].getType().getIntOrFloatBitWidth();
-  Value group;
-  for (auto [position, element] : llvm::enumerate(elements)) {
-    Value value = element;
-    if (isa<FloatType>(value.getType()))
-      value = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), value);
-    value = arith::ExtUIOp::create(builder, loc, word, value);
-    if (position == 0) {
-      group = value;
-      continue;
-    }
-    Value by = arith::ConstantIntOp::create(builder, loc, int64_t(bits * position), 32);
-    group =
-        arith::OrIOp::create(builder, loc, group, arith::ShLIOp::create(builder, loc, value, by));
-  }
-  return group;
-}
-
 } // namespace
 
 int64_t plim::ir::groupSizeOf(linalg::LinalgOp op, const Product &product) {

@@ -1,7 +1,6 @@
-#include "ir/Conversion/DotPairs.h"
+#include "ir/Conversion/DotGroups.h"
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/StorageFloats.h"
-#include "ir/Plim/ProductInstructions.h"
 #include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Analysis/DataLayoutAnalysis.h"
@@ -131,7 +130,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     ub::populateUBToLLVMConversionPatterns(types, patterns);
     populateVectorToLLVMConversionPatterns(types, patterns);
     populateAMXLegalizeForLLVMExportPatterns(types, patterns);
-    plim::ir::populateDotPairsToLLVM(types, patterns, plim::ir::widthOfDotPairs(getOperation()));
+    plim::ir::populateDotGroupsToLLVM(types, patterns, getOperation());
 
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp>();

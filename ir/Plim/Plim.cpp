@@ -124,6 +124,16 @@ LogicalResult UnpackPanelsOp::verify() {
   return success();
 }
 
+LogicalResult DotGroupsOp::verify() {
+  const Type element = getElement(), sum = getElementTypeOrSelf(getSum().getType());
+  if (!getElementTypeOrSelf(getA().getType()).isInteger(32))
+    return emitOpError("takes groups in 32 bits");
+  if (element.isBF16() ? !sum.isF32()
+                       : !sum.isInteger(32) || !(element.isInteger(8) || element.isInteger(16)))
+    return emitOpError("adds i8 and i16 to i32, and bf16 to f32");
+  return success();
+}
+
 LogicalResult TileProductOp::verify() {
   if (getOutputs().empty() || getOutputs().size() > 2)
     return emitOpError("has one sum, and memory for some rows of it");

@@ -196,21 +196,32 @@ def Plim_CheckOp : Plim_Op<"check", [NoMemoryEffect, SameOperandsAndResultType]>
   let hasFolder = 1;
 }
 
-def Plim_DotPairsOp : Plim_Op<"dot_pairs", [Pure, SameOperandsAndResultType] # ElementwiseMappable.traits> {
-  let summary = "add the products of two pairs of 16-bit integers to a sum";
+def Plim_DotGroupsOp : Plim_Op<"dot_groups", [
+    Pure, AllTypesMatch<["a", "b"]>, AllTypesMatch<["sum", "result"]>] # ElementwiseMappable.traits> {
+  let summary = "add the products of two groups of narrow numbers to a sum";
   let description = [{
-    Each element of `a` and of `b` holds two signed integers, the first in the low 16 bits. The result is
-    `sum + a[0] * b[0] + a[1] * b[1]`, in 32 bits that wrap. Processors have one instruction for it, which no pass of LLVM
-    makes of the arithmetic. `plim-pack-panels` makes it, `plim-lower-to-llvm` lowers it, to arithmetic where there is
-    no such instruction.
+    Each element of `a` and of `b` holds as many numbers of a type as 32 bits have room for, the first in the low bits. The result is
+    `sum + a[0] * b[0] + a[1] * b[1] + ...`:
+
+    - two of `i16`, with signs, and a sum of 32 bits that wraps;
+    - four of `i8`, those of `a` without and those of `b` with a sign, and such a sum;
+    - two of `bf16`, and a sum in `f32`: products and sums are rounded one after the other, in an order that is the processor's, and
+      denormal numbers count as zero where it has an instruction.
+
+    Processors have one instruction for each, which no pass of LLVM makes of the arithmetic. `plim-pack-panels` makes it,
+    `plim-lower-to-llvm` lowers it, to arithmetic where there is no such instruction.
 
     ```mlir
-    %next = plim.dot_pairs %a, %b, %sum : vector<6x16xi32>
+    %next = plim.dot_groups %a, %b, %sum of bf16 : vector<6x16xi32>, vector<6x16xf32>
     ```
   }];
-  let arguments = (ins SignlessIntegerLike:$a, SignlessIntegerLike:$b, SignlessIntegerLike:$sum);
-  let results = (outs SignlessIntegerLike:$result);
-  let assemblyFormat = "$a `,` $b `,` $sum attr-dict `:` type($result)";
+  let arguments = (ins SignlessIntegerLike:$a, SignlessIntegerLike:$b,
+                       AnyTypeOf<[SignlessIntegerLike, FloatLike]>:$sum, TypeAttr:$element);
+  let results = (outs AnyTypeOf<[SignlessIntegerLike, FloatLike]>:$result);
+  let assemblyFormat = "$a `,` $b `,` $sum `of` $element attr-dict `:` type($a) `,` type($sum)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::mlir::Value":$sum, "::mlir::Type":$element),
+                            [{ build($_builder, $_state, sum.getType(), a, b, sum, ::mlir::TypeAttr::get(element)); }]>];
+  let hasVerifier = 1;
 }
 
 def Plim_TileProductOp : Plim_Op<"tile_product", [

@@ -13,14 +13,29 @@ static std::optional<DeviceDescription> hostOf(ModuleOp module) {
   return failed(target) ? std::nullopt : std::optional(target->devices.front());
 }
 
-unsigned plim::ir::widthOfDotPairs(ModuleOp module) {
+unsigned plim::ir::widthOfDotGroups(ModuleOp module, Type element) {
   std::optional<DeviceDescription> host = hostOf(module);
   if (!host)
     return 0;
-  for (auto [feature, width] : {std::pair("avx512bw", 512U), {"avx2", 256U}, {"sse2", 128U}})
-    if (host->hasFeature(feature) && (host->vectorBits == 0 || int64_t(width) <= host->vectorBits))
-      return width;
-  return 0;
+  auto widest = [&](std::initializer_list<std::pair<bool, unsigned>> widths) {
+    for (auto [isThere, width] : widths)
+      if (isThere && (host->vectorBits == 0 || int64_t(width) <= host->vectorBits))
+        return width;
+    return 0U;
+  };
+  const bool hasShort = host->hasFeature("avx512vl");
+  if (element.isBF16()) {
+    const bool isThere = host->hasFeature("avx512bf16");
+    return widest({{isThere, 512}, {isThere && hasShort, 256}, {isThere && hasShort, 128}});
+  }
+  if (element.isInteger(8)) {
+    const bool isThere = host->hasFeature("avx512vnni");
+    const bool isShort = host->hasFeature("avxvnni") || (isThere && hasShort);
+    return widest({{isThere, 512}, {isShort, 256}, {isShort, 128}});
+  }
+  return widest({{host->hasFeature("avx512bw"), 512},
+                 {host->hasFeature("avx2"), 256},
+                 {host->hasFeature("sse2"), 128}});
 }
 
 bool plim::ir::hasTileProducts(ModuleOp module, Type element) {

@@ -5,9 +5,9 @@
 
 namespace plim::ir {
 
-/// Bits of the widest vectors whose pairs of 16-bit integers the host of a module's target multiplies and adds with one
-/// instruction (`plim.dot_pairs`); 0 where there is none, or no target.
-unsigned widthOfDotPairs(mlir::ModuleOp module);
+/// Bits of the widest vectors whose groups of numbers of a type the host of a module's target multiplies and adds with one
+/// instruction (`plim.dot_groups`); 0 where there is none, or no target.
+unsigned widthOfDotGroups(mlir::ModuleOp module, mlir::Type element);
 
 /// A tile register: rows, and bytes of each, which are 32-bit elements of a sum or groups of narrower elements.
 constexpr int64_t rowsOfTile = 16, bytesOfTileRow = 64;

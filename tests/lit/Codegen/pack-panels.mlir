@@ -1,5 +1,6 @@
 // RUN: plimsoll-opt %s -plim-pack-panels=vector-bits=256 -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: plimsoll-opt %s -plim-pack-panels=vector-bits=32 -split-input-file | FileCheck %s --check-prefix=NARROW
+// RUN: plimsoll-opt %s -plim-pack-panels="vector-bits=256 strict=true" -split-input-file | FileCheck %s --check-prefix=STRICT
 // With vectors of one element, or none, register tiles have too few columns.
 //   NARROW-NOT: scf.for
 
@@ -288,7 +289,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //       CHECK:   %[[HALVES:.*]] = tensor.extract_slice %[[PANELS]][0, 0, %[[N]]] [16, 2, 16] [1, 1, 1]
 //       CHECK:   %[[PANEL:.*]] = linalg.generic {{.*}} ins(%[[HALVES]], %[[HALVES]] : {{.*}} outs(%{{.*}} : tensor<16x16xi32>)
 //       CHECK:   linalg.generic {{.*}} ins(%[[ROWS]], %[[PANEL]] : tensor<64x16xi32>, tensor<16x16xi32>)
-//       CHECK:     plim.dot_pairs
+//       CHECK:     plim.dot_groups
 //       CHECK: linalg.matmul ins(%{{.*}} : tensor<64x1xi8>, tensor<1x48xi8>)
 func.func private @pairs(%a: tensor<64x33xi8>, %b: tensor<33x48xi8>, %c: tensor<64x48xi32>) -> tensor<64x48xi32>
     attributes {plim.dispatch_function} {
@@ -300,7 +301,7 @@ func.func private @pairs(%a: tensor<64x33xi8>, %b: tensor<33x48xi8>, %c: tensor<
 // 16 bits without a sign do not fit into pairs; they are widened where they are copied.
 // CHECK-LABEL: func.func private @unsigned(
 //       CHECK: arith.extui
-//   CHECK-NOT: plim.dot_pairs
+//   CHECK-NOT: plim.dot_groups
 //       CHECK: return
 func.func private @unsigned(%a: tensor<64x33xi16>, %b: tensor<33x48xi16>, %c: tensor<64x48xi32>)
     -> tensor<64x48xi32> attributes {plim.dispatch_function} {
@@ -314,6 +315,48 @@ func.func private @unsigned(%a: tensor<64x33xi16>, %b: tensor<33x48xi16>, %c: te
     linalg.yield %q : i32
   } -> tensor<64x48xi32>
   return %r : tensor<64x48xi32>
+}
+}
+
+// -----
+
+// Four bytes at a time, in one instruction. Both have signs: the rows get other top bits, and the product of a row of zeros with such
+// bits is taken from what is added to. Depth 33: one iteration is left.
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+    "host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.features" = ["+avx512bw", "+avx512vnni", "+avx512bf16"]>>} {
+// CHECK-LABEL: func.func private @bytes(
+//   CHECK-DAG: %[[TOPS:.*]] = arith.constant -2139062144 : i32
+//       CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64x8xi32>)
+//       CHECK:   arith.xori %{{.*}}, %[[TOPS]]
+//       CHECK: scf.for
+//       CHECK:   %[[PANEL:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8x16xi32>)
+//   CHECK-NOT:   arith.xori
+//       CHECK:   %[[ADDED:.*]] = linalg.generic {{.*}}"reduction", "parallel"{{.*}} ins(%[[PANEL]] : tensor<8x16xi32>) outs(%{{.*}} : tensor<16xi32>)
+//       CHECK:     plim.dot_groups %[[TOPS]], %{{.*}} of i8
+//       CHECK:   %[[LESS:.*]] = linalg.generic {{.*}} ins(%[[ADDED]] : tensor<16xi32>) outs(%{{.*}} : tensor<64x16xi32>)
+//       CHECK:     arith.subi
+//       CHECK:   linalg.generic {{.*}} ins(%[[ROWS]], %[[PANEL]] : {{.*}} outs(%[[LESS]] : tensor<64x16xi32>)
+//       CHECK:     plim.dot_groups %{{.*}}, %{{.*}}, %{{.*}} of i8
+//       CHECK: linalg.matmul ins(%{{.*}} : tensor<64x1xi8>, tensor<1x48xi8>)
+func.func private @bytes(%a: tensor<64x33xi8>, %b: tensor<33x48xi8>, %c: tensor<64x48xi32>) -> tensor<64x48xi32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x33xi8>, tensor<33x48xi8>) outs(%c : tensor<64x48xi32>)
+      -> tensor<64x48xi32>
+  return %r : tensor<64x48xi32>
+}
+
+// CHECK-LABEL: func.func private @floats(
+//       CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<64x16xi32>)
+//       CHECK:   arith.bitcast %{{.*}} : bf16 to i16
+//       CHECK: scf.for
+//       CHECK:   plim.dot_groups %{{.*}}, %{{.*}}, %{{.*}} of bf16 : i32, f32
+//  STRICT-NOT: of bf16
+//       CHECK: return
+func.func private @floats(%a: tensor<64x32xbf16>, %b: tensor<32x48xbf16>, %c: tensor<64x48xf32>) -> tensor<64x48xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x32xbf16>, tensor<32x48xbf16>) outs(%c : tensor<64x48xf32>)
+      -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
 }
 }
 
