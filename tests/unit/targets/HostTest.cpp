@@ -87,7 +87,7 @@ TEST(HostCpu, TuningFollowsTheFeatures) {
   EXPECT_EQ(chooseTuneCpu(features), "sapphirerapids");
   features["amx-tile"] = false;
   features["sse4a"] = true;
-  EXPECT_EQ(chooseTuneCpu(features), "znver4");
+  EXPECT_EQ(chooseTuneCpu(features), "icelake-server");
   features["avx512f"] = false;
   EXPECT_EQ(chooseTuneCpu(features), "znver2");
   features["vaes"] = true;
