@@ -61,8 +61,8 @@ linalg::LinalgOp plim::ir::groupUp(linalg::LinalgOp op, const Product &product, 
     return affine::makeComposedFoldedAffineApply(rewriter, loc, expression, size);
   };
   const OpFoldResult groups = apply(whole.floorDiv(count)),
-                     grouped = apply(whole.floorDiv(count) * count), rest = apply(whole % count);
-  auto part = [&](unsigned number, OpFoldResult first, OpFoldResult size) -> Value {
+                     taken = apply(whole.floorDiv(count) * count), rest = apply(whole % count);
+  auto part = [&](unsigned number, OpFoldResult first, OpFoldResult extent) -> Value {
     Value operand = op->getOperand(number);
     const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, operand),
@@ -70,13 +70,13 @@ linalg::LinalgOp plim::ir::groupUp(linalg::LinalgOp op, const Product &product, 
                               ones(sizes.size(), rewriter.getIndexAttr(1));
     const unsigned dimension = *map.getResultPosition(rewriter.getAffineDimExpr(depth));
     offsets[dimension] = first;
-    sizes[dimension] = size;
+    sizes[dimension] = extent;
     return tensor::ExtractSliceOp::create(rewriter, loc, operand, offsets, sizes, ones);
   };
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   for (unsigned number : {0U, 1U}) {
-    Value operand = part(number, rewriter.getIndexAttr(0), grouped);
+    Value operand = part(number, rewriter.getIndexAttr(0), taken);
     const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
     SmallVector<ReassociationIndices> expanded;
     SmallVector<AffineExpr> indices;
@@ -108,7 +108,7 @@ linalg::LinalgOp plim::ir::groupUp(linalg::LinalgOp op, const Product &product, 
   op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
   Value result = generic.getResult(0);
   if (getConstantIntValue(rest) != 0) {
-    const Value operands[] = {part(0, grouped, rest), part(1, grouped, rest), result};
+    const Value operands[] = {part(0, taken, rest), part(1, taken, rest), result};
     Operation *last = rewriter.clone(*op);
     last->setOperands(operands);
     result = last->getResult(0);
