@@ -21,6 +21,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
+#include <numeric>
+
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPACKPANELS
 #include "ir/Codegen/Passes.h.inc"
@@ -38,6 +40,8 @@ constexpr llvm::StringLiteral pendingAttr = "plim.pending", partAttr = "plim.par
 /// Iterations of the reduction that one panel holds: long enough that the accumulators, which are loaded and
 /// stored once for each panel, cost little, and short enough that a panel stays in the caches next to the processor.
 constexpr int64_t panelDepth = 512;
+/// The most where panels are read where they lie, but for the last one.
+constexpr int64_t depthInPlace = 4 * panelDepth;
 /// The same where no panel is copied and all columns are gone along for each block.
 constexpr int64_t sweepDepth = 8;
 /// Rows that must use a panel for its copy to pay, where it is read in order anyway.
@@ -49,6 +53,12 @@ constexpr int64_t rowsWorthAWindow = 16;
 /// Bytes between the rows of an operand from which on its columns are better copied: a panel that is not copied takes a
 /// line of the caches for each row, which for strides of powers of two are the same few.
 constexpr int64_t largeStride = 512;
+/// Rows of a panel that are as good where they lie, each on a page of its own, if they do not fall on the same sets.
+constexpr int64_t rowsInPlace = 64;
+/// Bytes after which addresses fall on the same set of the second-level cache again, at least, and lines that are kept of one.
+constexpr int64_t secondLevelPeriod = int64_t(1) << 16, secondLevelLines = 32;
+/// The same lines of the nearest.
+constexpr int64_t firstLevelLines = 8;
 
 /// Rows that must use lines of an image beside each other for that copy, before those of panels, to pay.
 constexpr int64_t rowsWorthTwoCopies = 32;
@@ -178,15 +188,18 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
                  panel = widenedForm(op, product->panel);
       const bool widens =
           (rows == Form::Widened || panel == Form::Widened) && usesOfPanel >= rowsWorthWidening;
-      if (!widens && !pays(op, *product)) {
-        if (isReadAcross(op, *product))
-          blockDepth(op, *product);
+      const bool copies = widens || pays(op, *product);
+      if (!copies && isReadAcross(op, *product)) {
+        blockDepth(op, *product);
         continue;
       }
-      op = joinLines(op, *product);
+      if (!copies && usesOfPanel == 1)
+        continue;
+      if (copies)
+        op = joinLines(op, *product);
       product = op ? productOf(op) : std::nullopt;
-      if (product && succeeded(pack(op, *product, widens ? rows : Form::Same, panel)))
-        ++packed;
+      if (product && succeeded(pack(op, *product, widens ? rows : Form::Same, panel, {}, copies)))
+        ++(copies ? packed : inPlace);
       else
         ++missed;
     }
@@ -224,24 +237,41 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       return rows >= rowsWorthAWindow;
     if (rows < rowsWorthACopy)
       return false;
-    RankedTensorType type = sourceOf(panel.get());
-    const int64_t columns = type.getShape().back(),
-                  depth = iterations(op, product.depthLoops).value_or(INT64_MAX);
-    const int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-    return ShapedType::isDynamic(columns) || depth > panelDepth || columns * bytes >= largeStride;
+    const int64_t depth = iterations(op, product.depthLoops).value_or(INT64_MAX),
+                  stride = strideOf(panel.get());
+    return ShapedType::isDynamic(stride) || depth > panelDepth ||
+           (stride >= largeStride &&
+            (depth > rowsInPlace || !areKept(depth, stride, cacheSetPeriod, firstLevelLines)));
   }
 
-  /// Would the columns of a register tile be read down a long way, each row of them from a page of its own, with too few
+  /// Bytes between the rows of an operand.
+  static int64_t strideOf(Value operand) {
+    RankedTensorType type = sourceOf(operand);
+    const int64_t columns = type.getShape().back();
+    return ShapedType::isDynamic(columns)
+               ? columns
+               : columns * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+  }
+
+  /// Are so many rows of a panel kept by a cache whose sets come again after `period` bytes and keep `lines` of it each?
+  static bool areKept(int64_t rows, int64_t stride, int64_t period, int64_t lines) {
+    constexpr int64_t lineBytes = 64;
+    return rows <= lines * (period / std::max(lineBytes, std::gcd(stride, period)));
+  }
+
+  /// Would the columns of a register tile be read down a long way, with rows that drive each other from the caches, and too few
   /// rows for a copy?
   static bool isReadAcross(linalg::LinalgOp op, const Product &product) {
     OpOperand &panel = op->getOpOperand(product.panel);
     const AffineMap map = op.getMatchingIndexingMap(&panel);
     if (!map.isProjectedPermutation() || !isContiguousAlong(map, product.column))
       return false;
-    RankedTensorType type = sourceOf(panel.get());
-    const int64_t columns = type.getShape().back(), bytes = type.getElementTypeBitWidth() / 8;
-    return (ShapedType::isDynamic(columns) || columns * bytes >= largeRowStride) &&
-           iterations(op, product.depthLoops).value_or(INT64_MAX) >= 2 * sweepDepth;
+    const int64_t stride = strideOf(panel.get()),
+                  depth = iterations(op, product.depthLoops).value_or(INT64_MAX);
+    return depth >= 2 * sweepDepth &&
+           (ShapedType::isDynamic(stride) ||
+            (stride >= largeRowStride &&
+             !areKept(depth, stride, secondLevelPeriod, secondLevelLines)));
   }
 
   /// Goes along all columns with a few iterations of the reduction at a time, so that memory is read in its order.
@@ -349,8 +379,9 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     return success(inner != nullptr);
   }
 
+  /// With `copies` false only the last panel is copied, if its columns do not fill vectors.
   LogicalResult pack(linalg::LinalgOp op, const Product &product, Form rowsForm, Form panelForm,
-                     Type groupOf = {}) {
+                     Type groupOf = {}, bool copies = true) {
     const bool areGroups = panelForm == Form::Groups, areTiles = panelForm == Form::Tiles;
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
@@ -359,12 +390,15 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
                   unit = areTiles ? rowsOfTile : lanes(op),
                   most = unpack ? unpack.getWidth() : 2 * unit;
     const int64_t panelColumns = ShapedType::isDynamic(width) ? most : std::min(width, most);
-    const SmallVector<int64_t> depth =
-        depthTiles(op, product,
-                   areTiles          ? groupSizeOf(op, product) * panelDepth / 2
-                   : areGroups       ? op.getStaticLoopRanges().back() * panelDepth
-                   : most > 2 * unit ? INT64_MAX / 2 // of a single row nothing is read again
-                                     : panelDepth);
+    const SmallVector<int64_t> depth = depthTiles(
+        op, product,
+        areTiles    ? groupSizeOf(op, product) * panelDepth / 2
+        : areGroups ? op.getStaticLoopRanges().back() * panelDepth
+        // Of a single row nothing is read again, and what is not copied takes little room.
+        : most > 2 * unit ||
+                (!copies && iterations(op, product.depthLoops).value_or(INT64_MAX) <= depthInPlace)
+            ? INT64_MAX / 2
+            : panelDepth);
     bool isWholeDepth = true; // is there one block of it?
     SmallVector<std::pair<unsigned, int64_t>> steps;
     for (unsigned loop : product.batchLoops)
@@ -419,6 +453,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       const int64_t columnsOfPart = part.getStaticLoopRanges()[product.column];
       const int64_t filled =
           ShapedType::isDynamic(columnsOfPart) ? most : int64_t(llvm::alignTo(columnsOfPart, unit));
+      if (!copies && columnsOfPart == filled)
+        continue;
       SmallVector<int64_t> shape;
       if (columnsOfPart != filled)
         shape = widenedShape(part.getDpsInits()[0], filled);

@@ -210,9 +210,11 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     rows lie at least 4 KiB apart: rows would otherwise fall on the same lines of the second-level cache.
 
     Only where that pays: an operand whose columns are not contiguous, for four rows and more; one read through windows,
-    for 16; others for 48 rows, if a row is long or there are many. Fewer rows go along all columns with eight iterations of the
-    reduction at a time, where the other way would lead down the rows of a wide operand. The order in which a sum is taken
-    stays the same.
+    for 16; others for 48 rows, if a row is long or there are many, unless the nearest cache keeps the rows of a panel where they
+    lie. Otherwise panels are read in place, one after the other, each for all rows and all of the reduction; only the last one is
+    copied, if its columns do not fill vectors. Where the rows of a wide operand would drive each other from the second-level cache, as
+    those of 16 KiB do, few rows go along all columns with eight iterations of the reduction at a time. The order in
+    which a sum is taken stays the same.
 
     Where the reduction has one block, what alone reads the result, element by element, is part of the loops and takes a panel
     when it is done: the product needs memory for one panel's columns.
@@ -235,6 +237,7 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
                         "Floats are multiplied and added as the source says">];
   let statistics = [
     Statistic<"packed", "packed", "products whose panels are copied">,
+    Statistic<"inPlace", "in-place", "products that read panels where they lie">,
     Statistic<"swept", "swept", "products of few rows that go along all columns for each block of the reduction">,
     Statistic<"inTiles", "in-tiles", "products in tile registers">,
     Statistic<"grouped", "grouped", "products of narrow numbers that are taken several iterations at a time">,
@@ -323,9 +326,9 @@ def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::Func
 def PlimPrefetchPanels : Pass<"plim-prefetch-panels", "::mlir::func::FuncOp"> {
   let summary = "Fetch the panel that comes next while one is computed with";
   let description = [{
-    Where panels that were made once (`plim-pack-constants`) are read for several tiles of rows, each row of a panel that is read
-    also fetches a line of the panel that the loops will come to next, into the second-level cache. All the weights of a
-    model rarely fit there, and the first tile of rows would wait for memory at every panel, the others not at all. Fetched is
+    Where panels that were made once (`plim-pack-constants`), or lie in a large operand, are read for several tiles of rows, each row
+    of a panel that is read also fetches a line of the panel that the loops will come to next, into the second-level cache. All the
+    weights of a model rarely fit there, and the first tile of rows would wait for memory at every panel, the others not at all. Fetched is
     one line in each tile of rows in turn; past the last panel what lies there is fetched, which does no harm.
 
     ```mlir

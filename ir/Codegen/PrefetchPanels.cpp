@@ -32,23 +32,25 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
     SmallVector<vector::TransferReadOp> reads;
     function.walk([&](vector::TransferReadOp read) { reads.push_back(read); });
     for (vector::TransferReadOp read : reads)
-      if (isOfPanel(read))
-        prefetchNext(read);
+      if (int64_t bytes = bytesOfRow(read))
+        prefetchNext(read, bytes);
   }
 
-  /// Does it read a whole row of what a call is given, in panels?
-  static bool isOfPanel(vector::TransferReadOp read) {
+  /// Bytes of the row of a panel that it reads of what a call is given; 0 if it reads anything else.
+  static int64_t bytesOfRow(vector::TransferReadOp read) {
     auto cast = read.getBase().getDefiningOp<memref::ReinterpretCastOp>();
     auto type = dyn_cast<MemRefType>(read.getBase().getType());
     if (!cast || !isa<BlockArgument>(cast.getSource()) || !type.hasStaticShape() ||
-        type.getRank() < 3)
-      return false;
+        type.getRank() < 2 ||
+        read.getPermutationMap().getResults().back() !=
+            getAffineDimExpr(unsigned(type.getRank()) - 1, read.getContext()))
+      return 0;
     const int64_t bytes = plim::ir::elementBytes(type.getElementType()),
-                  width = type.getShape().back();
-    return width * bytes <= mostLines * lineBytes && width * bytes % lineBytes == 0 &&
-           type.getNumElements() * bytes >= largeBytes &&
-           matchPattern(read.getIndices().back(), m_Zero()) &&
-           read.getVectorType().getShape().back() == width;
+                  row = read.getVectorType().getShape().back() * bytes;
+    return row <= mostLines * lineBytes && row % lineBytes == 0 &&
+                   type.getNumElements() * bytes >= largeBytes
+               ? row
+               : 0;
   }
 
   static bool dependsOn(Value value, Value variable) {
@@ -76,7 +78,7 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
     return trips ? std::optional(trips->getSExtValue()) : std::nullopt;
   }
 
-  void prefetchNext(vector::TransferReadOp read) {
+  void prefetchNext(vector::TransferReadOp read, int64_t bytesOfRow) {
     auto moves = [&](scf::ForOp loop) {
       return llvm::any_of(read.getIndices(),
                           [&](Value index) { return dependsOn(index, loop.getInductionVar()); });
@@ -99,23 +101,24 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
         }
     auto type = cast<MemRefType>(read.getBase().getType());
     const int64_t bytes = plim::ir::elementBytes(type.getElementType()),
-                  lines = type.getShape().back() * bytes / lineBytes;
+                  lines = bytesOfRow / lineBytes;
     OpBuilder builder(read);
     Location loc = read.getLoc();
     SmallVector<Value> indices = llvm::map_to_vector(
         read.getIndices(), [&](Value index) { return next(builder, index, loop); });
+    const Value first = indices.back();
     auto fetch = [&](Value column) {
-      indices.back() = column;
+      indices.back() = arith::AddIOp::create(builder, loc, first, column);
       memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
     };
     if (tripsOf(rows).value_or(1) >= lines) {
-      AffineExpr row, first, step;
-      bindSymbols(builder.getContext(), row, first, step);
+      AffineExpr row, begin, step;
+      bindSymbols(builder.getContext(), row, begin, step);
       // One line of a row for each tile of rows.
       fetch(affine::AffineApplyOp::create(
           builder, loc,
-          AffineMap::get(0, 3, ((row - first).floorDiv(step) % lines) * (lineBytes / bytes)),
+          AffineMap::get(0, 3, ((row - begin).floorDiv(step) % lines) * (lineBytes / bytes)),
           {rows.getInductionVar(), rows.getLowerBound(), rows.getStep()}));
     } else {
       for (int64_t line = 0; line < lines; ++line)

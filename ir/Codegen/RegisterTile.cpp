@@ -65,6 +65,9 @@ int64_t columnsFor(int64_t size, int64_t lanes) {
   return std::min(size, lanes);
 }
 
+/// Rows of the tiles that take what is left of an unknown number of rows, before they are taken one at a time.
+constexpr int64_t fewRows = 4;
+
 /// Rows that may be read along in turns although their elements fall on the same set of the nearest cache, which holds eight
 /// lines or more: two are left for the columns.
 constexpr int64_t rowsOnOneSet = 6;
@@ -318,6 +321,12 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     }
     if (shape.rowLoop && ShapedType::isDynamic(ranges[*shape.rowLoop])) {
       SmallVector<int64_t> sizes(part.getNumLoops(), 0);
+      if (shape.rows > fewRows) {
+        sizes[*shape.rowLoop] = fewRows;
+        RegisterTile fewer = shape;
+        fewer.rows = fewRows;
+        return vectorizeParts(rewriter, function, part, sizes, fewer);
+      }
       sizes[*shape.rowLoop] = 1;
       FailureOr<scf::SCFTilingResult> rows = tileLoops(rewriter, part, sizes);
       if (failed(rows))

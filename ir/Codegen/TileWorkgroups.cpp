@@ -47,6 +47,8 @@ constexpr int64_t workgroupsPerCore = 4;
 constexpr int64_t contractionColumns = 64;
 /// ... and the fewest rows for each core that are split in the place of columns.
 constexpr int64_t rowsWorthASplit = 24;
+/// ... and the fewest rows, if there are as many for each core, that panels are copied for once more.
+constexpr int64_t rowsWorthPanels = 64;
 /// The fewest rows of one whose consumer needs whole rows, if there are as many for each core.
 constexpr int64_t leastWholeRows = 48;
 /// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-pack-panels).
@@ -103,7 +105,9 @@ int64_t rowTile(int64_t size, int64_t planned) {
     for (int64_t tile = planned + planned / 2; tile >= std::max(unit, planned / 2); --tile)
       if (size % tile == 0 && tile % unit == 0)
         return tile;
-  return rounded;
+  // About equal numbers otherwise, of which the last alone leaves a remainder.
+  return int64_t(
+      llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, planned)), registerRows));
 }
 
 /// Lines of rows of a workgroup: near `planned`, and such that all workgroups have the same number, if there is such a one.
@@ -295,6 +299,12 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       if (roles.columns.empty())
         left = std::max(left,
                         std::min<int64_t>(leastWholeRows, llvm::divideCeil(points, machine.cores)) /
+                            rows);
+      // Each workgroup copies the panels of its columns.
+      else
+        left = std::max(left,
+                        std::min<int64_t>(rowsWorthPanels,
+                                          llvm::divideCeil(pointsOf(roles.rows), machine.cores)) /
                             rows);
       tiles[loop] = std::min(most, left);
       // Register tiles run along the innermost rows.

@@ -224,15 +224,18 @@ func.func private @sweep(%a: tensor<3x2048xf32>, %b: tensor<2048x4096xf32>, %c: 
 
 // -----
 
-// Few rows, or few and short columns, are not worth a copy, nor is what has no iterations; a function of the host is
-// left alone.
+// Few rows, or few and short columns, are not worth a copy: panels are read where they lie, for all of the reduction. What has no
+// iterations, and a function of the host, are left alone.
 // CHECK-LABEL: func.func private @few_rows(
+//       CHECK: scf.for %[[N:.*]] = %{{.*}} to %c512 step %c16
+//   CHECK-NOT:   tensor.empty
+//       CHECK:   tensor.extract_slice %arg1[0, %[[N]]] [2048, 16]
+//       CHECK:   linalg.matmul {{.*}} -> tensor<12x16xf32>
+//       CHECK: scf.for
+//   CHECK-NOT:   tensor.empty
+//       CHECK:   linalg.matmul {{.*}} -> tensor<64x16xf32>
 //   CHECK-NOT: scf.for
-//       CHECK: linalg.matmul
-//   CHECK-NOT: scf.for
-//       CHECK: linalg.matmul
-//   CHECK-NOT: scf.for
-//       CHECK: linalg.matmul
+//       CHECK: linalg.matmul {{.*}} -> tensor<64x512xf32>
 func.func private @few_rows(%a: tensor<12x2048xf32>, %b: tensor<2048x512xf32>, %c: tensor<12x512xf32>,
                             %d: tensor<64x32xf32>, %e: tensor<32x32xf32>, %f: tensor<64x32xf32>,
                             %g: tensor<64x0xf32>, %h: tensor<0x512xf32>, %i: tensor<64x512xf32>)
@@ -244,6 +247,37 @@ func.func private @few_rows(%a: tensor<12x2048xf32>, %b: tensor<2048x512xf32>, %
   %t = linalg.matmul ins(%g, %h : tensor<64x0xf32>, tensor<0x512xf32>) outs(%i : tensor<64x512xf32>)
       -> tensor<64x512xf32>
   return %r, %s, %t : tensor<12x512xf32>, tensor<64x32xf32>, tensor<64x512xf32>
+}
+// Of columns that do not fill vectors the last panel is copied, with zeros behind it.
+// CHECK-LABEL: func.func private @few_rows_of_odd_length(
+//       CHECK: scf.for %{{.*}} = %{{.*}} to %c96 step %c16
+//   CHECK-NOT:   tensor.empty
+//       CHECK:   linalg.matmul {{.*}} -> tensor<12x16xf32>
+//       CHECK: tensor.empty() : tensor<100x8xf32>
+//       CHECK: linalg.generic {{.*}} tensor<12x100xf32>, tensor<100x8xf32>
+func.func private @few_rows_of_odd_length(%a: tensor<12x100xf32>, %b: tensor<100x101xf32>, %c: tensor<12x101xf32>)
+    -> tensor<12x101xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<12x100xf32>, tensor<100x101xf32>) outs(%c : tensor<12x101xf32>)
+      -> tensor<12x101xf32>
+  return %r : tensor<12x101xf32>
+}
+
+// Rows that lie apart are as good as copies while the nearest cache keeps them, which it does not if they all fall on one set.
+// CHECK-LABEL: func.func private @short_panels(
+//       CHECK: scf.for
+//   CHECK-NOT:   tensor.empty
+//       CHECK:   linalg.matmul {{.*}} -> tensor<64x16xf32>
+//       CHECK: scf.for
+//       CHECK:   tensor.empty() : tensor<64x16xf32>
+//       CHECK:   linalg.generic
+func.func private @short_panels(%a: tensor<64x64xf32>, %b: tensor<64x2000xf32>, %c: tensor<64x2000xf32>,
+                                %d: tensor<64x2048xf32>, %e: tensor<64x2048xf32>)
+    -> (tensor<64x2000xf32>, tensor<64x2048xf32>) attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x2000xf32>) outs(%c : tensor<64x2000xf32>)
+      -> tensor<64x2000xf32>
+  %s = linalg.matmul ins(%a, %d : tensor<64x64xf32>, tensor<64x2048xf32>) outs(%e : tensor<64x2048xf32>)
+      -> tensor<64x2048xf32>
+  return %r, %s : tensor<64x2000xf32>, tensor<64x2048xf32>
 }
 // CHECK-LABEL: func.func @host(
 //   CHECK-NOT: scf.for

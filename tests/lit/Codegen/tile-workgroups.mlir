@@ -37,9 +37,10 @@ func.func private @contraction(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf
 
 // -----
 
-// No number of rows near the plan divides a prime or an unknown extent: whole register tiles.
+// No number of rows near the plan divides a prime or an unknown extent: whole register tiles, in about equal numbers where that
+// can be known.
 // CHECK-LABEL: func.func private @prime_rows(
-//       CHECK: scf.forall (%{{.*}}) = (0) to (1021) step (120)
+//       CHECK: scf.forall (%{{.*}}) = (0) to (1021) step (132)
 func.func private @prime_rows(%a: memref<1021x1024xf32>, %b: memref<1024x1024xf32>,
                               %o: memref<1021x1024xf32>)
     attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
