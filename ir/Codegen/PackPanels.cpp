@@ -423,7 +423,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       inner = cast<linalg::LinalgOp>(tiled->tiledOps.front());
       columns = cast<scf::ForOp>(tiled->loops.back().getOperation());
       if (isWholeDepth)
-        fuseFill(rewriter, inner, tiled->loops);
+        fuseInitializer(rewriter, inner, tiled->loops);
     }
     if (rowsAreCopied)
       inner = copyRows(rewriter, inner, product, columns);

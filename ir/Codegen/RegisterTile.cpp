@@ -289,7 +289,7 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     FailureOr<scf::SCFTilingResult> outer = tileLoops(rewriter, op, sizes);
     if (failed(outer))
       return failure();
-    fuseFill(rewriter, cast<linalg::LinalgOp>(outer->tiledOps.front()), outer->loops);
+    fuseInitializer(rewriter, cast<linalg::LinalgOp>(outer->tiledOps.front()), outer->loops);
     outer->tiledOps.front()->setAttr(partAttr, rewriter.getUnitAttr());
     // Peeling clones what is inside.
     for (LoopLikeOpInterface loop : llvm::reverse(outer->loops)) {
@@ -401,6 +401,13 @@ struct RegisterTilePass : plim::ir::impl::PlimRegisterTileBase<RegisterTilePass>
     for (auto [loop, kind] : llvm::enumerate(main.getIteratorTypesArray()))
       if (kind == utils::IteratorType::reduction)
         steps[loop] = 1;
+    // Accumulators start from what was computed for the tile, without memory.
+    if (auto first = main.getDpsInits()[0].getDefiningOp<linalg::GenericOp>()) {
+      rewriter.setInsertionPoint(first);
+      if (FailureOr<linalg::VectorizationResult> vectors = linalg::vectorize(rewriter, first);
+          succeeded(vectors))
+        rewriter.replaceOp(first, vectors->replacements);
+    }
     FailureOr<scf::SCFTilingResult> reduction = tileLoops(rewriter, main, steps);
     if (failed(reduction))
       return failure();

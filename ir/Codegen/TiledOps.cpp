@@ -80,8 +80,15 @@ LogicalResult plim::ir::simplifyTiles(func::FuncOp function) {
   return applySoundPatterns(function, std::move(patterns));
 }
 
-void plim::ir::fuseFill(RewriterBase &rewriter, linalg::LinalgOp tiled,
-                        MutableArrayRef<LoopLikeOpInterface> loops) {
+/// Does the op give each element of its destination a value that does not depend on what was there?
+static bool isInitializer(linalg::LinalgOp op) {
+  return op && op->getNumResults() == 1 && op.getNumParallelLoops() == op.getNumLoops() &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
+}
+
+void plim::ir::fuseInitializer(RewriterBase &rewriter, linalg::LinalgOp tiled,
+                               MutableArrayRef<LoopLikeOpInterface> loops) {
   auto slice = tiled.getDpsInits()[0].getDefiningOp<tensor::ExtractSliceOp>();
   if (!slice)
     return;
@@ -94,14 +101,14 @@ void plim::ir::fuseFill(RewriterBase &rewriter, linalg::LinalgOp tiled,
     init = loop.getTiedLoopInit(argument);
     source = init->get();
   }
-  auto fill = source.getDefiningOp<linalg::FillOp>();
-  if (!fill || !init || llvm::count_if(source.getUsers(), [](Operation *user) {
-                          return !isa<tensor::DimOp>(user);
-                        }) != 1)
+  auto initializer = source.getDefiningOp<linalg::LinalgOp>();
+  if (!isInitializer(initializer) || !init ||
+      llvm::count_if(source.getUsers(),
+                     [](Operation *user) { return !isa<tensor::DimOp>(user); }) != 1)
     return;
   // Every tile is written, so that what was there before does not matter.
   if (scf::tileAndFuseProducerOfSlice(rewriter, slice, loops))
-    rewriter.modifyOpInPlace(init->getOwner(), [&] { init->set(fill.getOutputs()[0]); });
+    rewriter.modifyOpInPlace(init->getOwner(), [&] { init->set(initializer.getDpsInits()[0]); });
 }
 
 linalg::LinalgOp plim::ir::takeMarked(func::FuncOp function, StringRef attribute) {

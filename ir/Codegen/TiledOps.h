@@ -12,10 +12,11 @@ namespace plim::ir {
 /// them, which keep their attributes.
 llvm::LogicalResult simplifyTiles(mlir::func::FuncOp function);
 
-/// Moves a linalg.fill of all that the loops around `tiled` write to where that does: each tile is filled in front of its op.
+/// Moves what gives all that the loops around `tiled` write its first value, such as a linalg.fill, to where that does: in front of
+/// the op of each tile.
 /// `loops` as upstream's tiling gives them, outermost first.
-void fuseFill(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
-              llvm::MutableArrayRef<mlir::LoopLikeOpInterface> loops);
+void fuseInitializer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
+                     llvm::MutableArrayRef<mlir::LoopLikeOpInterface> loops);
 
 /// The first op with the attribute, which it loses; null if there is none. To go through ops that simplifyTiles may
 /// replace.

@@ -338,3 +338,36 @@ func.func @host(%a: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf3
                      outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %r : tensor<64x64xf32>
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Accumulators that start from a row of offsets take it into registers: nothing is written first.
+// CHECK-LABEL: func.func private @offset(
+//   CHECK-NOT: linalg.generic
+//       CHECK: vector.transfer_read %arg3
+//       CHECK: scf.for {{.*}} -> (vector<
+//       CHECK: vector.transfer_write
+//   CHECK-NOT: linalg.generic
+//       CHECK: return
+func.func private @offset(%a: tensor<12x64xf32>, %b: tensor<64x64xf32>, %c: tensor<12x64xf32>, %bias: tensor<64xf32>)
+    -> tensor<12x64xf32> attributes {plim.dispatch_function} {
+  %first = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>],
+                           iterator_types = ["parallel", "parallel"]}
+      ins(%bias : tensor<64xf32>) outs(%c : tensor<12x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<12x64xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<12x64xf32>, tensor<64x64xf32>) outs(%first : tensor<12x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<12x64xf32>
+  return %r : tensor<12x64xf32>
+}
