@@ -303,12 +303,9 @@ private:
     pipeline.stackReserveBytes = stackReserve;
     pipeline.specializedFunction = special.function;
     pipeline.specializedExtents = special.extents;
-    if (device.vectorBits > 0)
-      pipeline.vectorBits = device.vectorBits;
     pipeline.guarded = options.guarded;
     if (!device.caches.empty() && device.caches[0].lineBytes > 0)
       pipeline.inlineConstantBytes = device.caches[0].lineBytes;
-    pipeline.fusedMultiplyAdd = device.hasFeature("fma") || llvm::Triple(device.triple).isAArch64();
     for (const DeviceCompiler &each : options.devices)
       pipeline.devices.push_back(each.device);
     pipeline.preferredDevice = options.preferredDevice;

@@ -144,6 +144,33 @@ void addOrder(ir::ScheduleOp schedule, llvm::json::Array &dispatches) {
   }
 }
 
+/// What was decided for the code of a dispatch function, in order.
+llvm::json::Array strategyOf(func::FuncOp function) {
+  llvm::json::Array decisions;
+  auto strategy = function ? function->getAttrOfType<ArrayAttr>(ir::strategyAttr) : ArrayAttr();
+  for (Attribute decision : strategy ? strategy.getValue() : ArrayRef<Attribute>()) {
+    if (auto workgroups = dyn_cast<ir::WorkgroupsAttr>(decision))
+      decisions.push_back(llvm::json::Object{{"what", "workgroups"},
+                                             {"tiles", llvm::json::Array(workgroups.getTiles())},
+                                             {"because", workgroups.getBecause().str()}});
+    else if (auto panels = dyn_cast<ir::PanelsAttr>(decision))
+      decisions.push_back(llvm::json::Object{{"what", "panels"},
+                                             {"panel", ir::stringifyOperandForm(panels.getPanel())},
+                                             {"rows", ir::stringifyOperandForm(panels.getRows())},
+                                             {"depth", llvm::json::Array(panels.getDepth())},
+                                             {"columns", panels.getColumns()},
+                                             {"lines", panels.getLines()},
+                                             {"because", panels.getBecause().str()}});
+    else if (auto registers = dyn_cast<ir::RegistersAttr>(decision))
+      decisions.push_back(llvm::json::Object{{"what", "registers"},
+                                             {"rows", registers.getRows()},
+                                             {"columns", registers.getColumns()},
+                                             {"lanes", registers.getLanes()},
+                                             {"because", registers.getBecause().str()}});
+  }
+  return decisions;
+}
+
 llvm::json::Array externalsOf(ModuleOp module) {
   llvm::json::Array externals;
   for (auto external : module.getOps<ir::ExternalOp>())
@@ -182,6 +209,7 @@ std::string signatureOf(ir::ExternalOp external) {
 }
 
 llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignature> &signatures) {
+  const SymbolTable symbols(module);
   llvm::json::Array functions, scratch, allocations;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function->hasAttr(ir::extentsFunctionAttr))
@@ -194,10 +222,12 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
           bindings.push_back(
               llvm::json::Object{{"type", textOf(binding->get().getType())},
                                  {"access", ir::stringifyAccess(dispatch.getAccess(*binding))}});
-        llvm::json::Object entry{{"name", dispatch.getFunction().str()},
-                                 {"location", textOf(dispatch.getLoc())},
-                                 {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
-                                 {"bindings", std::move(bindings)}};
+        llvm::json::Object entry{
+            {"name", dispatch.getFunction().str()},
+            {"location", textOf(dispatch.getLoc())},
+            {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
+            {"bindings", std::move(bindings)},
+            {"strategy", strategyOf(symbols.lookup<func::FuncOp>(dispatch.getFunction()))}};
         if (auto refusal = dispatch->getAttrOfType<StringAttr>(ir::refusalAttr))
           entry["refusal"] = refusal.getValue().str();
         dispatches.push_back(std::move(entry));

@@ -19,7 +19,9 @@ std::string signatureOf(ir::ExternalOp external);
 ///
 ///   {"functions": [{"name", "workspace_bytes", "pool_bytes": {POOL: bytes},
 ///     "arguments": [{"index", "access", "type"}], "dispatches": [{"name",
-///     "location", "device", "bindings": [{"type", "access"}]}]}],
+///     "location", "device", "bindings": [{"type", "access"}], "strategy": [{"what": "workgroups",
+///     "tiles", "because"} | {"what": "panels", "panel", "rows", "depth", "columns", "lines", "because"} |
+///     {"what": "registers", "rows", "columns", "lanes", "because"}]}]}],
 ///    "scratch": [{"name", "bytes"}],
 ///    "allocations": [{"function", "location", "type", "scope", "reason", "level", "accessors",
 ///     "candidates", "bytes", "offset", "lifetime": [from, to]}],
@@ -28,6 +30,7 @@ std::string signatureOf(ir::ExternalOp external);
 ///
 /// `arguments` are the memrefs. `copies` are those that the engine added, since something needs the old contents too.
 /// `externals` are the functions of the host application that are called.
+/// `strategy` has how the code of a dispatch was made, in order (ir/Plim/PlimStrategy.td).
 /// `scratch` is what one worker needs while it runs a dispatch. `bytes` is absent where there is no bound, `offset` and `lifetime` (positions in the function)
 /// where nothing is planned.
 llvm::json::Object makeReport(mlir::ModuleOp module,

@@ -51,6 +51,43 @@ std::string names(const Object &object, llvm::StringRef key) {
   return list.empty() ? "nobody" : join(list);
 }
 
+/// "4 x 128", with "all" for 0.
+std::string extents(const Object &object, llvm::StringRef key) {
+  std::string list;
+  if (const Array *array = object.getArray(key))
+    for (const llvm::json::Value &value : *array) {
+      const int64_t extent = value.getAsInteger().value_or(0);
+      list += (list.empty() ? "" : " x ") + (extent == 0 ? "all" : std::to_string(extent));
+    }
+  return list;
+}
+
+/// "in_place": "in place".
+std::string words(const Object &object, llvm::StringRef key) {
+  std::string name = text(object, key);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+/// How the code of a dispatch was made, a line for each decision.
+void printDecision(const Object &decision, std::ostream &out) {
+  const std::string what = text(decision, "what");
+  out << "    " << what << " of ";
+  if (what == "workgroups") {
+    out << extents(decision, "tiles");
+  } else if (what == "panels") {
+    const int64_t columns = number(decision, "columns");
+    out << extents(decision, "depth") << " by " << (columns == 0 ? "all" : std::to_string(columns))
+        << ", " << words(decision, "panel") << ", rows " << words(decision, "rows");
+    if (int64_t lines = number(decision, "lines"); lines > 1)
+      out << ", " << lines << " lines together";
+  } else {
+    out << number(decision, "rows") << " by " << number(decision, "columns") << ", in vectors of "
+        << number(decision, "lanes");
+  }
+  out << ": " << text(decision, "because") << "\n";
+}
+
 void printFunction(const Object &function, std::ostream &out) {
   out << "function @" << text(function, "name") << ", " << text(function, "kind") << "\n";
   forEach(function, "arguments", [&](const Object &argument) {
@@ -83,6 +120,7 @@ void printFunction(const Object &function, std::ostream &out) {
       pad(line, 15);
       out << line << text(binding, "type") << "\n";
     });
+    forEach(dispatch, "strategy", [&](const Object &decision) { printDecision(decision, out); });
   });
 }
 

@@ -1,3 +1,4 @@
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 
@@ -43,7 +44,8 @@ bool isPowerOfTwo(Value value) {
 
 struct DivideByInvariant : plim::ir::impl::PlimDivideByInvariantBase<DivideByInvariant> {
   void runOnOperation() override {
-    if (!getOperation()->hasAttr(plim::ir::dispatchFunctionAttr))
+    if (!getOperation()->hasAttr(plim::ir::dispatchFunctionAttr) ||
+        !plim::ir::hostOf(getOperation()).multipliesAndAdds)
       return;
     getOperation().walk([&](linalg::GenericOp op) {
       int64_t trips = op.getNumLoops() > 0 ? op.getStaticLoopRanges().back() : 0;

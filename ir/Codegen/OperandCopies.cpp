@@ -1,4 +1,5 @@
 #include "ir/Codegen/OperandCopies.h"
+#include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
 
@@ -18,16 +19,16 @@ namespace {
 constexpr int64_t mostOfResult = int64_t(1) << 16;
 
 /// An element of a copy.
-Value converted(OpBuilder &builder, Location loc, Form form, bool flips, Operation *extension,
-                ValueRange elements) {
+Value converted(OpBuilder &builder, Location loc, OperandForm form, bool flips,
+                Operation *extension, ValueRange elements) {
   auto widened = [&](Value element) {
     IRMapping mapping;
     mapping.map(extension->getOperand(0), element);
     return builder.clone(*extension, mapping)->getResult(0);
   };
-  if (form == Form::Same)
+  if (form == OperandForm::Copied)
     return elements[0];
-  if (form == Form::Widened)
+  if (form == OperandForm::Widened)
     return widened(elements[0]);
   SmallVector<Value> values(elements.drop_back());
   const unsigned bits = unsigned(32 / values.size());
@@ -103,14 +104,14 @@ SmallVector<int64_t> plim::ir::widenedShape(Value tensor, int64_t columns) {
 
 Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
                       ArrayRef<unsigned> innermost, ArrayRef<int64_t> memory, int64_t width,
-                      int64_t padding, Form form, bool flips) {
+                      int64_t padding, OperandForm form, bool flips) {
   Location loc = op.getLoc();
   MLIRContext *context = rewriter.getContext();
   Value operand = op->getOperand(number);
   const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
   SmallVector<unsigned> loops; // of the op, by dimension of the copy
   SmallVector<int64_t> whole;
-  const unsigned loopsOfCopy = op.getNumLoops() - (form == Form::Groups ? 1 : 0);
+  const unsigned loopsOfCopy = op.getNumLoops() - (form == OperandForm::Groups ? 1 : 0);
   for (unsigned loop = 0; loop < loopsOfCopy; ++loop)
     if (map.isFunctionOfDim(loop) && !llvm::is_contained(innermost, loop)) {
       loops.push_back(loop);
@@ -133,19 +134,19 @@ Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number
   }
   const unsigned rank = unsigned(loops.size());
   // All elements of a group, if there are groups.
-  const int64_t elements = form == Form::Groups ? op.getStaticLoopRanges().back() : 1;
+  const int64_t elements = form == OperandForm::Groups ? op.getStaticLoopRanges().back() : 1;
   const SmallVector<Value> inputs(size_t(elements), operand);
   SmallVector<AffineMap> maps;
   for (int64_t element = 0; element < elements; ++element) {
-    if (form == Form::Groups)
+    if (form == OperandForm::Groups)
       dimensions.back() = rewriter.getAffineConstantExpr(element);
     maps.push_back(map.replaceDimsAndSymbols(dimensions, {}, rank, 0));
   }
   maps.push_back(AffineMap::getMultiDimIdentityMap(rank, context));
-  Operation *extension = form == Form::Same ? nullptr : extensionOf(op, number);
-  const Type element = form == Form::Groups ? rewriter.getI32Type()
-                       : extension          ? extension->getResult(0).getType()
-                                            : getElementTypeOrSelf(operand.getType());
+  Operation *extension = form == OperandForm::Copied ? nullptr : extensionOf(op, number);
+  const Type element = form == OperandForm::Groups ? rewriter.getI32Type()
+                       : extension                 ? extension->getResult(0).getType()
+                                                   : getElementTypeOrSelf(operand.getType());
   whole.back() = std::max(whole.back(), width) + padding;
   const SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0)),
       ones(rank, rewriter.getIndexAttr(1));
@@ -154,7 +155,7 @@ Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number
     all = withZerosBehind(rewriter, loc, all, extents.back());
   Value part = tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, extents, ones);
   // Upstream folds a generic op that does nothing but copy.
-  Value copy = form == Form::Same && maps[0].isIdentity()
+  Value copy = form == OperandForm::Copied && maps[0].isIdentity()
                    ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
                          ->getResult(0)
                    : linalg::GenericOp::create(
@@ -253,4 +254,14 @@ Value plim::ir::grouped(OpBuilder &builder, Location loc, ValueRange elements) {
         arith::OrIOp::create(builder, loc, group, arith::ShLIOp::create(builder, loc, value, by));
   }
   return group;
+}
+
+bool plim::ir::isRowCopyBounded(linalg::LinalgOp op, const Product &product) {
+  int64_t rows = 1;
+  for (unsigned loop : product.rowLoops) {
+    std::optional<int64_t> most = mostIterations(op, product.rows, loop);
+    rows = most ? checkedMul(rows, *most).value_or(INT64_MAX) : INT64_MAX;
+  }
+  return rows <= mostRowsCopied &&
+         op.getMatchingIndexingMap(&op->getOpOperand(product.rows)).isProjectedPermutation();
 }

@@ -1,13 +1,10 @@
 // Copies of operands of products, in the order and in the form in which they are read.
 #pragma once
 
+#include "ir/Plim/Plim.h"
 #include "ir/Transforms/Products.h"
 
 namespace plim::ir {
-
-/// What elements of a copy hold: those of the operand, what the op makes of them first, all iterations of the op's last
-/// loop, see plim.dot_groups, or what tiles do, see TileProducts.h.
-enum class Form { Same, Widened, Groups, Tiles };
 
 /// An operand elsewhere, and how an op reads it there.
 struct Copy {
@@ -24,13 +21,19 @@ bool isSumOfWidenedProducts(mlir::linalg::LinalgOp op);
 /// The shape of memory for a tensor with so many columns; empty if it is not known, or too large.
 llvm::SmallVector<int64_t> widenedShape(mlir::Value tensor, int64_t columns);
 
-/// A copy of an operand, made where `rewriter` stands, in memory of its own whose innermost dimensions are those of
+/// The most rows of a workgroup that are copied in another form.
+inline constexpr int64_t mostRowsCopied = 1024;
+
+/// Can all rows of a workgroup be copied for one block of the reduction?
+bool isRowCopyBounded(mlir::linalg::LinalgOp op, const Product &product);
+
+/// A copy of an operand, in the form given (in groups all iterations of the op's last loop), made where `rewriter` stands, in memory of its own whose innermost dimensions are those of
 /// `innermost`, of at most `memory`; all others have one element. Rows of the copy have `width` elements, zeros behind
 /// those of the operand, unless it is 0, and lie `padding` elements further apart. With `flips` the top bit of each element of
 /// a group is another.
 Copy copyOf(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op, unsigned number,
             llvm::ArrayRef<unsigned> innermost, llvm::ArrayRef<int64_t> memory, int64_t width,
-            int64_t padding = 0, Form form = Form::Same, bool flips = false);
+            int64_t padding = 0, OperandForm form = OperandForm::Copied, bool flips = false);
 
 /// The op again, generic, with a copy for an operand.
 mlir::linalg::LinalgOp withCopy(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op,

@@ -1,3 +1,4 @@
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
@@ -31,9 +32,8 @@ constexpr int64_t bytesWorthOrder = int64_t(1) << 20;
 constexpr int64_t smallStride = 512, smallDepth = 512;
 
 struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
-  using PlimPackConstantsBase::PlimPackConstantsBase;
-
   void runOnOperation() override {
+    host = hostOf(getOperation());
     FixedValues fixed(getOperation());
     SmallVector<linalg::LinalgOp> products;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -62,16 +62,9 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
         extensionOf(op, product->rows))
       return false;
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    int64_t rows = 1;
-    for (unsigned loop : product->rowLoops)
-      rows = ShapedType::isDynamic(sizes[loop]) ? INT64_MAX
-                                                : checkedMul(rows, sizes[loop]).value_or(INT64_MAX);
-    int64_t depth = 1;
-    for (unsigned loop : product->depthLoops)
-      depth = ShapedType::isDynamic(sizes[loop])
-                  ? INT64_MAX
-                  : checkedMul(depth, sizes[loop]).value_or(INT64_MAX);
-    constexpr int64_t leastColumns = 4; // plim-pack-panels
+    const int64_t rows = iterations(op, product->rowLoops).value_or(INT64_MAX),
+                  depth = iterations(op, product->depthLoops).value_or(INT64_MAX);
+    constexpr int64_t leastColumns = 4; // plim-choose-panels
     const int64_t columns = sizes[product->column], bytes = element.getIntOrFloatBitWidth() / 8;
     if (llvm::is_contained(sizes, 0) || columns < leastColumns)
       return false;
@@ -83,9 +76,7 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
             type.getShape().back() * bytes >= smallStride);
   }
 
-  int64_t lanes(linalg::LinalgOp op) const {
-    return vectorBits / getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth();
-  }
+  int64_t lanes(linalg::LinalgOp op) const { return host.lanes(op->getResult(0).getType()); }
 
   /// Columns of plim-register-tile's tiles of one row.
   int64_t wideWidth(linalg::LinalgOp op) const { return 8 * lanes(op); }
@@ -151,6 +142,8 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     value = linalg::TransposeOp::create(builder, loc, value, memory, order)->getResult(0);
     operand.set(UnpackPanelsOp::create(builder, loc, type, value, column, rest));
   }
+
+  Host host;
 };
 
 } // namespace

@@ -1,3 +1,4 @@
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"

@@ -3,12 +3,11 @@
 
 include "mlir/Pass/PassBase.td"
 
-def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
-  let summary = "Split a dispatch function into workgroups";
+def PlimChooseWorkgroups : Pass<"plim-choose-workgroups", "::mlir::func::FuncOp"> {
+  let summary = "Choose how a dispatch function is split into workgroups";
   let description = [{
-    Tiles the op whose result the dispatch function returns with one `scf.forall` over its parallel
-    loops and fuses every producer into the tile. Sizes are chosen so that a workgroup is worth a
-    task: about two million scalar operations, a point costing its arithmetic plus its memory
+    Of the op whose result the dispatch function writes the parallel loops in `plim.parallel_loops` may be tiled. Sizes are chosen so that
+    a workgroup is worth a task: about two million scalar operations, a point costing its arithmetic plus its memory
     traffic. A problem that fits one workgroup stays whole.
 
     Products of few rows pay for memory with each element of the other operand, as reductions do.
@@ -16,16 +15,35 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
     Workgroups of a contraction or a convolution are larger, since they use again what they load: four for each core of
     the target, with as many rows as half the second-level cache has room for, 512 elements of each, and columns for the
     rest (`Products.h` says which loops are which). Where a consumer needs whole rows, these take no more than a quarter of that
-    cache; at least 48 rows, if there are as many for each core. Columns that are split are split into equal numbers that fill vectors, if there is such a
-    number; else rows are split, if there are enough. Where the reduction has one block (`plim-pack-panels`), a workgroup's
+    cache; at least 48 rows, if there are as many for each core. Rows that are split are 64 at least, as each workgroup copies the
+    panels of its columns. Columns that are split are split into equal numbers that fill vectors, if there is such a
+    number; else rows are split, if there are enough. Where the reduction has one block (`plim-choose-panels`), a workgroup's
     part of the result is no more than an eighth of that cache, so that the rows stay there.
 
-    The loops that may be tiled stand in `plim.parallel_loops`; `plim.cost` receives the estimated
-    scalar operations of one workgroup.
+    `plim.cost` receives the estimated scalar operations of one workgroup.
+
+    ```mlir
+    func.func private @f(..) attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>}
+    // becomes
+    func.func private @f(..) attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>, plim.cost = 2064384 : i64,
+        plim.workgroups = #plim.workgroups<tiles = [16, 0], because = "each is worth a task">}
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
+  let statistics = [
+    Statistic<"chosen", "chosen", "dispatch functions with several workgroups">,
+    Statistic<"missed", "missed", "dispatch functions with one">];
+}
+
+def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
+  let summary = "Split a dispatch function into workgroups";
+  let description = [{
+    Carries out `#plim.workgroups` (`plim-choose-workgroups`): tiles the op whose result the dispatch function writes with one
+    `scf.forall` and fuses every producer into the tile.
 
     ```mlir
     %r = linalg.generic ... outs(%o : tensor<4096x4096xf32>)
-    // becomes
+    // becomes, with #plim.workgroups<tiles = [16, 0], ..>
     %r = scf.forall (%i) = (0) to (4096) step (16) shared_outs(%s = %o) -> (tensor<4096x4096xf32>)
     ```
   }];
@@ -174,23 +192,56 @@ def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
     %r = linalg.matmul ins(%x, %u) outs(%f) -> tensor<?x512xf32>
     ```
   }];
-  let options = [Option<"vectorBits", "vector-bits", "int64_t", "256", "Width of a vector">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::plim::ir::PlimDialect"];
   let statistics = [
     Statistic<"packed", "packed", "operands whose panels are made once">];
 }
 
+def PlimChoosePanels : Pass<"plim-choose-panels", "::mlir::func::FuncOp"> {
+  let summary = "Choose how products and convolutions read their operands";
+  let description = [{
+    For a reduction over two operands, named or generic, of any layout (`Products.h`), the panels of the one that has the columns: blocks
+    of about 512 of the reduction by as many columns as a register tile has. All rows of a workgroup use a panel while it
+    is in the nearest caches.
+
+    Panels are copied where that pays: an operand whose columns are not contiguous, for four rows and more; one read through windows,
+    for 16; others for 48 rows, if a row is long or there are many, unless the nearest cache keeps the rows of a panel where they
+    lie. Otherwise panels are read in place, one after the other, each for all rows and all of the reduction. Where the rows of a wide
+    operand would drive each other from the second-level cache, as those of 16 KiB do, few rows go along all columns with eight
+    iterations of the reduction at a time. The order in which a sum is taken stays the same.
+
+    The other operand, the block's rows, is copied where there are many columns and its rows lie at least 4 KiB apart: rows would otherwise
+    fall on the same lines of the second-level cache. Lines of an image that do not fill vectors are copied beside each other.
+
+    Operands that the product widens, such as f16, are widened when they are copied, for four rows and more, and so are rows of
+    a workgroup, up to 1024. Products of bf16 whose sum is f32, of integers of 8 bits, or of 16 with a sign, whose sum has 32, are
+    taken two or four iterations at a time where the host has an instruction for that, or left to its tile registers.
+
+    ```mlir
+    linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c : tensor<64x128xf32>)
+    // becomes, for a target with vectors of 256 bits
+    linalg.matmul {plim.panels = #plim.panels<panel = copied, rows = in_place, depth = [512], columns = 16, lines = 1,
+                                              because = "it is deep">} ...
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Floats are multiplied and added as the source says">];
+  let statistics = [
+    Statistic<"chosen", "chosen", "products with a strategy">,
+    Statistic<"missed", "missed", "products left as they are">];
+}
+
 def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
   let summary = "Copy what a product or a convolution reads along its columns";
   let description = [{
-    In a reduction over two operands, named or generic, of any layout (`Products.h`), blocks the reduction and the columns,
-    and copies each block of the operand with columns: a panel of about 512 rows, as wide as a register tile, whose
-    elements then lie in the order in which `plim-register-tile` reads them. All rows of a workgroup use a panel while it
-    is in the nearest caches.
+    Carries out `#plim.panels` (`plim-choose-panels`): blocks the reduction and the columns, and copies each block of the operand with
+    columns, whose elements then lie in the order in which `plim-register-tile` reads them.
 
     ```mlir
-    %r = linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c) -> tensor<64x128xf32>
+    %r = linalg.matmul {plim.panels = #plim.panels<panel = copied, rows = in_place, depth = [512], columns = 16, ..>}
+        ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c) -> tensor<64x128xf32>
     // becomes
     scf.for %k = 0 to 2048 step 512 {
       scf.for %n = 0 to 128 step 16 {
@@ -200,41 +251,21 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
 
     In a convolution the panel is of the filter where channels are innermost, and of the image where they are not: it then
     has the windows, whatever their strides and dilations are, and the loops over channels and window become one where the
-    filter has them side by side. Lines of an image that do not fill vectors are copied beside each other before, and are
-    one line then.
+    filter has them side by side.
 
-    The last panel, whose columns may not fill vectors, has zeros behind them, and so has a copy of the result, if the
-    memory for that is known to be small.
-
-    The other operand, the block's rows, is copied in front of the loop over the columns where there are many of those and its
-    rows lie at least 4 KiB apart: rows would otherwise fall on the same lines of the second-level cache.
-
-    Only where that pays: an operand whose columns are not contiguous, for four rows and more; one read through windows,
-    for 16; others for 48 rows, if a row is long or there are many, unless the nearest cache keeps the rows of a panel where they
-    lie. Otherwise panels are read in place, one after the other, each for all rows and all of the reduction; only the last one is
-    copied, if its columns do not fill vectors. Where the rows of a wide operand would drive each other from the second-level cache, as
-    those of 16 KiB do, few rows go along all columns with eight iterations of the reduction at a time. The order in
-    which a sum is taken stays the same.
+    The last panel, whose columns may not fill vectors, is copied also where others are read in place, with zeros behind them, and so is
+    the result, if the memory for that is known to be small.
 
     Where the reduction has one block, what alone reads the result, element by element, is part of the loops and takes a panel
     when it is done: the product needs memory for one panel's columns.
 
-    Operands that the product widens, such as f16, are widened when they are copied, for four rows and more. So are rows of
-    a workgroup, up to 1024. Products of bf16 whose sum is f32, of integers of 8 bits, or of 16 with a sign, whose sum has 32, are
-    taken two or four iterations at a time where the host has an instruction for that: both copies have groups, in 32 bits each,
-    for `plim.dot_groups`. Bytes are multiplied as one without a sign by one with a sign: where both are alike, the rows are copied
-    with their top bits flipped, and what that adds, the same for all rows, is taken from the sum first.
-
-    Products of bf16, or of integers of 8 bits, are left to tile registers where the host has them: both copies are whole tiles
-    then, for `plim.tile_product`.
+    Groups, in 32 bits each, are for `plim.dot_groups`. Bytes are multiplied as one without a sign by one with a sign: where both are
+    alike, the rows are copied with their top bits flipped, and what that adds, the same for all rows, is taken from the sum first.
+    Tiles are for `plim.tile_product`.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::bufferization::BufferizationDialect"];
-  let options = [Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
-                        "Width of a vector register; the pipeline sets it from the target">,
-                 Option<"strict", "strict", "bool", /*default=*/"false",
-                        "Floats are multiplied and added as the source says">];
   let statistics = [
     Statistic<"packed", "packed", "products whose panels are copied">,
     Statistic<"inPlace", "in-place", "products that read panels where they lie">,
@@ -278,28 +309,84 @@ def PlimPadScratch : Pass<"plim-pad-scratch", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"padded", "padded", "tensors with longer rows">];
 }
 
+def PlimOrderLoops : Pass<"plim-order-loops", "::mlir::func::FuncOp"> {
+  let summary = "Run the loops of reductions in the order of their results";
+  let description = [{
+    In dispatch functions the parallel loops of a `linalg.generic` that reduces go in the order of the result's dimensions, and those of
+    the reduction behind them. The order of the reduction's loops, and with it that of a sum, stays.
+
+    ```mlir
+    linalg.generic {indexing_maps = [.., affine_map<(k, n, m) -> (m, n)>], iterator_types = ["reduction", "parallel", "parallel"]}
+    // becomes
+    linalg.generic {indexing_maps = [.., affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"ordered", "ordered", "reductions whose loops were interchanged">];
+}
+
+def PlimChooseRegisterTiles : Pass<"plim-choose-register-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Choose tiles of accumulators for the registers of the target";
+  let description = [{
+    For contractions, convolutions and other reductions whose innermost result dimension is parallel and contiguous in an input:
+    columns of that dimension, two vectors or one, by as many rows of another parallel one as registers allow. With 32 registers
+    these are 12 x 2 vectors, or up to 14 where that leaves less over, with 16 registers 6 x 2, or 4 x 2 of 128 bits. One vector a row
+    leaves room for twice as many rows; a single row has eight vectors. Rows that fall on the same set of the nearest cache are six at most.
+
+    ```mlir
+    linalg.matmul ins(%a, %b : tensor<96x512xf32>, tensor<512x32xf32>) outs(%c : tensor<96x32xf32>)
+    // becomes, for a target with 16 registers of 256 bits
+    linalg.matmul {plim.registers = #plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, lanes = 8,
+                                                    because = "12 of 16 registers">} ...
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
+  let statistics = [
+    Statistic<"chosen", "chosen", "reductions with register accumulators">,
+    Statistic<"missed", "missed", "reductions left to plain loops">];
+}
+
 def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
+  let summary = "Take reductions a tile of accumulators at a time";
+  let description = [{
+    Tiles the parallel loops of what has `#plim.registers` and peels the remainders. What is left of rows whose number is not
+    known is taken four and then one at a time; columns that are more than a vector, a vector and the rest; columns whose number is not
+    known stay loops. What gives the result its first value moves into the tiles.
+
+    ```mlir
+    %r = linalg.matmul {plim.registers = #plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, ..>} ..
+    // becomes
+    scf.for %m = 0 to 96 step 6 { scf.for %n = 0 to 32 step 16 {
+      linalg.matmul {plim.registers = ..} ins(%a[%m, 0] [6, 512], %b[0, %n] [512, 16]) outs(%c[%m, %n] [6, 16])
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"tiled", "tiled", "reductions that are tiled">,
+    Statistic<"missed", "missed", "reductions that could not be tiled">];
+}
+
+def PlimVectorizeTiles : Pass<"plim-vectorize-tiles", "::mlir::func::FuncOp"> {
   let summary = "Keep a tile of accumulators in vector registers";
   let description = [{
-    For contractions, convolutions and other reductions whose innermost result dimension is parallel
-    and contiguous in an input: tiles that dimension by a few vectors and one more parallel
-    dimension by as many rows as registers allow, peels the remainders, runs all reduction loops
-    with step one inside, vectorises the resulting rank-two body and hoists the accumulators out of
-    the reduction loops as vectors. What is read through a window with strides becomes a slice with strides.
-    Remainders of columns whose number is not known stay loops.
+    The reduction loops of a tile run with steps of one, around a body that is elementwise over rows and columns and
+    becomes vectors; accumulators are hoisted out of the loops. What is read through a window with strides becomes a slice with
+    strides. What a `linalg.fill` writes first is broadcast into registers instead, and so is a row of offsets.
 
-    Shapes are those of the hardware's registers: 12 x 32 f32 with 512-bit vectors, or up to 14 rows where
-    that leaves less over, 6 x 16 with 256, 4 x 8 with 128; a single row has eight vectors; rows that fall on
-    the same set of the nearest cache are six at most. What a `linalg.fill` writes first is broadcast into
-    registers instead.
+    ```mlir
+    linalg.matmul {plim.registers = ..} ins(%a : tensor<6x512xf32>, %b : tensor<512x16xf32>) outs(%c : tensor<6x16xf32>)
+    // becomes
+    %first = vector.transfer_read %c[0, 0] : vector<6x16xf32>
+    %sums = scf.for %k = 0 to 512 step 1 iter_args(%sum = %first) -> (vector<6x16xf32>) {
+      %x = vector.transfer_read %a[0, %k] {permutation_map = affine_map<(d0, d1) -> (d0, 0)>}
+      %y = vector.transfer_read %b[%k, 0] {permutation_map = affine_map<(d0, d1) -> (0, d1)>}
+    ```
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect"];
-  let options = [Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
-                        "Width of a vector register; the pipeline sets it from the target">];
   let statistics = [
-    Statistic<"tiled", "tiled", "reductions with register accumulators">,
-    Statistic<"missed", "missed", "reductions left to plain loops">];
+    Statistic<"vectorized", "vectorized", "tiles with register accumulators">,
+    Statistic<"missed", "missed", "tiles left to plain loops">];
 }
 
 def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::FuncOp"> {
@@ -362,8 +449,6 @@ def PlimTransposeCopies : Pass<"plim-transpose-copies", "::mlir::func::FuncOp"> 
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect"];
-  let options = [Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
-                        "Width of a vector register; the pipeline sets it from the target">];
   let statistics = [
     Statistic<"transposed", "transposed", "copies transposed in registers">,
     Statistic<"missed", "missed", "copies that could not be tiled">];

@@ -1,24 +1,15 @@
-#include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
-#include "ir/Codegen/TileProducts.h"
-#include "ir/Plim/Plim.h"
+#include "ir/Codegen/Strategy.h"
+#include "ir/Codegen/TiledOps.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Products.h"
-#include "support/CheckedMath.h"
-#include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/DLTI/DLTI.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-
-#include <cmath>
-#include <numeric>
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMTILEWORKGROUPS
@@ -27,202 +18,16 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
-using plim::checkedMul;
 
 namespace {
-
-/// Work of one workgroup, in scalar operations: some hundred microseconds, so that a task costs little
-/// against it and a large problem still has many.
-constexpr int64_t workgroupCost = int64_t(1) << 21;
-/// What touching the memory of one point costs, in the same unit.
-constexpr int64_t pointCost = 64;
-/// The same for an element that a reduction reads once.
-constexpr int64_t reducedElementCost = 8;
-/// Assumed trip count of a loop that is not known at load, and of one along rows that have to fit into a cache.
-constexpr int64_t unknownTripCount = 256, unknownRowLength = 1024;
-/// Of a dispatch with a contraction: as many workgroups for each core, if they are worth a task, so that the cores end
-/// together; the fewer there are, the more of what is loaded is used again.
-constexpr int64_t workgroupsPerCore = 4;
-/// ... and the fewest columns of one that has not all of them.
-constexpr int64_t contractionColumns = 64;
-/// ... and the fewest rows for each core that are split in the place of columns.
-constexpr int64_t rowsWorthASplit = 24;
-/// ... and the fewest rows, if there are as many for each core, that panels are copied for once more.
-constexpr int64_t rowsWorthPanels = 64;
-/// The fewest rows of one whose consumer needs whole rows, if there are as many for each core.
-constexpr int64_t leastWholeRows = 48;
-/// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-pack-panels).
-constexpr int64_t cachedDepth = 512;
-
-/// The same where tile registers compute it, and how much faster they are.
-constexpr int64_t tileWorkgroupsPerCore = 2, tileSpeed = 8;
-
-/// What is read of the target.
-struct Machine {
-  int64_t cores = 1;
-  /// Rows of f32 of which cachedDepth elements fill half the second-level cache.
-  int64_t sharedRows = 128;
-  /// An eighth of it, in f32.
-  int64_t resultElements = int64_t(1) << 14;
-};
-
-Machine machineOf(ModuleOp module) {
-  Machine machine;
-  if (!module || !module->hasAttr(DLTIDialect::kTargetSystemDescAttrName))
-    return machine;
-  FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(module);
-  if (failed(target))
-    return machine;
-  const plim::targets::DeviceDescription &host = target->devices.front();
-  machine.cores = std::max<int64_t>(1, host.cores);
-  for (const plim::targets::CacheDescription &cache : host.caches)
-    if (cache.level == 2) {
-      machine.sharedRows =
-          std::max<int64_t>(48, cache.bytes / 2 / (cachedDepth * int64_t(sizeof(float))));
-      machine.resultElements = cache.bytes / 8 / int64_t(sizeof(float));
-    }
-  return machine;
-}
-
-int64_t tripCount(int64_t size) { return ShapedType::isDynamic(size) ? unknownTripCount : size; }
-
-/// a * b, or the most work that makes a difference.
-int64_t cappedProduct(int64_t a, int64_t b) { return checkedMul(a, b).value_or(INT64_MAX); }
-
-/// A few iterations more than planned are better than a second, nearly empty workgroup.
-bool isWhole(int64_t size, int64_t tile) {
-  return !ShapedType::isDynamic(size) && size <= tile + tile / 2;
-}
-
-/// Rows of a workgroup with a contraction: near `planned`, and such that register tiles leave no
-/// remainder, if there is such a number.
-int64_t rowTile(int64_t size, int64_t planned) {
-  constexpr int64_t registerRows = 12; // divisible by the rows of every vector width
-  int64_t rounded = std::max(registerRows, planned / registerRows * registerRows);
-  if (ShapedType::isDynamic(size) || size % rounded == 0)
-    return rounded;
-  for (int64_t unit : {registerRows, int64_t(14), int64_t(8), int64_t(4)})
-    for (int64_t tile = planned + planned / 2; tile >= std::max(unit, planned / 2); --tile)
-      if (size % tile == 0 && tile % unit == 0)
-        return tile;
-  // About equal numbers otherwise, of which the last alone leaves a remainder.
-  return int64_t(
-      llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, planned)), registerRows));
-}
-
-/// Lines of rows of a workgroup: near `planned`, and such that all workgroups have the same number, if there is such a one.
-int64_t lineTile(int64_t size, int64_t planned) {
-  if (ShapedType::isDynamic(size))
-    return planned;
-  for (int64_t distance = 0; 2 * distance <= planned; ++distance)
-    for (int64_t tile : {planned - distance, planned + distance})
-      if (tile > 0 && size % tile == 0)
-        return tile;
-  return planned;
-}
-
-/// As many columns as panels of `unit` have: the next number for many, the nearest where a panel is much of it.
-int64_t wholePanels(int64_t columns, int64_t unit) {
-  return std::max(unit, unit <= contractionColumns ? int64_t(llvm::alignTo(columns, unit))
-                                                   : (columns + unit / 2) / unit * unit);
-}
-
-/// Columns of a workgroup with a contraction: near `planned`, and such that all workgroups have the same number, which fills
-/// vectors; rather all of them than some with a number that is not known at load, if `canTakeAll`. Panels that there are,
-/// of `ofPanel` columns, are not cut.
-int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll, int64_t ofPanel) {
-  constexpr int64_t furthest = 1 << 14;
-  if (ShapedType::isDynamic(size))
-    return planned;
-  if (isWhole(size, planned))
-    return std::max<int64_t>(1, size);
-  for (int64_t some : {contractionColumns, contractionColumns / 2, contractionColumns / 4})
-    for (int64_t unit = std::max(some, ofPanel), distance = 0;
-         distance <= std::min(planned / 2, furthest); distance += unit)
-      for (int64_t tile : {planned + distance, planned - distance})
-        if (tile > 0 && tile % unit == 0 && size % tile == 0)
-          return tile;
-  return canTakeAll && size <= 8 * planned ? size : planned;
-}
-
-/// Iterations of the parallel loops together, `unknown` for those of one that is not known.
-int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) {
-  int64_t points = 1;
-  for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::parallel)
-      points =
-          cappedProduct(points, ShapedType::isDynamic(size) ? unknown : std::max<int64_t>(1, size));
-  return points;
-}
-
-/// Scalar operations per point of the parallel loops.
-int64_t workPerPoint(linalg::LinalgOp op) {
-  int64_t work = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
-  // A reduction of one operand pays for memory with each element, a contraction uses what it read for all of its rows.
-  if (op.getNumReductionLoops() > 0 && op.getNumDpsInputs() == 1)
-    work += reducedElementCost;
-  if (std::optional<Product> product = productOf(op)) {
-    int64_t rows = 1;
-    for (unsigned loop : product->rowLoops)
-      rows = cappedProduct(rows, std::max<int64_t>(1, tripCount(op.getStaticLoopRanges()[loop])));
-    work += reducedElementCost / rows;
-  }
-  for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction)
-      work = std::min<int64_t>(work * std::max<int64_t>(1, tripCount(size)), workgroupCost);
-  return work;
-}
 
 struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function->hasAttr(dispatchFunctionAttr))
+    auto workgroups = dyn_cast_or_null<WorkgroupsAttr>(function->removeAttr(workgroupsAttr));
+    linalg::LinalgOp root = workgroups ? writtenBy(function) : linalg::LinalgOp();
+    if (!root || llvm::all_of(workgroups.getTiles(), [](int64_t tile) { return tile == 0; }))
       return;
-    auto loops = function->getAttrOfType<DenseI64ArrayAttr>(parallelLoopsAttr);
-    auto root = rootOf(function);
-    if (!loops || !root)
-      return;
-    int64_t work = 0;
-    bool contracts = false;
-    function.walk([&](linalg::LinalgOp op) {
-      // A producer of whole rows has more points than the root.
-      const int64_t more = std::max<int64_t>(1, parallelPoints(op) / parallelPoints(root));
-      int64_t perPoint = workPerPoint(op);
-      if (std::optional<Product> product = productOf(op); product && isOfTiles(op, *product))
-        perPoint = std::max<int64_t>(1, perPoint / tileSpeed);
-      work = std::min(work + cappedProduct(perPoint, more), workgroupCost);
-      contracts |= op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
-    });
-
-    SmallVector<int64_t> sizes = root.getStaticLoopRanges();
-    int64_t points = std::max<int64_t>(1, workgroupCost / (pointCost + work));
-    SmallVector<int64_t> tiles(sizes.size(), 0);
-    int64_t tilePoints = 1, untiledPoints = 1;
-    for (auto [loop, size] : llvm::enumerate(sizes))
-      if (!llvm::is_contained(loops.asArrayRef(), int64_t(loop)) &&
-          root.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
-        untiledPoints = cappedProduct(untiledPoints, std::max<int64_t>(1, tripCount(size)));
-    int64_t left = std::max<int64_t>(1, points / untiledPoints);
-    if (contracts)
-      contractionTiles(root, loops.asArrayRef(), left, tiles);
-    else
-      for (int64_t loop : llvm::reverse(loops.asArrayRef())) {
-        tiles[loop] = left;
-        left = std::max<int64_t>(
-            1, left / std::max<int64_t>(1, isWhole(sizes[loop], left) ? sizes[loop] : left));
-      }
-    bool split = false;
-    for (int64_t loop : loops.asArrayRef()) {
-      int64_t &tile = tiles[loop];
-      const bool whole = isWhole(sizes[loop], tile);
-      tilePoints = cappedProduct(tilePoints, std::max<int64_t>(1, whole ? sizes[loop] : tile));
-      if (whole)
-        tile = 0;
-      split |= tile != 0;
-    }
-    OpBuilder builder(function);
-    function->setAttr(costAttr, builder.getI64IntegerAttr(cappedProduct(
-                                    cappedProduct(pointCost + work, tilePoints), untiledPoints)));
     // Upstream divides by the extents when it tiles, those of fused producers included, and takes loops to run forwards.
     WalkResult cannotBeTiled = function.walk([](linalg::LinalgOp op) {
       return llvm::is_contained(op.getStaticLoopRanges(), 0) ||
@@ -230,187 +35,12 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
-    if (!split || cannotBeTiled.wasInterrupted())
+    if (cannotBeTiled.wasInterrupted())
       return;
-    if (succeeded(tile(function, root, tiles)))
+    if (succeeded(tile(function, root, workgroups.getTiles())))
       ++tiled;
     else
       ++missed;
-  }
-
-  /// Tiles of a dispatch with a contraction, `planned` points being worth a task.
-  void contractionTiles(linalg::LinalgOp root, ArrayRef<int64_t> loops, int64_t planned,
-                        MutableArrayRef<int64_t> tiles) {
-    const Machine machine = machineOf(root->getParentOfType<ModuleOp>());
-    const SmallVector<int64_t> sizes = root.getStaticLoopRanges();
-    auto pointsOf = [&](ArrayRef<int64_t> some) {
-      int64_t points = 1;
-      for (int64_t loop : some)
-        points = cappedProduct(points, std::max<int64_t>(1, tripCount(sizes[loop])));
-      return points;
-    };
-    const int64_t points = pointsOf(loops);
-    const Roles roles = rolesOf(root, loops);
-    const int64_t perCore = roles.isOfTiles ? tileWorkgroupsPerCore : workgroupsPerCore;
-    int64_t left = std::max(planned, points / (perCore * machine.cores));
-    int64_t rowsAtOnce = std::min(machine.sharedRows, pointsOf(roles.rows));
-    // Copies are what costs: of as many rows as columns there are fewest. Their elements are half as large.
-    if (roles.isOfTiles)
-      rowsAtOnce = std::min(
-          {2 * machine.sharedRows, pointsOf(roles.rows), int64_t(std::sqrt(double(left)))});
-    // Columns first, as many as it takes beside the rows that there are.
-    int64_t wanted = std::max(left / std::max<int64_t>(1, rowsAtOnce), contractionColumns);
-    // With one block of the reduction, what a workgroup computes leaves most of the cache to its rows.
-    if (!roles.isOfTiles && roles.depth <= cachedDepth + cachedDepth / 4)
-      wanted = std::min(wanted, std::max(contractionColumns, machine.resultElements / rowsAtOnce));
-    for (int64_t loop : llvm::reverse(roles.columns)) {
-      const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
-      const bool isInnermost = loop == roles.columns.back();
-      tiles[loop] = std::min(
-          size,
-          isInnermost
-              ? columnTile(sizes[loop],
-                           wholePanels(wanted, std::max(contractionColumns, roles.panelColumns)),
-                           !roles.isOfTiles &&
-                               pointsOf(roles.rows) >= rowsWorthASplit * machine.cores,
-                           roles.panelColumns)
-              : wanted);
-      wanted = llvm::divideCeil(wanted, tiles[loop]);
-      left = std::max<int64_t>(1, left / tiles[loop]);
-    }
-    int64_t mostRows = roles.isOfTiles ? 2 * machine.sharedRows : machine.sharedRows;
-    // Whole rows are gone over more than once: a quarter of the cache has room for them.
-    if (roles.columns.empty()) {
-      int64_t rowLength = 1, rows = 1;
-      for (int64_t loop : loops)
-        rows = cappedProduct(rows, ShapedType::isDynamic(sizes[loop])
-                                       ? unknownRowLength
-                                       : std::max<int64_t>(1, sizes[loop]));
-      // The root's, or the longer ones of a producer.
-      root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
-        rowLength = std::max(rowLength, parallelPoints(op, unknownRowLength) / rows);
-      });
-      mostRows =
-          std::min(mostRows, std::max(leastWholeRows, 2 * machine.resultElements / rowLength));
-    }
-    int64_t rows = 1;
-    auto tileRows = [&](int64_t loop, int64_t most) {
-      // Where rows are whole, few of them would load the other operand again for each few.
-      if (roles.columns.empty())
-        left = std::max(left,
-                        std::min<int64_t>(leastWholeRows, llvm::divideCeil(points, machine.cores)) /
-                            rows);
-      // Each workgroup copies the panels of its columns.
-      else
-        left = std::max(left,
-                        std::min<int64_t>(rowsWorthPanels,
-                                          llvm::divideCeil(pointsOf(roles.rows), machine.cores)) /
-                            rows);
-      tiles[loop] = std::min(most, left);
-      // Register tiles run along the innermost rows.
-      if (tiles[loop] > 1)
-        tiles[loop] = loop == roles.rows.back() ? rowTile(sizes[loop], tiles[loop])
-                                                : lineTile(sizes[loop], tiles[loop]);
-      const int64_t taken = std::min(std::max<int64_t>(1, tripCount(sizes[loop])), tiles[loop]);
-      rows = cappedProduct(rows, taken);
-      left = std::max<int64_t>(1, left / taken);
-    };
-    for (int64_t loop : llvm::reverse(roles.rows))
-      tileRows(loop, std::max<int64_t>(1, mostRows / rows));
-    // Together no more than the rows of one may be: what a consumer takes from a workgroup has to fit as well.
-    for (int64_t loop : llvm::reverse(roles.batch)) {
-      tiles[loop] = std::min({left, std::max<int64_t>(1, mostRows / rows),
-                              std::max<int64_t>(1, tripCount(sizes[loop]))});
-      rows = cappedProduct(rows, tiles[loop]);
-      left = std::max<int64_t>(1, left / tiles[loop]);
-    }
-  }
-
-  /// What those loops of a dispatch's root that may be tiled are to its contraction.
-  struct Roles {
-    SmallVector<int64_t> columns, rows, batch;
-    int64_t depth = INT64_MAX; // iterations of the reduction, where they are known
-    bool isOfTiles = false;
-    int64_t panelColumns = 1; // of the panels that there are
-  };
-
-  static Roles rolesOf(linalg::LinalgOp root, ArrayRef<int64_t> loops) {
-    Roles roles;
-    std::optional<Product> product;
-    SmallVector<int64_t> inRoot;
-    int64_t depth = 1;
-    root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
-      if (product || !(product = productOf(op)))
-        return;
-      inRoot = loopsInRoot(op, root);
-      roles.isOfTiles = isOfTiles(op, *product);
-      if (auto unpack = unpackingOf(op->getOperand(product->panel)))
-        roles.panelColumns = unpack.getWidth();
-      for (unsigned loop : product->depthLoops) {
-        const int64_t size = op.getStaticLoopRanges()[loop];
-        depth = ShapedType::isDynamic(size) ? INT64_MAX : cappedProduct(depth, size);
-      }
-    });
-    auto add = [&](ArrayRef<unsigned> some, SmallVector<int64_t> &role) {
-      for (unsigned loop : some)
-        if (llvm::is_contained(loops, inRoot[loop]) && !llvm::is_contained(role, inRoot[loop]))
-          role.push_back(inRoot[loop]);
-    };
-    if (product) {
-      roles.depth = depth;
-      add(product->columnLoops, roles.columns);
-      // The innermost of the result, which need not be the innermost loop, comes last.
-      if (int64_t column = inRoot[product->column]; llvm::is_contained(roles.columns, column)) {
-        llvm::erase(roles.columns, column);
-        roles.columns.push_back(column);
-      }
-      add(product->rowLoops, roles.rows);
-    } else {
-      // The innermost dimension of the result has the columns.
-      AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
-      auto column = result.getNumResults() == 0
-                        ? AffineDimExpr(nullptr)
-                        : dyn_cast<AffineDimExpr>(result.getResults().back());
-      if (column && llvm::is_contained(loops, int64_t(column.getPosition())))
-        roles.columns.push_back(column.getPosition());
-    }
-    for (int64_t loop : loops)
-      if (!llvm::is_contained(roles.columns, loop) && !llvm::is_contained(roles.rows, loop))
-        (product ? roles.batch : roles.rows).push_back(loop);
-    return roles;
-  }
-
-  /// For each loop of an op the loop of `root` that runs over the same dimension of what the op writes, or -1.
-  static SmallVector<int64_t> loopsInRoot(linalg::LinalgOp op, linalg::LinalgOp root) {
-    SmallVector<int64_t> loops(op.getNumLoops(), -1);
-    if (op == root) {
-      std::iota(loops.begin(), loops.end(), 0);
-      return loops;
-    }
-    for (OpOperand &use : op->getResult(0).getUses()) {
-      auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
-      if (!user)
-        continue;
-      const SmallVector<int64_t> ofUser = loopsInRoot(user, root);
-      for (auto [written, read] :
-           llvm::zip_equal(op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults(),
-                           user.getMatchingIndexingMap(&use).getResults())) {
-        auto loop = dyn_cast<AffineDimExpr>(written), its = dyn_cast<AffineDimExpr>(read);
-        if (loop && its)
-          loops[loop.getPosition()] = ofUser[its.getPosition()];
-      }
-      break;
-    }
-    return loops;
-  }
-
-  /// The op that computes what the function writes.
-  static linalg::LinalgOp rootOf(func::FuncOp function) {
-    linalg::LinalgOp root;
-    function.walk([&](bufferization::MaterializeInDestinationOp write) {
-      root = write.getSource().getDefiningOp<linalg::LinalgOp>();
-    });
-    return root;
   }
 
   LogicalResult tile(func::FuncOp function, linalg::LinalgOp root, ArrayRef<int64_t> tiles) {

@@ -2,6 +2,7 @@
 #include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -111,6 +112,14 @@ void plim::ir::fuseInitializer(RewriterBase &rewriter, linalg::LinalgOp tiled,
     rewriter.modifyOpInPlace(init->getOwner(), [&] { init->set(initializer.getDpsInits()[0]); });
 }
 
+linalg::LinalgOp plim::ir::writtenBy(func::FuncOp function) {
+  linalg::LinalgOp root;
+  function.walk([&](bufferization::MaterializeInDestinationOp write) {
+    root = write.getSource().getDefiningOp<linalg::LinalgOp>();
+  });
+  return root;
+}
+
 linalg::LinalgOp plim::ir::takeMarked(func::FuncOp function, StringRef attribute) {
   linalg::LinalgOp found;
   function.walk([&](linalg::LinalgOp op) {
@@ -192,4 +201,26 @@ std::optional<int64_t> plim::ir::mostIterations(linalg::LinalgOp op, unsigned nu
       presburger::BoundType::UB, {op->getOperand(number), int64_t(*dimension)}, nullptr,
       /*closedUB=*/true);
   return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
+}
+
+bool plim::ir::isDense(linalg::LinalgOp op, OpOperand &operand, ArrayRef<int64_t> loops) {
+  const AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!map.isFunctionOfDim(unsigned(loops.front())))
+    return true;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  // In all tensors that it is a part of.
+  for (Value whole = operand.get(); whole;) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(whole.getType()).getShape();
+    if (shape.size() != map.getNumResults())
+      return false;
+    for (int64_t loop : loops) {
+      const unsigned dimension =
+          *map.getResultPosition(getAffineDimExpr(unsigned(loop), op.getContext()));
+      if (ShapedType::isDynamicShape(shape.drop_front(dimension + 1)) ||
+          (loop != loops.front() && shape[dimension] != sizes[unsigned(loop)]))
+        return false;
+    }
+    whole = enclosing(whole);
+  }
+  return true;
 }

@@ -18,6 +18,9 @@ llvm::LogicalResult simplifyTiles(mlir::func::FuncOp function);
 void fuseInitializer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
                      llvm::MutableArrayRef<mlir::LoopLikeOpInterface> loops);
 
+/// The op that computes what a dispatch function writes; null if it is none of linalg.
+mlir::linalg::LinalgOp writtenBy(mlir::func::FuncOp function);
+
 /// The first op with the attribute, which it loses; null if there is none. To go through ops that simplifyTiles may
 /// replace.
 mlir::linalg::LinalgOp takeMarked(mlir::func::FuncOp function, llvm::StringRef attribute);
@@ -28,14 +31,16 @@ mlir::Value enclosing(mlir::Value tensor);
 /// The most iterations of a loop that operand `number` has as a dimension; nothing where there is no bound.
 std::optional<int64_t> mostIterations(mlir::linalg::LinalgOp op, unsigned number, unsigned loop);
 
+/// Is what the loops access of the operand, which has all of them or none side by side, without gaps? All dimensions but the
+/// outermost have to be there as a whole, and the distances between them known: upstream copies what it cannot prove to be
+/// dense.
+bool isDense(mlir::linalg::LinalgOp op, mlir::OpOperand &operand, llvm::ArrayRef<int64_t> loops);
+
 /// Writes a part, of `sizes` at `offsets`, of what `insert` makes of a tensor that is filled with `filling`: into `memory`, which
 /// has these sizes. Steps are 1 and ranks equal. Returns the part.
 mlir::Value partWithBorder(mlir::OpBuilder &builder, mlir::tensor::InsertSliceOp insert,
                            mlir::Value filling, mlir::Value memory,
                            llvm::ArrayRef<mlir::OpFoldResult> offsets,
                            llvm::ArrayRef<mlir::OpFoldResult> sizes);
-
-/// Bytes after which addresses fall on the same set of the nearest cache again.
-inline constexpr int64_t cacheSetPeriod = 4096;
 
 } // namespace plim::ir

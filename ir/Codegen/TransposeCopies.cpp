@@ -1,3 +1,4 @@
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
@@ -49,8 +50,6 @@ void transpose(OpBuilder &builder, Location loc, MutableArrayRef<Value> rows) {
 }
 
 struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies> {
-  using PlimTransposeCopiesBase::PlimTransposeCopiesBase;
-
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
@@ -61,6 +60,7 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
       if (op.hasPureTensorSemantics())
         (void)linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(op.getOperation()));
     });
+    host = hostOf(function);
     function.walk([&](linalg::GenericOp op) {
       if (isTransposing(op))
         op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
@@ -74,9 +74,7 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
   }
 
   /// Elements of a vector of what is written.
-  int64_t lanes(linalg::LinalgOp op) const {
-    return vectorBits / getElementTypeOrSelf(op.getDpsInits()[0].getType()).getIntOrFloatBitWidth();
-  }
+  int64_t lanes(linalg::LinalgOp op) const { return host.lanes(op.getDpsInits()[0].getType()); }
 
   /// The loop along which neighbours are read.
   static unsigned readLoop(linalg::LinalgOp op) {
@@ -189,6 +187,8 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
     }
     rewriter.replaceOp(op, result);
   }
+
+  Host host;
 };
 
 } // namespace

@@ -47,8 +47,6 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<std::string> policy{*this, "policy", llvm::cl::init("auto")};
   Option<bool> oracle{*this, "oracle", llvm::cl::init(false)};
   Option<bool> strict{*this, "strict", llvm::cl::init(false)};
-  Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::init(256)};
-  Option<bool> fusedMultiplyAdd{*this, "fma", llvm::cl::init(false)};
   Option<int64_t> inlineConstantBytes{*this, "inline-constant-bytes", llvm::cl::init(64)};
   Option<bool> guarded{*this, "guarded", llvm::cl::init(false)};
   Option<int64_t> stackReserveBytes{*this, "stack-reserve-bytes", llvm::cl::init(0)};
@@ -63,8 +61,6 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.policy = policy;
     options.oracle = oracle;
     options.strict = strict;
-    options.vectorBits = vectorBits;
-    options.fusedMultiplyAdd = fusedMultiplyAdd;
     options.inlineConstantBytes = inlineConstantBytes;
     options.guarded = guarded;
     options.stackReserveBytes = stackReserveBytes;
@@ -132,9 +128,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
   }
   if (prepares) {
-    PlimPackConstantsOptions pack;
-    pack.vectorBits = options.vectorBits;
-    manager.addPass(createPlimPackConstants(pack));
+    manager.addPass(createPlimPackConstants());
     PlimPrepareConstantsOptions prepare;
     prepare.inlineConstantBytes = inlineBytesOf(options);
     manager.addPass(createPlimPrepareConstants(prepare));
@@ -176,27 +170,27 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     OpPassManager &kernel = manager.nest<func::FuncOp>();
     if (!options.strict)
       kernel.addPass(createPlimWidenAccumulators());
+    kernel.addPass(createPlimChooseWorkgroups());
     kernel.addPass(createPlimTileWorkgroups());
     kernel.addPass(createPlimTileBorders());
     kernel.addPass(createPlimTileInsertions());
     addCleanup(kernel);
-    PlimPackPanelsOptions pack;
-    pack.vectorBits = options.vectorBits;
-    pack.strict = options.strict;
-    kernel.addPass(createPlimPackPanels(pack));
-    PlimTransposeCopiesOptions transpose;
-    transpose.vectorBits = options.vectorBits;
-    kernel.addPass(createPlimTransposeCopies(transpose));
+    PlimChoosePanelsOptions panels;
+    panels.strict = options.strict;
+    kernel.addPass(createPlimChoosePanels(panels));
+    kernel.addPass(createPlimPackPanels());
+    kernel.addPass(createPlimTransposeCopies());
     kernel.addPass(createPlimComputeInPlace());
     kernel.addPass(createPlimPadScratch());
-    PlimRegisterTileOptions tile;
-    tile.vectorBits = options.vectorBits;
-    kernel.addPass(createPlimRegisterTile(tile));
+    kernel.addPass(createPlimOrderLoops());
+    kernel.addPass(createPlimChooseRegisterTiles());
+    kernel.addPass(createPlimRegisterTile());
+    kernel.addPass(createPlimVectorizeTiles());
     addCleanup(kernel);
     PlimPrepareLoopsOptions prepare;
     prepare.strict = options.strict;
     kernel.addPass(createPlimPrepareLoops(prepare));
-    if (options.fusedMultiplyAdd && !options.strict)
+    if (!options.strict)
       kernel.addPass(createPlimDivideByInvariant());
   }
 }

@@ -24,10 +24,6 @@ struct PipelineOptions {
   bool oracle = false;
   /// Every operation rounds as the source says, in its order. The oracle always does.
   bool strict = false;
-  /// Width of a vector register of the device that runs the dispatches, bits.
-  int64_t vectorBits = 256;
-  /// Whether it has fused multiply-add: a call of the C library where not.
-  bool fusedMultiplyAdd = false;
   /// Constants of at most so many bytes are part of the code of each function that uses them, where
   /// LLVM can fold them: a cache line of the device, since to load less costs the same. Neither the
   /// oracle nor guarded data has any.

@@ -71,6 +71,8 @@ inline constexpr llvm::StringLiteral sourceOpAttr = "plim.source_op";
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";
 /// On a dispatch function: estimated scalar operations of one workgroup.
 inline constexpr llvm::StringLiteral costAttr = "plim.cost";
+/// On a dispatch function: what was decided for it, in order (PlimStrategy.td).
+inline constexpr llvm::StringLiteral strategyAttr = "plim.strategy";
 /// On a func.func: computes the workgroup count of the dispatch function it names.
 inline constexpr llvm::StringLiteral gridAttr = "plim.grid"; // i64, where it is always the same
 inline constexpr llvm::StringLiteral workgroupCountAttr = "plim.workgroup_count";

@@ -2,6 +2,7 @@
 #define PLIM_OPS
 
 include "ir/Plim/PlimBase.td"
+include "ir/Plim/PlimStrategy.td"
 include "mlir/Dialect/Bufferization/IR/AllocationOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"

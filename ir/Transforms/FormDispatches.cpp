@@ -313,23 +313,12 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     std::optional<Product> product = productOf(op);
     if (!product || use.getOperandNumber() != product->rows)
       return false;
-    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    // Nothing where they are not known.
-    auto iterations = [&](ArrayRef<unsigned> loops) -> std::optional<int64_t> {
-      int64_t count = 1;
-      for (unsigned loop : loops) {
-        if (ShapedType::isDynamic(sizes[loop]))
-          return std::nullopt;
-        count = checkedMul(count, sizes[loop]).value_or(INT64_MAX);
-      }
-      return count;
-    };
-    const int64_t columns = iterations(product->columnLoops).value_or(INT64_MAX);
+    const int64_t columns = iterations(op, product->columnLoops).value_or(INT64_MAX);
     SmallVector<unsigned> parallel = product->batchLoops;
     llvm::append_range(parallel, product->rowLoops);
     return columns <= mostColumnsOfRows &&
-           iterations(product->depthLoops).value_or(INT64_MAX) / 2 >= columns &&
-           iterations(parallel).value_or(INT64_MAX) >= leastRows && isShallow(use.get());
+           iterations(op, product->depthLoops).value_or(INT64_MAX) / 2 >= columns &&
+           iterations(op, parallel).value_or(INT64_MAX) >= leastRows && isShallow(use.get());
   }
 
   /// Are all reductions of products that the value depends on in its block, through what might be computed along with it,

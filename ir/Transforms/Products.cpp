@@ -1,4 +1,5 @@
 #include "ir/Transforms/Products.h"
+#include "support/CheckedMath.h"
 
 using namespace mlir;
 using namespace plim::ir;
@@ -83,4 +84,15 @@ std::optional<Product> plim::ir::productOf(linalg::LinalgOp op) {
   const bool usesPanel =
       llvm::any_of(product.depthLoops, [&](unsigned loop) { return panel.isFunctionOfDim(loop); });
   return usesPanel ? std::optional(product) : std::nullopt;
+}
+
+std::optional<int64_t> plim::ir::iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t product = 1;
+  for (unsigned loop : loops) {
+    if (ShapedType::isDynamic(sizes[loop]))
+      return std::nullopt;
+    product = checkedMul(product, sizes[loop]).value_or(INT64_MAX);
+  }
+  return product;
 }

@@ -38,4 +38,7 @@ struct Product {
 /// Nothing if the op is none, or if it reads an operand at indices that cannot be tiled.
 std::optional<Product> productOf(mlir::linalg::LinalgOp op);
 
+/// Iterations of some loops of an op together; nothing where they are not known.
+std::optional<int64_t> iterations(mlir::linalg::LinalgOp op, llvm::ArrayRef<unsigned> loops);
+
 } // namespace plim::ir

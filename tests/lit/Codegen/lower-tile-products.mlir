@@ -1,6 +1,6 @@
 // RUN: plimsoll-opt %s -plim-lower-tile-products -canonicalize | FileCheck %s
 // Strict code keeps the floats of the source, and integers in tiles.
-// RUN: plimsoll-opt %S/Inputs/tile-types.mlir -plim-pack-panels=strict=true | FileCheck %s --check-prefix=STRICT
+// RUN: plimsoll-opt %S/Inputs/tile-types.mlir -plim-choose-panels=strict -plim-pack-panels | FileCheck %s --check-prefix=STRICT
 //   STRICT-LABEL: func.func private @floats(
 //     STRICT-NOT: plim.tile_product
 //   STRICT-LABEL: func.func private @integers(

@@ -1,4 +1,4 @@
-// RUN: plimsoll-opt %s -plim-pack-constants="vector-bits=512" -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-pack-constants -split-input-file | FileCheck %s
 
 // 500 columns in panels of 32, zeros behind them; for a single row in panels of 128, as a matrix is larger than caches keep.
 // CHECK-LABEL: func.func @product

@@ -1,6 +1,6 @@
-// RUN: plimsoll-opt %s -plim-pack-panels=vector-bits=256 -canonicalize -cse -split-input-file | FileCheck %s
-// RUN: plimsoll-opt %s -plim-pack-panels=vector-bits=32 -split-input-file | FileCheck %s --check-prefix=NARROW
-// RUN: plimsoll-opt %s -plim-pack-panels="vector-bits=256 strict=true" -split-input-file | FileCheck %s --check-prefix=STRICT
+// RUN: plimsoll-opt %s -plim-choose-panels -plim-pack-panels -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-attach-target=tag=cortex-m7 -plim-choose-panels -plim-pack-panels -split-input-file | FileCheck %s --check-prefix=NARROW
+// RUN: plimsoll-opt %s -plim-choose-panels=strict -plim-pack-panels -split-input-file | FileCheck %s --check-prefix=STRICT
 // With vectors of one element, or none, register tiles have too few columns.
 //   NARROW-NOT: scf.for
 

@@ -1,8 +1,8 @@
-// RUN: plimsoll-opt %s -plim-register-tile=vector-bits=128 -canonicalize -cse -split-input-file \
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v2 -plim-order-loops -plim-choose-register-tiles -plim-register-tile -plim-vectorize-tiles -canonicalize -cse -split-input-file \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,V128
-// RUN: plimsoll-opt %s -plim-register-tile -canonicalize -cse -split-input-file \
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-order-loops -plim-choose-register-tiles -plim-register-tile -plim-vectorize-tiles -canonicalize -cse -split-input-file \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,V256
-// RUN: plimsoll-opt %s -plim-register-tile=vector-bits=512 -canonicalize -cse -split-input-file \
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-order-loops -plim-choose-register-tiles -plim-register-tile -plim-vectorize-tiles -canonicalize -cse -split-input-file \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,V512
 
 #a = affine_map<(m, n, k) -> (m, k)>

@@ -1,4 +1,4 @@
-// RUN: plimsoll-opt %s -plim-tile-workgroups -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-choose-workgroups -plim-tile-workgroups -split-input-file | FileCheck %s
 
 #map = affine_map<(d0, d1) -> (d0, d1)>
 

@@ -1,6 +1,6 @@
-// RUN: plimsoll-opt %s -plim-transpose-copies=vector-bits=128 -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,V128
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v2 -plim-transpose-copies -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,V128
 // RUN: plimsoll-opt %s -plim-transpose-copies -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,V256
-// RUN: plimsoll-opt %s -plim-transpose-copies=vector-bits=32 -split-input-file | FileCheck %s --check-prefix=NARROW
+// RUN: plimsoll-opt %s -plim-attach-target=tag=cortex-m7 -plim-transpose-copies -split-input-file | FileCheck %s --check-prefix=NARROW
 // NARROW-NOT: vector.shuffle
 
 #turned = affine_map<(k, n) -> (n, k)>

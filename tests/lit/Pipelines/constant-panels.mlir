@@ -1,4 +1,4 @@
-// RUN: plimsoll-opt %s -plim-load-pipeline="vector-bits=512 fma=true" --mlir-print-ir-after=plim-prefetch-panels -o /dev/null 2>&1 | FileCheck %s
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-load-pipeline --mlir-print-ir-after=plim-prefetch-panels -o /dev/null 2>&1 | FileCheck %s
 
 // The panels of a constant are read where they lie, without a copy, and the next one is fetched meanwhile.
 // CHECK-LABEL: func.func private @main_contraction_0(

@@ -2,7 +2,7 @@
 // RUN: plimsoll-opt %s -plim-load-pipeline | FileCheck %s
 // RUN: plimsoll-opt %s -plim-tensor-pipeline -plim-buffer-pipeline -plim-lowering-pipeline \
 // RUN:   | FileCheck %s
-// RUN: plimsoll-opt %s -plim-load-pipeline=vector-bits=512 | FileCheck %s
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-load-pipeline | FileCheck %s
 // RUN: plimsoll-opt %s -plim-load-pipeline=oracle \
 // RUN:   | FileCheck %s --check-prefix=ORACLE --implicit-check-not="vector<"
 

@@ -1,0 +1,37 @@
+#include "ir/Codegen/Host.h"
+
+#include "targets/dlti/Dlti.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace plim::ir;
+
+int64_t Host::lanes(Type type) const {
+  Type element = getElementTypeOrSelf(type);
+  return element.isIntOrFloat() ? std::max<int64_t>(1, vectorBits / element.getIntOrFloatBitWidth())
+                                : 1;
+}
+
+Host plim::ir::hostOf(Operation *op) {
+  Host host;
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+  if (!module || !module->hasAttr(targets::dlti::targetAttrName))
+    return host;
+  FailureOr<targets::TargetDescription> target = targets::dlti::fromDlti(module);
+  if (failed(target))
+    return host;
+  const targets::DeviceDescription &device = target->devices.front();
+  const bool isAArch64 = llvm::Triple(device.triple).isAArch64();
+  // A machine of which nothing is said is one of a test.
+  if (device.vectorBits > 0 || !device.triple.empty())
+    host.vectorBits = device.vectorBits;
+  host.vectorRegisters = isAArch64 || device.hasFeature("avx512vl") ? 32 : 16;
+  host.cores = std::max<int64_t>(1, device.cores);
+  for (const targets::CacheDescription &cache : device.caches)
+    if (cache.level == 2)
+      host.secondLevelBytes = cache.bytes;
+  host.multipliesAndAdds = isAArch64 || device.hasFeature("fma");
+  return host;
+}

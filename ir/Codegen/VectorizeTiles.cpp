@@ -1,0 +1,210 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Codegen/Strategy.h"
+#include "ir/Codegen/TiledOps.h"
+#include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Products.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMVECTORIZETILES
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// On one iteration of a tile's reduction.
+constexpr llvm::StringLiteral termAttr = "plim.term";
+
+struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(dispatchFunctionAttr))
+      return;
+    SmallVector<linalg::LinalgOp> tiles;
+    function.walk([&](linalg::LinalgOp op) {
+      if (op->removeAttr(registersAttr))
+        tiles.push_back(op);
+    });
+    if (tiles.empty())
+      return;
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp tile : tiles)
+      if (failed(isolateTerm(rewriter, tile)))
+        ++missed;
+    if (failed(simplifyTiles(function)))
+      return signalPassFailure();
+    // Simplification may have replaced ops, and loops of one iteration are gone.
+    while (linalg::LinalgOp term = takeMarked(function, termAttr)) {
+      rewriter.setInsertionPoint(term);
+      FailureOr<linalg::VectorizationResult> vectors = linalg::vectorize(rewriter, term);
+      if (failed(vectors)) {
+        ++missed;
+        continue;
+      }
+      rewriter.replaceOp(term, vectors->replacements);
+      ++vectorized;
+    }
+    // Slices of slices hide that an accumulator is invariant.
+    RewritePatternSet patterns(&getContext());
+    vector::TransferReadOp::getCanonicalizationPatterns(patterns, &getContext());
+    vector::TransferWriteOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
+    if (failed(applySoundPatterns(function, std::move(patterns))))
+      return signalPassFailure();
+    function.walk([&](scf::ForOp loop) {
+      (void)hoistLoopInvariantSubsets(rewriter, cast<LoopLikeOpInterface>(loop.getOperation()));
+    });
+    if (failed(simplifyTiles(function)))
+      return signalPassFailure();
+    startFromFills(function);
+  }
+
+  /// Accumulators that start from a tile that was just filled need no memory: the value is broadcast, and the tile is not
+  /// filled if all of it is written in the end.
+  static void startFromFills(func::FuncOp function) {
+    auto fillOf = [](Value tensor) {
+      while (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
+        tensor = slice.getSource();
+      return tensor.getDefiningOp<linalg::FillOp>();
+    };
+    IRRewriter rewriter(function.getContext());
+    function.walk([&](vector::TransferReadOp read) {
+      linalg::FillOp fill = fillOf(read.getBase());
+      if (!fill || read.getMask() || read.hasOutOfBoundsDim())
+        return;
+      rewriter.setInsertionPoint(read);
+      rewriter.replaceOpWithNewOp<vector::BroadcastOp>(read, read.getVectorType(),
+                                                       fill.getInputs()[0]);
+    });
+    function.walk([&](vector::TransferWriteOp write) {
+      auto fill = write.getBase().getDefiningOp<linalg::FillOp>();
+      auto type = dyn_cast<RankedTensorType>(write.getBase().getType());
+      if (fill && type && type.hasStaticShape() && !write.getMask() && !write.hasOutOfBoundsDim() &&
+          type.getNumElements() == write.getVectorType().getNumElements())
+        write.getBaseMutable().assign(fill.getOutputs()[0]);
+    });
+  }
+
+  /// Slices with strides in the place of operands that are read at a loop times a constant, which upstream's vectoriser
+  /// does not know: what is left of a window where the loops of the reduction have one iteration.
+  static void takeStrides(IRRewriter &rewriter, linalg::LinalgOp &op) {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    SmallVector<Value> inputs = op.getDpsInputs();
+    rewriter.setInsertionPoint(op);
+    bool changes = false;
+    for (auto [map, input] : llvm::zip(maps, inputs)) {
+      auto type = dyn_cast<RankedTensorType>(input.getType());
+      if (!type || map.isProjectedPermutation())
+        continue;
+      SmallVector<OpFoldResult> offsets, extents, strides;
+      SmallVector<AffineExpr> results;
+      SmallVector<int64_t>
+          shape; // without dimensions of one place: upstream drops the wrong one of several
+      const AffineExpr zero = rewriter.getAffineConstantExpr(0);
+      for (AffineExpr index : map.getResults()) {
+        std::optional<unsigned> loop;
+        int64_t factor = 1;
+        for (unsigned candidate = 0; candidate < map.getNumDims(); ++candidate)
+          if (index.isFunctionOfDim(candidate)) {
+            std::optional<int64_t> its = factorOf(index, candidate);
+            if (loop || !its || *its <= 0 || ShapedType::isDynamic(sizes[candidate]))
+              return;
+            loop = candidate;
+            factor = *its;
+          }
+        // What is added to the loop, if anything.
+        auto first = dyn_cast<AffineConstantExpr>(
+            index.replaceDims(SmallVector<AffineExpr>(map.getNumDims(), zero)));
+        if (!first)
+          return;
+        if (loop) {
+          results.push_back(rewriter.getAffineDimExpr(*loop));
+          shape.push_back(sizes[*loop]);
+        }
+        offsets.push_back(rewriter.getIndexAttr(first.getValue()));
+        extents.push_back(rewriter.getIndexAttr(loop ? sizes[*loop] : 1));
+        strides.push_back(rewriter.getIndexAttr(factor));
+      }
+      map = AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());
+      input = tensor::ExtractSliceOp::create(rewriter, op.getLoc(),
+                                             RankedTensorType::get(shape, type.getElementType()),
+                                             input, offsets, extents, strides);
+      changes = true;
+    }
+    if (!changes)
+      return;
+    auto generic = linalg::GenericOp::create(rewriter, op.getLoc(), op->getResultTypes(), inputs,
+                                             op.getDpsInits(), maps, op.getIteratorTypesArray());
+    IRMapping mapping;
+    op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
+    rewriter.replaceOp(op, generic.getResults());
+    op = cast<linalg::LinalgOp>(generic.getOperation());
+  }
+
+  /// Makes loops of a tile's reduction, around one iteration that is elementwise over rows and columns, which is marked.
+  static LogicalResult isolateTerm(IRRewriter &rewriter, linalg::LinalgOp tile) {
+    SmallVector<int64_t> steps(tile.getNumLoops(), 0);
+    for (auto [loop, size, kind] :
+         llvm::enumerate(tile.getStaticLoopRanges(), tile.getIteratorTypesArray())) {
+      if (kind == utils::IteratorType::reduction)
+        steps[loop] = 1;
+      else if (ShapedType::isDynamic(size))
+        return failure();
+    }
+    // Accumulators start from what was computed for the tile, without memory.
+    if (auto first = tile.getDpsInits()[0].getDefiningOp<linalg::GenericOp>()) {
+      rewriter.setInsertionPoint(first);
+      if (FailureOr<linalg::VectorizationResult> vectors = linalg::vectorize(rewriter, first);
+          succeeded(vectors))
+        rewriter.replaceOp(first, vectors->replacements);
+    }
+    rewriter.setInsertionPoint(tile);
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(rewriter.getContext(), steps));
+    FailureOr<scf::SCFTilingResult> reduction =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(tile.getOperation()), options);
+    if (failed(reduction))
+      return failure();
+    rewriter.replaceOp(tile, reduction->replacements);
+    auto term = cast<linalg::LinalgOp>(reduction->tiledOps.front());
+
+    linalg::ControlDropUnitDims control;
+    control.rankReductionStrategy =
+        linalg::ControlDropUnitDims::RankReductionStrategy::ExtractInsertSlice;
+    control.controlFn = [&](Operation *candidate) -> SmallVector<unsigned> {
+      SmallVector<unsigned> loops;
+      if (candidate == term)
+        for (auto [loop, size] : llvm::enumerate(term.getStaticLoopRanges()))
+          if (size == 1)
+            loops.push_back(loop);
+      return loops;
+    };
+    if (auto generic = dyn_cast<linalg::GenericOp>(term.getOperation())) {
+      rewriter.setInsertionPoint(generic);
+      FailureOr<linalg::DropUnitDimsResult> dropped =
+          linalg::dropUnitDims(rewriter, generic, control);
+      if (succeeded(dropped)) {
+        term = cast<linalg::LinalgOp>(dropped->resultOp.getOperation());
+        rewriter.replaceOp(generic, dropped->replacements);
+      }
+    }
+    takeStrides(rewriter, term);
+    term->setAttr(termAttr, rewriter.getUnitAttr());
+    return success();
+  }
+};
+
+} // namespace
