@@ -122,11 +122,26 @@ int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) 
   return points;
 }
 
+/// Is it a product, or another reduction of several operands whose columns lie side by side in one of them, so that a workgroup
+/// should have many?
+bool contractsColumns(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2)
+    return false;
+  const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto column = result.getNumResults() == 0 ? AffineDimExpr(nullptr)
+                                            : dyn_cast<AffineDimExpr>(result.getResults().back());
+  return productOf(op) || (column && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+                             const AffineMap map = op.getMatchingIndexingMap(input);
+                             return map.getNumResults() > 1 &&
+                                    map.getResults().back().isFunctionOfDim(column.getPosition());
+                           }));
+}
+
 /// Scalar operations per point of the parallel loops.
 int64_t workPerPoint(linalg::LinalgOp op) {
   int64_t work = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
-  // A reduction of one operand pays for memory with each element, a contraction uses what it read for all of its rows.
-  if (op.getNumReductionLoops() > 0 && op.getNumDpsInputs() == 1)
+  // A reduction pays for memory with each element, a contraction uses what it read for all of its rows.
+  if (op.getNumReductionLoops() > 0 && !contractsColumns(op))
     work += reducedElementCost;
   if (std::optional<Product> product = productOf(op)) {
     int64_t rows = 1;
@@ -158,7 +173,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       if (std::optional<Product> product = productOf(op); product && isOfTiles(op, *product))
         perPoint = std::max<int64_t>(1, perPoint / tileSpeed);
       work = std::min(work + cappedProduct(perPoint, more), workgroupCost);
-      contracts |= op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
+      contracts |= contractsColumns(op);
     });
 
     SmallVector<int64_t> sizes = root.getStaticLoopRanges();

@@ -12,7 +12,7 @@ def PlimChooseWorkgroups : Pass<"plim-choose-workgroups", "::mlir::func::FuncOp"
 
     Products of few rows pay for memory with each element of the other operand, as reductions do.
 
-    Workgroups of a contraction or a convolution are larger, since they use again what they load: four for each core of
+    Workgroups of a contraction or a convolution are larger, since they use again what they load or have columns side by side: four for each core of
     the target, with as many rows as half the second-level cache has room for, 512 elements of each, and columns for the
     rest (`Products.h` says which loops are which). Where a consumer needs whole rows, these take no more than a quarter of that
     cache; at least 48 rows, if there are as many for each core. Rows that are split are 64 at least, as each workgroup copies the
@@ -485,7 +485,7 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
     contracted with sums, and reductions may be reassociated.
 
     Reduction loops keep their order among themselves unless the combiner is known to be associative
-    and commutative (`Combiners.h`): a first maximum, or a decay `acc * 0.5 + x`, depends on it.
+    and commutative (`ir/Transforms/Reductions.h`): a first maximum, or a decay `acc * 0.5 + x`, depends on it.
 
     With `strict` none of the freedom is taken: loops are interchanged where each result still sees its
     elements in the order of the source, and that is all.

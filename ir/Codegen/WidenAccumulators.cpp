@@ -1,11 +1,11 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMWIDENACCUMULATORS
@@ -16,62 +16,6 @@ using namespace mlir;
 
 namespace {
 
-/// The sum or product that folds an element into an accumulator of 16 bits, if nothing else sees it.
-Operation *narrowCombiner(linalg::LinalgOp op, OpOperand &init) {
-  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(init.get()));
-  if (!type || type.getWidth() != 16)
-    return nullptr;
-  BlockArgument accumulator = op.getMatchingBlockArgument(&init);
-  Operation *combiner = op.getMatchingYieldValue(&init)->get().getDefiningOp();
-  bool isOne = isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combiner) && combiner->hasOneUse() &&
-               accumulator.hasOneUse() && *accumulator.user_begin() == combiner;
-  return isOne ? combiner : nullptr;
-}
-
-/// `value` in f32. The factors of a product are widened instead of it, so that it is exact.
-Value widen(OpBuilder &b, Value value) {
-  auto product = value.getDefiningOp<arith::MulFOp>();
-  if (!product || !product->hasOneUse())
-    return arith::ExtFOp::create(b, value.getLoc(), b.getF32Type(), value);
-  Value left = arith::ExtFOp::create(b, value.getLoc(), b.getF32Type(), product.getLhs());
-  Value right = arith::ExtFOp::create(b, value.getLoc(), b.getF32Type(), product.getRhs());
-  return arith::MulFOp::create(b, value.getLoc(), left, right, product.getFastmathAttr());
-}
-
-void widenCombiner(Operation *combiner, BlockArgument accumulator) {
-  OpBuilder b(combiner);
-  accumulator.setType(b.getF32Type());
-  IRMapping wide;
-  for (Value operand : combiner->getOperands())
-    wide.map(operand, operand == accumulator ? operand : widen(b, operand));
-  Operation *sum = b.clone(*combiner, wide);
-  sum->getResult(0).setType(b.getF32Type());
-  combiner->replaceAllUsesWith(sum);
-  SmallVector<Value> terms(combiner->getOperands());
-  combiner->erase();
-  for (Value term : terms)
-    if (Operation *narrow = term.getDefiningOp(); narrow && isOpTriviallyDead(narrow))
-      narrow->erase();
-}
-
-/// Converts each element of `from` into the type of `into`, whose memory it may take.
-Value convert(OpBuilder &b, Location loc, Value from, Value into) {
-  auto type = cast<RankedTensorType>(into.getType());
-  AffineMap map = b.getMultiDimIdentityMap(unsigned(type.getRank()));
-  SmallVector kinds(size_t(type.getRank()), utils::IteratorType::parallel);
-  bool narrows = type.getElementType().getIntOrFloatBitWidth() == 16;
-  return linalg::GenericOp::create(
-             b, loc, TypeRange(type), ValueRange(from), ValueRange(into), {map, map}, kinds,
-             [&](OpBuilder &body, Location at, ValueRange arguments) {
-               Type element = type.getElementType();
-               Value result =
-                   narrows ? arith::TruncFOp::create(body, at, element, arguments[0]).getResult()
-                           : arith::ExtFOp::create(body, at, element, arguments[0]).getResult();
-               linalg::YieldOp::create(body, at, result);
-             })
-      .getResult(0);
-}
-
 struct WidenAccumulators : plim::ir::impl::PlimWidenAccumulatorsBase<WidenAccumulators> {
   void runOnOperation() override {
     if (!getOperation()->hasAttr(plim::ir::dispatchFunctionAttr))
@@ -81,49 +25,10 @@ struct WidenAccumulators : plim::ir::impl::PlimWidenAccumulatorsBase<WidenAccumu
       if (op.getNumReductionLoops() > 0 && op.hasPureTensorSemantics())
         ops.push_back(op);
     });
+    unsigned count = 0;
     for (linalg::LinalgOp op : ops)
-      widenAccumulators(op);
-  }
-
-  void widenAccumulators(linalg::LinalgOp op) {
-    OpBuilder b(op);
-    Location loc = op.getLoc();
-    SmallVector<Value> operands(op->getOperands());
-    SmallVector<Type> types(op->getResultTypes());
-    SmallVector<Value> destinations(
-        types.size()); // of the narrow results; null where nothing changes
-    for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-      if (!narrowCombiner(op, init))
-        continue;
-      Value narrow = init.get();
-      Value empty =
-          tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, narrow), b.getF32Type());
-      destinations[i] = narrow;
-      Value &wide = operands[init.getOperandNumber()];
-      if (auto fill = narrow.getDefiningOp<linalg::FillOp>()) {
-        Value value = arith::ExtFOp::create(b, loc, b.getF32Type(), fill.getInputs()[0]);
-        wide = linalg::FillOp::create(b, loc, value, empty).getResult(0);
-        destinations[i] = fill.getOutputs()[0];
-      } else {
-        wide = convert(b, loc, narrow, empty);
-      }
-      types[i] = wide.getType();
-      ++widened;
-    }
-    if (llvm::none_of(destinations, [](Value each) { return each != nullptr; }))
-      return;
-    auto wideOp = cast<linalg::LinalgOp>(mlir::clone(b, op, types, operands));
-    SmallVector<Value> results(wideOp->getResults());
-    for (auto [i, destination] : llvm::enumerate(destinations)) {
-      if (!destination)
-        continue;
-      OpOperand &init = wideOp.getDpsInitsMutable()[i];
-      widenCombiner(wideOp.getMatchingYieldValue(&init)->get().getDefiningOp(),
-                    wideOp.getMatchingBlockArgument(&init));
-      results[i] = convert(b, loc, results[i], destination);
-    }
-    op->replaceAllUsesWith(results);
-    op->erase();
+      plim::ir::widenAccumulators(op, count);
+    widened += count;
   }
 };
 

@@ -140,6 +140,14 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     llvm::append_range(specialize.extents, options.specializedExtents);
     manager.addPass(createPlimSpecializeExtents(specialize));
   }
+  // Behind that: extents that are known need no rest. Devices split by themselves.
+  if (!options.oracle && options.devices.empty()) {
+    PlimSplitReductionsOptions split;
+    split.strict = options.strict;
+    manager.addNestedPass<func::FuncOp>(createPlimSplitReductions(split));
+    // What partial results take can be planned where it depends on the arguments alone.
+    manager.addPass(memref::createResolveShapedTypeResultDimsPass());
+  }
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);

@@ -181,9 +181,16 @@ struct DecoupleConstantWrites
     if (!value || value.getOwner() != op->getBlock() || !isGivenAway(value) ||
         value.getType() != init.get().getType() || !init.get().getDefiningOp<tensor::EmptyOp>())
       return false;
+    return isUsedBefore(value, op, &input);
+  }
+
+  /// Do only ops in front of `op` read the value, `except` of its uses aside, whole or in part?
+  static bool isUsedBefore(Value value, Operation *op, OpOperand *except) {
     return llvm::all_of(value.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
-      return &use == &input || isa<tensor::DimOp>(user) ||
+      if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user))
+        return isUsedBefore(user->getResult(0), op, except);
+      return &use == except || isa<tensor::DimOp>(user) ||
              (isa<linalg::LinalgOp>(user) && user->getBlock() == op->getBlock() &&
               user->isBeforeInBlock(op));
     });

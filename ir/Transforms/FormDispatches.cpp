@@ -73,13 +73,18 @@ StringRef kindOf(const Cluster &cluster) {
   return kind;
 }
 
+/// Do only dispatches use the value, or ops that will be some, by whatever shape?
+bool isForDispatches(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    return (op && op.hasPureTensorSemantics()) || isa<DispatchOp>(user) ||
+           (isa<tensor::ExpandShapeOp>(user) && isForDispatches(user->getResult(0)));
+  });
+}
+
 /// Is the slice a view of its source in every op that uses it?
 bool isView(tensor::ExtractSliceOp slice) {
-  return isDenseSlice(slice, slice.getSourceType()) &&
-         llvm::all_of(slice->getUsers(), [](Operation *user) {
-           auto op = dyn_cast<linalg::LinalgOp>(user);
-           return (op && op.hasPureTensorSemantics()) || isa<DispatchOp>(user);
-         });
+  return isDenseSlice(slice, slice.getSourceType()) && isForDispatches(slice);
 }
 
 /// Memory that nothing has been written to, as far as the op can tell whose destination it is: what
@@ -296,7 +301,9 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       if (loop)
         reached.set(*loop);
     tileable &= reached;
-    if (tileable.none() && cluster.tileable.any()) {
+    if ((tileable.none() && cluster.tileable.any()) ||
+        (producer->hasAttr(splitAttr) &&
+         (tileable != cluster.tileable || tileable.count() < producer.getNumParallelLoops()))) {
       ++missed;
       return;
     }
@@ -468,7 +475,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         cloneCheap(bodyBuilder, value, mapping, bind);
       }
       if (op != root) {
-        bodyBuilder.clone(*op, mapping);
+        bodyBuilder.clone(*op, mapping)->removeDiscardableAttr(splitAttr);
         continue;
       }
       IRMapping rootMapping = mapping;
@@ -492,6 +499,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
           }
         }
         clone = bodyBuilder.clone(*root, rootMapping);
+        clone->removeDiscardableAttr(splitAttr);
         auto cloneDestination = cast<DestinationStyleOpInterface>(clone);
         for (auto [result, init] : llvm::zip(clone->getResults(), inits))
           cloneDestination.getTiedOpOperand(result)->set(init);

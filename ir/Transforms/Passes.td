@@ -336,6 +336,40 @@ def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
     Statistic<"prepared", "prepared", "values that are computed once">];
 }
 
+def PlimSplitReductions : Pass<"plim-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Split long reductions of few results among workgroups";
+  let description = [{
+    A dispatch has as many workgroups as its parallel loops give. A reduction whose combiner may be reordered, with little of
+    those and much to do, becomes one of chunks, which run in parallel from the neutral element of the combiner, and one of
+    their results into what the op starts from. What is no whole chunk is folded before that, and runs beside the chunks.
+    Reduction loops that follow each other in all operands count as one.
+
+    A chunk is worth a task, whatever number of threads there is: its length depends on the op and the extents that are
+    known alone. Where it can be, it divides the loop; a part of a dimension that is not the outermost would be copied, so
+    what has no such divisor stays whole there. Operands that are panels (`plim.unpack_panels`) or constants stay whole.
+
+    Elementwise producers of a reduction become part of its body, since a reshape would stand between them. Sums and products of
+    f16 and bf16 are taken in f32 to the end (`plim-widen-accumulators`).
+
+    ```mlir
+    %r = linalg.generic ins(%x : tensor<?xf32>) outs(%init : tensor<f32>) { arith.addf }
+    // becomes
+    %rest = linalg.generic ins(%x[%whole...] : tensor<?xf32>) outs(%init : tensor<f32>) { arith.addf }
+    %chunks = tensor.expand_shape %x[0...%whole] [[0, 1]] : tensor<?xf32> into tensor<?x131072xf32>
+    %e = linalg.fill ins(-0.0) : tensor<?xf32>
+    %p = linalg.generic ins(%chunks : tensor<?x131072xf32>) outs(%e : tensor<?xf32>) { arith.addf }
+    %r = linalg.generic ins(%p : tensor<?xf32>) outs(%rest : tensor<f32>) { arith.addf }
+    ```
+
+    With `strict`, integers alone.
+  }];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Every operation on floats rounds as the source says, in its order">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"splitOps", "split", "reductions split among workgroups">];
+}
+
 def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {
   let summary = "Give ops whose destination must not be written a destination of their own";
   let description = [{
@@ -404,6 +438,8 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. Slices whose elements lie next to each other are views of what they are slices of, and so are
     the results that ops write into such a slice.
+
+    Halves of a reduction that `plim-split-reductions` has split join nothing that would take workgroups from them, or lose its own.
 
     ```mlir
     %m = linalg.generic ...          // a contraction

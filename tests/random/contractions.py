@@ -5,7 +5,8 @@
 
 Each has rows, columns and a sum, and up to two dimensions more that are of a batch, of one operand alone or summed over too;
 operands and result lie in any order of their dimensions, some of which only the call knows; the result is added to what is
-there, or to zero, and something may read it. Operands may be parameters of the module. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels. With one and with two
+there, or to zero, and something may read it. Operands may be parameters of the module. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels;
+sums may be so deep that they are split. With one and with two
 threads the results are equal, bit for bit. Exit status 1 if any was wrong; its source is printed.
 """
 import numpy as np
@@ -15,6 +16,7 @@ from products import TYPES, Consumer, choose_parameters, compare, run, tensor_ty
 
 SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 24, 31, 32, 33, 48, 49, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257,
          512, 513, 600, 1025, 1100]
+DEPTHS = [2048, 2051, 3000, 4096, 8191, 20000, 65536, 100003]  # what plim-split-reductions splits
 MOST = 3e7  # products
 
 
@@ -24,6 +26,8 @@ class Contraction:
     def __init__(self, rng):
         while True:
             self.sizes = dict(zip("mnk", rng.choices(SIZES, k=3)))
+            if rng.random() < 0.3:
+                self.sizes["k"] = rng.choice(DEPTHS)
             for name in "bh"[:rng.choice([0, 0, 0, 1, 2])]:
                 self.sizes[name] = rng.choice([1, 2, 3, 4])
             if np.prod([float(size) for size in self.sizes.values()]) < MOST:

@@ -1,7 +1,7 @@
 // What overwrites a donated argument element by element does it in place, reductions before included.
 // RUN-FUNCTION: @main
 // TOLERANCE: 1e-6
-// COUNT: copies=0 allocations=1 dispatches=2 kernels=2
+// COUNT: copies=0 allocations=2 dispatches=4 kernels=4
 // CASE:
 // INPUT: 4xf32=1 2 3 4
 // EXPECT: result[0]: 4xf32=[10, 20, 30, 40]

@@ -37,6 +37,28 @@ func.func private @contraction(%a: memref<1024x1024xf32>, %o: memref<1024x1024xf
 
 // -----
 
+// Sums of products that lie along the reduction, no product of matrices: no columns that should be together.
+// CHECK-LABEL: func.func private @dots(
+//       CHECK: scf.forall (%{{.*}}) in (8)
+func.func private @dots(%x: memref<8x262144xf32>, %y: memref<8x262144xf32>, %o: memref<8xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %xt = bufferization.to_tensor %x restrict : memref<8x262144xf32> to tensor<8x262144xf32>
+  %yt = bufferization.to_tensor %y restrict : memref<8x262144xf32> to tensor<8x262144xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<8xf32> to tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%xt, %yt : tensor<8x262144xf32>, tensor<8x262144xf32>) outs(%ot : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// -----
+
 // No number of rows near the plan divides a prime or an unknown extent: whole register tiles, in about equal numbers where that
 // can be known.
 // CHECK-LABEL: func.func private @prime_rows(

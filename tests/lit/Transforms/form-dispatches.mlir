@@ -420,3 +420,58 @@ func.func @borders(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16x4xf32>, %y: tenso
   %c = linalg.exp ins(%ry : tensor<1x6x6x16xf32>) outs(%q : tensor<1x6x6x16xf32>) -> tensor<1x6x6x16xf32>
   return %a, %b, %c : tensor<1x8x8x4xf32>, tensor<1x4x4x64xf32>, tensor<1x6x6x16xf32>
 }
+
+// -----
+
+#rows = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#v = affine_map<(d0) -> (d0)>
+#s = affine_map<(d0) -> ()>
+
+// Halves of a reduction that was split (plim-split-reductions): the workgroups of the chunks, and of what has more elements
+// than the result, would be lost. What has no more is computed along. A slice in another shape is a view.
+// CHECK-LABEL: func.func private @split_reduction_0(
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : tensor<?xf32>) {
+// CHECK-LABEL: func.func private @split_reduction_1(
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : tensor<f32>) {
+//       CHECK:   math.sqrt
+// CHECK-LABEL: func.func private @split_elementwise_2(
+// CHECK-LABEL: func.func @split(
+//  CHECK-SAME:   %[[X:[^:]*]]: tensor<?xf32>
+//       CHECK:   %[[SLICE:.*]] = tensor.extract_slice %[[X]]
+//       CHECK:   %[[CHUNKS:.*]] = tensor.expand_shape %[[SLICE]]
+//       CHECK:   plim.dispatch @split_reduction_0 ins(%[[CHUNKS]]
+func.func @split(%x: tensor<?xf32>, %chunks: index, %whole: index, %e: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %slice = tensor.extract_slice %x[0] [%whole] [1] : tensor<?xf32> to tensor<?xf32>
+  %c = tensor.expand_shape %slice [[0, 1]] output_shape [%chunks, 64] : tensor<?xf32> into tensor<?x64xf32>
+  %memory = tensor.empty(%chunks) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%memory : tensor<?xf32>) -> tensor<?xf32>
+  %p = linalg.generic {indexing_maps = [#rows, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%c : tensor<?x64xf32>) outs(%f : tensor<?xf32>) attrs = {plim.split} {
+  ^bb0(%a: f32, %acc: f32):
+    %t = arith.addf %acc, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  %one = tensor.empty() : tensor<f32>
+  %g = linalg.fill ins(%zero : f32) outs(%one : tensor<f32>) -> tensor<f32>
+  %r = linalg.generic {indexing_maps = [#v, #s], iterator_types = ["reduction"]}
+      ins(%p : tensor<?xf32>) outs(%g : tensor<f32>) attrs = {plim.split} {
+  ^bb0(%a: f32, %acc: f32):
+    %t = arith.addf %acc, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<f32>
+  %q = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+      ins(%r : tensor<f32>) outs(%one : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = math.sqrt %a : f32
+    linalg.yield %t : f32
+  } -> tensor<f32>
+  %n = linalg.generic {indexing_maps = [#v, #s, #v], iterator_types = ["parallel"]}
+      ins(%x, %q : tensor<?xf32>, tensor<f32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.divf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  return %n : tensor<?xf32>
+}

@@ -1,0 +1,23 @@
+// Reductions: which may fold their elements in another order than the source's, what they may start from, and what they add up in.
+#pragma once
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace plim::ir {
+
+/// May the reduction loops of the op run in another order, floats being rounded otherwise then? Looks at
+/// the combiner of each result: one operation that is known to be associative and commutative, of the
+/// accumulator, which nothing else reads, and of an element. Anything else, such as a decay
+/// (acc * 0.5 + x), a first maximum (two accumulators that know of each other) or x - acc, depends on the
+/// order.
+bool mayReorderReduction(mlir::linalg::LinalgOp op);
+
+/// The value that leaves each element as it is, bit for bit; null where the combiner has none.
+mlir::TypedAttr neutralElement(mlir::Operation *combiner);
+
+/// Takes sums and products whose accumulators are floats of 16 bits in f32, and rounds them once. Returns the op that does,
+/// which is another one, in whose place `op` is gone; null if there was nothing to widen. Adds the number of accumulators to
+/// `widened`.
+mlir::linalg::LinalgOp widenAccumulators(mlir::linalg::LinalgOp op, unsigned &widened);
+
+} // namespace plim::ir

@@ -1,0 +1,229 @@
+// RUN: plimsoll-opt %s -plim-split-reductions -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-split-reductions=strict=true -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=STRICT
+
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// A chunk divides what there is: no rest. What the op starts from counts once, behind the chunks.
+//   CHECK-DAG: #[[$ROWS:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+//   CHECK-DAG: #[[$ROW:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @sum(
+//  CHECK-SAME:   %[[X:.*]]: tensor<1048576xf32>, %[[INIT:.*]]: tensor<f32>)
+//   CHECK-DAG: %[[NEUTRAL:.*]] = arith.constant -0.000000e+00 : f32
+//   CHECK-NOT: tensor.extract_slice
+//       CHECK: %[[CHUNKS:.*]] = tensor.expand_shape %[[X]] {{\[\[}}0, 1]] output_shape [8, 131072]
+//       CHECK: %[[E:.*]] = tensor.empty() : tensor<8xf32>
+//       CHECK: %[[F:.*]] = linalg.fill ins(%[[NEUTRAL]] : f32) outs(%[[E]]
+//       CHECK: %[[P:.*]] = linalg.generic {indexing_maps = [#[[$ROWS]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]}
+//  CHECK-SAME:   ins(%[[CHUNKS]] : tensor<8x131072xf32>) outs(%[[F]] : tensor<8xf32>) attrs = {plim.split}
+//       CHECK: %[[R:.*]] = linalg.generic {{.*}}iterator_types = ["reduction"]}
+//  CHECK-SAME:   ins(%[[P]] : tensor<8xf32>) outs(%[[INIT]] : tensor<f32>) attrs = {plim.split}
+//       CHECK:   arith.addf
+//       CHECK: return %[[R]]
+// STRICT-LABEL: func.func @sum(
+//   STRICT-NOT: expand_shape
+//       STRICT: return
+func.func @sum(%x: tensor<1048576xf32>, %init: tensor<f32>) -> tensor<f32> {
+  %r = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]}
+      ins(%x : tensor<1048576xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// Integers are the same in any order. What is no whole chunk is folded first: neither waits for the other.
+//    CHECK-DAG: #[[$COUNT:.*]] = affine_map<()[s0] -> (s0 floordiv 131072)>
+//    CHECK-DAG: #[[$WHOLE:.*]] = affine_map<()[s0] -> ((s0 floordiv 131072) * 131072)>
+//    CHECK-DAG: #[[$LEFT:.*]] = affine_map<()[s0] -> (s0 mod 131072)>
+//  CHECK-LABEL: func.func @open(
+//   CHECK-SAME:   %[[X:.*]]: tensor<?xi32>, %[[INIT:.*]]: tensor<i32>)
+//    CHECK-DAG: %[[NEUTRAL:.*]] = arith.constant -2147483648 : i32
+//        CHECK: %[[N:.*]] = tensor.dim %[[X]]
+//        CHECK: %[[COUNT:.*]] = affine.apply #[[$COUNT]]()[%[[N]]]
+//        CHECK: %[[WHOLE:.*]] = affine.apply #[[$WHOLE]]()[%[[N]]]
+//        CHECK: %[[LEFT:.*]] = affine.apply #[[$LEFT]]()[%[[N]]]
+//        CHECK: %[[PART:.*]] = tensor.extract_slice %[[X]][0] [%[[WHOLE]]] [1]
+//        CHECK: %[[REST:.*]] = tensor.extract_slice %[[X]][%[[WHOLE]]] [%[[LEFT]]] [1]
+//        CHECK: %[[CHUNKS:.*]] = tensor.expand_shape %[[PART]] {{\[\[}}0, 1]] output_shape [%[[COUNT]], 131072]
+//        CHECK: %[[FIRST:.*]] = linalg.generic {{.*}} ins(%[[REST]] : tensor<?xi32>) outs(%[[INIT]] : tensor<i32>) {
+//        CHECK: %[[F:.*]] = linalg.fill ins(%[[NEUTRAL]] : i32)
+//        CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[CHUNKS]] : tensor<?x131072xi32>) outs(%[[F]] : tensor<?xi32>)
+//        CHECK: linalg.generic {{.*}} ins(%[[P]] : tensor<?xi32>) outs(%[[FIRST]] : tensor<i32>)
+// STRICT-LABEL: func.func @open(
+//       STRICT: tensor.expand_shape
+func.func @open(%x: tensor<?xi32>, %init: tensor<i32>) -> tensor<i32> {
+  %r = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]}
+      ins(%x : tensor<?xi32>) outs(%init : tensor<i32>) {
+  ^bb0(%a: i32, %s: i32):
+    %t = arith.maxsi %a, %s : i32
+    linalg.yield %t : i32
+  } -> tensor<i32>
+  return %r : tensor<i32>
+}
+
+// -----
+
+// A prime number has a rest as well.
+// CHECK-LABEL: func.func @prime(
+//       CHECK: tensor.extract_slice %{{.*}}[0] [917504] [1]
+//       CHECK: tensor.extract_slice %{{.*}}[917504] [82499] [1]
+//       CHECK: tensor.expand_shape {{.*}} output_shape [7, 131072]
+func.func @prime(%x: tensor<1000003xf32>, %init: tensor<f32>) -> tensor<f32> {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<1000003xf32>) outs(%init : tensor<f32>) dimensions = [0]
+  return %r : tensor<f32>
+}
+
+// -----
+
+// Rows: chunks of a dimension that is not the outermost.
+// CHECK-LABEL: func.func @rows(
+//       CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [3, 10, 60000] : tensor<3x600000xf32> into tensor<3x10x60000xf32>
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{.*}} : tensor<3x10x60000xf32>) outs(%{{.*}} : tensor<10x3xf32>)
+//       CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<10x3xf32>)
+func.func @rows(%x: tensor<3x600000xf32>, %init: tensor<3xf32>) -> tensor<3xf32> {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<3x600000xf32>) outs(%init : tensor<3xf32>) dimensions = [1]
+  return %r : tensor<3xf32>
+}
+
+// -----
+
+// A rest of such a dimension would have to be copied; so would parts of one whose extent only the call knows.
+// CHECK-LABEL: func.func @copied(
+//   CHECK-NOT: expand_shape
+//       CHECK: return
+func.func @copied(%x: tensor<3x524287xf32>, %y: tensor<3x?xf32>, %init: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<3x524287xf32>) outs(%init : tensor<3xf32>) dimensions = [1]
+  %s = linalg.reduce { arith.addf } ins(%y : tensor<3x?xf32>) outs(%init : tensor<3xf32>) dimensions = [1]
+  return %r, %s : tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Too short; results for enough workgroups; an order that matters.
+// CHECK-LABEL: func.func @whole(
+//   CHECK-NOT: expand_shape
+//       CHECK: return
+func.func @whole(%x: tensor<400000xf32>, %y: tensor<64x1048576xf32>, %z: tensor<1048576xf32>, %init: tensor<f32>, %inits: tensor<64xf32>)
+    -> (tensor<f32>, tensor<64xf32>, tensor<f32>) {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<400000xf32>) outs(%init : tensor<f32>) dimensions = [0]
+  %s = linalg.reduce { arith.addf } ins(%y : tensor<64x1048576xf32>) outs(%inits : tensor<64xf32>) dimensions = [1]
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%z : tensor<1048576xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %d = arith.subf %a, %acc : f32
+    linalg.yield %d : f32
+  } -> tensor<f32>
+  return %r, %s, %t : tensor<f32>, tensor<64xf32>, tensor<f32>
+}
+
+// -----
+
+// All columns are side by side: a chunk has all of them, and fewer rows.
+// CHECK-LABEL: func.func @columns(
+//       CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [32, 2048, 64]
+//       CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<32x64xf32>)
+func.func @columns(%x: tensor<65536x64xf32>, %init: tensor<64xf32>) -> tensor<64xf32> {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<65536x64xf32>) outs(%init : tensor<64xf32>) dimensions = [0]
+  return %r : tensor<64xf32>
+}
+
+// -----
+
+// Loops that all operands have side by side are one.
+// CHECK-LABEL: func.func @all(
+//       CHECK: %[[FLAT:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1, 2]] : tensor<8x300x?xf32> into tensor<?xf32>
+//       CHECK: tensor.extract_slice %[[FLAT]][0]
+//       CHECK: tensor.expand_shape {{.*}} into tensor<?x131072xf32>
+func.func @all(%x: tensor<8x300x?xf32>, %init: tensor<f32>) -> tensor<f32> {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<8x300x?xf32>) outs(%init : tensor<f32>) dimensions = [0, 1, 2]
+  return %r : tensor<f32>
+}
+
+// -----
+
+// The chunks of a product are a batch.
+//   CHECK-DAG: #[[$A:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d0, d3)>
+//   CHECK-DAG: #[[$B:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>
+//   CHECK-DAG: #[[$C:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+// CHECK-LABEL: func.func @product(
+//       CHECK: linalg.generic {indexing_maps = [#[[$A]], #[[$B]], #[[$C]]], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+//  CHECK-SAME:   ins(%{{.*}}, %{{.*}} : tensor<32x64x1024xf32>, tensor<64x1024x32xf32>) outs(%{{.*}} : tensor<64x32x32xf32>)
+//       CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "parallel"]} ins(%{{.*}} : tensor<64x32x32xf32>)
+func.func @product(%a: tensor<32x65536xf32>, %b: tensor<65536x32xf32>, %init: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<32x65536xf32>, tensor<65536x32xf32>) outs(%init : tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %r : tensor<32x32xf32>
+}
+
+// -----
+
+// Panels of a constant stay whole.
+// CHECK-LABEL: func.func @panels(
+//   CHECK-NOT: expand_shape
+//       CHECK: return
+func.func @panels(%a: tensor<32x65536xf32>, %p: tensor<2x65536x16xf32>, %init: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %b = plim.unpack_panels %p {column = 1 : i64, rest = array<i64: 0>} : tensor<2x65536x16xf32> -> tensor<65536x32xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<32x65536xf32>, tensor<65536x32xf32>) outs(%init : tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %r : tensor<32x32xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// Partial sums of f16 are f32, and the result is rounded once. What computes the elements becomes part of the op. Two
+// results have two neutral elements.
+// CHECK-LABEL: func.func @squares(
+//   CHECK-DAG: %[[SUM:.*]] = arith.constant -0.000000e+00 : f32
+//   CHECK-DAG: %[[MOST:.*]] = arith.constant 0xFC00 : f16
+//       CHECK: tensor.expand_shape
+//       CHECK: %[[P:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<?xf32>, tensor<?xf16>)
+//       CHECK: ^bb0(%[[X:.*]]: f16, %[[S:.*]]: f32, %[[M:.*]]: f16):
+//       CHECK:   %[[Q:.*]] = arith.mulf %[[X]], %[[X]] : f16
+//       CHECK:   arith.addf
+//       CHECK:   arith.maximumf %[[M]], %[[Q]] : f16
+//       CHECK: %[[R:.*]]:2 = linalg.generic {{.*}} ins(%[[P]]#0, %[[P]]#1 : tensor<?xf32>, tensor<?xf16>)
+//       CHECK:   arith.addf
+//       CHECK:   arith.maximumf
+//       CHECK: linalg.generic {{.*}} ins(%[[R]]#0 : tensor<f32>)
+//       CHECK:   arith.truncf
+func.func @squares(%x: tensor<?xf16>, %e: tensor<?xf16>, %s: tensor<f16>, %m: tensor<f16>) -> (tensor<f16>, tensor<f16>) {
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<?xf16>) outs(%e : tensor<?xf16>) {
+  ^bb0(%a: f16, %o: f16):
+    %b = arith.mulf %a, %a : f16
+    linalg.yield %b : f16
+  } -> tensor<?xf16>
+  %r:2 = linalg.generic {indexing_maps = [#id, #none, #none], iterator_types = ["reduction"]}
+      ins(%q : tensor<?xf16>) outs(%s, %m : tensor<f16>, tensor<f16>) {
+  ^bb0(%a: f16, %sum: f16, %most: f16):
+    %t = arith.addf %sum, %a : f16
+    %u = arith.maximumf %most, %a : f16
+    linalg.yield %t, %u : f16, f16
+  } -> (tensor<f16>, tensor<f16>)
+  return %r#0, %r#1 : tensor<f16>, tensor<f16>
+}
+
+// -----
+
+// What rows of a softmax need stays with them.
+// CHECK-LABEL: func.func @softmax(
+//   CHECK-NOT: expand_shape
+//       CHECK: return
+func.func @softmax(%x: tensor<4x1048576xf32>, %init: tensor<4xf32>, %e: tensor<4x1048576xf32>) -> tensor<4x1048576xf32> {
+  %m = linalg.reduce { arith.maximumf } ins(%x : tensor<4x1048576xf32>) outs(%init : tensor<4xf32>) dimensions = [1]
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<4x1048576xf32>, tensor<4xf32>) outs(%e : tensor<4x1048576xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<4x1048576xf32>
+  return %r : tensor<4x1048576xf32>
+}
