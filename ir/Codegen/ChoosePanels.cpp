@@ -47,6 +47,9 @@ constexpr int64_t secondLevelPeriod = int64_t(1) << 16, secondLevelLines = 32;
 /// The same lines of the nearest.
 constexpr int64_t firstLevelLines = 8;
 
+/// Terms of a sum below which columns that do not fill vectors cost less than a copy of their panel and of the result.
+constexpr int64_t leastDepth = 16;
+
 /// Rows that must use lines of an image beside each other for that copy, before those of panels, to pay.
 constexpr int64_t rowsWorthTwoCopies = 32;
 /// Bytes that it may have, a part of the second-level cache.
@@ -176,7 +179,7 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       if (isReadAcross(op, product, depth))
         return strategy(OperandForm::InPlace, OperandForm::InPlace, sweepDepth, 0,
                         "its rows drive each other from the second-level cache, " + read);
-      if (rows == 1)
+      if (rows == 1 || depth < leastDepth)
         return {};
       return strategy(OperandForm::InPlace, OperandForm::InPlace,
                       depth <= depthInPlace ? INT64_MAX / 2 : panelDepth, columnsOf(2 * lanes),

@@ -413,8 +413,8 @@ def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::Func
 def PlimPrefetchPanels : Pass<"plim-prefetch-panels", "::mlir::func::FuncOp"> {
   let summary = "Fetch the panel that comes next while one is computed with";
   let description = [{
-    Where panels that were made once (`plim-pack-constants`), or lie in a large operand, are read for several tiles of rows, each row
-    of a panel that is read also fetches a line of the panel that the loops will come to next, into the second-level cache. All the
+    Where panels that were made once (`plim-pack-constants`), lie in a large operand, or are copied from one, are read for several tiles
+    of rows, each row of a panel that is read also fetches a line of the panel that the loops will come to next, into the second-level cache. All the
     weights of a model rarely fit there, and the first tile of rows would wait for memory at every panel, the others not at all. Fetched is
     one line in each tile of rows in turn; past the last panel what lies there is fetched, which does no harm.
 

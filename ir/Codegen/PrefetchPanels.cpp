@@ -31,24 +31,67 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
       return;
     SmallVector<vector::TransferReadOp> reads;
     function.walk([&](vector::TransferReadOp read) { reads.push_back(read); });
+    OpBuilder builder(function);
     for (vector::TransferReadOp read : reads)
-      if (int64_t bytes = bytesOfRow(read))
-        prefetchNext(read, bytes);
+      if (std::optional<Place> place = placeOf(builder, read))
+        if (int64_t bytes = bytesOfRow(read, place->memory.getType()))
+          prefetchNext(read, *place, bytes);
   }
 
-  /// Bytes of the row of a panel that it reads of what a call is given; 0 if it reads anything else.
-  static int64_t bytesOfRow(vector::TransferReadOp read) {
-    auto cast = read.getBase().getDefiningOp<memref::ReinterpretCastOp>();
-    auto type = dyn_cast<MemRefType>(read.getBase().getType());
-    if (!cast || !isa<BlockArgument>(cast.getSource()) || !type.hasStaticShape() ||
-        type.getRank() < 2 ||
+  /// An element of what a call is given.
+  struct Place {
+    TypedValue<MemRefType> memory;
+    SmallVector<Value> indices;
+  };
+
+  /// Where the row of a panel is that it reads, or that the panel was copied from; nothing if it reads anything else.
+  static std::optional<Place> placeOf(OpBuilder &builder, vector::TransferReadOp read) {
+    auto base = dyn_cast<TypedValue<MemRefType>>(read.getBase());
+    if (!base || base.getType().getRank() < 2 ||
         read.getPermutationMap().getResults().back() !=
-            getAffineDimExpr(unsigned(type.getRank()) - 1, read.getContext()))
-      return 0;
-    const int64_t bytes = plim::ir::elementBytes(type.getElementType()),
+            getAffineDimExpr(unsigned(base.getType().getRank()) - 1, read.getContext()))
+      return std::nullopt;
+    Place place{base, llvm::to_vector(read.getIndices())};
+    if (base.getDefiningOp<plim::ir::AllocOp>()) {
+      auto part = copiedInto(base);
+      if (!part || !part.hasUnitStride() || part.getType().getRank() != base.getType().getRank() ||
+          part.getSourceType().getRank() != base.getType().getRank())
+        return std::nullopt;
+      place.memory = cast<TypedValue<MemRefType>>(part.getSource());
+      builder.setInsertionPoint(read);
+      for (auto [index, offset] : llvm::zip_equal(place.indices, part.getMixedOffsets()))
+        index = affine::makeComposedAffineApply(
+            builder, read.getLoc(), builder.getAffineSymbolExpr(0) + builder.getAffineSymbolExpr(1),
+            {OpFoldResult(index), offset});
+    }
+    auto cast = place.memory.getDefiningOp<memref::ReinterpretCastOp>();
+    if (!cast || !isa<BlockArgument>(cast.getSource()) || !place.memory.getType().hasStaticShape())
+      return std::nullopt;
+    return place;
+  }
+
+  /// The part of something that is all that is ever written to a panel's memory; null if that is not so.
+  static memref::SubViewOp copiedInto(Value panel) {
+    memref::SubViewOp part;
+    for (Operation *user : panel.getUsers()) {
+      if (isa<vector::TransferReadOp, memref::DeallocOp>(user))
+        continue;
+      auto copy = dyn_cast<memref::CopyOp>(user);
+      if (!copy || part || copy.getTarget() != panel)
+        return {};
+      part = copy.getSource().getDefiningOp<memref::SubViewOp>();
+      if (!part)
+        return {};
+    }
+    return part;
+  }
+
+  /// Bytes of the row that it reads, whole lines; 0 if they are not worth it.
+  static int64_t bytesOfRow(vector::TransferReadOp read, MemRefType memory) {
+    const int64_t bytes = plim::ir::elementBytes(memory.getElementType()),
                   row = read.getVectorType().getShape().back() * bytes;
     return row <= mostLines * lineBytes && row % lineBytes == 0 &&
-                   type.getNumElements() * bytes >= largeBytes
+                   memory.getNumElements() * bytes >= largeBytes
                ? row
                : 0;
   }
@@ -78,9 +121,9 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
     return trips ? std::optional(trips->getSExtValue()) : std::nullopt;
   }
 
-  void prefetchNext(vector::TransferReadOp read, int64_t bytesOfRow) {
+  void prefetchNext(vector::TransferReadOp read, const Place &place, int64_t bytesOfRow) {
     auto moves = [&](scf::ForOp loop) {
-      return llvm::any_of(read.getIndices(),
+      return llvm::any_of(place.indices,
                           [&](Value index) { return dependsOn(index, loop.getInductionVar()); });
     };
     // From the inside: the reduction, the rows, the panels.
@@ -99,17 +142,16 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
           loop = outer;
           break;
         }
-    auto type = cast<MemRefType>(read.getBase().getType());
-    const int64_t bytes = plim::ir::elementBytes(type.getElementType()),
+    const int64_t bytes = plim::ir::elementBytes(place.memory.getType().getElementType()),
                   lines = bytesOfRow / lineBytes;
     OpBuilder builder(read);
     Location loc = read.getLoc();
-    SmallVector<Value> indices = llvm::map_to_vector(
-        read.getIndices(), [&](Value index) { return next(builder, index, loop); });
+    SmallVector<Value> indices =
+        llvm::map_to_vector(place.indices, [&](Value index) { return next(builder, index, loop); });
     const Value first = indices.back();
     auto fetch = [&](Value column) {
       indices.back() = arith::AddIOp::create(builder, loc, first, column);
-      memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
+      memref::PrefetchOp::create(builder, loc, place.memory, indices, /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
     };
     if (tripsOf(rows).value_or(1) >= lines) {
