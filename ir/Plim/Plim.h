@@ -67,8 +67,8 @@ inline constexpr llvm::StringLiteral pureAttr = "plim.pure";
 /// On an op that stands for another one, until extents are checked: the name that its author wrote.
 inline constexpr llvm::StringLiteral sourceOpAttr = "plim.source_op";
 
-/// On a linalg op: half of a reduction that was split, so that workgroups share it. What it is computed along with may not
-/// keep it, or itself, from being split.
+/// On a linalg op: half of a reduction that was split, so that workgroups share it, or a sum beside a product. What it is
+/// computed along with may not keep it, or itself, from being split.
 inline constexpr llvm::StringLiteral splitAttr = "plim.split";
 /// On a dispatch function: the loops of its root that may be split between workgroups.
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";

@@ -336,6 +336,35 @@ def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
     Statistic<"prepared", "prepared", "values that are computed once">];
 }
 
+def PlimSeparateZeroPoints : Pass<"plim-separate-zero-points", "::mlir::ModuleOp"> {
+  let summary = "Take zero points out of sums of products of integers";
+  let description = [{
+    The sum of (a - za) * (b - zb) is that of a * b, less za times the sum of b, less zb times the sum of a, plus za * zb for
+    each term. All of it wraps in the type of the sum, where that holds whatever the numbers are. What is left inside is a
+    product as all others, for which processors have instructions; what is added is one elementwise op on the
+    result, to which what follows fuses. Sums of weights are constants (`plim-prepare-constants`).
+
+    Zero points are the same for all elements: scalars, tensors of rank 0, or constants. Where one is 0 its terms are left out.
+    An op stays as it is where it would not be a product (`Products.h`), where its sums have fewer than eight terms, where it
+    multiplies each element of what is to be summed, but a constant, fewer than eight times, and where those would be sums of windows of
+    an image. What is not added to zeros is corrected before.
+
+    ```mlir
+    %r = linalg.generic ... ins(%a, %b, %za, %zb : tensor<?x?xi8>, tensor<?x?xi8>, i32, i32) outs(%zeros : tensor<?x?xi32>) {
+      arith.extsi %x, arith.subi %za, arith.extsi %y, arith.subi %zb, arith.muli, arith.addi
+    }
+    // becomes
+    %p = linalg.generic ... ins(%a, %b) outs(%zeros) { arith.extsi %x, arith.extsi %y, arith.muli, arith.addi }
+    %columns = linalg.generic ... ins(%b) outs(%z : tensor<?xi32>) attrs = {plim.split} { arith.extsi, arith.addi }
+    %rows = linalg.generic ... ins(%a) outs(%y : tensor<?xi32>) attrs = {plim.split} { arith.extsi, arith.addi }
+    %r = linalg.generic ... ins(%p, %rows, %columns) outs(%e) { %p - %zb * %rows - %za * %columns + %k * %za * %zb }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"separated", "separated", "products without zero points inside">];
+}
+
 def PlimSplitReductions : Pass<"plim-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split long reductions of few results among workgroups";
   let description = [{

@@ -5,7 +5,7 @@
 
 Each has rows, columns and a sum, and up to two dimensions more that are of a batch, of one operand alone or summed over too;
 operands and result lie in any order of their dimensions, some of which only the call knows; the result is added to what is
-there, or to zero, and something may read it. Operands may be parameters of the module. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels;
+there, or to zero, and something may read it. Operands may be parameters of the module, and integers may have zero points. Sizes are 1, primes, and beside the sizes of vectors, register tiles and panels;
 sums may be so deep that they are split. With one and with two
 threads the results are equal, bit for bit. Exit status 1 if any was wrong; its source is printed.
 """
@@ -47,6 +47,8 @@ class Contraction:
         self.depth = np.prod([size for name, size in self.sizes.items() if name not in self.result])
         self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32"), ("i8", "i32"), ("i16", "i32"), ("f16", "f32"), ("bf16", "f32"), ("bf16", "f32")])
         self.extensions = ["extf" if self.sum == "f32" else rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
+        hasZeroPoints = self.sum == "i32" and self.element != "i32" and rng.random() < 0.5
+        self.zeroPoints = [rng.choice([0, 0, 1, -128, 127, 255, 123456789, 2**31 - 1]) if hasZeroPoints else 0 for _ in range(2)]
         self.adds = rng.random() < 0.4
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
         self.parameters = choose_parameters(
@@ -64,6 +66,7 @@ class Contraction:
         final = self.type(self.consumer.final, self.sum)
         kind = "f" if self.sum[0] == "f" else "i"
         widen = self.element != self.sum
+        factors = [f"%z{wide}" if zero else f"%{wide}" for wide, zero in zip("uv", self.zeroPoints)] if widen else ["%x", "%y"]
         return with_parameters("\n".join([
             f"func.func @main(%a: {left}, %b: {right}, %c: {result}{self.consumer.arguments()}) -> {final} {{",
             f"  %zero = arith.constant {'0.0' if kind == 'f' else '0'} : {self.sum}",
@@ -73,7 +76,9 @@ class Contraction:
             f"  ^bb0(%x: {self.element}, %y: {self.element}, %sum: {self.sum}):",
             *([f"    %{wide} = arith.{extension} %{narrow} : {self.element} to {self.sum}"
                for wide, narrow, extension in zip("uv", "xy", self.extensions)] if widen else []),
-            f"    %p = arith.mul{kind} {'%u, %v' if widen else '%x, %y'} : {self.sum}",
+            *(line for wide, zero in zip("uv", self.zeroPoints) if zero
+              for line in (f"    %c{wide} = arith.constant {zero} : {self.sum}", f"    %z{wide} = arith.subi %{wide}, %c{wide} : {self.sum}")),
+            f"    %p = arith.mul{kind} {', '.join(factors)} : {self.sum}",
             f"    %s = arith.add{kind} %sum, %p : {self.sum}",
             f"    linalg.yield %s : {self.sum}",
             f"  }} -> {result}",
@@ -102,7 +107,7 @@ class Contraction:
             return operand.astype(np.float64)
         if self.element != self.sum and self.extensions[number] == "extui":
             operand = operand.view(operand.dtype.str.replace("i", "u"))
-        return operand.astype(np.int64)
+        return operand.astype(np.int64) - self.zeroPoints[number]
 
 
 def check(contraction, engines, values):
@@ -121,6 +126,8 @@ def check(contraction, engines, values):
                      contraction.widened(b, 1), optimize=True)
     if contraction.adds:
         want = want + c
+    if contraction.sum == "i32":
+        want = want.astype(np.int32).astype(np.int64)  # sums wrap before anything reads them
     consumer = contraction.consumer
     return compare(have[0], consumer.reference(want, more), contraction.sum, contraction.depth, consumer.terms)
 
