@@ -14,7 +14,7 @@ namespace plim::runtime {
 class CallContext;
 class CallFrame;
 
-/// What plim-tile-workgroups estimates as this many scalar operations takes about a microsecond:
+/// What plim-choose-workgroups estimates as this many scalar operations takes about a microsecond:
 /// 157,000 and 165,000 in products of 64 and 96, 172,000 in gelu.
 inline constexpr int64_t operationsPerMicrosecond = 160000;
 

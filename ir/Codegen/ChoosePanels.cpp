@@ -27,7 +27,7 @@ namespace {
 /// Iterations of the reduction that one panel holds: long enough that the accumulators, which are loaded and
 /// stored once for each panel, cost little, and short enough that a panel stays in the caches next to the processor.
 constexpr int64_t panelDepth = 512;
-/// The most where panels are read where they lie, but for the last one.
+/// A reduction that is not longer has one panel, where they are read where they lie.
 constexpr int64_t depthInPlace = 4 * panelDepth;
 /// The same where no panel is copied and all columns are gone along for each block.
 constexpr int64_t sweepDepth = 8;
@@ -194,7 +194,7 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
                                  : !widens && lines == 1 && copyOfRowsPays(op, product)
                                      ? OperandForm::Copied
                                      : OperandForm::InPlace;
-    // Of a single row nothing is read again.
+    // Prepared panels wider than two vectors are for a single row, of which nothing is read again.
     return strategy(panel, rowsForm, most > 2 * lanes ? INT64_MAX / 2 : panelDepth,
                     columnsOf(most, lines), because, lines);
   }

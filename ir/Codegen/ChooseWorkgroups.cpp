@@ -45,7 +45,7 @@ constexpr int64_t rowsWorthASplit = 24;
 constexpr int64_t rowsWorthPanels = 64;
 /// The fewest rows of one whose consumer needs whole rows, if there are as many for each core.
 constexpr int64_t leastWholeRows = 48;
-/// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-pack-panels).
+/// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-choose-panels).
 constexpr int64_t cachedDepth = 512;
 
 /// The same where tile registers compute it, and how much faster they are.

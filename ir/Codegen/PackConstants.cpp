@@ -78,7 +78,7 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
 
   int64_t lanes(linalg::LinalgOp op) const { return host.lanes(op->getResult(0).getType()); }
 
-  /// Columns of plim-register-tile's tiles of one row.
+  /// Columns of plim-choose-register-tiles' tiles of one row.
   int64_t wideWidth(linalg::LinalgOp op) const { return 8 * lanes(op); }
 
   void pack(linalg::LinalgOp op) {

@@ -1,3 +1,4 @@
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 
@@ -17,8 +18,8 @@ using namespace mlir;
 
 namespace {
 
-/// Bytes that a prefetch brings, and the most of them that a row of a panel has.
-constexpr int64_t lineBytes = 64, mostLines = 4;
+/// The most lines that a row of a panel has.
+constexpr int64_t mostLines = 4;
 /// Iterations of the loop over panels from which on the next of them is what comes next.
 constexpr int64_t manyPanels = 4;
 /// Bytes of panels that stay in the second-level cache from call to call.
@@ -90,7 +91,7 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
   static int64_t bytesOfRow(vector::TransferReadOp read, MemRefType memory) {
     const int64_t bytes = plim::ir::elementBytes(memory.getElementType()),
                   row = read.getVectorType().getShape().back() * bytes;
-    return row <= mostLines * lineBytes && row % lineBytes == 0 &&
+    return row <= mostLines * plim::ir::cacheLineBytes && row % plim::ir::cacheLineBytes == 0 &&
                    memory.getNumElements() * bytes >= largeBytes
                ? row
                : 0;
@@ -143,7 +144,7 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
           break;
         }
     const int64_t bytes = plim::ir::elementBytes(place.memory.getType().getElementType()),
-                  lines = bytesOfRow / lineBytes;
+                  lines = bytesOfRow / plim::ir::cacheLineBytes;
     OpBuilder builder(read);
     Location loc = read.getLoc();
     SmallVector<Value> indices =
@@ -160,11 +161,13 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
       // One line of a row for each tile of rows.
       fetch(affine::AffineApplyOp::create(
           builder, loc,
-          AffineMap::get(0, 3, ((row - begin).floorDiv(step) % lines) * (lineBytes / bytes)),
+          AffineMap::get(
+              0, 3, ((row - begin).floorDiv(step) % lines) * (plim::ir::cacheLineBytes / bytes)),
           {rows.getInductionVar(), rows.getLowerBound(), rows.getStep()}));
     } else {
       for (int64_t line = 0; line < lines; ++line)
-        fetch(arith::ConstantIndexOp::create(builder, loc, line * lineBytes / bytes));
+        fetch(
+            arith::ConstantIndexOp::create(builder, loc, line * plim::ir::cacheLineBytes / bytes));
     }
     ++prefetched;
   }

@@ -113,11 +113,12 @@ void plim::ir::fuseInitializer(RewriterBase &rewriter, linalg::LinalgOp tiled,
 }
 
 linalg::LinalgOp plim::ir::writtenBy(func::FuncOp function) {
-  linalg::LinalgOp root;
+  llvm::SetVector<Operation *> sources;
   function.walk([&](bufferization::MaterializeInDestinationOp write) {
-    root = write.getSource().getDefiningOp<linalg::LinalgOp>();
+    sources.insert(write.getSource().getDefiningOp());
   });
-  return root;
+  return sources.size() == 1 ? dyn_cast_or_null<linalg::LinalgOp>(sources.front())
+                             : linalg::LinalgOp();
 }
 
 linalg::LinalgOp plim::ir::takeMarked(func::FuncOp function, StringRef attribute) {

@@ -18,7 +18,7 @@ llvm::LogicalResult simplifyTiles(mlir::func::FuncOp function);
 void fuseInitializer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
                      llvm::MutableArrayRef<mlir::LoopLikeOpInterface> loops);
 
-/// The op that computes what a dispatch function writes; null if it is none of linalg.
+/// The op that computes all that a dispatch function writes; null if there is no such op of linalg.
 mlir::linalg::LinalgOp writtenBy(mlir::func::FuncOp function);
 
 /// The first op with the attribute, which it loses; null if there is none. To go through ops that simplifyTiles may

@@ -2,10 +2,8 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Reductions.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMWIDENACCUMULATORS

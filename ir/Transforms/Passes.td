@@ -399,6 +399,24 @@ def PlimSplitReductions : Pass<"plim-split-reductions", "::mlir::func::FuncOp"> 
   let statistics = [Statistic<"splitOps", "split", "reductions split among workgroups">];
 }
 
+def PlimProtectPartialWrites : Pass<"plim-protect-partial-writes"> {
+  let summary = "Keep bufferization from taking a write of a part for one of all";
+  let description = [{
+    Upstream takes a `vector.transfer_write` at zeros for one that overwrites a tensor if each extent of the vector is at least that of
+    the tensor's dimension of the same number, also where the vector has fewer dimensions and is written elsewhere: what is read of the rest
+    later is lost if the tensor gets memory of its own. An index that upstream does not see to be zero makes it look no further.
+
+    ```mlir
+    %w = vector.transfer_write %v, %t[%c0, %c0, %c0] {permutation_map = affine_map<(a, b, c) -> (b, c)>} : vector<8x16xf32>, tensor<1x15x16xf32>
+    // becomes
+    %z = affine.apply affine_map<() -> (0)>()
+    %w = vector.transfer_write %v, %t[%z, %c0, %c0] {permutation_map = affine_map<(a, b, c) -> (b, c)>} : vector<8x16xf32>, tensor<1x15x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"protectedWrites", "protected", "writes of parts that looked like writes of all">];
+}
+
 def PlimDecoupleConstantWrites : Pass<"plim-decouple-constant-writes", "::mlir::func::FuncOp"> {
   let summary = "Give ops whose destination must not be written a destination of their own";
   let description = [{

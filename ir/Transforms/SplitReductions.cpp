@@ -24,7 +24,7 @@ using plim::checkedMul;
 
 namespace {
 
-/// Work of a chunk, in scalar operations: that of a workgroup (plim-tile-workgroups).
+/// Work of a chunk, in scalar operations: that of a workgroup (plim-choose-workgroups).
 constexpr int64_t chunkCost = int64_t(1) << 21;
 /// What reading an element that is used once costs, in the same unit.
 constexpr int64_t elementCost = 8;
@@ -151,14 +151,22 @@ bool hasDenseParts(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   return true;
 }
 
-/// Is a result used for all elements of a row, as in a softmax? plim-form-dispatches keeps rows in the caches then.
+/// Is a result used, at once or through what is elementwise, for all elements of a row, as in a softmax? plim-form-dispatches keeps
+/// rows in the caches then.
 bool belongsToRows(linalg::LinalgOp op) {
-  return llvm::any_of(op->getUsers(), [&](Operation *user) {
-    auto consumer = dyn_cast<linalg::LinalgOp>(user);
-    return consumer && consumer.hasPureTensorSemantics() &&
-           (consumer.getNumParallelLoops() > op.getNumParallelLoops() ||
-            (consumer.getNumReductionLoops() == 0 && belongsToRows(consumer)));
-  });
+  llvm::SetVector<Operation *> reached;
+  reached.insert(op);
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (Operation *user : reached[i]->getUsers()) {
+      auto consumer = dyn_cast<linalg::LinalgOp>(user);
+      if (!consumer || !consumer.hasPureTensorSemantics())
+        continue;
+      if (consumer.getNumParallelLoops() > op.getNumParallelLoops())
+        return true;
+      if (consumer.getNumReductionLoops() == 0)
+        reached.insert(consumer);
+    }
+  return false;
 }
 
 /// How to split the op, if that is worthwhile and nothing has to be copied for it.
@@ -244,8 +252,11 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
       if (!generic)
         generic = *linalg::generalizeNamedOp(rewriter, op);
       generic = fuseProducers(rewriter, generic);
-      split(rewriter, generic, *splitOf(generic));
-      ++this->splitOps;
+      // Widened elements cost more, for which there may be no chunk.
+      if (std::optional<Split> how = splitOf(generic)) {
+        split(rewriter, generic, *how);
+        ++this->splitOps;
+      }
     }
   }
 
