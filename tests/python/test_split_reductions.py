@@ -295,3 +295,31 @@ def test_strict(strict_engines):
     for length in ("", "600011"):
         assert same(modules, f"addf{length}", x) == np.cumsum(x, dtype=np.float32)[-1]
         assert same(modules, f"addi{length}", i) == i.sum(dtype=np.int32)
+
+
+@pytest.mark.parametrize("second", ["addf", "maximumf", "minimumf"])
+def test_two_results_of_16_bits_in_several_workgroups(engines, second):
+    source = f"""
+      func.func @main(%x: tensor<64x1000x100xf16>, %a: tensor<64x100xf16>, %b: tensor<64x100xf16>)
+          -> (tensor<64x100xf16>, tensor<64x100xf16>) {{
+        %r:2 = linalg.generic {{indexing_maps = [affine_map<(i, k, j) -> (i, k, j)>, affine_map<(i, k, j) -> (i, j)>,
+                                                 affine_map<(i, k, j) -> (i, j)>],
+                                iterator_types = ["parallel", "reduction", "parallel"]}}
+            ins(%x : tensor<64x1000x100xf16>) outs(%a, %b : tensor<64x100xf16>, tensor<64x100xf16>) {{
+        ^bb0(%e: f16, %s: f16, %t: f16):
+          %u = arith.addf %e, %s : f16
+          %v = arith.{second} %e, %t : f16
+          linalg.yield %u, %v : f16, f16
+        }} -> (tensor<64x100xf16>, tensor<64x100xf16>)
+        return %r#0, %r#1 : tensor<64x100xf16>, tensor<64x100xf16>
+      }}"""
+    x = np.random.default_rng(11).integers(-4, 5, (64, 1000, 100)).astype(np.float16)
+    zero = np.zeros((64, 100), np.float16)
+    expected = x.sum(axis=1, dtype=np.float32).astype(np.float16)
+    others = {"addf": expected, "maximumf": x.max(axis=1, initial=0), "minimumf": x.min(axis=1, initial=0)}
+    for engine in engines:
+        main = pl.loads(source, engine=engine).main
+        for _ in range(4):
+            first, other = main(x, zero, zero)
+            np.testing.assert_array_equal(first, expected)
+            np.testing.assert_array_equal(other, others[second])

@@ -227,3 +227,14 @@ func.func @softmax(%x: tensor<4x1048576xf32>, %init: tensor<4xf32>, %e: tensor<4
   } -> tensor<4x1048576xf32>
   return %r : tensor<4x1048576xf32>
 }
+
+// -----
+
+// Widened elements cost more, so that chunks are shorter, and none of that length divides the middle dimension: it stays whole.
+// CHECK-LABEL: func.func @widened(
+//   CHECK-NOT: expand_shape
+//       CHECK: return
+func.func @widened(%x: tensor<2x550003x13xf16>, %o: tensor<2x13xf16>) -> tensor<2x13xf16> {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<2x550003x13xf16>) outs(%o : tensor<2x13xf16>) dimensions = [1]
+  return %r : tensor<2x13xf16>
+}

@@ -1,0 +1,30 @@
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v2 -plim-choose-register-tiles -split-input-file | FileCheck %s --check-prefix=V2
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-choose-register-tiles -split-input-file | FileCheck %s --check-prefix=V3
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-choose-register-tiles -split-input-file | FileCheck %s --check-prefix=V4
+// RUN: plimsoll-opt %s -plim-attach-target=tag=aarch64-neoverse-v2 -plim-choose-register-tiles -split-input-file | FileCheck %s --check-prefix=NEON
+// RUN: plimsoll-opt %s -plim-attach-target=tag=cortex-m7 -plim-choose-register-tiles -split-input-file | FileCheck %s --check-prefix=SCALAR
+
+// As many accumulators as the registers of the target hold; none where it has no vectors.
+//   V2: plim.strategy = [#plim.registers<rows = 4, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, because = "8 of 16 registers">]
+//   V3: plim.strategy = [#plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, lanes = 8, because = "12 of 16 registers">]
+//   V4: plim.strategy = [#plim.registers<rows = 12, row_loop = 0, columns = 32, column_loop = 1, lanes = 16, because = "24 of 32 registers">]
+// NEON: plim.strategy = [#plim.registers<rows = 12, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, because = "24 of 32 registers">]
+// SCALAR-NOT: plim.registers
+func.func private @product(%a: tensor<120x600xf32>, %b: tensor<600x64xf32>, %c: tensor<120x64xf32>) -> tensor<120x64xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<120x600xf32>, tensor<600x64xf32>) outs(%c : tensor<120x64xf32>) -> tensor<120x64xf32>
+  return %r : tensor<120x64xf32>
+}
+
+// -----
+
+// 14 rows where 14 divides them and 12 does not; rows of 4096 bytes fall on one set.
+//   V4: because = "28 of 32 registers"
+//   V4: because = "rows fall on one set of the nearest cache, 12 of 32 registers"
+func.func private @rows(%a: tensor<112x600xf32>, %b: tensor<600x64xf32>, %c: tensor<112x64xf32>,
+                        %d: tensor<112x1024xf32>, %e: tensor<1024x64xf32>, %f: tensor<112x64xf32>)
+    -> (tensor<112x64xf32>, tensor<112x64xf32>) attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<112x600xf32>, tensor<600x64xf32>) outs(%c : tensor<112x64xf32>) -> tensor<112x64xf32>
+  %s = linalg.matmul ins(%d, %e : tensor<112x1024xf32>, tensor<1024x64xf32>) outs(%f : tensor<112x64xf32>) -> tensor<112x64xf32>
+  return %r, %s : tensor<112x64xf32>, tensor<112x64xf32>
+}

@@ -1,0 +1,43 @@
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-choose-workgroups | FileCheck %s --check-prefixes=CHECK,V3
+// RUN: plimsoll-opt %s -plim-attach-target=tag=sapphirerapids -plim-choose-workgroups | FileCheck %s --check-prefixes=CHECK,SERVER
+
+// Rows by the second-level cache, columns by the cores of the target.
+// CHECK-LABEL: func.func private @product(
+//     V3-SAME: plim.workgroups = #plim.workgroups<tiles = [60, {{.*}}], because = "4 for each of 4 cores, half the second-level cache has room for 64 rows">
+// SERVER-SAME: plim.workgroups = #plim.workgroups<tiles = [{{.*}}], because = "4 for each of {{[0-9]+}} cores, half the second-level cache has room for 512 rows">
+func.func private @product(%a: memref<1200x600xf32>, %b: memref<600x1024xf32>, %o: memref<1200x1024xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<1200x600xf32> to tensor<1200x600xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<600x1024xf32> to tensor<600x1024xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<1200x1024xf32> to tensor<1200x1024xf32>
+  %m = linalg.matmul ins(%at, %bt : tensor<1200x600xf32>, tensor<600x1024xf32>) outs(%ot : tensor<1200x1024xf32>)
+      -> tensor<1200x1024xf32>
+  bufferization.materialize_in_destination %m in restrict writable %o : (tensor<1200x1024xf32>, memref<1200x1024xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func private @small(
+//  CHECK-SAME: plim.workgroups = #plim.workgroups<tiles = [0], because = "all of it is one task">
+func.func private @small(%a: memref<100xf32>, %o: memref<100xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %at = bufferization.to_tensor %a restrict : memref<100xf32> to tensor<100xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<100xf32> to tensor<100xf32>
+  %m = linalg.add ins(%at, %at : tensor<100xf32>, tensor<100xf32>) outs(%ot : tensor<100xf32>) -> tensor<100xf32>
+  bufferization.materialize_in_destination %m in restrict writable %o : (tensor<100xf32>, memref<100xf32>) -> ()
+  return
+}
+
+// Results of two ops: what one of them computes the other's workgroups would compute anew, each for all of it.
+// CHECK-LABEL: func.func private @two(
+//   CHECK-NOT: plim.workgroups
+func.func private @two(%a: memref<4000000xf32>, %o: memref<4000000xf32>, %p: memref<4000000xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %at = bufferization.to_tensor %a restrict : memref<4000000xf32> to tensor<4000000xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<4000000xf32> to tensor<4000000xf32>
+  %pt = bufferization.to_tensor %p restrict writable : memref<4000000xf32> to tensor<4000000xf32>
+  %m = linalg.add ins(%at, %at : tensor<4000000xf32>, tensor<4000000xf32>) outs(%ot : tensor<4000000xf32>) -> tensor<4000000xf32>
+  %n = linalg.mul ins(%at, %m : tensor<4000000xf32>, tensor<4000000xf32>) outs(%pt : tensor<4000000xf32>) -> tensor<4000000xf32>
+  bufferization.materialize_in_destination %m in restrict writable %o : (tensor<4000000xf32>, memref<4000000xf32>) -> ()
+  bufferization.materialize_in_destination %n in restrict writable %p : (tensor<4000000xf32>, memref<4000000xf32>) -> ()
+  return
+}
