@@ -65,9 +65,6 @@ constexpr int64_t largeRowStride = 4096;
 /// Rows that must use operands in another form, widened, in groups, or in tiles, for its making to pay.
 constexpr int64_t rowsWorthAnotherForm = 4;
 
-/// Columns that plim-choose-register-tiles leaves to plain loops if there are fewer.
-constexpr int64_t leastColumns = 4;
-
 /// Tiles of the loops of a reduction that have about `iterations` together: the inner ones whole.
 SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int64_t iterations) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges(), tiles(product.depthLoops.size());

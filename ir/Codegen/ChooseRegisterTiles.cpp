@@ -20,8 +20,6 @@ using namespace plim::ir;
 
 namespace {
 
-/// Half-empty vectors of fewer columns lose to the plain loop.
-constexpr int64_t leastColumns = 4;
 /// Vectors of a tile of one row: it takes registers for columns, and with them the latency of its sums.
 constexpr int64_t vectorsOfOneRow = 8;
 /// Rows that may be read along in turns although their elements fall on the same set of the nearest cache, which holds eight
@@ -33,8 +31,11 @@ constexpr int64_t resultRowsOnOneSet = 8, fewTerms = 32;
 /// Rows of a tile of two vectors each, and the most: with the columns, and one element of the rows at a time, they fill the
 /// registers.
 std::pair<int64_t, int64_t> rowsOf(const Host &host) {
-  if (host.vectorRegisters >= 32)
+  if (host.vectorRegisters >= 32 && host.vectorBits >= 512)
     return {12, 14};
+  // LLVM loads so far ahead for AArch64 that accumulators of more are spilled.
+  if (host.vectorRegisters >= 32)
+    return {8, 8};
   if (host.vectorBits >= 256)
     return {6, 6};
   return {4, 4}; // products need registers too

@@ -1,6 +1,7 @@
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/Strategy.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/FixedValues.h"
@@ -64,7 +65,6 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     const int64_t rows = iterations(op, product->rowLoops).value_or(INT64_MAX),
                   depth = iterations(op, product->depthLoops).value_or(INT64_MAX);
-    constexpr int64_t leastColumns = 4; // plim-choose-panels
     const int64_t columns = sizes[product->column], bytes = element.getIntOrFloatBitWidth() / 8;
     if (llvm::is_contained(sizes, 0) || columns < leastColumns)
       return false;

@@ -12,9 +12,9 @@ def PlimChooseWorkgroups : Pass<"plim-choose-workgroups", "::mlir::func::FuncOp"
 
     Products of few rows pay for memory with each element of the other operand, as reductions do.
 
-    Workgroups of a contraction or a convolution are larger, since they use again what they load or have columns side by side: four for each core of
-    the target, with as many rows as half the second-level cache has room for, 512 elements of each, and columns for the
-    rest (`Products.h` says which loops are which). Where a consumer needs whole rows, these take no more than a quarter of that
+    Workgroups of a contraction or a convolution are larger, since they use again what they load or have columns side by side:
+    four for each core of the target, with as many rows as half the second-level cache has room for, 512 elements of each, and
+    columns for the rest (`Products.h` says which loops are which). Where a consumer needs whole rows, these take no more than a quarter of that
     cache; at least 48 rows, if there are as many for each core. Rows that are split are 64 at least, as each workgroup copies the
     panels of its columns. Columns that are split are split into equal numbers that fill vectors, if there is such a
     number; else rows are split, if there are enough. Where the reduction has one block (`plim-choose-panels`), a workgroup's
@@ -330,7 +330,7 @@ def PlimChooseRegisterTiles : Pass<"plim-choose-register-tiles", "::mlir::func::
   let description = [{
     For contractions, convolutions and other reductions whose innermost result dimension is parallel and contiguous in an input:
     columns of that dimension, two vectors or one, by as many rows of another parallel one as registers allow. With 32 registers
-    these are 12 x 2 vectors, or up to 14 where that leaves less over, with 16 registers 6 x 2, or 4 x 2 of 128 bits. One vector a row
+    these are 12 x 2 vectors, or up to 14 where that leaves less over, or 8 x 2 of AArch64, with 16 registers 6 x 2, or 4 x 2 of 128 bits. One vector a row
     leaves room for twice as many rows; a single row has eight vectors. Rows that fall on the same set of the nearest cache are six at most.
 
     ```mlir
@@ -414,9 +414,9 @@ def PlimPrefetchPanels : Pass<"plim-prefetch-panels", "::mlir::func::FuncOp"> {
   let summary = "Fetch the panel that comes next while one is computed with";
   let description = [{
     Where panels that were made once (`plim-pack-constants`), lie in a large operand, or are copied from one, are read for several tiles
-    of rows, each row of a panel that is read also fetches a line of the panel that the loops will come to next, into the second-level cache. All the
-    weights of a model rarely fit there, and the first tile of rows would wait for memory at every panel, the others not at all. Fetched is
-    one line in each tile of rows in turn; past the last panel what lies there is fetched, which does no harm.
+    of rows, each row of a panel that is read also fetches a line of the panel that the loops will come to next, into the
+    second-level cache. All the weights of a model rarely fit there, and the first tile of rows would wait for memory at every
+    panel, the others not at all. Fetched is one line in each tile of rows in turn; past the last panel what lies there is fetched, which does no harm.
 
     ```mlir
     scf.for %n { scf.for %m { scf.for %k {

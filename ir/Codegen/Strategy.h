@@ -12,6 +12,9 @@ inline constexpr llvm::StringLiteral panelsAttr = "plim.panels", registersAttr =
 /// On a dispatch function, the same.
 inline constexpr llvm::StringLiteral workgroupsAttr = "plim.workgroups";
 
+/// Columns below which a reduction is left to plain loops, to which half-empty vectors lose.
+inline constexpr int64_t leastColumns = 4;
+
 /// Adds a decision to those that the dispatch function lists (strategyAttr).
 void recordStrategy(mlir::func::FuncOp function, mlir::Attribute decision);
 

@@ -8,7 +8,7 @@
 //   V2: plim.strategy = [#plim.registers<rows = 4, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, because = "8 of 16 registers">]
 //   V3: plim.strategy = [#plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, lanes = 8, because = "12 of 16 registers">]
 //   V4: plim.strategy = [#plim.registers<rows = 12, row_loop = 0, columns = 32, column_loop = 1, lanes = 16, because = "24 of 32 registers">]
-// NEON: plim.strategy = [#plim.registers<rows = 12, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, because = "24 of 32 registers">]
+// NEON: plim.strategy = [#plim.registers<rows = 8, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, because = "16 of 32 registers">]
 // SCALAR-NOT: plim.registers
 func.func private @product(%a: tensor<120x600xf32>, %b: tensor<600x64xf32>, %c: tensor<120x64xf32>) -> tensor<120x64xf32>
     attributes {plim.dispatch_function} {

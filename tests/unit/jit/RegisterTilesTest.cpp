@@ -34,10 +34,12 @@ std::string products(const std::string &element, const std::string &sum) {
 
 /// Instructions of innermost loops that multiply many vectors and move one.
 std::vector<std::string> movesAmongProducts(const std::string &assembly) {
-  static const std::regex label(R"((\.LBB\w+):.*)"), jump(R"(\s+j\w+\s+(\.LBB\w+).*)"),
-      product(R"(\s+v(fmadd|dpbf16|pdp|pmaddwd).*)"),
+  static const std::regex label(R"((\.LBB\w+):.*)"),
+      jump(R"(\s+(?:j\w+|b\.\w+|cbn?z)\s.*(\.LBB\w+).*)"),
+      product(R"(\s+(v(fmadd|dpbf16|pdp|pmaddwd)|fmla|mla).*)"),
       move(R"(\s+vmov\w+\s+(-?\d*\(%rsp\), %[yz]mm\d+|%[yz]mm\d+, (-?\d*\(%rsp\)|%[yz]mm\d+)).*)"),
-      folded(R"(\s+v.*\(%rsp\), %[yz]mm.*)");
+      folded(R"(\s+v.*\(%rsp\), %[yz]mm.*)"),
+      ofAArch64(R"(\s+(mov\s+v\d+\.16b, v.*|(str|ldr|stp|ldp)\s+q.*\[sp.*))");
   std::vector<std::string> lines, moves;
   std::map<std::string, size_t> labels;
   std::istringstream in(assembly);
@@ -55,7 +57,8 @@ std::vector<std::string> movesAmongProducts(const std::string &assembly) {
     if (count(label) > 0 || count(product) < 8)
       continue;
     for (const std::string &each : body)
-      if (std::regex_match(each, move) || std::regex_match(each, folded))
+      if (std::regex_match(each, move) || std::regex_match(each, folded) ||
+          std::regex_match(each, ofAArch64))
         moves.push_back(each);
   }
   return moves;
@@ -73,10 +76,14 @@ TEST(RegisterTiles, MovesAreSeen) {
   EXPECT_EQ(movesWith("\tvmovaps\t%zmm4, 64(%rsp)\n"), 1U);
   EXPECT_EQ(movesWith("\tvmovaps\t64(%rsp), %zmm5\n"), 1U);
   EXPECT_EQ(movesWith("\tvfmadd231ps\t64(%rsp), %zmm4, %zmm5\n"), 1U);
+  EXPECT_EQ(movesWith("\tldr\tq3, [x10, #16]\n"), 0U);
+  EXPECT_EQ(movesWith("\tstp\tq10, q9, [sp, #32]\n"), 1U);
+  EXPECT_EQ(movesWith("\tmov\tv7.16b, v31.16b\n"), 1U);
 }
 
 TEST(RegisterTiles, StayInRegisters) {
-  for (const char *tag : {"x86-64-v3", "x86-64-v4", "sapphirerapids", "host-cpu"})
+  for (const char *tag :
+       {"x86-64-v3", "x86-64-v4", "sapphirerapids", "aarch64-neoverse-v2", "host-cpu"})
     for (auto [element, sum] : {std::pair("f32", "f32"), std::pair("f64", "f64"),
                                 std::pair("bf16", "f32"), std::pair("i8", "i32")}) {
       SCOPED_TRACE(std::string(tag) + ", " + element);
