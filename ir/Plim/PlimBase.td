@@ -26,6 +26,10 @@ def Plim_Dialect : Dialect {
     | `plim.device` | `plim.dispatch` | the device that runs it |
     | `plim.parallel_loops` | dispatch functions | loops of the root that workgroups may split |
     | `plim.cost` | dispatch functions | estimated scalar operations of a workgroup |
+    | `plim.split` | linalg ops | half of a reduction that workgroups share, or what must not keep another from being split |
+    | `plim.workgroups` | dispatch functions | how they are split, until it is carried out |
+    | `plim.panels`, `plim.registers` | linalg ops in dispatch functions | how they are computed, until it is carried out |
+    | `plim.strategy` | dispatch functions | all of those decisions, for people |
     | `plim.engine_limits` | the module | limits of the engine, weaker than `plim.limits` |
     | `plim.stack_bytes`, `plim.stack_budget` | functions | estimated stack of the call tree, and what it had to keep |
     | `plim.stack_sum` | functions | all stack allocations together, for the verifier of placement |
