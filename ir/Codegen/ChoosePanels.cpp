@@ -176,7 +176,7 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       if (isReadAcross(op, product, depth))
         return strategy(OperandForm::InPlace, OperandForm::InPlace, sweepDepth, 0,
                         "its rows drive each other from the second-level cache, " + read);
-      if (rows == 1 || depth < leastDepth)
+      if (rows == 1 || depth < leastDepth || !liesInOrder(op, product))
         return {};
       return strategy(OperandForm::InPlace, OperandForm::InPlace,
                       depth <= depthInPlace ? INT64_MAX / 2 : panelDepth, columnsOf(2 * lanes),
@@ -207,6 +207,12 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
                         }) &&
            !llvm::is_contained(sizes, 0) && 2 * lanes >= leastColumns &&
            (ShapedType::isDynamic(width) || width >= leastColumns);
+  }
+
+  /// Do the columns of the panel's operand lie side by side, and at no windows?
+  static bool liesInOrder(linalg::LinalgOp op, const Product &product) {
+    const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.panel));
+    return map.isProjectedPermutation() && isContiguousAlong(map, product.column);
   }
 
   /// Is the panel's copy cheaper than what it saves?
@@ -241,12 +247,8 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
 
   /// Would the columns of a register tile be read down a long way, with rows that drive each other from the caches?
   static bool isReadAcross(linalg::LinalgOp op, const Product &product, int64_t depth) {
-    OpOperand &panel = op->getOpOperand(product.panel);
-    const AffineMap map = op.getMatchingIndexingMap(&panel);
-    if (!map.isProjectedPermutation() || !isContiguousAlong(map, product.column))
-      return false;
-    const int64_t stride = strideOf(panel.get());
-    return depth >= 2 * sweepDepth &&
+    const int64_t stride = strideOf(op->getOperand(product.panel));
+    return depth >= 2 * sweepDepth && liesInOrder(op, product) &&
            (ShapedType::isDynamic(stride) ||
             (stride >= largeRowStride &&
              !areKept(depth, stride, secondLevelPeriod, secondLevelLines)));

@@ -28,19 +28,6 @@ constexpr int64_t rowsOnOneSet = 6;
 /// The same for rows of the result, which are accessed a tile at a time, if the sums of a tile have few terms.
 constexpr int64_t resultRowsOnOneSet = 8, fewTerms = 32;
 
-/// Rows of a tile of two vectors each, and the most: with the columns, and one element of the rows at a time, they fill the
-/// registers.
-std::pair<int64_t, int64_t> rowsOf(const Host &host) {
-  if (host.vectorRegisters >= 32 && host.vectorBits >= 512)
-    return {12, 14};
-  // LLVM loads so far ahead for AArch64 that accumulators of more are spilled.
-  if (host.vectorRegisters >= 32)
-    return {8, 8};
-  if (host.vectorBits >= 256)
-    return {6, 6};
-  return {4, 4}; // products need registers too
-}
-
 /// The size to tile a loop of `size` iterations by: `preferred`, or for a known size one that leaves no or little
 /// remainder, or one of about the same size, of at most `most`.
 int64_t tileFor(int64_t size, int64_t preferred, int64_t most) {
@@ -156,7 +143,7 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
         rowLoop = loop;
     std::string because;
     if (rowLoop >= 0) {
-      auto [preferred, most] = rowsOf(host);
+      auto [preferred, most] = tileRowsOf(host);
       // One vector for each row leaves registers for twice as many.
       if (columns <= lanes) {
         preferred *= 2;

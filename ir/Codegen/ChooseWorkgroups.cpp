@@ -63,8 +63,9 @@ bool isWhole(int64_t size, int64_t tile) {
 
 /// Rows of a workgroup with a contraction: near `planned`, and such that register tiles leave no
 /// remainder, if there is such a number.
-int64_t rowTile(int64_t size, int64_t planned) {
-  constexpr int64_t registerRows = 12; // divisible by the rows of every vector width
+int64_t rowTile(int64_t size, int64_t planned, const Host &host) {
+  const int64_t ofTile = tileRowsOf(host).first,
+                registerRows = std::max<int64_t>(1, 12 / ofTile) * ofTile;
   int64_t rounded = std::max(registerRows, planned / registerRows * registerRows);
   if (ShapedType::isDynamic(size) || size % rounded == 0)
     return rounded;
@@ -286,7 +287,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       tiles[loop] = std::min(most, left);
       // Register tiles run along the innermost rows.
       if (tiles[loop] > 1)
-        tiles[loop] = loop == roles.rows.back() ? rowTile(sizes[loop], tiles[loop])
+        tiles[loop] = loop == roles.rows.back() ? rowTile(sizes[loop], tiles[loop], host)
                                                 : lineTile(sizes[loop], tiles[loop]);
       const int64_t taken = std::min(std::max<int64_t>(1, tripCount(sizes[loop])), tiles[loop]);
       rows = cappedProduct(rows, taken);

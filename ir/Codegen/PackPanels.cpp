@@ -67,11 +67,14 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
       return;
-    const Host host = hostOf(function);
+    std::optional<Host> host;
     // Simplification may replace ops that are still to come.
-    for (PanelsAttr panels; linalg::LinalgOp op = takeNext(function, panels);)
-      if (!carryOut(op, panels, host))
+    for (PanelsAttr panels; linalg::LinalgOp op = takeNext(function, panels);) {
+      if (!host)
+        host = hostOf(function);
+      if (!carryOut(op, panels, *host))
         ++missed;
+    }
     unpackRest(function);
   }
 
@@ -99,6 +102,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     Type element;
     if (panels.getPanel() == OperandForm::Groups) {
       element = groupedType(op, *product);
+      if (!element)
+        return false;
       const int64_t size = 32 / element.getIntOrFloatBitWidth();
       op = groupUp(op, *product, element);
       // What is left over is an op of its own.

@@ -3,6 +3,17 @@
 using namespace mlir;
 using namespace plim::ir;
 
+std::pair<int64_t, int64_t> plim::ir::tileRowsOf(const Host &host) {
+  if (host.vectorRegisters >= 32 && host.vectorBits >= 512)
+    return {12, 14};
+  // LLVM loads so far ahead for AArch64 that accumulators of more are spilled.
+  if (host.vectorRegisters >= 32)
+    return {8, 8};
+  if (host.vectorBits >= 256)
+    return {6, 6};
+  return {4, 4}; // products need registers too
+}
+
 void plim::ir::recordStrategy(func::FuncOp function, Attribute decision) {
   SmallVector<Attribute> decisions;
   if (auto before = function->getAttrOfType<ArrayAttr>(strategyAttr))

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -621,9 +622,51 @@ LogicalResult verifyConstantScope(Operation *op, Attribute scope) {
 
 } // namespace
 
+LogicalResult WorkgroupsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                     ArrayRef<int64_t> tiles, StringRef) {
+  if (llvm::any_of(tiles, [](int64_t tile) { return tile < 0; }))
+    return emitError() << "tiles are 0 or more";
+  return success();
+}
+
+LogicalResult PanelsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, OperandForm,
+                                 OperandForm, ArrayRef<int64_t> depth, int64_t columns,
+                                 int64_t lines, StringRef) {
+  if (llvm::any_of(depth, [](int64_t tile) { return tile < 1; }) || columns < 0 || lines < 1)
+    return emitError() << "depths and lines are 1 or more, columns 0 or more";
+  return success();
+}
+
+LogicalResult RegistersAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                    int64_t rows, int64_t rowLoop, int64_t columns,
+                                    int64_t columnLoop, int64_t lanes, StringRef) {
+  if (rows < 1 || columns < 1 || lanes < 1 || rowLoop < -1 || columnLoop < 0)
+    return emitError() << "rows, columns and lanes are 1 or more, and loops are loops";
+  return success();
+}
+
+/// Is a strategy of the kind that its name says, and of an op that has its loops?
+static LogicalResult verifyStrategy(Operation *op, NamedAttribute attribute) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  auto registers = dyn_cast<RegistersAttr>(attribute.getValue());
+  auto panels = dyn_cast<PanelsAttr>(attribute.getValue());
+  bool fits = isa<WorkgroupsAttr>(attribute.getValue()) && isa<FunctionOpInterface>(op);
+  if (attribute.getName() == registersAttr)
+    fits = registers && linalgOp &&
+           std::max(registers.getRowLoop(), registers.getColumnLoop()) <
+               int64_t(linalgOp.getNumLoops());
+  if (attribute.getName() == panelsAttr)
+    fits = panels && linalgOp && panels.getDepth().size() == linalgOp.getNumReductionLoops();
+  if (!fits)
+    return op->emitError() << attribute.getName() << " does not fit the op";
+  return success();
+}
+
 LogicalResult PlimDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   auto emitError = [&] { return op->emitError(); };
   StringRef name = attribute.getName();
+  if (name == workgroupsAttr || name == panelsAttr || name == registersAttr)
+    return verifyStrategy(op, attribute);
   if (name == engineLimitsAttr || name == limitsAttr) {
     if (isa<ModuleOp>(op) || (isa<FunctionOpInterface>(op) && name == limitsAttr))
       return verifyLimits(attribute.getValue(), name, isa<ModuleOp>(op), emitError);

@@ -74,7 +74,10 @@ inline constexpr llvm::StringLiteral splitAttr = "plim.split";
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";
 /// On a dispatch function: estimated scalar operations of one workgroup.
 inline constexpr llvm::StringLiteral costAttr = "plim.cost";
-/// On a dispatch function: what was decided for it, in order (PlimStrategy.td).
+/// On a dispatch function, and on a reduction in one, until it is carried out: how its code is made (PlimStrategy.td).
+inline constexpr llvm::StringLiteral workgroupsAttr = "plim.workgroups";
+inline constexpr llvm::StringLiteral panelsAttr = "plim.panels", registersAttr = "plim.registers";
+/// On a dispatch function: what was decided for it, in order.
 inline constexpr llvm::StringLiteral strategyAttr = "plim.strategy";
 /// On a func.func: computes the workgroup count of the dispatch function it names.
 inline constexpr llvm::StringLiteral gridAttr = "plim.grid"; // i64, where it is always the same

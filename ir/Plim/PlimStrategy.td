@@ -18,6 +18,7 @@ def Plim_OperandForm : I32EnumAttr<"OperandForm", "where and how a product reads
 
 class Plim_StrategyAttr<string name, string attrMnemonic> : AttrDef<Plim_Dialect, name> {
   let mnemonic = attrMnemonic;
+  let genVerifyDecl = 1;
 }
 
 def Plim_WorkgroupsAttr : Plim_StrategyAttr<"Workgroups", "workgroups"> {
