@@ -2,6 +2,7 @@
 
     call     saxpy of n floats, from MLIR, beside what NumPy needs for it and beside one np.add()
     jit      the same source compiled and plain, with 1 thread and with all of the engine's
+    reduce   sums with few results, the same way
     import   `import plimsoll` and `import numpy`, each in new processes, bytecode there already
 
 Both sides of a row run in turns, in bursts of some milliseconds. "ratio" is NumPy's time by ours, round by
@@ -62,6 +63,18 @@ def normalise(x):
 
 def order(x):
     return np.argsort(x, axis=-1, kind="stable")
+
+
+def total(x):
+    return x.sum()
+
+
+def columns(x):
+    return x.sum(axis=0)
+
+
+def dot(x, y):
+    return (x * y).sum()
 
 
 def burst(call, count):
@@ -143,6 +156,24 @@ def imports(rounds):
         return row([(once("plimsoll"), once("numpy")) for _ in range(rounds)])
 
 
+def reductions(random, first):
+    for function, shape in ((total, (16,)), (total, (1 << 20,)), (total, (1 << 24,)), (dot, (1 << 24,)),
+                            (columns, (2000, 2000)), (columns, (1 << 20, 8)), (columns, (1 << 20, 64))):
+        arrays = [random.standard_normal(shape).astype(np.float32)
+                  for _ in range(2 if function is dot else 1)]
+        for threads in (1, 0) if arrays[0].size > 1000 else (1,):
+            engine = pl.Engine(threads=threads)
+            compiled = pl.jit(function, engine=engine)
+            begin = time.perf_counter()
+            got = compiled(*arrays)
+            name = (f"reduce/{function.__name__} {'x'.join(map(str, shape))}, "
+                    f"{engine.threads} thread{'s'[:engine.threads != 1]}")
+            first[name] = time.perf_counter() - begin
+            exact = function(*(array.astype(np.float64) for array in arrays))
+            np.testing.assert_allclose(got, exact, rtol=0, atol=1e-5 * arrays[0].size ** 0.5)
+            yield name, lambda: compiled(*arrays), lambda: function(*arrays)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--filter", default="", help="a regular expression for names of rows")
@@ -160,7 +191,7 @@ def main():
         print(f"{name:58} {result['ours_median'] * 1e6:9.2f} {result['numpy_median'] * 1e6:9.2f} "
               f"{result['ratio']:6.2f} {result['spread']:6.0%} {began}", flush=True)
 
-    for group in (calls(random), jits(random, first)):
+    for group in (calls(random), jits(random, first), reductions(random, first)):
         for name, ours, numpys in group:
             if re.search(arguments.filter, name):
                 show(name, race(ours, numpys, arguments.rounds))
