@@ -200,12 +200,7 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
   static bool isTileable(linalg::LinalgOp op, const Product &product, int64_t lanes) {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     const int64_t width = sizes[product.column];
-    return llvm::all_of(op->getOperandTypes(),
-                        [](Type type) {
-                          Type element = getElementTypeOrSelf(type);
-                          return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8;
-                        }) &&
-           !llvm::is_contained(sizes, 0) && 2 * lanes >= leastColumns &&
+    return hasVectorElements(op) && !llvm::is_contained(sizes, 0) && 2 * lanes >= leastColumns &&
            (ShapedType::isDynamic(width) || width >= leastColumns);
   }
 

@@ -120,10 +120,7 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
     auto hasColumns = [&](AffineMap map) { return isContiguousAlong(map, columnLoop); };
     if (llvm::none_of(inputs, hasColumns) || !llvm::all_of(inputs, hasTileableIndices))
       return {};
-    if (!llvm::all_of(op->getOperandTypes(), [](Type type) {
-          Type element = getElementTypeOrSelf(type);
-          return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8;
-        }))
+    if (!hasVectorElements(op))
       return {};
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     // No iterations, no tiles.

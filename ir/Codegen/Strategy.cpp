@@ -14,6 +14,13 @@ std::pair<int64_t, int64_t> plim::ir::tileRowsOf(const Host &host) {
   return {4, 4}; // products need registers too
 }
 
+bool plim::ir::hasVectorElements(linalg::LinalgOp op) {
+  return llvm::all_of(op->getOperandTypes(), [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8;
+  });
+}
+
 void plim::ir::recordStrategy(func::FuncOp function, Attribute decision) {
   SmallVector<Attribute> decisions;
   if (auto before = function->getAttrOfType<ArrayAttr>(strategyAttr))
