@@ -1,7 +1,8 @@
 // Convolutions of networks that are in use beside oneDNN, and the machine's multiply-add peak.
 //
 // All get the same memory, dense, images with the border that their windows touch, and the same number of threads, and write
-// a result that is there. oneDNN runs twice: with the filter as it lies, and with one that it packed before the clock ran.
+// a result that is there. oneDNN runs with the filter as it lies, with one that it packed before the clock ran, and with images
+// and results that it reorders in each run too, where it has kernels for that.
 // Elements drawn at random are checked against sums in f64, of ours and of the peers. Work is two operations for each
 // product.
 //
@@ -31,11 +32,11 @@ struct Case {
   Convolution convolution;
 };
 
-std::string typeOf(const std::vector<int64_t> &shape) {
+std::string typeOf(const std::vector<int64_t> &shape, ElementType element) {
   std::string text = "tensor<";
   for (int64_t extent : shape)
     text += std::to_string(extent) + "x";
-  return text + "f32>";
+  return text + std::string(runtime::elementTypeName(element)) + ">";
 }
 
 /// @main(image, filter, result), with the maps of linalg: loops have the letters of their dimensions, those of the window
@@ -71,23 +72,34 @@ std::string moduleOf(const Convolution &c) {
   auto map = [&](const std::string &letters, char of) {
     return "affine_map<(" + loops + ") -> (" + indices(letters, of) + ")>";
   };
-  const std::string image = typeOf(c.imageShape()), filter = typeOf(c.filterShape()),
-                    result = typeOf(c.resultShape());
+  const std::string image = typeOf(c.imageShape(), c.element),
+                    filter = typeOf(c.filterShape(), c.element),
+                    result = typeOf(c.resultShape(), c.sum),
+                    element(runtime::elementTypeName(c.element)),
+                    sum(runtime::elementTypeName(c.sum));
+  const bool isFloat = runtime::isFloat(c.sum), isWidened = c.element != c.sum;
+  std::string widened;
+  for (const char *factor : {"%x", "%y"})
+    if (isWidened)
+      widened += std::string("    ") + factor + "w = arith." + (isFloat ? "extf " : "extsi ") +
+                 factor + " : " + element + " to " + sum + "\n";
+  const std::string suffix = isWidened ? "w" : "", kind = isFloat ? "f" : "i";
   return "func.func @main(%a: " + image + ", %b: " + filter + ", %c: " + result + ") -> " + result +
          " {\n"
-         "  %zero = arith.constant 0.0 : f32\n"
-         "  %z = linalg.fill ins(%zero : f32) outs(%c : " +
-         result + ") -> " + result +
+         "  %zero = arith.constant " +
+         (isFloat ? "0.0" : "0") + " : " + sum + "\n  %z = linalg.fill ins(%zero : " + sum +
+         ") outs(%c : " + result + ") -> " + result +
          "\n"
          "  %r = linalg.generic {indexing_maps = [" +
          map(c.image, 'i') + ", " + map(c.filter, 'f') + ", " + map(c.result, 'r') +
          "], iterator_types = [" + kinds + "]}\n      ins(%a, %b : " + image + ", " + filter +
          ") outs(%z : " + result +
          ") {\n"
-         "  ^bb0(%x: f32, %y: f32, %sum: f32):\n"
-         "    %p = arith.mulf %x, %y : f32\n"
-         "    %s = arith.addf %sum, %p : f32\n"
-         "    linalg.yield %s : f32\n"
+         "  ^bb0(%x: " +
+         element + ", %y: " + element + ", %sum: " + sum + "):\n" + widened + "    %p = arith.mul" +
+         kind + " %x" + suffix + ", %y" + suffix + " : " + sum + "\n    %s = arith.add" + kind +
+         " %sum, %p : " + sum + "\n    linalg.yield %s : " + sum +
+         "\n"
          "  } -> " +
          result + "\n  return %r : " + result + "\n}\n";
 }
@@ -131,16 +143,16 @@ void check(const char *what, const Convolution &c, const Buffer &image, const Bu
             sum += x * y;
             magnitude += std::fabs(x * y);
           }
-    checkSum(what, where, ElementType::F32, read(result, where), sum, magnitude,
+    checkSum(what, where, c.sum, read(result, where), sum, magnitude,
              c.channels * c.d.window * c.h.window * c.w.window);
   }
 }
 
 void convolution(benchmark::State &state, const Convolution &c, int threads) {
   static const uint64_t seed = std::random_device()();
-  Buffer image = randomBuffer(ElementType::F32, c.imageShape(), seed);
-  Buffer filter = randomBuffer(ElementType::F32, c.filterShape(), seed + 1);
-  Buffer result = randomBuffer(ElementType::F32, c.resultShape(), seed + 2);
+  Buffer image = randomBuffer(c.element, c.imageShape(), seed);
+  Buffer filter = randomBuffer(c.element, c.filterShape(), seed + 1);
+  Buffer result = randomBuffer(c.sum, c.resultShape(), seed + 2);
   auto engine = makeEngine(threads);
   auto module = orFail(engine->load(moduleOf(c), "convolution.mlir"));
   Function main = orFail(module->lookup("main"));
@@ -163,8 +175,7 @@ void convolution(benchmark::State &state, const Convolution &c, int threads) {
   check("plimsoll", c, image, filter, result);
   Contest contest(state, "GFLOPS");
   contest.add("plimsoll", repeated(ours), operations, calls);
-  for (const Peer &peer :
-       peersOf(c, threads, elements(image), elements(filter), elements(result))) {
+  for (const Peer &peer : peersOf(c, threads, image.data(), filter.data(), result.mutableData())) {
     std::memset(result.mutableData(), 0, size_t(result.bytes()));
     peer.run();
     check(peer.name.c_str(), c, image, filter, result);
@@ -229,6 +240,26 @@ std::vector<Case> allCases() {
   Convolution batched = square(128, 128, 14, 3);
   batched.batch = 8;
   add("batched", "8x3x3_128to128_14", batched, both);
+  for (auto [element, sum] : std::initializer_list<std::array<ElementType, 2>>{
+           {ElementType::I8, ElementType::I32}, {ElementType::BF16, ElementType::F32}}) {
+    const std::string type(runtime::elementTypeName(element));
+    auto typed = [&, element = element, sum = sum](Convolution convolution) {
+      convolution.element = element, convolution.sum = sum;
+      return convolution;
+    };
+    for (auto [channels, extent] :
+         std::initializer_list<std::array<int64_t, 2>>{{64, 56}, {128, 28}, {256, 14}, {512, 7}}) {
+      const std::string size = std::to_string(channels), sizes = size + "to" + size;
+      add("types", type + "_3x3_" + sizes + "_" + std::to_string(extent),
+          typed(square(channels, channels, extent, 3)), both);
+    }
+    add("types", type + "_3x3_64to64_56", typed(square(64, 64, 56, 3)), {{"nhwc", "fhwc", "nhwf"}});
+    add("types", type + "_3x3s2_64to128_28", typed(square(64, 128, 28, 3, 2)), both);
+    add("types", type + "_1x1_64to256_56", typed(square(64, 256, 56, 1)), both);
+    add("types", type + "_7x7s2_3to64_112", typed(square(3, 64, 112, 7, 2)), both);
+    Convolution depth = typed(separate(96, 56, 3, 1));
+    add("types", type + "_depthwise_3x3_96_56", depth, depthwise);
+  }
   return cases;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 extern "C" void openblas_set_num_threads(int count);
 
@@ -135,9 +136,13 @@ std::vector<Peer> peersOf(const Product &product, int threads, const void *a, co
   return peers;
 }
 
-std::vector<Peer> peersOf(const Convolution &convolution, int threads, const float *image,
-                          const float *filter, float *result) {
+std::vector<Peer> peersOf(const Convolution &convolution, int threads, const void *image,
+                          const void *filter, void *result) {
   using dnnl::memory;
+  const std::optional<memory::data_type> element = typeOf(convolution.element),
+                                         sum = typeOf(convolution.sum);
+  if (!element || !sum)
+    return {};
   setThreadsOfOpenMP(threads);
   const bool isGrouped = convolution.groups > 1;
   std::string space;
@@ -151,8 +156,8 @@ std::vector<Peer> peersOf(const Convolution &convolution, int threads, const flo
     return letters.find(letter) == std::string::npos ? 1 : stride;
   };
   // oneDNN has the channels of all groups in one dimension of images: that of the one which is there.
-  auto imageDesc = [&](const std::string &letters, const std::vector<int64_t> &shape,
-                       char channel) {
+  auto imageDesc = [&](const std::string &letters, const std::vector<int64_t> &shape, char channel,
+                       memory::data_type type) {
     memory::dims dims = {convolution.batch, convolution.groups * convolution.extent(channel)};
     const bool hasChannel = letters.find(channel) != std::string::npos;
     memory::dims strides = {strideOf(letters, shape, 'n'),
@@ -161,7 +166,7 @@ std::vector<Peer> peersOf(const Convolution &convolution, int threads, const flo
       dims.push_back(shape[letters.find(letter)]);
       strides.push_back(strideOf(letters, shape, letter));
     }
-    return memory::desc(dims, memory::data_type::f32, strides);
+    return memory::desc(dims, type, strides);
   };
   memory::dims filterDims = {convolution.filters, convolution.channels}, filterStrides;
   const std::vector<int64_t> filterShape = convolution.filterShape();
@@ -180,41 +185,72 @@ std::vector<Peer> peersOf(const Convolution &convolution, int threads, const flo
     dilations.push_back(axis.dilation - 1);
     none.push_back(0);
   }
-  const memory::desc source = imageDesc(convolution.image, convolution.imageShape(), 'c');
-  const memory::desc target = imageDesc(convolution.result, convolution.resultShape(), 'f');
-  const memory::desc plain(filterDims, memory::data_type::f32, filterStrides);
-  const memory::desc any(filterDims, memory::data_type::f32, memory::format_tag::any);
+  const memory::desc source = imageDesc(convolution.image, convolution.imageShape(), 'c', *element);
+  const memory::desc target = imageDesc(convolution.result, convolution.resultShape(), 'f', *sum);
+  const memory::desc plain(filterDims, *element, filterStrides);
+  const memory::desc any(filterDims, *element, memory::format_tag::any);
 
+  // With what packed or reordered: whatever oneDNN likes best.
+  struct Form {
+    const char *name;
+    bool isFilterFree, isImageFree;
+  };
   struct State {
     dnnl::convolution_forward convolution;
     dnnl::stream stream;
-    memory source, weights, target;
+    memory source, weights, target, ownSource, ownTarget; // own: as the convolution has them
   };
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  auto anyOf = [](const memory::desc &plain, memory::data_type type) {
+    return memory::desc(plain.dims(), type, memory::format_tag::any);
+  };
   std::vector<Peer> peers;
-  for (bool isPacked : {false, true}) {
+  for (Form form : {Form{"onednn", false, false}, Form{"onednn_packed", true, false},
+                    Form{"onednn_reordered", true, true}}) {
     using Forward = dnnl::convolution_forward;
-    const Forward::primitive_desc chosen(
-        Forward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-                      source, isPacked ? any : plain, target, strides, dilations, none, none),
-        engine);
-    dnnl::stream stream(engine);
-    memory weights(plain, engine, const_cast<float *>(filter));
-    if (isPacked && chosen.weights_desc() != plain) {
-      memory packed(chosen.weights_desc(), engine);
-      dnnl::reorder(weights, packed).execute(stream, weights, packed);
-      stream.wait();
-      weights = packed;
+    Forward::primitive_desc chosen;
+    try {
+      chosen = Forward::primitive_desc(
+          Forward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+                        form.isImageFree ? anyOf(source, *element) : source,
+                        form.isFilterFree ? anyOf(plain, *element) : plain,
+                        form.isImageFree ? anyOf(target, *sum) : target, strides, dilations, none,
+                        none),
+          engine);
+    } catch (const dnnl::error &) {
+      continue; // not of this type, or not on this processor
     }
-    auto state = std::make_shared<State>(State{Forward(chosen), stream,
-                                               memory(source, engine, const_cast<float *>(image)),
-                                               weights, memory(target, engine, result)});
-    peers.push_back({isPacked ? "onednn_packed" : "onednn", [state, threads] {
+    // Plain loops are what it takes where it has no kernel: nobody's peer.
+    if (std::string_view(chosen.impl_info_str()).starts_with("ref"))
+      continue;
+    dnnl::stream stream(engine);
+    auto reorder = [](dnnl::stream &on, memory &from, memory &to) {
+      dnnl::reorder(from, to).execute(on, from, to);
+    };
+    auto own = [&](memory &plainMemory, const memory::desc &wanted) {
+      return wanted == plainMemory.get_desc() ? plainMemory : memory(wanted, engine);
+    };
+    memory weights(plain, engine, const_cast<void *>(filter)),
+        images(source, engine, const_cast<void *>(image)), results(target, engine, result);
+    memory ownWeights = own(weights, chosen.weights_desc());
+    if (ownWeights != weights)
+      reorder(stream, weights, ownWeights);
+    stream.wait();
+    auto state = std::make_shared<State>(State{Forward(chosen), stream, images, ownWeights, results,
+                                               own(images, chosen.src_desc()),
+                                               own(results, chosen.dst_desc())});
+    if (form.isImageFree && state->ownSource == state->source && state->ownTarget == state->target)
+      continue; // as before
+    peers.push_back({form.name, [state, threads, reorder] {
                        setThreadsOfOpenMP(threads);
+                       if (state->ownSource != state->source)
+                         reorder(state->stream, state->source, state->ownSource);
                        state->convolution.execute(state->stream,
-                                                  {{DNNL_ARG_SRC, state->source},
+                                                  {{DNNL_ARG_SRC, state->ownSource},
                                                    {DNNL_ARG_WEIGHTS, state->weights},
-                                                   {DNNL_ARG_DST, state->target}});
+                                                   {DNNL_ARG_DST, state->ownTarget}});
+                       if (state->ownTarget != state->target)
+                         reorder(state->stream, state->ownTarget, state->target);
                        state->stream.wait();
                      }});
   }

@@ -31,6 +31,7 @@ struct Convolution {
     int64_t image() const { return (extent - 1) * stride + (window - 1) * dilation + 1; }
   };
   Axis d{}, h{}, w{};
+  runtime::ElementType element = runtime::ElementType::F32, sum = runtime::ElementType::F32;
 
   const Axis &axis(char letter) const { return letter == 'd' ? d : letter == 'h' ? h : w; }
   static bool isSpace(char letter) { return letter == 'd' || letter == 'h' || letter == 'w'; }
@@ -70,8 +71,9 @@ void prepareForPeers(char **argv);
 std::vector<Peer> peersOf(const Product &product, int threads, const void *a, const void *b,
                           void *c);
 
-/// Of f32. oneDNN twice: with the filter as it is, and with one that it has packed before, as it likes.
-std::vector<Peer> peersOf(const Convolution &convolution, int threads, const float *image,
-                          const float *filter, float *result);
+/// oneDNN up to three times: with everything as it lies; with a filter that it has packed before, as it likes; and with image and
+/// result reordered in each run as well. Left out where it has but plain loops for it.
+std::vector<Peer> peersOf(const Convolution &convolution, int threads, const void *image,
+                          const void *filter, void *result);
 
 } // namespace plim::bench
