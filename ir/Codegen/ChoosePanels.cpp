@@ -65,8 +65,10 @@ constexpr int64_t largeRowStride = 4096;
 /// Rows that must use operands in another form, widened, in groups, or in tiles, for its making to pay.
 constexpr int64_t rowsWorthAnotherForm = 4;
 
-/// Tiles of the loops of a reduction that have about `iterations` together: the inner ones whole.
-SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int64_t iterations) {
+/// Tiles of the loops of a reduction that have about `iterations` together: the inner ones whole, parts of the grouped one in
+/// whole groups.
+SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int64_t iterations,
+                                const std::optional<Grouping> &grouping = std::nullopt) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges(), tiles(product.depthLoops.size());
   int64_t left = iterations;
   for (int64_t i = int64_t(tiles.size()) - 1; i >= 0; --i) {
@@ -77,10 +79,11 @@ SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int
       left = std::max<int64_t>(1, left / std::max<int64_t>(1, size));
       continue;
     }
-    tiles[i] = left;
+    const int64_t unit = grouping && grouping->loop == product.depthLoops[i] ? grouping->size() : 1;
+    tiles[i] = left = std::max(unit, left / unit * unit);
     // Of several loops one that divides, if there is one that is not much smaller.
     for (int64_t tile = left; tiles.size() > 1 && !ShapedType::isDynamic(size) && 2 * tile > left;
-         --tile)
+         tile -= unit)
       if (size % tile == 0) {
         tiles[i] = tile;
         break;
@@ -149,9 +152,11 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       return ShapedType::isDynamic(width) ? most : std::min(lines * width, most);
     };
     auto strategy = [&](OperandForm panel, OperandForm rowsForm, int64_t iterationsOfPanel,
-                        int64_t columns, const std::string &because, int64_t lines = 1) {
+                        int64_t columns, const std::string &because, int64_t lines = 1,
+                        const std::optional<Grouping> &grouping = std::nullopt) {
       return PanelsAttr::get(op.getContext(), panel, rowsForm,
-                             depthTiles(op, product, iterationsOfPanel), columns, lines, because);
+                             depthTiles(op, product, iterationsOfPanel, grouping), columns, lines,
+                             because);
     };
     const bool isAsWritten = strict && isa<FloatType>(getElementTypeOrSelf(op->getResult(0)));
     const bool mayConvertRows = rows >= rowsWorthAnotherForm && isRowCopyBounded(op, product);
@@ -161,10 +166,13 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       return strategy(OperandForm::Tiles, OperandForm::Tiles,
                       groupSizeOf(op, product) * panelDepth / 2, columnsOf(2 * rowsOfTile),
                       "the host has tile registers for it");
-    if (Type element = groupedType(op, product); element && mayConvertRows && !isAsWritten)
-      return strategy(OperandForm::Groups, OperandForm::Groups,
-                      32 / element.getIntOrFloatBitWidth() * panelDepth, columnsOf(2 * lanes),
-                      "the host multiplies and adds several at once");
+    if (std::optional<Grouping> grouping = groupingOf(op, product);
+        grouping && mayConvertRows && !isAsWritten) {
+      const int64_t lines = linesOf(op, product, lanes, rows);
+      return strategy(OperandForm::Groups, OperandForm::Groups, grouping->size() * panelDepth,
+                      columnsOf(2 * lanes, lines), "the host multiplies and adds several at once",
+                      lines, grouping);
+    }
     const bool widensRows = extensionOf(op, product.rows) && mayConvertRows,
                widensPanel = extensionOf(op, product.panel),
                widens = (widensRows || widensPanel) && rows >= rowsWorthAnotherForm;

@@ -9,117 +9,77 @@
 using namespace mlir;
 using namespace plim::ir;
 
-static int64_t groupSize(Type element) { return 32 / element.getIntOrFloatBitWidth(); }
-
-Type plim::ir::groupedType(linalg::LinalgOp op, const Product &product) {
-  const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (product.depthLoops.size() != 1 ||
-      !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }) ||
-      !llvm::all_of(maps,
-                    [&](AffineMap map) {
-                      return map == maps.back() || map.isFunctionOfDim(product.depthLoops.front());
-                    }) ||
-      !isSumOfWidenedProducts(op))
+/// What groups hold: the operands' type, or i16 for pairs of narrower integers; null if there are none.
+static Type groupedElement(linalg::LinalgOp op) {
+  if (!isSumOfWidenedProducts(op))
     return {};
   auto module = op->getParentOfType<ModuleOp>();
-  const int64_t depth = op.getStaticLoopRanges()[product.depthLoops.front()];
-  auto isGrouped = [&](Type element) {
-    return (ShapedType::isDynamic(depth) || depth >= groupSize(element)) &&
-           widthOfDotGroups(module, element) != 0;
-  };
   MLIRContext *context = op.getContext();
-  const Type sum = getElementTypeOrSelf(op.getDpsInits()[0].getType()),
-             bf16 = BFloat16Type::get(context), byte = IntegerType::get(context, 8),
-             half = IntegerType::get(context, 16);
+  const Type sum = getElementTypeOrSelf(op.getDpsInits()[0].getType());
   auto areAll = [&](llvm::function_ref<bool(Type, Operation *)> holds) {
     return llvm::all_of(ArrayRef<unsigned>{0, 1}, [&](unsigned number) {
       return holds(getElementTypeOrSelf(op->getOperand(number).getType()), extensionOf(op, number));
     });
   };
-  if (sum.isF32() && areAll([](Type type, Operation *) { return type.isBF16(); }))
-    return isGrouped(bf16) ? bf16 : Type();
+  auto orNull = [&](Type element) {
+    return widthOfDotGroups(module, element) != 0 ? element : Type();
+  };
+  if (sum.isF32())
+    return areAll([](Type type, Operation *) { return type.isBF16(); })
+               ? orNull(BFloat16Type::get(context))
+               : Type();
   if (!sum.isInteger(32))
     return {};
-  if (areAll([](Type type, Operation *) { return type.isInteger(8); }) && isGrouped(byte))
-    return byte;
+  if (areAll([](Type type, Operation *) {
+        return type.isInteger() && type.getIntOrFloatBitWidth() <= 8;
+      }))
+    if (Type byte = orNull(IntegerType::get(context, 8)))
+      return byte;
   // 16 bits without a sign do not fit.
   const bool arePairs = areAll([](Type type, Operation *extension) {
-    return type.isInteger(8) || (type.isInteger(16) && isa<arith::ExtSIOp>(extension));
+    return type.isInteger() && (type.getIntOrFloatBitWidth() <= 8 ||
+                                (type.isInteger(16) && isa<arith::ExtSIOp>(extension)));
   });
-  return arePairs && isGrouped(half) ? half : Type();
+  return arePairs ? orNull(IntegerType::get(context, 16)) : Type();
 }
 
-linalg::LinalgOp plim::ir::groupUp(linalg::LinalgOp op, const Product &product, Type element) {
-  IRRewriter rewriter(op.getContext());
-  rewriter.setInsertionPoint(op);
-  Location loc = op.getLoc();
-  const unsigned depth = product.depthLoops.front(), within = op.getNumLoops();
-  const int64_t count = groupSize(element);
-  const OpFoldResult size = op.createLoopRanges(rewriter, loc)[depth].size;
-  const AffineExpr whole = rewriter.getAffineSymbolExpr(0);
-  auto apply = [&](AffineExpr expression) {
-    return affine::makeComposedFoldedAffineApply(rewriter, loc, expression, size);
-  };
-  const OpFoldResult groups = apply(whole.floorDiv(count)),
-                     taken = apply(whole.floorDiv(count) * count), rest = apply(whole % count);
-  auto part = [&](unsigned number, OpFoldResult first, OpFoldResult extent) -> Value {
-    Value operand = op->getOperand(number);
-    const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, operand),
-                              offsets(sizes.size(), rewriter.getIndexAttr(0)),
-                              ones(sizes.size(), rewriter.getIndexAttr(1));
-    const unsigned dimension = *map.getResultPosition(rewriter.getAffineDimExpr(depth));
-    offsets[dimension] = first;
-    sizes[dimension] = extent;
-    return tensor::ExtractSliceOp::create(rewriter, loc, operand, offsets, sizes, ones);
-  };
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-  for (unsigned number : {0U, 1U}) {
-    Value operand = part(number, rewriter.getIndexAttr(0), taken);
-    const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
-    SmallVector<ReassociationIndices> expanded;
-    SmallVector<AffineExpr> indices;
-    SmallVector<OpFoldResult> sizes, all = tensor::getMixedSizes(rewriter, loc, operand);
-    for (auto [dimension, index] : llvm::enumerate(map.getResults())) {
-      expanded.push_back({int64_t(indices.size())});
-      indices.push_back(index);
-      sizes.push_back(all[dimension]);
-      if (index != rewriter.getAffineDimExpr(depth))
-        continue;
-      sizes.back() = groups;
-      expanded.back().push_back(int64_t(indices.size()));
-      indices.push_back(rewriter.getAffineDimExpr(within));
-      sizes.push_back(rewriter.getIndexAttr(count));
+std::optional<Grouping> plim::ir::groupingOf(linalg::LinalgOp op, const Product &product) {
+  Grouping best{groupedElement(op), 0};
+  if (!best.element)
+    return std::nullopt;
+  const AffineMap rows = op.getMatchingIndexingMap(&op->getOpOperand(product.rows)),
+                  panel = op.getMatchingIndexingMap(&op->getOpOperand(product.panel));
+  // A product with all iterations of the reduction, for what flipped rows add.
+  for (unsigned loop : product.depthLoops)
+    if (!rows.isFunctionOfDim(loop) || !panel.isFunctionOfDim(loop))
+      return std::nullopt;
+  // The loop that wastes least, which is no part of a window of the rows; of several the one whose elements lie side by side.
+  const int64_t size = best.size();
+  double leastWaste = 2;
+  for (unsigned loop : product.depthLoops) {
+    std::optional<unsigned> dimension =
+        rows.getResultPosition(getAffineDimExpr(loop, op.getContext()));
+    if (!dimension || llvm::count_if(rows.getResults(), [&](AffineExpr index) {
+                        return index.isFunctionOfDim(loop);
+                      }) != 1)
+      continue;
+    const int64_t iterations = op.getStaticLoopRanges()[loop];
+    if (iterations == 1)
+      continue;
+    const bool isInnermost = *dimension + 1 == rows.getNumResults();
+    const double waste = ShapedType::isDynamic(iterations)
+                             ? 1
+                             : double(llvm::alignTo(iterations, size)) / double(iterations);
+    if (waste < leastWaste || (waste == leastWaste && isInnermost)) {
+      leastWaste = waste;
+      best.loop = loop;
     }
-    auto [shape, dynamic] = decomposeMixedValues(sizes);
-    inputs.push_back(tensor::ExpandShapeOp::create(
-        rewriter, loc, RankedTensorType::get(shape, getElementTypeOrSelf(operand.getType())),
-        operand, expanded, sizes));
-    maps.push_back(AffineMap::get(within + 1, 0, indices, rewriter.getContext()));
   }
-  maps.push_back(AffineMap::get(within + 1, 0, op.getIndexingMapsArray().back().getResults(),
-                                rewriter.getContext()));
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  kinds.push_back(utils::IteratorType::reduction);
-  auto generic = linalg::GenericOp::create(rewriter, loc, op->getResultTypes(), inputs,
-                                           op.getDpsInits(), maps, kinds);
-  IRMapping mapping;
-  op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
-  Value result = generic.getResult(0);
-  if (getConstantIntValue(rest) != 0) {
-    const Value operands[] = {part(0, taken, rest), part(1, taken, rest), result};
-    Operation *last = rewriter.clone(*op);
-    last->setOperands(operands);
-    result = last->getResult(0);
-  }
-  rewriter.replaceOp(op, result);
-  return cast<linalg::LinalgOp>(generic.getOperation());
-}
-
-bool plim::ir::flipsRows(linalg::LinalgOp op, const Product &product, Type element) {
-  return element.isInteger(8) &&
-         extensionOf(op, product.rows)->getName() == extensionOf(op, product.panel)->getName();
+  if (leastWaste == 2)
+    return std::nullopt;
+  best.isFlipped = best.element.isInteger(8) && extensionOf(op, product.rows)->getName() ==
+                                                    extensionOf(op, product.panel)->getName();
+  return best;
 }
 
 /// The destination of a product whose rows have flipped top bits less what that adds: the product of a row of zeros with flipped
@@ -127,16 +87,16 @@ bool plim::ir::flipsRows(linalg::LinalgOp op, const Product &product, Type eleme
 static Value lessFlipped(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
                          Type element, const Copy &panel, bool rowsAreFirst) {
   const Location loc = op.getLoc();
-  const unsigned depth = product.depthLoops.front();
   Value zero = arith::ConstantIntOp::create(rewriter, loc, 0, 32),
         flipped = arith::ConstantIntOp::create(rewriter, loc, int32_t(0x80808080), 32);
-  // The dimensions of the panel, all but that of the reduction among the result's.
+  // The dimensions of the panel, all but those of the reduction among the result's.
   const unsigned rank = panel.map.getNumResults();
   SmallVector<OpFoldResult> extents, all = tensor::getMixedSizes(rewriter, loc, panel.value);
   SmallVector<AffineExpr> kept, ofOp;
   SmallVector<utils::IteratorType> kinds;
   for (auto [dimension, index] : llvm::enumerate(panel.map.getResults())) {
-    const bool isSummed = index == rewriter.getAffineDimExpr(depth);
+    const bool isSummed =
+        llvm::is_contained(product.depthLoops, cast<AffineDimExpr>(index).getPosition());
     kinds.push_back(isSummed ? utils::IteratorType::reduction : utils::IteratorType::parallel);
     if (isSummed)
       continue;
@@ -188,29 +148,25 @@ static Value lessFlipped(IRRewriter &rewriter, linalg::LinalgOp op, const Produc
 }
 
 void plim::ir::withGroups(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
-                          Type element, const Copy &rows, const Copy &panel,
+                          const Grouping &grouping, const Copy &rows, const Copy &panel,
                           ArrayRef<int64_t> shape) {
-  const bool flips = flipsRows(op, product, element),
-             rowsAreFirst = !element.isInteger(8) ||
-                            isa<arith::ExtUIOp>(extensionOf(op, product.rows)) != flips;
-  if (flips) {
+  const Type element = grouping.element;
+  const bool rowsAreFirst =
+      !element.isInteger(8) ||
+      isa<arith::ExtUIOp>(extensionOf(op, product.rows)) != grouping.isFlipped;
+  if (grouping.isFlipped) {
     rewriter.setInsertionPoint(op);
     Value sum = lessFlipped(rewriter, op, product, element, panel, rowsAreFirst);
     rewriter.modifyOpInPlace(op, [&] { op.getDpsInitsMutable()[0].assign(sum); });
   }
-  llvm::SmallBitVector within(op.getNumLoops());
-  within.set(product.depthLoops.back());
   SmallVector<Value> inputs(2);
   inputs[product.rows] = rows.value;
   inputs[product.panel] = panel.value;
-  SmallVector<AffineMap> maps(2);
-  maps[product.rows] = compressDims(rows.map, within);
-  maps[product.panel] = compressDims(panel.map, within);
-  maps.push_back(compressDims(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), within));
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  kinds.erase(kinds.begin() + product.depthLoops.back());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps[product.rows] = rows.map;
+  maps[product.panel] = panel.map;
   replaceWithColumns(
-      rewriter, op, inputs, maps, kinds, shape,
+      rewriter, op, inputs, maps, op.getIteratorTypesArray(), shape,
       [&](OpBuilder &builder, Region &region, Location loc) {
         Type group = builder.getI32Type(), sum = getElementTypeOrSelf(op->getResult(0).getType());
         Block *block = builder.createBlock(&region, {}, {group, group, sum}, {loc, loc, loc});

@@ -17,26 +17,29 @@ namespace {
 
 /// Bytes that a copy of the result with columns that fill vectors may have.
 constexpr int64_t mostOfResult = int64_t(1) << 16;
+/// The most elements of an image of a workgroup's windows that are copied in another form.
+constexpr int64_t mostWindowElementsCopied = int64_t(1) << 19;
 
-/// An element of a copy.
-Value converted(OpBuilder &builder, Location loc, OperandForm form, bool flips,
-                Operation *extension, ValueRange elements) {
-  auto widened = [&](Value element) {
-    IRMapping mapping;
-    mapping.map(extension->getOperand(0), element);
-    return builder.clone(*extension, mapping)->getResult(0);
-  };
-  if (form == OperandForm::Copied)
-    return elements[0];
-  if (form == OperandForm::Widened)
-    return widened(elements[0]);
-  SmallVector<Value> values(elements.drop_back());
-  const unsigned bits = unsigned(32 / values.size());
+/// An element of a copy that is no group.
+Value converted(OpBuilder &builder, Location loc, Operation *extension, Value element) {
+  if (!extension)
+    return element;
+  IRMapping mapping;
+  mapping.map(extension->getOperand(0), element);
+  return builder.clone(*extension, mapping)->getResult(0);
+}
+
+/// A group of a copy, of the elements that there are.
+Value convertedGroup(OpBuilder &builder, Location loc, const Grouping &grouping,
+                     Operation *extension, ValueRange elements) {
+  SmallVector<Value> values(elements);
+  const unsigned bits = grouping.element.getIntOrFloatBitWidth();
   for (Value &value : values)
     if (value.getType().getIntOrFloatBitWidth() < bits)
-      value = arith::TruncIOp::create(builder, loc, builder.getIntegerType(bits), widened(value));
+      value = arith::TruncIOp::create(builder, loc, builder.getIntegerType(bits),
+                                      converted(builder, loc, extension, value));
   Value group = grouped(builder, loc, values);
-  if (!flips)
+  if (!grouping.isFlipped)
     return group;
   Value tops = arith::ConstantIntOp::create(builder, loc, int32_t(0x80808080), 32);
   return arith::XOrIOp::create(builder, loc, group, tops);
@@ -84,12 +87,9 @@ bool plim::ir::isSumOfWidenedProducts(linalg::LinalgOp op) {
          });
 }
 
-SmallVector<int64_t> plim::ir::widenedShape(Value tensor, int64_t columns) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() = columns;
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
-  for (auto [dimension, extent] : llvm::enumerate(shape)) {
+SmallVector<int64_t> plim::ir::mostExtents(Value tensor) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(tensor.getType()).getShape());
+  for (auto [dimension, extent] : llvm::enumerate(shape))
     if (ShapedType::isDynamic(extent)) {
       FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
           presburger::BoundType::UB, {tensor, int64_t(dimension)}, nullptr, /*closedUB=*/true);
@@ -97,82 +97,204 @@ SmallVector<int64_t> plim::ir::widenedShape(Value tensor, int64_t columns) {
         return {};
       extent = std::max<int64_t>(1, *most);
     }
+  return shape;
+}
+
+SmallVector<int64_t> plim::ir::widenedShape(Value tensor, int64_t columns) {
+  SmallVector<int64_t> shape = mostExtents(tensor);
+  if (shape.empty())
+    return {};
+  shape.back() = columns;
+  int64_t bytes = getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth() / 8;
+  for (int64_t extent : shape)
     bytes = checkedMul(bytes, extent).value_or(INT64_MAX);
-  }
   return bytes <= mostOfResult ? shape : SmallVector<int64_t>();
 }
 
-Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
-                      ArrayRef<unsigned> innermost, ArrayRef<int64_t> memory, int64_t width,
-                      int64_t padding, OperandForm form, bool flips) {
-  Location loc = op.getLoc();
-  MLIRContext *context = rewriter.getContext();
-  Value operand = op->getOperand(number);
-  const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
-  SmallVector<unsigned> loops; // of the op, by dimension of the copy
-  SmallVector<int64_t> whole;
-  const unsigned loopsOfCopy = op.getNumLoops() - (form == OperandForm::Groups ? 1 : 0);
-  for (unsigned loop = 0; loop < loopsOfCopy; ++loop)
-    if (map.isFunctionOfDim(loop) && !llvm::is_contained(innermost, loop)) {
-      loops.push_back(loop);
-      whole.push_back(1);
-    }
-  for (auto [loop, most] : llvm::zip_equal(innermost, memory))
-    if (map.isFunctionOfDim(loop)) {
-      loops.push_back(loop);
-      whole.push_back(most);
-    }
-  SmallVector<Range> ranges = op.createLoopRanges(rewriter, loc);
+namespace {
+
+/// How a copy lies, a value for each of its dimensions.
+struct Layout {
+  SmallVector<AffineExpr> indices; // by the loops of the op
   SmallVector<OpFoldResult> extents;
-  SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0)), read;
-  for (auto [dimension, loop] : llvm::enumerate(loops)) {
-    extents.push_back(ranges[loop].size);
-    dimensions[loop] = rewriter.getAffineDimExpr(unsigned(dimension));
-    read.push_back(rewriter.getAffineDimExpr(loop));
-    if (std::optional<int64_t> known = getConstantIntValue(extents.back()))
-      whole[dimension] = std::min(whole[dimension], *known);
+  SmallVector<int64_t> memory;
+  AffineMap read; // the operand's element that an element of the copy is
+};
+
+/// The groups of a copy of an operand, counted along `dimension`, in a tensor of `memory`, which is returned. `extents` are those of
+/// single elements.
+Value copyGroups(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
+                 const Grouping &grouping, unsigned dimension, const AffineMap &read, Value memory,
+                 ArrayRef<OpFoldResult> extents) {
+  const Location loc = op.getLoc();
+  const auto rank = unsigned(extents.size());
+  const int64_t size = grouping.size();
+  Value operand = op->getOperand(number);
+  Operation *extension = extensionOf(op, number);
+  const OpFoldResult all = extents[dimension];
+  const AffineExpr symbol = rewriter.getAffineSymbolExpr(0);
+  auto apply = [&](AffineExpr expression) {
+    return affine::makeComposedFoldedAffineApply(rewriter, loc, expression, all);
+  };
+  auto readAt = [&](AffineExpr index) {
+    SmallVector<AffineExpr> dimensions;
+    for (unsigned i = 0; i < rank; ++i)
+      dimensions.push_back(i == dimension ? index : rewriter.getAffineDimExpr(i));
+    return read.replaceDimsAndSymbols(dimensions, {}, rank, 0);
+  };
+  using Body = function_ref<void(OpBuilder &, Location, ValueRange)>;
+  auto copyPart = [&](OpFoldResult first, OpFoldResult count, ValueRange inputs,
+                      SmallVector<AffineMap> maps, Body body) {
+    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)), sizes(extents);
+    const SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+    offsets[dimension] = first;
+    sizes[dimension] = count;
+    Value part = tensor::ExtractSliceOp::create(rewriter, loc, memory, offsets, sizes, ones);
+    maps.push_back(rewriter.getMultiDimIdentityMap(rank));
+    part = linalg::GenericOp::create(
+               rewriter, loc, part.getType(), inputs, part, maps,
+               SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel), body)
+               .getResult(0);
+    memory = tensor::InsertSliceOp::create(rewriter, loc, part, memory, offsets, sizes, ones);
+  };
+  auto copyOfMany = [&](OpFoldResult first, OpFoldResult count, AffineExpr index, int64_t taken) {
+    SmallVector<AffineMap> maps;
+    for (int64_t element = 0; element < taken; ++element)
+      maps.push_back(readAt(index + element));
+    copyPart(first, count, SmallVector<Value>(size_t(taken), operand), maps,
+             [&](OpBuilder &b, Location at, ValueRange arguments) {
+               linalg::YieldOp::create(
+                   b, at, convertedGroup(b, at, grouping, extension, arguments.drop_back()));
+             });
+  };
+  const OpFoldResult full = apply(symbol.floorDiv(size)), one = rewriter.getIndexAttr(1);
+  if (getConstantIntValue(full) != 0)
+    copyOfMany(rewriter.getIndexAttr(0), full, rewriter.getAffineDimExpr(dimension) * size, size);
+  // The last group, if it is not full.
+  if (std::optional<int64_t> known = getConstantIntValue(all)) {
+    if (*known % size != 0)
+      copyOfMany(full, one, rewriter.getAffineConstantExpr(*known / size * size), *known % size);
+    return memory;
   }
-  const unsigned rank = unsigned(loops.size());
-  // All elements of a group, if there are groups.
-  const int64_t elements = form == OperandForm::Groups ? op.getStaticLoopRanges().back() : 1;
-  const SmallVector<Value> inputs(size_t(elements), operand);
-  SmallVector<AffineMap> maps;
-  for (int64_t element = 0; element < elements; ++element) {
-    if (form == OperandForm::Groups)
-      dimensions.back() = rewriter.getAffineConstantExpr(element);
-    maps.push_back(map.replaceDimsAndSymbols(dimensions, {}, rank, 0));
+  const OpFoldResult rest = apply(symbol.ceilDiv(size) - symbol.floorDiv(size));
+  copyPart(full, rest, {}, {}, [&](OpBuilder &b, Location at, ValueRange) {
+    auto value = [&](OpFoldResult known) { return getValueOrCreateConstantIndexOp(b, at, known); };
+    const Value end = value(all);
+    Value last = arith::SubIOp::create(b, at, end, arith::ConstantIndexOp::create(b, at, 1));
+    SmallVector<OpFoldResult> position;
+    for (unsigned i = 0; i < rank; ++i)
+      position.push_back(linalg::IndexOp::create(b, at, i).getResult());
+    Value none =
+        arith::ConstantOp::create(b, at, b.getZeroAttr(getElementTypeOrSelf(operand.getType())));
+    SmallVector<Value> elements;
+    for (int64_t element = 0; element < size; ++element) {
+      Value k = value(affine::makeComposedFoldedAffineApply(
+          b, at, symbol.floorDiv(size) * size + element, all));
+      position[dimension] = arith::MinSIOp::create(b, at, k, last).getResult();
+      SmallVector<Value> indices;
+      for (AffineExpr index : read.getResults())
+        indices.push_back(value(affine::makeComposedFoldedAffineApply(
+            b, at, AffineMap::get(rank, 0, index), position)));
+      Value there = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, k, end);
+      elements.push_back(arith::SelectOp::create(
+          b, at, there, tensor::ExtractOp::create(b, at, operand, indices), none));
+    }
+    linalg::YieldOp::create(b, at, convertedGroup(b, at, grouping, extension, elements));
+  });
+  return memory;
+}
+
+Copy makeCopy(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number, Layout layout,
+              int64_t width, int64_t padding, OperandForm form, const Grouping *grouping) {
+  const Location loc = op.getLoc();
+  Value operand = op->getOperand(number);
+  const auto rank = unsigned(layout.indices.size());
+  SmallVector<OpFoldResult> extents = layout.extents;
+  for (auto [most, extent] : llvm::zip_equal(layout.memory, extents))
+    if (std::optional<int64_t> known = getConstantIntValue(extent))
+      most = std::min(most, *known);
+  unsigned dimension = 0;
+  if (grouping) {
+    dimension = unsigned(llvm::find(layout.indices, rewriter.getAffineDimExpr(grouping->loop)) -
+                         layout.indices.begin());
+    assert(dimension < rank && "the operand has no such loop as a dimension");
+    extents[dimension] = affine::makeComposedFoldedAffineApply(
+        rewriter, loc, rewriter.getAffineSymbolExpr(0).ceilDiv(grouping->size()),
+        extents[dimension]);
+    layout.memory[dimension] = llvm::divideCeil(layout.memory[dimension], grouping->size());
   }
-  maps.push_back(AffineMap::getMultiDimIdentityMap(rank, context));
   Operation *extension = form == OperandForm::Copied ? nullptr : extensionOf(op, number);
-  const Type element = form == OperandForm::Groups ? rewriter.getI32Type()
-                       : extension                 ? extension->getResult(0).getType()
-                                                   : getElementTypeOrSelf(operand.getType());
-  whole.back() = std::max(whole.back(), width) + padding;
+  const Type element = grouping    ? rewriter.getI32Type()
+                       : extension ? extension->getResult(0).getType()
+                                   : getElementTypeOrSelf(operand.getType());
+  layout.memory.back() = std::max(layout.memory.back(), width) + padding;
   const SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0)),
       ones(rank, rewriter.getIndexAttr(1));
-  Value all = tensor::EmptyOp::create(rewriter, loc, whole, element);
+  Value all = tensor::EmptyOp::create(rewriter, loc, layout.memory, element), copy;
   if (width != 0)
     all = withZerosBehind(rewriter, loc, all, extents.back());
-  Value part = tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, extents, ones);
-  // Upstream folds a generic op that does nothing but copy.
-  Value copy = form == OperandForm::Copied && maps[0].isIdentity()
-                   ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
-                         ->getResult(0)
-                   : linalg::GenericOp::create(
-                         rewriter, loc, part.getType(), inputs, part, maps,
-                         SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-                         [&](OpBuilder &b, Location at, ValueRange arguments) {
-                           linalg::YieldOp::create(
-                               b, at, converted(b, at, form, flips, extension, arguments));
-                         })
-                         .getResult(0);
-  if (width != 0) {
-    SmallVector<OpFoldResult> widened = extents;
-    widened.back() = rewriter.getIndexAttr(width);
-    copy = tensor::InsertSliceOp::create(rewriter, loc, copy, all, zeros, extents, ones);
-    copy = tensor::ExtractSliceOp::create(rewriter, loc, copy, zeros, widened, ones);
+  if (grouping) {
+    copy = copyGroups(rewriter, op, number, *grouping, dimension, layout.read, all, layout.extents);
+  } else {
+    Value part = tensor::ExtractSliceOp::create(rewriter, loc, all, zeros, extents, ones);
+    // Upstream folds a generic op that does nothing but copy.
+    copy = form == OperandForm::Copied && layout.read.isIdentity()
+               ? bufferization::MaterializeInDestinationOp::create(rewriter, loc, operand, part)
+                     ->getResult(0)
+               : linalg::GenericOp::create(
+                     rewriter, loc, part.getType(), operand, part,
+                     ArrayRef<AffineMap>{layout.read, rewriter.getMultiDimIdentityMap(rank)},
+                     SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+                     [&](OpBuilder &b, Location at, ValueRange arguments) {
+                       linalg::YieldOp::create(b, at, converted(b, at, extension, arguments[0]));
+                     })
+                     .getResult(0);
+    if (width != 0)
+      copy = tensor::InsertSliceOp::create(rewriter, loc, copy, all, zeros, extents, ones);
   }
-  return {copy, AffineMap::get(op.getNumLoops(), 0, read, context)};
+  if (width != 0)
+    extents.back() = rewriter.getIndexAttr(width);
+  if (width != 0 || grouping)
+    copy = tensor::ExtractSliceOp::create(rewriter, loc, copy, zeros, extents, ones);
+  return {copy, AffineMap::get(op.getNumLoops(), 0, layout.indices, rewriter.getContext())};
+}
+
+} // namespace
+
+Copy plim::ir::copyOf(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
+                      ArrayRef<unsigned> innermost, ArrayRef<int64_t> memory, int64_t width,
+                      int64_t padding, OperandForm form, const Grouping *grouping) {
+  const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
+  const SmallVector<Range> ranges = op.createLoopRanges(rewriter, op.getLoc());
+  Layout layout;
+  SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0));
+  auto add = [&](unsigned loop, int64_t most) {
+    if (!map.isFunctionOfDim(loop))
+      return;
+    dimensions[loop] = rewriter.getAffineDimExpr(unsigned(layout.indices.size()));
+    layout.indices.push_back(rewriter.getAffineDimExpr(loop));
+    layout.extents.push_back(ranges[loop].size);
+    layout.memory.push_back(most);
+  };
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (!llvm::is_contained(innermost, loop))
+      add(loop, 1);
+  for (auto [loop, most] : llvm::zip_equal(innermost, memory))
+    add(loop, most);
+  layout.read = map.replaceDimsAndSymbols(dimensions, {}, unsigned(layout.indices.size()), 0);
+  return makeCopy(rewriter, op, number, std::move(layout), width, padding, form, grouping);
+}
+
+Copy plim::ir::copyAsItLies(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
+                            ArrayRef<int64_t> memory, OperandForm form, const Grouping *grouping) {
+  const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
+  Layout layout;
+  llvm::append_range(layout.indices, map.getResults());
+  layout.extents = tensor::getMixedSizes(rewriter, op.getLoc(), op->getOperand(number));
+  layout.memory.assign(memory.begin(), memory.end());
+  layout.read = rewriter.getMultiDimIdentityMap(map.getNumResults());
+  return makeCopy(rewriter, op, number, std::move(layout), /*width=*/0, /*padding=*/0, form,
+                  grouping);
 }
 
 linalg::LinalgOp
@@ -256,12 +378,22 @@ Value plim::ir::grouped(OpBuilder &builder, Location loc, ValueRange elements) {
   return group;
 }
 
+bool plim::ir::readsWindows(linalg::LinalgOp op, unsigned number) {
+  return !op.getMatchingIndexingMap(&op->getOpOperand(number)).isProjectedPermutation();
+}
+
 bool plim::ir::isRowCopyBounded(linalg::LinalgOp op, const Product &product) {
+  if (readsWindows(op, product.rows)) {
+    const SmallVector<int64_t> extents = mostExtents(op->getOperand(product.rows));
+    int64_t elements = 1;
+    for (int64_t extent : extents)
+      elements = checkedMul(elements, extent).value_or(INT64_MAX);
+    return !extents.empty() && elements <= mostWindowElementsCopied;
+  }
   int64_t rows = 1;
   for (unsigned loop : product.rowLoops) {
     std::optional<int64_t> most = mostIterations(op, product.rows, loop);
     rows = most ? checkedMul(rows, *most).value_or(INT64_MAX) : INT64_MAX;
   }
-  return rows <= mostRowsCopied &&
-         op.getMatchingIndexingMap(&op->getOpOperand(product.rows)).isProjectedPermutation();
+  return rows <= mostRowsCopied;
 }

@@ -21,19 +21,38 @@ bool isSumOfWidenedProducts(mlir::linalg::LinalgOp op);
 /// The shape of memory for a tensor with so many columns; empty if it is not known, or too large.
 llvm::SmallVector<int64_t> widenedShape(mlir::Value tensor, int64_t columns);
 
+/// Is an operand read at sums of loops, so that iterations share its elements?
+bool readsWindows(mlir::linalg::LinalgOp op, unsigned number);
+
+/// Upper bounds of a tensor's extents; empty if one has none.
+llvm::SmallVector<int64_t> mostExtents(mlir::Value tensor);
+
+/// Can all that the rows of a workgroup read be copied in another form for one block of the reduction?
+bool isRowCopyBounded(mlir::linalg::LinalgOp op, const Product &product);
+
 /// The most rows of a workgroup that are copied in another form.
 inline constexpr int64_t mostRowsCopied = 1024;
 
-/// Can all rows of a workgroup be copied for one block of the reduction?
-bool isRowCopyBounded(mlir::linalg::LinalgOp op, const Product &product);
+/// Iterations of a loop of a reduction that are taken at a time: those that fill 32 bits together, with zeros behind the last.
+struct Grouping {
+  mlir::Type element; // of a group
+  unsigned loop;      // of the op
+  bool isFlipped{};   // is the top bit of each element another?
 
-/// A copy of an operand, in the form given (in groups all iterations of the op's last loop), made where `rewriter` stands, in memory of its own whose innermost dimensions are those of
-/// `innermost`, of at most `memory`; all others have one element. Rows of the copy have `width` elements, zeros behind
-/// those of the operand, unless it is 0, and lie `padding` elements further apart. With `flips` the top bit of each element of
-/// a group is another.
+  int64_t size() const { return 32 / element.getIntOrFloatBitWidth(); }
+};
+
+/// A copy of an operand, in the form given (`grouping` for groups), made where `rewriter` stands, in memory of its own whose
+/// innermost dimensions are those of `innermost`, of at most `memory` iterations; all others have one element. Rows of the copy
+/// have `width` elements, zeros behind those of the operand, unless it is 0, and lie `padding` elements further apart.
 Copy copyOf(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op, unsigned number,
             llvm::ArrayRef<unsigned> innermost, llvm::ArrayRef<int64_t> memory, int64_t width,
-            int64_t padding = 0, OperandForm form = OperandForm::Copied, bool flips = false);
+            int64_t padding = 0, OperandForm form = OperandForm::Copied,
+            const Grouping *grouping = nullptr);
+
+/// The same with the dimensions of the operand, which has at most the extents `memory`: so windows that overlap are copied once.
+Copy copyAsItLies(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op, unsigned number,
+                  llvm::ArrayRef<int64_t> memory, OperandForm form, const Grouping *grouping);
 
 /// The op again, generic, with a copy for an operand.
 mlir::linalg::LinalgOp withCopy(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op,
@@ -47,7 +66,7 @@ mlir::linalg::LinalgOp replaceWithColumns(
     llvm::ArrayRef<int64_t> shape,
     llvm::function_ref<void(mlir::OpBuilder &, mlir::Region &, mlir::Location)> makeBody);
 
-/// Numbers of as many bits as fill 32 together, the first in the low bits.
+/// Numbers whose bits fill 32 together, the first in the low ones; 0 for those that are missing.
 mlir::Value grouped(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange elements);
 
 } // namespace plim::ir

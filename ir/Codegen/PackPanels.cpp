@@ -99,17 +99,6 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     SmallVector<int64_t> depth(panels.getDepth());
     if (panels.getPanel() == OperandForm::InPlace && panels.getColumns() == 0)
       return sweep(op, *product, depth);
-    Type element;
-    if (panels.getPanel() == OperandForm::Groups) {
-      element = groupedType(op, *product);
-      if (!element)
-        return false;
-      const int64_t size = 32 / element.getIntOrFloatBitWidth();
-      op = groupUp(op, *product, element);
-      // What is left over is an op of its own.
-      depth.back() = std::max<int64_t>(1, depth.back() / size);
-      depth.push_back(size);
-    }
     if (panels.getLines() > 1) {
       op = joinLines(op, *product, depth, panels.getLines());
       product = op ? productOf(op) : std::nullopt;
@@ -121,7 +110,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     }
     product = productOf(op);
     if (!product || product->depthLoops.size() != depth.size() ||
-        failed(pack(op, *product, panels, depth, element, host)))
+        failed(pack(op, *product, panels, depth, host)))
       return false;
     ++(panels.getPanel() == OperandForm::InPlace  ? inPlace
        : panels.getPanel() == OperandForm::Tiles  ? inTiles
@@ -212,9 +201,18 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
   }
 
   LogicalResult pack(linalg::LinalgOp op, const Product &product, PanelsAttr panels,
-                     ArrayRef<int64_t> depth, Type groupOf, const Host &host) {
+                     ArrayRef<int64_t> depth, const Host &host) {
     const OperandForm form = panels.getPanel(), rowsForm = panels.getRows();
-    const bool areGroups = form == OperandForm::Groups, areTiles = form == OperandForm::Tiles;
+    const bool areTiles = form == OperandForm::Tiles,
+               convertsRows = rowsForm != OperandForm::InPlace && rowsForm != OperandForm::Copied;
+    std::optional<Grouping> grouping;
+    if (form == OperandForm::Groups && !(grouping = groupingOf(op, product)))
+      return failure();
+    // All of what windows touch.
+    SmallVector<int64_t> mostOfRows;
+    if (convertsRows && readsWindows(op, product.rows) &&
+        (mostOfRows = mostExtents(op->getOperand(product.rows))).empty())
+      return failure();
     IRRewriter rewriter(&getContext());
     // Outermost a block of the depth, whose rows stay in the second-level cache for all columns, a panel at a time.
     const int64_t panelColumns = panels.getColumns(),
@@ -260,8 +258,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       SmallVector<int64_t> memory(depth);
       memory.push_back(panelColumns);
       const bool haveRows = rows.value && rows.value.getParentBlock()->findAncestorOpInBlock(*part);
-      if (rowsForm != OperandForm::InPlace && rowsForm != OperandForm::Copied && !haveRows)
-        rows = convertRows(rewriter, part, product, depth, rowsForm, groupOf);
+      if (convertsRows && !haveRows)
+        rows = convertRows(rewriter, part, product, depth, mostOfRows, rowsForm, grouping);
       rewriter.setInsertionPoint(part);
       if (areTiles) {
         Value panel = panelForTiles(rewriter, part, product, depth.front());
@@ -278,21 +276,19 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       SmallVector<int64_t> shape;
       if (columnsOfPart != filled)
         shape = widenedShape(part.getDpsInits()[0], filled);
-      if (areGroups) {
-        loops.erase(loops.begin() + 1);
-        memory.erase(memory.begin() + 1);
-      }
       const int64_t widened = shape.empty() ? 0 : filled;
       std::optional<Copy> ready =
           form == OperandForm::Prepared ? panelOf(rewriter, part, product, widened) : std::nullopt;
       // Of panels that are read in place the last one is copied.
-      Copy panel =
-          ready ? *ready
-                : copyOf(rewriter, part, product.panel, loops, memory, widened,
-                         /*padding=*/0,
-                         areGroups || form == OperandForm::Widened ? form : OperandForm::Copied);
-      if (areGroups) {
-        withGroups(rewriter, part, product, groupOf, rows, panel, shape);
+      const bool isConverted = grouping || form == OperandForm::Widened;
+      Grouping ofPanel = grouping.value_or(Grouping());
+      ofPanel.isFlipped = false;
+      Copy panel = ready ? *ready
+                         : copyOf(rewriter, part, product.panel, loops, memory, widened,
+                                  /*padding=*/0, isConverted ? form : OperandForm::Copied,
+                                  grouping ? &ofPanel : nullptr);
+      if (grouping) {
+        withGroups(rewriter, part, product, *grouping, rows, panel, shape);
         continue;
       }
       part = withCopy(rewriter, part, product.panel, panel, shape);
@@ -306,15 +302,14 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
 
   /// All rows in another form, in front of the loop over the panels if `op` is in it.
   static Copy convertRows(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
-                          ArrayRef<int64_t> depth, OperandForm form, Type groupOf) {
+                          ArrayRef<int64_t> depth, ArrayRef<int64_t> mostOfRows, OperandForm form,
+                          const std::optional<Grouping> &grouping) {
     SmallVector<unsigned> loops = product.rowLoops;
     SmallVector<int64_t> memory;
     for (unsigned loop : loops)
       memory.push_back(mostIterations(op, product.rows, loop).value_or(mostRowsCopied));
-    const ArrayRef<unsigned> summed =
-        ArrayRef(product.depthLoops).drop_back(form == OperandForm::Groups ? 1 : 0);
-    llvm::append_range(loops, summed);
-    llvm::append_range(memory, depth.take_front(summed.size()));
+    llvm::append_range(loops, product.depthLoops);
+    llvm::append_range(memory, depth);
     rewriter.setInsertionPoint(op);
     if (auto panels = dyn_cast<scf::ForOp>(op->getParentOp())) {
       moveLoopInvariantCode(panels);
@@ -323,8 +318,10 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     }
     if (form == OperandForm::Tiles)
       return {rowsForTiles(rewriter, op, product, ArrayRef(memory).drop_back(), depth.front()), {}};
-    return copyOf(rewriter, op, product.rows, loops, memory, /*width=*/0, rowPadding, form,
-                  form == OperandForm::Groups && flipsRows(op, product, groupOf));
+    const Grouping *groups = grouping ? &*grouping : nullptr;
+    if (readsWindows(op, product.rows))
+      return copyAsItLies(rewriter, op, product.rows, mostOfRows, form, groups);
+    return copyOf(rewriter, op, product.rows, loops, memory, /*width=*/0, rowPadding, form, groups);
   }
 
   /// Makes one loop of each of the groups whose loops all operands have side by side in memory. Returns the op in the place of

@@ -10,9 +10,8 @@ sums may be so deep that they are split. With one and with two
 threads the results are equal, bit for bit. Exit status 1 if any was wrong; its source is printed.
 """
 import numpy as np
-import plimsoll as pl
 
-from products import TYPES, Consumer, choose_parameters, compare, run, tensor_type, with_parameters
+from products import Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, with_parameters
 
 SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 24, 31, 32, 33, 48, 49, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257,
          512, 513, 600, 1025, 1100]
@@ -45,14 +44,14 @@ class Contraction:
         self.loops = order(self.sizes, ())
         self.unknown = {name for name in self.sizes if rng.random() < 0.3}
         self.depth = np.prod([size for name, size in self.sizes.items() if name not in self.result])
-        self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32"), ("i8", "i32"), ("i16", "i32"), ("f16", "f32"), ("bf16", "f32"), ("bf16", "f32")])
-        self.extensions = ["extf" if self.sum == "f32" else rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
-        hasZeroPoints = self.sum == "i32" and self.element != "i32" and rng.random() < 0.5
+        self.elements = Elements(rng)
+        self.sum = self.elements.sum
+        hasZeroPoints = self.sum == "i32" and "i32" not in self.elements.operands and rng.random() < 0.5
         self.zeroPoints = [rng.choice([0, 0, 1, -128, 127, 255, 123456789, 2**31 - 1]) if hasZeroPoints else 0 for _ in range(2)]
         self.adds = rng.random() < 0.4
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
         self.parameters = choose_parameters(
-            rng, {"a": self.type(self.left, self.element), "b": self.type(self.right, self.element)})
+            rng, {"a": self.type(self.left, self.elements.operands[0]), "b": self.type(self.right, self.elements.operands[1])})
 
     def type(self, names, element):
         return tensor_type(names, self.sizes, self.unknown, element)
@@ -61,21 +60,20 @@ class Contraction:
         loops = ", ".join(self.loops)
         maps = ", ".join(f"affine_map<({loops}) -> ({', '.join(names)})>" for names in (self.left, self.right, self.result))
         kinds = ", ".join('"parallel"' if name in self.result else '"reduction"' for name in self.loops)
-        left, right = self.type(self.left, self.element), self.type(self.right, self.element)
+        (a, b), (widening, factors) = self.elements.operands, self.elements.widening()
+        left, right = self.type(self.left, a), self.type(self.right, b)
         result = self.type(self.result, self.sum)
         final = self.type(self.consumer.final, self.sum)
         kind = "f" if self.sum[0] == "f" else "i"
-        widen = self.element != self.sum
-        factors = [f"%z{wide}" if zero else f"%{wide}" for wide, zero in zip("uv", self.zeroPoints)] if widen else ["%x", "%y"]
+        factors = [f"%z{wide}" if zero else factor for wide, zero, factor in zip("uv", self.zeroPoints, factors)]
         return with_parameters("\n".join([
             f"func.func @main(%a: {left}, %b: {right}, %c: {result}{self.consumer.arguments()}) -> {final} {{",
             f"  %zero = arith.constant {'0.0' if kind == 'f' else '0'} : {self.sum}",
             f"  %z = linalg.fill ins(%zero : {self.sum}) outs(%c : {result}) -> {result}",
             f"  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}",
             f"      ins(%a, %b : {left}, {right}) outs({'%c' if self.adds else '%z'} : {result}) {{",
-            f"  ^bb0(%x: {self.element}, %y: {self.element}, %sum: {self.sum}):",
-            *([f"    %{wide} = arith.{extension} %{narrow} : {self.element} to {self.sum}"
-               for wide, narrow, extension in zip("uv", "xy", self.extensions)] if widen else []),
+            f"  ^bb0(%x: {a}, %y: {b}, %sum: {self.sum}):",
+            *widening,
             *(line for wide, zero in zip("uv", self.zeroPoints) if zero
               for line in (f"    %c{wide} = arith.constant {zero} : {self.sum}", f"    %z{wide} = arith.subi %{wide}, %c{wide} : {self.sum}")),
             f"    %p = arith.mul{kind} {', '.join(factors)} : {self.sum}",
@@ -89,33 +87,16 @@ class Contraction:
     def shape(self, names):
         return [self.sizes[name] for name in names]
 
-    @staticmethod
-    def operand(shape, element, values):
-        if element == "bf16":
-            return pl.to_bf16(values.standard_normal(shape))
-        if element[0] == "f":
-            return values.standard_normal(shape).astype(TYPES[element])
-        # Of the smaller types any, the least too.
-        bounds = np.iinfo(TYPES[element])
-        low, high = (-100, 100) if element == "i32" else (bounds.min, bounds.max + 1)
-        return np.where(values.random(shape) < 0.1, low, values.integers(low, high, shape)).astype(TYPES[element])
-
     def widened(self, operand, number):
-        if self.element == "bf16":
-            return pl.from_bf16(operand).astype(np.float64)
-        if self.sum[0] == "f":
-            return operand.astype(np.float64)
-        if self.element != self.sum and self.extensions[number] == "extui":
-            operand = operand.view(operand.dtype.str.replace("i", "u"))
-        return operand.astype(np.int64) - self.zeroPoints[number]
+        return self.elements.widened(operand, number) - self.zeroPoints[number]
 
 
 def check(contraction, engines, values):
     """What is wrong, or nothing."""
-    a = contraction.operand(contraction.shape(contraction.left), contraction.element, values)
-    b = contraction.operand(contraction.shape(contraction.right), contraction.element, values)
-    c = contraction.operand(contraction.shape(contraction.result), contraction.sum, values)
-    more = contraction.consumer.values(lambda shape: contraction.operand(shape, contraction.sum, values))
+    a = draw(contraction.shape(contraction.left), contraction.elements.operands[0], values)
+    b = draw(contraction.shape(contraction.right), contraction.elements.operands[1], values)
+    c = draw(contraction.shape(contraction.result), contraction.sum, values)
+    more = contraction.consumer.values(lambda shape: draw(shape, contraction.sum, values))
     parameters = {name: {"a": a, "b": b}[name] for name in contraction.parameters}
     arguments = [value for name, value in (("a", a), ("b", b)) if name not in parameters]
     have = [np.asarray(engine.loads(contraction.source(), parameters=parameters).main(*arguments, c, *more))

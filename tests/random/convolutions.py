@@ -11,7 +11,7 @@ are those of strict code and of the oracle, for every fourth. Exit status 1 if a
 """
 import numpy as np
 
-from products import TYPES, Consumer, choose_parameters, compare, run, tensor_type, with_parameters
+from products import ELEMENTS, Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, with_parameters
 
 # Letters: n batch, g groups, c channels, f channels of the result, m channels of the result for each of the image, and
 # d, h, w of the result; capitals are those of the filter.
@@ -72,16 +72,16 @@ class Convolution:
         self.strides = {letter: rng.choice(steps) for letter in self.space}
         self.dilations = {letter: rng.choice(steps) for letter in self.space}
         self.behind = {letter: rng.randrange(self.strides[letter]) for letter in self.space}
-        if self.isUnsigned:
-            self.element = self.sum = "i32"
-        elif self.isQuantised:
-            self.element, self.sum = "i8", "i32"
-        else:
-            self.element, self.sum = rng.choice([("f32", "f32")] * 4 + [("f64", "f64"), ("i32", "i32"), ("i8", "i32")])
-        # Pooling takes what it compares at its own width.
-        if self.pools and self.combiner != "sum":
-            self.element = self.sum
         self.isNamed = self.isQuantised or self.isUnsigned or self.pools or rng.random() < 0.5
+        types = [("i8", "i8", "i32")] if self.isQuantised else [("i32", "i32", "i32")] if self.isUnsigned else ELEMENTS
+        self.elements = Elements(rng, types)
+        self.sum = self.elements.sum
+        # Named operations widen as numbers with signs; pooling takes what it compares at its own width.
+        if self.isNamed and self.sum[0] == "i":
+            self.elements.extensions = ["extsi", "extsi"]
+        if self.pools:
+            element = self.elements.operands[0] if self.combiner == "sum" else self.sum
+            self.elements.operands = [element, element]
         self.before = {letter: 0 if self.isNamed else rng.choice([0, 0, 0, 1, 2]) for letter in self.space}
         self.unknown = {letter for letter in self.sizes if rng.random() < 0.15}
         self.adds = rng.random() < 0.4
@@ -93,7 +93,7 @@ class Convolution:
         self.consumer = Consumer(rng, self.result, self.sizes, self.unknown, self.sum)
         self.isStrict = rng.random() < 0.25
         self.parameters = choose_parameters(
-            rng, {"a": self.type(self.image, self.element), "b": self.type(self.filter, self.element)})
+            rng, {"a": self.type(self.image, self.elements.operands[0]), "b": self.type(self.filter, self.elements.operands[1])})
         self.depth = np.prod([size for letter, size in self.sizes.items() if letter not in self.result])
 
     def extent(self, letter):
@@ -113,7 +113,8 @@ class Convolution:
 
     def source(self):
         # The shapes of image and result may be the same object of Python.
-        image, weights = self.type(self.image, self.element), self.type(self.filter, self.element)
+        (a, b), (widening, factors) = self.elements.operands, self.elements.widening()
+        image, weights = self.type(self.image, a), self.type(self.filter, b)
         result = tensor_type(self.result, self.sizes, self.unknown, self.sum)
         final = tensor_type(self.consumer.final, self.sizes, self.unknown, self.sum)
         kind = "f" if self.sum[0] == "f" else "i"
@@ -138,28 +139,21 @@ class Convolution:
             maps = ", ".join(f"affine_map<({', '.join(self.loops)}) -> ({', '.join(results)})>" for results in (
                 [index.get(letter, letter) for letter in self.image], self.filter, self.result))
             kinds = ", ".join('"parallel"' if letter in self.result else '"reduction"' for letter in self.loops)
-            widen = self.element != self.sum
             lines += [
                 f"  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}",
                 f"      ins(%a, %b : {image}, {weights}) outs({start} : {result}) {{",
-                f"  ^bb0(%x: {self.element}, %y: {self.element}, %sum: {self.sum}):",
-                *([f"    %u = arith.extsi %x : {self.element} to {self.sum}",
-                   f"    %v = arith.extsi %y : {self.element} to {self.sum}"] if widen else []),
-                f"    %p = arith.mul{kind} {'%u, %v' if widen else '%x, %y'} : {self.sum}",
+                f"  ^bb0(%x: {a}, %y: {b}, %sum: {self.sum}):",
+                *widening,
+                f"    %p = arith.mul{kind} {', '.join(factors)} : {self.sum}",
                 f"    %s = arith.add{kind} %sum, %p : {self.sum}",
                 f"    linalg.yield %s : {self.sum}",
                 f"  }} -> {result}"]
         return with_parameters(
             "\n".join([*lines, *self.consumer.lines(), f"  return {self.consumer.value} : {final}", "}"]), self.parameters)
 
-    def operand(self, shape, element, values):
-        if element[0] == "f":
-            return values.standard_normal(shape).astype(TYPES[element])
-        return values.integers(-100, 100, shape).astype(TYPES[element])
-
     def reference(self, a, b, c):
         wide = np.float64 if self.sum[0] == "f" else np.int64
-        windows = a.astype(wide) - (3 if self.isQuantised else 0)
+        windows = self.elements.widened(a, 0) - (3 if self.isQuantised else 0)
         if self.isUnsigned:
             windows, c = (array.astype(np.int64) & 0xffffffff for array in (windows, c))
         letters = self.image
@@ -172,7 +166,7 @@ class Convolution:
             axes = tuple(letters.index(letter.upper()) for letter in self.space)
             best = {"max": np.max, "min": np.min}[self.combiner](windows, axis=axes)
             return {"max": np.maximum, "min": np.minimum}[self.combiner](best, c if self.adds else 0)
-        weights = np.ones(b.shape, wide) if self.pools else b.astype(wide) + (5 if self.isQuantised else 0)
+        weights = np.ones(b.shape, wide) if self.pools else self.elements.widened(b, 1) + (5 if self.isQuantised else 0)
         # Names of one letter each.
         want = np.einsum(f"{letters},{self.filter}->{self.result}", windows, weights, optimize=True)
         return want + c if self.adds else want
@@ -180,10 +174,10 @@ class Convolution:
 
 def check(convolution, engines, values):
     """What is wrong, or nothing."""
-    a = convolution.operand([convolution.extent(letter) for letter in convolution.image], convolution.element, values)
-    b = convolution.operand([convolution.sizes[letter] for letter in convolution.filter], convolution.element, values)
-    c = convolution.operand([convolution.sizes[letter] for letter in convolution.result], convolution.sum, values)
-    more = convolution.consumer.values(lambda shape: convolution.operand(shape, convolution.sum, values))
+    a = draw([convolution.extent(letter) for letter in convolution.image], convolution.elements.operands[0], values)
+    b = draw([convolution.sizes[letter] for letter in convolution.filter], convolution.elements.operands[1], values)
+    c = draw([convolution.sizes[letter] for letter in convolution.result], convolution.sum, values)
+    more = convolution.consumer.values(lambda shape: draw(shape, convolution.sum, values))
     parameters = {name: {"a": a, "b": b}[name] for name in convolution.parameters}
     arguments = [*(value for name, value in (("a", a), ("b", b)) if name not in parameters), c, *more]
 

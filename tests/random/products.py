@@ -11,6 +11,50 @@ import plimsoll as pl
 TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i16": np.int16, "i8": np.int8}
 
 
+# Of the left operand, the right one and the sum.
+ELEMENTS = [("f32", "f32", "f32")] * 4 + [("bf16", "bf16", "f32"), ("i8", "i8", "i32")] * 2 + [
+    ("f64", "f64", "f64"), ("f16", "f16", "f32"), ("i32", "i32", "i32"), ("i16", "i16", "i32"), ("i8", "i16", "i32"), ("i16", "i8", "i32")]
+
+
+class Elements:
+    """The types of a product, and how its operands are widened to that of the sum."""
+
+    def __init__(self, rng, types=ELEMENTS):
+        *self.operands, self.sum = rng.choice(types)
+        self.extensions = ["extf" if self.sum[0] == "f" else rng.choice(["extsi", "extsi", "extui"]) for _ in range(2)]
+
+    def widening(self):
+        """Lines of a body with %x and %y, and the names of the factors."""
+        lines, factors = [], []
+        for wide, narrow, element, extension in zip("uv", "xy", self.operands, self.extensions):
+            if element != self.sum:
+                lines.append(f"    %{wide} = arith.{extension} %{narrow} : {element} to {self.sum}")
+            factors.append(f"%{narrow if element == self.sum else wide}")
+        return lines, factors
+
+    def widened(self, operand, number):
+        element = self.operands[number]
+        if element == "bf16":
+            return pl.from_bf16(operand).astype(np.float64)
+        if self.sum[0] == "f":
+            return operand.astype(np.float64)
+        if element != self.sum and self.extensions[number] == "extui":
+            operand = operand.view(operand.dtype.str.replace("i", "u"))
+        return operand.astype(np.int64)
+
+
+def draw(shape, element, values):
+    """A tensor of random elements."""
+    if element == "bf16":
+        return pl.to_bf16(values.standard_normal(shape)) if len(shape) else pl.to_bf16(values.standard_normal(1)).reshape(())
+    if element[0] == "f":
+        return values.standard_normal(shape).astype(TYPES[element])
+    # Of the smaller types any, the least too.
+    bounds = np.iinfo(TYPES[element])
+    low, high = (-100, 100) if element == "i32" else (bounds.min, bounds.max + 1)
+    return np.where(values.random(shape) < 0.1, low, values.integers(low, high, shape)).astype(TYPES[element])
+
+
 def tensor_type(letters, sizes, unknown, element):
     return "tensor<" + "".join(("?" if letter in unknown else str(sizes[letter])) + "x" for letter in letters) + element + ">"
 
