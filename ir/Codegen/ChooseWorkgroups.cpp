@@ -43,6 +43,8 @@ constexpr int64_t contractionColumns = 64;
 constexpr int64_t rowsWorthASplit = 24;
 /// ... and the fewest rows, if there are as many for each core, that panels are copied for once more.
 constexpr int64_t rowsWorthPanels = 64;
+/// The same where panels are copied twice, from the windows of an image.
+constexpr int64_t rowsWorthWindows = 128;
 /// The fewest rows of one whose consumer needs whole rows, if there are as many for each core.
 constexpr int64_t leastWholeRows = 48;
 /// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-choose-panels).
@@ -78,7 +80,7 @@ int64_t rowTile(int64_t size, int64_t planned, const Host &host) {
       llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, planned)), registerRows));
 }
 
-/// Lines of rows of a workgroup: near `planned`, and such that all workgroups have the same number, if there is such a one.
+/// Lines of rows, or of columns, of a workgroup: near `planned`, and such that all workgroups have the same number, if there is such a one.
 int64_t lineTile(int64_t size, int64_t planned) {
   if (ShapedType::isDynamic(size))
     return planned;
@@ -254,7 +256,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
                            wholePanels(wanted, std::max(contractionColumns, roles.panelColumns)),
                            !roles.isOfTiles && pointsOf(roles.rows) >= rowsWorthASplit * host.cores,
                            roles.panelColumns)
-              : wanted);
+              : lineTile(sizes[loop], wanted));
       wanted = llvm::divideCeil(wanted, tiles[loop]);
       left = std::max<int64_t>(1, left / tiles[loop]);
     }
@@ -280,10 +282,10 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
             left, std::min<int64_t>(leastWholeRows, llvm::divideCeil(points, host.cores)) / rows);
       // Each workgroup copies the panels of its columns.
       else
-        left =
-            std::max(left, std::min<int64_t>(rowsWorthPanels,
-                                             llvm::divideCeil(pointsOf(roles.rows), host.cores)) /
-                               rows);
+        left = std::max(left,
+                        std::min<int64_t>(roles.readsWindows ? rowsWorthWindows : rowsWorthPanels,
+                                          llvm::divideCeil(pointsOf(roles.rows), host.cores)) /
+                            rows);
       tiles[loop] = std::min(most, left);
       // Register tiles run along the innermost rows.
       if (tiles[loop] > 1)
@@ -312,8 +314,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
   struct Roles {
     SmallVector<int64_t> columns, rows, batch;
     int64_t depth = INT64_MAX; // iterations of the reduction, where they are known
-    bool isOfTiles = false;
-    int64_t panelColumns = 1; // of the panels that there are
+    bool isOfTiles = false, readsWindows = false; // the panels of the latter are of an image
+    int64_t panelColumns = 1;                     // of the panels that there are
   };
 
   static Roles rolesOf(linalg::LinalgOp root, ArrayRef<int64_t> loops) {
@@ -326,6 +328,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         return;
       inRoot = loopsInRoot(op, root);
       roles.isOfTiles = isOfTiles(op, *product);
+      roles.readsWindows = readsWindows(op, product->panel);
       if (auto unpack = unpackingOf(op->getOperand(product->panel)))
         roles.panelColumns = unpack.getWidth();
       for (unsigned loop : product->depthLoops) {
