@@ -166,17 +166,20 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       return strategy(OperandForm::Tiles, OperandForm::Tiles,
                       groupSizeOf(op, product) * panelDepth / 2, columnsOf(2 * rowsOfTile),
                       "the host has tile registers for it");
+    UnpackPanelsOp unpack = unpackingOf(op->getOperand(product.panel));
     if (std::optional<Grouping> grouping = groupingOf(op, product);
-        grouping && mayConvertRows && !isAsWritten) {
-      const int64_t lines = linesOf(op, product, lanes, rows);
+        grouping && !isAsWritten && (unpack ? isRowCopyBounded(op, product) : mayConvertRows)) {
+      const int64_t lines = unpack ? 1 : linesOf(op, product, lanes, rows);
       return strategy(OperandForm::Groups, OperandForm::Groups, grouping->size() * panelDepth,
-                      columnsOf(2 * lanes, lines), "the host multiplies and adds several at once",
-                      lines, grouping);
+                      columnsOf(unpack ? unpack.getWidth() : 2 * lanes, lines),
+                      "the host multiplies and adds several at once", lines, grouping);
     }
+    // Of groups nothing else is made.
+    if (unpack && unpack.getGrouped())
+      return {};
     const bool widensRows = extensionOf(op, product.rows) && mayConvertRows,
                widensPanel = extensionOf(op, product.panel),
                widens = (widensRows || widensPanel) && rows >= rowsWorthAnotherForm;
-    UnpackPanelsOp unpack = unpackingOf(op->getOperand(product.panel));
     std::string because;
     if (widens)
       because = "widened once for " + read;

@@ -1,4 +1,5 @@
 #include "ir/Codegen/GroupedProducts.h"
+#include "ir/Codegen/PackedPanels.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Plim/ProductInstructions.h"
 
@@ -53,15 +54,31 @@ std::optional<Grouping> plim::ir::groupingOf(linalg::LinalgOp op, const Product 
   for (unsigned loop : product.depthLoops)
     if (!rows.isFunctionOfDim(loop) || !panel.isFunctionOfDim(loop))
       return std::nullopt;
+  auto positionOf = [&](unsigned loop) -> std::optional<unsigned> {
+    const std::optional<unsigned> dimension =
+        rows.getResultPosition(getAffineDimExpr(loop, op.getContext()));
+    const bool isAlone = llvm::count_if(rows.getResults(), [&](AffineExpr index) {
+                           return index.isFunctionOfDim(loop);
+                         }) == 1;
+    return isAlone ? dimension : std::nullopt;
+  };
+  best.isFlipped = best.element.isInteger(8) && extensionOf(op, product.rows)->getName() ==
+                                                    extensionOf(op, product.panel)->getName();
+  // What panels there are say what was chosen for them.
+  if (UnpackPanelsOp unpack = unpackingOf(op->getOperand(product.panel))) {
+    if (!unpack.getGrouped() || int64_t(unpack.getGroup()) != best.size())
+      return std::nullopt;
+    best.loop = panel.getDimPosition(unsigned(*unpack.getGrouped()));
+    return llvm::is_contained(product.depthLoops, best.loop) && positionOf(best.loop)
+               ? std::optional(best)
+               : std::nullopt;
+  }
   // The loop that wastes least, which is no part of a window of the rows; of several the one whose elements lie side by side.
   const int64_t size = best.size();
   double leastWaste = 2;
   for (unsigned loop : product.depthLoops) {
-    std::optional<unsigned> dimension =
-        rows.getResultPosition(getAffineDimExpr(loop, op.getContext()));
-    if (!dimension || llvm::count_if(rows.getResults(), [&](AffineExpr index) {
-                        return index.isFunctionOfDim(loop);
-                      }) != 1)
+    const std::optional<unsigned> dimension = positionOf(loop);
+    if (!dimension)
       continue;
     const int64_t iterations = op.getStaticLoopRanges()[loop];
     if (iterations == 1)
@@ -77,8 +94,6 @@ std::optional<Grouping> plim::ir::groupingOf(linalg::LinalgOp op, const Product 
   }
   if (leastWaste == 2)
     return std::nullopt;
-  best.isFlipped = best.element.isInteger(8) && extensionOf(op, product.rows)->getName() ==
-                                                    extensionOf(op, product.panel)->getName();
   return best;
 }
 

@@ -18,7 +18,7 @@ namespace {
 /// Bytes that a copy of the result with columns that fill vectors may have.
 constexpr int64_t mostOfResult = int64_t(1) << 16;
 /// The most elements of an image of a workgroup's windows that are copied in another form.
-constexpr int64_t mostWindowElementsCopied = int64_t(1) << 19;
+constexpr int64_t mostWindowElementsCopied = int64_t(1) << 22;
 
 /// An element of a copy that is no group.
 Value converted(OpBuilder &builder, Location loc, Operation *extension, Value element) {
@@ -27,22 +27,6 @@ Value converted(OpBuilder &builder, Location loc, Operation *extension, Value el
   IRMapping mapping;
   mapping.map(extension->getOperand(0), element);
   return builder.clone(*extension, mapping)->getResult(0);
-}
-
-/// A group of a copy, of the elements that there are.
-Value convertedGroup(OpBuilder &builder, Location loc, const Grouping &grouping,
-                     Operation *extension, ValueRange elements) {
-  SmallVector<Value> values(elements);
-  const unsigned bits = grouping.element.getIntOrFloatBitWidth();
-  for (Value &value : values)
-    if (value.getType().getIntOrFloatBitWidth() < bits)
-      value = arith::TruncIOp::create(builder, loc, builder.getIntegerType(bits),
-                                      converted(builder, loc, extension, value));
-  Value group = grouped(builder, loc, values);
-  if (!grouping.isFlipped)
-    return group;
-  Value tops = arith::ConstantIntOp::create(builder, loc, int32_t(0x80808080), 32);
-  return arith::XOrIOp::create(builder, loc, group, tops);
 }
 
 /// A tensor of a known shape with zeros in the innermost dimension, from `first`.
@@ -85,6 +69,21 @@ bool plim::ir::isSumOfWidenedProducts(linalg::LinalgOp op) {
          llvm::all_of(term->getOperands(), [&](Value factor) {
            return llvm::is_contained(extensions, factor.getDefiningOp());
          });
+}
+
+Value plim::ir::groupOf(OpBuilder &builder, Location loc, const Grouping &grouping,
+                        Operation *extension, ValueRange elements) {
+  SmallVector<Value> values(elements);
+  const unsigned bits = grouping.element.getIntOrFloatBitWidth();
+  for (Value &value : values)
+    if (value.getType().getIntOrFloatBitWidth() < bits)
+      value = arith::TruncIOp::create(builder, loc, builder.getIntegerType(bits),
+                                      converted(builder, loc, extension, value));
+  Value group = grouped(builder, loc, values);
+  if (!grouping.isFlipped)
+    return group;
+  Value tops = arith::ConstantIntOp::create(builder, loc, int32_t(0x80808080), 32);
+  return arith::XOrIOp::create(builder, loc, group, tops);
 }
 
 SmallVector<int64_t> plim::ir::mostExtents(Value tensor) {
@@ -163,8 +162,8 @@ Value copyGroups(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
       maps.push_back(readAt(index + element));
     copyPart(first, count, SmallVector<Value>(size_t(taken), operand), maps,
              [&](OpBuilder &b, Location at, ValueRange arguments) {
-               linalg::YieldOp::create(
-                   b, at, convertedGroup(b, at, grouping, extension, arguments.drop_back()));
+               linalg::YieldOp::create(b, at,
+                                       groupOf(b, at, grouping, extension, arguments.drop_back()));
              });
   };
   const OpFoldResult full = apply(symbol.floorDiv(size)), one = rewriter.getIndexAttr(1);
@@ -199,7 +198,7 @@ Value copyGroups(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
       elements.push_back(arith::SelectOp::create(
           b, at, there, tensor::ExtractOp::create(b, at, operand, indices), none));
     }
-    linalg::YieldOp::create(b, at, convertedGroup(b, at, grouping, extension, elements));
+    linalg::YieldOp::create(b, at, groupOf(b, at, grouping, extension, elements));
   });
   return memory;
 }

@@ -42,6 +42,10 @@ struct Grouping {
   int64_t size() const { return 32 / element.getIntOrFloatBitWidth(); }
 };
 
+/// A group, of the elements of an operand that there are.
+mlir::Value groupOf(mlir::OpBuilder &builder, mlir::Location loc, const Grouping &grouping,
+                    mlir::Operation *extension, mlir::ValueRange elements);
+
 /// A copy of an operand, in the form given (`grouping` for groups), made where `rewriter` stands, in memory of its own whose
 /// innermost dimensions are those of `innermost`, of at most `memory` iterations; all others have one element. Rows of the copy
 /// have `width` elements, zeros behind those of the operand, unless it is 0, and lie `padding` elements further apart.

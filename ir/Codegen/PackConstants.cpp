@@ -1,7 +1,9 @@
+#include "ir/Codegen/GroupedProducts.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Strategy.h"
+#include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/FixedValues.h"
@@ -33,6 +35,8 @@ constexpr int64_t bytesWorthOrder = int64_t(1) << 20;
 constexpr int64_t smallStride = 512, smallDepth = 512;
 
 struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
+  using PlimPackConstantsBase::PlimPackConstantsBase;
+
   void runOnOperation() override {
     host = hostOf(getOperation());
     FixedValues fixed(getOperation());
@@ -57,23 +61,37 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const AffineMap map = op.getMatchingIndexingMap(&panel);
     auto type = cast<RankedTensorType>(panel.get().getType());
     const Type element = type.getElementType();
-    // Those that are widened, in groups, or in tiles are copied.
-    if (!map.isProjectedPermutation() || !element.isIntOrFloat() ||
-        element.getIntOrFloatBitWidth() < 8 || extensionOf(op, product->panel) ||
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    if (!map.isProjectedPermutation() || !element.isIntOrFloat() || llvm::is_contained(sizes, 0) ||
+        sizes[product->column] < leastColumns)
+      return false;
+    if (groupsOf(op, *product))
+      return true;
+    // Those that are widened, or in tiles, are copied.
+    if (element.getIntOrFloatBitWidth() < 8 || extensionOf(op, product->panel) ||
         extensionOf(op, product->rows))
       return false;
-    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     const int64_t rows = iterations(op, product->rowLoops).value_or(INT64_MAX),
                   depth = iterations(op, product->depthLoops).value_or(INT64_MAX);
     const int64_t columns = sizes[product->column], bytes = element.getIntOrFloatBitWidth() / 8;
-    if (llvm::is_contained(sizes, 0) || columns < leastColumns)
-      return false;
     if (rows == 1)
       return isContiguousAlong(map, product->column) && columns >= wideWidth(op) &&
              type.getNumElements() * bytes >= bytesWorthOrder;
     return rows >= rowsWorthPanels &&
            (!isContiguousAlong(map, product->column) || depth > smallDepth ||
             type.getShape().back() * bytes >= smallStride);
+  }
+
+  /// The groups that plim-choose-panels takes, if it does.
+  std::optional<Grouping> groupsOf(linalg::LinalgOp op, const Product &product) const {
+    const bool isAsWritten = strict && isa<FloatType>(getElementTypeOrSelf(op->getResult(0)));
+    if (isAsWritten || isOfTiles(op, product))
+      return std::nullopt;
+    // Of images whose extents are not known nobody can say how much would be copied.
+    auto rows = cast<RankedTensorType>(op->getOperand(product.rows).getType());
+    if (readsWindows(op, product.rows) && !rows.hasStaticShape())
+      return std::nullopt;
+    return groupingOf(op, product);
   }
 
   int64_t lanes(linalg::LinalgOp op) const { return host.lanes(op->getResult(0).getType()); }
@@ -89,58 +107,109 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const AffineMap map = op.getMatchingIndexingMap(&operand);
     Value value = operand.get();
     auto type = cast<RankedTensorType>(value.getType());
-    const Type element = type.getElementType();
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     const bool isOneRow =
         llvm::all_of(product.rowLoops, [&](unsigned loop) { return sizes[loop] == 1; });
     const int64_t width = isOneRow ? wideWidth(op) : 2 * lanes(op);
-    const unsigned column = *map.getResultPosition(getAffineDimExpr(product.column, &getContext()));
+    auto dimensionOf = [&](unsigned loop) {
+      return map.getResultPosition(getAffineDimExpr(loop, &getContext()));
+    };
+    const unsigned column = *dimensionOf(product.column);
+    std::optional<Grouping> grouping = groupsOf(op, product);
+    std::optional<unsigned> grouped = grouping ? dimensionOf(grouping->loop) : std::nullopt;
 
-    const int64_t columns = type.getDimSize(column), panels = llvm::divideCeil(columns, width);
-    SmallVector<int64_t> shape(type.getShape());
-    shape[column] = panels * width;
-    if (shape[column] != columns) {
-      Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
-      Value empty = tensor::EmptyOp::create(builder, loc, shape, element);
-      Value zeros = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-      const SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
-          ones(shape.size(), builder.getIndexAttr(1));
-      value = tensor::InsertSliceOp::create(builder, loc, value, zeros, offsets,
-                                            tensor::getMixedSizes(builder, loc, value), ones);
-    }
+    // Dimensions that are split, and what their inner halves have.
+    SmallVector<int64_t> inner(size_t(type.getRank()), 1), shape(type.getShape());
+    inner[column] = width;
+    if (grouped)
+      inner[*grouped] = grouping->size();
+    for (auto [extent, half] : llvm::zip_equal(shape, inner))
+      extent = int64_t(llvm::alignTo(extent, half));
+    value = withZerosBehind(builder, loc, value, shape);
     SmallVector<int64_t> split;
-    SmallVector<ReassociationIndices> groups(shape.size());
+    SmallVector<ReassociationIndices> halves(shape.size());
     for (auto [dimension, extent] : llvm::enumerate(shape)) {
-      groups[dimension].push_back(int64_t(split.size()));
-      split.push_back(dimension == column ? panels : extent);
-      if (dimension == column) {
-        groups[dimension].push_back(int64_t(split.size()));
-        split.push_back(width);
+      halves[dimension].push_back(int64_t(split.size()));
+      split.push_back(extent / inner[dimension]);
+      if (dimension == column || grouped == dimension) {
+        halves[dimension].push_back(int64_t(split.size()));
+        split.push_back(inner[dimension]);
       }
     }
-    value = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, element),
-                                          value, groups);
+    value = tensor::ExpandShapeOp::create(
+        builder, loc, RankedTensorType::get(split, type.getElementType()), value, halves);
     // What is summed lies innermost, in the order of the loops.
     SmallVector<int64_t> rest;
     auto add = [&](ArrayRef<unsigned> loops) {
       for (unsigned loop : loops)
-        if (std::optional<unsigned> dimension =
-                map.getResultPosition(getAffineDimExpr(loop, &getContext()));
+        if (std::optional<unsigned> dimension = dimensionOf(loop);
             dimension && *dimension != column)
           rest.push_back(*dimension);
     };
     add(product.batchLoops);
     add(product.columnLoops);
     add(product.depthLoops);
-    SmallVector<int64_t> order = {groups[column].front()};
+    SmallVector<int64_t> order = {halves[column].front()};
     for (int64_t dimension : rest)
-      order.push_back(groups[size_t(dimension)].front());
-    order.push_back(groups[column].back());
+      order.push_back(halves[size_t(dimension)].front());
+    order.push_back(halves[column].back());
     SmallVector<int64_t> packedShape =
         llvm::map_to_vector(order, [&](int64_t dimension) { return split[size_t(dimension)]; });
-    Value memory = tensor::EmptyOp::create(builder, loc, packedShape, element);
-    value = linalg::TransposeOp::create(builder, loc, value, memory, order)->getResult(0);
-    operand.set(UnpackPanelsOp::create(builder, loc, type, value, column, rest));
+    Value memory = tensor::EmptyOp::create(builder, loc, packedShape,
+                                           grouping ? builder.getI32Type() : type.getElementType());
+    if (!grouping) {
+      value = linalg::TransposeOp::create(builder, loc, value, memory, order)->getResult(0);
+      operand.set(UnpackPanelsOp::create(builder, loc, type, value, column, rest, IntegerAttr(),
+                                         /*group=*/1));
+      return;
+    }
+    value = groupsOfSplit(builder, op, product, *grouping, value, memory, order,
+                          halves[*grouped].back());
+    operand.set(UnpackPanelsOp::create(builder, loc, type, value, column, rest,
+                                       builder.getI64IntegerAttr(*grouped), grouping->size()));
+  }
+
+  /// A tensor of known shape with zeros behind its elements, as many as `shape` has room for.
+  static Value withZerosBehind(OpBuilder &builder, Location loc, Value value,
+                               ArrayRef<int64_t> shape) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getShape() == shape)
+      return value;
+    const Type element = type.getElementType();
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    Value empty = tensor::EmptyOp::create(builder, loc, shape, element);
+    Value zeros = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+    const SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
+        ones(shape.size(), builder.getIndexAttr(1));
+    return tensor::InsertSliceOp::create(builder, loc, value, zeros, offsets,
+                                         tensor::getMixedSizes(builder, loc, value), ones);
+  }
+
+  /// What has the dimensions `order` of `value` and groups of the elements along `within`.
+  static Value groupsOfSplit(OpBuilder &builder, linalg::LinalgOp op, const Product &product,
+                             Grouping grouping, Value value, Value memory, ArrayRef<int64_t> order,
+                             int64_t within) {
+    const auto rank = unsigned(order.size());
+    SmallVector<AffineExpr> indices(rank + 1);
+    for (auto [position, dimension] : llvm::enumerate(order))
+      indices[size_t(dimension)] = builder.getAffineDimExpr(unsigned(position));
+    SmallVector<AffineMap> maps;
+    for (int64_t element = 0; element < grouping.size(); ++element) {
+      indices[size_t(within)] = builder.getAffineConstantExpr(element);
+      maps.push_back(AffineMap::get(rank, 0, indices, builder.getContext()));
+    }
+    maps.push_back(builder.getMultiDimIdentityMap(rank));
+    grouping.isFlipped = false;
+    Operation *extension = extensionOf(op, product.panel);
+    return linalg::GenericOp::create(
+               builder, op.getLoc(), memory.getType(),
+               SmallVector<Value>(size_t(grouping.size()), value), memory, maps,
+               SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+               [&](OpBuilder &b, Location at, ValueRange arguments) {
+                 linalg::YieldOp::create(
+                     b, at, groupOf(b, at, grouping, extension, arguments.drop_back()));
+               })
+        .getResult(0);
   }
 
   Host host;

@@ -277,8 +277,9 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       if (columnsOfPart != filled)
         shape = widenedShape(part.getDpsInits()[0], filled);
       const int64_t widened = shape.empty() ? 0 : filled;
-      std::optional<Copy> ready =
-          form == OperandForm::Prepared ? panelOf(rewriter, part, product, widened) : std::nullopt;
+      std::optional<Copy> ready = form == OperandForm::Prepared || grouping
+                                      ? panelOf(rewriter, part, product, widened)
+                                      : std::nullopt;
       // Of panels that are read in place the last one is copied.
       const bool isConverted = grouping || form == OperandForm::Widened;
       Grouping ofPanel = grouping.value_or(Grouping());

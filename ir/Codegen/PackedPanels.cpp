@@ -1,6 +1,7 @@
 #include "ir/Codegen/PackedPanels.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -50,6 +51,18 @@ bool isMultiple(OpFoldResult value, int64_t of) {
   const size_t index = size_t(position - variables->begin());
   return isMultiple((*loop.getLoopLowerBounds())[index], of) &&
          isMultiple((*loop.getLoopSteps())[index], of);
+}
+
+/// An element of a group of `group`.
+Value memberOf(OpBuilder &builder, Location loc, Value word, Value position, int64_t group,
+               Type element) {
+  Value bits = arith::ConstantIntOp::create(builder, loc, 32 / group, 32);
+  position = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), position);
+  Value by = arith::MulIOp::create(builder, loc, position, bits);
+  word = arith::ShRUIOp::create(builder, loc, word, by);
+  const Type integer = builder.getIntegerType(element.getIntOrFloatBitWidth());
+  word = arith::TruncIOp::create(builder, loc, integer, word);
+  return element == integer ? word : arith::BitcastOp::create(builder, loc, element, word);
 }
 
 /// What a slice is of, and where it begins there.
@@ -115,9 +128,18 @@ std::optional<Copy> plim::ir::panelOf(IRRewriter &rewriter, linalg::LinalgOp op,
   SmallVector<OpFoldResult> extents = {rewriter.getIndexAttr(1)};
   SmallVector<AffineExpr> read;
   SmallVector<int64_t> shape;
+  const int64_t group = int64_t(unpack.getGroup());
+  const AffineExpr symbol = rewriter.getAffineSymbolExpr(0);
   for (int64_t dimension : unpack.getRest()) {
-    offsets.push_back(place->offsets[size_t(dimension)]);
-    extents.push_back(sizes[size_t(dimension)]);
+    OpFoldResult offset = place->offsets[size_t(dimension)], extent = sizes[size_t(dimension)];
+    if (int64_t(unpack.getGrouped().value_or(column)) == dimension) {
+      if (!isMultiple(offset, group))
+        return std::nullopt;
+      offset = affine::makeComposedFoldedAffineApply(rewriter, loc, symbol.floorDiv(group), offset);
+      extent = affine::makeComposedFoldedAffineApply(rewriter, loc, symbol.ceilDiv(group), extent);
+    }
+    offsets.push_back(offset);
+    extents.push_back(extent);
     read.push_back(map.getResult(unsigned(dimension)));
     shape.push_back(getConstantIntValue(extents.back()).value_or(ShapedType::kDynamic));
   }
@@ -174,10 +196,20 @@ void plim::ir::unpackRest(func::FuncOp function) {
             const AffineExpr symbol = b.getAffineSymbolExpr(0);
             const OpFoldResult column = index(int64_t(op.getColumn()));
             SmallVector<Value> indices = {apply(symbol.floorDiv(op.getWidth()), column)};
-            for (int64_t dimension : op.getRest())
-              indices.push_back(apply(symbol, index(dimension)));
+            const auto group = int64_t(op.getGroup());
+            Value inGroup;
+            for (int64_t dimension : op.getRest()) {
+              const bool isGrouped = op.getGrouped() && int64_t(*op.getGrouped()) == dimension;
+              if (isGrouped)
+                inGroup = apply(symbol % group, index(dimension));
+              indices.push_back(
+                  apply(isGrouped ? symbol.floorDiv(group) : symbol, index(dimension)));
+            }
             indices.push_back(apply(symbol % op.getWidth(), column));
             Value element = tensor::ExtractOp::create(b, loc, op.getPanels(), indices);
+            if (inGroup)
+              element = memberOf(b, loc, element, inGroup, group,
+                                 op.getResult().getType().getElementType());
             linalg::YieldOp::create(b, loc, element);
           });
       if (isSlice)

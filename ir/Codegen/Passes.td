@@ -180,7 +180,8 @@ def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
     The operand with the columns of a product (`Products.h`) that is a constant, or computed from such, and that
     `plim-pack-panels` would copy in each call: it is brought into the order of panels here, which `plim-prepare-constants`
     computes once. `plim.unpack_panels` stands for the operand, and `plim-pack-panels` takes the panels from behind it.
-    Operands of other forms (groups, tiles, elements that are widened) are copied as before. A single row, which reads all of a
+    They hold groups where the host multiplies and adds such (`plim.dot_groups`), for any number of rows; what is widened, or for tile
+    registers, is copied as before. A single row, which reads all of a
     large operand once, gets panels of eight vectors, so that it reads memory in its order.
 
     ```mlir
@@ -194,6 +195,8 @@ def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::plim::ir::PlimDialect"];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Floats are multiplied and added as the source says">];
   let statistics = [
     Statistic<"packed", "packed", "operands whose panels are made once">];
 }

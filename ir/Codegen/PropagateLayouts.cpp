@@ -1,9 +1,9 @@
 #include "ir/Codegen/Passes.h"
-#include "ir/Transforms/Products.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/FixedValues.h"
+#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -142,10 +142,8 @@ struct PropagateLayouts : plim::ir::impl::PlimPropagateLayoutsBase<PropagateLayo
     /// A product whose filter is a constant gets its filters as columns.
     std::optional<Layout> layoutOfProduct(linalg::GenericOp op) {
       std::optional<Product> product = productOf(op);
-      const Type element = getElementTypeOrSelf(op->getResult(0).getType());
-      if (!product || !isa<FloatType>(element) ||
-          !llvm::all_of(op.getDpsInputs(), [&](Value input) {
-            return getElementTypeOrSelf(input.getType()) == element;
+      if (!product || !llvm::all_of(op->getOperandTypes(), [](Type type) {
+            return getElementTypeOrSelf(type).isIntOrFloat();
           }))
         return std::nullopt;
       OpOperand &filter = op->getOpOperand(product->rows);

@@ -131,7 +131,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
   }
   if (prepares) {
-    manager.addPass(createPlimPackConstants());
+    PlimPackConstantsOptions pack;
+    pack.strict = options.strict;
+    manager.addPass(createPlimPackConstants(pack));
     PlimPrepareConstantsOptions prepare;
     prepare.inlineConstantBytes = inlineBytesOf(options);
     manager.addPass(createPlimPrepareConstants(prepare));

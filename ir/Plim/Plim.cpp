@@ -114,14 +114,23 @@ LogicalResult UnpackPanelsOp::verify() {
   if (!isPermutationVector(all) || int64_t(all.size()) != result.getRank() ||
       panels.getRank() != result.getRank() + 1)
     return emitOpError("has other dimensions than its panels");
-  const int64_t width = std::max<int64_t>(1, getWidth());
+  const int64_t width = std::max<int64_t>(1, getWidth()), group = int64_t(getGroup());
+  const int64_t grouped = int64_t(getGrouped().value_or(uint64_t(column)));
+  const Type element = result.getElementType();
+  if (getGrouped() && (!element.isIntOrFloat() || (group != 2 && group != 4) || grouped == column ||
+                       element.getIntOrFloatBitWidth() > 32 / group))
+    return emitOpError("has groups of two or four elements that fit into 32 bits, of another "
+                       "dimension than its columns");
   SmallVector<int64_t> shape = {(result.getDimSize(unsigned(column)) + width - 1) / width};
   for (int64_t dimension : getRest())
-    shape.push_back(result.getDimSize(unsigned(dimension)));
+    shape.push_back(dimension == grouped
+                        ? llvm::divideCeil(result.getDimSize(unsigned(dimension)), group)
+                        : result.getDimSize(unsigned(dimension)));
   shape.push_back(getWidth());
-  if (panels.getShape() != ArrayRef(shape) || panels.getElementType() != result.getElementType())
-    return emitOpError("does not have the shape of its panels, which would be ")
-           << panels.clone(shape);
+  const Type elementOfPanels = getGrouped() ? IntegerType::get(getContext(), 32) : element;
+  if (panels.getShape() != ArrayRef(shape) || panels.getElementType() != elementOfPanels)
+    return emitOpError("does not have the type of its panels, which would be ")
+           << panels.clone(shape, elementOfPanels);
   return success();
 }
 

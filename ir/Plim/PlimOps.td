@@ -275,15 +275,20 @@ def Plim_UnpackPanelsOp : Plim_Op<"unpack_panels", [Pure]> {
     The tensor whose elements `panels` has in another order: first the number of a panel, which holds as many neighbours along dimension
     `column` of the result as the innermost dimension of `panels` has places, zeros behind the last; then the other dimensions of
     the result, in the order of `rest`; innermost the columns of the panel. So `result[k, n]` is `panels[n / 32, k, n % 32]` where 32 is that
-    width, `column` is 1 and `rest` is `[0]`.
+    width, `column` is 1 and `rest` is `[0]`. Panels for `plim.dot_groups` have elements of 32 bits that hold `group` neighbours along
+    dimension `grouped` of the result, the first in the low bits, zeros behind the last: integers of fewer bits than a member of a group
+    extended in either way.
 
     `plim-pack-constants` makes it, and `plim-pack-panels` reads the panels themselves in its place.
 
     ```mlir
     %w = plim.unpack_panels %panels {column = 1 : i64, rest = array<i64: 0>} : tensor<16x768x32xf32> -> tensor<768x500xf32>
+    %v = plim.unpack_panels %bytes {column = 1 : i64, rest = array<i64: 0>, grouped = 0 : i64, group = 4 : i64}
+        : tensor<16x192x32xi32> -> tensor<768x500xi8>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$panels, I64Attr:$column, DenseI64ArrayAttr:$rest);
+  let arguments = (ins AnyStaticShapeTensor:$panels, I64Attr:$column, DenseI64ArrayAttr:$rest,
+                       OptionalAttr<I64Attr>:$grouped, DefaultValuedAttr<I64Attr, "1">:$group);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$panels attr-dict `:` type($panels) `->` type($result)";
   let extraClassDeclaration = [{
