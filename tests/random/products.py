@@ -60,8 +60,13 @@ def tensor_type(letters, sizes, unknown, element):
 
 
 def choose_parameters(rng, types):
-    """Those of the first arguments, by name, that are parameters of the module instead: their extents are known, and NumPy has their type."""
-    return {name: kind for name, kind in types.items() if "?" not in kind and "bf16" not in kind and rng.random() < 0.4}
+    """Those of the first arguments, by name, that are parameters of the module instead: their extents are known."""
+    return {name: kind for name, kind in types.items() if "?" not in kind and rng.random() < 0.4}
+
+
+def bound(parameters, elements):
+    """What the module is given for parameters, arrays by name, whose elements are of these types."""
+    return {name: pl.Buffer(array, "bf16") if elements[name] == "bf16" else array for name, array in parameters.items()}
 
 
 def with_parameters(source, parameters):
