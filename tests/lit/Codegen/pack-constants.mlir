@@ -40,3 +40,22 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
     return %r, %s : tensor<3x500xf32>, tensor<1x500xf32>
   }
 }
+
+// -----
+
+// Pairs of bytes along the sum, the last one of 29 with a zero; for any number of rows.
+// CHECK-LABEL: func.func @groups
+//       CHECK:   %[[P:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [29, 500] [1, 1] : tensor<29x500xi8> into tensor<30x512xi8>
+//       CHECK:   %[[E:.*]] = tensor.expand_shape %[[P]] {{\[}}[0, 1], [2, 3]] {{.*}} into tensor<15x2x16x32xi8>
+//       CHECK:   %[[G:.*]] = linalg.generic {{.*}} ins(%[[E]], %[[E]] : {{.*}} outs(%{{.*}} : tensor<16x15x32xi32>)
+//       CHECK:     arith.extsi
+//       CHECK:   plim.unpack_panels %[[G]] {column = 1 : i64, group = 2 : i64, grouped = 0 : i64, rest = array<i64: 0>} : tensor<16x15x32xi32> -> tensor<29x500xi8>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @weights : memref<29x500xi8>
+  func.func @groups(%x: tensor<2x29xi8>, %out: tensor<2x500xi32>) -> tensor<2x500xi32> {
+    %g = memref.get_global @weights : memref<29x500xi8>
+    %w = bufferization.to_tensor %g restrict : memref<29x500xi8> to tensor<29x500xi8>
+    %r = linalg.matmul ins(%x, %w : tensor<2x29xi8>, tensor<29x500xi8>) outs(%out : tensor<2x500xi32>) -> tensor<2x500xi32>
+    return %r : tensor<2x500xi32>
+  }
+}

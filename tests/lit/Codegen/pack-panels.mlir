@@ -306,25 +306,28 @@ func.func private @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<
 
 // -----
 
-// Products of small integers: pairs of both operands, in 32 bits, rows in front of the panels; what an odd number leaves is an
-// op of its own.
+// Products of small integers: pairs of both operands, in 32 bits, rows in front of the panels; what an odd number leaves is a
+// pair with a zero.
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #sum = affine_map<(m, n, k) -> (m, n)>
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.features" = ["+avx2"]>>} {
 // CHECK-LABEL: func.func private @pairs(
-//       CHECK: tensor.expand_shape %{{.*}} output_shape [64, 16, 2]
-//       CHECK: %[[PANELS:.*]] = tensor.expand_shape %{{.*}} output_shape [16, 2, 48]
-//       CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64x16xi32>)
+//  CHECK-SAME: %[[A:.*]]: tensor<64x33xi8>, %[[B:.*]]: tensor<33x48xi8>,
+//       CHECK: linalg.generic {{.*}} ins(%[[A]], %[[A]] : {{.*}} outs(%{{.*}} : tensor<64x16xi32>)
 //       CHECK:   arith.extsi
 //       CHECK:   arith.ori
+//       CHECK: linalg.generic {{.*}} ins(%[[A]] : {{.*}} outs(%{{.*}} : tensor<64x1xi32>)
+//   CHECK-NOT:   arith.ori
+//       CHECK: %[[ROWS:.*]] = tensor.extract_slice %{{.*}}[0, 0] [64, 17] [1, 1]
 //       CHECK: scf.for %[[N:.*]] = %{{.*}} to %c48 step %c16
-//       CHECK:   %[[HALVES:.*]] = tensor.extract_slice %[[PANELS]][0, 0, %[[N]]] [16, 2, 16] [1, 1, 1]
-//       CHECK:   %[[PANEL:.*]] = linalg.generic {{.*}} ins(%[[HALVES]], %[[HALVES]] : {{.*}} outs(%{{.*}} : tensor<16x16xi32>)
-//       CHECK:   linalg.generic {{.*}} ins(%[[ROWS]], %[[PANEL]] : tensor<64x16xi32>, tensor<16x16xi32>)
+//       CHECK:   %[[PART:.*]] = tensor.extract_slice %[[B]][0, %[[N]]] [33, 16] [1, 1]
+//       CHECK:   linalg.generic {{.*}} ins(%[[PART]], %[[PART]] : {{.*}} outs(%{{.*}} : tensor<16x16xi32>)
+//       CHECK:   linalg.generic {{.*}} ins(%[[PART]] : {{.*}} outs(%{{.*}} : tensor<1x16xi32>)
+//       CHECK:   linalg.generic {{.*}} ins(%[[ROWS]], %{{.*}} : tensor<64x17xi32>, tensor<17x16xi32>)
 //       CHECK:     plim.dot_groups
-//       CHECK: linalg.matmul ins(%{{.*}} : tensor<64x1xi8>, tensor<1x48xi8>)
+//       CHECK: return
 func.func private @pairs(%a: tensor<64x33xi8>, %b: tensor<33x48xi8>, %c: tensor<64x48xi32>) -> tensor<64x48xi32>
     attributes {plim.dispatch_function} {
   %r = linalg.matmul ins(%a, %b : tensor<64x33xi8>, tensor<33x48xi8>) outs(%c : tensor<64x48xi32>)
@@ -355,7 +358,7 @@ func.func private @unsigned(%a: tensor<64x33xi16>, %b: tensor<33x48xi16>, %c: te
 // -----
 
 // Four bytes at a time, in one instruction. Both have signs: the rows get other top bits, and the product of a row of zeros with such
-// bits is taken from what is added to. Depth 33: one iteration is left.
+// bits is taken from what is added to.
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.features" = ["+avx512bw", "+avx512vnni", "+avx512bf16"]>>} {
 // CHECK-LABEL: func.func private @bytes(
@@ -371,12 +374,37 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<
 //       CHECK:     arith.subi
 //       CHECK:   linalg.generic {{.*}} ins(%[[ROWS]], %[[PANEL]] : {{.*}} outs(%[[LESS]] : tensor<64x16xi32>)
 //       CHECK:     plim.dot_groups %{{.*}}, %{{.*}}, %{{.*}} of i8
-//       CHECK: linalg.matmul ins(%{{.*}} : tensor<64x1xi8>, tensor<1x48xi8>)
-func.func private @bytes(%a: tensor<64x33xi8>, %b: tensor<33x48xi8>, %c: tensor<64x48xi32>) -> tensor<64x48xi32>
+func.func private @bytes(%a: tensor<64x32xi8>, %b: tensor<32x48xi8>, %c: tensor<64x48xi32>) -> tensor<64x48xi32>
     attributes {plim.dispatch_function} {
-  %r = linalg.matmul ins(%a, %b : tensor<64x33xi8>, tensor<33x48xi8>) outs(%c : tensor<64x48xi32>)
+  %r = linalg.matmul ins(%a, %b : tensor<64x32xi8>, tensor<32x48xi8>) outs(%c : tensor<64x48xi32>)
       -> tensor<64x48xi32>
   return %r : tensor<64x48xi32>
+}
+
+// Images are regrouped as they lie, all that the windows touch, once; three channels are a group with a zero.
+// CHECK-LABEL: func.func private @windows(
+//  CHECK-SAME: %[[IMAGE:.*]]: tensor<9x15x3xi8>, %[[FILTER:.*]]: tensor<3x3x3x32xi8>,
+//       CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[IMAGE]], %[[IMAGE]], %[[IMAGE]] : {{.*}} outs(%{{.*}} : tensor<9x15x1xi32>)
+//       CHECK: scf.for
+//       CHECK:   %[[PART:.*]] = tensor.extract_slice %[[FILTER]]
+//       CHECK:   linalg.generic {{.*}} ins(%[[PART]], %[[PART]], %[[PART]] : {{.*}} outs(%{{.*}} : tensor<3x3x1x16xi32>)
+//       CHECK:   linalg.generic {{.*}} "reduction", "reduction", "reduction"{{.*}} ins(%{{.*}}, %{{.*}} : tensor<9x15x1xi32>, tensor<3x3x1x16xi32>)
+//       CHECK:     plim.dot_groups
+func.func private @windows(%image: tensor<9x15x3xi8>, %filter: tensor<3x3x3x32xi8>, %sum: tensor<4x7x32xi32>)
+    -> tensor<4x7x32xi32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [affine_map<(h, w, f, kh, kw, c) -> (h * 2 + kh, w * 2 + kw, c)>,
+                                        affine_map<(h, w, f, kh, kw, c) -> (kh, kw, c, f)>,
+                                        affine_map<(h, w, f, kh, kw, c) -> (h, w, f)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%image, %filter : tensor<9x15x3xi8>, tensor<3x3x3x32xi8>) outs(%sum : tensor<4x7x32xi32>) {
+  ^bb0(%x: i8, %y: i8, %s: i32):
+    %u = arith.extsi %x : i8 to i32
+    %v = arith.extsi %y : i8 to i32
+    %p = arith.muli %u, %v : i32
+    %q = arith.addi %s, %p : i32
+    linalg.yield %q : i32
+  } -> tensor<4x7x32xi32>
+  return %r : tensor<4x7x32xi32>
 }
 
 // CHECK-LABEL: func.func private @floats(
