@@ -174,8 +174,8 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
                       columnsOf(unpack ? unpack.getWidth() : 2 * lanes, lines),
                       "the host multiplies and adds several at once", lines, grouping);
     }
-    // Of groups nothing else is made.
-    if (unpack && unpack.getGrouped())
+    // Of groups nothing else is made, and elements of fewer bits than bytes are in no other form.
+    if ((unpack && unpack.getGrouped()) || !hasVectorElements(op))
       return {};
     const bool widensRows = extensionOf(op, product.rows) && mayConvertRows,
                widensPanel = extensionOf(op, product.panel),
@@ -207,11 +207,11 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
                     columnsOf(most, lines), because, lines);
   }
 
-  /// Does plim-choose-register-tiles make tiles of it?
+  /// Does plim-choose-register-tiles make tiles of it, if its elements are such as vectors have?
   static bool isTileable(linalg::LinalgOp op, const Product &product, int64_t lanes) {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     const int64_t width = sizes[product.column];
-    return hasVectorElements(op) && !llvm::is_contained(sizes, 0) && 2 * lanes >= leastColumns &&
+    return !llvm::is_contained(sizes, 0) && 2 * lanes >= leastColumns &&
            (ShapedType::isDynamic(width) || width >= leastColumns);
   }
 

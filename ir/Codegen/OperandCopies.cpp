@@ -171,8 +171,10 @@ Value copyGroups(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
     copyOfMany(rewriter.getIndexAttr(0), full, rewriter.getAffineDimExpr(dimension) * size, size);
   // The last group, if it is not full.
   if (std::optional<int64_t> known = getConstantIntValue(all)) {
+    // Not at a constant: where windows move by one, their loop would seem to be as long as the operand.
     if (*known % size != 0)
-      copyOfMany(full, one, rewriter.getAffineConstantExpr(*known / size * size), *known % size);
+      copyOfMany(full, one, rewriter.getAffineDimExpr(dimension) * size + *known / size * size,
+                 *known % size);
     return memory;
   }
   const OpFoldResult rest = apply(symbol.ceilDiv(size) - symbol.floorDiv(size));

@@ -11,7 +11,7 @@ threads the results are equal, bit for bit. Exit status 1 if any was wrong; its 
 """
 import numpy as np
 
-from products import Consumer, Elements, bound, choose_parameters, compare, draw, run, tensor_type, with_parameters
+from products import Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, typed, with_parameters
 
 SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 24, 31, 32, 33, 48, 49, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257,
          512, 513, 600, 1025, 1100]
@@ -97,9 +97,9 @@ def check(contraction, engines, values):
     b = draw(contraction.shape(contraction.right), contraction.elements.operands[1], values)
     c = draw(contraction.shape(contraction.result), contraction.sum, values)
     more = contraction.consumer.values(lambda shape: draw(shape, contraction.sum, values))
-    parameters = bound({name: {"a": a, "b": b}[name] for name in contraction.parameters}, dict(zip("ab", contraction.elements.operands)))
-    arguments = [value for name, value in (("a", a), ("b", b)) if name not in parameters]
-    have = [np.asarray(engine.loads(contraction.source(), parameters=parameters).main(*arguments, c, *more))
+    operands = {name: typed(value, element) for name, value, element in zip("ab", (a, b), contraction.elements.operands)}
+    parameters = {name: operands.pop(name) for name in contraction.parameters}
+    have = [np.asarray(engine.loads(contraction.source(), parameters=parameters).main(*operands.values(), c, *more))
             for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
         return "one thread and two give different results"

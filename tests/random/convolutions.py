@@ -11,7 +11,7 @@ are those of strict code and of the oracle, for every fourth. Exit status 1 if a
 """
 import numpy as np
 
-from products import ELEMENTS, Consumer, Elements, bound, choose_parameters, compare, draw, run, tensor_type, with_parameters
+from products import ELEMENTS, Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, typed, with_parameters
 
 # Letters: n batch, g groups, c channels, f channels of the result, m channels of the result for each of the image, and
 # d, h, w of the result; capitals are those of the filter.
@@ -178,8 +178,9 @@ def check(convolution, engines, values):
     b = draw([convolution.sizes[letter] for letter in convolution.filter], convolution.elements.operands[1], values)
     c = draw([convolution.sizes[letter] for letter in convolution.result], convolution.sum, values)
     more = convolution.consumer.values(lambda shape: draw(shape, convolution.sum, values))
-    parameters = bound({name: {"a": a, "b": b}[name] for name in convolution.parameters}, dict(zip("ab", convolution.elements.operands)))
-    arguments = [*(value for name, value in (("a", a), ("b", b)) if name not in parameters), c, *more]
+    operands = {name: typed(value, element) for name, value, element in zip("ab", (a, b), convolution.elements.operands)}
+    parameters = {name: operands.pop(name) for name in convolution.parameters}
+    arguments = [*operands.values(), c, *more]
 
     def call(engine, **options):
         return np.asarray(engine.loads(convolution.source(), parameters=parameters, **options).main(*arguments))

@@ -8,12 +8,13 @@ import numpy as np
 import plimsoll as pl
 
 # Of bf16 NumPy has the bits.
-TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i16": np.int16, "i8": np.int8}
+TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "i4": np.int8}
 
 
 # Of the left operand, the right one and the sum.
 ELEMENTS = [("f32", "f32", "f32")] * 4 + [("bf16", "bf16", "f32"), ("i8", "i8", "i32")] * 2 + [
-    ("f64", "f64", "f64"), ("f16", "f16", "f32"), ("i32", "i32", "i32"), ("i16", "i16", "i32"), ("i8", "i16", "i32"), ("i16", "i8", "i32")]
+    ("f64", "f64", "f64"), ("f16", "f16", "f32"), ("i32", "i32", "i32"), ("i16", "i16", "i32"), ("i8", "i16", "i32"), ("i16", "i8", "i32"), ("i8", "i4", "i32"),
+    ("i4", "i8", "i32")]
 
 
 class Elements:
@@ -38,6 +39,8 @@ class Elements:
             return pl.from_bf16(operand).astype(np.float64)
         if self.sum[0] == "f":
             return operand.astype(np.float64)
+        if element == "i4":
+            return operand.astype(np.int64) & 15 if self.extensions[number] == "extui" else operand.astype(np.int64)
         if element != self.sum and self.extensions[number] == "extui":
             operand = operand.view(operand.dtype.str.replace("i", "u"))
         return operand.astype(np.int64)
@@ -50,8 +53,8 @@ def draw(shape, element, values):
     if element[0] == "f":
         return values.standard_normal(shape).astype(TYPES[element])
     # Of the smaller types any, the least too.
-    bounds = np.iinfo(TYPES[element])
-    low, high = (-100, 100) if element == "i32" else (bounds.min, bounds.max + 1)
+    bits = int(element[1:])
+    low, high = (-100, 100) if element == "i32" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
     return np.where(values.random(shape) < 0.1, low, values.integers(low, high, shape)).astype(TYPES[element])
 
 
@@ -64,9 +67,9 @@ def choose_parameters(rng, types):
     return {name: kind for name, kind in types.items() if "?" not in kind and rng.random() < 0.4}
 
 
-def bound(parameters, elements):
-    """What the module is given for parameters, arrays by name, whose elements are of these types."""
-    return {name: pl.Buffer(array, "bf16") if elements[name] == "bf16" else array for name, array in parameters.items()}
+def typed(array, element):
+    """An argument or a parameter whose type NumPy does not have."""
+    return pl.Buffer(array, element) if element in ("bf16", "i4") else array
 
 
 def with_parameters(source, parameters):
