@@ -1,7 +1,8 @@
 """One description of a model, written twice: as MLIR and as ONNX, with the same weights.
 
 The MLIR is what a front end writes: named operations of linalg where there is one, else linalg.generic.
-Weights are parameters of the module there and initialisers in ONNX. All is f32, all extents are known.
+Weights are parameters of the module there and initialisers in ONNX. All is f32 but what quantized.py adds,
+all extents are known.
 """
 
 import math
@@ -11,8 +12,8 @@ import numpy as np
 import onnx_file
 
 
-def type_of(shape):
-    return f"tensor<{''.join(f'{extent}x' for extent in shape)}f32>"
+def type_of(shape, element="f32"):
+    return f"tensor<{''.join(f'{extent}x' for extent in shape)}{element}>"
 
 
 def reassociation(shape, other):
@@ -35,12 +36,12 @@ def reassociation(shape, other):
 
 
 class Value:
-    def __init__(self, name, shape):
-        self.name, self.shape = name, tuple(shape)
+    def __init__(self, name, shape, element="f32"):
+        self.name, self.shape, self.element = name, tuple(shape), element
 
     @property
     def type(self):
-        return type_of(self.shape)
+        return type_of(self.shape, self.element)
 
 
 class Graph:
@@ -61,8 +62,11 @@ class Graph:
     def weight(self, *shape, scale=None):
         """Random, by default so that sums over all dimensions but one keep the size of what goes in."""
         scale = scale or (2 / max(1, math.prod(shape) // max(shape))) ** 0.5
-        value = Value(f"w{len(self.weights)}", shape)
-        self.weights[value.name] = (self.random.standard_normal(shape) * scale).astype(np.float32)
+        return self._weight((self.random.standard_normal(shape) * scale).astype(np.float32))
+
+    def _weight(self, array, element="f32"):
+        value = Value(f"w{len(self.weights)}", array.shape, element)
+        self.weights[value.name] = array
         self._globals.append(f"ml_program.global private @{value.name}"
                              f"(#ml_program.extern<{value.type}>) : {value.type}")
         self._line(f"%{value.name} = ml_program.global_load_const @{value.name} : {value.type}")
@@ -102,17 +106,23 @@ class Graph:
         self._constants[name] = array
         return name
 
-    def _value(self, shape, text):
-        value = Value(self._name(), shape)
+    def _value(self, shape, text, element="f32"):
+        value = Value(self._name(), shape, element)
         self._line(f"%{value.name} = {text}")
         return value
 
-    def _empty(self, shape):
-        return self._value(shape, f"tensor.empty() : {type_of(shape)}")
+    def _scalar(self, value, element="f32"):
+        name = self._name()
+        self._line(f"%{name} = arith.constant {f'{value:.9e}' if element[0] == 'f' else value} : {element}")
+        return f"%{name}"
 
-    def _filled(self, shape, scalar="%zero"):
-        out = self._empty(shape)
-        return self._value(shape, f"linalg.fill ins({scalar} : f32) outs(%{out.name} : {out.type}) -> {out.type}")
+    def _empty(self, shape, element="f32"):
+        return self._value(shape, f"tensor.empty() : {type_of(shape, element)}", element)
+
+    def _filled(self, shape, scalar="%zero", element="f32"):
+        out = self._empty(shape, element)
+        return self._value(shape, f"linalg.fill ins({scalar} : {element}) outs(%{out.name} : {out.type}) -> {out.type}",
+                           element)
 
     def _named(self, operation, inputs, out, attributes=""):
         operands = ", ".join(f"%{each.name}" for each in inputs)
@@ -125,22 +135,22 @@ class Graph:
         loops = ", ".join(f"d{i}" for i in range(len(iterators)))
         maps = ", ".join(f"affine_map<({loops}) -> ({each})>" for each in maps)
         kinds = ", ".join(f'"{each}"' for each in iterators)
-        scalars = ", ".join([*(f"%a{i}: f32" for i in range(len(inputs))), "%o: f32"])
+        scalars = ", ".join([*(f"%a{i}: {each.element}" for i, each in enumerate(inputs)), f"%o: {out.element}"])
         attributes = f"{{indexing_maps = [{maps}], iterator_types = [{kinds}]}}"
         operands = ", ".join(f"%{each.name}" for each in inputs)
         types = ", ".join(each.type for each in inputs)
         return self._value(out.shape, f"linalg.generic {attributes} ins({operands} : {types}) "
                                       f"outs(%{out.name} : {out.type}) {{\n^bb0({scalars}):\n{body}\n"
-                                      f"linalg.yield %r : f32 }} -> {out.type}")
+                                      f"linalg.yield %r : {out.element} }} -> {out.type}", out.element)
 
-    def _map(self, inputs, body, axis=None):
+    def _map(self, inputs, body, axis=None, element="f32"):
         """Element by element; inputs of rank 1 lie along `axis`, the last one unless told."""
         shape = inputs[0].shape
         loops = [f"d{i}" for i in range(len(shape))]
         every = ", ".join(loops)
         maps = [every if each.shape == shape else loops[len(shape) - 1 if axis is None else axis]
                 for each in inputs]
-        return self._generic(inputs, [*maps, every], self._empty(shape), ["parallel"] * len(shape), body)
+        return self._generic(inputs, [*maps, every], self._empty(shape, element), ["parallel"] * len(shape), body)
 
     # Operations.
 
@@ -272,7 +282,8 @@ class Graph:
         sides = f"[0, 0, {border}, {border}]"
         return self._value(shape, f"tensor.pad %{x.name} low{sides} high{sides} {{\n"
                                   "^bb0(%i: index, %j: index, %k: index, %l: index):\n"
-                                  f"tensor.yield {scalar} : f32 }} : {x.type} to {type_of(shape)}")
+                                  f"tensor.yield {scalar} : {x.element} }} : {x.type} to {type_of(shape, x.element)}",
+                           x.element)
 
     def convolution(self, x, filters, window, stride=1, depthwise=False):
         """Of an image stored by channels, with a border that keeps its size, and a bias."""

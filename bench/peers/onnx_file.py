@@ -5,8 +5,8 @@ Field numbers are those of onnx.proto (IR version 8, opset 17); the encoding is 
 
 import struct
 
-FLOAT, INT64 = 1, 7                               # TensorProto.DataType
-TYPES = {"float32": FLOAT, "int64": INT64}
+FLOAT, UINT8, INT8, INT32, INT64 = 1, 2, 3, 6, 7  # TensorProto.DataType
+TYPES = {"float32": FLOAT, "uint8": UINT8, "int8": INT8, "int32": INT32, "int64": INT64}
 
 
 def varint(value):
