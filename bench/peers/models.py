@@ -75,10 +75,15 @@ def lstm(graph):
         graph.output(value)
 
 
+# Filters and strides of blocks.
+MOBILENET = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1))
+RESNET = ((64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1))
+
+
 def resnet(graph):
     x = graph.relu(graph.convolution(graph.input(1, 3, 224, 224), 64, 7, 2))
     x = graph.max_pool(x, 3, 2)
-    for filters, stride in ((64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1)):
+    for filters, stride in RESNET:
         y = graph.relu(graph.convolution(x, filters, 3, stride))
         y = graph.convolution(y, filters, 3)
         if x.shape != y.shape:
@@ -89,8 +94,7 @@ def resnet(graph):
 
 def mobilenet(graph):
     x = graph.relu6(graph.convolution(graph.input(1, 3, 224, 224), 32, 3, 2))
-    for filters, stride in ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5,
-                            (1024, 2), (1024, 1)):
+    for filters, stride in MOBILENET:
         x = graph.relu6(graph.convolution(x, x.shape[1], 3, stride, depthwise=True))
         x = graph.relu6(graph.convolution(x, filters, 1))
     graph.output(graph.linear(graph.average(x), 1000))
@@ -107,7 +111,7 @@ def mlp_of_bytes(batch):
 def resnet_of_bytes(graph):
     x = graph.quantized_convolution(graph.quantize(graph.input(1, 3, 224, 224)), 64, 7, 2)
     x = graph.quantized_max_pool(x, 3, 2)
-    for filters, stride in ((64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1)):
+    for filters, stride in RESNET:
         y = graph.quantized_convolution(x, filters, 3, stride)
         y = graph.quantized_convolution(y, filters, 3, is_activated=False)
         if x.shape != y.shape:
@@ -116,10 +120,19 @@ def resnet_of_bytes(graph):
     graph.output(graph.linear(graph.average(graph.dequantize(x)), 1000))
 
 
+def mobilenet_of_bytes(graph):
+    x = graph.quantized_convolution(graph.quantize(graph.input(1, 3, 224, 224)), 32, 3, 2)
+    for filters, stride in MOBILENET:
+        x = graph.quantized_convolution(x, x.shape[1], 3, stride, depthwise=True)
+        x = graph.quantized_convolution(x, filters, 1)
+    graph.output(graph.linear(graph.average(graph.dequantize(x)), 1000))
+
+
 MODELS = {"mlp, batch 1": mlp(1), "mlp, batch 64": mlp(64), "attention, 12 x 1024 x 64": attention,
           "encoder, 128 x 768": encoder, "decoder step, 512 x 768": decoder, "lstm step, 512": lstm,
           "resnet-18": resnet, "mobilenet": mobilenet, "mlp of bytes, batch 1": mlp_of_bytes(1),
-          "mlp of bytes, batch 64": mlp_of_bytes(64), "resnet-18 of bytes": resnet_of_bytes}
+          "mlp of bytes, batch 64": mlp_of_bytes(64), "resnet-18 of bytes": resnet_of_bytes,
+          "mobilenet of bytes": mobilenet_of_bytes}
 # What differs by one step of a byte here differs further on: of the greatest element.
 TOLERANCE, TOLERANCE_OF_BYTES = 2e-4, 5e-2
 

@@ -52,11 +52,11 @@ class Graph(graph.Graph):
         self._node("DequantizeLinear", [x, *self._parameters(x)], value)
         return value
 
-    def quantized_convolution(self, x, filters, window, stride=1, is_activated=True):
+    def quantized_convolution(self, x, filters, window, stride=1, is_activated=True, depthwise=False):
         """Of an image stored by channels, with a border that keeps its size, a bias, and relu unless told otherwise."""
         batch, channels, height, width = x.shape
-        border, count = window // 2, channels * window**2
-        floats = self.random.standard_normal([filters, channels, window, window]) * (2 / count) ** 0.5
+        border, of_filter = window // 2, 1 if depthwise else channels
+        floats = self.random.standard_normal([filters, of_filter, window, window]) * (2 / (of_filter * window**2)) ** 0.5
         weight_scale = np.float32(np.abs(floats).max() / 127)
         weight = self._weight(np.rint(floats / weight_scale).astype(np.int8), "i8")
         bias = self._weight(np.rint(self.random.standard_normal(filters) * 0.1 / (x.scale * weight_scale)).astype(np.int32),
@@ -67,9 +67,10 @@ class Graph(graph.Graph):
         border_value = self._scalar(x.zero - 256 if x.zero > 127 else x.zero, "i8")
         none, offset = self._scalar(0, "i32"), self._scalar(x.zero, "i32")
         factor = "%a" if x.zero else "%u"
+        channel = "d1" if depthwise else "d4"
         sums = self._generic(
             [self._padded(x, border, border_value), weight],
-            [f"d0, d4, d2 * {stride} + d5, d3 * {stride} + d6", "d1, d4, d5, d6", "d0, d1, d2, d3"],
+            [f"d0, {channel}, d2 * {stride} + d5, d3 * {stride} + d6", "d1, d4, d5, d6", "d0, d1, d2, d3"],
             self._filled(shape, none, "i32"), ["parallel"] * 4 + ["reduction"] * 3,
             "%u = arith.extui %a0 : i8 to i32\n" + (f"%a = arith.subi %u, {offset} : i32\n" if x.zero else "") +
             f"%w = arith.extsi %a1 : i8 to i32\n%p = arith.muli {factor}, %w : i32\n%r = arith.addi %o, %p : i32")
@@ -81,7 +82,7 @@ class Graph(graph.Graph):
         weight_zero = self._constant(np.int8(0).reshape(()))
         self._node("QLinearConv", [x, *self._parameters(x), weight, self._constant(weight_scale.reshape(())), weight_zero,
                                    *self._parameters(value), bias], value,
-                   kernel_shape=[window] * 2, strides=[stride] * 2, pads=[border] * 4)
+                   kernel_shape=[window] * 2, strides=[stride] * 2, pads=[border] * 4, group=channels if depthwise else 1)
         return value
 
     def quantized_add(self, a, b):
