@@ -1,15 +1,60 @@
 #include "bench/harness/Contest.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <string>
 
 namespace plim::bench {
+
+namespace {
+
+/// While it lives this thread has a processor of its own, and all that there were when it was made have the others: kernels put
+/// threads of short tasks on one processor and leave them there, those of one candidate and not those of another.
+class ThreadsApart {
+public:
+  ThreadsApart() {
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
+      return;
+    cpu_set_t first, others = all;
+    CPU_ZERO(&first);
+    int processor = 0;
+    while (!CPU_ISSET(processor, &all))
+      ++processor;
+    CPU_SET(processor, &first);
+    CPU_CLR(processor, &others);
+    std::error_code gone;
+    for (const auto &task : std::filesystem::directory_iterator("/proc/self/task", gone)) {
+      const int thread = std::stoi(task.path().filename().string());
+      (void)sched_setaffinity(thread, sizeof others, thread == gettid() ? &first : &others);
+    }
+    areApart = true;
+  }
+  ~ThreadsApart() {
+    if (areApart)
+      (void)sched_setaffinity(0, sizeof all, &all);
+  }
+  ThreadsApart(const ThreadsApart &) = delete;
+  ThreadsApart &operator=(const ThreadsApart &) = delete;
+
+private:
+  cpu_set_t all;
+  bool areApart = false;
+};
+
+} // namespace
 
 void Contest::add(std::string name, std::function<void()> turn, double work, int64_t calls) {
   candidates.push_back({std::move(name), std::move(turn), work, calls, {}});
 }
 
 void Contest::run() {
+  for (Candidate &candidate : candidates)
+    candidate.turn();
+  const ThreadsApart apart;
   for (Candidate &candidate : candidates)
     candidate.turn();
   size_t round = 0;

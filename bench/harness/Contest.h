@@ -32,7 +32,8 @@ public:
   /// ceiling, are compared by work per time.
   void add(std::string name, std::function<void()> turn, double work = 0, int64_t calls = 1);
 
-  /// One unmeasured turn of each, then the rounds.
+  /// Two unmeasured turns of each, then the rounds. From the second turn on the calling thread has a processor of its own, where
+  /// there are several, and all others have the rest.
   void run();
 
 private:
