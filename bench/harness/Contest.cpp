@@ -55,12 +55,11 @@ void Contest::run() {
   for (Candidate &candidate : candidates)
     candidate.turn();
   const ThreadsApart apart;
-  for (Candidate &candidate : candidates)
-    candidate.turn();
   size_t round = 0;
   for ([[maybe_unused]] auto _ : state) {
     for (size_t i = 0; i < candidates.size(); ++i) {
       Candidate &candidate = candidates[(round + i) % candidates.size()];
+      candidate.turn();
       auto start = std::chrono::steady_clock::now();
       candidate.turn();
       std::chrono::duration<double> turn = std::chrono::steady_clock::now() - start;

@@ -32,8 +32,9 @@ public:
   /// ceiling, are compared by work per time.
   void add(std::string name, std::function<void()> turn, double work = 0, int64_t calls = 1);
 
-  /// Two unmeasured turns of each, then the rounds. From the second turn on the calling thread has a processor of its own, where
-  /// there are several, and all others have the rest.
+  /// One unmeasured turn of each, then the rounds, in which each turn has an unmeasured one before it: threads of the candidate
+  /// before may still look for work. In the rounds the calling thread has a processor of its own, where there are several, and
+  /// all other threads have the rest.
   void run();
 
 private:
