@@ -218,8 +218,9 @@ def PlimChoosePanels : Pass<"plim-choose-panels", "::mlir::func::FuncOp"> {
     fall on the same lines of the second-level cache. Lines of an image that do not fill vectors are copied beside each other.
 
     Operands that the product widens, such as f16, are widened when they are copied, for four rows and more, and so are rows of
-    a workgroup, up to 1024. Products of bf16 whose sum is f32, of integers of 8 bits, or of 16 with a sign, whose sum has 32, are
-    taken two or four iterations at a time where the host has an instruction for that, or left to its tile registers.
+    a workgroup, up to 1024, or all that its windows touch. Products and convolutions of bf16 whose sum is f32, of integers of up to 8 bits, or
+    of 16 with a sign, whose sum has 32, are taken two or four iterations of a loop at a time where the host has an instruction for that: of one that
+    is no part of a window of the rows, and wastes least. Products of matrices are left to tile registers where there are such.
 
     ```mlir
     linalg.matmul ins(%a, %b : tensor<64x2048xf32>, tensor<2048x128xf32>) outs(%c : tensor<64x128xf32>)

@@ -11,7 +11,7 @@ threads the results are equal, bit for bit. Exit status 1 if any was wrong; its 
 """
 import numpy as np
 
-from products import Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, typed, with_parameters
+from products import Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, with_parameters
 
 SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 24, 31, 32, 33, 48, 49, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257,
          512, 513, 600, 1025, 1100]
@@ -87,30 +87,35 @@ class Contraction:
     def shape(self, names):
         return [self.sizes[name] for name in names]
 
-    def widened(self, operand, number):
-        return self.elements.widened(operand, number) - self.zeroPoints[number]
+    def draw(self, values):
+        """Both operands by name, the other arguments, and what comes out."""
+        a, b = (draw(self.shape(names), element, values)
+                for names, element in zip((self.left, self.right), self.elements.operands))
+        c = draw(self.shape(self.result), self.sum, values)
+        more = self.consumer.values(lambda shape: draw(shape, self.sum, values))
+        wide = [self.elements.widened(each, number) - self.zeroPoints[number] for number, each in enumerate((a, b))]
+        want = np.einsum(f"{self.left},{self.right}->{self.result}", *wide, optimize=True)
+        if self.adds:
+            want = want + c
+        if self.sum == "i32":
+            want = want.astype(np.int32).astype(np.int64)  # sums wrap before anything reads them
+        return {"a": a, "b": b}, [c, *more], self.consumer.reference(want, more)
+
+    def compare(self, have, want):
+        """What is wrong, or nothing."""
+        return compare(have, want, self.sum, self.depth, self.consumer.terms)
 
 
 def check(contraction, engines, values):
     """What is wrong, or nothing."""
-    a = draw(contraction.shape(contraction.left), contraction.elements.operands[0], values)
-    b = draw(contraction.shape(contraction.right), contraction.elements.operands[1], values)
-    c = draw(contraction.shape(contraction.result), contraction.sum, values)
-    more = contraction.consumer.values(lambda shape: draw(shape, contraction.sum, values))
-    operands = {name: typed(value, element) for name, value, element in zip("ab", (a, b), contraction.elements.operands)}
+    operands, rest, want = contraction.draw(values)
+    operands = contraction.elements.typed(operands)
     parameters = {name: operands.pop(name) for name in contraction.parameters}
-    have = [np.asarray(engine.loads(contraction.source(), parameters=parameters).main(*operands.values(), c, *more))
+    have = [np.asarray(engine.loads(contraction.source(), parameters=parameters).main(*operands.values(), *rest))
             for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
         return "one thread and two give different results"
-    want = np.einsum(f"{contraction.left},{contraction.right}->{contraction.result}", contraction.widened(a, 0),
-                     contraction.widened(b, 1), optimize=True)
-    if contraction.adds:
-        want = want + c
-    if contraction.sum == "i32":
-        want = want.astype(np.int32).astype(np.int64)  # sums wrap before anything reads them
-    consumer = contraction.consumer
-    return compare(have[0], consumer.reference(want, more), contraction.sum, contraction.depth, consumer.terms)
+    return contraction.compare(have[0], want)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ are those of strict code and of the oracle, for every fourth. Exit status 1 if a
 """
 import numpy as np
 
-from products import ELEMENTS, Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, typed, with_parameters
+from products import ELEMENTS, Consumer, Elements, choose_parameters, compare, draw, run, tensor_type, with_parameters
 
 # Letters: n batch, g groups, c channels, f channels of the result, m channels of the result for each of the image, and
 # d, h, w of the result; capitals are those of the filter.
@@ -171,19 +171,28 @@ class Convolution:
         want = np.einsum(f"{letters},{self.filter}->{self.result}", windows, weights, optimize=True)
         return want + c if self.adds else want
 
+    def draw(self, values):
+        """Both operands by name, the other arguments, and what comes out."""
+        image, weights = self.elements.operands
+        a = draw([self.extent(letter) for letter in self.image], image, values)
+        b = draw([self.sizes[letter] for letter in self.filter], weights, values)
+        c = draw([self.sizes[letter] for letter in self.result], self.sum, values)
+        more = self.consumer.values(lambda shape: draw(shape, self.sum, values))
+        return {"a": a, "b": b}, [c, *more], self.consumer.reference(self.reference(a, b, c), more)
+
+    def compare(self, have, want):
+        """What is wrong, or nothing."""
+        return compare(have, want, self.sum, self.depth, self.consumer.terms)
+
 
 def check(convolution, engines, values):
     """What is wrong, or nothing."""
-    a = draw([convolution.extent(letter) for letter in convolution.image], convolution.elements.operands[0], values)
-    b = draw([convolution.sizes[letter] for letter in convolution.filter], convolution.elements.operands[1], values)
-    c = draw([convolution.sizes[letter] for letter in convolution.result], convolution.sum, values)
-    more = convolution.consumer.values(lambda shape: draw(shape, convolution.sum, values))
-    operands = {name: typed(value, element) for name, value, element in zip("ab", (a, b), convolution.elements.operands)}
+    operands, rest, want = convolution.draw(values)
+    operands = convolution.elements.typed(operands)
     parameters = {name: operands.pop(name) for name in convolution.parameters}
-    arguments = [*operands.values(), c, *more]
 
     def call(engine, **options):
-        return np.asarray(engine.loads(convolution.source(), parameters=parameters, **options).main(*arguments))
+        return np.asarray(engine.loads(convolution.source(), parameters=parameters, **options).main(*operands.values(), *rest))
 
     have = [call(engine) for engine in engines]
     if have[0].tobytes() != have[1].tobytes():
@@ -193,9 +202,7 @@ def check(convolution, engines, values):
                           for options in ({"numerics": "strict"}, {"oracle": True}))
         if strict.tobytes() != oracle.tobytes():
             return "strict code and the oracle give different results"
-    consumer = convolution.consumer
-    want = consumer.reference(convolution.reference(a, b, c), more)
-    return compare(have[0], want, convolution.sum, convolution.depth, consumer.terms)
+    return convolution.compare(have[0], want)
 
 
 if __name__ == "__main__":

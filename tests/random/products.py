@@ -33,6 +33,11 @@ class Elements:
             factors.append(f"%{narrow if element == self.sum else wide}")
         return lines, factors
 
+    def typed(self, operands):
+        """As arguments or parameters: NumPy does not have all types."""
+        return {name: pl.Buffer(array, element) if element in ("bf16", "i4") else array
+                for (name, array), element in zip(operands.items(), self.operands)}
+
     def widened(self, operand, number):
         element = self.operands[number]
         if element == "bf16":
@@ -65,11 +70,6 @@ def tensor_type(letters, sizes, unknown, element):
 def choose_parameters(rng, types):
     """Those of the first arguments, by name, that are parameters of the module instead: their extents are known."""
     return {name: kind for name, kind in types.items() if "?" not in kind and rng.random() < 0.4}
-
-
-def typed(array, element):
-    """An argument or a parameter whose type NumPy does not have."""
-    return pl.Buffer(array, element) if element in ("bf16", "i4") else array
 
 
 def with_parameters(source, parameters):
