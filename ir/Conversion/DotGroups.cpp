@@ -12,7 +12,10 @@ using namespace mlir;
 
 namespace {
 
-std::string intrinsicOf(Type element, unsigned width) {
+std::string intrinsicOf(Type element, unsigned width, bool isAArch64) {
+  if (isAArch64)
+    return element.isBF16() ? "llvm.aarch64.neon.bfdot.v4f32.v8bf16"
+                            : "llvm.aarch64.neon.usdot.v4i32.v16i8";
   const std::string bits = std::to_string(width);
   if (element.isBF16())
     return "llvm.x86.avx512bf16.dpbf16ps." + bits;
@@ -29,6 +32,7 @@ struct DotGroupsToLLVM : ConvertOpToLLVMPattern<plim::ir::DotGroupsOp> {
     for (Type element : {Type(BFloat16Type::get(context)), Type(IntegerType::get(context, 8)),
                          Type(IntegerType::get(context, 16))})
       widths[element] = plim::ir::widthOfDotGroups(module, element);
+    isAArch64 = plim::ir::isAArch64(module);
   }
 
   LogicalResult matchAndRewrite(plim::ir::DotGroupsOp op, OpAdaptor adaptor,
@@ -87,8 +91,8 @@ private:
     return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
   }
 
-  static Value instruction(OpBuilder &builder, Location loc, Type element, unsigned width, Value a,
-                           Value b, Value sum) {
+  Value instruction(OpBuilder &builder, Location loc, Type element, unsigned width, Value a,
+                    Value b, Value sum) const {
     auto numbers = VectorType::get(width / element.getIntOrFloatBitWidth(), element);
     SmallVector<Value> operands;
     for (Value operand : {a, b})
@@ -97,10 +101,10 @@ private:
     const bool addsItself = !element.isInteger(16);
     if (addsItself)
       operands.insert(operands.begin(), sum);
-    Value result =
-        LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(),
-                                      builder.getStringAttr(intrinsicOf(element, width)), operands)
-            .getResult(0);
+    Value result = LLVM::CallIntrinsicOp::create(
+                       builder, loc, sum.getType(),
+                       builder.getStringAttr(intrinsicOf(element, width, isAArch64)), operands)
+                       .getResult(0);
     return addsItself ? result : LLVM::AddOp::create(builder, loc, sum, result).getResult();
   }
 
@@ -137,6 +141,7 @@ private:
   }
 
   llvm::DenseMap<Type, unsigned> widths; // of vectors, by what groups hold
+  bool isAArch64 = false;
 };
 
 } // namespace

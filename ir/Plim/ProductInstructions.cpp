@@ -13,6 +13,12 @@ static std::optional<DeviceDescription> hostOf(ModuleOp module) {
   return failed(target) ? std::nullopt : std::optional(target->devices.front());
 }
 
+bool plim::ir::isAArch64(ModuleOp module) {
+  // Of x86-64 this is no feature.
+  std::optional<DeviceDescription> host = hostOf(module);
+  return host && host->hasFeature("neon");
+}
+
 unsigned plim::ir::widthOfDotGroups(ModuleOp module, Type element) {
   std::optional<DeviceDescription> host = hostOf(module);
   if (!host)
@@ -23,6 +29,9 @@ unsigned plim::ir::widthOfDotGroups(ModuleOp module, Type element) {
         return width;
     return 0U;
   };
+  if (isAArch64(module))
+    return widest({{element.isBF16() && host->hasFeature("bf16"), 128},
+                   {element.isInteger(8) && host->hasFeature("i8mm"), 128}});
   const bool hasShort = host->hasFeature("avx512vl");
   if (element.isBF16()) {
     const bool isThere = host->hasFeature("avx512bf16");

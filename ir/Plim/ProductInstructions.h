@@ -5,6 +5,9 @@
 
 namespace plim::ir {
 
+/// Are the instructions of the host of a module's target those of AArch64?
+bool isAArch64(mlir::ModuleOp module);
+
 /// Bits of the widest vectors whose groups of numbers of a type the host of a module's target multiplies and adds with one
 /// instruction (`plim.dot_groups`); 0 where there is none, or no target.
 unsigned widthOfDotGroups(mlir::ModuleOp module, mlir::Type element);

@@ -3,6 +3,7 @@
 // RUN: sed 's/FEATURES/"+avx2", "+avxvnni"/' %s | plimsoll-opt -plim-lower-to-llvm | FileCheck %s --check-prefixes=CHECK,BYTES256
 // RUN: sed 's/FEATURES/"+avx512bw", "+avx512vnni", "+avx512bf16"/' %s | plimsoll-opt -plim-lower-to-llvm | FileCheck %s --check-prefixes=CHECK,V512
 // RUN: sed 's/FEATURES/"+neon"/' %s | plimsoll-opt -plim-lower-to-llvm | FileCheck %s --check-prefixes=CHECK,WIDE,NONE
+// RUN: sed 's/FEATURES/"+neon", "+bf16", "+i8mm"/' %s | plimsoll-opt -plim-lower-to-llvm | FileCheck %s --check-prefixes=CHECK,ARM,NONE
 
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.features" = [FEATURES]>>} {
@@ -40,6 +41,7 @@ func.func @rest(%a: vector<3xi32>, %b: vector<3xi32>, %c: vector<3xi32>, %x: i32
 //              V512: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"{{.*}} : (vector<16xi32>, vector<64xi8>, vector<64xi8>) -> vector<16xi32>
 // BYTES256-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"{{.*}} : (vector<8xi32>, vector<32xi8>, vector<32xi8>) -> vector<8xi32>
 //          WIDE-NOT: llvm.call_intrinsic
+//       ARM-COUNT-4: llvm.call_intrinsic "llvm.aarch64.neon.usdot.v4i32.v16i8"{{.*}} : (vector<4xi32>, vector<16xi8>, vector<16xi8>) -> vector<4xi32>
 //             CHECK: llvm.return
 func.func @bytes(%a: vector<16xi32>, %b: vector<16xi32>, %c: vector<16xi32>) -> vector<16xi32> {
   %r = plim.dot_groups %a, %b, %c of i8 : vector<16xi32>, vector<16xi32>
@@ -48,6 +50,7 @@ func.func @bytes(%a: vector<16xi32>, %b: vector<16xi32>, %c: vector<16xi32>) -> 
 
 // CHECK-LABEL: llvm.func @floats(
 //         V512: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"{{.*}} : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
+//  ARM-COUNT-4: llvm.call_intrinsic "llvm.aarch64.neon.bfdot.v4f32.v8bf16"{{.*}} : (vector<4xf32>, vector<8xbf16>, vector<8xbf16>) -> vector<4xf32>
 // WIDE-COUNT-2: llvm.fmul {{.*}} : vector<16xf32>
 //        CHECK: llvm.return
 func.func @floats(%a: vector<16xi32>, %b: vector<16xi32>, %c: vector<16xf32>) -> vector<16xf32> {
