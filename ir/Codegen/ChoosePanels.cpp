@@ -172,7 +172,9 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       const int64_t lines = unpack ? 1 : linesOf(op, product, lanes, rows);
       return strategy(OperandForm::Groups, OperandForm::Groups, grouping->size() * panelDepth,
                       columnsOf(unpack ? unpack.getWidth() : 2 * lanes, lines),
-                      "the host multiplies and adds several at once", lines, grouping);
+                      unpack ? "the host multiplies and adds several at once, made at the link"
+                             : "the host multiplies and adds several at once",
+                      lines, grouping);
     }
     // Of groups nothing else is made, and elements of fewer bits than bytes are in no other form.
     if ((unpack && unpack.getGrouped()) || !hasVectorElements(op))

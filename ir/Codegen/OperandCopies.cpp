@@ -71,6 +71,27 @@ bool plim::ir::isSumOfWidenedProducts(linalg::LinalgOp op) {
          });
 }
 
+/// Numbers whose bits fill 32 together, the first in the low ones; 0 for those that are missing.
+static Value grouped(OpBuilder &builder, Location loc, ValueRange elements) {
+  const Type word = builder.getI32Type();
+  const unsigned bits = elements[0].getType().getIntOrFloatBitWidth();
+  Value group;
+  for (auto [position, element] : llvm::enumerate(elements)) {
+    Value value = element;
+    if (isa<FloatType>(value.getType()))
+      value = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), value);
+    value = arith::ExtUIOp::create(builder, loc, word, value);
+    if (position == 0) {
+      group = value;
+      continue;
+    }
+    Value by = arith::ConstantIntOp::create(builder, loc, int64_t(bits * position), 32);
+    group =
+        arith::OrIOp::create(builder, loc, group, arith::ShLIOp::create(builder, loc, value, by));
+  }
+  return group;
+}
+
 Value plim::ir::groupOf(OpBuilder &builder, Location loc, const Grouping &grouping,
                         Operation *extension, ValueRange elements) {
   SmallVector<Value> values(elements);
@@ -120,11 +141,11 @@ struct Layout {
   AffineMap read; // the operand's element that an element of the copy is
 };
 
-/// The groups of a copy of an operand, counted along `dimension`, in a tensor of `memory`, which is returned. `extents` are those of
-/// single elements.
-Value copyGroups(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
-                 const Grouping &grouping, unsigned dimension, const AffineMap &read, Value memory,
-                 ArrayRef<OpFoldResult> extents) {
+} // namespace
+
+Value plim::ir::copyGroups(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
+                           const Grouping &grouping, unsigned dimension, AffineMap read,
+                           Value memory, ArrayRef<OpFoldResult> extents) {
   const Location loc = op.getLoc();
   const auto rank = unsigned(extents.size());
   const int64_t size = grouping.size();
@@ -204,6 +225,8 @@ Value copyGroups(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number,
   });
   return memory;
 }
+
+namespace {
 
 Copy makeCopy(IRRewriter &rewriter, linalg::LinalgOp op, unsigned number, Layout layout,
               int64_t width, int64_t padding, OperandForm form, const Grouping *grouping) {
@@ -357,26 +380,6 @@ linalg::LinalgOp plim::ir::withCopy(IRRewriter &rewriter, linalg::LinalgOp op, u
                               element.setType(type);
                               rewriter.replaceOp(*element.user_begin(), element);
                             });
-}
-
-Value plim::ir::grouped(OpBuilder &builder, Location loc, ValueRange elements) {
-  const Type word = builder.getI32Type();
-  const unsigned bits = elements[0].getType().getIntOrFloatBitWidth();
-  Value group;
-  for (auto [position, element] : llvm::enumerate(elements)) {
-    Value value = element;
-    if (isa<FloatType>(value.getType()))
-      value = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), value);
-    value = arith::ExtUIOp::create(builder, loc, word, value);
-    if (position == 0) {
-      group = value;
-      continue;
-    }
-    Value by = arith::ConstantIntOp::create(builder, loc, int64_t(bits * position), 32);
-    group =
-        arith::OrIOp::create(builder, loc, group, arith::ShLIOp::create(builder, loc, value, by));
-  }
-  return group;
 }
 
 bool plim::ir::readsWindows(linalg::LinalgOp op, unsigned number) {

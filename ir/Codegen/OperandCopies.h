@@ -46,6 +46,12 @@ struct Grouping {
 mlir::Value groupOf(mlir::OpBuilder &builder, mlir::Location loc, const Grouping &grouping,
                     mlir::Operation *extension, mlir::ValueRange elements);
 
+/// Writes the groups of an operand, counted along `dimension` of the copy, into `memory`, a tensor, which is returned. `read`: the
+/// operand's element that a single element of the copy is; `extents` are counted in single elements.
+mlir::Value copyGroups(mlir::IRRewriter &rewriter, mlir::linalg::LinalgOp op, unsigned number,
+                       const Grouping &grouping, unsigned dimension, mlir::AffineMap read,
+                       mlir::Value memory, llvm::ArrayRef<mlir::OpFoldResult> extents);
+
 /// A copy of an operand, in the form given (`grouping` for groups), made where `rewriter` stands, in memory of its own whose
 /// innermost dimensions are those of `innermost`, of at most `memory` iterations; all others have one element. Rows of the copy
 /// have `width` elements, zeros behind those of the operand, unless it is 0, and lie `padding` elements further apart.
@@ -69,8 +75,5 @@ mlir::linalg::LinalgOp replaceWithColumns(
     llvm::ArrayRef<mlir::AffineMap> maps, llvm::ArrayRef<mlir::utils::IteratorType> kinds,
     llvm::ArrayRef<int64_t> shape,
     llvm::function_ref<void(mlir::OpBuilder &, mlir::Region &, mlir::Location)> makeBody);
-
-/// Numbers whose bits fill 32 together, the first in the low ones; 0 for those that are missing.
-mlir::Value grouped(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange elements);
 
 } // namespace plim::ir

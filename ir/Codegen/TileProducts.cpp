@@ -166,7 +166,6 @@ Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const P
                               int64_t mostDepth) {
   const Slices slices{rewriter, op.getLoc()};
   const Location loc = op.getLoc();
-  Value operand = op->getOperand(product.panel);
   const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product.panel));
   const unsigned depthLoop = product.depthLoops.front();
   const int64_t group = groupSizeOf(op, product), step = rowsOfTile * group;
@@ -174,75 +173,19 @@ Value plim::ir::panelForTiles(IRRewriter &rewriter, linalg::LinalgOp op, const P
                      columns = sizeOfLoop(rewriter, op, product.column),
                      zero = rewriter.getIndexAttr(0);
   const AffineExpr size = rewriter.getAffineSymbolExpr(0);
-  const OpFoldResult full = slices.apply(size.floorDiv(group), depth),
-                     filled = slices.apply(size.ceilDiv(group), depth),
+  const OpFoldResult filled = slices.apply(size.ceilDiv(group), depth),
                      whole = slices.apply(size.ceilDiv(step) * rowsOfTile, depth);
   const int64_t width =
       int64_t(llvm::alignTo(getConstantIntValue(columns).value_or(2 * rowsOfTile), rowsOfTile));
-
-  // Groups, whose elements are inputs each.
-  auto copyGroups = [&](Value all, OpFoldResult first, OpFoldResult count,
-                        function_ref<void(OpBuilder &, Location, ValueRange)> body,
-                        ValueRange inputs, ArrayRef<AffineMap> maps) {
-    Value part = slices.slice(all, {first, zero}, {count, columns});
-    SmallVector<AffineMap> mapsOfAll(maps);
-    mapsOfAll.push_back(rewriter.getMultiDimIdentityMap(2));
-    Value copy = linalg::GenericOp::create(
-                     rewriter, loc, part.getType(), inputs, part, mapsOfAll,
-                     SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel), body)
-                     .getResult(0);
-    return slices.insert(copy, all, {first, zero}, {count, columns});
-  };
-  auto readAt = [&](AffineExpr k) {
-    SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0));
-    dimensions[depthLoop] = k;
-    dimensions[product.column] = rewriter.getAffineDimExpr(1);
-    return map.replaceDimsAndSymbols(dimensions, {}, 2, 0);
-  };
+  SmallVector<AffineExpr> dimensions(op.getNumLoops(), rewriter.getAffineConstantExpr(0));
+  dimensions[depthLoop] = rewriter.getAffineDimExpr(0);
+  dimensions[product.column] = rewriter.getAffineDimExpr(1);
   Value all = tensor::EmptyOp::create(rewriter, loc,
                                       {int64_t(llvm::alignTo(mostDepth, step)) / group, width},
                                       rewriter.getI32Type());
-  SmallVector<AffineMap> maps;
-  for (int64_t position = 0; position < group; ++position)
-    maps.push_back(readAt(rewriter.getAffineDimExpr(0) * group + position));
-  all = copyGroups(
-      all, zero, full,
-      [](OpBuilder &b, Location at, ValueRange arguments) {
-        linalg::YieldOp::create(b, at, grouped(b, at, arguments.drop_back()));
-      },
-      SmallVector<Value>(size_t(group), operand), maps);
-
-  // The last group, if it is not full.
-  const OpFoldResult rest = slices.apply(size - rewriter.getAffineSymbolExpr(1), {filled, full});
-  if (getConstantIntValue(rest) != 0)
-    all = copyGroups(
-        all, full, rest,
-        [&](OpBuilder &b, Location at, ValueRange) {
-          auto value = [&](OpFoldResult known) {
-            return getValueOrCreateConstantIndexOp(b, at, known);
-          };
-          Value one = arith::ConstantIndexOp::create(b, at, 1),
-                last = arith::SubIOp::create(b, at, value(depth), one);
-          Value none = arith::ConstantOp::create(
-              b, at, b.getZeroAttr(getElementTypeOrSelf(operand.getType())));
-          Value column = linalg::IndexOp::create(b, at, 1);
-          SmallVector<Value> elements;
-          for (int64_t position = 0; position < group; ++position) {
-            Value k = value(slices.apply(size * group + position, full));
-            SmallVector<Value> indices;
-            for (AffineExpr index : map.getResults())
-              indices.push_back(index == b.getAffineDimExpr(depthLoop)
-                                    ? arith::MinSIOp::create(b, at, k, last).getResult()
-                                : index == b.getAffineDimExpr(product.column)
-                                    ? column
-                                    : arith::ConstantIndexOp::create(b, at, 0).getResult());
-            Value there = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, k, value(depth));
-            elements.push_back(arith::SelectOp::create(
-                b, at, there, tensor::ExtractOp::create(b, at, operand, indices), none));
-          }
-          linalg::YieldOp::create(b, at, grouped(b, at, elements));
-        },
-        {}, {});
+  const Grouping grouping{getElementTypeOrSelf(op->getOperand(product.panel).getType()), depthLoop};
+  all = copyGroups(rewriter, op, product.panel, grouping, /*dimension=*/0,
+                   map.replaceDimsAndSymbols(dimensions, {}, 2, 0), all, {depth, columns});
   all = slices.withZeros(all, {filled, zero},
                          {slices.apply(size - rewriter.getAffineSymbolExpr(1), {whole, filled}),
                           rewriter.getIndexAttr(width)});
