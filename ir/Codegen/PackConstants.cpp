@@ -87,9 +87,18 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const bool isAsWritten = strict && isa<FloatType>(getElementTypeOrSelf(op->getResult(0)));
     if (isAsWritten || isOfTiles(op, product))
       return std::nullopt;
-    // Of images whose extents are not known nobody can say how much would be copied.
-    auto rows = cast<RankedTensorType>(op->getOperand(product.rows).getType());
-    if (readsWindows(op, product.rows) && !rows.hasStaticShape())
+    // Workgroups bound what a parallel loop goes over, and nobody else.
+    OpOperand &rows = op->getOpOperand(product.rows);
+    auto isBounded = [&](auto dimension) {
+      return !ShapedType::isDynamic(std::get<1>(dimension)) ||
+             llvm::any_of(
+                 llvm::concat<const unsigned>(product.rowLoops, product.batchLoops),
+                 [&](unsigned loop) { return std::get<0>(dimension).isFunctionOfDim(loop); });
+    };
+    if (readsWindows(op, product.rows) &&
+        !llvm::all_of(llvm::zip_equal(op.getMatchingIndexingMap(&rows).getResults(),
+                                      cast<RankedTensorType>(rows.get().getType()).getShape()),
+                      isBounded))
       return std::nullopt;
     return groupingOf(op, product);
   }
