@@ -34,6 +34,8 @@ constexpr int64_t pointCost = 64;
 constexpr int64_t reducedElementCost = 8;
 /// Assumed trip count of a loop that is not known at load, and of one along rows that have to fit into a cache.
 constexpr int64_t unknownTripCount = 256, unknownRowLength = 1024;
+/// Points of a dispatch with such loops that workgroups are planned for, at most.
+constexpr int64_t mostUnknownPoints = int64_t(1) << 22;
 /// Of a dispatch with a contraction: as many workgroups for each core, if they are worth a task, so that the cores end
 /// together; the fewer there are, the more of what is loaded is used again.
 constexpr int64_t workgroupsPerCore = 4;
@@ -232,7 +234,10 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         points = cappedProduct(points, std::max<int64_t>(1, tripCount(sizes[loop])));
       return points;
     };
-    const int64_t points = pointsOf(loops);
+    int64_t points = pointsOf(loops);
+    // Unknown extents may all be small but one: what a workgroup keeps for a consumer is made for all that it may take.
+    if (llvm::any_of(loops, [&](int64_t loop) { return ShapedType::isDynamic(sizes[loop]); }))
+      points = std::min(points, mostUnknownPoints);
     const Roles roles = rolesOf(root, loops);
     const int64_t perCore = roles.isOfTiles ? tileWorkgroupsPerCore : workgroupsPerCore;
     int64_t left = std::max(planned, points / (perCore * host.cores));

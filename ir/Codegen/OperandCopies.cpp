@@ -383,7 +383,13 @@ linalg::LinalgOp plim::ir::withCopy(IRRewriter &rewriter, linalg::LinalgOp op, u
 }
 
 bool plim::ir::readsWindows(linalg::LinalgOp op, unsigned number) {
-  return !op.getMatchingIndexingMap(&op->getOpOperand(number)).isProjectedPermutation();
+  const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
+  return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+    unsigned loops = 0;
+    for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+      loops += index.isFunctionOfDim(loop) ? 1 : 0;
+    return loops > 1;
+  });
 }
 
 bool plim::ir::isRowCopyBounded(linalg::LinalgOp op, const Product &product) {
@@ -394,9 +400,11 @@ bool plim::ir::isRowCopyBounded(linalg::LinalgOp op, const Product &product) {
       elements = checkedMul(elements, extent).value_or(INT64_MAX);
     return !extents.empty() && elements <= mostWindowElementsCopied;
   }
+  // Rows may be read at strides; of the result they are dimensions.
+  const unsigned resultNumber = op.getDpsInitOperand(0)->getOperandNumber();
   int64_t rows = 1;
   for (unsigned loop : product.rowLoops) {
-    std::optional<int64_t> most = mostIterations(op, product.rows, loop);
+    std::optional<int64_t> most = mostIterations(op, resultNumber, loop);
     rows = most ? checkedMul(rows, *most).value_or(INT64_MAX) : INT64_MAX;
   }
   return rows <= mostRowsCopied;

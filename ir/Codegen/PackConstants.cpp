@@ -65,7 +65,8 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     if (!map.isProjectedPermutation() || !element.isIntOrFloat() || llvm::is_contained(sizes, 0) ||
         sizes[product->column] < leastColumns)
       return false;
-    if (groupsOf(op, *product))
+    // Columns that fill less than half of a vector are not worth what zeros beside them take.
+    if (groupsOf(op, *product) && 2 * sizes[product->column] >= lanes(op))
       return true;
     // Those that are widened, or in tiles, are copied.
     if (element.getIntOrFloatBitWidth() < 8 || extensionOf(op, product->panel) ||
@@ -119,7 +120,9 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     const bool isOneRow =
         llvm::all_of(product.rowLoops, [&](unsigned loop) { return sizes[loop] == 1; });
-    const int64_t width = isOneRow ? wideWidth(op) : 2 * lanes(op);
+    // No wider than the columns fill.
+    const int64_t width = std::min(isOneRow ? wideWidth(op) : 2 * lanes(op),
+                                   int64_t(llvm::alignTo(sizes[product.column], lanes(op))));
     auto dimensionOf = [&](unsigned loop) {
       return map.getResultPosition(getAffineDimExpr(loop, &getContext()));
     };

@@ -308,7 +308,8 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     SmallVector<unsigned> loops = product.rowLoops;
     SmallVector<int64_t> memory;
     for (unsigned loop : loops)
-      memory.push_back(mostIterations(op, product.rows, loop).value_or(mostRowsCopied));
+      memory.push_back(mostIterations(op, op.getDpsInitOperand(0)->getOperandNumber(), loop)
+                           .value_or(mostRowsCopied));
     llvm::append_range(loops, product.depthLoops);
     llvm::append_range(memory, depth);
     rewriter.setInsertionPoint(op);

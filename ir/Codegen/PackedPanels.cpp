@@ -1,4 +1,5 @@
 #include "ir/Codegen/PackedPanels.h"
+#include "ir/Codegen/TiledOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -117,9 +118,10 @@ std::optional<Copy> plim::ir::panelOf(IRRewriter &rewriter, linalg::LinalgOp op,
       map.getDimPosition(unsigned(unpack.getColumn())) != product.column)
     return std::nullopt;
   const auto column = unsigned(unpack.getColumn());
-  const int64_t ofPanel = unpack.getWidth(), columns = op.getStaticLoopRanges()[product.column];
-  if (width > ofPanel || ShapedType::isDynamic(columns) || columns > ofPanel ||
-      !isMultiple(place->offsets[column], ofPanel))
+  const int64_t ofPanel = unpack.getWidth();
+  std::optional<int64_t> most =
+      mostIterations(op, op.getDpsInitOperand(0)->getOperandNumber(), product.column);
+  if (width > ofPanel || !most || *most > ofPanel || !isMultiple(place->offsets[column], ofPanel))
     return std::nullopt;
   Location loc = op.getLoc();
   const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, operand);
@@ -144,9 +146,9 @@ std::optional<Copy> plim::ir::panelOf(IRRewriter &rewriter, linalg::LinalgOp op,
     shape.push_back(getConstantIntValue(extents.back()).value_or(ShapedType::kDynamic));
   }
   offsets.push_back(rewriter.getIndexAttr(0));
-  extents.push_back(rewriter.getIndexAttr(width != 0 ? width : columns));
+  extents.push_back(width != 0 ? OpFoldResult(rewriter.getIndexAttr(width)) : sizes[column]);
   read.push_back(map.getResult(column));
-  shape.push_back(width != 0 ? width : columns);
+  shape.push_back(getConstantIntValue(extents.back()).value_or(ShapedType::kDynamic));
   const SmallVector<OpFoldResult> ones(offsets.size(), rewriter.getIndexAttr(1));
   auto type = RankedTensorType::get(shape, unpack.getPanels().getType().getElementType());
   Value panel = tensor::ExtractSliceOp::create(rewriter, loc, type, unpack.getPanels(), offsets,
