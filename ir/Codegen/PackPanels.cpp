@@ -301,6 +301,11 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     return success();
   }
 
+  /// Are the indices of an operand loops?
+  static bool readsDimensions(linalg::LinalgOp op, unsigned number) {
+    return op.getMatchingIndexingMap(&op->getOpOperand(number)).isProjectedPermutation();
+  }
+
   /// All rows in another form, in front of the loop over the panels if `op` is in it.
   static Copy convertRows(IRRewriter &rewriter, linalg::LinalgOp op, const Product &product,
                           ArrayRef<int64_t> depth, ArrayRef<int64_t> mostOfRows, OperandForm form,
@@ -315,7 +320,11 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
     rewriter.setInsertionPoint(op);
     if (auto panels = dyn_cast<scf::ForOp>(op->getParentOp())) {
       moveLoopInvariantCode(panels);
-      if (panels.isDefinedOutsideOfLoop(op->getOperand(product.rows)))
+      // How far a loop goes that reads at strides only the result says, which is a part of what the loop over the panels carries.
+      const bool isKnownOutside = readsWindows(op, product.rows) ||
+                                  readsDimensions(op, product.rows) ||
+                                  llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
+      if (isKnownOutside && panels.isDefinedOutsideOfLoop(op->getOperand(product.rows)))
         rewriter.setInsertionPoint(panels);
     }
     if (form == OperandForm::Tiles)
