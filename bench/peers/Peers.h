@@ -63,7 +63,7 @@ struct Peer {
   std::function<void()> run; // writes c
 };
 
-/// The process again, with the environment in which peers take the kernels that fit this processor and let it go while
+/// The process again, with the environment in which peers take the kernels that fit this processor and let it go soon when
 /// they wait. To be called first in main().
 void prepareForPeers(char **argv);
 
