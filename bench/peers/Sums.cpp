@@ -77,7 +77,7 @@ void checkSum(const char *what, int64_t where, ElementType type, double have, do
 void countBest(benchmark::State &state) {
   double best = 0;
   for (const auto &[name, counter] : state.counters)
-    if (name.starts_with("vs_") && name != "vs_peak")
+    if (name.starts_with("vs_") && name != "vs_peak" && name != "vs_argument")
       best = best == 0 ? counter.value : std::min(best, counter.value);
   if (best != 0)
     state.counters["best"] = best;

@@ -21,7 +21,7 @@ double read(const runtime::Buffer &buffer, int64_t index);
 void checkSum(const char *what, int64_t where, runtime::ElementType type, double have, double sum,
               double magnitude, int64_t depth);
 
-/// The counter "best" of a contest: our speed by that of the fastest peer.
+/// The counter "best" of a contest: our speed by that of the fastest candidate that is neither "peak" nor "argument".
 void countBest(benchmark::State &state);
 
 } // namespace plim::bench
