@@ -107,27 +107,40 @@ Value plim::ir::groupOf(OpBuilder &builder, Location loc, const Grouping &groupi
   return arith::XOrIOp::create(builder, loc, group, tops);
 }
 
+/// An upper bound of an extent.
+static std::optional<int64_t> mostExtent(Value tensor, unsigned dimension) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dimension))
+    return type.getDimSize(dimension);
+  FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
+      presburger::BoundType::UB, {tensor, int64_t(dimension)}, nullptr, /*closedUB=*/true);
+  return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
+}
+
 SmallVector<int64_t> plim::ir::mostExtents(Value tensor) {
-  SmallVector<int64_t> shape(cast<RankedTensorType>(tensor.getType()).getShape());
-  for (auto [dimension, extent] : llvm::enumerate(shape))
-    if (ShapedType::isDynamic(extent)) {
-      FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
-          presburger::BoundType::UB, {tensor, int64_t(dimension)}, nullptr, /*closedUB=*/true);
-      if (failed(most))
-        return {};
-      extent = std::max<int64_t>(1, *most);
-    }
-  return shape;
+  SmallVector<int64_t> extents(size_t(cast<RankedTensorType>(tensor.getType()).getRank()));
+  for (auto [dimension, extent] : llvm::enumerate(extents)) {
+    std::optional<int64_t> most = mostExtent(tensor, unsigned(dimension));
+    if (!most)
+      return {};
+    extent = *most;
+  }
+  return extents;
 }
 
 SmallVector<int64_t> plim::ir::widenedShape(Value tensor, int64_t columns) {
-  SmallVector<int64_t> shape = mostExtents(tensor);
-  if (shape.empty())
-    return {};
-  shape.back() = columns;
-  int64_t bytes = getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth() / 8;
-  for (int64_t extent : shape)
-    bytes = checkedMul(bytes, extent).value_or(INT64_MAX);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape;
+  int64_t bytes =
+      checkedMul(columns, int64_t(type.getElementTypeBitWidth() / 8)).value_or(INT64_MAX);
+  for (unsigned dimension = 0; dimension + 1 < unsigned(type.getRank()); ++dimension) {
+    std::optional<int64_t> most = mostExtent(tensor, dimension);
+    if (!most)
+      return {};
+    shape.push_back(*most);
+    bytes = checkedMul(bytes, *most).value_or(INT64_MAX);
+  }
+  shape.push_back(columns);
   return bytes <= mostOfResult ? shape : SmallVector<int64_t>();
 }
 

@@ -117,10 +117,11 @@ LogicalResult UnpackPanelsOp::verify() {
   const int64_t width = std::max<int64_t>(1, getWidth()), group = int64_t(getGroup());
   const int64_t grouped = int64_t(getGrouped().value_or(uint64_t(column)));
   const Type element = result.getElementType();
-  if (getGrouped() && (!element.isIntOrFloat() || (group != 2 && group != 4) || grouped == column ||
-                       element.getIntOrFloatBitWidth() > 32 / group))
-    return emitOpError("has groups of two or four elements that fit into 32 bits, of another "
-                       "dimension than its columns");
+  if (getGrouped() && (!llvm::is_contained(getRest(), grouped) || (group != 2 && group != 4) ||
+                       !element.isIntOrFloat() || element.getIntOrFloatBitWidth() > 32 / group))
+    return emitOpError("has groups of two or four elements that fit into 32 bits, along a "
+                       "dimension other than that of "
+                       "its columns");
   SmallVector<int64_t> shape = {(result.getDimSize(unsigned(column)) + width - 1) / width};
   for (int64_t dimension : getRest())
     shape.push_back(dimension == grouped

@@ -652,3 +652,35 @@ func.func @tiles(%a: tensor<16x32xbf16>, %b: tensor<16x48xi32>, %s: tensor<16x48
   %r = plim.tile_product ins(%a, %b : tensor<16x32xbf16>, tensor<16x48xi32>) outs(%s : tensor<16x48xf32>) -> tensor<16x48xf32>
   return
 }
+
+// -----
+
+func.func @panels_of_another_type(%p: tensor<16x768x32xf32>) -> tensor<768x500xf64> {
+  // expected-error @below {{does not have the type of its panels, which would be 'tensor<16x768x32xf64>'}}
+  %w = plim.unpack_panels %p {column = 1 : i64, rest = array<i64: 0>} : tensor<16x768x32xf32> -> tensor<768x500xf64>
+  return %w : tensor<768x500xf64>
+}
+
+// -----
+
+func.func @groups_of_columns(%p: tensor<16x192x32xi32>) -> tensor<768x500xi8> {
+  // expected-error @below {{has groups of two or four elements that fit into 32 bits, along a dimension other than that of its columns}}
+  %w = plim.unpack_panels %p {column = 1 : i64, rest = array<i64: 0>, grouped = 1 : i64, group = 4 : i64} : tensor<16x192x32xi32> -> tensor<768x500xi8>
+  return %w : tensor<768x500xi8>
+}
+
+// -----
+
+func.func @groups_that_are_too_wide(%p: tensor<16x192x32xi32>) -> tensor<768x500xi16> {
+  // expected-error @below {{has groups of two or four elements that fit into 32 bits}}
+  %w = plim.unpack_panels %p {column = 1 : i64, rest = array<i64: 0>, grouped = 0 : i64, group = 4 : i64} : tensor<16x192x32xi32> -> tensor<768x500xi16>
+  return %w : tensor<768x500xi16>
+}
+
+// -----
+
+func.func @groups_without_zeros(%p: tensor<16x192x32xi32>) -> tensor<770x500xi8> {
+  // expected-error @below {{does not have the type of its panels, which would be 'tensor<16x193x32xi32>'}}
+  %w = plim.unpack_panels %p {column = 1 : i64, rest = array<i64: 0>, grouped = 0 : i64, group = 4 : i64} : tensor<16x192x32xi32> -> tensor<770x500xi8>
+  return %w : tensor<770x500xi8>
+}
