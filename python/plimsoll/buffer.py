@@ -109,7 +109,8 @@ def from_bf16(bits) -> np.ndarray:
     """
     if hasattr(bits, "_trace"):
         return bits.__array_function__(from_bf16, (type(bits),), (bits,), {})
-    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
+    upper = np.left_shift(np.asarray(bits, np.uint16), 16, dtype=np.uint32)
+    return np.asarray(upper).view(np.float32)
 
 
 @functools.cache

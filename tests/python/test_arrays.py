@@ -269,6 +269,10 @@ def test_bf16_conversions():
     np.testing.assert_array_equal(back[:7], [0, -0.0, 1, 1, 1.015625, inf, -inf])
     assert np.signbit(back[1]) and back[7] == np.inf
     assert np.isnan(pl.from_bf16(pl.to_bf16(np.array([np.nan, np.float32(np.nan)])))).all()
+    for value in (-1.5, np.float32(-1.5), np.array(-1.5)):
+        one = pl.from_bf16(pl.to_bf16(value))
+        assert one == -1.5 and one.shape == () and one.dtype == np.float32
+    assert pl.from_bf16(pl.to_bf16(np.zeros((0, 3)))).shape == (0, 3)
     x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
     assert (np.abs(pl.from_bf16(pl.to_bf16(x)) - x) <= np.abs(x) / 256).all()
 

@@ -54,7 +54,7 @@ class Elements:
 def draw(shape, element, values):
     """A tensor of random elements."""
     if element == "bf16":
-        return pl.to_bf16(values.standard_normal(shape)) if len(shape) else pl.to_bf16(values.standard_normal(1)).reshape(())
+        return pl.to_bf16(values.standard_normal(shape))
     if element[0] == "f":
         return values.standard_normal(shape).astype(TYPES[element])
     # Of the smaller types any, the least too.
