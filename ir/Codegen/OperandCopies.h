@@ -35,11 +35,12 @@ inline constexpr int64_t mostRowsCopied = 1024;
 
 /// Iterations of a loop of a reduction that are taken at a time: those that fill 32 bits together, with zeros behind the last.
 struct Grouping {
-  mlir::Type element; // of a group
-  unsigned loop;      // of the op
-  bool isFlipped{};   // is the top bit of each element another?
+  mlir::Type element;     // of a group
+  unsigned loop;          // of the op
+  bool isFlipped = false; // is the top bit of each element another?
 
   int64_t size() const { return 32 / element.getIntOrFloatBitWidth(); }
+  Grouping unflipped() const { return {element, loop}; }
 };
 
 /// A group, of the elements of an operand that there are.

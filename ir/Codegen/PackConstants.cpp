@@ -137,7 +137,7 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
       inner[*grouped] = grouping->size();
     for (auto [extent, half] : llvm::zip_equal(shape, inner))
       extent = int64_t(llvm::alignTo(extent, half));
-    value = withZerosBehind(builder, loc, value, shape);
+    value = padded(builder, loc, value, shape);
     SmallVector<int64_t> split;
     SmallVector<ReassociationIndices> halves(shape.size());
     for (auto [dimension, extent] : llvm::enumerate(shape)) {
@@ -175,15 +175,14 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
                                          /*group=*/1));
       return;
     }
-    value = groupsOfSplit(builder, op, product, *grouping, value, memory, order,
+    value = groupsOfSplit(builder, op, product, grouping->unflipped(), value, memory, order,
                           halves[*grouped].back());
     operand.set(UnpackPanelsOp::create(builder, loc, type, value, column, rest,
                                        builder.getI64IntegerAttr(*grouped), grouping->size()));
   }
 
   /// A tensor of known shape with zeros behind its elements, as many as `shape` has room for.
-  static Value withZerosBehind(OpBuilder &builder, Location loc, Value value,
-                               ArrayRef<int64_t> shape) {
+  static Value padded(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
     auto type = cast<RankedTensorType>(value.getType());
     if (type.getShape() == shape)
       return value;
@@ -199,8 +198,8 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
 
   /// What has the dimensions `order` of `value` and groups of the elements along `within`.
   static Value groupsOfSplit(OpBuilder &builder, linalg::LinalgOp op, const Product &product,
-                             Grouping grouping, Value value, Value memory, ArrayRef<int64_t> order,
-                             int64_t within) {
+                             const Grouping &grouping, Value value, Value memory,
+                             ArrayRef<int64_t> order, int64_t within) {
     const auto rank = unsigned(order.size());
     SmallVector<AffineExpr> indices(rank + 1);
     for (auto [position, dimension] : llvm::enumerate(order))
@@ -211,7 +210,6 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
       maps.push_back(AffineMap::get(rank, 0, indices, builder.getContext()));
     }
     maps.push_back(builder.getMultiDimIdentityMap(rank));
-    grouping.isFlipped = false;
     Operation *extension = extensionOf(op, product.panel);
     return linalg::GenericOp::create(
                builder, op.getLoc(), memory.getType(),

@@ -282,8 +282,7 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
                                       : std::nullopt;
       // Of panels that are read in place the last one is copied.
       const bool isConverted = grouping || form == OperandForm::Widened;
-      Grouping ofPanel = grouping.value_or(Grouping());
-      ofPanel.isFlipped = false;
+      const Grouping ofPanel = grouping ? grouping->unflipped() : Grouping();
       Copy panel = ready ? *ready
                          : copyOf(rewriter, part, product.panel, loops, memory, widened,
                                   /*padding=*/0, isConverted ? form : OperandForm::Copied,

@@ -134,7 +134,7 @@ std::optional<Copy> plim::ir::panelOf(IRRewriter &rewriter, linalg::LinalgOp op,
   const AffineExpr symbol = rewriter.getAffineSymbolExpr(0);
   for (int64_t dimension : unpack.getRest()) {
     OpFoldResult offset = place->offsets[size_t(dimension)], extent = sizes[size_t(dimension)];
-    if (int64_t(unpack.getGrouped().value_or(column)) == dimension) {
+    if (unpack.isGrouped(dimension)) {
       if (!isMultiple(offset, group))
         return std::nullopt;
       offset = affine::makeComposedFoldedAffineApply(rewriter, loc, symbol.floorDiv(group), offset);
@@ -201,7 +201,7 @@ void plim::ir::unpackRest(func::FuncOp function) {
             const auto group = int64_t(op.getGroup());
             Value inGroup;
             for (int64_t dimension : op.getRest()) {
-              const bool isGrouped = op.getGrouped() && int64_t(*op.getGrouped()) == dimension;
+              const bool isGrouped = op.isGrouped(dimension);
               if (isGrouped)
                 inGroup = apply(symbol % group, index(dimension));
               indices.push_back(

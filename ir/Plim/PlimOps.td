@@ -294,6 +294,8 @@ def Plim_UnpackPanelsOp : Plim_Op<"unpack_panels", [Pure]> {
   let extraClassDeclaration = [{
     /// Columns of a panel.
     int64_t getWidth() { return getPanels().getType().getShape().back(); }
+    /// Do elements of the panels hold neighbours along a dimension of the result?
+    bool isGrouped(int64_t dimension) { return getGrouped() && int64_t(*getGrouped()) == dimension; }
   }];
   let hasVerifier = 1;
 }

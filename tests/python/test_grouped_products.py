@@ -14,6 +14,19 @@ def engine(width):
     return pl.Engine(target=pl.Target("host-cpu", {"vector_bits": width}), isolation="none")
 
 
+def body(operands, total):
+    """Of the sum of products of two operands, each a type and what widens it."""
+    (left, widenLeft), (right, widenRight) = operands
+    kind = total[0]
+    return f"""  ^bb0(%x: {left}, %y: {right}, %s: {total}):
+    %u = arith.{widenLeft} %x : {left} to {total}
+    %v = arith.{widenRight} %y : {right} to {total}
+    %p = arith.mul{kind} %u, %v : {total}
+    %q = arith.add{kind} %s, %p : {total}
+    linalg.yield %q : {total}
+"""
+
+
 def source(shape, operands, total, isTransposed, isOpen):
     """The sum of products of two operands, each a type and what widens it."""
     m, n, k = shape
@@ -21,10 +34,9 @@ def source(shape, operands, total, isTransposed, isOpen):
     def tensor(rows, columns, element):
         return f"tensor<{'?x?' if isOpen else f'{rows}x{columns}'}x{element}>"
 
-    (left, widenLeft), (right, widenRight) = operands
+    (left, _), (right, _) = operands
     a, c = tensor(m, k, left), tensor(m, n, total)
     b = tensor(n, k, right) if isTransposed else tensor(k, n, right)
-    kind = total[0]
     return f"""
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> ({"n, k" if isTransposed else "k, n"})>
@@ -32,13 +44,7 @@ def source(shape, operands, total, isTransposed, isOpen):
 func.func @main(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
   %r = linalg.generic {{indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}}
       ins(%a, %b : {a}, {b}) outs(%c : {c}) {{
-  ^bb0(%x: {left}, %y: {right}, %s: {total}):
-    %u = arith.{widenLeft} %x : {left} to {total}
-    %v = arith.{widenRight} %y : {right} to {total}
-    %p = arith.mul{kind} %u, %v : {total}
-    %q = arith.add{kind} %s, %p : {total}
-    linalg.yield %q : {total}
-  }} -> {c}
+{body(operands, total)}  }} -> {c}
   return %r : {c}
 }}"""
 
@@ -100,13 +106,12 @@ def convolution(layouts, sizes, operands, total, isParameter):
     def extents(letters):
         return [sizes[letter] for letter in letters]
 
-    (left, widenLeft), (right, widenRight) = operands
+    (left, _), (right, _) = operands
     shape = [(sizes[each] - 1) * sizes["stride"] + sizes[each.upper()] if each in "hw" else sizes[each] for each in image]
     a, b, c = tensor(shape, left), tensor(extents(filters), right), tensor(extents(result), total)
     maps = ", ".join(f"affine_map<({', '.join(loops)}) -> ({', '.join(each)})>"
                      for each in ([index.get(letter, letter) for letter in image], filters, result))
     kinds = ", ".join('"parallel"' if letter in result else '"reduction"' for letter in loops)
-    kind = total[0]
     declared, argument, loaded = "", f"%b: {b}, ", ""
     if isParameter:
         declared, argument = f"ml_program.global private @b(#ml_program.extern<{b}>) : {b}\n", ""
@@ -115,13 +120,7 @@ def convolution(layouts, sizes, operands, total, isParameter):
 func.func @main(%a: {a}, {argument}%c: {c}) -> {c} {{
 {loaded}  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
       ins(%a, %b : {a}, {b}) outs(%c : {c}) {{
-  ^bb0(%x: {left}, %y: {right}, %s: {total}):
-    %u = arith.{widenLeft} %x : {left} to {total}
-    %v = arith.{widenRight} %y : {right} to {total}
-    %p = arith.mul{kind} %u, %v : {total}
-    %q = arith.add{kind} %s, %p : {total}
-    linalg.yield %q : {total}
-  }} -> {c}
+{body(operands, total)}  }} -> {c}
   return %r : {c}
 }}"""
 
