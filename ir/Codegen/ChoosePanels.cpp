@@ -65,6 +65,12 @@ constexpr int64_t largeRowStride = 4096;
 /// Rows that must use operands in another form, widened, in groups, or in tiles, for its making to pay.
 constexpr int64_t rowsWorthAnotherForm = 4;
 
+/// The same for elements of the result's type, if they are larger: as many bytes.
+int64_t panelDepthOf(linalg::LinalgOp op) {
+  const int64_t bits = getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth();
+  return panelDepth * 32 / std::max<int64_t>(32, bits);
+}
+
 /// Tiles of the loops of a reduction that have about `iterations` together: the inner ones whole, parts of the grouped one in
 /// whole groups.
 SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int64_t iterations,
@@ -80,7 +86,11 @@ SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int
       continue;
     }
     const int64_t unit = grouping && grouping->loop == product.depthLoops[i] ? grouping->size() : 1;
-    tiles[i] = left = std::max(unit, left / unit * unit);
+    left = std::max(unit, left / unit * unit);
+    // About equal numbers.
+    if (!ShapedType::isDynamic(size))
+      left = int64_t(llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, left)), unit));
+    tiles[i] = left;
     // Of several loops one that divides, if there is one that is not much smaller.
     for (int64_t tile = left; tiles.size() > 1 && !ShapedType::isDynamic(size) && 2 * tile > left;
          tile -= unit)
@@ -205,7 +215,7 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
                                      ? OperandForm::Copied
                                      : OperandForm::InPlace;
     // Prepared panels wider than two vectors are for a single row, of which nothing is read again.
-    return strategy(panel, rowsForm, most > 2 * lanes ? INT64_MAX / 2 : panelDepth,
+    return strategy(panel, rowsForm, most > 2 * lanes ? INT64_MAX / 2 : panelDepthOf(op),
                     columnsOf(most, lines), because, lines);
   }
 
@@ -272,15 +282,16 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
     if (!map.isProjectedPermutation() || map.getNumResults() < 2 ||
         map.getResults().back() != getAffineDimExpr(depth, op.getContext()))
       return false;
-    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    // Only where the block is as large each time.
-    if (ShapedType::isDynamic(sizes[row]) || ShapedType::isDynamic(sizes[depth]) ||
-        sizes[depth] % panelDepth != 0)
-      return false;
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     auto isAtLeast = [](int64_t size, int64_t least) {
       return ShapedType::isDynamic(size) || size >= least;
     };
-    return isAtLeast(sizes[product.column], columnsWorthACopy) && sizes[row] >= rowsWorthACopy &&
+    // Of unknown columns there may be no more than a workgroup takes.
+    const int64_t columns =
+        mostIterations(op, op.getDpsInitOperand(0)->getOperandNumber(), product.column)
+            .value_or(INT64_MAX);
+    return isAtLeast(sizes[depth], panelDepthOf(op) + 1) && columns >= columnsWorthACopy &&
+           isAtLeast(sizes[row], rowsWorthACopy) && isRowCopyBounded(op, product) &&
            isAtLeast(strideOf(op->getOperand(product.rows)), largeRowStride);
   }
 

@@ -407,8 +407,11 @@ struct PackPanels : plim::ir::impl::PlimPackPanelsBase<PackPanels> {
       return op;
     const unsigned row = product.rowLoops.front(), depth = product.depthLoops.front();
     rewriter.setInsertionPoint(columns);
+    const std::optional<int64_t> rows =
+        mostIterations(op, op.getDpsInitOperand(0)->getOperandNumber(), row);
     Copy copy = copyOf(rewriter, op, product.rows, {row, depth},
-                       {op.getStaticLoopRanges()[row], depthOfPanel}, /*width=*/0, rowPadding);
+                       {rows.value_or(mostRowsCopied), depthOfPanel},
+                       /*width=*/0, rowPadding);
     return withCopy(rewriter, op, product.rows, copy, {});
   }
 };
