@@ -40,8 +40,9 @@ constexpr int64_t rowsWorthAWindow = 16;
 /// Bytes between the rows of an operand from which on its columns are better copied: a panel that is not copied takes a
 /// line of the caches for each row, which for strides of powers of two are the same few.
 constexpr int64_t largeStride = 512;
-/// Rows of a panel that are as good where they lie, each on a page of its own, if they do not fall on the same sets.
-constexpr int64_t rowsInPlace = 64;
+/// Pages that the rows of a panel may lie on to be as good where they lie, if they do not fall on the same sets.
+constexpr int64_t pagesInPlace = 64;
+constexpr int64_t pageBytes = 4096;
 /// Bytes after which addresses fall on the same set of the second-level cache again, at least, and lines that are kept of one.
 constexpr int64_t secondLevelPeriod = int64_t(1) << 16, secondLevelLines = 32;
 /// The same lines of the nearest.
@@ -256,7 +257,7 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
     if (stride < largeStride)
       return decide(false, "its rows are short");
     const std::string apart = textOf("its rows lie " + Twine(stride) + " bytes apart");
-    if (depth > rowsInPlace)
+    if (depth * std::min(stride, pageBytes) > pagesInPlace * pageBytes)
       return decide(true, apart);
     return areKept(depth, stride, cacheSetPeriod, firstLevelLines)
                ? decide(false, "the nearest cache keeps its rows")

@@ -223,10 +223,10 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
   static std::string contractionTiles(linalg::LinalgOp root, ArrayRef<int64_t> loops,
                                       int64_t planned, MutableArrayRef<int64_t> tiles) {
     const Host host = hostOf(root);
-    // Rows of f32 of which cachedDepth elements fill half the second-level cache, and an eighth of it in f32.
+    // Rows of f32 of which cachedDepth elements fill half the second-level cache, and a quarter of it in f32.
     const int64_t sharedRows = std::max<int64_t>(48, host.secondLevelBytes / 2 /
                                                          (cachedDepth * int64_t(sizeof(float)))),
-                  resultElements = host.secondLevelBytes / 8 / int64_t(sizeof(float));
+                  resultElements = host.secondLevelBytes / 4 / int64_t(sizeof(float));
     const SmallVector<int64_t> sizes = root.getStaticLoopRanges();
     auto pointsOf = [&](ArrayRef<int64_t> some) {
       int64_t points = 1;
@@ -277,7 +277,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
         rowLength = std::max(rowLength, parallelPoints(op, unknownRowLength) / rows);
       });
-      mostRows = std::min(mostRows, std::max(leastWholeRows, 2 * resultElements / rowLength));
+      mostRows = std::min(mostRows, std::max(leastWholeRows, resultElements / rowLength));
     }
     int64_t rows = 1;
     auto tileRows = [&](int64_t loop, int64_t most) {
