@@ -63,7 +63,8 @@ constexpr int64_t columnsWorthACopy = 512;
 /// Bytes between the rows of that block from which on they are better copied.
 constexpr int64_t largeRowStride = 4096;
 
-/// Rows that must use operands in another form, widened, in groups, or in tiles, for its making to pay.
+/// Rows that must use operands in another form, widened, in groups, or in tiles, for its making to pay, where panels are copied
+/// anyway.
 constexpr int64_t rowsWorthAnotherForm = 4;
 
 /// The same for elements of the result's type, if they are larger: as many bytes.
@@ -178,8 +179,10 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
                       groupSizeOf(op, product) * panelDepth / 2, columnsOf(2 * rowsOfTile),
                       "the host has tile registers for it");
     UnpackPanelsOp unpack = unpackingOf(op->getOperand(product.panel));
+    const bool isWorthIt = rows >= rowsWorthWidening(op, product, host);
     if (std::optional<Grouping> grouping = groupingOf(op, product);
-        grouping && !isAsWritten && (unpack ? isRowCopyBounded(op, product) : mayConvertRows)) {
+        grouping && !isAsWritten &&
+        (unpack ? isRowCopyBounded(op, product) : isWorthIt && mayConvertRows)) {
       const int64_t lines = unpack ? 1 : linesOf(op, product, lanes, rows);
       return strategy(OperandForm::Groups, OperandForm::Groups, grouping->size() * panelDepth,
                       columnsOf(unpack ? unpack.getWidth() : 2 * lanes, lines),
@@ -192,7 +195,7 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       return {};
     const bool widensRows = extensionOf(op, product.rows) && mayConvertRows,
                widensPanel = extensionOf(op, product.panel),
-               widens = (widensRows || widensPanel) && rows >= rowsWorthAnotherForm;
+               widens = (widensRows || widensPanel) && isWorthIt;
     std::string because;
     if (widens)
       because = "widened once for " + read;
@@ -226,6 +229,18 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
     const int64_t width = sizes[product.column];
     return !llvm::is_contained(sizes, 0) && 2 * lanes >= leastColumns &&
            (ShapedType::isDynamic(width) || width >= leastColumns);
+  }
+
+  /// Rows from which on operands of narrower elements are better brought into another form before than widened as they are read.
+  /// What is read in order is widened in registers once for each register tile: floats in an instruction, integers in what
+  /// multiplies slowly.
+  static int64_t rowsWorthWidening(linalg::LinalgOp op, const Product &product, const Host &host) {
+    if (!liesInOrder(op, product) || !hasVectorElements(op))
+      return rowsWorthAnotherForm;
+    const int64_t ofTile = tileRowsOf(host).first;
+    return std::max(rowsWorthAnotherForm, isa<FloatType>(getElementTypeOrSelf(op->getResult(0)))
+                                              ? ofTile + ofTile / 2
+                                              : ofTile / 2);
   }
 
   /// Do the columns of the panel's operand lie side by side, and at no windows?

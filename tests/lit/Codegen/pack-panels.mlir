@@ -49,7 +49,7 @@ func.func private @transposed(%b: tensor<40x33xf32>, %a: tensor<8x33xf32>, %c: t
 // The left operand has the columns of a result that is stored by columns.
 // CHECK-LABEL: func.func private @swapped(
 //  CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<700x64xf32>
-//       CHECK: tensor.extract_slice %[[A]][%{{.*}}, %{{.*}}] [%{{.*}}, 16] [1, 1]
+//       CHECK: tensor.extract_slice %[[A]][%{{.*}}, %{{.*}}] [350, 16] [1, 1]
 //       CHECK: bufferization.materialize_in_destination
 #a = affine_map<(m, n, k) -> (k, m)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -446,7 +446,7 @@ func.func private @widened(%a: tensor<64x33xf16>, %b: tensor<33x48xf16>, %c: ten
 // With one block of the reduction, what reads the result takes each panel when it is done; the product has memory for one. The
 // last panel's columns of zeros are not copied back anywhere.
 // CHECK-LABEL: func.func private @consumed(
-//  CHECK-SAME: %{{[a-z0-9]*}}: tensor<64x100xf32>, %{{[a-z0-9]*}}: tensor<100x200xf32>, %[[O:[a-z0-9]*]]: tensor<64x200xf32>
+//  CHECK-SAME: %{{[a-z0-9]*}}: tensor<64x600xf32>, %{{[a-z0-9]*}}: tensor<600x200xf32>, %[[O:[a-z0-9]*]]: tensor<64x200xf32>
 //       CHECK: scf.for %{{.*}} to %c192 step %c16 iter_args(%{{.*}} = %[[O]])
 //       CHECK:   tensor.empty() : tensor<64x16xf32>
 //       CHECK:   linalg.fill {{.*}} -> tensor<64x16xf32>
@@ -459,12 +459,12 @@ func.func private @widened(%a: tensor<64x33xf16>, %b: tensor<33x48xf16>, %c: ten
 //   CHECK-NOT: linalg.matmul
 //       CHECK: return
 #both = affine_map<(m, n) -> (m, n)>
-func.func private @consumed(%a: tensor<64x100xf32>, %b: tensor<100x200xf32>, %o: tensor<64x200xf32>)
+func.func private @consumed(%a: tensor<64x600xf32>, %b: tensor<600x200xf32>, %o: tensor<64x200xf32>)
     -> tensor<64x200xf32> attributes {plim.dispatch_function} {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64x200xf32>
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x200xf32>) -> tensor<64x200xf32>
-  %r = linalg.matmul ins(%a, %b : tensor<64x100xf32>, tensor<100x200xf32>) outs(%f : tensor<64x200xf32>)
+  %r = linalg.matmul ins(%a, %b : tensor<64x600xf32>, tensor<600x200xf32>) outs(%f : tensor<64x200xf32>)
       -> tensor<64x200xf32>
   %s = linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
       ins(%r : tensor<64x200xf32>) outs(%o : tensor<64x200xf32>) {
