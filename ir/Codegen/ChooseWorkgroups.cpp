@@ -55,6 +55,9 @@ constexpr int64_t cachedDepth = 512;
 /// The same where tile registers compute it, and how much faster they are.
 constexpr int64_t tileWorkgroupsPerCore = 2, tileSpeed = 8;
 
+/// Columns of a workgroup that transposes, and its rows, at least: tiles in registers (plim-transpose-copies), and whole lines.
+constexpr int64_t transposedColumns = 256, transposedRows = 16;
+
 int64_t tripCount(int64_t size) { return ShapedType::isDynamic(size) ? unknownTripCount : size; }
 
 /// a * b, or the most work that makes a difference.
@@ -127,19 +130,40 @@ int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) 
   return points;
 }
 
+/// The loop of the result's innermost dimension, if it is one.
+AffineDimExpr columnOf(linalg::LinalgOp op) {
+  const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  return result.getNumResults() == 0 ? AffineDimExpr(nullptr)
+                                     : dyn_cast<AffineDimExpr>(result.getResults().back());
+}
+
 /// Is it a product, or another reduction of several operands whose columns lie side by side in one of them, so that a workgroup
 /// should have many?
 bool contractsColumns(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2)
     return false;
-  const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  auto column = result.getNumResults() == 0 ? AffineDimExpr(nullptr)
-                                            : dyn_cast<AffineDimExpr>(result.getResults().back());
+  const AffineDimExpr column = columnOf(op);
   return productOf(op) || (column && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
                              const AffineMap map = op.getMatchingIndexingMap(input);
                              return map.getNumResults() > 1 &&
                                     map.getResults().back().isFunctionOfDim(column.getPosition());
                            }));
+}
+
+/// The loop along which an operand's neighbours lie, if the result's neighbours are neither there nor of one element of it: such operands
+/// are read across.
+std::optional<unsigned> loopReadAcross(linalg::LinalgOp op) {
+  const AffineDimExpr column = columnOf(op);
+  if (!column || op.getNumReductionLoops() > 0)
+    return std::nullopt;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(input);
+    auto last = map.getNumResults() == 0 ? AffineDimExpr(nullptr)
+                                         : dyn_cast<AffineDimExpr>(map.getResults().back());
+    if (last && last != column && map.isFunctionOfDim(column.getPosition()))
+      return last.getPosition();
+  }
+  return std::nullopt;
 }
 
 /// Scalar operations per point of the parallel loops.
@@ -191,14 +215,30 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         untiledPoints = cappedProduct(untiledPoints, std::max<int64_t>(1, tripCount(size)));
     int64_t left = std::max<int64_t>(1, points / untiledPoints);
     std::string because = "each is worth a task";
-    if (contracts)
+    auto take = [&](int64_t loop, int64_t tile) {
+      tiles[loop] = tile;
+      left = std::max<int64_t>(
+          1, left / std::max<int64_t>(1, isWhole(sizes[loop], tile) ? sizes[loop] : tile));
+    };
+    const std::optional<unsigned> across = loopReadAcross(root);
+    if (contracts) {
       because = contractionTiles(root, loops.asArrayRef(), left, tiles);
-    else
-      for (int64_t loop : llvm::reverse(loops.asArrayRef())) {
-        tiles[loop] = left;
-        left = std::max<int64_t>(
-            1, left / std::max<int64_t>(1, isWhole(sizes[loop], left) ? sizes[loop] : left));
-      }
+    } else if (across && llvm::is_contained(loops.asArrayRef(), int64_t(*across)) &&
+               llvm::is_contained(loops.asArrayRef(), int64_t(columnOf(root).getPosition()))) {
+      because = "lines of what is read across are used whole";
+      const int64_t columns = columnOf(root).getPosition(),
+                    bits = getElementTypeOrSelf(root->getResult(0)).getIntOrFloatBitWidth(),
+                    rows =
+                        std::max(transposedRows, 8 * cacheLineBytes / std::max<int64_t>(8, bits));
+      take(columns, transposedColumns);
+      take(*across, std::max(rows, left / rows * rows));
+      for (int64_t loop : llvm::reverse(loops.asArrayRef()))
+        if (loop != columns && loop != int64_t(*across))
+          take(loop, left);
+    } else {
+      for (int64_t loop : llvm::reverse(loops.asArrayRef()))
+        take(loop, left);
+    }
     bool split = false;
     for (int64_t loop : loops.asArrayRef()) {
       int64_t &tile = tiles[loop];
@@ -357,10 +397,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       add(product->rowLoops, roles.rows);
     } else {
       // The innermost dimension of the result has the columns.
-      AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
-      auto column = result.getNumResults() == 0
-                        ? AffineDimExpr(nullptr)
-                        : dyn_cast<AffineDimExpr>(result.getResults().back());
+      const AffineDimExpr column = columnOf(root);
       if (column && llvm::is_contained(loops, int64_t(column.getPosition())))
         roles.columns.push_back(column.getPosition());
     }

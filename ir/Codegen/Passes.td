@@ -439,8 +439,8 @@ def PlimTransposeCopies : Pass<"plim-transpose-copies", "::mlir::func::FuncOp"> 
   let summary = "Transpose blocks of copies in vector registers";
   let description = [{
     A copy, widening or not, that reads along one loop and writes along another goes through tiles of as many vectors as one has
-    elements: rows are read, transposed in registers, and written. Elements have 32 bits and more; what is left of loops that
-    a tile does not divide stays a loop.
+    elements, 4, 8 or 16, whichever leaves least of the loops: rows are read, transposed in registers, and written. Elements are
+    bytes and larger; what is left of loops that a tile does not divide stays a loop.
 
     ```mlir
     %p = linalg.generic {indexing_maps = [(d0, d1) -> (d1, d0), (d0, d1) -> (d0, d1)]}

@@ -25,6 +25,12 @@ using namespace plim::ir;
 
 namespace {
 
+/// Rows of a tile, at most: with their transpose half the registers of hosts that have many, four columns of bytes are a quarter of
+/// a line.
+constexpr int64_t mostTileRows = 16, leastTileRows = 4;
+/// What an element costs that no tile has, where one in a tile of n rows costs 1 / n.
+constexpr double costOutsideTiles = 1.0;
+
 /// On copies that are still to be tiled, and on tiles.
 constexpr llvm::StringLiteral pendingAttr = "plim.pending", partAttr = "plim.part";
 
@@ -73,8 +79,25 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
     }
   }
 
-  /// Elements of a vector of what is written.
-  int64_t lanes(linalg::LinalgOp op) const { return host.lanes(op.getDpsInits()[0].getType()); }
+  /// Rows, and columns, of the tiles of a copy: such that little is left outside of them. 0 where tiles do not pay.
+  int64_t tileRows(linalg::LinalgOp op) const {
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    const int64_t most = std::min(mostTileRows, host.lanes(op.getDpsInits()[0].getType()));
+    double least = costOutsideTiles;
+    int64_t best = 0;
+    for (int64_t rows = leastTileRows; rows <= most; rows *= 2) {
+      double share = 1; // of the elements
+      for (int64_t size : {sizes[readLoop(op)], sizes.back()})
+        if (!ShapedType::isDynamic(size))
+          share *= double(size / rows * rows) / double(size);
+      const double cost = share / double(rows) + (1 - share) * costOutsideTiles;
+      if (cost < least) {
+        least = cost;
+        best = rows;
+      }
+    }
+    return best;
+  }
 
   /// The loop along which neighbours are read.
   static unsigned readLoop(linalg::LinalgOp op) {
@@ -90,7 +113,8 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
     const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     Type element = getElementTypeOrSelf(op.getDpsInits()[0].getType());
     if (!maps[0].isProjectedPermutation() || maps[0].getNumResults() < 2 || !maps[1].isIdentity() ||
-        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 32)
+        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
+        !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
       return false;
     // The elements as they are, or widened.
     Block &body = *op.getBlock();
@@ -106,19 +130,14 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
     const unsigned written = op.getNumLoops() - 1, read = readLoop(linalgOp);
     if (read == written || !maps[0].isFunctionOfDim(written))
       return false;
-    const int64_t count = lanes(linalgOp);
-    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    return count >= 2 && llvm::isPowerOf2_64(uint64_t(count)) && !llvm::is_contained(sizes, 0) &&
-           llvm::all_of(ArrayRef<unsigned>{read, written}, [&](unsigned loop) {
-             return ShapedType::isDynamic(sizes[loop]) || sizes[loop] >= count;
-           });
+    return !llvm::is_contained(op.getStaticLoopRanges(), 0) && tileRows(linalgOp) != 0;
   }
 
   LogicalResult tile(linalg::LinalgOp op) {
     IRRewriter rewriter(&getContext());
     rewriter.setInsertionPoint(op);
     SmallVector<int64_t> sizes(op.getNumLoops(), 1);
-    sizes[readLoop(op)] = sizes.back() = lanes(op);
+    sizes[readLoop(op)] = sizes.back() = tileRows(op);
     scf::SCFTilingOptions options;
     options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
     FailureOr<scf::SCFTilingResult> tiled =

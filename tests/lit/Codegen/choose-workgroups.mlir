@@ -41,3 +41,19 @@ func.func private @two(%a: memref<4000000xf32>, %o: memref<4000000xf32>, %p: mem
   bufferization.materialize_in_destination %n in restrict writable %p : (tensor<4000000xf32>, memref<4000000xf32>) -> ()
   return
 }
+
+// What is read across its lines is tiled in both directions, in rows that fill tiles of registers and lines.
+// CHECK-LABEL: func.func private @transposed(
+//  CHECK-SAME: plim.workgroups = #plim.workgroups<tiles = [64, 256], because = "lines of what is read across are used whole">
+func.func private @transposed(%a: memref<2048x2048xi8>, %o: memref<2048x2048xi8>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1>} {
+  %at = bufferization.to_tensor %a restrict : memref<2048x2048xi8> to tensor<2048x2048xi8>
+  %ot = bufferization.to_tensor %o restrict writable : memref<2048x2048xi8> to tensor<2048x2048xi8>
+  %m = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%at : tensor<2048x2048xi8>) outs(%ot : tensor<2048x2048xi8>) {
+  ^bb0(%x: i8, %old: i8):
+    linalg.yield %x : i8
+  } -> tensor<2048x2048xi8>
+  bufferization.materialize_in_destination %m in restrict writable %o : (tensor<2048x2048xi8>, memref<2048x2048xi8>) -> ()
+  return
+}

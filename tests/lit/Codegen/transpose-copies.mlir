@@ -96,3 +96,35 @@ func.func private @others(%b: tensor<3x64xf32>, %e: tensor<64x3xf32>, %c: tensor
   } -> tensor<64x64xf32>
   return %r, %s, %q : tensor<64x3xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+// Tiles have the rows that leave least outside of them: 16 of 48 and 64 bytes, 4 of 12.
+// CHECK-LABEL: func.func private @bytes(
+//       CHECK: scf.for %{{.*}} to %c64 step %c16
+//       CHECK:   scf.for %{{.*}} to %c48 step %c16
+// CHECK-COUNT-16: vector.transfer_read {{.*}}, vector<16xi8>
+// CHECK-COUNT-64: vector.shuffle
+// CHECK-COUNT-16: vector.transfer_write {{.*}} : vector<16xi8>
+// CHECK-LABEL: func.func private @twelve(
+//       CHECK: scf.for %{{.*}} to %c64 step %c4
+//       CHECK:   scf.for %{{.*}} to %c12 step %c4
+// CHECK-COUNT-4: vector.transfer_read {{.*}}, vector<4xi16>
+#t = affine_map<(k, n) -> (n, k)>
+#p = affine_map<(k, n) -> (k, n)>
+func.func private @bytes(%b: tensor<48x64xi8>, %e: tensor<64x48xi8>) -> tensor<64x48xi8> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#t, #p], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<48x64xi8>) outs(%e : tensor<64x48xi8>) {
+  ^bb0(%x: i8, %o: i8):
+    linalg.yield %x : i8
+  } -> tensor<64x48xi8>
+  return %r : tensor<64x48xi8>
+}
+func.func private @twelve(%b: tensor<12x64xi16>, %e: tensor<64x12xi16>) -> tensor<64x12xi16> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#t, #p], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<12x64xi16>) outs(%e : tensor<64x12xi16>) {
+  ^bb0(%x: i16, %o: i16):
+    linalg.yield %x : i16
+  } -> tensor<64x12xi16>
+  return %r : tensor<64x12xi16>
+}
