@@ -226,8 +226,9 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     } else if (across && llvm::is_contained(loops.asArrayRef(), int64_t(*across)) &&
                llvm::is_contained(loops.asArrayRef(), int64_t(columnOf(root).getPosition()))) {
       because = "lines of what is read across are used whole";
-      const int64_t columns = columnOf(root).getPosition(),
-                    bits = getElementTypeOrSelf(root->getResult(0)).getIntOrFloatBitWidth(),
+      const int64_t columns = columnOf(root).getPosition();
+      Type element = getElementTypeOrSelf(root->getResult(0));
+      const int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64,
                     rows =
                         std::max(transposedRows, 8 * cacheLineBytes / std::max<int64_t>(8, bits));
       take(columns, transposedColumns);

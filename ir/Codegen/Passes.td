@@ -440,7 +440,8 @@ def PlimTransposeCopies : Pass<"plim-transpose-copies", "::mlir::func::FuncOp"> 
   let description = [{
     A copy, widening or not, that reads along one loop and writes along another goes through tiles of as many vectors as one has
     elements, 4, 8 or 16, whichever leaves least of the loops: rows are read, transposed in registers, and written. Elements are
-    bytes and larger; what is left of loops that a tile does not divide stays a loop.
+    bytes and larger; what is left of loops that a tile does not divide stays a loop. What computes with an operand read so goes in
+    blocks of 64 by 64, for each of which that operand is copied in front of it.
 
     ```mlir
     %p = linalg.generic {indexing_maps = [(d0, d1) -> (d1, d0), (d0, d1) -> (d0, d1)]}
@@ -455,6 +456,7 @@ def PlimTransposeCopies : Pass<"plim-transpose-copies", "::mlir::func::FuncOp"> 
                            "::mlir::vector::VectorDialect", "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect"];
   let statistics = [
     Statistic<"transposed", "transposed", "copies transposed in registers">,
+    Statistic<"blocked", "blocked", "ops whose operands are copied in blocks">,
     Statistic<"missed", "missed", "copies that could not be tiled">];
 }
 

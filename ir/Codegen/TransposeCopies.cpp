@@ -1,4 +1,5 @@
 #include "ir/Codegen/Host.h"
+#include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
@@ -30,6 +31,9 @@ namespace {
 constexpr int64_t mostTileRows = 16, leastTileRows = 4;
 /// What an element costs that no tile has, where one in a tile of n rows costs 1 / n.
 constexpr double costOutsideTiles = 1.0;
+
+/// Iterations of either loop that an operand read across is copied for, in the order in which it is used: what the nearest cache keeps.
+constexpr int64_t blockOfCopies = 64;
 
 /// On copies that are still to be tiled, and on tiles.
 constexpr llvm::StringLiteral pendingAttr = "plim.pending", partAttr = "plim.part";
@@ -67,6 +71,24 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
         (void)linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(op.getOperation()));
     });
     host = hostOf(function);
+    // Results in the order of the loops.
+    SmallVector<linalg::GenericOp> elementwise;
+    function.walk([&](linalg::GenericOp op) {
+      if (op.hasPureTensorSemantics() && op.getNumDpsInits() == 1 &&
+          op.getNumReductionLoops() == 0 && op.getIndexingMapsArray().back().isPermutation())
+        elementwise.push_back(op);
+    });
+    for (linalg::GenericOp op : elementwise) {
+      const SmallVector<unsigned> order =
+          llvm::map_to_vector(op.getIndexingMapsArray().back().getResults(), [](AffineExpr index) {
+            return cast<AffineDimExpr>(index).getPosition();
+          });
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::GenericOp> ordered =
+          llvm::is_sorted(order) ? op : linalg::interchangeGenericOp(rewriter, op, order);
+      if (succeeded(ordered) && !isCopy(*ordered))
+        copyWhatIsReadAcross(rewriter, *ordered);
+    }
     function.walk([&](linalg::GenericOp op) {
       if (isTransposing(op))
         op->setAttr(pendingAttr, UnitAttr::get(&getContext()));
@@ -105,6 +127,68 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
         op.getIndexingMapsArray().front().getNumResults() - 1);
   }
 
+  /// The loop along which neighbours of an input are read, if those of the result are written along another one of its loops.
+  static std::optional<unsigned> loopReadAcross(linalg::GenericOp op, unsigned number) {
+    const AffineMap map = op.getIndexingMapsArray()[number];
+    const unsigned written = op.getNumLoops() - 1;
+    Type element = getElementTypeOrSelf(op.getDpsInputs()[number]);
+    if (!map.isProjectedPermutation() || map.getNumResults() < 2 || !map.isFunctionOfDim(written) ||
+        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
+        !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
+      return std::nullopt;
+    const unsigned read = map.getDimPosition(map.getNumResults() - 1);
+    return read == written ? std::nullopt : std::optional(read);
+  }
+
+  /// Goes in blocks along both loops, for which the inputs read across are copied.
+  void copyWhatIsReadAcross(IRRewriter &rewriter, linalg::GenericOp op) {
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    const unsigned written = op.getNumLoops() - 1;
+    auto isLong = [&](unsigned loop) {
+      return ShapedType::isDynamic(sizes[loop]) || sizes[loop] >= leastTileRows;
+    };
+    std::optional<unsigned> read;
+    SmallVector<unsigned> inputs;
+    for (unsigned number = 0; number < unsigned(op.getNumDpsInputs()); ++number)
+      if (std::optional<unsigned> across = loopReadAcross(op, number);
+          across && isLong(*across) && isLong(written) && (!read || read == across)) {
+        read = across;
+        inputs.push_back(number);
+      }
+    if (!read || llvm::is_contained(sizes, 0))
+      return;
+    SmallVector<int64_t> steps(op.getNumLoops(), 1);
+    steps[*read] = steps[written] = blockOfCopies;
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), steps));
+    rewriter.setInsertionPoint(op);
+    FailureOr<scf::SCFTilingResult> tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (failed(tiled))
+      return;
+    rewriter.replaceOp(op, tiled->replacements);
+    auto block = cast<linalg::LinalgOp>(tiled->tiledOps.front());
+    for (unsigned number : inputs) {
+      rewriter.setInsertionPoint(block);
+      Copy copy = copyOf(rewriter, block, number, {*read, written}, {blockOfCopies, blockOfCopies},
+                         /*width=*/0);
+      block = withCopy(rewriter, block, number, copy, {});
+    }
+    ++blocked;
+  }
+
+  /// Are the elements of the only input written as they are, or widened?
+  static bool isCopy(linalg::GenericOp op) {
+    Block &body = *op.getBlock();
+    Value yielded = body.getTerminator()->getOperand(0);
+    return op.getNumDpsInputs() == 1 &&
+           (yielded == body.getArgument(0) ||
+            (llvm::range_size(body.without_terminator()) == 1 &&
+             isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(body.front()) &&
+             body.front().getOperand(0) == body.getArgument(0) &&
+             yielded == body.front().getResult(0)));
+  }
+
   bool isTransposing(linalg::GenericOp op) const {
     if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
         op.getNumReductionLoops() != 0)
@@ -116,19 +200,9 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
         !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
         !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
       return false;
-    // The elements as they are, or widened.
-    Block &body = *op.getBlock();
-    Value yielded = body.getTerminator()->getOperand(0);
-    if (yielded != body.getArgument(0) &&
-        !(llvm::range_size(body.without_terminator()) == 1 &&
-          isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(body.front()) &&
-          body.front().getOperand(0) == body.getArgument(0) &&
-          yielded == body.front().getResult(0)))
+    if (!isCopy(op))
       return false;
-    if (Type read = body.getArgument(0).getType(); read.getIntOrFloatBitWidth() < 8)
-      return false;
-    const unsigned written = op.getNumLoops() - 1, read = readLoop(linalgOp);
-    if (read == written || !maps[0].isFunctionOfDim(written))
+    if (!loopReadAcross(op, 0))
       return false;
     return !llvm::is_contained(op.getStaticLoopRanges(), 0) && tileRows(linalgOp) != 0;
   }

@@ -70,31 +70,30 @@ func.func private @named(%b: tensor<64x64xi32>, %e: tensor<64x64xi32>) -> tensor
 
 // -----
 
-// Fewer columns than a vector has, arithmetic, and copies in order are left as they are.
+// Fewer columns than a tile has, elements without vectors, and copies in order are left as they are.
 // CHECK-LABEL: func.func private @others(
 //   CHECK-NOT: vector.shuffle
 //       CHECK: return
 #t = affine_map<(k, n) -> (n, k)>
 #p = affine_map<(k, n) -> (k, n)>
-func.func private @others(%b: tensor<3x64xf32>, %e: tensor<64x3xf32>, %c: tensor<64x64xf32>)
-    -> (tensor<64x3xf32>, tensor<64x64xf32>, tensor<64x64xf32>) attributes {plim.dispatch_function} {
+func.func private @others(%b: tensor<3x64xf32>, %e: tensor<64x3xf32>, %c: tensor<64x64xf32>, %m: tensor<64x64xindex>,
+                          %i: tensor<64x64xindex>) -> (tensor<64x3xf32>, tensor<64x64xindex>, tensor<64x64xf32>) attributes {plim.dispatch_function} {
   %r = linalg.generic {indexing_maps = [#t, #p], iterator_types = ["parallel", "parallel"]}
       ins(%b : tensor<3x64xf32>) outs(%e : tensor<64x3xf32>) {
   ^bb0(%x: f32, %o: f32):
     linalg.yield %x : f32
   } -> tensor<64x3xf32>
   %s = linalg.generic {indexing_maps = [#t, #p], iterator_types = ["parallel", "parallel"]}
-      ins(%c : tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) {
-  ^bb0(%x: f32, %o: f32):
-    %y = math.absf %x : f32
-    linalg.yield %y : f32
-  } -> tensor<64x64xf32>
+      ins(%m : tensor<64x64xindex>) outs(%i : tensor<64x64xindex>) {
+  ^bb0(%x: index, %o: index):
+    linalg.yield %x : index
+  } -> tensor<64x64xindex>
   %q = linalg.generic {indexing_maps = [#p, #p], iterator_types = ["parallel", "parallel"]}
-      ins(%c : tensor<64x64xf32>) outs(%s : tensor<64x64xf32>) {
+      ins(%c : tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) {
   ^bb0(%x: f32, %o: f32):
     linalg.yield %x : f32
   } -> tensor<64x64xf32>
-  return %r, %s, %q : tensor<64x3xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+  return %r, %s, %q : tensor<64x3xf32>, tensor<64x64xindex>, tensor<64x64xf32>
 }
 
 // -----
@@ -127,4 +126,27 @@ func.func private @twelve(%b: tensor<12x64xi16>, %e: tensor<64x12xi16>) -> tenso
     linalg.yield %x : i16
   } -> tensor<64x12xi16>
   return %r : tensor<64x12xi16>
+}
+
+// -----
+
+// What computes goes in blocks, for which the operand read across is copied; results are written in order.
+// CHECK-LABEL: func.func private @symmetric(
+//       CHECK: scf.for %{{.*}} to %c256 step %c64
+//       CHECK:   scf.for %{{.*}} to %c256 step %c64
+//       CHECK:     %[[COPY:.*]] = scf.for
+//       CHECK:       vector.shuffle
+//       CHECK:     linalg.generic {{.*}} ins(%{{.*}}, %[[COPY]] : tensor<64x64xf32>, tensor<64x64xf32>)
+//       CHECK:       arith.addf
+#plain = affine_map<(i, j) -> (i, j)>
+#turned = affine_map<(i, j) -> (j, i)>
+func.func private @symmetric(%a: tensor<256x256xf32>, %e: tensor<256x256xf32>) -> tensor<256x256xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#turned, #plain, #turned], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %a : tensor<256x256xf32>, tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<256x256xf32>
+  return %r : tensor<256x256xf32>
 }
