@@ -232,10 +232,10 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
   }
 
   /// Rows from which on operands of narrower elements are better brought into another form before than widened as they are read.
-  /// What is read in order is widened in registers once for each register tile: floats in an instruction, integers in what
-  /// multiplies slowly.
+  /// What is read in order is widened in registers once for each register tile, if there are any to spare: floats in an
+  /// instruction, integers in what multiplies slowly.
   static int64_t rowsWorthWidening(linalg::LinalgOp op, const Product &product, const Host &host) {
-    if (!liesInOrder(op, product) || !hasVectorElements(op))
+    if (!liesInOrder(op, product) || !hasVectorElements(op) || host.vectorRegisters < 32)
       return rowsWorthAnotherForm;
     const int64_t ofTile = tileRowsOf(host).first;
     return std::max(rowsWorthAnotherForm, isa<FloatType>(getElementTypeOrSelf(op->getResult(0)))
