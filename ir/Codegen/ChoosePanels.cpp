@@ -74,9 +74,10 @@ int64_t panelDepthOf(linalg::LinalgOp op) {
 }
 
 /// Tiles of the loops of a reduction that have about `iterations` together: the inner ones whole, parts of the grouped one in
-/// whole groups.
+/// whole groups, those for tile registers in whole tiles.
 SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int64_t iterations,
-                                const std::optional<Grouping> &grouping = std::nullopt) {
+                                const std::optional<Grouping> &grouping = std::nullopt,
+                                bool areTiles = false) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges(), tiles(product.depthLoops.size());
   int64_t left = iterations;
   for (int64_t i = int64_t(tiles.size()) - 1; i >= 0; --i) {
@@ -87,7 +88,9 @@ SmallVector<int64_t> depthTiles(linalg::LinalgOp op, const Product &product, int
       left = std::max<int64_t>(1, left / std::max<int64_t>(1, size));
       continue;
     }
-    const int64_t unit = grouping && grouping->loop == product.depthLoops[i] ? grouping->size() : 1;
+    const int64_t unit = areTiles ? rowsOfTile * groupSizeOf(op, product)
+                         : grouping && grouping->loop == product.depthLoops[i] ? grouping->size()
+                                                                               : 1;
     left = std::max(unit, left / unit * unit);
     // About equal numbers.
     if (!ShapedType::isDynamic(size))
@@ -166,9 +169,10 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
     auto strategy = [&](OperandForm panel, OperandForm rowsForm, int64_t iterationsOfPanel,
                         int64_t columns, const std::string &because, int64_t lines = 1,
                         const std::optional<Grouping> &grouping = std::nullopt) {
-      return PanelsAttr::get(op.getContext(), panel, rowsForm,
-                             depthTiles(op, product, iterationsOfPanel, grouping), columns, lines,
-                             because);
+      return PanelsAttr::get(
+          op.getContext(), panel, rowsForm,
+          depthTiles(op, product, iterationsOfPanel, grouping, panel == OperandForm::Tiles),
+          columns, lines, because);
     };
     const bool isAsWritten = strict && isa<FloatType>(getElementTypeOrSelf(op->getResult(0)));
     const bool mayConvertRows = rows >= rowsWorthAnotherForm && isRowCopyBounded(op, product);

@@ -130,40 +130,17 @@ int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) 
   return points;
 }
 
-/// The loop of the result's innermost dimension, if it is one.
-AffineDimExpr columnOf(linalg::LinalgOp op) {
-  const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  return result.getNumResults() == 0 ? AffineDimExpr(nullptr)
-                                     : dyn_cast<AffineDimExpr>(result.getResults().back());
-}
-
 /// Is it a product, or another reduction of several operands whose columns lie side by side in one of them, so that a workgroup
 /// should have many?
 bool contractsColumns(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2)
     return false;
-  const AffineDimExpr column = columnOf(op);
-  return productOf(op) || (column && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-                             const AffineMap map = op.getMatchingIndexingMap(input);
-                             return map.getNumResults() > 1 &&
-                                    map.getResults().back().isFunctionOfDim(column.getPosition());
-                           }));
-}
-
-/// The loop along which an operand's neighbours lie, if the result's neighbours are neither there nor of one element of it: such operands
-/// are read across.
-std::optional<unsigned> loopReadAcross(linalg::LinalgOp op) {
-  const AffineDimExpr column = columnOf(op);
-  if (!column || op.getNumReductionLoops() > 0)
-    return std::nullopt;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    const AffineMap map = op.getMatchingIndexingMap(input);
-    auto last = map.getNumResults() == 0 ? AffineDimExpr(nullptr)
-                                         : dyn_cast<AffineDimExpr>(map.getResults().back());
-    if (last && last != column && map.isFunctionOfDim(column.getPosition()))
-      return last.getPosition();
-  }
-  return std::nullopt;
+  const std::optional<unsigned> column = columnOf(op);
+  return productOf(op) ||
+         (column && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+            const AffineMap map = op.getMatchingIndexingMap(input);
+            return map.getNumResults() > 1 && map.getResults().back().isFunctionOfDim(*column);
+          }));
 }
 
 /// Scalar operations per point of the parallel loops.
@@ -220,26 +197,18 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       left = std::max<int64_t>(
           1, left / std::max<int64_t>(1, isWhole(sizes[loop], tile) ? sizes[loop] : tile));
     };
-    const std::optional<unsigned> across = loopReadAcross(root);
-    if (contracts) {
+    if (contracts)
       because = contractionTiles(root, loops.asArrayRef(), left, tiles);
-    } else if (across && llvm::is_contained(loops.asArrayRef(), int64_t(*across)) &&
-               llvm::is_contained(loops.asArrayRef(), int64_t(columnOf(root).getPosition()))) {
+    else if (std::optional<Transposition> across = transpositionOf(root, loops.asArrayRef())) {
       because = "lines of what is read across are used whole";
-      const int64_t columns = columnOf(root).getPosition();
-      Type element = getElementTypeOrSelf(root->getResult(0));
-      const int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64,
-                    rows =
-                        std::max(transposedRows, 8 * cacheLineBytes / std::max<int64_t>(8, bits));
-      take(columns, transposedColumns);
-      take(*across, std::max(rows, left / rows * rows));
+      take(across->column, transposedColumns);
+      take(across->row, std::max(across->leastRows, left / across->leastRows * across->leastRows));
       for (int64_t loop : llvm::reverse(loops.asArrayRef()))
-        if (loop != columns && loop != int64_t(*across))
+        if (loop != across->column && loop != across->row)
           take(loop, left);
-    } else {
+    } else
       for (int64_t loop : llvm::reverse(loops.asArrayRef()))
         take(loop, left);
-    }
     bool split = false;
     for (int64_t loop : loops.asArrayRef()) {
       int64_t &tile = tiles[loop];
@@ -258,6 +227,28 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     function->setAttr(workgroupsAttr, decision);
     recordStrategy(function, decision);
     ++(split ? chosen : missed);
+  }
+
+  /// The loops of a result and of an operand that it reads across, and the rows of it that fill lines, or tiles of registers.
+  struct Transposition {
+    int64_t column, row, leastRows;
+  };
+
+  /// Nothing if none is read so along loops that may be tiled.
+  static std::optional<Transposition> transpositionOf(linalg::LinalgOp root,
+                                                      ArrayRef<int64_t> loops) {
+    if (root.getNumReductionLoops() > 0)
+      return std::nullopt;
+    for (OpOperand *input : root.getDpsInputOperands())
+      if (std::optional<unsigned> row = loopReadAcross(root, input->getOperandNumber());
+          row && llvm::is_contained(loops, int64_t(*row)) &&
+          llvm::is_contained(loops, int64_t(*columnOf(root))))
+        return Transposition{
+            *columnOf(root), *row,
+            std::max(transposedRows,
+                     8 * cacheLineBytes /
+                         getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth())};
+    return std::nullopt;
   }
 
   /// Tiles of a dispatch with a contraction, `planned` points being worth a task, and why.
@@ -398,9 +389,9 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       add(product->rowLoops, roles.rows);
     } else {
       // The innermost dimension of the result has the columns.
-      const AffineDimExpr column = columnOf(root);
-      if (column && llvm::is_contained(loops, int64_t(column.getPosition())))
-        roles.columns.push_back(column.getPosition());
+      const std::optional<unsigned> column = columnOf(root);
+      if (column && llvm::is_contained(loops, int64_t(*column)))
+        roles.columns.push_back(*column);
     }
     for (int64_t loop : loops)
       if (!llvm::is_contained(roles.columns, loop) && !llvm::is_contained(roles.rows, loop))

@@ -204,6 +204,25 @@ std::optional<int64_t> plim::ir::mostIterations(linalg::LinalgOp op, unsigned nu
   return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
 }
 
+std::optional<unsigned> plim::ir::columnOf(linalg::LinalgOp op) {
+  const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto column = result.getNumResults() == 0 ? AffineDimExpr(nullptr)
+                                            : dyn_cast<AffineDimExpr>(result.getResults().back());
+  return column ? std::optional(column.getPosition()) : std::nullopt;
+}
+
+std::optional<unsigned> plim::ir::loopReadAcross(linalg::LinalgOp op, unsigned number) {
+  const AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
+  const std::optional<unsigned> column = columnOf(op);
+  Type element = getElementTypeOrSelf(op->getOperand(number));
+  if (!column || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
+      !map.isFunctionOfDim(*column) || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
+    return std::nullopt;
+  const unsigned read = map.getDimPosition(map.getNumResults() - 1);
+  return read == *column ? std::nullopt : std::optional(read);
+}
+
 bool plim::ir::isDense(linalg::LinalgOp op, OpOperand &operand, ArrayRef<int64_t> loops) {
   const AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!map.isFunctionOfDim(unsigned(loops.front())))

@@ -31,6 +31,13 @@ mlir::Value enclosing(mlir::Value tensor);
 /// The most iterations of a loop that operand `number` has as a dimension; nothing where there is no bound.
 std::optional<int64_t> mostIterations(mlir::linalg::LinalgOp op, unsigned number, unsigned loop);
 
+/// The loop of the result's innermost dimension, if it is one.
+std::optional<unsigned> columnOf(mlir::linalg::LinalgOp op);
+
+/// The loop along which neighbours of an input lie, if the result's neighbours are others of its elements: it is read across. Only
+/// elements that vectors have.
+std::optional<unsigned> loopReadAcross(mlir::linalg::LinalgOp op, unsigned number);
+
 /// Is what the loops access of the operand, which has all of them or none side by side, without gaps? All dimensions but the
 /// outermost have to be there as a whole, and the distances between them known: upstream copies what it cannot prove to be
 /// dense.

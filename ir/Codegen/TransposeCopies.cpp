@@ -26,9 +26,8 @@ using namespace plim::ir;
 
 namespace {
 
-/// Rows of a tile, at most: with their transpose half the registers of hosts that have many, four columns of bytes are a quarter of
-/// a line.
-constexpr int64_t mostTileRows = 16, leastTileRows = 4;
+/// Rows of a tile, at least.
+constexpr int64_t leastTileRows = 4;
 /// What an element costs that no tile has, where one in a tile of n rows costs 1 / n.
 constexpr double costOutsideTiles = 1.0;
 
@@ -101,15 +100,17 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
     }
   }
 
-  /// Rows, and columns, of the tiles of a copy: such that little is left outside of them. 0 where tiles do not pay.
+  /// Rows, and columns, of the tiles of a copy: such that little is left outside of them, and its rows take half the registers. 0 where
+  /// tiles do not pay.
   int64_t tileRows(linalg::LinalgOp op) const {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    const int64_t most = std::min(mostTileRows, host.lanes(op.getDpsInits()[0].getType()));
+    const int64_t most =
+        std::min(host.vectorRegisters / 2, host.lanes(op.getDpsInits()[0].getType()));
     double least = costOutsideTiles;
     int64_t best = 0;
     for (int64_t rows = leastTileRows; rows <= most; rows *= 2) {
       double share = 1; // of the elements
-      for (int64_t size : {sizes[readLoop(op)], sizes.back()})
+      for (int64_t size : {sizes[*loopReadAcross(op, 0)], sizes.back()})
         if (!ShapedType::isDynamic(size))
           share *= double(size / rows * rows) / double(size);
       const double cost = share / double(rows) + (1 - share) * costOutsideTiles;
@@ -119,25 +120,6 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
       }
     }
     return best;
-  }
-
-  /// The loop along which neighbours are read.
-  static unsigned readLoop(linalg::LinalgOp op) {
-    return op.getIndexingMapsArray().front().getDimPosition(
-        op.getIndexingMapsArray().front().getNumResults() - 1);
-  }
-
-  /// The loop along which neighbours of an input are read, if those of the result are written along another one of its loops.
-  static std::optional<unsigned> loopReadAcross(linalg::GenericOp op, unsigned number) {
-    const AffineMap map = op.getIndexingMapsArray()[number];
-    const unsigned written = op.getNumLoops() - 1;
-    Type element = getElementTypeOrSelf(op.getDpsInputs()[number]);
-    if (!map.isProjectedPermutation() || map.getNumResults() < 2 || !map.isFunctionOfDim(written) ||
-        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
-        !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
-      return std::nullopt;
-    const unsigned read = map.getDimPosition(map.getNumResults() - 1);
-    return read == written ? std::nullopt : std::optional(read);
   }
 
   /// Goes in blocks along both loops, for which the inputs read across are copied.
@@ -194,24 +176,18 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
         op.getNumReductionLoops() != 0)
       return false;
     auto linalgOp = cast<linalg::LinalgOp>(op.getOperation());
-    const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     Type element = getElementTypeOrSelf(op.getDpsInits()[0].getType());
-    if (!maps[0].isProjectedPermutation() || maps[0].getNumResults() < 2 || !maps[1].isIdentity() ||
-        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
-        !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
-      return false;
-    if (!isCopy(op))
-      return false;
-    if (!loopReadAcross(op, 0))
-      return false;
-    return !llvm::is_contained(op.getStaticLoopRanges(), 0) && tileRows(linalgOp) != 0;
+    return isCopy(op) && op.getIndexingMapsArray().back().isIdentity() &&
+           loopReadAcross(linalgOp, 0) && element.isIntOrFloat() &&
+           llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()) &&
+           !llvm::is_contained(op.getStaticLoopRanges(), 0) && tileRows(linalgOp) != 0;
   }
 
   LogicalResult tile(linalg::LinalgOp op) {
     IRRewriter rewriter(&getContext());
     rewriter.setInsertionPoint(op);
     SmallVector<int64_t> sizes(op.getNumLoops(), 1);
-    sizes[readLoop(op)] = sizes.back() = tileRows(op);
+    sizes[*loopReadAcross(op, 0)] = sizes.back() = tileRows(op);
     scf::SCFTilingOptions options;
     options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
     FailureOr<scf::SCFTilingResult> tiled =
@@ -243,7 +219,7 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
     Value source = op.getDpsInputs()[0], target = op.getDpsInits()[0];
     auto sourceType = cast<RankedTensorType>(source.getType()),
          targetType = cast<RankedTensorType>(target.getType());
-    const unsigned written = op.getNumLoops() - 1, read = readLoop(op);
+    const unsigned written = op.getNumLoops() - 1, read = *loopReadAcross(op, 0);
     const int64_t count = targetType.getShape().back();
     auto index = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(rewriter, loc, value);

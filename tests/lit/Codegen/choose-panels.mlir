@@ -85,3 +85,10 @@ func.func private @narrow(%a: tensor<96x512xbf16>, %b: tensor<512x64xbf16>, %c: 
   %r = linalg.matmul ins(%a, %b : tensor<96x512xbf16>, tensor<512x64xbf16>) outs(%c : tensor<96x64xf32>) -> tensor<96x64xf32>
   return %r : tensor<96x64xf32>
 }
+// Blocks for tile registers are of whole tiles; 500 would be equal.
+// TILES-LABEL: func.func private @whole_tiles({{.*}}panel = tiles, rows = tiles, depth = [512],
+func.func private @whole_tiles(%a: tensor<96x2000xbf16>, %b: tensor<2000x64xbf16>, %c: tensor<96x64xf32>) -> tensor<96x64xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<96x2000xbf16>, tensor<2000x64xbf16>) outs(%c : tensor<96x64xf32>) -> tensor<96x64xf32>
+  return %r : tensor<96x64xf32>
+}

@@ -98,13 +98,13 @@ func.func private @others(%b: tensor<3x64xf32>, %e: tensor<64x3xf32>, %c: tensor
 
 // -----
 
-// Tiles have the rows that leave least outside of them: 16 of 48 and 64 bytes, 4 of 12.
+// Tiles have the rows that leave least outside of them, and no more than half the registers: 8 of 48 and 64 bytes, 4 of 12.
 // CHECK-LABEL: func.func private @bytes(
-//       CHECK: scf.for %{{.*}} to %c64 step %c16
-//       CHECK:   scf.for %{{.*}} to %c48 step %c16
-// CHECK-COUNT-16: vector.transfer_read {{.*}}, vector<16xi8>
-// CHECK-COUNT-64: vector.shuffle
-// CHECK-COUNT-16: vector.transfer_write {{.*}} : vector<16xi8>
+//       CHECK: scf.for %{{.*}} to %c64 step %c8
+//       CHECK:   scf.for %{{.*}} to %c48 step %c8
+// CHECK-COUNT-8: vector.transfer_read {{.*}}, vector<8xi8>
+// CHECK-COUNT-24: vector.shuffle
+// CHECK-COUNT-8: vector.transfer_write {{.*}} : vector<8xi8>
 // CHECK-LABEL: func.func private @twelve(
 //       CHECK: scf.for %{{.*}} to %c64 step %c4
 //       CHECK:   scf.for %{{.*}} to %c12 step %c4
