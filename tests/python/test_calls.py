@@ -274,8 +274,9 @@ def others():
             ticks[0] += 1
             time.sleep(0)
 
-    def run_during(action, attempts=2000):
+    def run_during(action, attempts, prepare=lambda i: None):
         for i in range(attempts):
+            prepare(i)
             seen = ticks[0]
             action(i)
             if ticks[0] != seen:
@@ -304,7 +305,14 @@ def test_others_run_meanwhile(others):
     assert others(lambda i: module[name].specialize(np.ones(3 + i, np.float32)), 50)
     assert others(lambda i: module[name](x), 200)
     assert others(lambda i: keep.clear() or keep.append(module[name].async_(x).result()), 200)
-    # The last owner waits for threads that may want the interpreter.
-    engines = [pl.Engine(threads=2) for _ in range(500)]
-    assert others(lambda i: engines.pop(), 500)
+    # The last owner waits for threads that may want the interpreter; here for one that compiles for hot extents.
+    owned = []
+
+    def own_one_that_compiles(i):
+        hot = pl.Engine(threads=1, specialization="hot").loads(saxpy)
+        for _ in range(100):
+            hot[name](x[:8])
+        owned.append(hot._handle)
+
+    assert others(lambda i: owned.clear(), 200, own_one_that_compiles)
     assert not others(lambda i: [j * j for j in range(100)], 50)  # the test can fail
