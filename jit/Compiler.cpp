@@ -283,6 +283,8 @@ private:
     for (StringRef feature : device.features)
       if (feature.consume_front("+"))
         artifact.requiredFeatures.push_back(feature.str());
+    if (std::string length = device.scalableVectorFeature(); !length.empty())
+      artifact.requiredFeatures.push_back(std::move(length));
     artifact.functions =
         signaturesOf(*module, SourceNames(ir::isBytecode(source) ? "" : source, name));
     const Specialization &special = options.specialization;

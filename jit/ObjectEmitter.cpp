@@ -125,6 +125,10 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
     function.addFnAttr("tune-cpu", device->tuneCpu.empty() ? device->cpu : device->tuneCpu);
     if (device->vectorBits > 0)
       function.addFnAttr("prefer-vector-width", std::to_string(device->vectorBits));
+    // Vectors of the IR have fixed lengths; with their length known, LLVM puts them in scalable registers.
+    if (int64_t scale = device->scalableVectorBits() / 128)
+      function.addFnAttr(
+          llvm::Attribute::getWithVScaleRangeArgs(*context, unsigned(scale), unsigned(scale)));
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
   }

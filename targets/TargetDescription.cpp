@@ -147,6 +147,18 @@ void DeviceDescription::setFeature(std::string_view feature, bool enabled) {
     features.insert(place, std::move(entry));
 }
 
+int64_t DeviceDescription::scalableVectorBits() const {
+  // LLVM knows lengths that are powers of two.
+  const bool isLength =
+      vectorBits > 128 && vectorBits <= 2048 && std::has_single_bit(uint64_t(vectorBits));
+  return isLength && hasFeature("sve") ? vectorBits : 0;
+}
+
+std::string DeviceDescription::scalableVectorFeature() const {
+  const int64_t bits = scalableVectorBits();
+  return bits > 0 ? "sve" + std::to_string(bits) : "";
+}
+
 const DeviceDescription *TargetDescription::findDevice(std::string_view name) const {
   auto found = std::find_if(devices.begin(), devices.end(),
                             [&](const DeviceDescription &device) { return device.name == name; });

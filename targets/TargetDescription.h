@@ -58,7 +58,7 @@ struct DeviceDescription {
   std::string cpu;                   // minimum ISA baseline: "x86-64"; never the masked model name
   std::string tuneCpu;               // scheduling model chosen from the features
   std::vector<std::string> features; // explicit, sorted by name: "+avx2", "-amx-tile"
-  int64_t vectorBits = 0;            // preferred vector width
+  int64_t vectorBits = 0;            // preferred vector width; of SVE, the length of its registers
 
   // What it has.
   int64_t cores = 1;           // physical cores this process may use (multiprocessors on a GPU)
@@ -90,6 +90,11 @@ struct DeviceDescription {
   bool hasFeature(std::string_view feature) const;
   /// Adds "+name" or "-name" to the features, in order, replacing the opposite.
   void setFeature(std::string_view feature, bool enabled);
+  /// Bits of the scalable registers (SVE) that vectors of `vectorBits` take: its code is wrong where they have another
+  /// length. 0: it has none, or vectors of 128 bits, which any of them holds.
+  int64_t scalableVectorBits() const;
+  /// What a machine needs for that besides `features`, "sve256"; empty for 0.
+  std::string scalableVectorFeature() const;
 };
 
 struct TargetDescription {

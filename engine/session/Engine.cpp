@@ -530,7 +530,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
                                    artifact.triple + "' and cannot run on this machine, '" +
                                    host.triple + "'");
   for (const std::string &feature : artifact.requiredFeatures)
-    if (!host.hasFeature(feature))
+    if (!host.hasFeature(feature) && feature != host.scalableVectorFeature())
       return failedPreconditionError("the code of " + artifact.source + " needs '" + feature +
                                      "', which this machine does not have");
   PLIM_ASSIGN_OR_RETURN(std::vector<jit::DataBinding> bindings,

@@ -23,15 +23,15 @@ Host plim::ir::hostOf(Operation *op) {
   if (failed(target))
     return host;
   const targets::DeviceDescription &device = target->devices.front();
-  const bool isAArch64 = llvm::Triple(device.triple).isAArch64();
+  host.isAArch64 = llvm::Triple(device.triple).isAArch64();
   // A machine of which nothing is said is one of a test.
   if (device.vectorBits > 0 || !device.triple.empty())
     host.vectorBits = device.vectorBits;
-  host.vectorRegisters = isAArch64 || device.hasFeature("avx512vl") ? 32 : 16;
+  host.vectorRegisters = host.isAArch64 || device.hasFeature("avx512vl") ? 32 : 16;
   host.cores = std::max<int64_t>(1, device.cores);
   for (const targets::CacheDescription &cache : device.caches)
     if (cache.level == 2)
       host.secondLevelBytes = cache.bytes;
-  host.multipliesAndAdds = isAArch64 || device.hasFeature("fma");
+  host.multipliesAndAdds = host.isAArch64 || device.hasFeature("fma");
   return host;
 }

@@ -4,9 +4,11 @@ using namespace mlir;
 using namespace plim::ir;
 
 std::pair<int64_t, int64_t> plim::ir::tileRowsOf(const Host &host) {
+  // LLVM loads so far ahead for AArch64 that accumulators of more are spilled.
+  if (host.isAArch64)
+    return {8, 8};
   if (host.vectorRegisters >= 32 && host.vectorBits >= 512)
     return {12, 14};
-  // LLVM loads so far ahead for AArch64 that accumulators of more are spilled.
   if (host.vectorRegisters >= 32)
     return {8, 8};
   if (host.vectorBits >= 256)

@@ -1,5 +1,7 @@
 #include "targets/host/Cpu.h"
 
+#include <sys/prctl.h>
+
 namespace plim::targets::host {
 
 std::string baselineCpu() { return "generic"; }
@@ -10,8 +12,16 @@ std::string chooseTuneCpu(const FeatureMap &features) {
   return hasFeature(features, "sve") ? "neoverse-v1" : "generic";
 }
 
-// Scalable vectors are wider on some machines, but code for them need not know their width.
-int64_t chooseVectorBits(const FeatureMap &) { return 128; }
+// The length of scalable registers is the one of this thread, which others inherit. Code would be wrong in a thread that set
+// another (PR_SVE_SET_VL), but nothing does that to a thread of someone else.
+int64_t chooseVectorBits(const FeatureMap &features) {
+  int64_t bits = 0;
+#ifdef PR_SVE_GET_VL
+  if (const int length = prctl(PR_SVE_GET_VL); hasFeature(features, "sve") && length >= 0)
+    bits = int64_t(length & PR_SVE_VL_LEN_MASK) * 8;
+#endif
+  return bits == 256 || bits == 512 || bits == 1024 || bits == 2048 ? bits : 128;
+}
 
 void requestOptionalState(FeatureMap &) {}
 

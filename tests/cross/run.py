@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random products and convolutions, compiled for a processor that is not here, run by qemu and compared with NumPy.
 
-  PYTHONPATH=build/python tests/cross/run.py --bin build/bin --sysroot /usr/aarch64-linux-gnu [--target TAG] [--seed N] [--count N]
+  PYTHONPATH=build/python tests/cross/run.py --bin build/bin --sysroot /usr/aarch64-linux-gnu [--target TAG] [--bits N] [--seed N] [--count N]
 
 Those of tests/random, without parameters: objects of the artifact are linked with runtime.c, whose main() makes one call.
 Exit status 1 if any was wrong; its source is printed.
@@ -31,8 +31,8 @@ class Machine:
     """A target, and what builds and runs programs for it."""
 
     def __init__(self, arguments, folder):
-        self.tools, self.sysroot, self.target, self.folder = arguments.bin, arguments.sysroot, arguments.target, folder
-        self.processor, self.compiler = arguments.processor, arguments.compiler
+        self.tools, self.sysroot, self.folder = arguments.bin, arguments.sysroot, folder
+        self.target, self.bits, self.compiler = arguments.target, arguments.bits, arguments.compiler
         self.libraries = next(pathlib.Path("/usr/lib/gcc-cross", TRIPLE).iterdir())  # libgcc and its startup objects
         self.runtime = folder / "runtime.o"
         self.call(self.compiler, f"--target={TRIPLE}", "-O1", f"-I{self.sysroot}/include", f"-I{HERE.parent.parent}", "-c",
@@ -51,7 +51,8 @@ class Machine:
             each.unlink()
         module, artifact, program = (self.folder / name for name in ("module.mlir", "module.plim", "program"))
         module.write_text(source)
-        self.call(self.tools / "plimsoll", "compile", module, "--target", self.target, "--policy", "heap", "-o", artifact)
+        self.call(self.tools / "plimsoll", "compile", module, "--target", self.target, "--set",
+                  f"vector_bits={self.bits}", "--policy", "heap", "-o", artifact)
         self.call(self.tools / "plim_objects", artifact, objects)
         self.call(self.compiler, f"--target={TRIPLE}", f"--gcc-install-dir={self.libraries}", f"-B{self.sysroot}/lib",
                   f"-L{self.sysroot}/lib", "-fuse-ld=lld", "-static", self.runtime, *sorted(objects.iterdir()), "-lm", "-o", program)
@@ -64,7 +65,7 @@ class Machine:
         for array in map(np.ascontiguousarray, arguments):
             data += [struct.pack(f"<{2 + array.ndim}q", array.ndim, array.nbytes, *array.shape), array.tobytes()]
         into.write_bytes(b"".join([*data, struct.pack("<qq", rank, np.dtype(kind).itemsize)]))
-        self.call("qemu-aarch64", "-cpu", self.processor, program, into, out)
+        self.call("qemu-aarch64", "-cpu", f"max,sve-max-vq={self.bits // 128}", program, into, out)
         result = out.read_bytes()
         shape = struct.unpack(f"<{rank}q", result[:8 * rank])
         return np.frombuffer(result[8 * rank:], kind).reshape(shape)
@@ -83,7 +84,7 @@ def main():
     parser.add_argument("--sysroot", required=True, help="the C library of the other machine")
     parser.add_argument("--compiler", default="clang-22")
     parser.add_argument("--target", default="neoverse-v2")
-    parser.add_argument("--processor", default="max,sve-max-vq=1", help="qemu's, with vectors as long as the target's")
+    parser.add_argument("--bits", type=int, default=128, help="of vectors, the target's and qemu's")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     parser.add_argument("--count", type=int, default=40)
     arguments = parser.parse_args()

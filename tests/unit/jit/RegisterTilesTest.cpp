@@ -39,7 +39,8 @@ std::vector<std::string> movesAmongProducts(const std::string &assembly) {
       product(R"(\s+(v(fmadd|dpbf16|pdp|pmaddwd)|fmla|mla).*)"),
       move(R"(\s+vmov\w+\s+(-?\d*\(%rsp\), %[yz]mm\d+|%[yz]mm\d+, (-?\d*\(%rsp\)|%[yz]mm\d+)).*)"),
       folded(R"(\s+v.*\(%rsp\), %[yz]mm.*)"),
-      ofAArch64(R"(\s+(mov\s+v\d+\.16b, v.*|(str|ldr|stp|ldp)\s+q.*\[sp.*))");
+      ofAArch64(
+          R"(\s+(mov\s+v\d+\.16b, v.*|(str|ldr|stp|ldp)\s+q.*\[sp.*|mov\s+z\d+\.d, z.*|str\s+z.*))");
   std::vector<std::string> lines, moves;
   std::map<std::string, size_t> labels;
   std::istringstream in(assembly);
@@ -79,11 +80,14 @@ TEST(RegisterTiles, MovesAreSeen) {
   EXPECT_EQ(movesWith("\tldr\tq3, [x10, #16]\n"), 0U);
   EXPECT_EQ(movesWith("\tstp\tq10, q9, [sp, #32]\n"), 1U);
   EXPECT_EQ(movesWith("\tmov\tv7.16b, v31.16b\n"), 1U);
+  EXPECT_EQ(movesWith("\tldr\tz9, [x15, #1, mul vl]\n"), 0U);
+  EXPECT_EQ(movesWith("\tstr\tz9, [x15, #22, mul vl]\n"), 1U);
+  EXPECT_EQ(movesWith("\tmov\tz6.d, z16.d\n"), 1U);
 }
 
 TEST(RegisterTiles, StayInRegisters) {
-  for (const char *tag :
-       {"x86-64-v3", "x86-64-v4", "sapphirerapids", "aarch64-neoverse-v2", "host-cpu"})
+  for (const char *tag : {"x86-64-v3", "x86-64-v4", "sapphirerapids", "aarch64-neoverse-v1",
+                          "aarch64-neoverse-v2", "host-cpu"})
     for (auto [element, sum] : {std::pair("f32", "f32"), std::pair("f64", "f64"),
                                 std::pair("bf16", "f32"), std::pair("i8", "i32")}) {
       SCOPED_TRACE(std::string(tag) + ", " + element);

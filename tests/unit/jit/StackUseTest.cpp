@@ -225,8 +225,9 @@ TEST(StackUse, FaultsAreStatuses) {
 }
 
 TEST(StackProofs, OfEveryTargetThatLlvmGeneratesFor) {
-  for (const char *tag : {"host-cpu", "x86-64-v2", "x86-64-v4", "sapphirerapids",
-                          "aarch64-neoverse-v2", "cortex-m7", "cortex-m55-ethos-u55"}) {
+  for (const char *tag :
+       {"host-cpu", "x86-64-v2", "x86-64-v4", "sapphirerapids", "aarch64-neoverse-v1",
+        "aarch64-neoverse-v2", "cortex-m7", "cortex-m55-ethos-u55"}) {
     StatusOr<targets::TargetDescription> target = targets::resolveTarget(tag, {});
     ASSERT_TRUE(target.ok()) << target.status().toString();
     for (const char *source : {testing::saxpySource, testing::sumSource, testing::matmulSource,

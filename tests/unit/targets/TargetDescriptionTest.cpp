@@ -186,6 +186,25 @@ TEST(TargetLookup, ByName) {
   EXPECT_EQ(target.findMemory(""), nullptr);
 }
 
+TEST(TargetDescription, CodeForScalableVectorsNeedsTheirLength) {
+  DeviceDescription device = sampleTarget().devices[0];
+  device.features = {"+neon", "+sve"};
+  for (auto [bits, feature] : {std::pair(0, ""),
+                               {128, ""},
+                               {256, "sve256"},
+                               {384, ""},
+                               {512, "sve512"},
+                               {2048, "sve2048"},
+                               {4096, ""}}) {
+    device.vectorBits = bits;
+    EXPECT_EQ(device.scalableVectorFeature(), feature);
+    EXPECT_EQ(device.scalableVectorBits(), *feature ? bits : 0);
+  }
+  device.vectorBits = 256;
+  device.setFeature("sve", false);
+  EXPECT_EQ(device.scalableVectorBits(), 0);
+}
+
 TEST(TargetOverride, EveryKindOfPath) {
   TargetDescription target = sampleTarget();
   auto set = [&](std::string_view assignment) {
