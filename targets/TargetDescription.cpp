@@ -148,10 +148,8 @@ void DeviceDescription::setFeature(std::string_view feature, bool enabled) {
 }
 
 int64_t DeviceDescription::scalableVectorBits() const {
-  // LLVM knows lengths that are powers of two.
-  const bool isLength =
-      vectorBits > 128 && vectorBits <= 2048 && std::has_single_bit(uint64_t(vectorBits));
-  return isLength && hasFeature("sve") ? vectorBits : 0;
+  // In longer ones LLVM 22 loses elements of partial reductions (@llvm.vector.partial.reduce.add) of vectors of 256 bits.
+  return vectorBits == 256 && hasFeature("sve") ? vectorBits : 0;
 }
 
 std::string DeviceDescription::scalableVectorFeature() const {

@@ -91,7 +91,7 @@ struct DeviceDescription {
   /// Adds "+name" or "-name" to the features, in order, replacing the opposite.
   void setFeature(std::string_view feature, bool enabled);
   /// Bits of the scalable registers (SVE) that vectors of `vectorBits` take: its code is wrong where they have another
-  /// length. 0: it has none, or vectors of 128 bits, which any of them holds.
+  /// length. 0: it has none, or other vectors, for which there is NEON.
   int64_t scalableVectorBits() const;
   /// What a machine needs for that besides `features`, "sve256"; empty for 0.
   std::string scalableVectorFeature() const;

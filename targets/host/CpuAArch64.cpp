@@ -15,12 +15,12 @@ std::string chooseTuneCpu(const FeatureMap &features) {
 // The length of scalable registers is the one of this thread, which others inherit. Code would be wrong in a thread that set
 // another (PR_SVE_SET_VL), but nothing does that to a thread of someone else.
 int64_t chooseVectorBits(const FeatureMap &features) {
-  int64_t bits = 0;
 #ifdef PR_SVE_GET_VL
-  if (const int length = prctl(PR_SVE_GET_VL); hasFeature(features, "sve") && length >= 0)
-    bits = int64_t(length & PR_SVE_VL_LEN_MASK) * 8;
+  const int length = prctl(PR_SVE_GET_VL); // bytes, and flags
+  if (hasFeature(features, "sve") && length >= 0 && (length & PR_SVE_VL_LEN_MASK) == 32)
+    return 256; // DeviceDescription::scalableVectorBits() says why not more
 #endif
-  return bits == 256 || bits == 512 || bits == 1024 || bits == 2048 ? bits : 128;
+  return 128;
 }
 
 void requestOptionalState(FeatureMap &) {}
