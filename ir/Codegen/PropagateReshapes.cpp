@@ -42,6 +42,26 @@ bool bringsTogether(OpOperand *operand) {
          reshape.getSrc().getDefiningOp<linalg::LinalgOp>();
 }
 
+/// Does the reshape add nothing but dimensions of one element?
+bool addsUnitDimensions(tensor::ExpandShapeOp reshape) {
+  const ArrayRef<int64_t> shape = reshape.getResultType().getShape();
+  return llvm::all_of(reshape.getReassociationIndices(), [&](const ReassociationIndices &group) {
+    return llvm::count_if(group, [&](int64_t dimension) { return shape[size_t(dimension)] != 1; }) <
+           2;
+  });
+}
+
+/// Does an elementwise op read the operand with dimensions of one element, which a reduction kept, and could do without?
+bool keepsDimensions(OpOperand *operand) {
+  auto op = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  auto reshape = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
+  return op && reshape && mayChange(op) && op.getNumReductionLoops() == 0 &&
+         addsUnitDimensions(reshape) && reshape.getSrc().getDefiningOp<linalg::LinalgOp>() &&
+         // Those of a product stay as they are.
+         llvm::none_of(op.getDpsInputs(),
+                       [](Value input) { return isProduct(input.getDefiningOp()); });
+}
+
 struct PropagateReshapes : plim::ir::impl::PlimPropagateReshapesBase<PropagateReshapes> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -49,6 +69,11 @@ struct PropagateReshapes : plim::ir::impl::PlimPropagateReshapesBase<PropagateRe
     splitProducts(function);
     RewritePatternSet patterns(&getContext());
     populateFoldReshapes(patterns);
+    linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns, [&](OpOperand *operand) {
+      const bool moves = keepsDimensions(operand);
+      ++(moves ? moved : missed);
+      return moves;
+    });
     if (failed(applySoundPatterns(function, std::move(patterns))))
       signalPassFailure();
   }
