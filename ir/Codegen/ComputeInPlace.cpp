@@ -1,6 +1,7 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -27,26 +28,23 @@ struct ComputeInPlace : plim::ir::impl::PlimComputeInPlaceBase<ComputeInPlace> {
     SmallVector<linalg::GenericOp> ops;
     function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops)
-      for (OpOperand *input : op.getDpsInputOperands())
-        if (canTakeMemoryOf(op, *input)) {
-          takeMemoryOf(op, *input);
-          ++reused;
-          break;
-        }
+      for (int64_t result = 0; result < op.getNumDpsInits(); ++result)
+        for (OpOperand *input : op.getDpsInputOperands())
+          if (canTakeMemoryOf(op, *op.getDpsInitOperand(result), *input)) {
+            takeMemoryOf(op, *op.getDpsInitOperand(result), *input);
+            ++reused;
+            break;
+          }
   }
 
-  /// Is the op's result memory of its own, where that of an operand, which nobody reads behind the op, would do?
-  static bool canTakeMemoryOf(linalg::GenericOp op, OpOperand &input) {
+  /// Is a result of the op, an element for each iteration, memory of its own, where that of an operand, which nobody reads behind
+  /// the op, would do?
+  static bool canTakeMemoryOf(linalg::GenericOp op, OpOperand &init, OpOperand &input) {
     auto value = dyn_cast<OpResult>(input.get());
-    if (op->getNumResults() != 1 || op.getNumReductionLoops() > 0 || !value ||
-        value.getOwner()->getBlock() != op->getBlock() ||
-        value.getType() != op->getResult(0).getType())
-      return false;
-    OpOperand &init = *op.getDpsInitOperand(0);
-    const AffineMap written = op.getMatchingIndexingMap(&init);
-    return written.isPermutation() && op.getMatchingIndexingMap(&input) == written &&
+    return value && value.getOwner()->getBlock() == op->getBlock() &&
+           value.getType() == init.get().getType() && hasElementOfEach(op, init) &&
+           op.getMatchingIndexingMap(&input) == op.getMatchingIndexingMap(&init) &&
            init.get().getDefiningOp<tensor::EmptyOp>() && isScratch(value) &&
-           !op.payloadUsesValueFromOperand(&init) &&
            llvm::all_of(value.getUses(), [&](OpOperand &use) {
              if (&use == &input)
                return true;
@@ -64,8 +62,7 @@ struct ComputeInPlace : plim::ir::impl::PlimComputeInPlaceBase<ComputeInPlace> {
   }
 
   /// The body reads the old element in the place of the operand's.
-  static void takeMemoryOf(linalg::GenericOp op, OpOperand &input) {
-    OpOperand &init = *op.getDpsInitOperand(0);
+  static void takeMemoryOf(linalg::GenericOp op, OpOperand &init, OpOperand &input) {
     const unsigned number = input.getOperandNumber();
     op.getMatchingBlockArgument(&input).replaceAllUsesWith(op.getMatchingBlockArgument(&init));
     init.set(input.get());

@@ -279,6 +279,30 @@ def PlimPackPanels : Pass<"plim-pack-panels", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "products that could not be blocked">];
 }
 
+def PlimFuseInTiles : Pass<"plim-fuse-in-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Compute elements in the loops that use them";
+  let description = [{
+    In a dispatch function, an elementwise op becomes part of the op that reads its result, a reduction or another elementwise
+    op, if that is the only one; and of each of several where an element is cheaper computed again than stored and loaded. The
+    first of several that sums rows, or reduces them otherwise, stores what the others read. What goes over rows that lie in
+    the nearest cache does so fewer times, and with less memory.
+
+    ```mlir
+    %e = linalg.generic ins(%x, %max) outs(%empty) { exp(%in - %m) }
+    %s = linalg.generic ins(%e) outs(%zeros) { %out + %in }
+    %y = linalg.generic ins(%e, %s) ...
+    // becomes
+    %e, %s = linalg.generic ins(%x, %max) outs(%empty, %zeros) { exp(%in - %m), %out + exp(%in - %m) }
+    %y = linalg.generic ins(%e, %s) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [
+    Statistic<"fused", "fused", "ops that became part of an op that reads them">,
+    Statistic<"kept", "kept", "ops that became part of a reduction, and whose result it stores">,
+    Statistic<"missed", "missed", "readers of which an op could not become part">];
+}
+
 def PlimComputeInPlace : Pass<"plim-compute-in-place", "::mlir::func::FuncOp"> {
   let summary = "Compute element by element in the memory of an operand that is not needed any more";
   let description = [{

@@ -2,6 +2,7 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Products.h"
 #include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,14 +24,19 @@ using namespace plim::ir;
 
 namespace {
 
-/// The loop along which the most traffic is contiguous, of those that may run innermost; an operand
-/// weighs as much as it has dimensions, since that is how often it is walked.
+/// The loop along which the fewest operands are read or written across, of those that may run innermost, and of several such loops the
+/// one along which the most traffic is contiguous; an operand weighs as much as it has dimensions, since that is how often it
+/// is walked.
 std::optional<unsigned> bestInnermost(linalg::GenericOp op, bool mayReorder) {
-  SmallVector<unsigned> weight(op.getNumLoops(), 0);
+  SmallVector<std::pair<int, unsigned>> weight(
+      op.getNumLoops()); // less is across, more is contiguous
   for (AffineMap map : op.getIndexingMapsArray())
-    if (map.getNumResults() > 0)
-      if (auto last = dyn_cast<AffineDimExpr>(map.getResults().back()))
-        weight[last.getPosition()] += map.getNumResults();
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+      if (isContiguousAlong(map, loop))
+        weight[loop].second += map.getNumResults();
+      else if (map.isFunctionOfDim(loop))
+        --weight[loop].first;
+    }
   if (weight.empty())
     return std::nullopt;
   // Each accumulator sees its elements in the order of the reduction loops among themselves.
@@ -87,9 +93,12 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
   }
 
   /// The op that folds a new element into an accumulator may do so in any order.
-  static void allowReassociation(linalg::GenericOp op) {
-    for (Value yielded : op.getBlock()->getTerminator()->getOperands())
-      addFlags(yielded.getDefiningOp(), arith::FastMathFlags::reassoc);
+  static void allowReassociation(linalg::GenericOp generic) {
+    auto op = cast<linalg::LinalgOp>(generic.getOperation());
+    for (OpOperand &init : op.getDpsInitsMutable())
+      if (!hasElementOfEach(op, init))
+        addFlags(op.getMatchingYieldValue(&init)->get().getDefiningOp(),
+                 arith::FastMathFlags::reassoc);
   }
 
   /// Products with sums, not with differences: what is zero because both sides were rounded alike, a

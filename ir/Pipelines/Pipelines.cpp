@@ -188,6 +188,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     kernel.addPass(createPlimTileBorders());
     kernel.addPass(createPlimTileInsertions());
     addCleanup(kernel);
+    kernel.addPass(createPlimFuseInTiles());
     PlimChoosePanelsOptions panels;
     panels.strict = options.strict;
     kernel.addPass(createPlimChoosePanels(panels));

@@ -8,24 +8,29 @@
 using namespace mlir;
 using namespace plim::ir;
 
+bool plim::ir::hasElementOfEach(linalg::LinalgOp op, OpOperand &init) {
+  return !op.payloadUsesValueFromOperand(&init) && op.getMatchingIndexingMap(&init).isPermutation();
+}
+
 bool plim::ir::mayReorderReduction(linalg::LinalgOp op) {
   Operation *yield = op.getBlock()->getTerminator();
   return llvm::all_of(
       llvm::zip(yield->getOperands(), op.getRegionOutputArgs()), [&](auto yieldedAndAccumulator) {
         auto [yielded, accumulator] = yieldedAndAccumulator;
         Operation *combiner = yielded.getDefiningOp();
-        return accumulator.hasOneUse() && *accumulator.user_begin() == combiner &&
-               // Another accumulator is no element, and neither is what another one has become.
-               combiner->hasOneUse() &&
-               llvm::none_of(combiner->getOperands(),
-                             [&, accumulator = accumulator](Value operand) {
-                               return operand != accumulator &&
-                                      llvm::is_contained(op.getRegionOutputArgs(), operand);
-                             }) &&
-               isa<arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
-                   arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp, arith::AddFOp,
-                   arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-                   arith::MinNumFOp, complex::AddOp, complex::MulOp>(combiner);
+        return hasElementOfEach(op, *op.getMatchingOpOperand(accumulator)) ||
+               (accumulator.hasOneUse() && *accumulator.user_begin() == combiner &&
+                // Another accumulator is no element, and neither is what another one has become.
+                combiner->hasOneUse() &&
+                llvm::none_of(combiner->getOperands(),
+                              [&, accumulator = accumulator](Value operand) {
+                                return operand != accumulator &&
+                                       llvm::is_contained(op.getRegionOutputArgs(), operand);
+                              }) &&
+                isa<arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+                    arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp, arith::AddFOp,
+                    arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+                    arith::MinNumFOp, complex::AddOp, complex::MulOp>(combiner));
       });
 }
 

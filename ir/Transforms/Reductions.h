@@ -5,11 +5,14 @@
 
 namespace plim::ir {
 
+/// Does a result have an element for each iteration of the op, instead of an accumulator?
+bool hasElementOfEach(mlir::linalg::LinalgOp op, mlir::OpOperand &init);
+
 /// May the reduction loops of the op run in another order, floats being rounded otherwise then? Looks at
 /// the combiner of each result: one operation that is known to be associative and commutative, of the
 /// accumulator, which nothing else reads, and of an element. Anything else, such as a decay
 /// (acc * 0.5 + x), a first maximum (two accumulators that know of each other) or x - acc, depends on the
-/// order.
+/// order. Results that have an element for each iteration do not matter.
 bool mayReorderReduction(mlir::linalg::LinalgOp op);
 
 /// The value that leaves each element as it is, bit for bit; null where the combiner has none.

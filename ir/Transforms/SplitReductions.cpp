@@ -265,6 +265,8 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
         llvm::any_of(op.getDpsInits(), constrainedAllocation) || !mayReorderReduction(op))
       return false;
     for (unsigned i = 0; i < op->getNumResults(); ++i) {
+      if (hasElementOfEach(op, *op.getDpsInitOperand(i)))
+        return false;
       Operation *combiner = combinerOf(op, i);
       if (!neutralElement(combiner) ||
           (strict && !isa<IntegerType>(combiner->getResult(0).getType())))
