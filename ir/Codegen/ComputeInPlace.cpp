@@ -43,6 +43,7 @@ struct ComputeInPlace : plim::ir::impl::PlimComputeInPlaceBase<ComputeInPlace> {
     auto value = dyn_cast<OpResult>(input.get());
     return value && value.getOwner()->getBlock() == op->getBlock() &&
            value.getType() == init.get().getType() && hasElementOfEach(op, init) &&
+           !op.payloadUsesValueFromOperand(&init) &&
            op.getMatchingIndexingMap(&input) == op.getMatchingIndexingMap(&init) &&
            init.get().getDefiningOp<tensor::EmptyOp>() && isScratch(value) &&
            llvm::all_of(value.getUses(), [&](OpOperand &use) {

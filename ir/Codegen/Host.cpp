@@ -28,6 +28,7 @@ Host plim::ir::hostOf(Operation *op) {
   if (device.vectorBits > 0 || !device.triple.empty())
     host.vectorBits = device.vectorBits;
   host.vectorRegisters = host.isAArch64 || device.hasFeature("avx512vl") ? 32 : 16;
+  host.hasMasks = device.hasFeature("avx512bw") && device.hasFeature("avx512vl");
   host.cores = std::max<int64_t>(1, device.cores);
   for (const targets::CacheDescription &cache : device.caches)
     if (cache.level == 2)

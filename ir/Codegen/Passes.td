@@ -527,6 +527,28 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"interchanged", "interchanged", "ops whose loops were interchanged">];
 }
 
+def PlimVectorizeRows : Pass<"plim-vectorize-rows", "::mlir::func::FuncOp"> {
+  let summary = "Reduce along rows with several vectors, whose results are combined in one order";
+  let description = [{
+    In a dispatch function, reductions whose innermost loop goes along what lies side by side become loops over vectors: four of
+    them at a time, each with accumulators of its own, then one at a time, and what is left with a mask, or element by element where
+    the host has no masks. The accumulators are combined by halves. So the order of a sum depends on the length of a vector alone,
+    and neither on LLVM's choices nor on whether the length of a row is known.
+
+    Results that have an element for each iteration (`plim-fuse-in-tiles`) are stored on the way. Operations for which there is a
+    call for each element, and divisions of integers, leave the op to plain loops, and so do rows of a few elements.
+
+    With `strict` floats are not added in another order.
+  }];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Every operation rounds as the source says, in its order">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"vectorized", "vectorized", "reductions along rows">,
+    Statistic<"missed", "missed", "reductions left to plain loops">];
+}
+
 def PlimDivideByInvariant : Pass<"plim-divide-by-invariant", "::mlir::func::FuncOp"> {
   let summary = "Divide by a loop's invariant with its reciprocal and a correction";
   let description = [{

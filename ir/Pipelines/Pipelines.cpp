@@ -206,6 +206,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     kernel.addPass(createPlimPrepareLoops(prepare));
     if (!options.strict)
       kernel.addPass(createPlimDivideByInvariant());
+    PlimVectorizeRowsOptions rows;
+    rows.strict = options.strict;
+    kernel.addPass(createPlimVectorizeRows(rows));
   }
 }
 

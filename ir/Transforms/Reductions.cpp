@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace plim::ir;
 
 bool plim::ir::hasElementOfEach(linalg::LinalgOp op, OpOperand &init) {
-  return !op.payloadUsesValueFromOperand(&init) && op.getMatchingIndexingMap(&init).isPermutation();
+  return op.getMatchingIndexingMap(&init).isPermutation();
 }
 
 bool plim::ir::mayReorderReduction(linalg::LinalgOp op) {
