@@ -1,0 +1,127 @@
+"""Rows that several reductions and elementwise ops go over: softmax, normalisations and sums with what they sum stored, against NumPy; of equal
+bits with any number of threads, and whether extents are known or not."""
+
+import numpy as np
+import pytest
+
+import plimsoll as pl
+
+TYPES = {"f32": (np.float32, 2e-5), "f64": (np.float64, 1e-13), "f16": (np.float16, 4e-3)}
+# Fewer than a vector, around one, around several at a time, with every kind of rest.
+LENGTHS = [1, 3, 4, 7, 8, 15, 16, 17, 31, 50, 63, 64, 65, 100, 127, 128, 129, 257, 768]
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def masked(x):
+    """As of attention: what is hidden is far below, in half of the rows' places."""
+    return softmax(np.where(x > 0, x, x * np.float32(50)))
+
+
+def layer_norm(x):
+    rest = x - x.mean(axis=-1, keepdims=True)
+    return rest / np.sqrt((rest * rest).mean(axis=-1, keepdims=True) + np.float32(0.25))
+
+
+def rms_norm(x):
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + np.float32(0.25))
+
+
+def columns(x):
+    """Along the other axis: variances."""
+    rest = x - x.mean(axis=0)
+    return (rest * rest).mean(axis=0)
+
+
+def whole(x):
+    return (np.exp(x) * x).sum()
+
+
+@pytest.mark.parametrize("function", [softmax, masked, layer_norm, rms_norm, columns, whole])
+@pytest.mark.parametrize("element", TYPES)
+def test_rows(function, element):
+    dtype, tolerance = TYPES[element]
+    random = np.random.default_rng(11)
+    engines = [pl.Engine(threads=1), pl.Engine(threads=2)]
+    for length in LENGTHS if function is softmax or element == "f32" else LENGTHS[::3]:
+        x = random.standard_normal((3, length)).astype(dtype)
+        want = function(x.astype(np.float64))
+        results = [np.asarray(pl.jit(function, engine=engine)(x)) for engine in engines]
+        np.testing.assert_array_equal(results[0], results[1], err_msg=f"{length}")
+        scale = max(1.0, float(np.abs(want).max()), length if function is whole else 0.0)
+        np.testing.assert_allclose(results[0].astype(np.float64), want, rtol=tolerance, atol=tolerance * scale,
+                                   err_msg=f"{length}")
+
+
+KEPT = """
+func.func @main(%x: tensor<{0}x{1}x{2}>) -> (tensor<{0}x{1}x{2}>, tensor<{0}x{2}>, tensor<{0}x{2}>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<{0}x{1}x{2}>
+  %n = tensor.dim %x, %c1 : tensor<{0}x{1}x{2}>
+  %zero = arith.constant 0.0 : {2}
+  %e = tensor.empty({4}) : tensor<{0}x{1}x{2}>
+  %r = tensor.empty({3}) : tensor<{0}x{2}>
+  %f = linalg.fill ins(%zero : {2}) outs(%r : tensor<{0}x{2}>) -> tensor<{0}x{2}>
+  %y = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}}
+      ins(%x : tensor<{0}x{1}x{2}>) outs(%e : tensor<{0}x{1}x{2}>) {{
+  ^bb0(%a: {2}, %o: {2}):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i32
+    %t = arith.sitofp %k : i32 to {2}
+    %p = arith.mulf %a, %t : {2}
+    %q = math.absf %p : {2}
+    %s = math.sqrt %q : {2}
+    linalg.yield %s : {2}
+  }} -> tensor<{0}x{1}x{2}>
+  %sum = linalg.reduce ins(%y : tensor<{0}x{1}x{2}>) outs(%f : tensor<{0}x{2}>) dimensions = [1] (%a: {2}, %b: {2}) {{
+    %s = arith.addf %a, %b : {2}
+    linalg.yield %s : {2}
+  }}
+  %top = linalg.reduce ins(%y : tensor<{0}x{1}x{2}>) outs(%f : tensor<{0}x{2}>) dimensions = [1] (%a: {2}, %b: {2}) {{
+    %s = arith.maximumf %a, %b : {2}
+    linalg.yield %s : {2}
+  }}
+  return %y, %sum, %top : tensor<{0}x{1}x{2}>, tensor<{0}x{2}>, tensor<{0}x{2}>
+}}"""
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_extents_do_not_matter(element):
+    """A function of the index, kept for the caller and read by two reductions."""
+    dtype, tolerance = TYPES[element]
+    random = np.random.default_rng(12)
+    engines = [pl.Engine(threads=1), pl.Engine(threads=2)]
+    unknown = [engine.loads(KEPT.format("?", "?", element, "%m", "%m, %n")).main for engine in engines]
+    for length in [0, *LENGTHS]:
+        x = random.standard_normal((5, length)).astype(dtype)
+        known = engines[0].loads(KEPT.format(5, length, element, "", "")).main
+        first = [np.asarray(each) for each in known(x)]
+        for function in unknown:
+            for mine, other in zip(first, function(x), strict=True):
+                np.testing.assert_array_equal(mine, np.asarray(other), err_msg=f"{length}")
+        want = np.sqrt(np.abs(x.astype(np.float64) * np.arange(length)))
+        np.testing.assert_allclose(first[0], want, rtol=tolerance)
+        np.testing.assert_allclose(first[1], want.sum(axis=1), rtol=tolerance, atol=tolerance)
+        np.testing.assert_array_equal(first[2], first[0].max(axis=1, initial=0))
+
+
+def test_not_a_number():
+    """In each place of a row, as what is largest and as what is summed; zeros keep their signs."""
+    engine = pl.Engine(threads=1)
+    for length in (5, 16, 70):
+        row_max = pl.jit(lambda x: x.max(axis=1), engine=engine)
+        row_sum = pl.jit(lambda x: x.sum(axis=1), engine=engine)
+        x = np.ones((length, length), np.float32)
+        np.fill_diagonal(x, np.nan)
+        assert np.isnan(np.asarray(row_max(x))).all() and np.isnan(np.asarray(row_sum(x))).all()
+        np.fill_diagonal(x, -np.inf)
+        np.testing.assert_array_equal(np.asarray(row_max(x)), 1)
+        np.testing.assert_array_equal(np.asarray(row_sum(x)), -np.inf)
+        zeros = np.full((length, length), -0.0, np.float32)
+        np.testing.assert_array_equal(np.signbit(np.asarray(row_max(zeros))), True)
+        np.fill_diagonal(zeros, 0.0)
+        np.testing.assert_array_equal(np.signbit(np.asarray(row_max(zeros))), False)
