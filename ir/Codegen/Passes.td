@@ -132,7 +132,7 @@ def PlimPropagateReshapes : Pass<"plim-propagate-reshapes", "::mlir::func::FuncO
   let summary = "Give ops that follow each other the same dimensions";
   let description = [{
     Ops between which a reshape stands cannot be fused. Dimensions of one element that an op reads or writes at a constant
-    index, which reductions keep in other frameworks, are dropped; and where a product of joined batches, or of joined rows,
+    index, which reductions keep in other frameworks, are dropped, also from elementwise ops behind a reduction; and where a product of joined batches, or of joined rows,
     stands between ops on all of their dimensions, its loops are split as these are. What is read by nothing but a reshape of
     other operands is a view.
 

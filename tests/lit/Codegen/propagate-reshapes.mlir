@@ -91,3 +91,63 @@ func.func @batches(%q: tensor<2x3x8x16xf32>, %k: tensor<6x16x4xf32>) -> tensor<2
   } -> tensor<2x3x8x4xf32>
   return %y : tensor<2x3x8x4xf32>
 }
+
+// -----
+
+// A mean that keeps its dimension: what is computed of it stands beside the reduction, of rows whose number is not known either.
+// CHECK-LABEL: func.func @mean
+//       CHECK:   %[[S:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]}
+//       CHECK:   %[[M:.*]] = linalg.generic {{.*}} iterator_types = ["parallel"]} ins(%[[S]] : tensor<?xf32>)
+//       CHECK:   linalg.generic {{.*}} ins(%{{.*}}, %[[M]] : tensor<?x64xf32>, tensor<?xf32>)
+#id = affine_map<(i, j) -> (i, j)>
+func.func @mean(%x: tensor<?x64xf32>, %zeros: tensor<?xf32>, %n: index) -> tensor<?x64xf32> {
+  %count = arith.constant 64.0 : f32
+  %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x64xf32>) outs(%zeros : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %k = tensor.expand_shape %s [[0, 1]] output_shape [%n, 1] : tensor<?xf32> into tensor<?x1xf32>
+  %e1 = tensor.empty(%n) : tensor<?x1xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%k : tensor<?x1xf32>) outs(%e1 : tensor<?x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.divf %a, %count : f32
+    linalg.yield %r : f32
+  } -> tensor<?x1xf32>
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %y = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i, 0)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<?x64xf32>, tensor<?x1xf32>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.subf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// Not where an operand is a product, which would be another op for its dispatch.
+// CHECK-LABEL: func.func @beside_a_product
+//       CHECK:   tensor.expand_shape
+//       CHECK:   linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x8xf32>, tensor<1x8xf32>)
+#id = affine_map<(i, j) -> (i, j)>
+func.func @beside_a_product(%x: tensor<8x64xf32>, %a: tensor<1x16xf32>, %b: tensor<16x8xf32>, %zeros: tensor<8xf32>, %init: tensor<1x8xf32>) -> tensor<1x8xf32> {
+  %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x64xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%c: f32, %o: f32):
+    %r = arith.addf %o, %c : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %k = tensor.expand_shape %s [[0, 1]] output_shape [1, 8] : tensor<8xf32> into tensor<1x8xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<1x16xf32>, tensor<16x8xf32>) outs(%init : tensor<1x8xf32>) -> tensor<1x8xf32>
+  %e = tensor.empty() : tensor<1x8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%k, %p : tensor<1x8xf32>, tensor<1x8xf32>) outs(%e : tensor<1x8xf32>) {
+  ^bb0(%c: f32, %d: f32, %o: f32):
+    %r = arith.addf %c, %d : f32
+    linalg.yield %r : f32
+  } -> tensor<1x8xf32>
+  return %y : tensor<1x8xf32>
+}
