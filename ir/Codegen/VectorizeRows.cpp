@@ -33,9 +33,12 @@ constexpr int64_t fewVectors = 2, manyOperations = 8;
 /// The fewest elements of a row, where their number is known.
 constexpr int64_t leastElements = 4;
 
+/// Do vectors of such elements lie in memory as the elements do? Floats of 8 bits are expanded one by one.
 bool isStorable(Type type) {
-  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8 &&
-         llvm::isPowerOf2_64(type.getIntOrFloatBitWidth()) && type.getIntOrFloatBitWidth() <= 64;
+  if (!type.isIntOrFloat())
+    return false;
+  const unsigned bits = type.getIntOrFloatBitWidth();
+  return llvm::isPowerOf2_32(bits) && bits >= (isa<FloatType>(type) ? 16U : 8U) && bits <= 64;
 }
 
 /// Does the operation take vectors in the place of elements, with code that is no call for each of them? Integers are divided by a
