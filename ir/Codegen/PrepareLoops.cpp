@@ -2,7 +2,6 @@
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/Products.h"
 #include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,13 +29,16 @@ namespace {
 std::optional<unsigned> bestInnermost(linalg::GenericOp op, bool mayReorder) {
   SmallVector<std::pair<int, unsigned>> weight(
       op.getNumLoops()); // less is across, more is contiguous
-  for (AffineMap map : op.getIndexingMapsArray())
-    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-      if (isContiguousAlong(map, loop))
-        weight[loop].second += map.getNumResults();
-      else if (map.isFunctionOfDim(loop))
+  for (AffineMap map : op.getIndexingMapsArray()) {
+    if (map.getNumResults() == 0)
+      continue;
+    if (auto last = dyn_cast<AffineDimExpr>(map.getResults().back()))
+      weight[last.getPosition()].second += map.getNumResults();
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (llvm::any_of(map.getResults().drop_back(),
+                       [&](AffineExpr index) { return index.isFunctionOfDim(loop); }))
         --weight[loop].first;
-    }
+  }
   if (weight.empty())
     return std::nullopt;
   // Each accumulator sees its elements in the order of the reduction loops among themselves.

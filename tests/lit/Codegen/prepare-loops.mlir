@@ -122,3 +122,38 @@ func.func @kernel(%x: f32) -> f32 attributes {plim.kernel} {
   %r = math.exp %s : f32
   return %r : f32
 }
+
+// -----
+
+// Along a row that is computed in place, although two operands have an element for each row.
+// CHECK-LABEL: func.func private @in_place
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+#whole = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func private @in_place(%m: tensor<8xf32>, %e: tensor<8x64xf32>, %s: tensor<8xf32>) -> (tensor<8x64xf32>, tensor<8xf32>) attributes {plim.dispatch_function} {
+  %r:2 = linalg.generic {indexing_maps = [#row, #whole, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%m : tensor<8xf32>) outs(%e, %s : tensor<8x64xf32>, tensor<8xf32>) {
+  ^bb0(%a: f32, %x: f32, %o: f32):
+    %p = arith.mulf %a, %x : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %p, %t : f32, f32
+  } -> (tensor<8x64xf32>, tensor<8xf32>)
+  return %r#0, %r#1 : tensor<8x64xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Along the line of a result rather than the three columns of a window, where these are read two apart.
+// CHECK-LABEL: func.func private @two_apart
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "parallel"]
+func.func private @two_apart(%x: tensor<2x4x17x17xf32>, %w: tensor<4x3x3xf32>, %s: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [affine_map<(n, g, i, j, k, l) -> (n, g, 2 * i + k, 2 * j + l)>, affine_map<(n, g, i, j, k, l) -> (g, k, l)>, affine_map<(n, g, i, j, k, l) -> (n, g, i, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<2x4x17x17xf32>, tensor<4x3x3xf32>) outs(%s : tensor<2x4x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x4x8x8xf32>
+  return %r : tensor<2x4x8x8xf32>
+}
