@@ -41,8 +41,8 @@ bool isStorable(Type type) {
   return llvm::isPowerOf2_32(bits) && bits >= (isa<FloatType>(type) ? 16U : 8U) && bits <= 64;
 }
 
-/// Does the operation take vectors in the place of elements, with code that is no call for each of them? Integers are divided by a
-/// trap where a lane is masked off.
+/// Does the operation take vectors in the place of elements, with code that is no call for each of them? A division of
+/// integers would trap in lanes that are masked off.
 bool takesVectors(Operation &op) {
   if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
     return true;

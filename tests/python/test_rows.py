@@ -63,6 +63,7 @@ func.func @main(%x: tensor<{0}x{1}x{2}>) -> (tensor<{0}x{1}x{2}>, tensor<{0}x{2}
   %m = tensor.dim %x, %c0 : tensor<{0}x{1}x{2}>
   %n = tensor.dim %x, %c1 : tensor<{0}x{1}x{2}>
   %zero = arith.constant 0.0 : {2}
+  %one = arith.constant 1 : i32
   %e = tensor.empty({4}) : tensor<{0}x{1}x{2}>
   %r = tensor.empty({3}) : tensor<{0}x{2}>
   %f = linalg.fill ins(%zero : {2}) outs(%r : tensor<{0}x{2}>) -> tensor<{0}x{2}>
@@ -71,7 +72,8 @@ func.func @main(%x: tensor<{0}x{1}x{2}>) -> (tensor<{0}x{1}x{2}>, tensor<{0}x{2}
   ^bb0(%a: {2}, %o: {2}):
     %j = linalg.index 1 : index
     %k = arith.index_cast %j : index to i32
-    %t = arith.sitofp %k : i32 to {2}
+    %l = arith.addi %k, %one : i32
+    %t = arith.sitofp %l : i32 to {2}
     %p = arith.mulf %a, %t : {2}
     %q = math.absf %p : {2}
     %s = math.sqrt %q : {2}
@@ -102,11 +104,50 @@ def test_extents_do_not_matter(element):
         first = [np.asarray(each) for each in known(x)]
         for function in unknown:
             for mine, other in zip(first, function(x), strict=True):
-                np.testing.assert_array_equal(mine, np.asarray(other), err_msg=f"{length}")
-        want = np.sqrt(np.abs(x.astype(np.float64) * np.arange(length)))
+                # Rows of one to three elements are plain loops where their length is known.
+                bits = tolerance if 0 < length < 4 else 0
+                np.testing.assert_allclose(mine, np.asarray(other), rtol=bits, err_msg=f"{length}")
+        want = np.sqrt(np.abs(x.astype(np.float64) * np.arange(1, length + 1)))
         np.testing.assert_allclose(first[0], want, rtol=tolerance)
         np.testing.assert_allclose(first[1], want.sum(axis=1), rtol=tolerance, atol=tolerance)
         np.testing.assert_array_equal(first[2], first[0].max(axis=1, initial=0))
+
+
+SEEN = """
+#whole = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%x: tensor<?x?xf32>, %e: tensor<?x?xf32>, %r: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>) {{
+  %s:2 = linalg.generic {{indexing_maps = [#whole, #whole, #row], iterator_types = ["parallel", "reduction"]}}
+      ins(%x : tensor<?x?xf32>) outs(%e, %r : tensor<?x?xf32>, tensor<?xf32>) {{
+  ^bb0(%a: f32, %old: f32, %sum: f32):
+    {}
+  }} -> (tensor<?x?xf32>, tensor<?xf32>)
+  return %s#0, %s#1 : tensor<?x?xf32>, tensor<?xf32>
+}}"""
+
+
+@pytest.mark.parametrize("body, elements, sums", [
+    ("%n = arith.addf %sum, %a : f32\n linalg.yield %sum, %n : f32, f32",
+     lambda x, old: x.cumsum(axis=1) - x, lambda x, old: x.sum(axis=1)),
+    ("%n = arith.addf %sum, %a : f32\n linalg.yield %n, %n : f32, f32",
+     lambda x, old: x.cumsum(axis=1), lambda x, old: x.sum(axis=1)),
+    ("%p = arith.mulf %old, %a : f32\n %n = arith.addf %sum, %p : f32\n linalg.yield %p, %n : f32, f32",
+     lambda x, old: old * x, lambda x, old: (old * x).sum(axis=1)),
+    ("%n = arith.addf %sum, %a : f32\n linalg.yield %a, %n : f32, f32", lambda x, old: x, lambda x, old: x.sum(axis=1))],
+    ids=["sum before", "sum so far", "old element", "element"])
+def test_elements_beside_a_sum(body, elements, sums):
+    """A sum that the elements see keeps its order; the old element of a result is not a sum."""
+    random = np.random.default_rng(13)
+    functions = [pl.Engine(threads=threads).loads(SEEN.format(body)).main for threads in (1, 2)]
+    for length in [0, *LENGTHS]:
+        x, old = random.standard_normal((2, 4, length)).astype(np.float32)
+        start = np.arange(4, dtype=np.float32)
+        wide = x.astype(np.float64), old.astype(np.float64)
+        first = start[:, None] if "linalg.yield %sum" in body or "linalg.yield %n" in body else 0
+        for function in functions:
+            result, total = map(np.asarray, function(x, old, start))
+            np.testing.assert_allclose(result, elements(*wide) + first, rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(total, sums(*wide) + start, rtol=1e-4, atol=1e-4)
 
 
 def test_not_a_number():
