@@ -166,6 +166,7 @@ llvm::json::Array strategyOf(func::FuncOp function) {
                                              {"rows", registers.getRows()},
                                              {"columns", registers.getColumns()},
                                              {"lanes", registers.getLanes()},
+                                             {"terms", registers.getTerms()},
                                              {"because", registers.getBecause().str()}});
   }
   return decisions;

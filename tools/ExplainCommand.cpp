@@ -84,6 +84,8 @@ void printDecision(const Object &decision, std::ostream &out) {
   } else {
     out << number(decision, "rows") << " by " << number(decision, "columns") << ", in vectors of "
         << number(decision, "lanes");
+    if (int64_t terms = number(decision, "terms"); terms > 0)
+      out << ", " << terms << " terms at a time";
   }
   out << ": " << text(decision, "because") << "\n";
 }

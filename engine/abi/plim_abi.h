@@ -59,7 +59,7 @@ typedef int32_t plim_code;
  *                               long loops look at it, copy what they find to `status`, and end
  *
  * The raw pointer of a kernel runs without a call: with a constant context whose `call` is null, which
- * only plim_rt_fail takes.
+ * only plim_rt_fail and plim_rt_dispatch take.
  */
 typedef struct plim_context {
   uint32_t magic;
@@ -210,7 +210,7 @@ PLIM_STATIC_ASSERT(sizeof(plim_schedule) == 16, "mirrored by ir/Conversion");
  *
  * Each that can fail latches the first failure in `context` and returns nonzero (or null). */
 
-/* Runs a dispatch to its end. Host code, any thread. */
+/* Runs a dispatch to its end. Host code, any thread. Without a call all of it runs on the calling one. */
 plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars);
 

@@ -5,6 +5,7 @@
 #include "engine/runtime/Executor.h"
 #include "engine/runtime/FaultGuard.h"
 #include "engine/runtime/HostCall.h"
+#include "engine/runtime/Launch.h"
 
 #include <array>
 #include <string>
@@ -40,6 +41,12 @@ plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars) {
   plim::runtime::FaultPause pause;
   const plim_launch launch = {dispatch, bindings, scalars};
+  if (!context->call) { // a raw kernel
+    plim_context own = *context;
+    own.call_status = &own.status;
+    const int64_t count = plim::runtime::Launch(launch).count;
+    return count == 0 ? 0 : dispatch->entry(&own, bindings, scalars, 0, count);
+  }
   return withoutThrowing(
       context, [&] { return CallFrame::of(context).call().executor().run(context, {&launch, 1}); });
 }
@@ -116,8 +123,13 @@ void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *s
 
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message) {
   plim::runtime::FaultPause pause;
-  if (code == 0 || !context->call) // a raw kernel
+  if (code == 0)
     return code;
+  if (!context->call) { // a raw kernel, of which only a loop's own context can be written
+    if (context->call_status == &context->status)
+      context->status = code;
+    return code;
+  }
   CallFrame &frame = CallFrame::of(context);
   plim::runtime::CallContext &call = frame.call();
   // A host function does not know where it is called.

@@ -28,6 +28,13 @@ constexpr int64_t rowsOnOneSet = 6;
 /// The same for rows of the result, which are accessed a tile at a time, if the sums of a tile have few terms.
 constexpr int64_t resultRowsOnOneSet = 8, fewTerms = 32;
 
+/// Where columns are reduced of more rows than these, accumulators wait in the nearest cache while others see the same rows: memory is
+/// read along some rows, not across all of them.
+constexpr int64_t manyRows = 64;
+/// The vectors of columns that see rows together then, and as many rows: the more, the fewer loads and stores of accumulators. Rows of
+/// less than a page are read one by one, as they lie in memory: the processor follows few places in a page.
+constexpr int64_t vectorsAlong = 4, rowsAlong = 8, pageBytes = 4096;
+
 /// The size to tile a loop of `size` iterations by: `preferred`, or for a known size one that leaves no or little
 /// remainder, or one of about the same size, of at most `most`.
 int64_t tileFor(int64_t size, int64_t preferred, int64_t most) {
@@ -159,12 +166,41 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
       }
       rows = tileFor(sizes[size_t(rowLoop)], preferred, most);
     }
-    if (const int64_t wide = vectorsOfOneRow * lanes; rows == 1 && sizes[columnLoop] >= wide)
+    int64_t terms = 0;
+    if (const int64_t along = vectorsAlong * lanes;
+        rows == 1 && reducesColumns(op) && termsOf(op) > manyRows &&
+        (ShapedType::isDynamic(sizes[columnLoop]) || sizes[columnLoop] >= along)) {
+      columns = along;
+      if (sizes[columnLoop] != along)
+        terms = longestRow(op, columnLoop) < pageBytes ? 1 : rowsAlong;
+    } else if (const int64_t wide = vectorsOfOneRow * lanes;
+               rows == 1 && sizes[columnLoop] >= wide) {
       columns = wide;
+    }
     because += (Twine(rows * llvm::divideCeil(columns, lanes)) + " of " +
                 Twine(host.vectorRegisters) + " registers")
                    .str();
-    return RegistersAttr::get(op.getContext(), rows, rowLoop, columns, columnLoop, lanes, because);
+    if (terms > 0)
+      because += ", other columns wait in the nearest cache";
+    return RegistersAttr::get(op.getContext(), rows, rowLoop, columns, columnLoop, lanes, terms,
+                              because);
+  }
+
+  /// Bytes of the longest rows that an input with columns has, INT64_MAX where they are not known.
+  static int64_t longestRow(linalg::LinalgOp op, unsigned columnLoop) {
+    int64_t longest = 0;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (!isContiguousAlong(op.getMatchingIndexingMap(input), columnLoop))
+        continue;
+      Value whole = input->get();
+      while (Value outer = enclosing(whole))
+        whole = outer;
+      auto type = cast<RankedTensorType>(whole.getType());
+      longest = std::max(longest, ShapedType::isDynamic(type.getShape().back())
+                                      ? INT64_MAX
+                                      : type.getShape().back() * type.getElementTypeBitWidth() / 8);
+    }
+    return longest;
   }
 
   /// The most terms of a sum.

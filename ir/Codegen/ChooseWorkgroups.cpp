@@ -5,6 +5,7 @@
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/LoopWork.h"
 #include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
@@ -25,15 +26,10 @@ using plim::checkedMul;
 
 namespace {
 
-/// Work of one workgroup, in scalar operations: some hundred microseconds, so that a task costs little
-/// against it and a large problem still has many.
-constexpr int64_t workgroupCost = int64_t(1) << 21;
-/// What touching the memory of one point costs, in the same unit.
-constexpr int64_t pointCost = 64;
-/// The same for an element that a reduction reads once.
+/// What touching the memory of an element that a reduction reads once costs, as pointCost.
 constexpr int64_t reducedElementCost = 8;
-/// Assumed trip count of a loop that is not known at load, and of one along rows that have to fit into a cache.
-constexpr int64_t unknownTripCount = 256, unknownRowLength = 1024;
+/// Assumed trip count of a loop along rows that have to fit into a cache, which is not known at load.
+constexpr int64_t unknownRowLength = 1024;
 /// Points of a dispatch with such loops that workgroups are planned for, at most.
 constexpr int64_t mostUnknownPoints = int64_t(1) << 22;
 /// Of a dispatch with a contraction: as many workgroups for each core, if they are worth a task, so that the cores end
@@ -54,6 +50,9 @@ constexpr int64_t cachedDepth = 512;
 
 /// The same where tile registers compute it, and how much faster they are.
 constexpr int64_t tileWorkgroupsPerCore = 2, tileSpeed = 8;
+
+/// Columns of a workgroup that reduces them, and where their number is not known: rows are read in parts as long as that.
+constexpr int64_t reducedColumns = 256, unknownReducedColumns = 1024;
 
 /// Columns of a workgroup that transposes, and its rows, at least: tiles in registers (plim-transpose-copies), and whole lines.
 constexpr int64_t transposedColumns = 256, transposedRows = 16;
@@ -120,6 +119,14 @@ int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll, int64_t ofPan
   return canTakeAll && size <= 8 * planned ? size : planned;
 }
 
+/// The fewest columns that a workgroup should have where they are reduced.
+int64_t columnsToReduce(int64_t size, int64_t cores) {
+  if (ShapedType::isDynamic(size))
+    return unknownReducedColumns;
+  return std::max(reducedColumns,
+                  int64_t(llvm::alignTo(llvm::divideCeil(size, cores), contractionColumns)));
+}
+
 /// Iterations of the parallel loops together, `unknown` for those of one that is not known.
 int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) {
   int64_t points = 1;
@@ -133,7 +140,7 @@ int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) 
 /// Is it a product, or another reduction of several operands whose columns lie side by side in one of them, so that a workgroup
 /// should have many?
 bool contractsColumns(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2)
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 || reducesColumns(op))
     return false;
   const std::optional<unsigned> column = columnOf(op);
   return productOf(op) ||
@@ -166,12 +173,14 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr) || function->hasAttr(workgroupsAttr))
       return;
+    if (scf::ParallelOp loop = outerLoop(function))
+      return chooseFor(function, loop);
     auto loops = function->getAttrOfType<DenseI64ArrayAttr>(parallelLoopsAttr);
     linalg::LinalgOp root = writtenBy(function);
     if (!loops || !root)
       return;
     int64_t work = 0;
-    bool contracts = false;
+    bool contracts = false, reduces = false;
     function.walk([&](linalg::LinalgOp op) {
       // A producer of whole rows has more points than the root.
       const int64_t more = std::max<int64_t>(1, parallelPoints(op) / parallelPoints(root));
@@ -180,6 +189,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         perPoint = std::max<int64_t>(1, perPoint / tileSpeed);
       work = std::min(work + cappedProduct(perPoint, more), workgroupCost);
       contracts |= contractsColumns(op);
+      reduces |= reducesColumns(op);
     });
 
     SmallVector<int64_t> sizes = root.getStaticLoopRanges();
@@ -206,9 +216,16 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       for (int64_t loop : llvm::reverse(loops.asArrayRef()))
         if (loop != across->column && loop != across->row)
           take(loop, left);
-    } else
+    } else {
+      if (const std::optional<unsigned> column = columnOf(root);
+          reduces && column && llvm::is_contained(loops.asArrayRef(), int64_t(*column)))
+        if (const int64_t wide = columnsToReduce(sizes[*column], hostOf(root).cores); left < wide) {
+          because = "parts of rows are long";
+          left = wide;
+        }
       for (int64_t loop : llvm::reverse(loops.asArrayRef()))
         take(loop, left);
+    }
     bool split = false;
     for (int64_t loop : loops.asArrayRef()) {
       int64_t &tile = tiles[loop];
@@ -218,15 +235,32 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         tile = 0;
       split |= tile != 0;
     }
-    OpBuilder builder(function);
-    function->setAttr(costAttr, builder.getI64IntegerAttr(cappedProduct(
-                                    cappedProduct(pointCost + work, tilePoints), untiledPoints)));
-    if (!split)
-      because = "all of it is one task";
+    decide(function, tiles, cappedProduct(cappedProduct(pointCost + work, tilePoints), untiledPoints),
+           split ? because : "all of it is one task");
+    ++(split ? chosen : missed);
+  }
+
+  /// The loops of a kernel that others run for it.
+  void chooseFor(func::FuncOp function, scf::ParallelOp loop) {
+    const SmallVector<int64_t> sizes = tripCountsOf(loop);
+    const int64_t work = pointCost + operationsOf(loop);
+    int64_t left = std::max<int64_t>(1, workgroupCost / work), points = 1;
+    SmallVector<int64_t> tiles(sizes.size(), 0);
+    for (auto [size, tile] : llvm::reverse(llvm::zip(sizes, tiles))) {
+      tile = isWhole(size, left) ? 0 : left;
+      const int64_t taken = std::max<int64_t>(1, tile == 0 ? size : tile);
+      points = cappedProduct(points, taken);
+      left = std::max<int64_t>(1, left / taken);
+    }
+    decide(function, tiles, cappedProduct(work, points), "each is worth a task");
+    ++chosen;
+  }
+
+  void decide(func::FuncOp function, ArrayRef<int64_t> tiles, int64_t cost, StringRef because) {
+    function->setAttr(costAttr, Builder(&getContext()).getI64IntegerAttr(cost));
     auto decision = WorkgroupsAttr::get(&getContext(), tiles, because);
     function->setAttr(workgroupsAttr, decision);
     recordStrategy(function, decision);
-    ++(split ? chosen : missed);
   }
 
   /// The loops of a result and of an operand that it reads across, and the rows of it that fill lines, or tiles of registers.

@@ -20,6 +20,9 @@ def PlimChooseWorkgroups : Pass<"plim-choose-workgroups", "::mlir::func::FuncOp"
     number; else rows are split, if there are enough. Where the reduction has one block (`plim-choose-panels`), a workgroup's
     part of the result is no more than an eighth of that cache, so that the rows stay there.
 
+    Where columns are reduced that lie side by side, as many workgroups as there are cores share them, if each has 256 or more: memory is
+    read along the rows. The loop of a kernel (plim-outline-parallel-loops) is split from its innermost loop on.
+
     `plim.cost` receives the estimated scalar operations of one workgroup.
 
     ```mlir
@@ -39,7 +42,7 @@ def PlimTileWorkgroups : Pass<"plim-tile-workgroups", "::mlir::func::FuncOp"> {
   let summary = "Split a dispatch function into workgroups";
   let description = [{
     Carries out `#plim.workgroups` (`plim-choose-workgroups`): tiles the op whose result the dispatch function writes with one
-    `scf.forall` and fuses every producer into the tile.
+    `scf.forall` and fuses every producer into the tile. The loop of a kernel becomes a `scf.forall` over ranges of its iterations.
 
     ```mlir
     %r = linalg.generic ... outs(%o : tensor<4096x4096xf32>)
@@ -360,11 +363,13 @@ def PlimChooseRegisterTiles : Pass<"plim-choose-register-tiles", "::mlir::func::
     columns of that dimension, two vectors or one, by as many rows of another parallel one as registers allow. With 32 registers
     these are 12 x 2 vectors, or up to 14 where that leaves less over, or 8 x 2 of AArch64, with 16 registers 6 x 2, or 4 x 2 of 128 bits. One vector a row
     leaves room for twice as many rows; a single row has eight vectors. Rows that fall on the same set of the nearest cache are six at most.
+    Where columns are reduced of more than 64 rows, four vectors of them see eight rows before the next four do (`terms`), or one if rows
+    are shorter than a page, and wait in the nearest cache until the next rows come.
 
     ```mlir
     linalg.matmul ins(%a, %b : tensor<96x512xf32>, tensor<512x32xf32>) outs(%c : tensor<96x32xf32>)
     // becomes, for a target with 16 registers of 256 bits
-    linalg.matmul {plim.registers = #plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, lanes = 8,
+    linalg.matmul {plim.registers = #plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, lanes = 8, terms = 0,
                                                     because = "12 of 16 registers">} ...
     ```
   }];
@@ -379,7 +384,8 @@ def PlimRegisterTile : Pass<"plim-register-tile", "::mlir::func::FuncOp"> {
   let description = [{
     Tiles the parallel loops of what has `#plim.registers` and peels the remainders. What is left of rows whose number is not
     known is taken four and then one at a time; columns that are more than a vector, a vector and the rest; columns whose number is not
-    known stay loops. What gives the result its first value moves into the tiles.
+    known stay loops. What gives the result its first value moves into the tiles, unless these wait for each other (`terms`): then a loop
+    over the last of the reduction's loops is around them.
 
     ```mlir
     %r = linalg.matmul {plim.registers = #plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, ..>} ..
@@ -512,7 +518,8 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
     Interchanges the loops of each `linalg.generic` so that the one along which most operands are
     contiguous runs innermost, replaces exp, expm1, tanh and erf on f16, bf16 and f32 by polynomials
     (`MathPolynomials.h`), and states the floating-point freedom the engine takes: products may be
-    contracted with sums, and reductions may be reassociated.
+    contracted with sums, and reductions may be reassociated. In kernels, whose buffers may be parts of each other, loops stay as they are
+    written.
 
     Reduction loops keep their order among themselves unless the combiner is known to be associative
     and commutative (`ir/Transforms/Reductions.h`): a first maximum, or a decay `acc * 0.5 + x`, depends on it.

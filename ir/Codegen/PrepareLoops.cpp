@@ -63,10 +63,14 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function->hasAttr(dispatchFunctionAttr))
+    if (!function->hasAttr(dispatchFunctionAttr) && !function->hasAttr(kernelAttr))
       return;
+    // On buffers, of which one may be part of another, the order is the author's.
     SmallVector<linalg::GenericOp> ops;
-    function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    function.walk([&](linalg::GenericOp op) {
+      if (op.hasPureTensorSemantics())
+        ops.push_back(op);
+    });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
       bool mayReorder = !strict && mayReorderReduction(op);

@@ -30,11 +30,9 @@ struct RegisterTile : plim::ir::impl::PlimRegisterTileBase<RegisterTile> {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
       return;
-    SmallVector<linalg::LinalgOp> ops;
-    function.walk([&](linalg::LinalgOp op) {
-      if (op->hasAttr(registersAttr))
-        ops.push_back(op);
-    });
+    for (linalg::LinalgOp op : tiledOps(function))
+      blockTerms(op);
+    const SmallVector<linalg::LinalgOp> ops = tiledOps(function);
     for (linalg::LinalgOp op : ops) {
       auto tile = op->getAttrOfType<RegistersAttr>(registersAttr);
       // Reductions stay whole, so that remainders can be peeled.
@@ -63,6 +61,41 @@ struct RegisterTile : plim::ir::impl::PlimRegisterTileBase<RegisterTile> {
       for (linalg::LinalgOp part : parts)
         any |= refine(part);
     }
+  }
+
+  static SmallVector<linalg::LinalgOp> tiledOps(func::FuncOp function) {
+    SmallVector<linalg::LinalgOp> ops;
+    function.walk([&](linalg::LinalgOp op) {
+      if (op->hasAttr(registersAttr))
+        ops.push_back(op);
+    });
+    return ops;
+  }
+
+  /// Takes some iterations of the last loop of the reduction at a time, for all columns.
+  void blockTerms(linalg::LinalgOp op) {
+    auto tile = op->getAttrOfType<RegistersAttr>(registersAttr);
+    if (tile.getTerms() == 0)
+      return;
+    SmallVector<int64_t> sizes(op.getNumLoops(), 1);
+    sizes[size_t(tile.getColumnLoop())] = 0;
+    SmallVector<unsigned> reduced;
+    op.getReductionDims(reduced);
+    sizes[reduced.back()] = tile.getTerms();
+    IRRewriter rewriter(&getContext());
+    rewriter.setInsertionPoint(op);
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
+    FailureOr<scf::SCFTilingResult> tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (failed(tiled))
+      return;
+    rewriter.replaceOp(op, tiled->replacements);
+    const int64_t outer =
+        llvm::count_if(ArrayRef(sizes).take_front(reduced.back()), [](int64_t size) { return size > 0; });
+    scf::ForOp rest;
+    (void)scf::peelForLoopAndSimplifyBounds(
+        rewriter, cast<scf::ForOp>(tiled->loops[size_t(outer)].getOperation()), rest);
   }
 
   /// Replaces `op` by loops over tiles of the sizes given, with remainders apart.
@@ -111,7 +144,7 @@ struct RegisterTile : plim::ir::impl::PlimRegisterTileBase<RegisterTile> {
       sizes[size_t(tile.getRowLoop())] = rows;
       part->setAttr(registersAttr,
                     RegistersAttr::get(&getContext(), rows, tile.getRowLoop(), tile.getColumns(),
-                                       tile.getColumnLoop(), lanes, tile.getBecause()));
+                                       tile.getColumnLoop(), lanes, 0, tile.getBecause()));
     } else {
       return false;
     }

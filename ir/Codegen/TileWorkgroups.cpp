@@ -5,11 +5,13 @@
 #include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMTILEWORKGROUPS
@@ -25,6 +27,8 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     auto workgroups = dyn_cast_or_null<WorkgroupsAttr>(function->removeAttr(workgroupsAttr));
+    if (scf::ParallelOp loop = workgroups ? outerLoop(function) : scf::ParallelOp())
+      return tile(loop, workgroups.getTiles());
     linalg::LinalgOp root = workgroups ? writtenBy(function) : linalg::LinalgOp();
     if (!root || llvm::all_of(workgroups.getTiles(), [](int64_t tile) { return tile == 0; }))
       return;
@@ -41,6 +45,58 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
       ++tiled;
     else
       ++missed;
+  }
+
+  /// Iterations are counted from 0, so that nothing depends on how far apart they are.
+  void tile(scf::ParallelOp loop, ArrayRef<int64_t> tiles) {
+    IRRewriter rewriter(&getContext());
+    rewriter.setInsertionPoint(loop);
+    const Location at = loop.getLoc();
+    const Value zero = arith::ConstantIndexOp::create(rewriter, at, 0),
+                one = arith::ConstantIndexOp::create(rewriter, at, 1);
+    SmallVector<Value> counts;
+    for (auto [from, to, by] :
+         llvm::zip(loop.getLowerBound(), loop.getUpperBound(), loop.getStep())) {
+      AffineExpr lower, upper, step;
+      bindSymbols(&getContext(), lower, upper, step);
+      Value count = getValueOrCreateConstantIndexOp(
+          rewriter, at,
+          affine::makeComposedFoldedAffineApply(rewriter, at, (upper - lower).ceilDiv(step),
+                                                getAsOpFoldResult(ValueRange{from, to, by})));
+      counts.push_back(rewriter.createOrFold<arith::MaxSIOp>(at, count, zero));
+    }
+    SmallVector<OpFoldResult> begins(counts.size(), rewriter.getIndexAttr(0)), steps;
+    for (auto [tile, count] : llvm::zip(tiles, counts))
+      steps.push_back(tile == 0 ? OpFoldResult(rewriter.createOrFold<arith::MaxSIOp>(at, count, one))
+                                : rewriter.getIndexAttr(tile));
+    auto forall = scf::ForallOp::create(rewriter, at, begins, getAsOpFoldResult(counts), steps,
+                                        ValueRange(), std::nullopt);
+    rewriter.setInsertionPointToStart(forall.getBody());
+    SmallVector<Value> lasts;
+    for (auto [begin, step, count] : llvm::zip(forall.getInductionVars(), steps, counts)) {
+      Value size = getValueOrCreateConstantIndexOp(rewriter, at, step);
+      Value end = arith::AddIOp::create(rewriter, at, begin, size);
+      lasts.push_back(arith::MinSIOp::create(rewriter, at, end, count));
+    }
+    scf::buildLoopNest(
+        rewriter, at, forall.getInductionVars(), lasts, SmallVector<Value>(counts.size(), one),
+        [&](OpBuilder &b, Location, ValueRange positions) {
+          IRMapping mapping;
+          for (auto [variable, position, from, by] : llvm::zip(
+                   loop.getInductionVars(), positions, loop.getLowerBound(), loop.getStep())) {
+            AffineExpr index = b.getAffineDimExpr(0), lower = b.getAffineSymbolExpr(0),
+                       step = b.getAffineSymbolExpr(1);
+            mapping.map(variable, getValueOrCreateConstantIndexOp(
+                                      b, at,
+                                      affine::makeComposedFoldedAffineApply(
+                                          b, at, lower + index * step,
+                                          getAsOpFoldResult(ValueRange{position, from, by}))));
+          }
+          for (Operation &op : loop.getBody()->without_terminator())
+            b.clone(op, mapping);
+        });
+    rewriter.eraseOp(loop);
+    ++tiled;
   }
 
   LogicalResult tile(func::FuncOp function, linalg::LinalgOp root, ArrayRef<int64_t> tiles) {

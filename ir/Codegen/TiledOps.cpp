@@ -1,5 +1,7 @@
 #include "ir/Codegen/TiledOps.h"
+#include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -121,6 +123,12 @@ linalg::LinalgOp plim::ir::writtenBy(func::FuncOp function) {
                              : linalg::LinalgOp();
 }
 
+scf::ParallelOp plim::ir::outerLoop(func::FuncOp function) {
+  auto loops = function.getOps<scf::ParallelOp>();
+  return function->hasAttr(dispatchFunctionAttr) && llvm::hasSingleElement(loops) ? *loops.begin()
+                                                                                 : scf::ParallelOp();
+}
+
 linalg::LinalgOp plim::ir::takeMarked(func::FuncOp function, StringRef attribute) {
   linalg::LinalgOp found;
   function.walk([&](linalg::LinalgOp op) {
@@ -209,6 +217,28 @@ std::optional<unsigned> plim::ir::columnOf(linalg::LinalgOp op) {
   auto column = result.getNumResults() == 0 ? AffineDimExpr(nullptr)
                                             : dyn_cast<AffineDimExpr>(result.getResults().back());
   return column ? std::optional(column.getPosition()) : std::nullopt;
+}
+
+bool plim::ir::reducesColumns(linalg::LinalgOp op) {
+  const std::optional<unsigned> column = columnOf(op);
+  if (op.getNumReductionLoops() == 0 || !column || productOf(op))
+    return false;
+  SmallVector<unsigned> reduced, parallel;
+  op.getReductionDims(reduced);
+  op.getParallelDims(parallel);
+  bool any = false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(input);
+    auto has = [&](unsigned loop) { return map.isFunctionOfDim(loop); };
+    if (!map.isProjectedPermutation())
+      return false;
+    if (!isContiguousAlong(map, *column) || llvm::none_of(reduced, has))
+      continue;
+    any = true;
+    if (!llvm::all_of(parallel, has))
+      return false;
+  }
+  return any;
 }
 
 std::optional<unsigned> plim::ir::loopReadAcross(linalg::LinalgOp op, unsigned number) {

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -21,6 +22,9 @@ void fuseInitializer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
 /// The op that computes all that a dispatch function writes; null if there is no such op of linalg.
 mlir::linalg::LinalgOp writtenBy(mlir::func::FuncOp function);
 
+/// The parallel loop that a dispatch function was made for (plim-outline-parallel-loops); null if it was made for something else.
+mlir::scf::ParallelOp outerLoop(mlir::func::FuncOp function);
+
 /// The first op with the attribute, which it loses; null if there is none. To go through ops that simplifyTiles may
 /// replace.
 mlir::linalg::LinalgOp takeMarked(mlir::func::FuncOp function, llvm::StringRef attribute);
@@ -33,6 +37,9 @@ std::optional<int64_t> mostIterations(mlir::linalg::LinalgOp op, unsigned number
 
 /// The loop of the result's innermost dimension, if it is one.
 std::optional<unsigned> columnOf(mlir::linalg::LinalgOp op);
+
+/// Is it a reduction over rows whose columns lie side by side in an input, and which uses each element once?
+bool reducesColumns(mlir::linalg::LinalgOp op);
 
 /// The loop along which neighbours of an input lie, if the result's neighbours are others of its elements: it is read across. Only
 /// elements that vectors have.

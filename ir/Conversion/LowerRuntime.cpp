@@ -103,11 +103,19 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// Host and dispatch functions always have it: their entries have it at hand. A kernel's raw pointer
   /// shows it only if something uses it.
   Need needOf(func::FuncOp function) const {
-    if (!isKernel(function))
-      return Need::All;
+    return isKernel(function) ? needOfBody(function) : Need::All;
+  }
+
+  Need needOfBody(func::FuncOp function) const {
     auto need = Need::None;
     function.walk([&](Operation *op) {
-      if (isa<PollOp>(op) || (isAssertion(op) && op->hasAttr(impliedAttr))) {
+      if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+        auto body = cast<func::FuncOp>(
+            SymbolTable::lookupNearestSymbolFrom(dispatch, dispatch.getFunctionAttr()));
+        need = std::max(Need::Looks, needOfBody(body));
+        return need == Need::All ? WalkResult::interrupt() : WalkResult::advance();
+      }
+      if (isa<PollOp, AreApartOp>(op) || (isAssertion(op) && op->hasAttr(impliedAttr))) {
         need = Need::Looks;
         return WalkResult::advance();
       }
@@ -230,7 +238,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       lowerPlaced(runtime, alloc, bases);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<AllocOp, memref::DeallocOp, func::CallOp, CallOp, PollOp>(op) || isAssertion(op) ||
+      if (isa<AllocOp, AreApartOp, memref::DeallocOp, func::CallOp, CallOp, PollOp>(op) || isAssertion(op) ||
           isVariable(op))
         ops.push_back(op);
     });
@@ -241,6 +249,9 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         lowerAssertion(runtime, op);
       } else if (isa<PollOp>(op)) {
         lowerPoll(op);
+      } else if (isa<AreApartOp>(op)) {
+        op->getResult(0).replaceAllUsesWith(areApart(builder, loc, contextOf(op)));
+        op->erase();
       } else if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
         Value context = contextOf(op);
         Value bases = loadAt(builder, loc, context.getType(), context, abi::contextVariablesOffset);

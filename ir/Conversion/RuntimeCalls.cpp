@@ -291,6 +291,15 @@ Value plim::ir::loadStatus(OpBuilder &builder, Location loc, Value context) {
   return loadAt(builder, loc, builder.getI32Type(), context, abi::contextStatusOffset);
 }
 
+Value plim::ir::areApart(OpBuilder &builder, Location loc, Value context) {
+  Type word = builder.getI32Type();
+  Value flags = loadAt(builder, loc, word, context, abi::contextFlagsOffset);
+  Value mask = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(abi::callApart));
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  Value bit = arith::AndIOp::create(builder, loc, flags, mask);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
+}
+
 Value plim::ir::loadCallStatus(OpBuilder &builder, Location loc, Value context) {
   Value field = LLVM::GEPOp::create(builder, loc, context.getType(), builder.getI8Type(), context,
                                     ArrayRef<LLVM::GEPArg>{abi::contextCallStatusOffset});

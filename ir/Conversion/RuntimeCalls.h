@@ -84,6 +84,8 @@ void storeAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, ml
 mlir::Value loadStatus(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value context);
 /// The status of its call, which another thread may set at any time.
 mlir::Value loadCallStatus(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value context);
+/// Does it say that no two buffers among the arguments of the call have a byte in common?
+mlir::Value areApart(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value context);
 
 /// Scalars behind a view's data pointer; index is i64 there.
 mlir::Value loadScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,

@@ -228,15 +228,10 @@ func::FuncOp RuntimeEntries::makeApart(func::FuncOp function) {
 
 ValueRange RuntimeEntries::callEither(OpBuilder &builder, Location loc, func::FuncOp function,
                                       func::FuncOp apart, ValueRange arguments, Value context) {
-  Type word = builder.getI32Type();
-  Value flags = loadAt(builder, loc, word, context, abi::contextFlagsOffset);
-  Value mask = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(abi::callApart));
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-  Value bit = arith::AndIOp::create(builder, loc, flags, mask);
-  Value areApart = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
+  Value isApart = areApart(builder, loc, context);
   Block *before = builder.getInsertionBlock(), *yes = before->splitBlock(before->end());
   Block *no = yes->splitBlock(yes->end()), *after = no->splitBlock(no->end());
-  cf::CondBranchOp::create(builder, loc, areApart, yes, no);
+  cf::CondBranchOp::create(builder, loc, isApart, yes, no);
   for (auto [block, callee] : {std::pair(yes, apart), std::pair(no, function)}) {
     builder.setInsertionPointToEnd(block);
     auto call = callFrom(builder, loc, callee, arguments);
@@ -296,7 +291,8 @@ void RuntimeEntries::barePointers(func::FuncOp function, bool isApart) {
       if (bytes.getInt() > 0)
         set(LLVM::LLVMDialect::getDereferenceableAttrName(), bytes);
     // Bufferization keeps what a dispatch writes apart from all else.
-    if (isApart || function->hasAttr(dispatchFunctionAttr))
+    if (isApart ||
+        (function->hasAttr(dispatchFunctionAttr) && !function->hasAttr(mayAliasAttr)))
       set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
     auto access = function.getArgAttrOfType<AccessAttr>(index, accessAttr);
     if (access && access.getValue() == Access::ReadOnly)

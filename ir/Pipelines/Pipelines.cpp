@@ -173,7 +173,13 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(createPlimAssignDevices(assign));
   if (!options.oracle)
     manager.addPass(createPlimMergeDispatches());
+  // Guarded data are protected by binding, and those of a kernel may be the same memory. Devices take what is on tensors.
+  const bool dispatchesOfKernels = !options.oracle && !options.guarded;
+  if (dispatchesOfKernels)
+    manager.addPass(createPlimOutlineBufferOps());
   manager.addPass(createPlimInferAccess());
+  if (dispatchesOfKernels)
+    manager.addPass(createPlimOutlineParallelLoops());
   manager.addPass(createPlimOutlineDeviceCode(options.compileForDevice));
   manager.addPass(createPlimBindArguments());
 

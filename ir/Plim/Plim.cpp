@@ -553,8 +553,8 @@ LogicalResult PanelsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
 
 LogicalResult RegistersAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                     int64_t rows, int64_t rowLoop, int64_t columns,
-                                    int64_t columnLoop, int64_t lanes, StringRef) {
-  if (rows < 1 || columns < 1 || lanes < 1 || rowLoop < -1 || columnLoop < 0)
+                                    int64_t columnLoop, int64_t lanes, int64_t terms, StringRef) {
+  if (rows < 1 || columns < 1 || lanes < 1 || terms < 0 || rowLoop < -1 || columnLoop < 0)
     return emitError() << "rows, columns and lanes are 1 or more, and loops are loops";
   return success();
 }

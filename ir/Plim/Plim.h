@@ -84,6 +84,8 @@ inline constexpr llvm::StringLiteral gridAttr = "plim.grid"; // i64, where it is
 inline constexpr llvm::StringLiteral workgroupCountAttr = "plim.workgroup_count";
 /// On a buffer argument of a kernel: which of its dimensions follow as extents.
 inline constexpr llvm::StringLiteral extentsAttr = "plim.extents";
+/// On a dispatch function: its buffers may be parts of each other, as those of the kernel whose loop it was may.
+inline constexpr llvm::StringLiteral mayAliasAttr = "plim.may_alias";
 /// On a buffer argument of a dispatch function: the type that it was before it became a bare pointer.
 inline constexpr llvm::StringLiteral shapeAttr = "plim.shape";
 /// On a buffer argument of a kernel: the dimensions whose strides follow behind the extents.

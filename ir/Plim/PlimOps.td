@@ -103,6 +103,15 @@ def Plim_ContextOp : Plim_Op<"context", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($context)";
 }
 
+def Plim_AreApartOp : Plim_Op<"are_apart", [Pure]> {
+  let summary = "do no two buffers among the arguments of a kernel's call have a byte in common?";
+  let description = [{
+    What the caller has found out (`PLIM_CALL_APART`): false where nobody did, as in a call of the raw pointer.
+  }];
+  let results = (outs I1:$apart);
+  let assemblyFormat = "attr-dict `:` type($apart)";
+}
+
 def Plim_ExternalOp : Plim_Op<"external", [Symbol]> {
   let summary = "a function of the host application, bound when the module is linked";
   let description = [{

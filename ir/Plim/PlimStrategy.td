@@ -60,16 +60,17 @@ def Plim_RegistersAttr : Plim_StrategyAttr<"Registers", "registers"> {
   let summary = "which accumulators of a reduction are in registers";
   let description = [{
     A tile of `rows` iterations of the loop `row_loop` (-1 for none) by `columns` of `column_loop`, in vectors of `lanes` elements.
+    It sees `terms` iterations of the last loop of the reduction before the next tile does, and waits in the nearest cache; 0 for all.
 
     ```mlir
-    #plim.registers<rows = 12, row_loop = 0, columns = 32, column_loop = 1, lanes = 16, because = "24 of 32 registers">
+    #plim.registers<rows = 12, row_loop = 0, columns = 32, column_loop = 1, lanes = 16, terms = 0, because = "24 of 32 registers">
     ```
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$rowLoop, "int64_t":$columns, "int64_t":$columnLoop, "int64_t":$lanes,
-                        StringRefParameter<>:$because);
+                        "int64_t":$terms, StringRefParameter<>:$because);
   let assemblyFormat = [{
     `<` `rows` `=` $rows `,` `row_loop` `=` $rowLoop `,` `columns` `=` $columns `,` `column_loop` `=` $columnLoop `,`
-    `lanes` `=` $lanes `,` `because` `=` $because `>`
+    `lanes` `=` $lanes `,` `terms` `=` $terms `,` `because` `=` $because `>`
   }];
 }
 

@@ -589,6 +589,57 @@ def PlimInferAccess : Pass<"plim-infer-access", "::mlir::ModuleOp"> {
     Statistic<"readWrite", "readwrite", "read-write bindings">];
 }
 
+def PlimOutlineBufferOps : Pass<"plim-outline-buffer-ops", "::mlir::ModuleOp"> {
+  let summary = "Make dispatches of linalg on the buffers of kernels";
+  let description = [{
+    An operation of linalg on buffers of a kernel, and the `linalg.fill` in front of it that gives its result the first value, become a
+    dispatch on tensors, which code generation tiles and vectorises. That holds if no two of its buffers have an element in
+    common: where they are arguments, the call tells (`plim.are_apart`), and otherwise the op runs as loops over buffers.
+
+    Ops stay where they are if a buffer is a view or has strides, if they read of what they write other elements than the one that they
+    write, in parallel loops, and with 4096 scalar operations or fewer.
+
+    ```mlir
+    func.func @f(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) attributes {plim.kernel} {
+      linalg.matmul ins(%a, %b : ..) outs(%c : ..)
+    // becomes
+      %apart = plim.are_apart : i1
+      scf.if %apart { plim.dispatch @f_matmul ins(%a, %b : ..) outs(%c : memref<64x64xf32>) } else { linalg.matmul .. }
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::scf::SCFDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"outlined", "outlined", "ops that became dispatches">,
+    Statistic<"kept", "kept", "ops that stay on buffers">];
+}
+
+def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::ModuleOp"> {
+  let summary = "Make dispatches of the parallel loops of kernels";
+  let description = [{
+    The outermost `scf.parallel`, `scf.forall` and `affine.parallel` of a kernel become dispatches, whose workgroups
+    are ranges of their iterations (plim-choose-workgroups). What they use of the kernel are bindings and scalars; constants
+    and views are made again inside. Buffers may be parts of each other, as the arguments of a kernel may: `plim.may_alias`.
+
+    Loops stay where they are if they reduce, if the work is known to be less than a task is worth, if something in them
+    allocates or calls, or if they use a buffer with strides, unless it is a view that is made in the kernel.
+
+    ```mlir
+    func.func @scale(%x: memref<?xf32>, %n: index, %f: f32) attributes {plim.kernel} {
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) { .. memref.store %v, %x[%i] : memref<?xf32> }
+    // becomes
+    func.func @scale(..) attributes {plim.kernel} { plim.dispatch @scale_loop ins(%n, %f : index, f32) outs(%x : memref<?xf32>) }
+    func.func private @scale_loop(%n: index, %f: f32, %x: memref<?xf32>) attributes {plim.dispatch_function, plim.may_alias} {
+      scf.parallel ..
+    ```
+  }];
+  let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"outlined", "outlined", "loops that became dispatches">,
+    Statistic<"kept", "kept", "loops that the kernel runs">];
+}
+
 def PlimOutlineDeviceCode : Pass<"plim-outline-device-code", "::mlir::ModuleOp"> {
   let summary = "Hand dispatch functions of accelerators to their compilers";
   let description = [{

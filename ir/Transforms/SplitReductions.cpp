@@ -1,5 +1,6 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Destinations.h"
+#include "ir/Transforms/LoopWork.h"
 #include "ir/Transforms/Passes.h"
 #include "ir/Transforms/Products.h"
 #include "ir/Transforms/Reductions.h"
@@ -24,8 +25,8 @@ using plim::checkedMul;
 
 namespace {
 
-/// Work of a chunk, in scalar operations: that of a workgroup (plim-choose-workgroups).
-constexpr int64_t chunkCost = int64_t(1) << 21;
+/// Work of a chunk, in scalar operations.
+constexpr int64_t chunkCost = workgroupCost;
 /// What reading an element that is used once costs, in the same unit.
 constexpr int64_t elementCost = 8;
 /// The fewest elements of a chunk that are folded into one, so that partial results are little against them, and of a

@@ -5,10 +5,10 @@
 // RUN: plimsoll-opt %s -plim-attach-target=tag=cortex-m7 -plim-choose-register-tiles -split-input-file | FileCheck %s --check-prefix=SCALAR
 
 // As many accumulators as the registers of the target hold; none where it has no vectors.
-//   V2: plim.strategy = [#plim.registers<rows = 4, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, because = "8 of 16 registers">]
-//   V3: plim.strategy = [#plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, lanes = 8, because = "12 of 16 registers">]
-//   V4: plim.strategy = [#plim.registers<rows = 12, row_loop = 0, columns = 32, column_loop = 1, lanes = 16, because = "24 of 32 registers">]
-// NEON: plim.strategy = [#plim.registers<rows = 8, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, because = "16 of 32 registers">]
+//   V2: plim.strategy = [#plim.registers<rows = 4, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, terms = 0, because = "8 of 16 registers">]
+//   V3: plim.strategy = [#plim.registers<rows = 6, row_loop = 0, columns = 16, column_loop = 1, lanes = 8, terms = 0, because = "12 of 16 registers">]
+//   V4: plim.strategy = [#plim.registers<rows = 12, row_loop = 0, columns = 32, column_loop = 1, lanes = 16, terms = 0, because = "24 of 32 registers">]
+// NEON: plim.strategy = [#plim.registers<rows = 8, row_loop = 0, columns = 8, column_loop = 1, lanes = 4, terms = 0, because = "16 of 32 registers">]
 // SCALAR-NOT: plim.registers
 func.func private @product(%a: tensor<120x600xf32>, %b: tensor<600x64xf32>, %c: tensor<120x64xf32>) -> tensor<120x64xf32>
     attributes {plim.dispatch_function} {
@@ -27,4 +27,50 @@ func.func private @rows(%a: tensor<112x600xf32>, %b: tensor<600x64xf32>, %c: ten
   %r = linalg.matmul ins(%a, %b : tensor<112x600xf32>, tensor<600x64xf32>) outs(%c : tensor<112x64xf32>) -> tensor<112x64xf32>
   %s = linalg.matmul ins(%d, %e : tensor<112x1024xf32>, tensor<1024x64xf32>) outs(%f : tensor<112x64xf32>) -> tensor<112x64xf32>
   return %r, %s : tensor<112x64xf32>, tensor<112x64xf32>
+}
+
+// -----
+
+// Columns of many rows wait in the nearest cache while others see the same rows: eight of them, or one where rows are shorter than a
+// page; none wait where there are few rows, or no more columns than a tile has.
+//   V3: rows = 1, row_loop = -1, columns = 32, column_loop = 0, lanes = 8, terms = 8, because = "4 of 16 registers, other columns wait in the nearest cache"
+//   V4: rows = 1, row_loop = -1, columns = 64, column_loop = 0, lanes = 16, terms = 8, because = "4 of 32 registers, other columns wait in the nearest cache"
+//   V4: columns = 64, column_loop = 0, lanes = 16, terms = 1,
+//   V4: columns = 64, column_loop = 0, lanes = 16, terms = 8,
+//   V4: columns = 128, column_loop = 0, lanes = 16, terms = 0, because = "8 of 32 registers"
+//   V4: columns = 64, column_loop = 0, lanes = 16, terms = 0,
+func.func private @columns(%a: tensor<65x1024xf32>, %b: tensor<65x500xf32>, %c: tensor<?x?xf32>, %d: tensor<64x1024xf32>,
+                           %e: tensor<500x64xf32>, %ra: tensor<1024xf32>, %rb: tensor<500xf32>, %rc: tensor<?xf32>, %re: tensor<64xf32>)
+    -> (tensor<1024xf32>, tensor<500xf32>, tensor<?xf32>, tensor<1024xf32>, tensor<64xf32>) attributes {plim.dispatch_function} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<65x1024xf32>) outs(%ra : tensor<1024xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %t = arith.addf %s, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<1024xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%b : tensor<65x500xf32>) outs(%rb : tensor<500xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %t = arith.addf %s, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<500xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%c : tensor<?x?xf32>) outs(%rc : tensor<?xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %t = arith.addf %s, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%d : tensor<64x1024xf32>) outs(%ra : tensor<1024xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %t = arith.addf %s, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<1024xf32>
+  %4 = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%e : tensor<500x64xf32>) outs(%re : tensor<64xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %t = arith.addf %s, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  return %0, %1, %2, %3, %4 : tensor<1024xf32>, tensor<500xf32>, tensor<?xf32>, tensor<1024xf32>, tensor<64xf32>
 }

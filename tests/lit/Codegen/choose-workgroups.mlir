@@ -57,3 +57,38 @@ func.func private @transposed(%a: memref<2048x2048xi8>, %o: memref<2048x2048xi8>
   bufferization.materialize_in_destination %m in restrict writable %o : (tensor<2048x2048xi8>, memref<2048x2048xi8>) -> ()
   return
 }
+
+// Where columns are reduced, rows are read in long parts: as many as there are cores, not as many as are worth a task.
+// CHECK-LABEL: func.func private @columns(
+//     V3-SAME: plim.workgroups = #plim.workgroups<tiles = [1024, 0], because = "parts of rows are long">
+// SERVER-SAME: plim.workgroups = #plim.workgroups<tiles = [256, 0], because = "parts of rows are long">
+func.func private @columns(%a: memref<4096x4096xf32>, %o: memref<4096xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %at = bufferization.to_tensor %a restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<4096xf32> to tensor<4096xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%at : tensor<4096x4096xf32>) outs(%ot : tensor<4096xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %t = arith.addf %s, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<4096xf32>
+  bufferization.materialize_in_destination %m in restrict writable %o : (tensor<4096xf32>, memref<4096xf32>) -> ()
+  return
+}
+
+// The loop of a kernel: whole rows.
+// CHECK-LABEL: func.func private @loop(
+//  CHECK-SAME: plim.cost = {{[0-9]+}}
+//  CHECK-SAME: plim.workgroups = #plim.workgroups<tiles = [30, 0], because = "each is worth a task">
+func.func private @loop(%x: memref<?x1024xf32>, %n: index) attributes {plim.dispatch_function, plim.may_alias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1024 = arith.constant 1024 : index
+  scf.parallel (%i, %j) = (%c0, %c0) to (%n, %c1024) step (%c1, %c1) {
+    %v = memref.load %x[%i, %j] : memref<?x1024xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %x[%i, %j] : memref<?x1024xf32>
+    scf.reduce
+  }
+  return
+}

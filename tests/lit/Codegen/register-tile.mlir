@@ -371,3 +371,23 @@ func.func private @offset(%a: tensor<12x64xf32>, %b: tensor<64x64xf32>, %c: tens
   } -> tensor<12x64xf32>
   return %r : tensor<12x64xf32>
 }
+
+// -----
+
+// Columns wait: eight rows at a time go by, and what is left of the rows. A tile is read, sees them and is written.
+// CHECK-LABEL: func.func private @waiting(
+//       CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %c96 step %c8
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args
+//       CHECK:     %[[SUM:.*]] = vector.transfer_read %extracted_slice{{.*}}, vector<{{16|32|64}}xf32>
+//       CHECK:     %[[EIGHT:.*]] = scf.for {{.*}} to %c8 step %c1 iter_args(%{{.*}} = %[[SUM]])
+//       CHECK:     vector.transfer_write %[[EIGHT]]
+//       CHECK: scf.for
+//       CHECK: vector.transfer_write
+//       CHECK: return
+func.func private @waiting(%a: tensor<100x2048xf32>, %c: tensor<2048xf32>) -> tensor<2048xf32> attributes {plim.dispatch_function} {
+  %r = linalg.reduce ins(%a : tensor<100x2048xf32>) outs(%c : tensor<2048xf32>) dimensions = [0] (%x: f32, %s: f32) {
+    %t = arith.addf %s, %x : f32
+    linalg.yield %t : f32
+  }
+  return %r : tensor<2048xf32>
+}

@@ -360,6 +360,39 @@ func.func @divide(%a: i32, %b: i32) -> i32 {
   EXPECT_EQ(divide(7, 0), 0);
 }
 
+/// Without a call a parallel loop runs where it is called, and the kernel ends where an iteration fails.
+TEST(StopRawTest, RawPointersOfParallelLoops) {
+  std::shared_ptr<Engine> engine = makeEngine();
+  std::shared_ptr<Module> module = load(*engine, R"(
+func.func @main(%n: index, %x: memref<?xi32>, %y: memref<?xi32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : i32
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %u = memref.load %x[%i] : memref<?xi32>
+    %v = arith.divsi %c100, %u : i32
+    memref.store %v, %y[%i] : memref<?xi32>
+    scf.reduce
+  }
+  memref.store %c100, %x[%c0] : memref<?xi32>
+  return %c100 : i32
+})");
+  Function function = lookup(module, "main");
+  auto raw = reinterpret_cast<int32_t (*)(int64_t, int32_t *, int64_t, int32_t *, int64_t)>(
+      function.rawPointer());
+  ASSERT_NE(raw, nullptr);
+  const int64_t size = 200000;
+  std::vector<int32_t> x(size, 3), y(size, 0);
+  EXPECT_EQ(raw(size, x.data(), size, y.data(), size), 100);
+  EXPECT_EQ(y, std::vector<int32_t>(size, 33));
+  EXPECT_EQ(x[0], 100);
+  EXPECT_EQ(raw(0, x.data(), size, y.data(), size), 100);
+  x[0] = 3;
+  x[size / 2] = 0;
+  EXPECT_EQ(raw(size, x.data(), size, y.data(), size), 0);
+  EXPECT_EQ(x[0], 3) << "nothing comes behind the failure";
+}
+
 /// Many functions, so that there is something to stop.
 std::string largeSource() {
   std::string text;

@@ -1,0 +1,22 @@
+// What loops cost, as far as the IR tells.
+#pragma once
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace plim::ir {
+
+/// Work of one workgroup, in scalar operations: some hundred microseconds, so that a task costs little
+/// against it and a large problem still has many.
+inline constexpr int64_t workgroupCost = int64_t(1) << 21;
+/// What touching the memory of one point costs, in the same unit.
+inline constexpr int64_t pointCost = 64;
+/// Assumed trip count of a loop that is not known at load.
+inline constexpr int64_t unknownTripCount = 256;
+
+/// Scalar operations of one iteration of the innermost loop of a nest, those of loops in it included; `workgroupCost` at most.
+int64_t operationsOf(mlir::scf::ParallelOp loop);
+
+/// Iterations of each loop of a nest, dynamic where they are not known.
+llvm::SmallVector<int64_t> tripCountsOf(mlir::scf::ParallelOp loop);
+
+} // namespace plim::ir

@@ -1,0 +1,133 @@
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-outline-parallel-loops -split-input-file | FileCheck %s
+
+// What is read is an input, what may be written an output; constants and views are made inside.
+// CHECK-LABEL: func.func private @scale_loop(
+//  CHECK-SAME: %[[N:.*]]: index, %[[X:.*]]: memref<?xf32> {plim.access = #plim.access<readonly>}, %[[F:.*]]: f32, %[[Y:.*]]: memref<64x64xf32> {plim.access = #plim.access<readwrite>})
+//  CHECK-SAME: plim.dispatch_function, plim.limits = {max_stack_alloca_bytes = 64 : i64}, plim.may_alias
+//   CHECK-DAG:   arith.constant 0 : index
+//   CHECK-DAG:   %[[FLAT:.*]] = memref.collapse_shape %[[Y]]
+//       CHECK:   scf.parallel (%[[I:.*]]) = (%{{.*}}) to (%[[N]])
+//       CHECK:     memref.load %[[X]][%[[I]]]
+//       CHECK:     memref.store %{{.*}}, %[[FLAT]][%[[I]]]
+//       CHECK:   return
+// CHECK-LABEL: func.func @scale(
+//   CHECK-NOT:   scf.parallel
+//       CHECK:   plim.dispatch @scale_loop ins(%{{.*}}, %{{.*}}, %{{.*}} : index, memref<?xf32>, f32) outs(%{{.*}} : memref<64x64xf32>)
+//  CHECK-SAME:     {accesses = [#plim.access<readonly>, #plim.access<readwrite>], plim.device = "host"}
+func.func @scale(%n: index, %f: f32, %x: memref<?xf32>, %y: memref<64x64xf32>)
+    attributes {plim.kernel, plim.limits = {max_stack_alloca_bytes = 64 : i64}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %flat = memref.collapse_shape %y [[0, 1]] : memref<64x64xf32> into memref<4096xf32>
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %u = memref.load %x[%i] : memref<?xf32>
+    %v = arith.mulf %f, %u : f32
+    memref.store %v, %flat[%i] : memref<4096xf32>
+    scf.reduce
+  }
+  return
+}
+
+// -----
+
+// Loops that say the same in other words; the outermost of several, in a loop as well.
+// CHECK-LABEL: func.func private @forall_loop(
+//       CHECK:   scf.parallel
+// CHECK-LABEL: func.func @forall(
+//       CHECK:   plim.dispatch @forall_loop
+func.func @forall(%x: memref<?x?xf32>) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  scf.forall (%i) in (%n) {
+    scf.forall (%j) in (%m) {
+      memref.store %f, %x[%i, %j] : memref<?x?xf32>
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @affine_loop(
+//       CHECK:   scf.parallel
+// CHECK-LABEL: func.func @affine(
+//       CHECK:   scf.for
+//       CHECK:     plim.dispatch @affine_loop
+func.func @affine(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
+  %f = arith.constant 1.0 : f32
+  affine.for %t = 0 to 10 {
+    affine.parallel (%i) = (0) to (%n) {
+      affine.store %f, %x[%i] : memref<?xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// These stay: a sum, one of whose order is the loop's; little work; memory of the kernel's; a buffer with strides that the caller
+// passes; a function that is no kernel.
+//   CHECK-NOT: plim.dispatch
+func.func @sum(%x: memref<?xf32>, %n: index) -> f32 attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%zero) -> f32 {
+    %u = memref.load %x[%i] : memref<?xf32>
+    scf.reduce(%u : f32) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      scf.reduce.return %s : f32
+    }
+  }
+  return %r : f32
+}
+
+func.func @little(%x: memref<1000xf32>) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1000 = arith.constant 1000 : index
+  %f = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c0) to (%c1000) step (%c1) {
+    memref.store %f, %x[%i] : memref<1000xf32>
+    scf.reduce
+  }
+  return
+}
+
+func.func @allocates(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %m = memref.alloca() : memref<1xf32>
+    memref.store %f, %m[%c0] : memref<1xf32>
+    %g = memref.load %m[%c0] : memref<1xf32>
+    memref.store %g, %x[%i] : memref<?xf32>
+    scf.reduce
+  }
+  return
+}
+
+func.func @strided(%x: memref<?xf32, strided<[?]>>, %n: index) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    memref.store %f, %x[%i] : memref<?xf32, strided<[?]>>
+    scf.reduce
+  }
+  return
+}
+
+func.func @host(%x: memref<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    memref.store %f, %x[%i] : memref<?xf32>
+    scf.reduce
+  }
+  return
+}

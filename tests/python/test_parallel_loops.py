@@ -1,0 +1,257 @@
+"""Parallel loops of kernels, which workers share: of every dialect, over bounds of every kind, with any number of threads; in kernels that
+get the same memory twice; with failures in the middle."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import plimsoll as pl
+
+THREADS = (1, 2, 3, 8)
+ENGINES = {threads: pl.Engine(threads=threads) for threads in THREADS}
+
+COUNTED = """
+func.func @main(%from: index, %to: index, %by: index, %x: memref<?xi32>) {
+  %one = arith.constant 1 : i32
+  scf.parallel (%i) = (%from) to (%to) step (%by) {
+    %v = memref.load %x[%i] : memref<?xi32>
+    %w = arith.addi %v, %one : i32
+    memref.store %w, %x[%i] : memref<?xi32>
+    scf.reduce
+  }
+  return
+}"""
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_each_iteration_once(threads):
+    function = ENGINES[threads].loads(COUNTED).main
+    size = 200_003
+    for begin, end, step in [(0, size, 1), (0, 0, 1), (7, 7, 3), (9, 2, 1), (1, size, 2), (0, size, size), (0, size, 7 * size),
+                             (5, 100_000, 3), (size - 1, size, 1), (0, 31_000, 1), (2, 2**62, 2**61), (0, 3, 2**62)]:
+        x = np.zeros(size, np.int32)
+        want = x.copy()
+        if step < size or begin < size < end or end <= size:
+            want[begin:end:step] += 1
+        if end > size:  # iterations far apart, of which only the first lies in the buffer
+            end = size
+        function(begin, end, step, x)
+        np.testing.assert_array_equal(x, want, err_msg=f"{begin} {end} {step}")
+    with pytest.raises(pl.Error, match="step"):
+        function(0, 10, 0, np.zeros(10, np.int32))
+
+
+GRID = {
+    "scf.parallel": """scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%l, %m, %n) step (%c1, %c1, %c1) { BODY scf.reduce }""",
+    "scf.forall": """scf.forall (%i, %j, %k) in (%l, %m, %n) { BODY }""",
+    "affine.parallel": """affine.parallel (%i, %j, %k) = (0, 0, 0) to (%l, %m, %n) { BODY }""",
+    "nested": """scf.parallel (%i) = (%c0) to (%l) step (%c1) { scf.parallel (%j) = (%c0) to (%m) step (%c1) {
+        scf.for %k = %c0 to %n step %c1 { BODY } scf.reduce } scf.reduce }""",
+    "in a loop": """scf.for %i = %c0 to %l step %c1 { scf.parallel (%j, %k) = (%c0, %c0) to (%m, %n) step (%c1, %c1) { BODY scf.reduce } }""",
+}
+BODY = """%u = memref.load %x[%i, %j, %k] : memref<?x?x?xf32>
+  %e = math.exp %u : f32
+  %p = arith.mulf %u, %f : f32
+  %q = arith.addf %p, %e : f32
+  memref.store %q, %y[%k, %i, %j] : memref<?x?x?xf32>"""
+
+
+@pytest.mark.parametrize("form", GRID)
+def test_grids(form):
+    source = """func.func @main(%x: memref<?x?x?xf32>, %y: memref<?x?x?xf32>, %f: f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %l = memref.dim %x, %c0 : memref<?x?x?xf32>
+      %m = memref.dim %x, %c1 : memref<?x?x?xf32>
+      %n = memref.dim %x, %c2 : memref<?x?x?xf32>
+      """ + GRID[form].replace("BODY", BODY) + "\n return\n}"
+    random = np.random.default_rng(31)
+    functions = {threads: engine.loads(source).main for threads, engine in ENGINES.items()}
+    for shape in [(0, 5, 5), (5, 0, 3), (2, 3, 0), (1, 1, 1), (1, 1, 70_000), (70_000, 1, 1), (37, 41, 43), (3, 300, 131), (200, 30, 17)]:
+        x = random.standard_normal(shape).astype(np.float32)
+        wide = x.astype(np.float64)
+        want = np.transpose(wide * 3 + np.exp(wide), (2, 0, 1))
+        first = None
+        for threads, function in functions.items():
+            y = np.full(want.shape, 7, np.float32)
+            function(x, y, np.float32(3))
+            np.testing.assert_allclose(y, want, rtol=3e-7 * 4, atol=1e-6, err_msg=f"{shape}, {threads} threads")
+            first = y if first is None else first
+            np.testing.assert_array_equal(y, first)
+
+
+TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i64": np.int64, "i1": np.bool_}
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_types(element):
+    """Scalars of each type go to the workers as words, buffers of each type as they are."""
+    source = """func.func @main(%n: index, %s: TYPE, %x: memref<?xTYPE>, %y: memref<?xTYPE>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %u = memref.load %x[%i] : memref<?xTYPE>
+        %v = OP %u, %s : TYPE
+        memref.store %v, %y[%i] : memref<?xTYPE>
+        scf.reduce
+      }
+      return
+    }""".replace("TYPE", element).replace("OP", "arith.addf" if element[0] == "f" else "arith.xori")
+    dtype = TYPES[element]
+    random = np.random.default_rng(32)
+    x = (random.standard_normal(100_000) * 20).astype(dtype)
+    scalar = True if element == "i1" else dtype(-3)
+    want = x + scalar if element[0] == "f" else x ^ scalar
+    for engine in ENGINES.values():
+        y = np.zeros_like(x)
+        engine.loads(source).main(len(x), scalar, x, y)
+        np.testing.assert_array_equal(y, want)
+
+
+def test_views_and_memory_of_the_kernel():
+    """A view that the kernel makes of a part, a constant table, and memory that it takes and gives back."""
+    source = """
+    memref.global "private" constant @table : memref<4xf32> = dense<[1.0, 2.0, 4.0, 8.0]>
+    func.func @main(%n: index, %x: memref<?x?xf32>, %y: memref<?xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %part = memref.subview %x[1, 2] [%n, 4] [1, 1] : memref<?x?xf32> to memref<?x4xf32, strided<[?, 1], offset: ?>>
+      %t = memref.get_global @table : memref<4xf32>
+      %m = memref.alloc(%n) : memref<?xf32>
+      %small = memref.alloca() : memref<4xf32>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %w = memref.load %t[%j] : memref<4xf32>
+        %d = arith.addf %w, %w : f32
+        memref.store %d, %small[%j] : memref<4xf32>
+      }
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %zero = arith.constant 0.0 : f32
+        %s = scf.for %j = %c0 to %c4 step %c1 iter_args(%a = %zero) -> f32 {
+          %u = memref.load %part[%i, %j] : memref<?x4xf32, strided<[?, 1], offset: ?>>
+          %w = memref.load %t[%j] : memref<4xf32>
+          %d = memref.load %small[%j] : memref<4xf32>
+          %p = arith.mulf %u, %w : f32
+          %q = arith.addf %p, %d : f32
+          %r = arith.addf %a, %q : f32
+          scf.yield %r : f32
+        }
+        memref.store %s, %m[%i] : memref<?xf32>
+        scf.reduce
+      }
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %u = memref.load %m[%i] : memref<?xf32>
+        %v = arith.addf %u, %u : f32
+        memref.store %v, %y[%i] : memref<?xf32>
+        scf.reduce
+      }
+      memref.dealloc %m : memref<?xf32>
+      return
+    }"""
+    x = np.random.default_rng(33).standard_normal((50_001, 9)).astype(np.float32)
+    table = np.array([1, 2, 4, 8], np.float64)
+    for engine in ENGINES.values():
+        y = np.zeros(50_000, np.float32)
+        engine.loads(source).main(50_000, x, y)
+        np.testing.assert_allclose(y, 2 * (x[1:, 2:6].astype(np.float64) @ table + 2 * table.sum()), rtol=1e-5, atol=1e-5)
+
+
+def test_the_same_memory_twice():
+    """Buffers of a kernel may be parts of each other: elements far apart, and the same ones."""
+    source = """func.func @main(%n: index, %x: memref<?xf32>, %y: memref<?xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %k = arith.muli %i, %c2 : index
+        %u = memref.load %x[%k] : memref<?xf32>
+        %v = arith.addf %u, %u : f32
+        memref.store %v, %y[%k] : memref<?xf32>
+        scf.reduce
+      }
+      return
+    }"""
+    start = np.arange(400_000, dtype=np.float32)
+    for engine in ENGINES.values():
+        function = engine.loads(source).main
+        x = start.copy()
+        function(200_000, x, x)
+        np.testing.assert_array_equal(x[::2], 2 * start[::2])
+        np.testing.assert_array_equal(x[1::2], start[1::2])
+        x = start.copy()
+        function(199_999, x[:-1], x[1:])
+        np.testing.assert_array_equal(x[1:-1:2], 2 * start[:-2:2])
+        np.testing.assert_array_equal(x[::2], start[::2])
+
+
+def test_failures():
+    """One iteration of many fails: one message, with the place; what others did is done, and the next call works."""
+    source = """func.func @main(%n: index, %x: memref<?xi32>, %y: memref<?xi32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %u = memref.load %x[%i] : memref<?xi32>
+        %v = arith.divsi %u, %u : i32
+        memref.store %v, %y[%i] : memref<?xi32>
+        scf.reduce
+      }
+      return
+    }"""
+    for engine in ENGINES.values():
+        function = engine.loads(source).main
+        x = np.full(500_000, 3, np.int32)
+        for place in (0, 250_000, 499_999):
+            y = np.zeros_like(x)
+            x[place] = 0
+            with pytest.raises(pl.Error, match="6:14: integer division by zero"):
+                function(len(x), x, y)
+            assert y[place] == 0
+            x[place] = 3
+            function(len(x), x, y)
+            np.testing.assert_array_equal(y, 1)
+
+
+def test_stencil_in_time():
+    """Steps that read what the last one wrote, from one buffer to the other and back."""
+    source = """func.func @main(%steps: index, %a: memref<?x?xf64>, %b: memref<?x?xf64>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %f = arith.constant 0.2 : f64
+      %n = memref.dim %a, %c0 : memref<?x?xf64>
+      %m = memref.dim %a, %c1 : memref<?x?xf64>
+      %ln = arith.subi %n, %c1 : index
+      %lm = arith.subi %m, %c1 : index
+      %r:2 = scf.for %t = %c0 to %steps step %c1 iter_args(%from = %a, %to = %b) -> (memref<?x?xf64>, memref<?x?xf64>) {
+        scf.parallel (%i, %j) = (%c1, %c1) to (%ln, %lm) step (%c1, %c1) {
+          %im = arith.subi %i, %c1 : index
+          %ip = arith.addi %i, %c1 : index
+          %jm = arith.subi %j, %c1 : index
+          %jp = arith.addi %j, %c1 : index
+          %0 = memref.load %from[%i, %j] : memref<?x?xf64>
+          %1 = memref.load %from[%im, %j] : memref<?x?xf64>
+          %2 = memref.load %from[%ip, %j] : memref<?x?xf64>
+          %3 = memref.load %from[%i, %jm] : memref<?x?xf64>
+          %4 = memref.load %from[%i, %jp] : memref<?x?xf64>
+          %s0 = arith.addf %0, %1 : f64
+          %s1 = arith.addf %s0, %2 : f64
+          %s2 = arith.addf %s1, %3 : f64
+          %s3 = arith.addf %s2, %4 : f64
+          %v = arith.mulf %s3, %f : f64
+          memref.store %v, %to[%i, %j] : memref<?x?xf64>
+          scf.reduce
+        }
+        scf.yield %to, %from : memref<?x?xf64>, memref<?x?xf64>
+      }
+      return
+    }"""
+    start = np.random.default_rng(34).standard_normal((301, 257))
+    for engine, steps in itertools.product(ENGINES.values(), (0, 1, 7)):
+        a, b = start.copy(), start.copy()
+        engine.loads(source).main(steps, a, b)
+        want = start.copy()
+        for _ in range(steps):
+            old = want.copy()
+            want[1:-1, 1:-1] = (old[1:-1, 1:-1] + old[:-2, 1:-1] + old[2:, 1:-1] + old[1:-1, :-2] + old[1:-1, 2:]) * 0.2
+        np.testing.assert_allclose(a if steps % 2 == 0 else b, want, rtol=1e-13)
