@@ -147,7 +147,8 @@ private:
         !candidate.getInputs()[0].getType().isIntOrIndexOrFloat())
       return;
     fill = candidate;
-    inputs.insert(fill.getInputs()[0]);
+    if (Value value = fill.getInputs()[0]; !matchPattern(value, m_Constant()))
+      inputs.insert(value);
   }
 
   /// The same on tensors.
@@ -162,9 +163,9 @@ private:
       mapping.map(value, entry->addArgument(tensorOf(value), value.getLoc()));
     OpBuilder builder = OpBuilder::atBlockEnd(entry);
     if (fill) {
-      Value first = mapping.lookup(fill.getInputs()[0]);
-      if (Attribute constant; matchPattern(fill.getInputs()[0], m_Constant(&constant)))
-        first = builder.clone(*fill.getInputs()[0].getDefiningOp())->getResult(0);
+      Value first = fill.getInputs()[0];
+      first = mapping.contains(first) ? mapping.lookup(first)
+                                      : builder.clone(*first.getDefiningOp())->getResult(0);
       Value filled =
           linalg::FillOp::create(builder, at, first, mapping.lookup(outputs[0])).getResult(0);
       mapping.map(outputs[0], filled);

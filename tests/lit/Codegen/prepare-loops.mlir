@@ -113,11 +113,30 @@ func.func private @functions(%a: tensor<8xf32>, %b: tensor<8xf16>, %c: tensor<8x
 
 // -----
 
-// What the author of a kernel wrote is what runs.
+// A kernel has polynomials and contracted products as well; its loops run as they are written, since %y may be a part of %x.
+// CHECK: #map = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @kernel(
+//       CHECK: arith.addf %arg0, %arg0 fastmath<contract>
+//   CHECK-NOT: math.exp
+//       CHECK: linalg.generic {indexing_maps = [#map, #map]
+func.func @kernel(%f: f32, %x: memref<8x8xf32>, %y: memref<8x8xf32>) -> f32 attributes {plim.kernel} {
+  %s = arith.addf %f, %f : f32
+  %r = math.exp %s : f32
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (j, i)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<8x8xf32>) outs(%y : memref<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return %r : f32
+}
+
+// -----
+
+// In no other function.
+// CHECK-LABEL: func.func @host(
 //   CHECK-NOT: fastmath
 //       CHECK: math.exp
-func.func @kernel(%x: f32) -> f32 attributes {plim.kernel} {
+func.func @host(%x: f32) -> f32 {
   %s = arith.addf %x, %x : f32
   %r = math.exp %s : f32
   return %r : f32
