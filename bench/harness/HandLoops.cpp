@@ -129,6 +129,20 @@ void gelu(float *__restrict y, const float *__restrict x, int64_t begin, int64_t
     y[i] = x[i] * 0.5F * (1.0F + erfPolynomial(x[i] * 0.707106781F));
 }
 
+void axpy(float *__restrict y, float a, const float *__restrict x, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i)
+    y[i] += a * x[i];
+}
+
+void fivePoints(float *__restrict y, const float *__restrict x, int64_t columns, int64_t rowBegin,
+                int64_t rowEnd) {
+  for (int64_t row = rowBegin; row < rowEnd; ++row)
+    for (int64_t column = 1; column < columns - 1; ++column) {
+      const float *at = x + row * columns + column;
+      y[row * columns + column] = 0.2F * (at[0] + at[-columns] + at[columns] + at[-1] + at[1]);
+    }
+}
+
 void softmax(float *__restrict y, const float *__restrict x, int64_t columns, int64_t rowBegin,
              int64_t rowEnd) {
   for (int64_t i = rowBegin; i < rowEnd; ++i) {

@@ -21,6 +21,10 @@ void scaleShiftRelu(float *y, const float *x, const float *w, const float *b, in
                     int64_t rowBegin, int64_t rowEnd);
 /// y = x / 2 * (1 + erf(x / sqrt(2))), absolute error below 1e-6.
 void gelu(float *y, const float *x, int64_t begin, int64_t end);
+/// y = a * x + y.
+void axpy(float *y, float a, const float *x, int64_t begin, int64_t end);
+/// A fifth of the sum of each element and its four neighbours, of the inner rows and columns of a matrix.
+void fivePoints(float *y, const float *x, int64_t columns, int64_t rowBegin, int64_t rowEnd);
 /// Of each row; columns are a multiple of 16.
 void softmax(float *y, const float *x, int64_t columns, int64_t rowBegin, int64_t rowEnd);
 

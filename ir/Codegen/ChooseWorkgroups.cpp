@@ -235,7 +235,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         tile = 0;
       split |= tile != 0;
     }
-    decide(function, tiles, cappedProduct(cappedProduct(pointCost + work, tilePoints), untiledPoints),
+    decide(function, tiles,
+           cappedProduct(cappedProduct(pointCost + work, tilePoints), untiledPoints),
            split ? because : "all of it is one task");
     ++(split ? chosen : missed);
   }

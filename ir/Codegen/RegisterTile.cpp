@@ -91,8 +91,8 @@ struct RegisterTile : plim::ir::impl::PlimRegisterTileBase<RegisterTile> {
     if (failed(tiled))
       return;
     rewriter.replaceOp(op, tiled->replacements);
-    const int64_t outer =
-        llvm::count_if(ArrayRef(sizes).take_front(reduced.back()), [](int64_t size) { return size > 0; });
+    const int64_t outer = llvm::count_if(ArrayRef(sizes).take_front(reduced.back()),
+                                         [](int64_t size) { return size > 0; });
     scf::ForOp rest;
     (void)scf::peelForLoopAndSimplifyBounds(
         rewriter, cast<scf::ForOp>(tiled->loops[size_t(outer)].getOperation()), rest);

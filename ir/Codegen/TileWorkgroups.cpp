@@ -67,8 +67,9 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     }
     SmallVector<OpFoldResult> begins(counts.size(), rewriter.getIndexAttr(0)), steps;
     for (auto [tile, count] : llvm::zip(tiles, counts))
-      steps.push_back(tile == 0 ? OpFoldResult(rewriter.createOrFold<arith::MaxSIOp>(at, count, one))
-                                : rewriter.getIndexAttr(tile));
+      steps.push_back(tile == 0
+                          ? OpFoldResult(rewriter.createOrFold<arith::MaxSIOp>(at, count, one))
+                          : rewriter.getIndexAttr(tile));
     auto forall = scf::ForallOp::create(rewriter, at, begins, getAsOpFoldResult(counts), steps,
                                         ValueRange(), std::nullopt);
     rewriter.setInsertionPointToStart(forall.getBody());

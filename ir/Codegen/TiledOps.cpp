@@ -125,8 +125,9 @@ linalg::LinalgOp plim::ir::writtenBy(func::FuncOp function) {
 
 scf::ParallelOp plim::ir::outerLoop(func::FuncOp function) {
   auto loops = function.getOps<scf::ParallelOp>();
-  return function->hasAttr(dispatchFunctionAttr) && llvm::hasSingleElement(loops) ? *loops.begin()
-                                                                                 : scf::ParallelOp();
+  return function->hasAttr(dispatchFunctionAttr) && llvm::hasSingleElement(loops)
+             ? *loops.begin()
+             : scf::ParallelOp();
 }
 
 linalg::LinalgOp plim::ir::takeMarked(func::FuncOp function, StringRef attribute) {

@@ -238,8 +238,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       lowerPlaced(runtime, alloc, bases);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<AllocOp, AreApartOp, memref::DeallocOp, func::CallOp, CallOp, PollOp>(op) || isAssertion(op) ||
-          isVariable(op))
+      if (isa<AllocOp, AreApartOp, memref::DeallocOp, func::CallOp, CallOp, PollOp>(op) ||
+          isAssertion(op) || isVariable(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {

@@ -291,8 +291,7 @@ void RuntimeEntries::barePointers(func::FuncOp function, bool isApart) {
       if (bytes.getInt() > 0)
         set(LLVM::LLVMDialect::getDereferenceableAttrName(), bytes);
     // Bufferization keeps what a dispatch writes apart from all else.
-    if (isApart ||
-        (function->hasAttr(dispatchFunctionAttr) && !function->hasAttr(mayAliasAttr)))
+    if (isApart || (function->hasAttr(dispatchFunctionAttr) && !function->hasAttr(mayAliasAttr)))
       set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
     auto access = function.getArgAttrOfType<AccessAttr>(index, accessAttr);
     if (access && access.getValue() == Access::ReadOnly)

@@ -30,8 +30,8 @@ int64_t iterationsOf(Operation *op) {
   int64_t iterations = 1;
   if (from && to && by)
     for (auto [lower, upper, step] : llvm::zip(*from, *to, *by)) {
-      const std::optional<APInt> trips = constantTripCount(
-          lower, upper, step, /*isSigned=*/true, scf::computeUbMinusLb);
+      const std::optional<APInt> trips =
+          constantTripCount(lower, upper, step, /*isSigned=*/true, scf::computeUbMinusLb);
       iterations = capped(plim::checkedMul(
           iterations, trips ? int64_t(trips->getLimitedValue(plim::ir::workgroupCost))
                             : plim::ir::unknownTripCount));

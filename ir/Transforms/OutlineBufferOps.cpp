@@ -1,8 +1,7 @@
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/LoopWork.h"
+#include "ir/Transforms/KernelDispatches.h"
 #include "ir/Transforms/Passes.h"
 #include "support/CheckedMath.h"
-#include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMOUTLINEBUFFEROPS
@@ -26,17 +26,16 @@ namespace {
 /// Scalar operations of an op that is known to have no more, and that stays where it is: a dispatch would be felt.
 constexpr int64_t fewOperations = int64_t(1) << 12;
 
-/// Where the elements of a buffer are: an argument of the kernel, or memory that it takes. Null if nobody knows.
-Operation *memoryOf(Value buffer) {
-  Operation *op = buffer.getDefiningOp();
-  return isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(op)
-             ? op
-             : nullptr;
-}
-
 bool isArgument(Value buffer) {
   auto argument = dyn_cast<BlockArgument>(buffer);
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+/// Is it all of an argument of the kernel, or of memory that the kernel has? Nobody knows of others what they are parts of.
+bool isWhole(Value buffer) {
+  return isArgument(buffer) ||
+         isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
+             buffer.getDefiningOp());
 }
 
 /// One operation of linalg on buffers, as one on tensors.
@@ -51,15 +50,7 @@ public:
       return std::nullopt;
     for (OpOperand &operand : op->getOpOperands()) {
       Value value = operand.get();
-      auto type = dyn_cast<MemRefType>(value.getType());
-      if (!type) {
-        if (!value.getType().isIntOrIndexOrFloat())
-          return std::nullopt;
-        result.inputs.insert(value);
-        continue;
-      }
-      if (!type.getLayout().isIdentity() || type.getMemorySpace() ||
-          !type.getElementType().isIntOrIndexOrFloat() || (!isArgument(value) && !memoryOf(value)))
+      if (!canBeBound(value.getType()) || (isa<MemRefType>(value.getType()) && !isWhole(value)))
         return std::nullopt;
       if (!op.isDpsInit(&operand)) {
         result.inputs.insert(value);
@@ -70,12 +61,19 @@ public:
       // Of each element only itself is read.
       const AffineMap map = op.getMatchingIndexingMap(&operand);
       for (OpOperand *input : op.getDpsInputOperands())
-        if (input->get() == value && (op.getMatchingIndexingMap(input) != map || !map.isPermutation()))
+        if (input->get() == value &&
+            (op.getMatchingIndexingMap(input) != map || !map.isPermutation()))
           return std::nullopt;
       result.outputs.push_back(value);
     }
     for (Value output : result.outputs)
       result.inputs.remove(output);
+    getUsedValuesDefinedAbove(op->getRegions(), result.captured);
+    for (Value value : result.captured) {
+      if (isa<MemRefType>(value.getType()) || !canBeBound(value.getType()))
+        return std::nullopt;
+      result.addScalar(value);
+    }
     result.findFill();
     llvm::SetVector<Value> arguments;
     for (Value value : llvm::concat<const Value>(result.inputs.getArrayRef(), result.outputs))
@@ -88,23 +86,15 @@ public:
   void outline(SymbolTable &symbols, StringAttr host) {
     auto kernel = op->getParentOfType<func::FuncOp>();
     const Location at = op.getLoc();
-    OpBuilder builder(op);
-    OpBuilder moduleBuilder(kernel);
-    auto body = func::FuncOp::create(
-        moduleBuilder, at, (kernel.getName() + "_" + op->getName().stripDialect()).str(),
-        moduleBuilder.getFunctionType({}, {}));
-    body.setPrivate();
-    body->setAttr(dispatchFunctionAttr, builder.getUnitAttr());
-    if (Attribute limits = kernel->getAttr(limitsAttr))
-      body->setAttr(limitsAttr, limits);
-    symbols.insert(body);
+    func::FuncOp body = makeDispatchFunction(kernel, op->getName().stripDialect(), at, symbols);
     fillIn(body, at);
 
+    OpBuilder builder(op);
     Operation *begin = fill ? fill.getOperation() : op.getOperation();
     builder.setInsertionPoint(begin);
     auto dispatchAt = [&](OpBuilder &b) {
-      auto dispatch = DispatchOp::create(b, at, TypeRange(), body.getSymName(), inputs.getArrayRef(),
-                                         outputs, ArrayAttr());
+      auto dispatch = DispatchOp::create(b, at, TypeRange(), body.getSymName(),
+                                         inputs.getArrayRef(), outputs, ArrayAttr());
       dispatch->setAttr(deviceAttr, host);
     };
     if (!mayOverlap) {
@@ -144,10 +134,14 @@ private:
       before = before->getPrevNode();
     auto candidate = dyn_cast_or_null<linalg::FillOp>(before);
     if (!candidate || outputs.size() != 1 || candidate.getOutputs()[0] != outputs[0] ||
-        !candidate.getInputs()[0].getType().isIntOrIndexOrFloat())
+        !canBeBound(candidate.getInputs()[0].getType()))
       return;
     fill = candidate;
-    if (Value value = fill.getInputs()[0]; !matchPattern(value, m_Constant()))
+    addScalar(fill.getInputs()[0]);
+  }
+
+  void addScalar(Value value) {
+    if (!matchPattern(value, m_Constant()))
       inputs.insert(value);
   }
 
@@ -157,24 +151,31 @@ private:
       auto type = dyn_cast<MemRefType>(value.getType());
       return type ? RankedTensorType::get(type.getShape(), type.getElementType()) : value.getType();
     };
-    Block *entry = body.addEntryBlock();
+    Block *entry = &body.front();
     IRMapping mapping;
     for (Value value : llvm::concat<const Value>(inputs.getArrayRef(), outputs))
       mapping.map(value, entry->addArgument(tensorOf(value), value.getLoc()));
     OpBuilder builder = OpBuilder::atBlockEnd(entry);
+    auto scalarIn = [&](Value value) {
+      if (!mapping.contains(value))
+        mapping.map(value, builder.clone(*value.getDefiningOp())->getResult(0));
+      return mapping.lookup(value);
+    };
     if (fill) {
-      Value first = fill.getInputs()[0];
-      first = mapping.contains(first) ? mapping.lookup(first)
-                                      : builder.clone(*first.getDefiningOp())->getResult(0);
-      Value filled =
-          linalg::FillOp::create(builder, at, first, mapping.lookup(outputs[0])).getResult(0);
+      Value filled = linalg::FillOp::create(builder, at, scalarIn(fill.getInputs()[0]),
+                                            mapping.lookup(outputs[0]))
+                         .getResult(0);
       mapping.map(outputs[0], filled);
     }
     const SmallVector<Type> results = llvm::map_to_vector(outputs, tensorOf);
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(mapping.lookup(operand));
+    for (Value value : captured)
+      scalarIn(value);
     auto onTensors = cast<linalg::LinalgOp>(mlir::clone(builder, op, results, operands));
+    for (Value value : captured)
+      replaceAllUsesInRegionWith(value, mapping.lookup(value), onTensors->getRegion(0));
     IRRewriter rewriter(builder);
     rewriter.setInsertionPoint(onTensors);
     if (FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, onTensors);
@@ -200,8 +201,9 @@ private:
     for (int64_t i = op.getNumDpsInputs(); i-- > 0;)
       for (OpOperand &init : op.getDpsInitsMutable())
         if (init.get() == generic.getInputs()[unsigned(i)]) {
-          generic.getBody()->getArgument(unsigned(i)).replaceAllUsesWith(
-              op.getMatchingBlockArgument(&init));
+          generic.getBody()
+              ->getArgument(unsigned(i))
+              .replaceAllUsesWith(op.getMatchingBlockArgument(&init));
           generic.getBody()->eraseArgument(unsigned(i));
           maps.erase(maps.begin() + i);
           generic.getInputsMutable().erase(unsigned(i));
@@ -212,7 +214,8 @@ private:
 
   linalg::LinalgOp op;
   linalg::FillOp fill;
-  llvm::SetVector<Value> inputs; // and scalars
+  llvm::SetVector<Value> inputs;   // and scalars
+  llvm::SetVector<Value> captured; // by the body
   SmallVector<Value> outputs;
   bool mayOverlap = false;
 };
@@ -230,13 +233,12 @@ struct OutlineBufferOps : plim::ir::impl::PlimOutlineBufferOpsBase<OutlineBuffer
         });
     if (ops.empty())
       return;
-    FailureOr<plim::targets::TargetDescription> target =
-        plim::targets::dlti::fromDlti(getOperation());
-    if (failed(target))
+    const StringAttr host = hostDevice(getOperation());
+    if (!host)
       return signalPassFailure();
     SymbolTable symbols(getOperation());
     for (BufferOp &op : ops) {
-      op.outline(symbols, StringAttr::get(&getContext(), target->devices[0].name));
+      op.outline(symbols, host);
       ++outlined;
     }
   }

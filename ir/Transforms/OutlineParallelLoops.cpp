@@ -1,9 +1,9 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/BufferUses.h"
+#include "ir/Transforms/KernelDispatches.h"
 #include "ir/Transforms/LoopWork.h"
 #include "ir/Transforms/Passes.h"
 #include "support/CheckedMath.h"
-#include "targets/dlti/Dlti.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -29,14 +29,6 @@ namespace {
 bool isRecomputed(Operation *op) {
   return op && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
          (op->hasTrait<OpTrait::ConstantLike>() || isa<ViewLikeOpInterface>(op));
-}
-
-/// Can a dispatch be given the value: a word, or a buffer without gaps?
-bool canBePassed(Type type) {
-  if (auto buffer = dyn_cast<MemRefType>(type))
-    return buffer.getLayout().isIdentity() && !buffer.getMemorySpace() &&
-           buffer.getElementType().isIntOrIndexOrFloat();
-  return type.isIndex() || (type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64);
 }
 
 /// A loop of a kernel whose iterations go to workgroups.
@@ -77,16 +69,9 @@ public:
     }
     inputAccesses.append(outputAccesses);
 
-    OpBuilder moduleBuilder(kernel);
-    auto body = func::FuncOp::create(moduleBuilder, at, (kernel.getName() + "_loop").str(),
-                                     moduleBuilder.getFunctionType({}, {}));
-    body.setPrivate();
-    body->setAttr(dispatchFunctionAttr, builder.getUnitAttr());
+    func::FuncOp body = makeDispatchFunction(kernel, "loop", at, symbols);
     body->setAttr(mayAliasAttr, builder.getUnitAttr());
-    if (Attribute limits = kernel->getAttr(limitsAttr))
-      body->setAttr(limitsAttr, limits);
-    symbols.insert(body);
-    Block *entry = body.addEntryBlock();
+    Block *entry = &body.front();
     IRMapping mapping;
     for (Value value : llvm::concat<Value>(inputs, outputs))
       mapping.map(value, entry->addArgument(value.getType(), value.getLoc()));
@@ -123,12 +108,11 @@ private:
 
   /// Calls may lead to the host application, and what is allocated or freed is the kernel's.
   static bool isSelfContained(scf::ParallelOp loop) {
-    return !loop
-                .walk([](Operation *op) {
+    return !loop.walk([](Operation *op) {
                   const bool allocates =
                       hasEffect<MemoryEffects::Allocate>(op) || hasEffect<MemoryEffects::Free>(op);
                   return allocates || isa<CallOpInterface, ContextOp>(op) ? WalkResult::interrupt()
-                                                                         : WalkResult::advance();
+                                                                          : WalkResult::advance();
                 })
                 .wasInterrupted();
   }
@@ -137,7 +121,7 @@ private:
   bool capture(Value value) {
     Operation *op = value.getDefiningOp();
     if (!isRecomputed(op))
-      return canBePassed(value.getType()) && (captured.insert(value), true);
+      return canBeBound(value.getType()) && (captured.insert(value), true);
     if (recomputed.contains(op))
       return true;
     if (!llvm::all_of(op->getOperands(), [&](Value operand) { return capture(operand); }))
@@ -157,12 +141,6 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(kernelAttr))
         kernels.push_back(function);
-    if (kernels.empty())
-      return;
-    FailureOr<plim::targets::TargetDescription> target =
-        plim::targets::dlti::fromDlti(getOperation());
-    if (failed(target))
-      return signalPassFailure();
     SmallVector<ParallelLoop> loops;
     for (func::FuncOp kernel : kernels) {
       if (failed(useParallelLoops(kernel)))
@@ -178,11 +156,13 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
     }
     if (loops.empty())
       return;
+    const StringAttr host = hostDevice(getOperation());
+    if (!host)
+      return signalPassFailure();
     SymbolTable symbols(getOperation());
     const BufferUses uses(getOperation());
     for (ParallelLoop &loop : loops) {
-      loop.outline(symbols, uses)
-          ->setAttr(deviceAttr, StringAttr::get(&getContext(), target->devices[0].name));
+      loop.outline(symbols, uses)->setAttr(deviceAttr, host);
       ++outlined;
     }
   }
@@ -200,7 +180,8 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
       if (failed(scf::forallToParallelLoop(rewriter, forall)))
         return failure();
     }
-    if (!kernel.walk([](affine::AffineParallelOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    if (!kernel.walk([](affine::AffineParallelOp) { return WalkResult::interrupt(); })
+             .wasInterrupted())
       return success();
     RewritePatternSet patterns(kernel.getContext());
     populateAffineToStdConversionPatterns(patterns);

@@ -110,6 +110,7 @@ GENERIC = """
 #row = affine_map<(i, j) -> (j)>
 #across = affine_map<(i, j) -> (j, i)>
 func.func @main(%x: memref<?x?xf32>, %b: memref<?xf32>, %y: memref<?x?xf32>, %z: memref<?x?xf32>, %s: f32) {
+  %three = arith.constant 3.0 : f32
   linalg.generic {indexing_maps = [#same, #row, affine_map<(i, j) -> ()>, #same], iterator_types = ["parallel", "parallel"]}
       ins(%x, %b, %s : memref<?x?xf32>, memref<?xf32>, f32) outs(%y : memref<?x?xf32>) {
   ^bb0(%a: f32, %c: f32, %f: f32, %old: f32):
@@ -127,12 +128,16 @@ func.func @main(%x: memref<?x?xf32>, %b: memref<?xf32>, %y: memref<?x?xf32>, %z:
     %g = arith.sitofp %k : i32 to f32
     %q = arith.addf %p, %g : f32
     %r = arith.addf %q, %old : f32
-    linalg.yield %r : f32
+    %v = arith.mulf %r, %s : f32
+    %w = arith.addf %v, %three : f32
+    linalg.yield %w : f32
   }
+  linalg.fill ins(%s : f32) outs(%z : memref<?x?xf32>)
   linalg.generic {indexing_maps = [#across, #same], iterator_types = ["parallel", "parallel"]}
       ins(%y : memref<?x?xf32>) outs(%z : memref<?x?xf32>) {
   ^bb0(%a: f32, %old: f32):
-    linalg.yield %a : f32
+    %p = arith.addf %a, %old : f32
+    linalg.yield %p : f32
   }
   return
 }"""
@@ -140,15 +145,15 @@ func.func @main(%x: memref<?x?xf32>, %b: memref<?xf32>, %y: memref<?x?xf32>, %z:
 
 @pytest.mark.parametrize("shape", [(0, 7), (1, 1), (65, 66), (300, 257), (3, 5000)])
 def test_generic(shape):
-    """One after the other: into another buffer, in place, across."""
+    """One after the other: into another buffer, in place, across into one that was filled; with scalars of the kernel in the bodies."""
     random = np.random.default_rng(43)
     x, y = random.standard_normal((2, *shape)).astype(np.float32)
     b = random.standard_normal(shape[1]).astype(np.float32)
     got = run(GENERIC, x, b, y, np.zeros(shape[::-1], np.float32), np.float32(1.5))
     first = np.tanh(x.astype(np.float64) * 1.5 + b)
-    want = 2 * first + b + np.arange(shape[1])
+    want = (2 * first + b + np.arange(shape[1])) * 1.5 + 3
     np.testing.assert_allclose(got[2], want, rtol=1e-6, atol=1e-6)
-    np.testing.assert_array_equal(got[3], got[2].T)
+    np.testing.assert_array_equal(got[3], got[2].T + np.float32(1.5))
 
 
 def test_memory_of_the_kernel():

@@ -1,0 +1,19 @@
+// What passes that make dispatches of parts of kernels have in common.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace plim::ir {
+
+/// Can a dispatch be given values of this type: words, or buffers without gaps?
+bool canBeBound(mlir::Type type);
+
+/// An empty dispatch function named after the kernel and `part`, with the kernel's limits. It has no arguments yet, and a block.
+mlir::func::FuncOp makeDispatchFunction(mlir::func::FuncOp kernel, llvm::StringRef part,
+                                        mlir::Location location, mlir::SymbolTable &symbols);
+
+/// The name of the device that kernels run on; null, with an error, if the module's target cannot be read.
+mlir::StringAttr hostDevice(mlir::ModuleOp module);
+
+} // namespace plim::ir
