@@ -31,11 +31,15 @@ bool isArgument(Value buffer) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Is it all of an argument of the kernel, or of memory that the kernel has? Nobody knows of others what they are parts of.
+/// Is it all of an argument of the kernel, of memory that the kernel takes, or of a constant? Nobody knows of others what they are parts
+/// of; the host application may know where a variable is.
 bool isWhole(Value buffer) {
+  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>()) {
+    auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr());
+    return global && global.getConstant();
+  }
   return isArgument(buffer) ||
-         isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
-             buffer.getDefiningOp());
+         isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp>(buffer.getDefiningOp());
 }
 
 /// One operation of linalg on buffers, as one on tensors.
@@ -90,8 +94,6 @@ public:
     fillIn(body, at);
 
     OpBuilder builder(op);
-    Operation *begin = fill ? fill.getOperation() : op.getOperation();
-    builder.setInsertionPoint(begin);
     auto dispatchAt = [&](OpBuilder &b) {
       auto dispatch = DispatchOp::create(b, at, TypeRange(), body.getSymName(),
                                          inputs.getArrayRef(), outputs, ArrayAttr());

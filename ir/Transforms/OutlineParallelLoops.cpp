@@ -8,6 +8,7 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
@@ -85,6 +86,8 @@ public:
       inside.clone(*op, mapping);
     inside.clone(*loop, mapping);
     func::ReturnOp::create(inside, at);
+    // plim-release-buffers finds out what an iteration is done with.
+    body.walk([](memref::DeallocOp release) { release.erase(); });
 
     auto dispatch = DispatchOp::create(builder, at, TypeRange(), body.getSymName(), inputs, outputs,
                                        builder.getArrayAttr(inputAccesses));
@@ -106,13 +109,22 @@ private:
     return work > workgroupCost;
   }
 
-  /// Calls may lead to the host application, and what is allocated or freed is the kernel's.
+  /// Calls may lead to the host application, and what is allocated or freed is the kernel's, unless it is an iteration's own and of a size
+  /// that is known.
   static bool isSelfContained(scf::ParallelOp loop) {
-    return !loop.walk([](Operation *op) {
-                  const bool allocates =
-                      hasEffect<MemoryEffects::Allocate>(op) || hasEffect<MemoryEffects::Free>(op);
-                  return allocates || isa<CallOpInterface, ContextOp>(op) ? WalkResult::interrupt()
-                                                                          : WalkResult::advance();
+    auto isOwn = [&](Value buffer) {
+      Operation *op = buffer.getDefiningOp();
+      return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op) && loop->isAncestor(op) &&
+             cast<MemRefType>(buffer.getType()).hasStaticShape();
+    };
+    return !loop.walk([&](Operation *op) {
+                  if (isa<memref::AllocOp, memref::AllocaOp>(op) ? isOwn(op->getResult(0))
+                      : isa<memref::DeallocOp>(op) ? isOwn(op->getOperand(0))
+                                                   : !hasEffect<MemoryEffects::Allocate>(op) &&
+                                                         !hasEffect<MemoryEffects::Free>(op) &&
+                                                         !isa<CallOpInterface, ContextOp>(op))
+                    return WalkResult::advance();
+                  return WalkResult::interrupt();
                 })
                 .wasInterrupted();
   }

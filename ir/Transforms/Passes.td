@@ -621,8 +621,8 @@ def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::Modu
     are ranges of their iterations (plim-choose-workgroups). What they use of the kernel are bindings and scalars; constants
     and views are made again inside. Buffers may be parts of each other, as the arguments of a kernel may: `plim.may_alias`.
 
-    Loops stay where they are if they reduce, if the work is known to be less than a task is worth, if something in them
-    allocates or calls, or if they use a buffer with strides, unless it is a view that is made in the kernel.
+    Loops stay where they are if they reduce, if the work is known to be less than a task is worth, if something in them calls, or
+    allocates memory of a size that is not known, or if they use a buffer with strides, unless it is a view that is made in the kernel.
 
     ```mlir
     func.func @scale(%x: memref<?xf32>, %n: index, %f: f32) attributes {plim.kernel} {

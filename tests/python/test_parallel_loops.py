@@ -255,3 +255,46 @@ def test_stencil_in_time():
             old = want.copy()
             want[1:-1, 1:-1] = (old[1:-1, 1:-1] + old[:-2, 1:-1] + old[2:, 1:-1] + old[1:-1, :-2] + old[1:-1, 2:]) * 0.2
         np.testing.assert_allclose(a if steps % 2 == 0 else b, want, rtol=1e-13)
+
+
+@pytest.mark.parametrize("policy", ["auto", "stack", "workspace", "heap"])
+def test_memory_of_iterations(policy):
+    """Each iteration has its own, of a fixed size; nothing is left behind."""
+    source = """func.func @main(%n: index, %x: memref<?x64xf32>, %y: memref<?xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c64 = arith.constant 64 : index
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %a = memref.alloca() : memref<64xf32>
+        %b = memref.alloc() : memref<64xf32>
+        scf.for %j = %c0 to %c64 step %c1 {
+          %u = memref.load %x[%i, %j] : memref<?x64xf32>
+          %k = arith.xori %j, %c1 : index
+          memref.store %u, %a[%k] : memref<64xf32>
+          %v = arith.addf %u, %u : f32
+          memref.store %v, %b[%j] : memref<64xf32>
+        }
+        %zero = arith.constant 0.0 : f32
+        %s = scf.for %j = %c0 to %c64 step %c1 iter_args(%t = %zero) -> f32 {
+          %u = memref.load %a[%j] : memref<64xf32>
+          %v = memref.load %b[%j] : memref<64xf32>
+          %p = arith.mulf %u, %v : f32
+          %q = arith.addf %t, %p : f32
+          scf.yield %q : f32
+        }
+        memref.dealloc %b : memref<64xf32>
+        memref.store %s, %y[%i] : memref<?xf32>
+        scf.reduce
+      }
+      return
+    }"""
+    x = np.random.default_rng(35).standard_normal((20_000, 64)).astype(np.float32)
+    swapped = x.reshape(-1, 32, 2)[:, :, ::-1].reshape(-1, 64).astype(np.float64)
+    for threads in (1, 2, 8):
+        engine = pl.Engine(threads=threads, policy=policy)
+        function = engine.loads(source).main
+        y = np.zeros(len(x), np.float32)
+        for _ in range(3):
+            function(len(x), x, y)
+            np.testing.assert_allclose(y, 2 * (x * swapped).sum(axis=1), rtol=1e-5, atol=1e-4)
+        assert engine.memory()["peak_bytes"] < 1 << 20

@@ -66,8 +66,8 @@ func.func @affine(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
 
 // -----
 
-// These stay: a sum, one of whose order is the loop's; little work; memory of the kernel's; a buffer with strides that the caller
-// passes; a function that is no kernel.
+// These stay: a sum, one of whose order is the loop's; little work; memory whose size only an iteration knows; a buffer with strides that
+// the caller passes; a function that is no kernel.
 //   CHECK-NOT: plim.dispatch
 func.func @sum(%x: memref<?xf32>, %n: index) -> f32 attributes {plim.kernel} {
   %c0 = arith.constant 0 : index
@@ -101,10 +101,11 @@ func.func @allocates(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
   %c1 = arith.constant 1 : index
   %f = arith.constant 1.0 : f32
   scf.parallel (%i) = (%c0) to (%n) step (%c1) {
-    %m = memref.alloca() : memref<1xf32>
-    memref.store %f, %m[%c0] : memref<1xf32>
-    %g = memref.load %m[%c0] : memref<1xf32>
+    %m = memref.alloc(%i) : memref<?xf32>
+    memref.store %f, %m[%c0] : memref<?xf32>
+    %g = memref.load %m[%c0] : memref<?xf32>
     memref.store %g, %x[%i] : memref<?xf32>
+    memref.dealloc %m : memref<?xf32>
     scf.reduce
   }
   return
@@ -127,6 +128,29 @@ func.func @host(%x: memref<?xf32>, %n: index) {
   %f = arith.constant 1.0 : f32
   scf.parallel (%i) = (%c0) to (%n) step (%c1) {
     memref.store %f, %x[%i] : memref<?xf32>
+    scf.reduce
+  }
+  return
+}
+
+// -----
+
+// Memory of an iteration is the dispatch's; what releases it is found later.
+// CHECK-LABEL: func.func private @own_loop(
+//       CHECK:   scf.parallel
+//       CHECK:     memref.alloc()
+//   CHECK-NOT:     memref.dealloc
+//       CHECK:   return
+func.func @own(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %m = memref.alloc() : memref<4xf32>
+    memref.store %f, %m[%c0] : memref<4xf32>
+    %g = memref.load %m[%c0] : memref<4xf32>
+    memref.store %g, %x[%i] : memref<?xf32>
+    memref.dealloc %m : memref<4xf32>
     scf.reduce
   }
   return
