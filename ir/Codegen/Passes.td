@@ -534,6 +534,31 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"interchanged", "interchanged", "ops whose loops were interchanged">];
 }
 
+def PlimVectorizeChoices : Pass<"plim-vectorize-choices", "::mlir::func::FuncOp"> {
+  let summary = "Find the place of the largest element of a row, and the like, with several vectors";
+  let description = [{
+    In a dispatch function: reductions along rows that keep one of the elements and what belongs to it, by one condition on the new
+    element and the one so far that looks at nothing but their order: largest or smallest, the first or the last of equal ones, NaN being
+    the best, the worst, or ignored. Vectors hold what is compared and its place in the row; lanes start from what was chosen before the row,
+    and are compared in the end, equal ones by their places. Everything else of the element is computed once, from its place. The result is
+    that of the order of the source, bit for bit.
+
+    ```mlir
+    %r:2 = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%x : tensor<?x?xf32>) outs(%v, %p : tensor<?xf32>, tensor<?xi64>) {
+      %i = linalg.index 1 ..
+      %b = arith.cmpf ogt, %a, %best : f32
+      %0 = arith.select %b, %a, %best : f32
+      %1 = arith.select %b, %i, %place : i64
+      linalg.yield %0, %1
+    // becomes
+    scf.for %i .. { %l:2 = scf.for %j = %c0 to %whole step %c64 iter_args(%best = %splat, %place = %none) -> (vector<64xf32>, vector<64xi64>) ..
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"vectorized", "vectorized", "reductions that choose an element">];
+}
+
 def PlimVectorizeRows : Pass<"plim-vectorize-rows", "::mlir::func::FuncOp"> {
   let summary = "Reduce along rows with several vectors, whose results are combined in one order";
   let description = [{

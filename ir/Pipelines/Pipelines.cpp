@@ -212,6 +212,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     kernel.addPass(createPlimPrepareLoops(prepare));
     if (!options.strict)
       kernel.addPass(createPlimDivideByInvariant());
+    kernel.addPass(createPlimVectorizeChoices());
     PlimVectorizeRowsOptions rows;
     rows.strict = options.strict;
     kernel.addPass(createPlimVectorizeRows(rows));

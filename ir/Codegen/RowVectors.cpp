@@ -1,0 +1,236 @@
+#include "ir/Codegen/RowVectors.h"
+
+#include "ir/Transforms/Products.h"
+#include "ir/Transforms/Reductions.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// Vectors at a time, whose sums are apart: so many cover the latency of an addition.
+constexpr int64_t vectorsAtATime = 4;
+/// The same for bodies of more operations than registers, of which there are 16, can hold values of.
+constexpr int64_t fewVectors = 2, manyOperations = 8;
+/// The fewest elements of a row, where their number is known.
+constexpr int64_t leastElements = 4;
+
+/// Do vectors of such elements lie in memory as the elements do? Floats of 8 bits are expanded one by one.
+bool isStorable(Type type) {
+  if (!type.isIntOrFloat())
+    return false;
+  const unsigned bits = type.getIntOrFloatBitWidth();
+  return llvm::isPowerOf2_32(bits) && bits >= (isa<FloatType>(type) ? 16U : 8U) && bits <= 64;
+}
+
+/// Does the operation take vectors in the place of elements, with code that is no call for each of them? A division of
+/// integers would trap in lanes that are masked off.
+bool takesVectors(Operation &op) {
+  if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
+    return true;
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+          arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemFOp>(op) ||
+      !OpTrait::hasElementwiseMappableTraits(&op))
+    return false;
+  return isa<arith::ArithDialect>(op.getDialect()) ||
+         isa<math::FmaOp, math::AbsFOp, math::SqrtOp, math::FloorOp, math::CeilOp, math::TruncOp,
+             math::RoundEvenOp, math::CopySignOp>(op);
+}
+
+} // namespace
+
+std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host) {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
+      op.getIteratorTypesArray().back() != utils::IteratorType::reduction ||
+      !llvm::all_of(*op.getBlock(), takesVectors))
+    return std::nullopt;
+  RowVectors rows(op);
+  const int64_t length = op.getStaticLoopRanges()[rows.loop];
+  if (!ShapedType::isDynamic(length) && length < leastElements)
+    return std::nullopt;
+  unsigned bits = 8;
+  for (OpOperand &operand : op->getOpOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(&operand);
+    const Type element = getElementTypeOrSelf(operand.get());
+    if (!isStorable(element) ||
+        (map.isFunctionOfDim(rows.loop) && !isContiguousAlong(map, rows.loop)))
+      return std::nullopt;
+    bits = std::max(bits, element.getIntOrFloatBitWidth());
+  }
+  int64_t operations = 0;
+  for (Operation &each : op.getBlock()->without_terminator())
+    for (Type type : each.getResultTypes()) {
+      ++operations;
+      if (!type.isInteger(1) && !isStorable(type) && !type.isIndex())
+        return std::nullopt;
+      bits = std::max(bits, type.isIndex() ? 64U : type.getIntOrFloatBitWidth());
+    }
+  rows.lanes = host.vectorBits / int64_t(bits);
+  rows.width =
+      rows.lanes *
+      (host.vectorRegisters < 32 && operations > manyOperations ? fewVectors : vectorsAtATime);
+  rows.hasMasks = host.hasMasks;
+  return rows.lanes >= 2 ? std::optional(rows) : std::nullopt;
+}
+
+scf::ValueVector RowVectors::buildRows(OpBuilder &builder, RowBuilder row) {
+  builder.setInsertionPoint(op);
+  const Location at = op.getLoc();
+  SmallVector<Value> from, to, steps;
+  for (Range range : op.createLoopRanges(builder, at)) {
+    from.push_back(getValueOrCreateConstantIndexOp(builder, at, range.offset));
+    to.push_back(getValueOrCreateConstantIndexOp(builder, at, range.size));
+    steps.push_back(getValueOrCreateConstantIndexOp(builder, at, range.stride));
+  }
+  length = to.pop_back_val();
+  from.pop_back();
+  steps.pop_back();
+  return scf::buildLoopNest(builder, at, from, to, steps, op.getDpsInits(),
+                            [&](OpBuilder &b, Location, ValueRange outer, ValueRange results) {
+                              return row(b, outer, results);
+                            })
+      .results;
+}
+
+void RowVectors::buildAlong(
+    OpBuilder &builder, ValueRange outer, SmallVector<Value> &carried, PartBuilder part,
+    llvm::function_ref<void(OpBuilder &, SmallVector<Value> &, int64_t, int64_t)> halve) {
+  const Location at = op.getLoc();
+  auto along = [&](Value from, Value to, int64_t size, bool masked) {
+    const std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
+    if (first && last && *first >= *last)
+      return;
+    auto loopOp = scf::ForOp::create(
+        builder, at, from, to, number(builder, std::max<int64_t>(1, size)), carried,
+        [&](OpBuilder &body, Location, Value index, ValueRange values) {
+          SmallVector<Value> indices(outer);
+          indices.push_back(index);
+          Value mask;
+          if (masked)
+            mask = vector::CreateMaskOp::create(
+                body, at, VectorType::get(size, body.getI1Type()),
+                ValueRange(arith::SubIOp::create(body, at, to, index).getResult()));
+          scf::YieldOp::create(body, at, part(body, indices, size, mask, values));
+        });
+    moveLoopInvariantCode(cast<LoopLikeOpInterface>(loopOp.getOperation()));
+    carried.assign(loopOp.result_begin(), loopOp.result_end());
+  };
+  auto wholePart = [&](int64_t unit) {
+    const AffineExpr size = builder.getAffineSymbolExpr(0);
+    return getValueOrCreateConstantIndexOp(
+        builder, at,
+        affine::makeComposedFoldedAffineApply(builder, at, size.floorDiv(unit) * unit,
+                                              {OpFoldResult(length)}));
+  };
+  const Value whole = wholePart(width), single = wholePart(lanes);
+  along(number(builder, 0), whole, width, /*masked=*/false);
+  halve(builder, carried, width, lanes);
+  along(whole, single, lanes, /*masked=*/false);
+  if (hasMasks)
+    along(single, length, lanes, /*masked=*/true);
+  halve(builder, carried, lanes, 1);
+  if (!hasMasks)
+    along(single, length, 0, /*masked=*/false);
+}
+
+IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, Value mask,
+                                ValueRange carried, llvm::function_ref<bool(Operation *)> isLeft) {
+  const Location at = op.getLoc();
+  auto vectorOf = [&](Type element) { return VectorType::get(size, element); };
+  IRMapping values;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    if (argument.use_empty())
+      continue;
+    Value source = operand.get();
+    if (op.isDpsInit(&operand))
+      source = carried[operand.getOperandNumber() - unsigned(op.getNumDpsInputs())];
+    if (!isa<RankedTensorType>(source.getType())) {
+      values.map(argument, source);
+      continue;
+    }
+    const SmallVector<Value> place = position(b, operand, indices);
+    if (size == 0 || !op.getMatchingIndexingMap(&operand).isFunctionOfDim(loop)) {
+      values.map(argument, tensor::ExtractOp::create(b, at, source, place).getResult());
+      continue;
+    }
+    const Type element = getElementTypeOrSelf(source);
+    Value padding = arith::ConstantOp::create(b, at, b.getZeroAttr(element));
+    values.map(argument, vector::TransferReadOp::create(b, at, vectorOf(element), source, place,
+                                                        innermostOf(b, place.size()), padding, mask,
+                                                        b.getBoolArrayAttr({true}))
+                             .getResult());
+  }
+  for (Operation &each : op.getBlock()->without_terminator()) {
+    if (isLeft(&each))
+      continue;
+    if (auto index = dyn_cast<linalg::IndexOp>(each)) {
+      Value value = indices[index.getDim()];
+      if (size > 0 && index.getDim() == loop)
+        value = arith::AddIOp::create(b, at, widen(b, value, size),
+                                      vector::StepOp::create(b, at, vectorOf(b.getIndexType())));
+      values.map(index.getResult(), value);
+      continue;
+    }
+    const bool isVector = llvm::any_of(each.getOperands(), [&](Value operand) {
+      return isa<VectorType>(values.lookupOrDefault(operand).getType());
+    });
+    if (!isVector) {
+      b.clone(each, values);
+      continue;
+    }
+    IRMapping wide;
+    for (Value operand : each.getOperands())
+      wide.map(operand, widen(b, values.lookupOrDefault(operand), size));
+    Operation *copy = b.clone(each, wide);
+    for (OpResult result : copy->getResults())
+      result.setType(vectorOf(result.getType()));
+    values.map(each.getResults(), copy->getResults());
+  }
+  return values;
+}
+
+Value RowVectors::widen(OpBuilder &builder, Value value, int64_t size) {
+  return size == 0 || isa<VectorType>(value.getType())
+             ? value
+             : vector::BroadcastOp::create(builder, op.getLoc(),
+                                           VectorType::get(size, value.getType()), value)
+                   .getResult();
+}
+
+SmallVector<Value> RowVectors::position(OpBuilder &builder, OpOperand &operand,
+                                        ValueRange indices) {
+  SmallVector<Value> results;
+  const AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (AffineExpr index : map.getResults())
+    results.push_back(getValueOrCreateConstantIndexOp(
+        builder, op.getLoc(),
+        affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
+                                              AffineMap::get(map.getNumDims(), 0, index),
+                                              getAsOpFoldResult(indices))));
+  return results;
+}
+
+SmallVector<Value> RowVectors::positionInRow(OpBuilder &builder, OpOperand &operand,
+                                             ValueRange outer) {
+  SmallVector<Value> indices(outer);
+  indices.push_back(number(builder, 0));
+  return position(builder, operand, indices);
+}
+
+Value RowVectors::number(OpBuilder &builder, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, op.getLoc(), value);
+}
+
+AffineMapAttr plim::ir::innermostOf(OpBuilder &builder, size_t rank) {
+  return AffineMapAttr::get(
+      AffineMap::getMinorIdentityMap(unsigned(rank), 1, builder.getContext()));
+}

@@ -1,0 +1,67 @@
+// The body of a reduction on several elements of a row at a time.
+#pragma once
+
+#include "ir/Codegen/Host.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace plim::ir {
+
+/// A reduction on tensors whose innermost loop goes along rows: along what lies side by side in its operands.
+class RowVectors {
+public:
+  /// Nothing if the innermost loop is none of a reduction, if operands lie otherwise or have elements of which there are no vectors, or if
+  /// the body has an operation that would be a call for each element.
+  static std::optional<RowVectors> of(mlir::linalg::LinalgOp op, const Host &host);
+
+  using RowBuilder = llvm::function_ref<mlir::scf::ValueVector(
+      mlir::OpBuilder &, mlir::ValueRange outer, mlir::ValueRange results)>;
+  /// Builds loops over all of the op's loops but the innermost, in front of the op. `row` gets their indices and the results so
+  /// far, and returns the next ones. Returns the last ones.
+  mlir::scf::ValueVector buildRows(mlir::OpBuilder &builder, RowBuilder row);
+
+  using PartBuilder = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::OpBuilder &, mlir::ValueRange indices, int64_t size, mlir::Value mask,
+      mlir::ValueRange carried)>;
+  /// Builds loops along a row: several vectors at a time, one at a time, and what is left, masked or one by one, `size` being 0 then.
+  /// `part` returns what it carries; between the loops, `halve` makes of vectors of `from` elements those of `to`, one being a scalar.
+  void buildAlong(mlir::OpBuilder &builder, mlir::ValueRange outer,
+                  llvm::SmallVector<mlir::Value> &carried, PartBuilder part,
+                  llvm::function_ref<void(mlir::OpBuilder &, llvm::SmallVector<mlir::Value> &,
+                                          int64_t from, int64_t to)>
+                      halve);
+
+  /// Builds the operations of the body on `size` elements from `indices` on, or on one for 0, but for those that `isLeft` names.
+  /// `carried` has what the body sees as old elements: for a result that has an element of each iteration the tensor.
+  mlir::IRMapping buildBody(mlir::OpBuilder &builder, mlir::ValueRange indices, int64_t size,
+                            mlir::Value mask, mlir::ValueRange carried,
+                            llvm::function_ref<bool(mlir::Operation *)> isLeft);
+
+  /// `value` for each of `size` elements, unless it is a vector already, or `size` is 0.
+  mlir::Value widen(mlir::OpBuilder &builder, mlir::Value value, int64_t size);
+
+  /// Where an element of the operand is. Of an operand that the row has but one element of, any index along it will do.
+  llvm::SmallVector<mlir::Value> position(mlir::OpBuilder &builder, mlir::OpOperand &operand,
+                                          mlir::ValueRange indices);
+  llvm::SmallVector<mlir::Value> positionInRow(mlir::OpBuilder &builder, mlir::OpOperand &operand,
+                                               mlir::ValueRange outer);
+
+  mlir::Value number(mlir::OpBuilder &builder, int64_t value);
+
+  mlir::linalg::LinalgOp op;
+  unsigned loop;                // along the row
+  int64_t lanes = 0, width = 0; // elements of a vector, and of those at a time
+  mlir::Value length;           // of a row; there while rows are built
+
+private:
+  explicit RowVectors(mlir::linalg::LinalgOp op) : op(op), loop(op.getNumLoops() - 1) {}
+
+  bool hasMasks = false;
+};
+
+/// The identity of the innermost dimension, for transfers of vectors.
+mlir::AffineMapAttr innermostOf(mlir::OpBuilder &builder, size_t rank);
+
+} // namespace plim::ir
