@@ -539,7 +539,8 @@ def PlimVectorizeChoices : Pass<"plim-vectorize-choices", "::mlir::func::FuncOp"
   let description = [{
     In a dispatch function: reductions along rows that keep one of the elements and what belongs to it, by one condition on the new
     element and the one so far that looks at nothing but their order: largest or smallest, the first or the last of equal ones, NaN being
-    the best, the worst, or ignored. Vectors hold what is compared and its place in the row; lanes start from what was chosen before the row,
+    the best, the worst, or ignored. What is compared may be an extreme of all instead, as of `arith.maximumf`: a row with NaN is gone over
+    again, one by one. Vectors hold what is compared and its place in the row; lanes start from what was chosen before the row,
     and are compared in the end, equal ones by their places. Everything else of the element is computed once, from its place. The result is
     that of the order of the source, bit for bit.
 

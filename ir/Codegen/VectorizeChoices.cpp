@@ -49,8 +49,14 @@ public:
   /// Does the last of equal ones win?
   bool takesLast() const { return table[Equal]; }
 
-  /// The operations between the two and the condition; none twice.
-  const llvm::SetVector<Operation *> &operations() const { return used; }
+  /// Is what is chosen what `extreme` leaves, but for signs of zeros, as long as nothing is NaN?
+  bool fits(Operation *extreme) const {
+    const bool ofLargest = isa<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(extreme),
+               ofSmallest = isa<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(extreme);
+    return (ofLargest ? table[Greater] : ofSmallest && table[Less]) &&
+           (!hasUnsigned || isa<arith::MaxUIOp, arith::MinUIOp>(extreme)) &&
+           (!hasSigned || isa<arith::MaxSIOp, arith::MinSIOp>(extreme));
+  }
 
   /// Is `mine` to be taken instead of `other`? Scalars, or vectors of equal size.
   Value build(OpBuilder &b, Value mine, Value other) const {
@@ -227,7 +233,8 @@ private:
   llvm::SetVector<Operation *> used;
 };
 
-/// A reduction along rows that takes one of its elements, and what belongs to it: the place of the largest, for example.
+/// A reduction along rows that takes one of its elements, and what belongs to it: the place of the largest, for example. What is compared
+/// may be chosen by the same condition, or be an extreme of all.
 class RowChoice {
 public:
   static std::optional<RowChoice> of(linalg::GenericOp generic, const Host &host) {
@@ -235,24 +242,42 @@ public:
     std::optional<RowVectors> vectors = RowVectors::of(op, host);
     if (!vectors || op.getNumReductionLoops() != 1)
       return std::nullopt;
-    SmallVector<arith::SelectOp> choices;
+    RowChoice result(*vectors);
+    Value condition;
     for (OpOperand &init : op.getDpsInitsMutable()) {
-      auto choice = op.getMatchingYieldValue(&init)->get().getDefiningOp<arith::SelectOp>();
-      if (!choice || op.getMatchingIndexingMap(&init).isFunctionOfDim(vectors->loop) ||
-          choice.getFalseValue() != op.getMatchingBlockArgument(&init) ||
-          (!choices.empty() && choice.getCondition() != choices.front().getCondition()) ||
-          dependsOnResults(op, choice.getTrueValue()))
+      if (op.getMatchingIndexingMap(&init).isFunctionOfDim(vectors->loop))
         return std::nullopt;
-      choices.push_back(choice);
+      const BlockArgument old = op.getMatchingBlockArgument(&init);
+      Operation *last = op.getMatchingYieldValue(&init)->get().getDefiningOp();
+      if (auto choice = dyn_cast_or_null<arith::SelectOp>(last)) {
+        if (choice.getFalseValue() != old || (condition && choice.getCondition() != condition))
+          return std::nullopt;
+        condition = choice.getCondition();
+        result.candidates.push_back(choice.getTrueValue());
+      } else if (last && last->getNumOperands() == 2 && !result.extreme &&
+                 llvm::is_contained(last->getOperands(), old)) {
+        result.extreme = last;
+        result.key = result.candidates.size();
+        result.candidates.push_back(last->getOperand(last->getOperand(0) == old ? 1 : 0));
+      } else {
+        return std::nullopt;
+      }
+      if (dependsOnResults(op, result.candidates.back()))
+        return std::nullopt;
     }
-    for (auto [number, choice] : llvm::enumerate(choices)) {
-      std::optional<Comparison> comparison =
-          Comparison::of(choice.getCondition(), choice.getTrueValue(),
-                         cast<BlockArgument>(choice.getFalseValue()));
-      if (!comparison)
+    if (!condition)
+      return std::nullopt;
+    for (auto [number, candidate] : llvm::enumerate(result.candidates)) {
+      if (result.extreme && number != result.key)
         continue;
-      RowChoice result(*vectors, *comparison, choices, number);
-      return result.fitVectors(host) ? std::optional(result) : std::nullopt;
+      result.comparison = Comparison::of(
+          condition, candidate, op.getMatchingBlockArgument(op.getDpsInitOperand(int64_t(number))));
+      if (!result.comparison)
+        continue;
+      result.key = number;
+      return (!result.extreme || result.comparison->fits(result.extreme)) && result.fitVectors(host)
+                 ? std::optional(result)
+                 : std::nullopt;
     }
     return std::nullopt;
   }
@@ -267,9 +292,7 @@ public:
   }
 
 private:
-  RowChoice(const RowVectors &rows, const Comparison &comparison, ArrayRef<arith::SelectOp> choices,
-            size_t key)
-      : rows(rows), op(rows.op), comparison(comparison), choices(choices), key(key) {
+  explicit RowChoice(const RowVectors &rows) : rows(rows), op(rows.op) {
     const int64_t length = op.getStaticLoopRanges()[rows.loop];
     placeType = IntegerType::get(op.getContext(),
                                  ShapedType::isDynamic(length) || length > INT32_MAX ? 64 : 32);
@@ -298,13 +321,13 @@ private:
 
   /// Vectors hold what is compared, and places: the rest of an element is looked up when it has been chosen.
   bool fitVectors(const Host &host) {
-    collect(choices[key].getTrueValue());
+    collect(candidates[key]);
     unsigned bits = placeType.getWidth();
     auto add = [&](Value value) {
       const Type type = value.getType();
       bits = std::max(bits, type.isIndex() ? 64U : type.getIntOrFloatBitWidth());
     };
-    add(choices[key].getTrueValue());
+    add(candidates[key]);
     for (Operation *each : compared) {
       add(each->getResult(0));
       llvm::for_each(each->getOperands(), add);
@@ -331,8 +354,10 @@ private:
       before.push_back(tensor::ExtractOp::create(b, at, results[i], places.back()));
     }
     // All lanes start from what was chosen before, which is at no place of the row.
-    SmallVector<Value> chosen = {rows.widen(b, before[key], rows.width),
-                                 constantPlace(b, -1, rows.width)};
+    Value start = rows.widen(b, before[key], rows.width);
+    SmallVector<Value> chosen = {start, constantPlace(b, -1, rows.width)};
+    if (extreme)
+      chosen.push_back(start);
     rows.buildAlong(
         b, outer, chosen,
         [&](OpBuilder &body, ValueRange indices, int64_t size, Value mask, ValueRange carried) {
@@ -341,9 +366,34 @@ private:
         [&](OpBuilder &builder, SmallVector<Value> &carried, int64_t from, int64_t to) {
           halve(builder, carried, from, to);
         });
+    SmallVector<Value> after;
+    if (extreme && isa<FloatType>(chosen[2].getType())) {
+      // What was chosen before the first NaN stays.
+      Value isNan = arith::CmpFOp::create(b, at, arith::CmpFPredicate::UNO, chosen[2], chosen[2]);
+      auto either = scf::IfOp::create(
+          b, at, isNan,
+          [&](OpBuilder &yes, Location) {
+            scf::YieldOp::create(yes, at, oneByOne(yes, outer, before));
+          },
+          [&](OpBuilder &no, Location) {
+            scf::YieldOp::create(no, at, lookUp(no, outer, chosen, before));
+          });
+      after.assign(either.result_begin(), either.result_end());
+    } else {
+      after = lookUp(b, outer, chosen, before);
+    }
+    scf::ValueVector next;
+    for (auto [result, value, place] : llvm::zip(results, after, places))
+      next.push_back(tensor::InsertOp::create(b, at, value, result, place));
+    return next;
+  }
+
+  /// What belongs to the chosen place, or what there was before the row.
+  SmallVector<Value> lookUp(OpBuilder &b, ValueRange outer, ValueRange chosen, ValueRange before) {
+    const Location at = op.getLoc();
     Value none = arith::ConstantOp::create(b, at, b.getIntegerAttr(placeType, -1));
     Value isInRow = arith::CmpIOp::create(b, at, arith::CmpIPredicate::sgt, chosen[1], none);
-    auto after = scf::IfOp::create(
+    auto either = scf::IfOp::create(
         b, at, isInRow,
         [&](OpBuilder &yes, Location) {
           SmallVector<Value> indices(outer);
@@ -351,29 +401,46 @@ private:
               arith::IndexCastOp::create(yes, at, yes.getIndexType(), chosen[1]).getResult());
           IRMapping values = rows.buildBody(
               yes, indices, /*size=*/0, /*mask=*/nullptr, before, [&](Operation *each) {
-                return comparison.operations().contains(each) ||
-                       llvm::is_contained(choices, dyn_cast<arith::SelectOp>(each));
+                return llvm::any_of(each->getResults(),
+                                    [&](Value value) { return dependsOnResults(op, value); });
               });
           SmallVector<Value> yielded;
-          for (auto [i, choice] : llvm::enumerate(choices))
-            yielded.push_back(i == key ? chosen[0] : values.lookupOrDefault(choice.getTrueValue()));
+          for (auto [i, candidate] : llvm::enumerate(candidates))
+            yielded.push_back(i == key ? chosen.front() : values.lookupOrDefault(candidate));
           scf::YieldOp::create(yes, at, yielded);
         },
         [&](OpBuilder &no, Location) { scf::YieldOp::create(no, at, before); });
-    scf::ValueVector next;
-    for (auto [i, place] : llvm::enumerate(places))
-      next.push_back(
-          tensor::InsertOp::create(b, at, after.getResult(unsigned(i)), results[i], place));
-    return next;
+    SmallVector<Value> after(either.result_begin(), either.result_end());
+    if (extreme)
+      after[key] = chosen[2];
+    return after;
+  }
+
+  /// In the order of the source.
+  SmallVector<Value> oneByOne(OpBuilder &b, ValueRange outer, ValueRange before) {
+    const Location at = op.getLoc();
+    auto loopOp = scf::ForOp::create(
+        b, at, rows.number(b, 0), rows.length, rows.number(b, 1), before,
+        [&](OpBuilder &body, Location, Value index, ValueRange carried) {
+          SmallVector<Value> indices(outer);
+          indices.push_back(index);
+          IRMapping values = rows.buildBody(body, indices, /*size=*/0, /*mask=*/nullptr, carried,
+                                            [](Operation *) { return false; });
+          scf::YieldOp::create(
+              body, at,
+              llvm::map_to_vector(op.getBlock()->getTerminator()->getOperands(),
+                                  [&](Value value) { return values.lookupOrDefault(value); }));
+        });
+    return SmallVector<Value>(loopOp.result_begin(), loopOp.result_end());
   }
 
   SmallVector<Value> iteration(OpBuilder &b, ValueRange indices, int64_t size, Value mask,
                                ValueRange carried) {
     const Location at = op.getLoc();
-    const SmallVector<Value> old(choices.size(), carried[0]);
+    const SmallVector<Value> old(candidates.size(), carried[0]);
     IRMapping values = rows.buildBody(b, indices, size, mask, old,
                                       [&](Operation *each) { return !compared.contains(each); });
-    Value element = rows.widen(b, values.lookupOrDefault(choices[key].getTrueValue()), size);
+    Value element = rows.widen(b, values.lookupOrDefault(candidates[key]), size);
     Value place = arith::IndexCastOp::create(b, at, placeType, indices.back());
     if (size > 0) {
       SmallVector<Attribute> steps;
@@ -383,11 +450,17 @@ private:
           b, at, DenseElementsAttr::get(VectorType::get(size, placeType), steps));
       place = arith::AddIOp::create(b, at, rows.widen(b, place, size), step);
     }
-    Value isBetter = comparison.build(b, element, carried[0]);
+    Value isBetter = comparison->build(b, element, carried[0]);
     if (mask)
       isBetter = arith::AndIOp::create(b, at, isBetter, mask);
-    return {arith::SelectOp::create(b, at, isBetter, element, carried[0]),
-            arith::SelectOp::create(b, at, isBetter, place, carried[1])};
+    SmallVector<Value> next = {arith::SelectOp::create(b, at, isBetter, element, carried[0]),
+                               arith::SelectOp::create(b, at, isBetter, place, carried[1])};
+    if (extreme) {
+      Value ofBoth = extremeOf(b, element, carried[2]);
+      next.push_back(mask ? arith::SelectOp::create(b, at, mask, ofBoth, carried[2]).getResult()
+                          : ofBoth);
+    }
+    return next;
   }
 
   /// Chooses between halves until vectors have `to` elements, one being a scalar: of equal ones the first, or the last.
@@ -400,26 +473,36 @@ private:
       };
       Value a = half(0, 0), other = half(0, size / 2), placeOfA = half(1, 0),
             placeOfOther = half(1, size / 2);
-      Value isBetter = comparison.build(b, other, a), isWorse = comparison.build(b, a, other);
+      Value isBetter = comparison->build(b, other, a), isWorse = comparison->build(b, a, other);
       Value isPreferred = arith::CmpIOp::create(
-          b, at, comparison.takesLast() ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt,
+          b, at, comparison->takesLast() ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt,
           placeOfOther, placeOfA);
       // Both hold of equal ones if the last of them wins, neither if the first does.
       Value areAlike = arith::CmpIOp::create(b, at, arith::CmpIPredicate::eq, isBetter, isWorse);
       Value takes = arith::SelectOp::create(b, at, areAlike, isPreferred, isBetter);
       carried[0] = arith::SelectOp::create(b, at, takes, other, a);
       carried[1] = arith::SelectOp::create(b, at, takes, placeOfOther, placeOfA);
+      if (extreme)
+        carried[2] = extremeOf(b, half(2, 0), half(2, size / 2));
     }
     if (to == 1)
       for (Value &value : carried)
         value = vector::ExtractOp::create(b, at, value, int64_t(0));
   }
 
+  Value extremeOf(OpBuilder &b, Value left, Value right) {
+    Operation *copy = b.clone(*extreme);
+    copy->setOperands({left, right});
+    copy->getResult(0).setType(left.getType());
+    return copy->getResult(0);
+  }
+
   RowVectors rows;
   linalg::LinalgOp op;
-  Comparison comparison;
-  SmallVector<arith::SelectOp> choices; // of each result
-  size_t key;                           // the result that is compared
+  std::optional<Comparison> comparison;
+  SmallVector<Value> candidates; // what each result becomes where the new element is chosen
+  size_t key = 0;                // the result that is compared
+  Operation *extreme = nullptr;  // what makes it of all elements, if it is not chosen
   IntegerType placeType;
   llvm::SetVector<Operation *> compared;
 };

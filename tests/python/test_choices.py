@@ -119,6 +119,36 @@ def test_integers(name, element, dtype):
     check(element, dtype, *INTEGERS[name])
 
 
+EXTREMES = {"maximumf": ("ogt", lambda a, v: a > v, np.maximum), "minimumf": ("ole", lambda a, v: a <= v, np.minimum),
+            "maxsi": ("sgt", lambda a, v: a > v, np.maximum), "minsi": ("slt", lambda a, v: a < v, np.minimum)}
+
+
+@pytest.mark.parametrize("element, dtype", [("f32", np.float32), ("f16", np.float16), ("i32", np.int32)])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes(name, element, dtype):
+    """The value by an operation, its place by a condition, as exporters of PyTorch write it: from the first NaN on the place stays."""
+    predicate, better, extreme = EXTREMES[name]
+    if (element[0] == "i") != name.endswith("si"):
+        pytest.skip("of the other kind of numbers")
+    compare = f"arith.cmp{'i' if element[0] == 'i' else 'f'} {predicate}, %a, %v : {element}"
+    text = SOURCE.replace("%nv = arith.select %c, %a, %v : {element}", f"%nv = arith.{name} %a, %v : {element}")
+    types = {"element": element, "condition": f"%c = {compare}"}
+    random = np.random.default_rng(53)
+    unknown = [engine.loads(text.format(rows="?", columns="?", **types)).main for engine in ENGINES]
+    for length in LENGTHS:
+        x, y, best, place, with_ = given = inputs(random, dtype, length)
+        want = [best.copy(), place.copy(), with_.copy()]
+        for i in range(7):
+            for j in range(length):
+                if better(x[i, j], want[0][i]):
+                    want[1][i], want[2][i] = j, y[i, j]
+                want[0][i] = extreme(x[i, j], want[0][i])
+        known = [ENGINES[0].loads(text.format(rows=7, columns=length, **types)).main] if length % 3 == 0 else []
+        for function in unknown + known:
+            for mine, theirs in zip(function(*given), want, strict=True):
+                np.testing.assert_array_equal(np.asarray(mine), theirs, err_msg=f"{length}")
+
+
 @pytest.mark.parametrize("shape, axis", [((50, 1000), 1), ((50, 1000), 0), ((50, 1000), None), ((4, 5, 129), 2), ((3, 70, 90), 1), ((65,), 0)])
 def test_numpy(shape, axis):
     """What @jit makes of argmax and argmin, of functions of elements too; a NaN is both."""
