@@ -2,7 +2,7 @@
 
     call     saxpy of n floats, from MLIR, beside what NumPy needs for it and beside one np.add()
     jit      the same source compiled and plain, with 1 thread and with all of the engine's
-    reduce   sums with few results, the same way
+    reduce   sums, extrema and their places, the same way
     import   `import plimsoll` and `import numpy`, each in new processes, bytecode there already
 
 Both sides of a row run in turns, in bursts of some milliseconds. "ratio" is NumPy's time by ours, round by
@@ -71,6 +71,22 @@ def total(x):
 
 def columns(x):
     return x.sum(axis=0)
+
+
+def largest(x):
+    return x.max(axis=0)
+
+
+def spread(x):
+    return x.var(axis=0)
+
+
+def place(x):
+    return x.argmax(axis=1)
+
+
+def so_far(x):
+    return x.cumsum(axis=1)
 
 
 def dot(x, y):
@@ -158,7 +174,9 @@ def imports(rounds):
 
 def reductions(random, first):
     for function, shape in ((total, (16,)), (total, (1 << 20,)), (total, (1 << 24,)), (dot, (1 << 24,)),
-                            (columns, (2000, 2000)), (columns, (1 << 20, 8)), (columns, (1 << 20, 64))):
+                            (columns, (2000, 2000)), (columns, (4096, 4096)), (columns, (20_000, 500)),
+                            (columns, (1 << 20, 8)), (columns, (1 << 20, 64)), (largest, (2000, 2000)), (largest, (20_000, 500)),
+                            (spread, (2000, 2000)), (place, (1000, 1000)), (place, (4096, 4096)), (so_far, (1000, 1000))):
         arrays = [random.standard_normal(shape).astype(np.float32)
                   for _ in range(2 if function is dot else 1)]
         for threads in (1, 0) if arrays[0].size > 1000 else (1,):

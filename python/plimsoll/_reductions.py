@@ -1,4 +1,4 @@
-"""Reductions: sums, extrema, their places, means."""
+"""Reductions: sums, extrema, their places, means; and each of them so far."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ def _reduced(shape, axes, keepdims: bool):
                  if keepdims or i not in axes)
 
 
+def _start(name: str, dtype):
+    """What changes no element that it is combined with."""
+    if name not in ("max", "min"):
+        return {"sum": 0, "prod": 1, "all": True, "any": False}[name]
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if name == "max" else np.iinfo(dtype).max
+    if dtype.kind == "f":
+        return -np.inf if name == "max" else np.inf
+    return name == "min"
+
+
 def reduce(name: str, array, axis=None, dtype=None, out=None, keepdims=False, **options) -> Traced:
     array._trace.locate()
     refuse(name, {"out": out, **options})
@@ -35,20 +46,11 @@ def reduce(name: str, array, axis=None, dtype=None, out=None, keepdims=False, **
     dtype = np.dtype(dtype)
     # Half precision is added up in single, as NumPy does.
     inner = np.dtype(np.float32) if dtype == np.float16 and name in ("sum", "prod") else dtype
-    if name in ("max", "min"):
-        if any(array.shape[i] == 0 for i in axes):
-            raise ValueError(
-                f"zero-size array to reduction operation {name}imum which has no identity")
-        if inner.kind in "iu":
-            start = np.iinfo(inner).min if name == "max" else np.iinfo(inner).max
-        elif inner.kind == "f":
-            start = -np.inf if name == "max" else np.inf
-        else:
-            start = name == "min"
-    else:
-        start = {"sum": 0, "prod": 1, "all": True, "any": False}[name]
+    if name in ("max", "min") and any(array.shape[i] == 0 for i in axes):
+        raise ValueError(
+            f"zero-size array to reduction operation {name}imum which has no identity")
     builder, rank = trace.builder, array.ndim
-    result = builder.full(_reduced(array.shape, axes, False), inner, start)
+    result = builder.full(_reduced(array.shape, axes, False), inner, _start(name, inner))
     kept = [f"d{i}" for i in range(rank) if i not in axes]
 
     def body(scalars, given, old):
@@ -59,6 +61,34 @@ def reduce(name: str, array, axis=None, dtype=None, out=None, keepdims=False, **
                              ["reduction" if i in axes else "parallel" for i in range(rank)], body)
     traced = Traced(trace, value).astype(dtype)
     return reshape(traced, _reduced(array.shape, axes, True)) if keepdims else traced
+
+
+def accumulate(name: str, array, axis=None, dtype=None, out=None) -> Traced:
+    """Along an axis, what the reduction gives of the elements so far."""
+    refuse(f"{_COMBINE[name]}.accumulate", {"out": out})
+    if axis is None:
+        return accumulate(name, reshape(array, -1), 0, dtype)
+    array._trace.locate()
+    trace, array = array._trace, tensor(array)
+    rank, builder = array.ndim, trace.builder
+    (position,) = axes_of(axis, rank)
+    if dtype is None:
+        dtype = getattr(np, _COMBINE[name]).accumulate(np.ones((1,), array.dtype)).dtype
+    dtype = np.dtype(dtype)
+    start = -0.0 if name == "sum" and dtype.kind == "f" else _start(name, dtype)
+    whole = [f"d{i}" for i in range(rank)]
+    kept = [each for i, each in enumerate(whole) if i != position]
+
+    def body(scalars, given, old):
+        element = scalars.cast(given[0], array.dtype, dtype)
+        return [_ufuncs.binary(scalars, _COMBINE[name], old[1], element, dtype)] * 2
+
+    each, _ = builder.generic(
+        [array._value], [whole],
+        [builder.empty(array.shape, dtype),
+         builder.full(_reduced(array.shape, (position,), False), dtype, start)], [whole, kept],
+        ["reduction" if i == position else "parallel" for i in range(rank)], body)
+    return Traced(trace, each)
 
 
 def arg(name: str, array, axis=None, out=None, *, keepdims=False) -> Traced:
@@ -121,15 +151,20 @@ def std(*arguments, **options) -> Traced:
     return np.sqrt(var(*arguments, **options))
 
 
-def _ufunc_reduce(trace: Trace, ufunc, inputs, axis=0, **options) -> Traced:
-    for name, combine in _COMBINE.items():
-        if combine == ufunc.__name__:
-            return reduce(name, inputs[0], axis, **options)
-    raise unknown(f"{ufunc.__name__}.reduce")
+def _of_ufunc(method: str, function):
+    def call(trace: Trace, ufunc, inputs, axis=0, **options) -> Traced:
+        for name, combine in _COMBINE.items():
+            if combine == ufunc.__name__:
+                return function(name, inputs[0], axis, **options)
+        raise unknown(f"{ufunc.__name__}.{method}")
+    return call
 
 
 functions.update({
-    np.ufunc.reduce: _ufunc_reduce,
+    np.ufunc.reduce: _of_ufunc("reduce", reduce),
+    np.ufunc.accumulate: _of_ufunc("accumulate", accumulate),
+    np.cumsum: lambda a, axis=None, dtype=None, out=None: accumulate("sum", a, axis, dtype, out),
+    np.cumprod: lambda a, axis=None, dtype=None, out=None: accumulate("prod", a, axis, dtype, out),
     np.sum: lambda a, axis=None, dtype=None, out=None, keepdims=False, **o: reduce(
         "sum", a, axis, dtype, out, keepdims, **o),
     np.prod: lambda a, axis=None, dtype=None, out=None, keepdims=False, **o: reduce(

@@ -221,6 +221,12 @@ class Traced(NDArrayOperatorsMixin):
     def std(self, axis=None, dtype=None, ddof=0, keepdims=False):
         return np.std(self, axis, dtype, ddof=ddof, keepdims=keepdims)
 
+    def cumsum(self, axis=None, dtype=None):
+        return np.cumsum(self, axis, dtype)
+
+    def cumprod(self, axis=None, dtype=None):
+        return np.cumprod(self, axis, dtype)
+
     def argmax(self, axis=None, keepdims=False):
         return np.argmax(self, axis, keepdims=keepdims)
 

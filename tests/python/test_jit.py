@@ -198,6 +198,23 @@ def test_reductions_of_types():
     check(lambda x: (x.max(1), x.min(0), x.argmax(1), x.argmin(1), x.argmax()), x)
 
 
+def test_sums_so_far(dynamic):
+    """Of each type, along each axis, in order."""
+    x = numbers((7, 33), np.float32)
+    check(lambda x: (x.cumsum(0), x.cumsum(1), np.cumsum(x), x.cumsum(-1, dtype=np.float64),
+                     np.cumprod(x[:, :5], axis=1), np.maximum.accumulate(x, axis=1),
+                     np.minimum.accumulate(x), np.add.accumulate(x) * 2), x, dynamic=dynamic)
+    for kind in (np.float64, np.float16, np.int8, np.uint16, np.int32, np.int64):
+        check(lambda x: (x.cumsum(1), np.cumsum(x, 0), x.cumprod()),
+              numbers((3, 17), kind, low=0, high=3), dynamic=dynamic)
+    special = np.array([[-0.0, -0.0, 1], [np.inf, -np.inf, 2], [np.nan, 1, 2], [-0.0, 0.0, -0.0]],
+                       np.float32)
+    check(lambda x: (x.cumsum(1), np.maximum.accumulate(x, 1)), special, dynamic=dynamic)
+    check(lambda x: x.cumsum(1), np.ones((3, 0), np.float32), dynamic=dynamic)
+    with pytest.raises(TypeError, match="subtract.accumulate is not among"):
+        pl.jit(lambda x: np.subtract.accumulate(x))(x)
+
+
 def test_broadcasting(dynamic):
     pairs = [((3, 5), (5,)), ((3, 1), (1, 5)), ((), (2, 3)), ((1,), (7,)), ((2, 1, 4), (3, 1)),
              ((0, 3), (3,)), ((1, 0), (5, 1)), ((5, 1, 7), (5, 3, 7)), ((1, 1), (1, 1))]
