@@ -57,13 +57,11 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
     SmallVector<Value> counts;
     for (auto [from, to, by] :
          llvm::zip(loop.getLowerBound(), loop.getUpperBound(), loop.getStep())) {
-      AffineExpr lower, upper, step;
-      bindSymbols(&getContext(), lower, upper, step);
-      Value count = getValueOrCreateConstantIndexOp(
-          rewriter, at,
-          affine::makeComposedFoldedAffineApply(rewriter, at, (upper - lower).ceilDiv(step),
-                                                getAsOpFoldResult(ValueRange{from, to, by})));
-      counts.push_back(rewriter.createOrFold<arith::MaxSIOp>(at, count, zero));
+      // The distance may have no sign to spare.
+      Value distance = rewriter.createOrFold<arith::SubIOp>(at, to, from),
+            count = rewriter.createOrFold<arith::CeilDivUIOp>(at, distance, by),
+            any = rewriter.createOrFold<arith::CmpIOp>(at, arith::CmpIPredicate::slt, from, to);
+      counts.push_back(rewriter.createOrFold<arith::SelectOp>(at, any, count, zero));
     }
     SmallVector<OpFoldResult> begins(counts.size(), rewriter.getIndexAttr(0)), steps;
     for (auto [tile, count] : llvm::zip(tiles, counts))
@@ -85,13 +83,8 @@ struct TileWorkgroups : plim::ir::impl::PlimTileWorkgroupsBase<TileWorkgroups> {
           IRMapping mapping;
           for (auto [variable, position, from, by] : llvm::zip(
                    loop.getInductionVars(), positions, loop.getLowerBound(), loop.getStep())) {
-            AffineExpr index = b.getAffineDimExpr(0), lower = b.getAffineSymbolExpr(0),
-                       step = b.getAffineSymbolExpr(1);
-            mapping.map(variable, getValueOrCreateConstantIndexOp(
-                                      b, at,
-                                      affine::makeComposedFoldedAffineApply(
-                                          b, at, lower + index * step,
-                                          getAsOpFoldResult(ValueRange{position, from, by}))));
+            Value distance = b.createOrFold<arith::MulIOp>(at, position, by);
+            mapping.map(variable, b.createOrFold<arith::AddIOp>(at, from, distance));
           }
           for (Operation &op : loop.getBody()->without_terminator())
             b.clone(op, mapping);

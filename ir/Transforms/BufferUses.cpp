@@ -75,6 +75,11 @@ void BufferUses::forEach(Value buffer, llvm::function_ref<void(OpOperand &)> vis
           visit(use);
       } else if (effectOn(use)) {
         visit(use);
+      } else if (isMemoryEffectFree(user)) {
+        // Views that upstream takes for none: memref.transpose.
+        for (Value result : user->getResults())
+          if (isa<BaseMemRefType>(result.getType()))
+            add(result);
       }
     }
 }

@@ -48,7 +48,10 @@ public:
   /// Nothing where the op has to stay: if buffers may be parts of each other, or if it reads what it writes elsewhere.
   static std::optional<BufferOp> of(linalg::LinalgOp op) {
     BufferOp result(op);
-    if (!op.hasPureBufferSemantics() || isa<linalg::FillOp>(op) || isSmall(op) ||
+    // Of several results one may be what another had: on tensors it would have it still. What else a body does, it does once.
+    if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 || isa<linalg::FillOp>(op) ||
+        isSmall(op) ||
+        !llvm::all_of(*op.getBlock(), [](Operation &each) { return isMemoryEffectFree(&each); }) ||
         op->getParentOfType<scf::ParallelOp>() || op->getParentOfType<scf::ForallOp>() ||
         op->getParentOfType<affine::AffineParallelOp>())
       return std::nullopt;

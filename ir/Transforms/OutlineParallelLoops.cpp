@@ -7,7 +7,9 @@
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -49,8 +51,16 @@ public:
     return result;
   }
 
+  /// Finds out what the kernel writes to. False if that is nothing that a dispatch can say: it would have no effect.
+  bool findWritten(const BufferUses &uses) {
+    for (Value value : captured)
+      if (isa<MemRefType>(value.getType()) && uses.find(value).write)
+        written.insert(value);
+    return !written.empty();
+  }
+
   /// Replaces the loop by a dispatch of a new function.
-  DispatchOp outline(SymbolTable &symbols, const BufferUses &uses) {
+  DispatchOp outline(SymbolTable &symbols) {
     auto kernel = loop->getParentOfType<func::FuncOp>();
     const Location at = loop.getLoc();
     // Results of a dispatch come last.
@@ -59,7 +69,7 @@ public:
     OpBuilder builder(loop);
     auto accessOf = [&](Access access) { return AccessAttr::get(builder.getContext(), access); };
     for (Value value : captured) {
-      if (isa<MemRefType>(value.getType()) && uses.find(value).write) {
+      if (written.contains(value)) {
         outputs.push_back(value);
         outputAccesses.push_back(accessOf(Access::ReadWrite));
         continue;
@@ -117,14 +127,26 @@ private:
       return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op) && loop->isAncestor(op) &&
              cast<MemRefType>(buffer.getType()).hasStaticShape();
     };
+    auto isVariable = [](Operation *op) {
+      auto get = dyn_cast<memref::GetGlobalOp>(op);
+      auto global =
+          get ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr())
+              : memref::GlobalOp();
+      return get && (!global || !global.getConstant());
+    };
+    auto mayStay = [&](Operation *op) {
+      if (isa<memref::AllocOp, memref::AllocaOp>(op))
+        return isOwn(op->getResult(0));
+      if (isa<memref::DeallocOp>(op))
+        return isOwn(op->getOperand(0));
+      // Upstream's release of buffers knows no other regions.
+      const bool hasKnownRegions =
+          op->getNumRegions() == 0 || isa<RegionBranchOpInterface, linalg::LinalgOp>(op);
+      return hasKnownRegions && !isVariable(op) && !isa<CallOpInterface, ContextOp>(op) &&
+             !hasEffect<MemoryEffects::Allocate>(op) && !hasEffect<MemoryEffects::Free>(op);
+    };
     return !loop.walk([&](Operation *op) {
-                  if (isa<memref::AllocOp, memref::AllocaOp>(op) ? isOwn(op->getResult(0))
-                      : isa<memref::DeallocOp>(op) ? isOwn(op->getOperand(0))
-                                                   : !hasEffect<MemoryEffects::Allocate>(op) &&
-                                                         !hasEffect<MemoryEffects::Free>(op) &&
-                                                         !isa<CallOpInterface, ContextOp>(op))
-                    return WalkResult::advance();
-                  return WalkResult::interrupt();
+                  return mayStay(op) ? WalkResult::advance() : WalkResult::interrupt();
                 })
                 .wasInterrupted();
   }
@@ -144,6 +166,7 @@ private:
 
   scf::ParallelOp loop;
   llvm::SetVector<Value> captured;
+  DenseSet<Value> written; // of those
   llvm::SetVector<Operation *> recomputed;
 };
 
@@ -171,10 +194,12 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
     const StringAttr host = hostDevice(getOperation());
     if (!host)
       return signalPassFailure();
-    SymbolTable symbols(getOperation());
+    // Before any loop is gone.
     const BufferUses uses(getOperation());
+    llvm::erase_if(loops, [&](ParallelLoop &loop) { return !loop.findWritten(uses); });
+    SymbolTable symbols(getOperation());
     for (ParallelLoop &loop : loops) {
-      loop.outline(symbols, uses)->setAttr(deviceAttr, host);
+      loop.outline(symbols)->setAttr(deviceAttr, host);
       ++outlined;
     }
   }
@@ -197,6 +222,8 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
       return success();
     RewritePatternSet patterns(kernel.getContext());
     populateAffineToStdConversionPatterns(patterns);
+    populateAffineToVectorConversionPatterns(patterns);
+    affine::populateAffineExpandIndexOpsPatterns(patterns);
     ConversionTarget target(*kernel.getContext());
     target.addIllegalDialect<affine::AffineDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

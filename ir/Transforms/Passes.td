@@ -597,7 +597,7 @@ def PlimOutlineBufferOps : Pass<"plim-outline-buffer-ops", "::mlir::ModuleOp"> {
     common: where they are arguments, the call tells (`plim.are_apart`), and otherwise the op runs as loops over buffers.
 
     Ops stay where they are if a buffer is a view or has strides, if they read of what they write other elements than the one that they
-    write, in parallel loops, and with 4096 scalar operations or fewer.
+    write, with several results, with a body that has other effects, in parallel loops, and with 4096 scalar operations or fewer.
 
     ```mlir
     func.func @f(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) attributes {plim.kernel} {
@@ -621,8 +621,9 @@ def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::Modu
     are ranges of their iterations (plim-choose-workgroups). What they use of the kernel are bindings and scalars; constants
     and views are made again inside. Buffers may be parts of each other, as the arguments of a kernel may: `plim.may_alias`.
 
-    Loops stay where they are if they reduce, if the work is known to be less than a task is worth, if something in them calls, or
-    allocates memory of a size that is not known, or if they use a buffer with strides, unless it is a view that is made in the kernel.
+    Loops stay where they are if they reduce, if the work is known to be less than a task is worth, if something in them calls, uses a variable
+    of the module or allocates memory of a size that is not known, if they write none of the kernel's buffers, or if they use a buffer with
+    strides, unless it is a view that is made in the kernel.
 
     ```mlir
     func.func @scale(%x: memref<?xf32>, %n: index, %f: f32) attributes {plim.kernel} {

@@ -204,3 +204,54 @@ def test_types_of_products(element, accumulator):
         c = np.ones((65, 66), dtypes[accumulator])
         engine.loads(source).main(*given, c)
         np.testing.assert_array_equal(c, whole[0] @ whole[1] + 1)
+
+
+@pytest.mark.parametrize("operands, yielded, want", [
+    ("outs(%x, %y : T, T) {\n^bb0(%a: i32, %b: i32):", "%b, %a : i32, i32", lambda x, y, z: (y, x, z)),
+    ("ins(%z : T) outs(%x, %y : T, T) {\n^bb0(%c: i32, %a: i32, %b: i32):", "%c, %a : i32, i32", lambda x, y, z: (z, x, z)),
+    ("ins(%x, %y : T, T) outs(%y, %x : T, T) {\n^bb0(%a: i32, %b: i32, %c: i32, %d: i32):", "%a, %b : i32, i32",
+     lambda x, y, z: (y, x, z))], ids=["swap", "shift", "swap of inputs"])
+def test_results_that_others_had(operands, yielded, want):
+    maps = ", ".join(["affine_map<(i, j) -> (i, j)>"] * operands.partition("{")[0].count("%"))
+    source = f"""func.func @main(%x: T, %y: T, %z: T) {{
+      linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel"]}} {operands}
+        linalg.yield {yielded}
+      }}
+      return
+    }}""".replace("T", "memref<80x80xi32>")
+    given = np.random.default_rng(46).integers(-99, 99, (3, 80, 80)).astype(np.int32)
+    for mine, theirs in zip(run(source, *given), want(*given)):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_bodies_that_do_more():
+    """What a body counts, it counts once for each element; memory that it takes it may give back."""
+    source = """
+    memref.global "private" @h : memref<1xi32> = dense<0>
+    func.func @main(%z: memref<300x300xi32>, %x: memref<300x300xi32>, %count: memref<1xi32>) {
+      %one = arith.constant 1 : i32
+      %c0 = arith.constant 0 : index
+      linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+          outs(%z : memref<300x300xi32>) {
+      ^bb0(%p: i32):
+        %t = memref.get_global @h : memref<1xi32>
+        %w = memref.atomic_rmw addi %one, %t[%c0] : (i32, memref<1xi32>) -> i32
+        linalg.yield %w : i32
+      }
+      linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+          outs(%x : memref<300x300xi32>) {
+      ^bb0(%p: i32):
+        %t = memref.alloc() : memref<4xi32>
+        memref.store %p, %t[%c0] : memref<4xi32>
+        %w = memref.load %t[%c0] : memref<4xi32>
+        memref.dealloc %t : memref<4xi32>
+        %v = arith.addi %w, %one : i32
+        linalg.yield %v : i32
+      }
+      %t = memref.get_global @h : memref<1xi32>
+      memref.copy %t, %count : memref<1xi32> to memref<1xi32>
+      return
+    }"""
+    z, x, count = run(source, np.zeros((300, 300), np.int32), np.zeros((300, 300), np.int32), np.zeros(1, np.int32))
+    assert count[0] == 90_000 and (x == 1).all()
+    np.testing.assert_array_equal(np.sort(z.ravel()), np.arange(90_000))

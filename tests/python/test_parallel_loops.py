@@ -298,3 +298,118 @@ def test_memory_of_iterations(policy):
             function(len(x), x, y)
             np.testing.assert_allclose(y, 2 * (x * swapped).sum(axis=1), rtol=1e-5, atol=1e-4)
         assert engine.memory()["peak_bytes"] < 1 << 20
+
+
+HEAD = "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c2 = arith.constant 2 : index\n  %one = arith.constant 1 : i32\n"
+
+
+def on_all(signature, body, *arguments, globals_=""):
+    """What is left in the arguments after a call of the kernel on each engine, and in the order of the source."""
+    source = f"{globals_}\nfunc.func @main({signature}) {{\n{HEAD}{body}\n  return\n}}"
+    results = []
+    for engine, options in [*((engine, {}) for engine in ENGINES.values()), (ENGINES[1], {"oracle": True})]:
+        mine = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+        engine.loads(source, **options).main(*mine)
+        results.append(mine)
+    for mine in results[:-1]:
+        for one, other in zip(mine, results[-1]):
+            np.testing.assert_array_equal(one, other)
+    return results[-1]
+
+
+@pytest.mark.parametrize("view, store", [
+    ("%s = memref.subview %x[%i][1][1] : memref<?xi32> to memref<1xi32, strided<[1], offset: ?>>",
+     "memref.store %one, %s[%c0] : memref<1xi32, strided<[1], offset: ?>>"),
+    ("%s = arith.select %p, %x, %y : memref<?xi32>", "memref.store %one, %s[%i] : memref<?xi32>"),
+    ("%s = scf.if %p -> memref<?xi32> { scf.yield %x : memref<?xi32> } else { scf.yield %y : memref<?xi32> }",
+     "memref.store %one, %s[%i] : memref<?xi32>")], ids=["part", "select", "if"])
+def test_views_in_several_loops(view, store):
+    loop = f"scf.parallel (%i) = (%c0) to (%n) step (%c2) {{\n{view}\n{store}\nscf.reduce }}\n"
+    x, y = on_all("%n: index, %p: i1, %x: memref<?xi32>, %y: memref<?xi32>", 3 * loop, 70_000, True,
+                  np.zeros(70_000, np.int32), np.zeros(70_000, np.int32))[2:]
+    assert (x[::2] == 1).all() and not x[1::2].any() and not y.any()
+
+
+def test_what_only_fails_or_changes_variables():
+    """A loop that writes no buffer of the kernel is no dispatch: an assertion in it counts, and so does what it does to a variable."""
+    source = f"""func.func @main(%n: index, %x: memref<?xindex>, %y: memref<?xindex>) {{
+{HEAD}  scf.parallel (%i) = (%c0) to (%n) step (%c1) {{
+        %k = memref.load %x[%i] : memref<?xindex>
+        %p = arith.cmpi ult, %k, %n : index
+        cf.assert %p, "index out of range"
+        scf.reduce
+      }}
+      memref.store %n, %y[%c0] : memref<?xindex>
+      return
+    }}"""
+    x, y = np.zeros(50_000, np.int64), np.zeros(1, np.int64)
+    for engine in ENGINES.values():
+        main = engine.loads(source).main
+        x[40_000] = 50_000
+        with pytest.raises(pl.Error, match="index out of range"):
+            main(50_000, x, y)
+        assert not y.any()
+        x[40_000] = 0
+        main(50_000, x, y)
+        assert y[0] == 50_000
+        y[0] = 0
+    variable = 'memref.global "private" @g : memref<4xi32> = dense<[1, 2, 3, 4]>'
+    body = """scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %g = memref.get_global @g : memref<4xi32>
+        %o = memref.atomic_rmw addi %one, %g[%c1] : (i32, memref<4xi32>) -> i32
+        scf.reduce
+      }
+      %g = memref.get_global @g : memref<4xi32>
+      memref.copy %g, %x : memref<4xi32> to memref<4xi32>"""
+    x = on_all("%n: index, %x: memref<4xi32>", body, 100_000, np.zeros(4, np.int32), globals_=variable)[1]
+    np.testing.assert_array_equal(x, [1, 100_002, 3, 4])
+
+
+def test_transposed_buffer():
+    """What is written through a transposed view is written."""
+    body = """%v = memref.transpose %x (i, j) -> (j, i) : memref<?x2xi32> to memref<2x?xi32, strided<[1, 2]>>
+      %f = memref.load %z[%c1] : memref<?xi32>
+      memref.store %f, %v[%c1, %c2] : memref<2x?xi32, strided<[1, 2]>>
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        memref.store %f, %v[%c0, %i] : memref<2x?xi32, strided<[1, 2]>>
+        scf.reduce
+      }"""
+    x = on_all("%n: index, %x: memref<?x2xi32>, %z: memref<?xi32>", body, 60_000, np.zeros((60_000, 2), np.int32),
+               np.array([5, 7], np.int32))[1]
+    assert (x[:, 0] == 7).all() and x[2, 1] == 7 and x[:, 1].sum() == 7
+
+
+def test_other_operations_of_affine_and_memref():
+    x = on_all("%x: memref<100000xi32>", """affine.parallel (%i) = (0) to (25000) {
+        %v = affine.vector_load %x[%i * 4] : memref<100000xi32>, vector<4xi32>
+        %w = arith.addi %v, %v : vector<4xi32>
+        affine.vector_store %w, %x[%i * 4] : memref<100000xi32>, vector<4xi32>
+        %p:2 = affine.delinearize_index %i into (250, 100) : index, index
+        %q = affine.linearize_index [%p#0, %p#1] by (250, 100) : index
+        memref.store %one, %x[%q] : memref<100000xi32>
+      }""".replace("memref.store %one, %x[%q] : memref<100000xi32>", "%c = arith.cmpi eq, %q, %i : index\n cf.assert %c, \"other\""),
+               np.arange(100_000, dtype=np.int32))[0]
+    np.testing.assert_array_equal(x, 2 * np.arange(100_000))
+    x = on_all("%n: index, %x: memref<4xi32>", """scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        %v = memref.generic_atomic_rmw %x[%c1] : memref<4xi32> {
+        ^bb0(%o: i32):
+          %w = arith.addi %o, %one : i32
+          memref.atomic_yield %w : i32
+        }
+        scf.reduce
+      }""", 30_000, np.zeros(4, np.int32))[1]
+    np.testing.assert_array_equal(x, [0, 30_000, 0, 0])
+
+
+def test_bounds_far_apart():
+    """Their difference is no index, the number of iterations is three."""
+    body = """scf.parallel (%i) = (%a) to (%b) step (%c) {
+        %k = arith.index_cast %i : index to i64
+        %l = arith.index_cast %c1 : index to i64
+        %o = memref.atomic_rmw addi %k, %x[%c0] : (i64, memref<2xi64>) -> i64
+        %p = memref.atomic_rmw addi %l, %x[%c1] : (i64, memref<2xi64>) -> i64
+        scf.reduce
+      }"""
+    begin = -(2**62) - 2**61
+    x = on_all("%a: index, %b: index, %c: index, %x: memref<2xi64>", body, begin, 2**62 + 2**61, 2**62, np.zeros(2, np.int64))[3]
+    assert list(x) == [3 * begin + 3 * 2**62, 3]
