@@ -75,11 +75,6 @@ void BufferUses::forEach(Value buffer, llvm::function_ref<void(OpOperand &)> vis
           visit(use);
       } else if (effectOn(use)) {
         visit(use);
-      } else if (isMemoryEffectFree(user)) {
-        // Views that upstream takes for none: memref.transpose.
-        for (Value result : user->getResults())
-          if (isa<BaseMemRefType>(result.getType()))
-            add(result);
       }
     }
 }
