@@ -302,7 +302,7 @@ public:
   /// arguments are those of the signature in order: a scalar by value, a memref as a pointer to its
   /// first element followed by one int64_t for each dynamic extent and, if its layout is strided, one
   /// for each dynamic stride. A kernel whose signature says `rawTakesContext` cannot be called this way
-  /// and has none. What would fail a call, such as a division by zero, ends it silently, with a result of zero;
+  /// and has none. All of it runs on the thread that calls, parallel loops too. What would fail a call, such as a division by zero, ends it silently, with a result of zero;
   /// nothing stops it. Valid while the module lives. The calling thread must have
   /// `signature().stackBytes` of stack left: nothing checks it.
   void *rawPointer() const;

@@ -136,9 +136,9 @@ PLIM_NODISCARD PLIM_API plim_status *plim_function_specialize(const plim_functio
 /* A pointer to the code of a kernel: a function without tensors and with at most one result, a scalar, that
  * needs nothing of the engine. NULL for others. It has C's calling convention: scalars by value (index as
  * int64_t), a memref as a pointer to element 0, one int64_t for each dynamic extent, and one for each
- * dynamic stride. Nothing is checked, not even that plim_function_stack_bytes() are left. What fails a call,
- * such as a division by zero, ends it silently, with a result of zero; no stop ends it. Valid as long as the
- * function. */
+ * dynamic stride. Nothing is checked, not even that plim_function_stack_bytes() are left. All of it runs on
+ * the thread that calls, parallel loops too. What fails a call, such as a division by zero, ends it silently,
+ * with a result of zero; no stop ends it. Valid as long as the function. */
 PLIM_API void *plim_function_raw_pointer(const plim_function *function);
 
 /* One more owner; one less, and the last one frees it. NULL is ignored by both. */

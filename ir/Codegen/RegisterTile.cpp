@@ -72,6 +72,19 @@ struct RegisterTile : plim::ir::impl::PlimRegisterTileBase<RegisterTile> {
     return ops;
   }
 
+  /// Replaces `op` by loops over tiles of the sizes given, 0 being all of a loop.
+  static FailureOr<scf::SCFTilingResult> replaceByTiles(RewriterBase &rewriter, linalg::LinalgOp op,
+                                                        ArrayRef<int64_t> sizes) {
+    rewriter.setInsertionPoint(op);
+    scf::SCFTilingOptions options;
+    options.setTileSizes(getAsIndexOpFoldResult(op.getContext(), sizes));
+    FailureOr<scf::SCFTilingResult> tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    if (succeeded(tiled))
+      rewriter.replaceOp(op, tiled->replacements);
+    return tiled;
+  }
+
   /// Takes some iterations of the last loop of the reduction at a time, for all columns.
   void blockTerms(linalg::LinalgOp op) {
     auto tile = op->getAttrOfType<RegistersAttr>(registersAttr);
@@ -83,14 +96,9 @@ struct RegisterTile : plim::ir::impl::PlimRegisterTileBase<RegisterTile> {
     op.getReductionDims(reduced);
     sizes[reduced.back()] = tile.getTerms();
     IRRewriter rewriter(&getContext());
-    rewriter.setInsertionPoint(op);
-    scf::SCFTilingOptions options;
-    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
-    FailureOr<scf::SCFTilingResult> tiled =
-        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    FailureOr<scf::SCFTilingResult> tiled = replaceByTiles(rewriter, op, sizes);
     if (failed(tiled))
       return;
-    rewriter.replaceOp(op, tiled->replacements);
     const int64_t outer = llvm::count_if(ArrayRef(sizes).take_front(reduced.back()),
                                          [](int64_t size) { return size > 0; });
     scf::ForOp rest;
@@ -98,19 +106,14 @@ struct RegisterTile : plim::ir::impl::PlimRegisterTileBase<RegisterTile> {
         rewriter, cast<scf::ForOp>(tiled->loops[size_t(outer)].getOperation()), rest);
   }
 
-  /// Replaces `op` by loops over tiles of the sizes given, with remainders apart.
+  /// The same with remainders apart.
   LogicalResult tileLoops(linalg::LinalgOp op, ArrayRef<int64_t> sizes) {
     IRRewriter rewriter(&getContext());
-    rewriter.setInsertionPoint(op);
-    scf::SCFTilingOptions options;
-    options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
-    FailureOr<scf::SCFTilingResult> tiled =
-        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+    FailureOr<scf::SCFTilingResult> tiled = replaceByTiles(rewriter, op, sizes);
     if (failed(tiled)) {
       op->removeAttr(registersAttr);
       return failure();
     }
-    rewriter.replaceOp(op, tiled->replacements);
     auto part = cast<linalg::LinalgOp>(tiled->tiledOps.front());
     fuseInitializer(rewriter, part, tiled->loops);
     part->setAttr(partAttr, rewriter.getUnitAttr());

@@ -81,23 +81,24 @@ std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host) 
   return rows.lanes >= 2 ? std::optional(rows) : std::nullopt;
 }
 
-scf::ValueVector RowVectors::buildRows(OpBuilder &builder, RowBuilder row) {
-  builder.setInsertionPoint(op);
+void RowVectors::replaceByRows(RewriterBase &rewriter, RowBuilder row) {
+  rewriter.setInsertionPoint(op);
   const Location at = op.getLoc();
   SmallVector<Value> from, to, steps;
-  for (Range range : op.createLoopRanges(builder, at)) {
-    from.push_back(getValueOrCreateConstantIndexOp(builder, at, range.offset));
-    to.push_back(getValueOrCreateConstantIndexOp(builder, at, range.size));
-    steps.push_back(getValueOrCreateConstantIndexOp(builder, at, range.stride));
+  for (Range range : op.createLoopRanges(rewriter, at)) {
+    from.push_back(getValueOrCreateConstantIndexOp(rewriter, at, range.offset));
+    to.push_back(getValueOrCreateConstantIndexOp(rewriter, at, range.size));
+    steps.push_back(getValueOrCreateConstantIndexOp(rewriter, at, range.stride));
   }
   length = to.pop_back_val();
   from.pop_back();
   steps.pop_back();
-  return scf::buildLoopNest(builder, at, from, to, steps, op.getDpsInits(),
-                            [&](OpBuilder &b, Location, ValueRange outer, ValueRange results) {
-                              return row(b, outer, results);
-                            })
-      .results;
+  const scf::LoopNest rows =
+      scf::buildLoopNest(rewriter, at, from, to, steps, op.getDpsInits(),
+                         [&](OpBuilder &b, Location, ValueRange outer, ValueRange results) {
+                           return row(b, outer, results);
+                         });
+  rewriter.replaceOp(op, rows.results);
 }
 
 void RowVectors::buildAlong(

@@ -18,9 +18,9 @@ public:
 
   using RowBuilder = llvm::function_ref<mlir::scf::ValueVector(
       mlir::OpBuilder &, mlir::ValueRange outer, mlir::ValueRange results)>;
-  /// Builds loops over all of the op's loops but the innermost, in front of the op. `row` gets their indices and the results so
-  /// far, and returns the next ones. Returns the last ones.
-  mlir::scf::ValueVector buildRows(mlir::OpBuilder &builder, RowBuilder row);
+  /// Replaces the op by loops over all of its loops but the innermost. `row` gets their indices and the results so far, and
+  /// returns the next ones.
+  void replaceByRows(mlir::RewriterBase &rewriter, RowBuilder row);
 
   using PartBuilder = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       mlir::OpBuilder &, mlir::ValueRange indices, int64_t size, mlir::Value mask,

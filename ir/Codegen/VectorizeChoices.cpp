@@ -284,11 +284,9 @@ public:
 
   /// Replaces the op.
   void vectorize(IRRewriter &rewriter) {
-    rewriter.replaceOp(op, rows.buildRows(rewriter,
-                                          [&](OpBuilder &b, ValueRange outer,
-                                              ValueRange results) -> scf::ValueVector {
-                                            return row(b, outer, results);
-                                          }));
+    rows.replaceByRows(rewriter, [&](OpBuilder &b, ValueRange outer, ValueRange results) {
+      return row(b, outer, results);
+    });
   }
 
 private:

@@ -32,3 +32,8 @@ StringAttr plim::ir::hostDevice(ModuleOp module) {
   return failed(target) ? StringAttr()
                         : StringAttr::get(module.getContext(), target->devices[0].name);
 }
+
+bool plim::ir::isConstantMemory(memref::GetGlobalOp get) {
+  auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr());
+  return global && global.getConstant();
+}

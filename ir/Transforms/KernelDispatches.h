@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace plim::ir {
@@ -15,5 +16,8 @@ mlir::func::FuncOp makeDispatchFunction(mlir::func::FuncOp kernel, llvm::StringR
 
 /// The name of the device that kernels run on; null, with an error, if the module's target cannot be read.
 mlir::StringAttr hostDevice(mlir::ModuleOp module);
+
+/// Is it the memory of a constant? That of a variable may be somebody else's too.
+bool isConstantMemory(mlir::memref::GetGlobalOp get);
 
 } // namespace plim::ir

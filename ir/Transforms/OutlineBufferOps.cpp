@@ -34,10 +34,8 @@ bool isArgument(Value buffer) {
 /// Is it all of an argument of the kernel, of memory that the kernel takes, or of a constant? Nobody knows of others what they are parts
 /// of; the host application may know where a variable is.
 bool isWhole(Value buffer) {
-  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>()) {
-    auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr());
-    return global && global.getConstant();
-  }
+  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>())
+    return isConstantMemory(get);
   return isArgument(buffer) ||
          isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp>(buffer.getDefiningOp());
 }
@@ -59,22 +57,17 @@ public:
       Value value = operand.get();
       if (!canBeBound(value.getType()) || (isa<MemRefType>(value.getType()) && !isWhole(value)))
         return std::nullopt;
-      if (!op.isDpsInit(&operand)) {
-        result.inputs.insert(value);
-        continue;
-      }
-      if (llvm::is_contained(result.outputs, value))
-        return std::nullopt;
-      // Of each element only itself is read.
-      const AffineMap map = op.getMatchingIndexingMap(&operand);
-      for (OpOperand *input : op.getDpsInputOperands())
-        if (input->get() == value &&
-            (op.getMatchingIndexingMap(input) != map || !map.isPermutation()))
-          return std::nullopt;
-      result.outputs.push_back(value);
     }
-    for (Value output : result.outputs)
-      result.inputs.remove(output);
+    OpOperand *init = op.getDpsInitOperand(0);
+    result.output = init->get();
+    // Of each element only itself is read.
+    const AffineMap map = op.getMatchingIndexingMap(init);
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (input->get() != result.output)
+        result.inputs.insert(input->get());
+      else if (op.getMatchingIndexingMap(input) != map || !map.isPermutation())
+        return std::nullopt;
+    }
     getUsedValuesDefinedAbove(op->getRegions(), result.captured);
     for (Value value : result.captured) {
       if (isa<MemRefType>(value.getType()) || !canBeBound(value.getType()))
@@ -82,11 +75,9 @@ public:
       result.addScalar(value);
     }
     result.findFill();
-    llvm::SetVector<Value> arguments;
-    for (Value value : llvm::concat<const Value>(result.inputs.getArrayRef(), result.outputs))
-      if (isa<MemRefType>(value.getType()) && isArgument(value))
-        arguments.insert(value);
-    result.mayOverlap = arguments.size() > 1;
+    result.mayOverlap = llvm::count_if(result.operands(), [](Value value) {
+                          return isa<MemRefType>(value.getType()) && isArgument(value);
+                        }) > 1;
     return result;
   }
 
@@ -99,7 +90,7 @@ public:
     OpBuilder builder(op);
     auto dispatchAt = [&](OpBuilder &b) {
       auto dispatch = DispatchOp::create(b, at, TypeRange(), body.getSymName(),
-                                         inputs.getArrayRef(), outputs, ArrayAttr());
+                                         inputs.getArrayRef(), output, ArrayAttr());
       dispatch->setAttr(deviceAttr, host);
     };
     if (!mayOverlap) {
@@ -138,7 +129,7 @@ private:
     while (before && isMemoryEffectFree(before))
       before = before->getPrevNode();
     auto candidate = dyn_cast_or_null<linalg::FillOp>(before);
-    if (!candidate || outputs.size() != 1 || candidate.getOutputs()[0] != outputs[0] ||
+    if (!candidate || candidate.getOutputs()[0] != output ||
         !canBeBound(candidate.getInputs()[0].getType()))
       return;
     fill = candidate;
@@ -150,6 +141,13 @@ private:
       inputs.insert(value);
   }
 
+  /// Of the dispatch.
+  SmallVector<Value> operands() const {
+    SmallVector<Value> all = llvm::to_vector(inputs);
+    all.push_back(output);
+    return all;
+  }
+
   /// The same on tensors.
   void fillIn(func::FuncOp body, Location at) {
     auto tensorOf = [](Value value) -> Type {
@@ -158,7 +156,7 @@ private:
     };
     Block *entry = &body.front();
     IRMapping mapping;
-    for (Value value : llvm::concat<const Value>(inputs.getArrayRef(), outputs))
+    for (Value value : operands())
       mapping.map(value, entry->addArgument(tensorOf(value), value.getLoc()));
     OpBuilder builder = OpBuilder::atBlockEnd(entry);
     auto scalarIn = [&](Value value) {
@@ -167,18 +165,17 @@ private:
       return mapping.lookup(value);
     };
     if (fill) {
-      Value filled = linalg::FillOp::create(builder, at, scalarIn(fill.getInputs()[0]),
-                                            mapping.lookup(outputs[0]))
-                         .getResult(0);
-      mapping.map(outputs[0], filled);
+      Value filled =
+          linalg::FillOp::create(builder, at, scalarIn(fill.getInputs()[0]), mapping.lookup(output))
+              .getResult(0);
+      mapping.map(output, filled);
     }
-    const SmallVector<Type> results = llvm::map_to_vector(outputs, tensorOf);
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(mapping.lookup(operand));
+    const Type result = tensorOf(output);
+    const SmallVector<Value> tensors = llvm::map_to_vector(
+        op->getOperands(), [&](Value operand) { return mapping.lookup(operand); });
     for (Value value : captured)
       scalarIn(value);
-    auto onTensors = cast<linalg::LinalgOp>(mlir::clone(builder, op, results, operands));
+    auto onTensors = cast<linalg::LinalgOp>(mlir::clone(builder, op, result, tensors));
     for (Value value : captured)
       replaceAllUsesInRegionWith(value, mapping.lookup(value), onTensors->getRegion(0));
     IRRewriter rewriter(builder);
@@ -194,26 +191,24 @@ private:
     body->setAttr(parallelLoopsAttr, builder.getDenseI64ArrayAttr(loops));
     builder.setInsertionPointToEnd(entry);
     func::ReturnOp::create(builder, at, onTensors->getResults());
-    body.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), results));
+    body.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), result));
   }
 
-  /// The body takes what an operand and a result have in common from the result.
-  static void readInPlace(linalg::LinalgOp &op) {
+  /// The body takes an operand that is the result from there.
+  static void readInPlace(linalg::LinalgOp op) {
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
     if (!generic)
       return;
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    for (int64_t i = op.getNumDpsInputs(); i-- > 0;)
-      for (OpOperand &init : op.getDpsInitsMutable())
-        if (init.get() == generic.getInputs()[unsigned(i)]) {
-          generic.getBody()
-              ->getArgument(unsigned(i))
-              .replaceAllUsesWith(op.getMatchingBlockArgument(&init));
-          generic.getBody()->eraseArgument(unsigned(i));
-          maps.erase(maps.begin() + i);
-          generic.getInputsMutable().erase(unsigned(i));
-          break;
-        }
+    for (unsigned i = generic.getInputs().size(); i-- > 0;) {
+      if (generic.getInputs()[i] != generic.getOutputs()[0])
+        continue;
+      Block &body = *generic.getBody();
+      body.getArgument(i).replaceAllUsesWith(body.getArguments().back());
+      body.eraseArgument(i);
+      maps.erase(maps.begin() + i);
+      generic.getInputsMutable().erase(i);
+    }
     generic.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
   }
 
@@ -221,7 +216,7 @@ private:
   linalg::FillOp fill;
   llvm::SetVector<Value> inputs;   // and scalars
   llvm::SetVector<Value> captured; // by the body
-  SmallVector<Value> outputs;
+  Value output;
   bool mayOverlap = false;
 };
 

@@ -129,10 +129,7 @@ private:
     };
     auto isVariable = [](Operation *op) {
       auto get = dyn_cast<memref::GetGlobalOp>(op);
-      auto global =
-          get ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr())
-              : memref::GlobalOp();
-      return get && (!global || !global.getConstant());
+      return get && !isConstantMemory(get);
     };
     auto mayStay = [&](Operation *op) {
       if (isa<memref::AllocOp, memref::AllocaOp>(op))
