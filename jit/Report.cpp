@@ -153,6 +153,9 @@ llvm::json::Array strategyOf(func::FuncOp function) {
       decisions.push_back(llvm::json::Object{{"what", "workgroups"},
                                              {"tiles", llvm::json::Array(workgroups.getTiles())},
                                              {"because", workgroups.getBecause().str()}});
+    else if (auto stores = dyn_cast<ir::StoresAttr>(decision))
+      decisions.push_back(
+          llvm::json::Object{{"what", "stores"}, {"because", stores.getBecause().str()}});
     else if (auto panels = dyn_cast<ir::PanelsAttr>(decision))
       decisions.push_back(llvm::json::Object{{"what", "panels"},
                                              {"panel", ir::stringifyOperandForm(panels.getPanel())},

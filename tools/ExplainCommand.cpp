@@ -72,8 +72,10 @@ std::string words(const Object &object, llvm::StringRef key) {
 /// How the code of a dispatch was made, a line for each decision.
 void printDecision(const Object &decision, std::ostream &out) {
   const std::string what = text(decision, "what");
-  out << "    " << what << " of ";
-  if (what == "workgroups") {
+  out << "    " << what << (what == "stores" ? " " : " of ");
+  if (what == "stores") {
+    out << "past the caches";
+  } else if (what == "workgroups") {
     out << extents(decision, "tiles");
   } else if (what == "panels") {
     const int64_t columns = number(decision, "columns");

@@ -30,9 +30,11 @@ Host plim::ir::hostOf(Operation *op) {
   host.vectorRegisters = host.isAArch64 || device.hasFeature("avx512vl") ? 32 : 16;
   host.hasMasks = device.hasFeature("avx512bw") && device.hasFeature("avx512vl");
   host.cores = std::max<int64_t>(1, device.cores);
-  for (const targets::CacheDescription &cache : device.caches)
+  for (const targets::CacheDescription &cache : device.caches) {
     if (cache.level == 2)
       host.secondLevelBytes = cache.bytes;
+    host.lastLevelBytes = std::max(host.lastLevelBytes, int64_t(cache.bytes));
+  }
   host.multipliesAndAdds = host.isAArch64 || device.hasFeature("fma");
   return host;
 }

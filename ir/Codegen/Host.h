@@ -15,6 +15,7 @@ struct Host {
   int64_t vectorRegisters = 16;
   int64_t cores = 1;
   int64_t secondLevelBytes = int64_t(1) << 19;
+  int64_t lastLevelBytes = 0; // of the largest cache; 0: not known
   bool multipliesAndAdds = true; // in one instruction
   bool hasMasks = false;         // of elements of a vector, for loads and stores of any type
   bool isAArch64 = false;

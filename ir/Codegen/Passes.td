@@ -582,6 +582,25 @@ def PlimVectorizeRows : Pass<"plim-vectorize-rows", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "reductions left to plain loops">];
 }
 
+def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Make elements from elements with vectors, and write large results past the caches";
+  let description = [{
+    In a dispatch function, on buffers, ops without reductions whose innermost loop goes along what lies side by side become loops over
+    vectors: several at a time, then one at a time, the last with a mask, or element by element where the host has no masks. Before that,
+    loops are taken together where all operands have them one after the other in memory.
+
+    A result that is only written, and of which half would not fit into the last cache, is written with nontemporal stores, from the
+    first element on that a line of the caches begins with. What uses operations for which there is a call for each element, divisions of
+    integers, elements that are looked up or lie apart, and floats of 8 bits, is left to plain loops.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"vectorized", "vectorized", "ops that became loops over vectors">,
+    Statistic<"missed", "missed", "ops left to plain loops">,
+    Statistic<"streamed", "streamed", "functions that write past the caches">];
+}
+
 def PlimDivideByInvariant : Pass<"plim-divide-by-invariant", "::mlir::func::FuncOp"> {
   let summary = "Divide by a loop's invariant with its reciprocal and a correction";
   let description = [{

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
@@ -28,7 +29,13 @@ bool isStorable(Type type) {
   if (!type.isIntOrFloat())
     return false;
   const unsigned bits = type.getIntOrFloatBitWidth();
-  return llvm::isPowerOf2_32(bits) && bits >= (isa<FloatType>(type) ? 16U : 8U) && bits <= 64;
+  return bits == 1 || (llvm::isPowerOf2_32(bits) && bits >= (isa<FloatType>(type) ? 16U : 8U) && bits <= 64);
+}
+
+/// Do the elements along the last dimension lie side by side?
+bool hasElementsSideBySide(Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  return !buffer || buffer.areTrailingDimsContiguous(1);
 }
 
 /// Does the operation take vectors in the place of elements, with code that is no call for each of them? A division of
@@ -47,10 +54,15 @@ bool takesVectors(Operation &op) {
 
 } // namespace
 
+std::optional<RowVectors> RowVectors::ofReduction(linalg::LinalgOp op, const Host &host) {
+  if (!op.hasPureTensorSemantics() || op.getNumLoops() == 0 ||
+      op.getIteratorTypesArray().back() != utils::IteratorType::reduction)
+    return std::nullopt;
+  return of(op, host);
+}
+
 std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host) {
-  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
-      op.getIteratorTypesArray().back() != utils::IteratorType::reduction ||
-      !llvm::all_of(*op.getBlock(), takesVectors))
+  if (op.getNumLoops() == 0 || !llvm::all_of(*op.getBlock(), takesVectors))
     return std::nullopt;
   RowVectors rows(op);
   const int64_t length = op.getStaticLoopRanges()[rows.loop];
@@ -61,7 +73,8 @@ std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host) 
     const AffineMap map = op.getMatchingIndexingMap(&operand);
     const Type element = getElementTypeOrSelf(operand.get());
     if (!isStorable(element) ||
-        (map.isFunctionOfDim(rows.loop) && !isContiguousAlong(map, rows.loop)))
+        (map.isFunctionOfDim(rows.loop) &&
+         !(isContiguousAlong(map, rows.loop) && hasElementsSideBySide(operand.get().getType()))))
       return std::nullopt;
     bits = std::max(bits, element.getIntOrFloatBitWidth());
   }
@@ -93,53 +106,59 @@ void RowVectors::replaceByRows(RewriterBase &rewriter, RowBuilder row) {
   length = to.pop_back_val();
   from.pop_back();
   steps.pop_back();
-  const scf::LoopNest rows =
-      scf::buildLoopNest(rewriter, at, from, to, steps, op.getDpsInits(),
-                         [&](OpBuilder &b, Location, ValueRange outer, ValueRange results) {
-                           return row(b, outer, results);
-                         });
+  const scf::LoopNest rows = scf::buildLoopNest(
+      rewriter, at, from, to, steps, op.hasPureTensorSemantics() ? op.getDpsInits() : ValueRange(),
+      [&](OpBuilder &b, Location, ValueRange outer, ValueRange results) {
+        return row(b, outer, results);
+      });
   rewriter.replaceOp(op, rows.results);
 }
 
 void RowVectors::buildAlong(
     OpBuilder &builder, ValueRange outer, SmallVector<Value> &carried, PartBuilder part,
     llvm::function_ref<void(OpBuilder &, SmallVector<Value> &, int64_t, int64_t)> halve) {
-  const Location at = op.getLoc();
-  auto along = [&](Value from, Value to, int64_t size, bool masked) {
-    const std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
-    if (first && last && *first >= *last)
-      return;
-    auto loopOp = scf::ForOp::create(
-        builder, at, from, to, number(builder, std::max<int64_t>(1, size)), carried,
-        [&](OpBuilder &body, Location, Value index, ValueRange values) {
-          SmallVector<Value> indices(outer);
-          indices.push_back(index);
-          Value mask;
-          if (masked)
-            mask = vector::CreateMaskOp::create(
-                body, at, VectorType::get(size, body.getI1Type()),
-                ValueRange(arith::SubIOp::create(body, at, to, index).getResult()));
-          scf::YieldOp::create(body, at, part(body, indices, size, mask, values));
-        });
-    moveLoopInvariantCode(cast<LoopLikeOpInterface>(loopOp.getOperation()));
-    carried.assign(loopOp.result_begin(), loopOp.result_end());
-  };
-  auto wholePart = [&](int64_t unit) {
-    const AffineExpr size = builder.getAffineSymbolExpr(0);
-    return getValueOrCreateConstantIndexOp(
-        builder, at,
-        affine::makeComposedFoldedAffineApply(builder, at, size.floorDiv(unit) * unit,
-                                              {OpFoldResult(length)}));
-  };
-  const Value whole = wholePart(width), single = wholePart(lanes);
-  along(number(builder, 0), whole, width, /*masked=*/false);
+  const Value start = number(builder, 0), whole = endOfParts(builder, start, width),
+              single = endOfParts(builder, start, lanes);
+  buildLoop(builder, outer, start, whole, width, /*isMasked=*/false, carried, part);
   halve(builder, carried, width, lanes);
-  along(whole, single, lanes, /*masked=*/false);
+  buildLoop(builder, outer, whole, single, lanes, /*isMasked=*/false, carried, part);
   if (hasMasks)
-    along(single, length, lanes, /*masked=*/true);
+    buildLoop(builder, outer, single, length, lanes, /*isMasked=*/true, carried, part);
   halve(builder, carried, lanes, 1);
   if (!hasMasks)
-    along(single, length, 0, /*masked=*/false);
+    buildLoop(builder, outer, single, length, 0, /*isMasked=*/false, carried, part);
+}
+
+void RowVectors::buildLoop(OpBuilder &builder, ValueRange outer, Value from, Value to, int64_t size,
+                           bool isMasked, SmallVector<Value> &carried, PartBuilder part) {
+  const std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
+  if (first && last && *first >= *last)
+    return;
+  const Location at = op.getLoc();
+  auto loopOp = scf::ForOp::create(
+      builder, at, from, to, number(builder, std::max<int64_t>(1, size)), carried,
+      [&](OpBuilder &body, Location, Value index, ValueRange values) {
+        SmallVector<Value> indices(outer);
+        indices.push_back(index);
+        Value mask;
+        if (isMasked)
+          mask = vector::CreateMaskOp::create(
+              body, at, VectorType::get(size, body.getI1Type()),
+              ValueRange(arith::SubIOp::create(body, at, to, index).getResult()));
+        scf::YieldOp::create(body, at, part(body, indices, size, mask, values));
+      });
+  moveLoopInvariantCode(cast<LoopLikeOpInterface>(loopOp.getOperation()));
+  carried.assign(loopOp.result_begin(), loopOp.result_end());
+}
+
+Value RowVectors::endOfParts(OpBuilder &builder, Value from, int64_t unit) {
+  AffineExpr start, end;
+  bindSymbols(builder.getContext(), start, end);
+  return getValueOrCreateConstantIndexOp(
+      builder, op.getLoc(),
+      affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
+                                            start + (end - start).floorDiv(unit) * unit,
+                                            getAsOpFoldResult({from, length})));
 }
 
 IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, Value mask,
@@ -152,15 +171,19 @@ IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, 
     if (argument.use_empty())
       continue;
     Value source = operand.get();
-    if (op.isDpsInit(&operand))
+    if (op.isDpsInit(&operand) && !carried.empty())
       source = carried[operand.getOperandNumber() - unsigned(op.getNumDpsInputs())];
-    if (!isa<RankedTensorType>(source.getType())) {
+    if (!isa<RankedTensorType, MemRefType>(source.getType())) {
       values.map(argument, source);
+      continue;
+    }
+    if (loaded.contains(argument)) {
+      values.map(argument, loaded.lookup(argument));
       continue;
     }
     const SmallVector<Value> place = position(b, operand, indices);
     if (size == 0 || !op.getMatchingIndexingMap(&operand).isFunctionOfDim(loop)) {
-      values.map(argument, tensor::ExtractOp::create(b, at, source, place).getResult());
+      values.map(argument, load(b, source, place));
       continue;
     }
     const Type element = getElementTypeOrSelf(source);
@@ -225,6 +248,22 @@ SmallVector<Value> RowVectors::positionInRow(OpBuilder &builder, OpOperand &oper
   SmallVector<Value> indices(outer);
   indices.push_back(number(builder, 0));
   return position(builder, operand, indices);
+}
+
+void RowVectors::loadInFront(OpBuilder &builder, ValueRange outer) {
+  loaded.clear();
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    if (!argument.use_empty() && isa<ShapedType>(operand.get().getType()) &&
+        !op.getMatchingIndexingMap(&operand).isFunctionOfDim(loop))
+      loaded.map(argument, load(builder, operand.get(), positionInRow(builder, operand, outer)));
+  }
+}
+
+Value RowVectors::load(OpBuilder &builder, Value source, ValueRange place) {
+  if (isa<MemRefType>(source.getType()))
+    return memref::LoadOp::create(builder, op.getLoc(), source, place);
+  return tensor::ExtractOp::create(builder, op.getLoc(), source, place);
 }
 
 Value RowVectors::number(OpBuilder &builder, int64_t value) {

@@ -1,4 +1,4 @@
-// The body of a reduction on several elements of a row at a time.
+// The body of an operation on several elements of a row at a time.
 #pragma once
 
 #include "ir/Codegen/Host.h"
@@ -9,17 +9,19 @@
 
 namespace plim::ir {
 
-/// A reduction on tensors whose innermost loop goes along rows: along what lies side by side in its operands.
+/// An operation whose innermost loop goes along rows: along what lies side by side in its operands.
 class RowVectors {
 public:
-  /// Nothing if the innermost loop is none of a reduction, if operands lie otherwise or have elements of which there are no vectors, or if
-  /// the body has an operation that would be a call for each element.
+  /// Nothing if operands lie otherwise or have elements of which there are no vectors, or if the body has an operation that would be a call
+  /// for each element.
   static std::optional<RowVectors> of(mlir::linalg::LinalgOp op, const Host &host);
+  /// Nothing, too, unless it is a reduction of rows, on tensors.
+  static std::optional<RowVectors> ofReduction(mlir::linalg::LinalgOp op, const Host &host);
 
   using RowBuilder = llvm::function_ref<mlir::scf::ValueVector(
       mlir::OpBuilder &, mlir::ValueRange outer, mlir::ValueRange results)>;
-  /// Replaces the op by loops over all of its loops but the innermost. `row` gets their indices and the results so far, and
-  /// returns the next ones.
+  /// Replaces the op by loops over all of its loops but the innermost. `row` gets their indices and the results so far, none on
+  /// buffers, and returns the next ones.
   void replaceByRows(mlir::RewriterBase &rewriter, RowBuilder row);
 
   using PartBuilder = llvm::function_ref<llvm::SmallVector<mlir::Value>(
@@ -33,11 +35,21 @@ public:
                                           int64_t from, int64_t to)>
                       halve);
 
+  /// One of these loops: `size` elements at a time, behind a mask or not, or one for 0. None where it is known to have no iteration.
+  void buildLoop(mlir::OpBuilder &builder, mlir::ValueRange outer, mlir::Value from, mlir::Value to,
+                 int64_t size, bool isMasked, llvm::SmallVector<mlir::Value> &carried,
+                 PartBuilder part);
+  /// Where the last of as many parts of `unit` elements as fit between `from` and the end of the row ends.
+  mlir::Value endOfParts(mlir::OpBuilder &builder, mlir::Value from, int64_t unit);
+
   /// Builds the operations of the body on `size` elements from `indices` on, or on one for 0, but for those that `isLeft` names.
-  /// `carried` has what the body sees as old elements: for a result that has an element of each iteration the tensor.
+  /// `carried` has what the body sees as old elements: for a result that has an element of each iteration the tensor or buffer.
   mlir::IRMapping buildBody(mlir::OpBuilder &builder, mlir::ValueRange indices, int64_t size,
                             mlir::Value mask, mlir::ValueRange carried,
                             llvm::function_ref<bool(mlir::Operation *)> isLeft);
+
+  /// Loads elements of which a row has but one. On buffers nobody would move loads in front of the loops along it.
+  void loadInFront(mlir::OpBuilder &builder, mlir::ValueRange outer);
 
   /// `value` for each of `size` elements, unless it is a vector already, or `size` is 0.
   mlir::Value widen(mlir::OpBuilder &builder, mlir::Value value, int64_t size);
@@ -53,12 +65,15 @@ public:
   mlir::linalg::LinalgOp op;
   unsigned loop;                // along the row
   int64_t lanes = 0, width = 0; // elements of a vector, and of those at a time
-  mlir::Value length;           // of a row; there while rows are built
+  bool hasMasks = false;
+  mlir::Value length; // of a row; there while rows are built
 
 private:
   explicit RowVectors(mlir::linalg::LinalgOp op) : op(op), loop(op.getNumLoops() - 1) {}
 
-  bool hasMasks = false;
+  mlir::Value load(mlir::OpBuilder &builder, mlir::Value source, mlir::ValueRange place);
+
+  mlir::IRMapping loaded; // in front of the loops along a row
 };
 
 /// The identity of the innermost dimension, for transfers of vectors.

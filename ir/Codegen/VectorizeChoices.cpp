@@ -239,7 +239,7 @@ class RowChoice {
 public:
   static std::optional<RowChoice> of(linalg::GenericOp generic, const Host &host) {
     auto op = cast<linalg::LinalgOp>(generic.getOperation());
-    std::optional<RowVectors> vectors = RowVectors::of(op, host);
+    std::optional<RowVectors> vectors = RowVectors::ofReduction(op, host);
     if (!vectors || op.getNumReductionLoops() != 1)
       return std::nullopt;
     RowChoice result(*vectors);

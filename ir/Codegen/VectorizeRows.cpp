@@ -26,7 +26,7 @@ public:
   /// Nothing if the op is none, or if its sums have to be in the order of the source.
   static std::optional<RowReduction> of(linalg::GenericOp generic, const Host &host, bool strict) {
     auto op = cast<linalg::LinalgOp>(generic.getOperation());
-    std::optional<RowVectors> vectors = RowVectors::of(op, host);
+    std::optional<RowVectors> vectors = RowVectors::ofReduction(op, host);
     if (!vectors || !mayReorderReduction(op))
       return std::nullopt;
     RowReduction reduction(*vectors);

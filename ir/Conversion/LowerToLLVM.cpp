@@ -50,6 +50,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
       return signalPassFailure();
     storeSmallIntegersAsBytes();
     loadLastBFloatsAlone();
+    endNontemporalStores();
   }
 
   /// Vector ops to those that have a direct counterpart in LLVM.
@@ -138,6 +139,23 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
+  /// X86 makes nontemporal stores visible to other threads in any order: not before a function ends.
+  void endNontemporalStores() {
+    getOperation().walk([](LLVM::LLVMFuncOp function) {
+      const bool any =
+          function
+              .walk([](LLVM::StoreOp store) {
+                return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+      if (any)
+        function.walk([](LLVM::ReturnOp end) {
+          OpBuilder builder(end);
+          LLVM::FenceOp::create(builder, end.getLoc(), LLVM::AtomicOrdering::seq_cst);
+        });
+    });
+  }
+
   /// What is smaller than a byte, in vectors too, whose bits LLVM would pack: the low bits count, and the others
   /// have the sign, or are zero for booleans.
   void storeSmallIntegersAsBytes() {
@@ -154,28 +172,41 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
       return {};
     };
     getOperation().walk([&](Operation *op) {
-      OpBuilder builder(op);
+      ImplicitLocOpBuilder builder(op->getLoc(), op);
+      auto extended = [&](Value value, Type bytes) -> Value {
+        return getElementTypeOrSelf(value.getType()).isInteger(1)
+                   ? LLVM::ZExtOp::create(builder, bytes, value).getResult()
+                   : LLVM::SExtOp::create(builder, bytes, value).getResult();
+      };
+      Type bytes;
+      Value whole;
       if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-        Type bytes = bytesFor(load.getType());
-        if (!bytes)
-          return;
-        Value whole = LLVM::LoadOp::create(builder, load.getLoc(), bytes, load.getAddr(), 1);
-        Value value = LLVM::TruncOp::create(builder, load.getLoc(), load.getType(), whole);
-        load.replaceAllUsesWith(value);
-        load.erase();
-        ++smallIntegers;
+        if ((bytes = bytesFor(load.getType())))
+          whole = LLVM::LoadOp::create(builder, bytes, load.getAddr(), 1);
+      } else if (auto masked = dyn_cast<LLVM::MaskedLoadOp>(op)) {
+        if ((bytes = bytesFor(masked.getType()))) {
+          Value otherwise = masked.getPassThru();
+          whole = LLVM::MaskedLoadOp::create(builder, bytes, masked.getData(), masked.getMask(),
+                                             otherwise ? extended(otherwise, bytes) : otherwise,
+                                             masked.getAlignmentAttr());
+        }
       } else if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
-        Value value = store.getValue();
-        Type bytes = bytesFor(value.getType());
-        if (!bytes)
-          return;
-        Value whole = getElementTypeOrSelf(value.getType()).isInteger(1)
-                          ? LLVM::ZExtOp::create(builder, store.getLoc(), bytes, value).getResult()
-                          : LLVM::SExtOp::create(builder, store.getLoc(), bytes, value);
-        LLVM::StoreOp::create(builder, store.getLoc(), whole, store.getAddr(), 1);
-        store.erase();
-        ++smallIntegers;
+        if ((bytes = bytesFor(store.getValue().getType())))
+          LLVM::StoreOp::create(builder, extended(store.getValue(), bytes), store.getAddr(),
+                                unsigned(store.getAlignment().value_or(1)), store.getVolatile_(),
+                                store.getNontemporal());
+      } else if (auto masked = dyn_cast<LLVM::MaskedStoreOp>(op)) {
+        if ((bytes = bytesFor(masked.getValue().getType())))
+          LLVM::MaskedStoreOp::create(builder, extended(masked.getValue(), bytes), masked.getData(),
+                                      masked.getMask(), masked.getAlignmentAttr());
       }
+      if (!bytes)
+        return;
+      if (whole)
+        op->getResult(0).replaceAllUsesWith(
+            LLVM::TruncOp::create(builder, op->getResult(0).getType(), whole));
+      op->erase();
+      ++smallIntegers;
     });
   }
 

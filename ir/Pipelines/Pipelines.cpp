@@ -251,8 +251,11 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   plan.policy = options.policy;
   manager.addPass(createPlimPlanMemory(plan));
   addCleanup(manager);
-  if (!options.oracle)
-    manager.addPass(createPlimSchedule());
+  if (options.oracle)
+    return;
+  manager.addPass(createPlimSchedule());
+  // The rest of the vectors of 10.: where a result is in memory says where its lines begin.
+  manager.addNestedPass<func::FuncOp>(createPlimVectorizeElementwise());
 }
 
 void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {

@@ -56,6 +56,20 @@ def Plim_PanelsAttr : Plim_StrategyAttr<"Panels", "panels"> {
   }];
 }
 
+def Plim_StoresAttr : Plim_StrategyAttr<"Stores", "stores"> {
+  let summary = "results are written past the caches";
+  let description = [{
+    Nontemporal stores: lines of the result are not read before they are written, and drive nothing out of the caches.
+
+    ```mlir
+    #plim.stores<because = "67108864 bytes are more than half the last cache">
+    ```
+  }];
+  let genVerifyDecl = 0;
+  let parameters = (ins StringRefParameter<>:$because);
+  let assemblyFormat = "`<` `because` `=` $because `>`";
+}
+
 def Plim_RegistersAttr : Plim_StrategyAttr<"Registers", "registers"> {
   let summary = "which accumulators of a reduction are in registers";
   let description = [{

@@ -1,0 +1,261 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Codegen/RowVectors.h"
+#include "ir/Codegen/Strategy.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMVECTORIZEELEMENTWISE
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// Operations of a body that is worth a mask: what a mask costs is less than the body once more.
+constexpr int64_t manyOperations = 8;
+/// The fewest bytes of a row that are written past the caches: what is in front of the first line, and behind the last, costs more.
+constexpr int64_t leastStreamedBytes = 1024;
+
+/// An op on buffers that makes elements from elements.
+class ElementwiseRows {
+public:
+  static std::optional<ElementwiseRows> of(linalg::GenericOp generic, const Host &host) {
+    auto op = cast<linalg::LinalgOp>(generic.getOperation());
+    std::optional<RowVectors> rows = RowVectors::of(op, host);
+    // Each iteration has elements of its own, and reads none of what others write (but for one that it may be in the place of).
+    if (!rows || !llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+          return op.getMatchingIndexingMap(&init).isPermutation();
+        }))
+      return std::nullopt;
+    // LLVM takes several short rows together.
+    const int64_t length = op.getStaticLoopRanges()[rows->loop];
+    if (!ShapedType::isDynamic(length) && 2 * length < rows->lanes)
+      return std::nullopt;
+    return ElementwiseRows(*rows);
+  }
+
+  /// Replaces the op. `pastCaches` is the operand whose lines need not stay in the caches, or null.
+  void vectorize(IRRewriter &rewriter, OpOperand *pastCaches) {
+    streamed = pastCaches;
+    rows.replaceByRows(rewriter, [&](OpBuilder &b, ValueRange outer, ValueRange) {
+      row(b, outer);
+      return scf::ValueVector();
+    });
+  }
+
+private:
+  explicit ElementwiseRows(const RowVectors &rows) : rows(rows), op(rows.op) {}
+
+  void row(OpBuilder &b, ValueRange outer) {
+    rows.loadInFront(b, outer);
+    auto along = [&](Value from, Value to, int64_t size, bool isMasked, bool isAligned) {
+      SmallVector<Value> carried;
+      rows.buildLoop(b, outer, from, to, size, isMasked, carried,
+                     [&](OpBuilder &body, ValueRange indices, int64_t, Value mask, ValueRange) {
+                       iteration(body, indices, size, mask, isAligned);
+                       return SmallVector<Value>();
+                     });
+    };
+    auto alongRest = [&](Value from, Value to) {
+      if (rows.hasMasks)
+        return along(from, to, rows.lanes, /*isMasked=*/true, /*isAligned=*/false);
+      along(from, to, 0, /*isMasked=*/false, /*isAligned=*/false);
+    };
+    Value start = rows.number(b, 0);
+    if (streamed) {
+      Value line = startOfLine(b, outer);
+      alongRest(start, line);
+      start = line;
+    }
+    Value end = rows.endOfParts(b, start, rows.width);
+    along(start, end, rows.width, /*isMasked=*/false, /*isAligned=*/streamed != nullptr);
+    const std::optional<int64_t> length = getConstantIntValue(rows.length);
+    const bool isLong = llvm::range_size(*op.getBlock()) > manyOperations;
+    if (length && !streamed &&
+        !(rows.hasMasks && isLong && llvm::popcount(uint64_t(*length % rows.lanes)) > 1)) {
+      // The rest is known: each half of what is left of it, down to single elements.
+      for (int64_t size = rows.lanes; size >= 1; size /= 2) {
+        Value next = rows.endOfParts(b, start, size);
+        along(end, next, size == 1 ? 0 : size, /*isMasked=*/false, /*isAligned=*/false);
+        end = next;
+      }
+      return;
+    }
+    if (!rows.hasMasks) {
+      Value next = rows.endOfParts(b, start, rows.lanes);
+      along(end, next, rows.lanes, /*isMasked=*/false, /*isAligned=*/false);
+      end = next;
+    }
+    alongRest(end, rows.length);
+  }
+
+  /// The first element of the row that a line of the caches begins with, or the end of the row.
+  Value startOfLine(OpBuilder &builder, ValueRange outer) {
+    ImplicitLocOpBuilder b(op.getLoc(), builder);
+    auto number = [&](int64_t value) { return rows.number(b, value); };
+    const int64_t bytes = elementBytes(getElementTypeOrSelf(streamed->get()));
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, streamed->get());
+    Value element = metadata.getOffset();
+    for (auto [index, stride] :
+         llvm::zip(rows.positionInRow(b, *streamed, outer), metadata.getStrides()))
+      element = arith::AddIOp::create(b, element, arith::MulIOp::create(b, index, stride));
+    Value address =
+        arith::AddIOp::create(b, memref::ExtractAlignedPointerAsIndexOp::create(b, streamed->get()),
+                              arith::MulIOp::create(b, element, number(bytes)));
+    Value toLine = arith::AndIOp::create(b, arith::SubIOp::create(b, number(0), address),
+                                         number(cacheLineBytes - 1));
+    return arith::MinUIOp::create(b, arith::DivUIOp::create(b, toLine, number(bytes)), rows.length);
+  }
+
+  void iteration(OpBuilder &b, ValueRange indices, int64_t size, Value mask, bool isAligned) {
+    const Location at = op.getLoc();
+    IRMapping values =
+        rows.buildBody(b, indices, size, mask, ValueRange(), [](Operation *) { return false; });
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      Value value = values.lookupOrDefault(op.getMatchingYieldValue(&init)->get());
+      const SmallVector<Value> place = rows.position(b, init, indices);
+      if (size == 0) {
+        memref::StoreOp::create(b, at, value, init.get(), place);
+        continue;
+      }
+      value = rows.widen(b, value, size);
+      if (isAligned && &init == streamed) {
+        auto store = vector::StoreOp::create(b, at, value, init.get(), place, /*nontemporal=*/true);
+        store.setAlignment(
+            std::min(cacheLineBytes, size * elementBytes(getElementTypeOrSelf(init.get()))));
+        continue;
+      }
+      vector::TransferWriteOp::create(b, at, value, init.get(), place, innermostOf(b, place.size()),
+                                      mask, b.getBoolArrayAttr({true}));
+    }
+  }
+
+  RowVectors rows;
+  linalg::LinalgOp op;
+  OpOperand *streamed = nullptr;
+};
+
+/// Takes loops together that all operands have one after the other in memory, up to the innermost one: rows become long.
+linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) {
+  auto op = cast<linalg::LinalgOp>(generic.getOperation());
+  if (op.hasIndexSemantics())
+    return generic;
+  const unsigned loops = op.getNumLoops();
+  auto mayTakeTogether = [&](unsigned count) {
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+      const AffineMap map = op.getMatchingIndexingMap(&operand);
+      auto uses = [&](unsigned loop) { return map.isFunctionOfDim(loop); };
+      const auto together = llvm::seq(loops - count, loops);
+      if (llvm::none_of(together, uses))
+        return true;
+      auto buffer = dyn_cast<MemRefType>(operand.get().getType());
+      return buffer && map.getNumResults() >= count &&
+             map.getMinorSubMap(count) ==
+                 AffineMap::getMinorIdentityMap(loops, count, map.getContext()) &&
+             llvm::none_of(map.getResults().drop_back(count),
+                           [&](AffineExpr index) {
+                             return llvm::any_of(together, [&](unsigned loop) {
+                               return index.isFunctionOfDim(loop);
+                             });
+                           }) &&
+             buffer.areTrailingDimsContiguous(count);
+    });
+  };
+  unsigned count = 1;
+  while (count < loops && mayTakeTogether(count + 1))
+    ++count;
+  if (count == 1)
+    return generic;
+  rewriter.setInsertionPoint(generic);
+  const ReassociationIndices together =
+      llvm::to_vector_of<int64_t>(llvm::seq(loops - count, loops));
+  FailureOr<linalg::CollapseResult> collapsed =
+      linalg::collapseOpIterationDims(op, {together}, rewriter);
+  if (failed(collapsed))
+    return generic;
+  rewriter.eraseOp(generic);
+  return cast<linalg::GenericOp>(collapsed->collapsedOp.getOperation());
+}
+
+struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<VectorizeElementwise> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(dispatchFunctionAttr))
+      return;
+    const Host host = hostOf(function);
+    if (host.vectorBits == 0)
+      return;
+    SmallVector<linalg::GenericOp> ops;
+    function.walk([&](linalg::GenericOp op) {
+      if (op.getNumReductionLoops() == 0 && op.hasPureBufferSemantics())
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    int64_t bytes = 0;
+    for (linalg::GenericOp op : ops) {
+      op = collapseRows(rewriter, op);
+      std::optional<ElementwiseRows> rows = ElementwiseRows::of(op, host);
+      if (!rows) {
+        ++missed;
+        continue;
+      }
+      OpOperand *result = largeResult(op, host);
+      if (result)
+        bytes = std::max(bytes, bytesOfArgument(result->get()));
+      rows->vectorize(rewriter, result);
+      ++vectorized;
+    }
+    if (bytes == 0)
+      return;
+    ++streamed;
+    recordStrategy(
+        function,
+        StoresAttr::get(&getContext(),
+                        (Twine(bytes) + " bytes are more than half the last cache").str()));
+  }
+
+  /// Bytes of an argument of the dispatch of which the buffer is a view, if it is only written; 0 for others, or where they are not known.
+  static int64_t bytesOfArgument(Value buffer) {
+    while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+      buffer = view.getViewSource();
+    auto argument = dyn_cast<BlockArgument>(buffer);
+    auto function =
+        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+    if (!function)
+      return 0;
+    auto access = function.getArgAttrOfType<AccessAttr>(argument.getArgNumber(), accessAttr);
+    auto bytes = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), bytesAttr);
+    return access && access.getValue() == Access::WriteOnly && bytes ? bytes.getInt() : 0;
+  }
+
+  /// A result that the caches could not keep until somebody reads it: its lines are written past them, and not read before. X86 has no such
+  /// stores of halves.
+  static OpOperand *largeResult(linalg::LinalgOp op, const Host &host) {
+    if (host.lastLevelBytes == 0 || op.getNumDpsInits() != 1)
+      return nullptr;
+    OpOperand *init = op.getDpsInitOperand(0);
+    const Type element = getElementTypeOrSelf(init->get());
+    const bool isHalf = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+    const int64_t length = op.getStaticLoopRanges().back();
+    const bool isShort =
+        !ShapedType::isDynamic(length) && length * elementBytes(element) < leastStreamedBytes;
+    return !isHalf && !isShort && !op.payloadUsesValueFromOperand(init) &&
+                   bytesOfArgument(init->get()) > host.lastLevelBytes / 2
+               ? init
+               : nullptr;
+  }
+};
+
+} // namespace
