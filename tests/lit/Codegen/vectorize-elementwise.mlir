@@ -1,0 +1,147 @@
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-vectorize-elementwise -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,MASK
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-vectorize-elementwise -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,PLAIN
+
+// Loops that all operands have one after the other are one. Several vectors at a time, and the rest: behind a mask, or a vector and an
+// element at a time.
+// CHECK-LABEL: func.func private @dense
+//       CHECK:   memref.collapse_shape %{{.*}} {{\[}}[0, 1]] : memref<?x24xf32> into memref<?xf32>
+//        MASK:   scf.for %{{.*}} step %c64
+//        MASK:     vector.transfer_read {{.*}} : memref<?xf32>, vector<64xf32>
+//        MASK:     arith.addf {{.*}} : vector<64xf32>
+//        MASK:     vector.transfer_write
+//        MASK:   scf.for %{{.*}} step %c16
+//        MASK:     %[[MASK:.*]] = vector.create_mask
+//        MASK:     vector.transfer_write {{.*}}, %[[MASK]]
+//       PLAIN:   scf.for %{{.*}} step %c32
+//       PLAIN:   scf.for %{{.*}} step %c8
+//   PLAIN-NOT:   create_mask
+//       PLAIN:   scf.for %{{.*}} step %c1
+//       PLAIN:     memref.store
+//   CHECK-NOT: linalg.generic
+#whole = affine_map<(i, j) -> (i, j)>
+func.func private @dense(%x: memref<?x24xf32>, %y: memref<?x24xf32>) attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<?x24xf32>) outs(%y : memref<?x24xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// A row that is repeated keeps rows apart, and the rest of one that is known is taken by halves; what a row has one of is loaded in front.
+// CHECK-LABEL: func.func private @rows
+//       CHECK:   scf.for
+//       CHECK:     memref.load %{{.*}} : memref<?xf64>
+//        MASK:     scf.for %{{.*}} step %c32
+//        MASK:     vector.transfer_read {{.*}} vector<32xf64>
+//        MASK:     vector.transfer_read {{.*}} vector<32xf32>
+//        MASK:     vector.transfer_read {{.*}} vector<4xf32>
+//        MASK:     vector.transfer_read {{.*}} vector<2xf32>
+//        MASK:     memref.load {{.*}} : memref<?x71xf64
+//   CHECK-NOT:   create_mask
+#whole = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+#column = affine_map<(i, j) -> (i)>
+func.func private @rows(%x: memref<?x71xf64, strided<[80, 1], offset: ?>>, %w: memref<71xf32>, %s: memref<?xf64>, %y: memref<?x71xf64>)
+    attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#whole, #row, #column, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %w, %s : memref<?x71xf64, strided<[80, 1], offset: ?>>, memref<71xf32>, memref<?xf64>) outs(%y : memref<?x71xf64>) {
+  ^bb0(%a: f64, %b: f32, %c: f64, %o: f64):
+    %d = arith.extf %b : f32 to f64
+    %t = arith.mulf %a, %d : f64
+    %u = arith.addf %t, %c : f64
+    linalg.yield %u : f64
+  }
+  return
+}
+
+// -----
+
+// A result that the last cache has no room for is written past it, from the first line on.
+// CHECK-LABEL: func.func private @large
+//  CHECK-SAME:   plim.strategy = [#plim.stores<because = "2147483648 bytes are more than half the last cache">]
+//       CHECK:   memref.extract_aligned_pointer_as_index
+//       CHECK:   %[[LINE:.*]] = arith.minui
+//       CHECK:   scf.for %{{.*}} = %c0 to %[[LINE]]
+//       CHECK:   scf.for %{{.*}} = %[[LINE]] to
+//       CHECK:     vector.store {{.*}} {alignment = 64 : i64, nontemporal = true}
+//       CHECK:   scf.for
+//   CHECK-NOT:   vector.store
+// Not one of halves, of which there are no such stores, and not one that is read.
+// CHECK-LABEL: func.func private @halves
+//   CHECK-NOT:   nontemporal
+// CHECK-LABEL: func.func private @update
+//   CHECK-NOT:   nontemporal
+#id = affine_map<(i) -> (i)>
+func.func private @large(%x: memref<536870912xf32>, %y: memref<f32> {plim.access = #plim.access<writeonly>, plim.bytes = 2147483648 : i64})
+    attributes {plim.dispatch_function} {
+  %v = memref.reinterpret_cast %y to offset: [0], sizes: [536870912], strides: [1] : memref<f32> to memref<536870912xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<536870912xf32>) outs(%v : memref<536870912xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.negf %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+func.func private @halves(%x: memref<536870912xf16>, %y: memref<536870912xf16> {plim.access = #plim.access<writeonly>, plim.bytes = 1073741824 : i64})
+    attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<536870912xf16>) outs(%y : memref<536870912xf16>) {
+  ^bb0(%a: f16, %o: f16):
+    %t = arith.negf %a : f16
+    linalg.yield %t : f16
+  }
+  return
+}
+
+func.func private @update(%y: memref<536870912xf32> {plim.access = #plim.access<readwrite>, plim.bytes = 2147483648 : i64})
+    attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%y : memref<536870912xf32>) {
+  ^bb0(%o: f32):
+    %t = arith.negf %o : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Left to plain loops: a division of integers, elements that are looked up, a transposed operand, and rows of a few elements.
+// CHECK-LABEL: func.func private @others
+// CHECK-COUNT-4: linalg.generic
+//   CHECK-NOT: vector.
+#id = affine_map<(i, j) -> (i, j)>
+#transposed = affine_map<(i, j) -> (j, i)>
+func.func private @others(%x: memref<64x64xi32>, %y: memref<64x64xi32>, %f: memref<64x3xf32, strided<[4, 1]>>)
+    attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x64xi32>) outs(%y : memref<64x64xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %t = arith.divsi %a, %o : i32
+    linalg.yield %t : i32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x64xi32>) outs(%y : memref<64x64xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %i = arith.index_cast %a : i32 to index
+    %t = memref.load %x[%i, %i] : memref<64x64xi32>
+    linalg.yield %t : i32
+  }
+  linalg.generic {indexing_maps = [#transposed, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x64xi32>) outs(%y : memref<64x64xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %t = arith.addi %a, %a : i32
+    linalg.yield %t : i32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%f : memref<64x3xf32, strided<[4, 1]>>) {
+  ^bb0(%o: f32):
+    %t = arith.negf %o : f32
+    linalg.yield %t : f32
+  }
+  return
+}
