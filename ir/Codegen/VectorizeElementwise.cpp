@@ -2,6 +2,7 @@
 #include "ir/Codegen/RowVectors.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -150,28 +151,24 @@ private:
 /// Takes loops together that all operands have one after the other in memory, up to the innermost one: rows become long.
 linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) {
   auto op = cast<linalg::LinalgOp>(generic.getOperation());
-  if (op.hasIndexSemantics())
+  const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  // Indices would be divided, and upstream ends the process at other maps.
+  if (op.hasIndexSemantics() ||
+      !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
     return generic;
   const unsigned loops = op.getNumLoops();
+  auto last = [&](unsigned count) {
+    return llvm::to_vector_of<int64_t>(llvm::seq(loops - count, loops));
+  };
   auto mayTakeTogether = [&](unsigned count) {
-    return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-      const AffineMap map = op.getMatchingIndexingMap(&operand);
-      auto uses = [&](unsigned loop) { return map.isFunctionOfDim(loop); };
-      const auto together = llvm::seq(loops - count, loops);
-      if (llvm::none_of(together, uses))
-        return true;
-      auto buffer = dyn_cast<MemRefType>(operand.get().getType());
-      return buffer && map.getNumResults() >= count &&
-             map.getMinorSubMap(count) ==
-                 AffineMap::getMinorIdentityMap(loops, count, map.getContext()) &&
-             llvm::none_of(map.getResults().drop_back(count),
-                           [&](AffineExpr index) {
-                             return llvm::any_of(together, [&](unsigned loop) {
-                               return index.isFunctionOfDim(loop);
-                             });
-                           }) &&
-             buffer.areTrailingDimsContiguous(count);
-    });
+    return linalg::areDimSequencesPreserved(maps, ReassociationIndices(last(count))) &&
+           llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+             const AffineMap map = op.getMatchingIndexingMap(&operand);
+             auto buffer = dyn_cast<MemRefType>(operand.get().getType());
+             return !map.isFunctionOfDim(loops - 1) ||
+                    (buffer && isContiguousAlong(map, loops - 1) &&
+                     buffer.areTrailingDimsContiguous(count));
+           });
   };
   unsigned count = 1;
   while (count < loops && mayTakeTogether(count + 1))
@@ -179,10 +176,8 @@ linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) 
   if (count == 1)
     return generic;
   rewriter.setInsertionPoint(generic);
-  const ReassociationIndices together =
-      llvm::to_vector_of<int64_t>(llvm::seq(loops - count, loops));
   FailureOr<linalg::CollapseResult> collapsed =
-      linalg::collapseOpIterationDims(op, {together}, rewriter);
+      linalg::collapseOpIterationDims(op, ReassociationIndices(last(count)), rewriter);
   if (failed(collapsed))
     return generic;
   rewriter.eraseOp(generic);

@@ -87,6 +87,19 @@ bool isView(tensor::ExtractSliceOp slice) {
   return isDenseSlice(slice, slice.getSourceType()) && isForDispatches(slice);
 }
 
+/// Do all ops that use the slice read it element by element, as well where it is as from a copy: along what lies side by side?
+bool isReadInPlace(tensor::ExtractSliceOp slice) {
+  const int64_t last = slice.getSourceType().getRank() - 1;
+  return last >= 0 && !slice.getDroppedDims().test(unsigned(last)) &&
+         isOneInteger(slice.getMixedStrides()[size_t(last)]) &&
+         llvm::all_of(slice->getUses(), [](OpOperand &use) {
+           auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+           return op && op.hasPureTensorSemantics() && op.isDpsInput(&use) && !productOf(op) &&
+                  !isContraction(op) && !op->hasAttr(deviceAttr) &&
+                  op.getMatchingIndexingMap(&use).isProjectedPermutation();
+         });
+}
+
 /// Memory that nothing has been written to, as far as the op can tell whose destination it is: what
 /// plim-view-slices made part of something larger, too.
 bool isMemory(Operation *op) {
@@ -207,7 +220,10 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     }
   }
 
-  bool isCheap(Operation *op) const { return ::isCheap(op, inlineConstantBytes); }
+  bool isCheap(Operation *op) const {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    return ::isCheap(op, inlineConstantBytes) || (slice && fuseForCaches && isReadInPlace(slice));
+  }
 
   /// A fill that only dispatches use is copied into them and needs none of its own.
   bool isUnusedCheap(Operation *op, const llvm::SmallPtrSet<Operation *, 16> &taken) const {
