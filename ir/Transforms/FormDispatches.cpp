@@ -87,17 +87,24 @@ bool isView(tensor::ExtractSliceOp slice) {
   return isDenseSlice(slice, slice.getSourceType()) && isForDispatches(slice);
 }
 
-/// Do all ops that use the slice read it element by element, as well where it is as from a copy: along what lies side by side?
+/// Do all ops that use the slice read it once, or as well where it is as from a copy: along what lies side by side?
 bool isReadInPlace(tensor::ExtractSliceOp slice) {
   const int64_t last = slice.getSourceType().getRank() - 1;
-  return last >= 0 && !slice.getDroppedDims().test(unsigned(last)) &&
-         isOneInteger(slice.getMixedStrides()[size_t(last)]) &&
-         llvm::all_of(slice->getUses(), [](OpOperand &use) {
-           auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
-           return op && op.hasPureTensorSemantics() && op.isDpsInput(&use) && !productOf(op) &&
-                  !isContraction(op) && !op->hasAttr(deviceAttr) &&
-                  op.getMatchingIndexingMap(&use).isProjectedPermutation();
-         });
+  if (last < 0 || isView(slice))
+    return false;
+  const bool liesSideBySide = !slice.getDroppedDims().test(unsigned(last)) &&
+                              isOneInteger(slice.getMixedStrides()[size_t(last)]);
+  return llvm::all_of(slice->getUses(), [&](OpOperand &use) {
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner()))
+      return use == insert.getSourceMutable();
+    auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    if (!op || !op.hasPureTensorSemantics() || !op.isDpsInput(&use) || isContraction(op) ||
+        productOf(op) || op->hasAttr(deviceAttr))
+      return false;
+    const AffineMap map = op.getMatchingIndexingMap(&use);
+    return (op.getNumReductionLoops() == 0 && map.isPermutation()) ||
+           (liesSideBySide && map.isProjectedPermutation());
+  });
 }
 
 /// Memory that nothing has been written to, as far as the op can tell whose destination it is: what

@@ -364,8 +364,8 @@ func.func @attention(%q: tensor<12x128x64xf32>, %k: tensor<12x64x256xf32>, %v: t
 //       CHECK:   plim.dispatch @layers_contraction_1
 //       CHECK:   plim.dispatch @layers_contraction_2
 //       CHECK:   plim.dispatch @layers_contraction_3
-//       CHECK:   plim.dispatch @layers_elementwise_5
-//       CHECK:   plim.dispatch @layers_contraction_7
+//       CHECK:   plim.dispatch @layers_elementwise_4
+//       CHECK:   plim.dispatch @layers_contraction_6
 func.func @layers(%x: tensor<128x768xf32>, %a: tensor<768x1024xf32>, %b: tensor<1024x64xf32>, %c: tensor<64x512xf32>, %d: tensor<512x384xf32>)
     -> (tensor<128x384xf32>, tensor<4x8xf32>, tensor<128x64xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -474,4 +474,46 @@ func.func @split(%x: tensor<?xf32>, %chunks: index, %whole: index, %e: tensor<?x
     linalg.yield %t : f32
   } -> tensor<?xf32>
   return %n : tensor<?xf32>
+}
+
+// -----
+
+// Slices are read where they are by what goes over their elements, and by what inserts them elsewhere.
+// CHECK-LABEL: func.func @stencil(
+//       CHECK:   plim.dispatch @stencil_elementwise_0 ins(%arg0, %arg2 : tensor<?x64xf32>, index)
+//       CHECK:   plim.dispatch @stencil_reduction_1 ins(%arg0 : tensor<?x64xf32>)
+//       CHECK:   plim.dispatch @stencil_insert_slice_2
+//   CHECK-NOT:   plim.dispatch
+//       CHECK:   return
+func.func @stencil(%x: tensor<?x64xf32>, %y: tensor<8x64xf32>, %n: index) -> (tensor<?x31xf32>, tensor<9xf32>, tensor<8x64xf32>) {
+  %left = tensor.extract_slice %x[1, 0] [%n, 31] [1, 1] : tensor<?x64xf32> to tensor<?x31xf32>
+  %right = tensor.extract_slice %x[2, 1] [%n, 31] [2, 2] : tensor<?x64xf32> to tensor<?x31xf32>
+  %e = tensor.empty(%n) : tensor<?x31xf32>
+  %r = linalg.add ins(%left, %right : tensor<?x31xf32>, tensor<?x31xf32>) outs(%e : tensor<?x31xf32>) -> tensor<?x31xf32>
+  %part = tensor.extract_slice %x[0, 3] [9, 31] [1, 1] : tensor<?x64xf32> to tensor<9x31xf32>
+  %zero = arith.constant dense<0.0> : tensor<9xf32>
+  %s = linalg.reduce { arith.addf } ins(%part : tensor<9x31xf32>) outs(%zero : tensor<9xf32>) dimensions = [1]
+  %column = tensor.extract_slice %x[0, 5] [8, 1] [1, 1] : tensor<?x64xf32> to tensor<8x1xf32>
+  %i = tensor.insert_slice %column into %y[0, 7] [8, 1] [1, 1] : tensor<8x1xf32> into tensor<8x64xf32>
+  return %r, %s, %i : tensor<?x31xf32>, tensor<9xf32>, tensor<8x64xf32>
+}
+
+// Not by products, nor more than once where every other element counts, nor if somebody else needs them.
+// CHECK-LABEL: func.func @copies(
+//       CHECK:   plim.dispatch @copies_extract_slice_0
+//       CHECK:   plim.dispatch @copies_contraction_1
+//       CHECK:   plim.dispatch @copies_extract_slice_2
+//       CHECK:   plim.dispatch @copies_reduction_3
+//       CHECK:   plim.dispatch @copies_extract_slice_4
+//       CHECK:   plim.dispatch @copies_elementwise_5
+func.func @copies(%x: tensor<64x64xf32>, %m: tensor<32x32xf32>, %v: tensor<32xf32>)
+    -> (tensor<32x32xf32>, tensor<32xf32>, tensor<32x32xf32>, tensor<32x32xf32>) {
+  %e = tensor.empty() : tensor<32x32xf32>
+  %a = tensor.extract_slice %x[1, 1] [32, 32] [1, 1] : tensor<64x64xf32> to tensor<32x32xf32>
+  %p = linalg.matmul ins(%a, %m : tensor<32x32xf32>, tensor<32x32xf32>) outs(%m : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %b = tensor.extract_slice %x[0, 0] [32, 32] [1, 2] : tensor<64x64xf32> to tensor<32x32xf32>
+  %q = linalg.reduce { arith.addf } ins(%b : tensor<32x32xf32>) outs(%v : tensor<32xf32>) dimensions = [1]
+  %c = tensor.extract_slice %x[2, 2] [32, 32] [1, 1] : tensor<64x64xf32> to tensor<32x32xf32>
+  %r = linalg.exp ins(%c : tensor<32x32xf32>) outs(%e : tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %p, %q, %r, %c : tensor<32x32xf32>, tensor<32xf32>, tensor<32x32xf32>, tensor<32x32xf32>
 }
