@@ -62,10 +62,9 @@ private:
   scf::ValueVector row(OpBuilder &b, ValueRange outer, ValueRange results) {
     const Location at = op.getLoc();
     SmallVector<Value> carried(results);
-    for (auto [value, start] : llvm::zip(carried, neutral))
-      if (start)
-        value = arith::ConstantOp::create(
-            b, at, DenseElementsAttr::get(VectorType::get(rows.width, start.getType()), start));
+    for (auto [i, value] : llvm::enumerate(carried))
+      if (neutral[i])
+        value = neutralVector(b, i, rows.width);
     rows.buildAlong(
         b, outer, carried,
         [&](OpBuilder &body, ValueRange indices, int64_t size, Value mask, ValueRange values) {
@@ -82,6 +81,13 @@ private:
             tensor::InsertOp::create(b, at, combine(b, i, before, carried[i]), results[i], place);
       }
     return scf::ValueVector(carried.begin(), carried.end());
+  }
+
+  /// Accumulators of a result that nothing has been added to.
+  Value neutralVector(OpBuilder &b, size_t result, int64_t size) {
+    const TypedAttr start = neutral[result];
+    return arith::ConstantOp::create(
+        b, op.getLoc(), DenseElementsAttr::get(VectorType::get(size, start.getType()), start));
   }
 
   SmallVector<Value> iteration(OpBuilder &b, ValueRange indices, int64_t size, Value mask,
@@ -136,6 +142,15 @@ private:
     for (auto [i, value] : llvm::enumerate(carried)) {
       if (!combiners[i])
         continue;
+      // LLVM makes vpdpbusd and vpsadbw of sums of products and differences of bytes, and loses all elements but those of the last
+      // half where vectors become shorter on the way (X86ISelLowering counts the steps by the shortest).
+      if (isa<arith::AddIOp>(combiners[i])) {
+        Value sum = vector::ReductionOp::create(b, at, vector::CombiningKind::ADD, value);
+        value = to == 1 ? sum
+                        : vector::InsertOp::create(b, at, sum, neutralVector(b, i, to), int64_t(0))
+                              .getResult();
+        continue;
+      }
       for (int64_t size = from; size > to; size /= 2) {
         auto half = [&](int64_t offset) -> Value {
           return vector::ExtractStridedSliceOp::create(b, at, value, offset, size / 2, int64_t(1));

@@ -6,6 +6,8 @@ import pytest
 
 import plimsoll as pl
 
+from hosts import HOSTS
+
 TYPES = {"f32": (np.float32, 2e-5), "f64": (np.float64, 1e-13), "f16": (np.float16, 4e-3)}
 # Fewer than a vector, around one, around several at a time, with every kind of rest.
 LENGTHS = [1, 3, 4, 7, 8, 15, 16, 17, 31, 50, 63, 64, 65, 100, 127, 128, 129, 257, 768]
@@ -166,3 +168,48 @@ def test_not_a_number():
         np.testing.assert_array_equal(np.signbit(np.asarray(row_max(zeros))), True)
         np.fill_diagonal(zeros, 0.0)
         np.testing.assert_array_equal(np.signbit(np.asarray(row_max(zeros))), False)
+
+
+BYTES = """
+func.func @main(%x: tensor<3x{length}xi8>, %y: tensor<3x{length}xi8>) -> tensor<3x{sum}> {{
+  %c = arith.constant 0 : {sum}
+  %e = tensor.empty() : tensor<3x{sum}>
+  %z = linalg.fill ins(%c : {sum}) outs(%e : tensor<3x{sum}>) -> tensor<3x{sum}>
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                        iterator_types = ["parallel", "reduction"]}}
+      ins(%x, %y : tensor<3x{length}xi8>, tensor<3x{length}xi8>) outs(%z : tensor<3x{sum}>) {{
+  ^bb0(%a: i8, %b: i8, %s: {sum}):
+    %u = arith.{left} %a : i8 to {sum}
+    %v = arith.{right} %b : i8 to {sum}
+    {body}
+    %q = arith.addi %s, %p : {sum}
+    linalg.yield %q : {sum}
+  }} -> tensor<3x{sum}>
+  return %r : tensor<3x{sum}>
+}}"""
+OF_BYTES = {
+    "product": ("%p = arith.muli %u, %v : {0}", lambda u, v: u * v),
+    "difference": ("%d = arith.subi %u, %v : {0}\n    %n = arith.subi %c, %d : {0}\n    %p = arith.maxsi %d, %n : {0}", lambda u, v: abs(u - v)),
+    "selected": ("%d = arith.subi %u, %v : {0}\n    %n = arith.subi %c, %d : {0}\n    %g = arith.cmpi sgt, %d, %c : {0}\n"
+                 "    %p = arith.select %g, %d, %n : {0}", lambda u, v: abs(u - v)),
+    "sum": ("%p = arith.addi %u, %v : {0}", lambda u, v: u + v),
+}
+
+
+@pytest.mark.parametrize("body", OF_BYTES)
+@pytest.mark.parametrize("target", HOSTS)
+def test_bytes(target, body):
+    """Processors have instructions that add products and differences of bytes; LLVM loses terms of some."""
+    engine = pl.Engine(target=target, threads=1)
+    random = np.random.default_rng(14)
+    lines, reference = OF_BYTES[body]
+    wide = {"extsi": lambda x: x.astype(np.int64), "extui": lambda x: x.view(np.uint8).astype(np.int64)}
+    for length in [5, 16, 32, 64, 77, 128, 256]:
+        x, y = random.integers(-128, 128, (2, 3, length)).astype(np.int8)
+        for sum_type in (np.int16, np.int32, np.int64):
+            for left in wide:
+                for right in wide:
+                    name = f"i{8 * np.dtype(sum_type).itemsize}"
+                    source = BYTES.format(length=length, sum=name, left=left, right=right, body=lines.format(name))
+                    want = reference(wide[left](x), wide[right](y)).sum(axis=1).astype(sum_type)
+                    np.testing.assert_array_equal(np.asarray(engine.loads(source).main(x, y)), want, err_msg=f"{length} {name} {left} {right}")
