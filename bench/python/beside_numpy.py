@@ -57,6 +57,28 @@ def gelu(x):
     return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
 
 
+def plus(x, y):
+    return x + y
+
+
+def five_points(x):
+    return x[1:-1, 1:-1] * 0.5 + (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) * 0.125
+
+
+def pool(x):
+    return np.maximum(np.maximum(x[::2, ::2], x[1::2, ::2]), np.maximum(x[::2, 1::2], x[1::2, 1::2]))
+
+
+def gate(x):
+    half = x.shape[1] // 2
+    return x[:, :half] / (1 + np.exp(-x[:, half:]))
+
+
+def halves(x):
+    half = x.shape[1] // 2
+    return np.concatenate([x[:, half:], x[:, :half]], axis=1)
+
+
 def normalise(x):
     return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
 
@@ -139,10 +161,15 @@ def jits(random, first):
     for function, shapes in ((softmax, [(8, 16), (64, 1024), (4096, 1024)]),
                              (relu, [(8, 16), (64, 1024), (4096, 4096)]),
                              (gelu, [(8, 16), (64, 1024), (4096, 4096)]),
+                             (plus, [(64, 1024), (4096, 4096)]),
+                             (five_points, [(64, 1024), (1000, 1000), (4096, 4096)]),
+                             (pool, [(1000, 1000)]), (gate, [(1000, 1000)]), (halves, [(1000, 1000)]),
                              (normalise, [(8, 16), (64, 1024), (4096, 1024)]),
                              (order, [(1, 100_000), (64, 1024), (4096, 16)])):
         for shape in shapes:
             arrays = [random.standard_normal(shape).astype(np.float32)]
+            if function is plus:
+                arrays.append(random.standard_normal(shape).astype(np.float32))
             if function is relu:
                 arrays += [random.standard_normal(shape[1]).astype(np.float32) for _ in range(2)]
             uses_workers = np.prod(shape) > 1000 and function is not order
