@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Random products and convolutions, compiled for a processor that is not here, run by qemu and compared with NumPy.
+"""Random products, convolutions and ops over elements, compiled for a processor that is not here, run by qemu and compared with NumPy.
 
   PYTHONPATH=build/python tests/cross/run.py --bin build/bin --sysroot /usr/aarch64-linux-gnu [--target TAG] [--bits N] [--seed N] [--count N]
 
-Those of tests/random, without parameters: objects of the artifact are linked with runtime.c, whose main() makes one call.
+Those of tests/random, without parameters, and those of elements.py: objects of the artifact are linked with runtime.c, whose main() makes one call.
 Exit status 1 if any was wrong; its source is printed.
 """
 import argparse
@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE.parent / "random"))
 
 from contractions import Contraction  # noqa: E402
 from convolutions import Convolution  # noqa: E402
+from elements import Elements  # noqa: E402
 from products import TYPES  # noqa: E402
 
 MOST = 3e6  # products, which an emulator takes a second for
@@ -93,7 +94,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(arguments, pathlib.Path(folder))
         while done < arguments.count:
-            case = (Contraction if done % 2 else Convolution)(rng)
+            case = (Contraction, Convolution, Elements)[done % 3](rng)
             if np.prod([float(size) for size in case.sizes.values()]) > MOST:
                 continue
             case.parameters = {}
