@@ -39,6 +39,10 @@ struct TileInsertions : plim::ir::impl::PlimTileInsertionsBase<TileInsertions> {
     function.walk([&](bufferization::MaterializeInDestinationOp write) {
       insert = write.getSource().getDefiningOp<tensor::InsertSliceOp>();
     });
+    // What is computed where it is inserted is tiled already.
+    if (insert &&
+        isa_and_nonnull<linalg::LinalgOp, scf::ForallOp>(insert.getSource().getDefiningOp()))
+      return;
     if (!insert || !insert->hasOneUse() || !insert.hasUnitStride() ||
         insert.getSourceType().getRank() != insert.getDestType().getRank())
       return;

@@ -117,7 +117,11 @@ void plim::ir::fuseInitializer(RewriterBase &rewriter, linalg::LinalgOp tiled,
 linalg::LinalgOp plim::ir::writtenBy(func::FuncOp function) {
   llvm::SetVector<Operation *> sources;
   function.walk([&](bufferization::MaterializeInDestinationOp write) {
-    sources.insert(write.getSource().getDefiningOp());
+    Operation *source = write.getSource().getDefiningOp();
+    // Computed where it is inserted (plim-form-dispatches).
+    if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(source))
+      source = insert.getSource().getDefiningOp();
+    sources.insert(source);
   });
   return sources.size() == 1 ? dyn_cast_or_null<linalg::LinalgOp>(sources.front())
                              : linalg::LinalgOp();

@@ -45,6 +45,8 @@ struct Cluster {
   DenseMap<Operation *, LoopMap> loops;
   /// Parallel loops of the root that can be tiled without computing anything twice.
   llvm::SmallBitVector tileable;
+  /// Where the root's result is inserted, if it is computed there.
+  tensor::InsertSliceOp insert;
 };
 
 bool isContraction(linalg::LinalgOp op) {
@@ -215,15 +217,16 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       for (Operation *op : llvm::reverse(ops)) {
         if (taken.contains(op) || !isRoot(op) || isUnusedCheap(op, taken))
           continue;
-        clusters.push_back(grow(op));
+        clusters.push_back(growInto(op));
         taken.insert_range(clusters.back().ops);
+        taken.insert(op);
       }
       for (Cluster &cluster : llvm::reverse(clusters))
         outline(function, cluster, index++, symbols);
       // What was copied into dispatches may have no other use.
-      for (Operation *op : llvm::reverse(ops))
-        if (!taken.contains(op) && isOpTriviallyDead(op))
-          op->erase();
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+        if (isOpTriviallyDead(&op))
+          op.erase();
     }
   }
 
@@ -237,6 +240,62 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     return isCheap(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
              return taken.contains(user->getBlock()->getParentOp()) || taken.contains(user);
            });
+  }
+
+  /// What computes elements that are inserted, in parts of rows for example, computes them there, if it reads nothing of what it is
+  /// inserted into: that would be copied first.
+  Cluster growInto(Operation *root) {
+    auto insert = dyn_cast<tensor::InsertSliceOp>(root);
+    auto source = insert ? sourceOf(insert) : linalg::GenericOp();
+    if (!source || !fuseForCaches || !mayComputeWhereInserted(source, insert))
+      return grow(root);
+    llvm::SmallDenseSet<Value> versions = {insert.getDest()};
+    Value memory = insert.getDest();
+    while (auto before = memory.getDefiningOp<tensor::InsertSliceOp>())
+      versions.insert(memory = before.getDest());
+    if (Operation *op = memory.getDefiningOp(); op && !isMemory(op) && !isInitializer(op))
+      return grow(root);
+    auto isApart = [&](Value value) {
+      while (Operation *op = value.getDefiningOp()) {
+        if (!isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                 tensor::CastOp>(op))
+          break;
+        value = op->getOperand(0);
+      }
+      return !versions.contains(value);
+    };
+    Cluster cluster = grow(source);
+    for (Operation *op : cluster.ops) {
+      auto member = dyn_cast<linalg::LinalgOp>(op);
+      if (!member || isContraction(member) || productOf(member) ||
+          !llvm::all_of(member.getDpsInputs(), isApart))
+        return grow(root);
+    }
+    cluster.insert = insert;
+    ++fused;
+    return cluster;
+  }
+
+  /// What computes the elements that are inserted, with more dimensions of one element perhaps.
+  static linalg::GenericOp sourceOf(tensor::InsertSliceOp insert) {
+    Value value = insert.getSource();
+    while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()) &&
+           value.hasOneUse())
+      value = value.getDefiningOp()->getOperand(0);
+    return value.getDefiningOp<linalg::GenericOp>();
+  }
+
+  static bool mayComputeWhereInserted(linalg::GenericOp source, tensor::InsertSliceOp insert) {
+    auto type = cast<RankedTensorType>(source->getResultTypes().front());
+    return source.hasPureTensorSemantics() && source->hasOneUse() &&
+           (type == insert.getSourceType() ||
+            (type.hasStaticShape() && isRankReducedType(insert.getSourceType(), type) ==
+                                          SliceVerificationResult::Success)) &&
+           source->getBlock() == insert->getBlock() && source->getNumResults() == 1 &&
+           source.getNumReductionLoops() == 0 && !source->hasAttr(deviceAttr) &&
+           source.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() && insert.hasUnitStride() &&
+           insert.getSourceType().getRank() == insert.getDestType().getRank() &&
+           !isInitializer(insert.getDest().getDefiningOp());
   }
 
   Cluster grow(Operation *root) {
@@ -426,12 +485,18 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   void outline(func::FuncOp function, Cluster &cluster, unsigned index, SymbolTable &symbols) {
     Operation *root = cluster.root;
     Location loc = root->getLoc();
-    OpBuilder builder(root);
+    // What the dispatch stands for.
+    Operation *written = cluster.insert ? cluster.insert.getOperation() : root;
+    OpBuilder builder(written);
 
     // Destinations: one for each result, from the op's own or fresh.
     SmallVector<Value> outputs;
     auto destinationOp = dyn_cast<DestinationStyleOpInterface>(root);
-    for (OpResult result : root->getResults()) {
+    for (OpResult result : written->getResults()) {
+      if (cluster.insert) {
+        outputs.push_back(cluster.insert.getDest());
+        continue;
+      }
       if (destinationOp) {
         outputs.push_back(destinationOf(destinationOp.getTiedOpOperand(result)->get()));
         continue;
@@ -492,6 +557,12 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       llvm::SetVector<Value> needed;
       needed.insert_range(op->getOperands());
       getUsedValuesDefinedAbove(op->getRegions(), needed);
+      if (op == root && cluster.insert) {
+        for (OpFoldResult number : llvm::concat<OpFoldResult>(cluster.insert.getMixedOffsets(),
+                                                              cluster.insert.getMixedSizes()))
+          if (auto value = dyn_cast<Value>(number))
+            needed.insert(value);
+      }
       for (Value value : needed) {
         if (auto *definer = value.getDefiningOp(); definer && cluster.ops.contains(definer))
           continue;
@@ -503,7 +574,27 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       }
       IRMapping rootMapping = mapping;
       Operation *clone = nullptr;
-      if (destinationOp) {
+      if (cluster.insert) {
+        placeholders.push_back(placeholderFor(bodyBuilder, loc, outputs[0].getType()));
+        auto known = [&](ArrayRef<OpFoldResult> numbers) {
+          return llvm::map_to_vector(numbers, [&](OpFoldResult number) -> OpFoldResult {
+            auto value = dyn_cast<Value>(number);
+            return value ? OpFoldResult(mapping.lookup(value)) : number;
+          });
+        };
+        const SmallVector<OpFoldResult> offsets = known(cluster.insert.getMixedOffsets()),
+                                        sizes = known(cluster.insert.getMixedSizes()),
+                                        strides = cluster.insert.getMixedStrides();
+        Value part = tensor::ExtractSliceOp::create(
+            bodyBuilder, loc, cast<RankedTensorType>(root->getResultTypes().front()),
+            placeholders[0], offsets, sizes, strides);
+        clone = bodyBuilder.clone(*root, rootMapping);
+        clone->removeDiscardableAttr(splitAttr);
+        cast<DestinationStyleOpInterface>(clone).getDpsInitsMutable()[0].set(part);
+        Value whole = tensor::InsertSliceOp::create(bodyBuilder, loc, clone->getResult(0),
+                                                    placeholders[0], offsets, sizes, strides);
+        func::ReturnOp::create(bodyBuilder, loc, whole);
+      } else if (destinationOp) {
         // The destination of the root is the output, refilled if it was filled.
         SmallVector<Value> inits;
         for (auto [result, output] : llvm::zip(root->getResults(), outputs)) {
@@ -541,16 +632,25 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     }
     dropUnusedInputs(body, inputs);
     body.setFunctionType(
-        builder.getFunctionType(entry->getArgumentTypes(), TypeRange(root->getResultTypes())));
+        builder.getFunctionType(entry->getArgumentTypes(), TypeRange(written->getResultTypes())));
 
-    auto dispatch = DispatchOp::create(builder, loc, TypeRange(root->getResultTypes()),
+    auto dispatch = DispatchOp::create(builder, loc, TypeRange(written->getResultTypes()),
                                        FlatSymbolRefAttr::get(body.getSymNameAttr()), inputs,
                                        outputs, ArrayAttr());
     if (Attribute device = root->getDiscardableAttr(deviceAttr))
       dispatch->setAttr(deviceAttr, device);
     if (isa<linalg::CopyOp>(root))
       dispatch->setAttr(copyAttr, builder.getUnitAttr());
-    root->replaceAllUsesWith(dispatch.getResults());
+    written->replaceAllUsesWith(dispatch.getResults());
+    if (cluster.insert) {
+      Operation *reshape = cluster.insert.getSource().getDefiningOp();
+      cluster.insert.erase();
+      while (reshape != root) {
+        Operation *before = reshape->getOperand(0).getDefiningOp();
+        reshape->erase();
+        reshape = before;
+      }
+    }
     for (Operation *op : llvm::reverse(ordered))
       op->erase();
     ++dispatches;

@@ -484,7 +484,8 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     at least as many elements as the filters: each workgroup makes its part (`plim-tile-borders`). Fills and copies that make destinations, empty
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. So are slices that are only read element by element or inserted elsewhere: those that lie side by side along their
-    last dimension, and others that are read once. A product has a copy of its own. Slices whose elements lie next to each other are views of what they are slices of, and so are
+    last dimension, and others that are read once. A product has a copy of its own. An elementwise op whose result is inserted into
+    something that it does not read, nor an older version of it, is computed there. Slices whose elements lie next to each other are views of what they are slices of, and so are
     the results that ops write into such a slice.
 
     Halves of a reduction that `plim-split-reductions` has split join nothing that would take workgroups from them, or lose its own.

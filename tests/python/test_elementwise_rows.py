@@ -108,6 +108,14 @@ SLICES = {
     "a product": lambda x: x[:9, 1:8] @ x[1:8, :9],
     "of a slice": lambda x: x[1:][2:, 1:] - x[3:, :-1],
     "of what is computed": lambda x: (x * x)[1:, 1:] + (x * x)[:-1, :-1],
+    "turned in pairs": lambda x: np.concatenate([x[:, :5] * np.float32(2) - x[:, 5:10], x[:, 5:10] * np.float32(2) + x[:, :5]], axis=1),
+    "computed in columns": lambda x: np.concatenate([x * x, x[:, ::2] - x[:, :1], x[:, 3:4]], axis=1),
+    "side by side": lambda x: np.stack([x * x, x + x, x], axis=-1),
+    "in the middle": lambda x: np.stack([x[1:] * x[:-1], x[1:]], axis=1),
+    "behind each other": lambda x: np.stack([x * x, x - x[:1]], axis=0),
+    "of sums": lambda x: np.stack([x.sum(axis=1), x.max(axis=1) + x[:, 0]], axis=1),
+    "expressions beside": lambda x: np.concatenate([x - x.max(axis=1, keepdims=True), x.min(axis=1, keepdims=True) - x], axis=1),
+    "twice the same": lambda x: (lambda y: np.concatenate([y, y], axis=1))(x * x),
     "also as it is": lambda x: np.concatenate([x[1:], np.exp(x[1:] / 64)]),
 }
 
@@ -123,6 +131,75 @@ def test_slices(name, dtype):
             if dtype == np.int16 and name in ("five points", "also as it is"):
                 continue
             check(SLICES[name], engine, numbers(random, dtype, shape), tolerance=1e-5)
+
+
+INSERTED = """
+#id = affine_map<(i, j) -> (i, j)>
+func.func @main(%x: tensor<{0}x{1}xf32>, %y: tensor<{0}x{1}xf32>) -> {types} {{
+  %e = tensor.empty() : tensor<{0}x{2}xf32>
+{lines}
+}}"""
+
+
+def doubled(to, source, shift=0):
+    """%{to}: twice `shift` columns on of a matrix, of {2} columns."""
+    return f"""  %{to}s = tensor.extract_slice %{source}[0, {shift}] [{{0}}, {{2}}] [1, 1] : tensor<{{0}}x{{1}}xf32> to tensor<{{0}}x{{2}}xf32>
+  %{to} = linalg.generic {{{{indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}}}}
+      ins(%{to}s : tensor<{{0}}x{{2}}xf32>) outs(%e : tensor<{{0}}x{{2}}xf32>) {{{{
+  ^bb0(%p: f32, %o: f32):
+    %t = arith.addf %p, %p : f32
+    linalg.yield %t : f32
+  }}}} -> tensor<{{0}}x{{2}}xf32>"""
+
+
+def into(to, source, dest, at):
+    kinds = "tensor<{0}x{2}xf32> into tensor<{0}x{1}xf32>"
+    return f"  %{to} = tensor.insert_slice %{source} into %{dest}[0, {at}] [{{0}}, {{2}}] [1, 1] : {kinds}"
+
+
+def written(array, part, at):
+    result = array.copy()
+    result[:, at:at + part.shape[1]] = part
+    return result
+
+
+MATRIX = "tensor<{0}x{1}xf32>"
+# Lines, what is returned, and the same in NumPy; n columns are doubled.
+INSERTIONS = {
+    "into what is read": ([doubled("a", "x", 1), into("r", "a", "x", 3)], ["r"], lambda x, y, n: [written(x, 2 * x[:, 1:1 + n], 3)]),
+    "into another": ([doubled("a", "x", 1), into("r", "a", "y", 3)], ["r"], lambda x, y, n: [written(y, 2 * x[:, 1:1 + n], 3)]),
+    "into what is kept": ([doubled("a", "x", 1), into("r", "a", "y", 3)], ["r", "y"],
+                          lambda x, y, n: [written(y, 2 * x[:, 1:1 + n], 3), y]),
+    "one after the other": ([doubled("a", "x"), doubled("b", "x", 2), into("q", "a", "x", 2), into("r", "b", "q", 0)], ["r"],
+                            lambda x, y, n: [written(written(x, 2 * x[:, :n], 2), 2 * x[:, 2:2 + n], 0)]),
+    "of what was inserted": ([doubled("a", "x"), into("q", "a", "x", 2), doubled("b", "q", 1), into("r", "b", "q", 3)], ["r"],
+                             lambda x, y, n: (lambda q: [written(q, 2 * q[:, 1:1 + n], 3)])(written(x, 2 * x[:, :n], 2))),
+    "of an older version": ([doubled("a", "x"), into("q", "a", "y", 2), doubled("b", "y", 1), into("r", "b", "q", 3)], ["r", "q"],
+                            lambda x, y, n: (lambda q: [written(q, 2 * y[:, 1:1 + n], 3), q])(written(y, 2 * x[:, :n], 2))),
+    "computed before": ([doubled("b", "y", 1), doubled("a", "x"), into("q", "a", "y", 2), into("r", "b", "q", 3)], ["r"],
+                        lambda x, y, n: [written(written(y, 2 * x[:, :n], 2), 2 * y[:, 1:1 + n], 3)]),
+}
+
+
+@pytest.mark.parametrize("name", INSERTIONS)
+def test_insertions(name):
+    """Elements computed where they are inserted, or not, if what is inserted into is read."""
+    lines, results, reference = INSERTIONS[name]
+    random = np.random.default_rng(9)
+    for rows, columns, n in [(4, 9, 5), (70, 300, 200), (300, 1100, 900)]:
+        x, y = random.standard_normal((2, rows, columns)).astype(np.float32)
+        kinds = ", ".join(MATRIX for _ in results)
+        types = f"({kinds})".format(rows, columns)
+        body = [*lines, f"  return {', '.join(f'%{each}' for each in results)} : {kinds}"]
+        source = INSERTED.format(rows, columns, n, types=types, lines="\n".join(body).format(rows, columns, n))
+        want = reference(x, y, n)
+        for threads in (1, 2):
+            before = x.copy(), y.copy()
+            got = pl.Engine(threads=threads).loads(source).main(x, y)
+            for have, wanted in zip(got if len(results) > 1 else [got], want):
+                np.testing.assert_array_equal(np.asarray(have), wanted)
+            np.testing.assert_array_equal(x, before[0])
+            np.testing.assert_array_equal(y, before[1])
 
 
 SOURCE = """

@@ -517,3 +517,62 @@ func.func @copies(%x: tensor<64x64xf32>, %m: tensor<32x32xf32>, %v: tensor<32xf3
   %r = linalg.exp ins(%c : tensor<32x32xf32>) outs(%e : tensor<32x32xf32>) -> tensor<32x32xf32>
   return %p, %q, %r, %c : tensor<32x32xf32>, tensor<32xf32>, tensor<32x32xf32>, tensor<32x32xf32>
 }
+
+// -----
+
+// What is inserted is computed where it is inserted, with another rank too, but not if what it is inserted into is read, or an older
+// version of it.
+// CHECK-LABEL: func.func private @into_elementwise_0(
+//  CHECK-SAME:     %{{.*}}: tensor<8x31xf32>, %[[OUT:.*]]: tensor<8x64xf32>) -> tensor<8x64xf32>
+//       CHECK:   %[[PART:.*]] = tensor.extract_slice %[[OUT]][0, 7] [8, 31] [1, 1]
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}} outs(%[[PART]] :
+//       CHECK:   %[[ALL:.*]] = tensor.insert_slice %[[R]] into %[[OUT]][0, 7] [8, 31] [1, 1]
+//       CHECK:   return %[[ALL]]
+// CHECK-LABEL: func.func private @into_elementwise_1(
+//       CHECK:   tensor.extract_slice %{{.*}}[0, 0, 1] [8, 31, 1] [1, 1, 1] : tensor<8x31x2xf32> to tensor<8x31xf32>
+// CHECK-LABEL: func.func @into(
+//       CHECK:   plim.dispatch @into_elementwise_0 ins(%arg0 : {{.*}}) outs(%arg1 :
+//       CHECK:   plim.dispatch @into_elementwise_1
+//   CHECK-NOT:   plim.dispatch
+//       CHECK:   return
+#id = affine_map<(i, j) -> (i, j)>
+func.func @into(%x: tensor<8x31xf32>, %y: tensor<8x64xf32>, %z: tensor<8x31x2xf32>) -> (tensor<8x64xf32>, tensor<8x31x2xf32>) {
+  %e = tensor.empty() : tensor<8x31xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x31xf32>) outs(%e : tensor<8x31xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = arith.negf %p : f32
+    linalg.yield %q : f32
+  } -> tensor<8x31xf32>
+  %r = tensor.insert_slice %a into %y[0, 7] [8, 31] [1, 1] : tensor<8x31xf32> into tensor<8x64xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x31xf32>) outs(%e : tensor<8x31xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = arith.addf %p, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<8x31xf32>
+  %c = tensor.expand_shape %b [[0], [1, 2]] output_shape [8, 31, 1] : tensor<8x31xf32> into tensor<8x31x1xf32>
+  %s = tensor.insert_slice %c into %z[0, 0, 1] [8, 31, 1] [1, 1, 1] : tensor<8x31x1xf32> into tensor<8x31x2xf32>
+  return %r, %s : tensor<8x64xf32>, tensor<8x31x2xf32>
+}
+
+// CHECK-LABEL: func.func @updates(
+//       CHECK:   plim.dispatch @updates_elementwise_0
+//       CHECK:   plim.dispatch @updates_insert_slice_1
+//       CHECK:   plim.dispatch @updates_elementwise_2
+//       CHECK:   plim.dispatch @updates_insert_slice_3
+func.func @updates(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8x31xf32>
+  %part = tensor.extract_slice %x[0, 1] [8, 31] [1, 1] : tensor<8x64xf32> to tensor<8x31xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%part : tensor<8x31xf32>) outs(%e : tensor<8x31xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = arith.negf %p : f32
+    linalg.yield %q : f32
+  } -> tensor<8x31xf32>
+  %r = tensor.insert_slice %a into %x[0, 7] [8, 31] [1, 1] : tensor<8x31xf32> into tensor<8x64xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%part : tensor<8x31xf32>) outs(%e : tensor<8x31xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = arith.addf %p, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<8x31xf32>
+  %s = tensor.insert_slice %b into %r[0, 3] [8, 31] [1, 1] : tensor<8x31xf32> into tensor<8x64xf32>
+  return %s : tensor<8x64xf32>
+}
