@@ -187,7 +187,8 @@ linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) 
 struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<VectorizeElementwise> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function->hasAttr(dispatchFunctionAttr))
+    // An op that a kernel's author wrote on buffers may read what it has written.
+    if (!function->hasAttr(dispatchFunctionAttr) || function->hasAttr(mayAliasAttr))
       return;
     const Host host = hostOf(function);
     if (host.vectorBits == 0)

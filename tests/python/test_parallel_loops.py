@@ -413,3 +413,30 @@ def test_bounds_far_apart():
     begin = -(2**62) - 2**61
     x = on_all("%a: index, %b: index, %c: index, %x: memref<2xi64>", body, begin, 2**62 + 2**61, 2**62, np.zeros(2, np.int64))[3]
     assert list(x) == [3 * begin + 3 * 2**62, 3]
+
+
+def test_an_op_reads_what_it_has_written():
+    """Ops on overlapping buffers are loops, as their author wrote them: not vectors of what was there before."""
+    source = """
+#id = affine_map<(i) -> (i)>
+func.func @main(%a: memref<?x100xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %m = memref.dim %a, %c0 : memref<?x100xf32>
+  scf.parallel (%i) = (%c0) to (%m) step (%c1) {
+    %x = memref.subview %a[%i, 0] [1, 99] [1, 1] : memref<?x100xf32> to memref<99xf32, strided<[1], offset: ?>>
+    %y = memref.subview %a[%i, 1] [1, 99] [1, 1] : memref<?x100xf32> to memref<99xf32, strided<[1], offset: ?>>
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%x : memref<99xf32, strided<[1], offset: ?>>) outs(%y : memref<99xf32, strided<[1], offset: ?>>) {
+    ^bb0(%p: f32, %o: f32):
+      %q = arith.addf %p, %one : f32
+      linalg.yield %q : f32
+    }
+  }
+  return
+}"""
+    for threads in (1, 2):
+        x = np.zeros((3000, 100), np.float32)
+        pl.Engine(threads=threads).loads(source).main(x)
+        np.testing.assert_array_equal(x, np.broadcast_to(np.arange(100, dtype=np.float32), x.shape))
