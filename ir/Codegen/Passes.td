@@ -591,7 +591,8 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
 
     A result that is only written, and of which half would not fit into the last cache, is written with nontemporal stores, from the
     first element on that a line of the caches begins with. What uses operations for which there is a call for each element, divisions of
-    integers, elements that are looked up or lie apart, and floats of 8 bits, is left to plain loops.
+    integers, elements that are looked up or lie apart, and floats of 8 bits, is left to plain loops, and so is what is beside a product,
+    whose accumulators need the registers, or in the loop of a kernel, whose author may have it read what it has written.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

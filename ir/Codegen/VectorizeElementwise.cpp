@@ -187,8 +187,10 @@ linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) 
 struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<VectorizeElementwise> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    // An op that a kernel's author wrote on buffers may read what it has written.
-    if (!function->hasAttr(dispatchFunctionAttr) || function->hasAttr(mayAliasAttr))
+    // An op that a kernel's author wrote on buffers may read what it has written. Beside a product LLVM would keep constants of
+    // other loops in the registers that its accumulators need.
+    if (!function->hasAttr(dispatchFunctionAttr) || function->hasAttr(mayAliasAttr) ||
+        hasProduct(function))
       return;
     const Host host = hostOf(function);
     if (host.vectorBits == 0)
@@ -199,7 +201,7 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    int64_t bytes = 0;
+    int64_t bytes = 0; // of results that are written past the caches
     for (linalg::GenericOp op : ops) {
       op = collapseRows(rewriter, op);
       std::optional<ElementwiseRows> rows = ElementwiseRows::of(op, host);
@@ -220,6 +222,11 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
         function,
         StoresAttr::get(&getContext(),
                         (Twine(bytes) + " bytes are more than half the last cache").str()));
+  }
+
+  static bool hasProduct(func::FuncOp function) {
+    auto strategy = function->getAttrOfType<ArrayAttr>(strategyAttr);
+    return strategy && llvm::any_of(strategy, llvm::IsaPred<PanelsAttr>);
   }
 
   /// Bytes of an argument of the dispatch of which the buffer is a view, if it is only written; 0 for others, or where they are not known.

@@ -146,10 +146,23 @@ func.func private @others(%x: memref<64x64xi32>, %y: memref<64x64xi32>, %f: memr
   return
 }
 
-// Of a kernel's loop: it may read what it has written.
+// Beside a product, and in a kernel's loop: it may read what it has written.
+// CHECK-LABEL: func.func private @beside
+//       CHECK:   linalg.generic
 // CHECK-LABEL: func.func private @kernel
 //       CHECK:   linalg.generic
 //   CHECK-NOT: vector.
+func.func private @beside(%x: memref<64x64xf32>, %y: memref<64x64xf32>)
+    attributes {plim.dispatch_function, plim.strategy = [#plim.panels<panel = copied, rows = in_place, depth = [512], columns = 32, lines = 1, because = "">]} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x64xf32>) outs(%y : memref<64x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.negf %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
 func.func private @kernel(%x: memref<64x64xf32>, %y: memref<64x64xf32>) attributes {plim.dispatch_function, plim.may_alias} {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : memref<64x64xf32>) outs(%y : memref<64x64xf32>) {
