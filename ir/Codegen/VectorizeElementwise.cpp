@@ -25,7 +25,7 @@ using namespace plim::ir;
 namespace {
 
 /// Operations of a body that is worth a mask: what a mask costs is less than the body once more.
-constexpr int64_t manyOperations = 8;
+constexpr int64_t operationsWorthMask = 8;
 /// The fewest bytes of a row that are written past the caches: what is in front of the first line, and behind the last, costs more.
 constexpr int64_t leastStreamedBytes = 1024;
 
@@ -83,7 +83,7 @@ private:
     Value end = rows.endOfParts(b, start, rows.width);
     along(start, end, rows.width, /*isMasked=*/false, /*isAligned=*/streamed != nullptr);
     const std::optional<int64_t> length = getConstantIntValue(rows.length);
-    const bool isLong = llvm::range_size(*op.getBlock()) > manyOperations;
+    const bool isLong = llvm::range_size(*op.getBlock()) > operationsWorthMask;
     if (length && !streamed &&
         !(rows.hasMasks && isLong && llvm::popcount(uint64_t(*length % rows.lanes)) > 1)) {
       // The rest is known: each half of what is left of it, down to single elements.
@@ -115,6 +115,7 @@ private:
     Value address =
         arith::AddIOp::create(b, memref::ExtractAlignedPointerAsIndexOp::create(b, streamed->get()),
                               arith::MulIOp::create(b, element, number(bytes)));
+    // Elements are aligned to their size: buffers that are not are refused.
     Value toLine = arith::AndIOp::create(b, arith::SubIOp::create(b, number(0), address),
                                          number(cacheLineBytes - 1));
     return arith::MinUIOp::create(b, arith::DivUIOp::create(b, toLine, number(bytes)), rows.length);

@@ -89,7 +89,8 @@ bool isView(tensor::ExtractSliceOp slice) {
   return isDenseSlice(slice, slice.getSourceType()) && isForDispatches(slice);
 }
 
-/// Do all ops that use the slice read it once, or as well where it is as from a copy: along what lies side by side?
+/// Is a copy of the slice worth nothing: do all ops that use it read each of its elements once, or any number of times if its rows lie side
+/// by side?
 bool isReadInPlace(tensor::ExtractSliceOp slice) {
   const int64_t last = slice.getSourceType().getRank() - 1;
   if (last < 0 || isView(slice))
@@ -215,7 +216,9 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       llvm::SmallPtrSet<Operation *, 16> taken;
       SmallVector<Cluster> clusters;
       for (Operation *op : llvm::reverse(ops)) {
-        if (taken.contains(op) || !isRoot(op) || isUnusedCheap(op, taken))
+        if (isUnusedCheap(op, taken))
+          taken.insert(op); // by those that it is copied into
+        if (taken.contains(op) || !isRoot(op))
           continue;
         clusters.push_back(growInto(op));
         taken.insert_range(clusters.back().ops);
@@ -267,8 +270,10 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     Cluster cluster = grow(source);
     for (Operation *op : cluster.ops) {
       auto member = dyn_cast<linalg::LinalgOp>(op);
-      if (!member || isContraction(member) || productOf(member) ||
-          !llvm::all_of(member.getDpsInputs(), isApart))
+      llvm::SetVector<Value> read;
+      read.insert_range(op->getOperands());
+      getUsedValuesDefinedAbove(op->getRegions(), read);
+      if (!member || isContraction(member) || productOf(member) || !llvm::all_of(read, isApart))
         return grow(root);
     }
     cluster.insert = insert;
@@ -288,7 +293,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   static bool mayComputeWhereInserted(linalg::GenericOp source, tensor::InsertSliceOp insert) {
     auto type = cast<RankedTensorType>(source->getResultTypes().front());
     return source.hasPureTensorSemantics() && source->hasOneUse() &&
-           (type == insert.getSourceType() ||
+           // Between types that are not static a reshape may do anything.
+           (source->getResult(0) == insert.getSource() ||
             (type.hasStaticShape() && isRankReducedType(insert.getSourceType(), type) ==
                                           SliceVerificationResult::Success)) &&
            source->getBlock() == insert->getBlock() && source->getNumResults() == 1 &&

@@ -202,6 +202,36 @@ def test_insertions(name):
             np.testing.assert_array_equal(y, before[1])
 
 
+RESHAPED = """
+#id = affine_map<(i, j) -> (i, j)>
+func.func @main(%x: tensor<?x?xf32>, %a: index, %b: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = arith.addf %p, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?x?xf32>
+  %c = tensor.collapse_shape %r [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+  %s = tensor.expand_shape %c [[0, 1]] output_shape [%a, %b] : tensor<?xf32> into tensor<?x?xf32>
+  %d = tensor.empty(%a, %b) : tensor<?x?xf32>
+  %i = tensor.insert_slice %s into %d[0, 0] [%a, %b] [1, 1] : tensor<?x?xf32> into tensor<?x?xf32>
+  return %i : tensor<?x?xf32>
+}"""
+
+
+def test_another_shape_is_inserted():
+    """What is inserted has the type of what was computed, and other extents."""
+    function = pl.Engine(threads=1).loads(RESHAPED).main
+    x = np.arange(60, dtype=np.float32).reshape(4, 15)
+    for a, b in [(4, 15), (15, 4), (1, 60), (60, 1), (6, 10)]:
+        np.testing.assert_array_equal(np.asarray(function(x, a, b)), 2 * x.reshape(a, b))
+
+
 SOURCE = """
 func.func @main(%x: tensor<{0}x{1}xf32>, %w: tensor<{1}xf32>) -> tensor<{0}x{1}xf32> {{
   %c0 = arith.constant 0 : index

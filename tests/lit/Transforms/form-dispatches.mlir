@@ -576,3 +576,20 @@ func.func @updates(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
   %s = tensor.insert_slice %b into %r[0, 3] [8, 31] [1, 1] : tensor<8x31xf32> into tensor<8x64xf32>
   return %s : tensor<8x64xf32>
 }
+
+// -----
+
+// A fill that only a slice uses is repeated with the slice.
+// CHECK-LABEL: func.func @filled(
+//       CHECK:   plim.dispatch @filled_elementwise_0 ins(%arg0 :
+//   CHECK-NOT:   plim.dispatch
+//       CHECK:   return
+func.func @filled(%x: tensor<8x31xf32>) -> tensor<8x31xf32> {
+  %one = arith.constant 1.0 : f32
+  %w = tensor.empty() : tensor<64x64xf32>
+  %f = linalg.fill ins(%one : f32) outs(%w : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %part = tensor.extract_slice %f[2, 3] [8, 31] [1, 1] : tensor<64x64xf32> to tensor<8x31xf32>
+  %e = tensor.empty() : tensor<8x31xf32>
+  %r = linalg.add ins(%x, %part : tensor<8x31xf32>, tensor<8x31xf32>) outs(%e : tensor<8x31xf32>) -> tensor<8x31xf32>
+  return %r : tensor<8x31xf32>
+}
