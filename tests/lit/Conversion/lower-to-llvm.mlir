@@ -128,3 +128,31 @@ func.func @twenty_five(%a: memref<41xbf16>, %m: vector<41xi1>, %p: vector<41xbf1
   %s = vector.maskedload %a[%c0], %m, %p : memref<41xbf16>, vector<41xi1>, vector<41xbf16> into vector<41xbf16>
   return %r, %s : vector<25xbf16>, vector<41xbf16>
 }
+
+// Vectors of booleans too, behind masks.
+// CHECK-LABEL: llvm.func @masked_booleans(
+//       CHECK:   llvm.intr.masked.load {{.*}} -> vector<8xi8>
+//       CHECK:   llvm.intr.masked.store {{.*}} : vector<8xi8>, vector<8xi1> into !llvm.ptr
+func.func @masked_booleans(%a: memref<8xi1>, %b: memref<8xi1>, %m: vector<8xi1>) {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant dense<false> : vector<8xi1>
+  %x = vector.maskedload %a[%c0], %m, %none : memref<8xi1>, vector<8xi1>, vector<8xi1> into vector<8xi1>
+  vector.maskedstore %b[%c0], %m, %x : memref<8xi1>, vector<8xi1>, vector<8xi1>
+  return
+}
+
+// What is stored past the caches is there for everybody before a function ends.
+// CHECK-LABEL: llvm.func @nontemporal(
+//       CHECK:   llvm.store {{.*}} {nontemporal}
+//       CHECK:   llvm.fence seq_cst
+//  CHECK-NEXT:   llvm.return
+// CHECK-LABEL: llvm.func @temporal(
+//   CHECK-NOT:   llvm.fence
+func.func @nontemporal(%a: memref<8xf32>, %x: f32, %i: index) {
+  memref.store %x, %a[%i] {nontemporal = true} : memref<8xf32>
+  return
+}
+func.func @temporal(%a: memref<8xf32>, %x: f32, %i: index) {
+  memref.store %x, %a[%i] : memref<8xf32>
+  return
+}
