@@ -50,6 +50,10 @@ public:
   /// Replaces the op. `pastCaches` is the operand whose lines need not stay in the caches, or null.
   void vectorize(IRRewriter &rewriter, OpOperand *pastCaches) {
     streamed = pastCaches;
+    // Iterations depend on nothing: of many operations a few vectors fill the processor, and are less to compile. Stores past the caches
+    // are faster in a row.
+    if (isLong(op) && !streamed)
+      rows.width = std::min(rows.width, 2 * rows.lanes);
     rows.replaceByRows(rewriter, [&](OpBuilder &b, ValueRange outer, ValueRange) {
       row(b, outer);
       return scf::ValueVector();
@@ -58,6 +62,10 @@ public:
 
 private:
   explicit ElementwiseRows(const RowVectors &rows) : rows(rows), op(rows.op) {}
+
+  static bool isLong(linalg::LinalgOp op) {
+    return llvm::range_size(*op.getBlock()) > operationsWorthMask;
+  }
 
   void row(OpBuilder &b, ValueRange outer) {
     rows.loadInFront(b, outer);
@@ -83,9 +91,8 @@ private:
     Value end = rows.endOfParts(b, start, rows.width);
     along(start, end, rows.width, /*isMasked=*/false, /*isAligned=*/streamed != nullptr);
     const std::optional<int64_t> length = getConstantIntValue(rows.length);
-    const bool isLong = llvm::range_size(*op.getBlock()) > operationsWorthMask;
     if (length && !streamed &&
-        !(rows.hasMasks && isLong && llvm::popcount(uint64_t(*length % rows.lanes)) > 1)) {
+        !(rows.hasMasks && isLong(op) && llvm::popcount(uint64_t(*length % rows.lanes)) > 1)) {
       // The rest is known: each half of what is left of it, down to single elements.
       for (int64_t size = rows.lanes; size >= 1; size /= 2) {
         Value next = rows.endOfParts(b, start, size);

@@ -11,8 +11,7 @@ from hosts import HOSTS, with_small_caches
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 FLOATS = [np.float16, np.float32, np.float64]
 TYPES = [np.bool_, *INTEGERS, *FLOATS]
-SHAPES = [(0,), (1,), (15,), (16,), (17,), (63,), (64,), (65,), (1031,), (0, 7), (5, 0), (1, 1), (7, 1), (1, 7), (3, 8), (5, 13), (9, 31),
-          (4, 64), (13, 67), (31, 257), (257, 31), (2, 3, 5), (3, 1, 17), (4, 5, 64), (2, 3, 2, 9)]
+SHAPES = [(0,), (1,), (15,), (16,), (17,), (65,), (1031,), (0, 7), (5, 0), (7, 1), (3, 8), (5, 13), (4, 64), (31, 257), (2, 3, 5), (3, 1, 17)]
 ORDERS = {
     "dense": lambda a: a,
     "transposed": lambda a: a.T.copy().T,
@@ -127,7 +126,7 @@ def test_slices(name, dtype):
     random = np.random.default_rng(8)
     for threads in (1, 2):
         engine = pl.Engine(threads=threads)
-        for shape in [(11, 13), (40, 300), (300, 41), (64, 64)]:
+        for shape in [(11, 13), (300, 41)] if threads == 1 else [(40, 300)]:
             if dtype == np.int16 and name in ("five points", "also as it is"):
                 continue
             check(SLICES[name], engine, numbers(random, dtype, shape), tolerance=1e-5)
