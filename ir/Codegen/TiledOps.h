@@ -19,7 +19,7 @@ llvm::LogicalResult simplifyTiles(mlir::func::FuncOp function);
 void fuseInitializer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp tiled,
                      llvm::MutableArrayRef<mlir::LoopLikeOpInterface> loops);
 
-/// The op that computes all that a dispatch function writes; null if there is no such op of linalg.
+/// The op that computes all that a dispatch function writes, inserted into something perhaps; null if there is no such op of linalg.
 mlir::linalg::LinalgOp writtenBy(mlir::func::FuncOp function);
 
 /// The parallel loop that a dispatch function was made for (plim-outline-parallel-loops); null if it was made for something else.

@@ -142,8 +142,8 @@ private:
     for (auto [i, value] : llvm::enumerate(carried)) {
       if (!combiners[i])
         continue;
-      // LLVM makes vpdpbusd and vpsadbw of sums of products and differences of bytes, and loses all elements but those of the last
-      // half where vectors become shorter on the way (X86ISelLowering counts the steps by the shortest).
+      // LLVM makes vpdpbusd and vpsadbw of sums of products and differences of bytes, and loses terms where vectors become shorter on
+      // the way (X86ISelLowering counts the steps by the shortest).
       if (isa<arith::AddIOp>(combiners[i])) {
         Value sum = vector::ReductionOp::create(b, at, vector::CombiningKind::ADD, value);
         value = to == 1 ? sum
