@@ -221,6 +221,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
 
 void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions &options) {
   // 6.
+  manager.addPass(createPlimSeparateDestinations());
   manager.addPass(createPlimProtectPartialWrites());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

@@ -114,6 +114,12 @@ OpResult DispatchOp::getResultIn(OpOperand &output) {
   return getOperation()->getResult(output.getOperandNumber() - unsigned(getInputs().size()));
 }
 
+/// How many operands before this one are shaped.
+static size_t shapedBefore(OpOperand &operand) {
+  auto before = operand.getOwner()->getOperands().take_front(operand.getOperandNumber());
+  return size_t(llvm::count_if(before, [](Value v) { return isa<ShapedType>(v.getType()); }));
+}
+
 SmallVector<OpOperand *> DispatchOp::getBindings() {
   SmallVector<OpOperand *> bindings;
   for (OpOperand &operand : getOperation()->getOpOperands())
@@ -127,15 +133,19 @@ SmallVector<Value> DispatchOp::getScalars() {
 }
 
 Access DispatchOp::getAccess(OpOperand &binding) {
-  if (ArrayAttr accesses = getAccessesAttr()) {
-    size_t index = 0;
-    for (OpOperand *other : getBindings()) {
-      if (other == &binding)
-        return cast<AccessAttr>(accesses[index]).getValue();
-      ++index;
-    }
-  }
+  if (ArrayAttr accesses = getAccessesAttr())
+    return cast<AccessAttr>(accesses[shapedBefore(binding)]).getValue();
   return isOutput(binding) ? Access::ReadWrite : Access::ReadOnly;
+}
+
+/// All bindings, each with what the dispatch function does to it.
+static SmallVector<std::pair<OpOperand *, Access>> accessesOf(DispatchOp dispatch) {
+  SmallVector<std::pair<OpOperand *, Access>> accesses;
+  ArrayAttr known = dispatch.getAccessesAttr();
+  for (auto [i, binding] : llvm::enumerate(dispatch.getBindings()))
+    accesses.emplace_back(binding, known ? cast<AccessAttr>(known[i]).getValue()
+                                         : dispatch.getAccess(*binding));
+  return accesses;
 }
 
 LogicalResult DispatchOp::verify() {
@@ -216,10 +226,9 @@ void DispatchOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCo
 
 void DispatchOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  for (OpOperand *binding : getBindings()) {
+  for (auto [binding, access] : accessesOf(*this)) {
     if (!isa<MemRefType>(binding->get().getType()))
       continue;
-    Access access = getAccess(*binding);
     if (access != Access::WriteOnly)
       effects.emplace_back(MemoryEffects::Read::get(), binding);
     if (access != Access::ReadOnly)
@@ -238,13 +247,7 @@ struct HostResource : SideEffects::Resource::Base<HostResource> {
 } // namespace
 
 Access CallOp::getAccess(OpOperand &operand) {
-  size_t index = 0;
-  for (OpOperand &other : getOperation()->getOpOperands()) {
-    if (&other == &operand)
-      break;
-    index += isa<ShapedType>(other.get().getType());
-  }
-  return cast<AccessAttr>(getAccesses()[index]).getValue();
+  return cast<AccessAttr>(getAccesses()[shapedBefore(operand)]).getValue();
 }
 
 bool ExternalOp::isOpenResult(unsigned index) {
@@ -342,10 +345,13 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 void CallOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  size_t shaped = 0;
   for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<ShapedType>(operand.get().getType()))
+      continue;
+    const Access access = cast<AccessAttr>(getAccesses()[shaped++]).getValue();
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    Access access = getAccess(operand);
     if (access != Access::WriteOnly)
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
     if (access != Access::ReadOnly)
@@ -408,21 +414,25 @@ LogicalResult ScheduleOp::verify() {
                                << ", which does not come before it";
   }
   SmallVector<uint64_t> before = closureOf(getPredecessorSets());
-  for (size_t i = 0; i < dispatches.size(); ++i)
-    for (size_t j = 0; j < i; ++j) {
-      if (before[i] >> j & 1)
-        continue;
-      DispatchOp dispatch = dispatches[i], other = dispatches[j];
-      for (OpOperand *binding : dispatch.getBindings())
-        for (OpOperand *others : other.getBindings())
-          if (binding->get() == others->get() &&
-              (dispatch.getAccess(*binding) != Access::ReadOnly ||
-               other.getAccess(*others) != Access::ReadOnly))
-            return dispatch.emitOpError() << "shares binding #" << binding->getOperandNumber()
-                                          << " with another dispatch of plim.schedule that it does "
-                                             "not wait for, and one of "
-                                          << "them writes it";
+  DenseMap<Value, std::pair<uint64_t, uint64_t>>
+      users; // the dispatches that bind it, and those that write it
+  for (auto [i, dispatch] : llvm::enumerate(dispatches)) {
+    const auto bindings = accessesOf(dispatch);
+    for (auto [binding, access] : bindings) {
+      auto [all, writers] = users.lookup(binding->get());
+      if ((access == Access::ReadOnly ? writers : all) & ~before[i])
+        return dispatch.emitOpError()
+               << "shares binding #" << binding->getOperandNumber()
+               << " with another dispatch of plim.schedule that it does not wait for, and one of "
+                  "them writes it";
     }
+    for (auto [binding, access] : bindings) {
+      auto &[all, writers] = users[binding->get()];
+      all |= uint64_t(1) << i;
+      if (access != Access::ReadOnly)
+        writers |= uint64_t(1) << i;
+    }
+  }
   return success();
 }
 

@@ -17,6 +17,11 @@ using namespace mlir;
 
 namespace {
 
+/// The most that one op reads: each is a stream of memory with a register for its address.
+constexpr size_t mostOperands = 32;
+/// The most ops of a body: what is longer costs more to compile, and gains nothing from being one.
+constexpr size_t mostOps = 256;
+
 struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     forgetDestinations();
@@ -57,6 +62,8 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     });
   }
 
+  static size_t bodySize(linalg::LinalgOp op) { return op.getBlock()->getOperations().size(); }
+
   static bool fusionPays(OpOperand &operand) {
     auto consumer = dyn_cast<linalg::LinalgOp>(operand.getOwner());
     auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
@@ -67,6 +74,11 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     for (OpOperand &init : producer.getDpsInitsMutable())
       if (producer.payloadUsesValueFromOperand(&init))
         return false;
+    llvm::SmallPtrSet<Value, 8> operands(llvm::from_range, consumer.getDpsInputs());
+    operands.erase(operand.get());
+    operands.insert_range(producer.getDpsInputs());
+    if (operands.size() > mostOperands || bodySize(consumer) + bodySize(producer) > mostOps)
+      return false;
     // A producer that was fused away stays until all is done, without uses.
     return llvm::count_if(producer->getUses(),
                           [](OpOperand &use) { return !isOpTriviallyDead(use.getOwner()); }) == 1;

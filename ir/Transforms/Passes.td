@@ -284,7 +284,8 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
     consumer is elementwise and reads every element of the producer once, the producer does not read
     its destination and has no other user. (Without that, upstream re-applies a producer that
     updates its destination, and evaluates one that feeds a contraction once per product.) An op whose
-    destination is a `plim.alloc` stays, with that destination, as it is.
+    destination is a `plim.alloc` stays, with that destination, as it is. An op reads at most 32 tensors and
+    has at most 256 ops in its body: longer chains become several.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
   let statistics = [Statistic<"fused", "fused", "producers fused">,
@@ -397,6 +398,26 @@ def PlimSplitReductions : Pass<"plim-split-reductions", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"splitOps", "split", "reductions split among workgroups">];
+}
+
+def PlimSeparateDestinations : Pass<"plim-separate-destinations"> {
+  let summary = "Give each op a destination of its own";
+  let description = [{
+    Elimination of common subexpressions leaves one `tensor.empty` for all ops whose results have the same shape. To bufferization
+    they are one buffer then, and it compares each read of it with each write for each op: the third power of the number of ops.
+    Apart they are buffers of their own, which the memory plan lays over each other where their lives allow it.
+
+    ```mlir
+    %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    %b = linalg.abs ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    // becomes
+    %f = tensor.empty() : tensor<8xf32>
+    %a = linalg.exp ins(%x : tensor<8xf32>) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+    %b = linalg.abs ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"separated", "separated", "destinations that were shared">];
 }
 
 def PlimProtectPartialWrites : Pass<"plim-protect-partial-writes"> {
