@@ -29,10 +29,11 @@ namespace {
 /// StatusCode::FailedPrecondition, the code of a failed assertion.
 constexpr int32_t assertionCode = 9;
 
-/// Which result an allocation is, and its type there.
+/// Which result of the call an allocation is, its type there, and the views of all results.
 struct Result {
   int64_t index;
   MemRefType type;
+  Value views;
 };
 
 struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
@@ -46,6 +47,10 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
           addContext(function, need);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     module.walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
+    for (func::FuncOp function : functions)
+      if (function.isPublic() && !isKernel(function) && !isDispatch(function) &&
+          !function->hasAttr(workgroupCountAttr) && !called.contains(function.getSymNameAttr()))
+        takeViews(function);
     for (func::FuncOp function : recursiveFunctions(module))
       guardRecursion(runtime, function);
     for (func::FuncOp function : functions)
@@ -148,6 +153,40 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     });
   }
 
+  /// Arguments come from their views, and results go there. (By value, each would live from one end of the function to
+  /// the other, in a frame with a place for each, and LLVM takes the square of their number for it.)
+  void takeViews(func::FuncOp function) {
+    Location loc = function.getLoc();
+    Type pointer = LLVM::LLVMPointerType::get(&getContext());
+    Block &entry = function.front();
+    const unsigned count = entry.getNumArguments();
+    OpBuilder builder = OpBuilder::atBlockBegin(&entry);
+    Value views = entry.addArgument(pointer, loc), resultViews = entry.addArgument(pointer, loc);
+    for (unsigned i = 1; i < count; ++i) {
+      Value value = unpackView(builder, loc, entry.getArgument(i).getType(), views, i - 1);
+      entry.getArgument(i).replaceAllUsesWith(value);
+      arguments[value] = {views, i - 1};
+    }
+    entry.eraseArguments(1, count - 1);
+    function.setAllArgAttrs(ArrayRef<DictionaryAttr>());
+    function.setAllResultAttrs(ArrayRef<DictionaryAttr>());
+    auto returns = llvm::to_vector(function.getOps<func::ReturnOp>());
+    for (func::ReturnOp op : returns) {
+      builder.setInsertionPoint(op);
+      for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+        AllocOp alloc = returns.size() == 1 ? allocationOf(value) : AllocOp();
+        if (!alloc || isOnStack(alloc) || alloc.isPlanned() ||
+            !results
+                 .try_emplace(alloc, int64_t(index), cast<MemRefType>(value.getType()), resultViews)
+                 .second)
+          packView(builder, op.getLoc(), value, resultViews, unsigned(index));
+      }
+      op->setOperands({});
+    }
+    function.setFunctionType(builder.getFunctionType(entry.getArgumentTypes(), {}));
+    function->setAttr(takesViewsAttr, builder.getUnitAttr());
+  }
+
   /// The context of a function that has one.
   static Value contextOf(Operation *op) {
     return op->getParentOfType<func::FuncOp>().getArgument(0);
@@ -221,13 +260,6 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   }
 
   void lowerBody(RuntimeCalls &runtime, func::FuncOp function) {
-    results.clear();
-    auto returns = llvm::to_vector(function.getOps<func::ReturnOp>());
-    // What other functions call too does not know whose result it makes.
-    if (function.isPublic() && returns.size() == 1 && !called.contains(function.getSymNameAttr()))
-      for (auto [index, value] : llvm::enumerate(returns[0].getOperands()))
-        if (AllocOp alloc = allocationOf(value))
-          results.try_emplace(alloc, Result{int64_t(index), cast<MemRefType>(value.getType())});
     SmallVector<AllocOp> placed;
     function.walk([&](AllocOp alloc) {
       if (isOnStack(alloc) || alloc.isPlanned())
@@ -342,23 +374,23 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     ++polls;
   }
 
-  /// Room for a value in the frame.
-  static Value frameSlot(Operation *at) {
-    auto function = at->getParentOfType<func::FuncOp>();
-    OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
-    return LLVM::AllocaOp::create(frame, at->getLoc(), LLVM::LLVMPointerType::get(at->getContext()),
-                                  frame.getI64Type(), constant64(frame, at->getLoc(), 1));
+  /// For a call that is made at `at`.
+  CallFrame &startCall(Operation *at) {
+    CallFrame &frame = frames[at->getParentOfType<func::FuncOp>()];
+    frame.reset();
+    return frame;
   }
 
   /// The fields of a plim_view of a value. Without strides it is known to be dense.
-  static SmallVector<Value, 3> viewOf(OpBuilder &builder, Operation *at, Value value,
-                                      bool hasStrides) {
+  static SmallVector<Value, 3> viewOf(OpBuilder &builder, Operation *at, CallFrame &frame,
+                                      Value value, bool hasStrides) {
     Location loc = at->getLoc();
+    auto function = at->getParentOfType<func::FuncOp>();
     Type word = builder.getI64Type();
     Value null = LLVM::ZeroOp::create(builder, loc, LLVM::LLVMPointerType::get(at->getContext()));
     auto type = dyn_cast<MemRefType>(value.getType());
     if (!type) {
-      Value slot = frameSlot(at);
+      Value slot = frame.take(builder, function, 1);
       storeScalar(builder, loc, value, slot);
       return {slot, null, null};
     }
@@ -373,8 +405,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
       for (Value stride : metadata.getStrides())
         strides.push_back(arith::IndexCastOp::create(builder, loc, word, stride));
     }
-    return {pointerOf(builder, loc, value), stackArray(builder, at, word, sizes),
-            stackArray(builder, at, word, strides)};
+    return {pointerOf(builder, loc, value), frame.array(builder, function, sizes),
+            frame.array(builder, function, strides)};
   }
 
   void lowerHostCall(RuntimeCalls &runtime, CallOp op) {
@@ -383,12 +415,14 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     Type pointer = LLVM::LLVMPointerType::get(&getContext());
     auto external = getOperation().lookupSymbol<ExternalOp>(op.getCallee());
     FunctionType type = external.getFunctionType();
+    auto function = op->getParentOfType<func::FuncOp>();
+    CallFrame &frame = startCall(op);
     SmallVector<SmallVector<Value, 3>> views;
     for (auto [i, argument] : llvm::enumerate(op.getArguments().drop_front())) {
       auto declared =
           i < type.getNumInputs() ? dyn_cast<MemRefType>(type.getInput(unsigned(i))) : MemRefType();
       views.push_back(
-          viewOf(builder, op, argument, declared && !declared.getLayout().isIdentity()));
+          viewOf(builder, op, frame, argument, declared && !declared.getLayout().isIdentity()));
     }
     SmallVector<Value> arguments, results;
     // Scalars, and what the callee makes: the position of each, and where it, or its extents, will be.
@@ -409,19 +443,19 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         for (int64_t extent : tensor.getShape())
           sizes.push_back(
               constant64(builder, loc, ShapedType::isDynamic(extent) ? abi::openExtent : extent));
-        Value array = stackArray(builder, op, builder.getI64Type(), sizes);
+        Value array = frame.array(builder, function, sizes);
         slots.emplace_back(i, array);
         results.append({null, array, null});
         continue;
       }
-      Value slot = frameSlot(op);
+      Value slot = frame.take(builder, function, 1);
       slots.emplace_back(i, slot);
       storeAt(builder, loc, constant64(builder, loc, 0), slot, 0);
       results.append({slot, null, null});
     }
     Value location = runtime.string(builder, loc, locationText(loc));
-    Value argumentArray = stackArray(builder, op, pointer, arguments);
-    Value resultArray = stackArray(builder, op, pointer, results);
+    Value argumentArray = frame.array(builder, function, arguments);
+    Value resultArray = frame.array(builder, function, results);
     Value callee = runtime.external(builder, loc, op.getCallee());
     Value status = LLVM::CallOp::create(
                        builder, loc, external.getDevice() ? runtime.launch : runtime.call,
@@ -563,7 +597,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
           extents.push_back(constant64(builder, loc, extent));
       }
     }
-    Value array = stackArray(builder, op, builder.getI64Type(), extents);
+    Value array = startCall(op).array(builder, op->getParentOfType<func::FuncOp>(), extents);
     operands.append({constant64(builder, loc, extents.size()), array,
                      constant64(builder, loc, elementBytes(op.getType().getElementType()))});
     return LLVM::CallOp::create(builder, loc,
@@ -648,31 +682,58 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     for (auto [extent, size] : llvm::zip(type.getShape(), sizes))
       if (ShapedType::isDynamic(extent))
         dynamicSizes.push_back(size);
-    op.replaceAllUsesWith(makeMemref(after, loc, type, memory, dynamicSizes));
+    Value buffer = makeMemref(after, loc, type, memory, dynamicSizes);
+    if (auto result = results.find(op); result != results.end()) {
+      auto [index, asResult, views] = result->second;
+      packView(after, loc,
+               asResult == type ? buffer : makeMemref(after, loc, asResult, memory, dynamicSizes),
+               views, unsigned(index));
+      results.erase(result);
+    }
+    op.replaceAllUsesWith(buffer);
     op.erase();
   }
 
+  /// The argument, or a part of one, out of its view once more, where `builder` stands; anything else as it is. So no argument
+  /// has to be kept for the dispatches that read it.
+  Value fromViews(OpBuilder &builder, Location loc, Value buffer) {
+    if (auto argument = arguments.find(buffer); argument != arguments.end())
+      return unpackView(builder, loc, buffer.getType(), argument->second.first,
+                        argument->second.second);
+    Operation *part = buffer.getDefiningOp();
+    if (!isa_and_nonnull<memref::ReinterpretCastOp, memref::CastOp>(part))
+      return buffer;
+    Value whole = part->getOperand(0), again = fromViews(builder, loc, whole);
+    if (whole == again)
+      return buffer;
+    IRMapping mapping;
+    mapping.map(whole, again);
+    return builder.clone(*part, mapping)->getResult(0);
+  }
+
   /// The fields of a plim_launch, filled in where `builder` stands.
-  SmallVector<Value, 3> launchOf(RuntimeCalls &runtime, OpBuilder &builder, DispatchOp op) {
+  SmallVector<Value, 3> launchOf(RuntimeCalls &runtime, OpBuilder &builder, DispatchOp op,
+                                 CallFrame &frame) {
     Location loc = op.getLoc();
-    SmallVector<Value> bindings, scalars;
-    for (OpOperand *binding : op.getBindings())
-      bindings.push_back(pointerOf(builder, loc, binding->get()));
-    for (Value scalar : op.getScalars())
-      scalars.push_back(toWord(builder, loc, scalar));
+    SmallVector<Value> bindings, scalars, extents;
     for (OpOperand *binding : op.getBindings()) {
-      auto type = cast<MemRefType>(binding->get().getType());
+      Value buffer = fromViews(builder, loc, binding->get());
+      bindings.push_back(pointerOf(builder, loc, buffer));
+      auto type = cast<MemRefType>(buffer.getType());
       for (int64_t i = 0; i < type.getRank(); ++i)
         if (type.isDynamicDim(i)) {
           Value position = arith::ConstantIndexOp::create(builder, loc, i);
-          Value size = memref::DimOp::create(builder, loc, binding->get(), position);
-          scalars.push_back(toWord(builder, loc, size));
+          Value size = memref::DimOp::create(builder, loc, buffer, position);
+          extents.push_back(toWord(builder, loc, size));
         }
     }
+    for (Value scalar : op.getScalars())
+      scalars.push_back(toWord(builder, loc, scalar));
+    llvm::append_range(scalars, extents);
     Value descriptor = runtime.dispatchDescriptor(builder, loc, op.getFunction());
-    Value bindingArray =
-        stackArray(builder, op, LLVM::LLVMPointerType::get(&getContext()), bindings);
-    Value scalarArray = stackArray(builder, op, builder.getI64Type(), scalars);
+    auto function = op->getParentOfType<func::FuncOp>();
+    Value bindingArray = frame.array(builder, function, bindings);
+    Value scalarArray = frame.array(builder, function, scalars);
     ++dispatches;
     return {descriptor, bindingArray, scalarArray};
   }
@@ -680,17 +741,18 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   void lowerDispatch(RuntimeCalls &runtime, DispatchOp op) {
     OpBuilder builder(op);
     SmallVector<Value> operands = {contextOf(op)};
-    llvm::append_range(operands, launchOf(runtime, builder, op));
+    llvm::append_range(operands, launchOf(runtime, builder, op, startCall(op)));
     replaceByCall(builder, op, runtime.dispatch, operands);
   }
 
   void lowerSchedule(RuntimeCalls &runtime, ScheduleOp op) {
     OpBuilder builder(op);
     SmallVector<Value> launches;
+    CallFrame &frame = startCall(op);
     for (auto dispatch : op.getBody().getOps<DispatchOp>())
-      llvm::append_range(launches, launchOf(runtime, builder, dispatch));
+      llvm::append_range(launches, launchOf(runtime, builder, dispatch, frame));
     Value table = runtime.scheduleTable(builder, op.getLoc(), op.getPredecessorSets());
-    Value array = stackArray(builder, op, LLVM::LLVMPointerType::get(&getContext()), launches);
+    Value array = frame.array(builder, op->getParentOfType<func::FuncOp>(), launches);
     replaceByCall(builder, op, runtime.schedule, {contextOf(op), table, array});
     ++schedules;
   }
@@ -720,8 +782,11 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   llvm::StringMap<int32_t> variables;
   /// The functions that others call.
   llvm::DenseSet<StringAttr> called;
-  /// The allocations of the function being lowered that it returns, and as which result.
+  /// The allocations that are results of calls.
   DenseMap<Operation *, Result> results;
+  /// What came out of views: which views, and the position there.
+  DenseMap<Value, std::pair<Value, unsigned>> arguments;
+  DenseMap<Operation *, CallFrame> frames; // by function
   /// Of an assertion at most.
   static constexpr unsigned maxFailureNumbers = 4;
   DenseMap<Operation *, Value> numbers; // by function

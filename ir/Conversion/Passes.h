@@ -65,6 +65,8 @@ inline constexpr llvm::StringLiteral placeAttr = "plim.place";
 inline constexpr llvm::StringLiteral needsContextAttr = "plim.needs_context";
 /// On such a kernel: its raw pointer does not, and lends it a context of no call.
 inline constexpr llvm::StringLiteral lendsContextAttr = "plim.lends_context";
+/// On a host function that no other calls: behind the context it takes the views of its arguments and results.
+inline constexpr llvm::StringLiteral takesViewsAttr = "plim.takes_views";
 
 #define GEN_PASS_DECL
 #include "ir/Conversion/Passes.h.inc"

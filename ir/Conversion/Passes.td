@@ -139,7 +139,9 @@ def PlimLowerRuntime : Pass<"plim-lower-runtime", "::mlir::ModuleOp"> {
       provides, and with views in the frame; a failing one leaves the function;
     - `plim.poll` becomes a look at the status of the call, and leaves the function when it has been stopped;
     - a function that may come back to itself begins with `plim_rt_recurse`, and ends where that fails;
-    - each public function, dispatch function and kernel gets the entry that engine/abi describes;
+    - each public function, dispatch function and kernel gets the entry that engine/abi describes. A host function
+      that no other calls takes the views of its arguments and results as they are, and reads each argument
+      where it is used;
     - a kernel with several buffers gets a copy in which LLVM knows that they have no byte in common.
       The entry calls it where the context says that this is so:
 

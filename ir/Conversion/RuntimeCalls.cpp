@@ -332,16 +332,71 @@ void plim::ir::storeScalar(OpBuilder &builder, Location loc, Value value, Value 
   LLVM::StoreOp::create(builder, loc, value, address);
 }
 
-Value plim::ir::stackArray(OpBuilder &builder, Operation *at, Type element, ValueRange values) {
-  Location loc = at->getLoc();
+Value plim::ir::unpackView(OpBuilder &builder, Location loc, Type type, Value views,
+                           unsigned index) {
+  const int32_t at = abi::viewBytes * int32_t(index);
+  Value data = loadAt(builder, loc, views.getType(), views, at);
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref)
+    return loadScalar(builder, loc, type, data);
+  auto load = [&](int32_t field, size_t position) {
+    Value array = loadAt(builder, loc, views.getType(), views, at + field);
+    return loadAt(builder, loc, builder.getI64Type(), array, int32_t(8 * position));
+  };
+  SmallVector<Value> sizes, strides;
+  for (auto [position, extent] : llvm::enumerate(memref.getShape()))
+    if (ShapedType::isDynamic(extent))
+      sizes.push_back(load(abi::viewSizesOffset, position));
+  if (!memref.getLayout().isIdentity())
+    for (auto [position, stride] : llvm::enumerate(memref.getStridesAndOffset().first))
+      if (ShapedType::isDynamic(stride))
+        strides.push_back(load(abi::viewStridesOffset, position));
+  return makeMemref(builder, loc, memref, data, sizes, strides);
+}
+
+void plim::ir::packView(OpBuilder &builder, Location loc, Value result, Value views,
+                        unsigned index) {
+  const int32_t at = abi::viewBytes * int32_t(index);
+  auto memref = dyn_cast<MemRefType>(result.getType());
+  if (!memref) {
+    storeScalar(builder, loc, result, loadAt(builder, loc, views.getType(), views, at));
+    return;
+  }
+  storeAt(builder, loc, pointerOf(builder, loc, result), views, at);
+  Value sizes = loadAt(builder, loc, views.getType(), views, at + abi::viewSizesOffset);
+  for (int64_t position = 0; position < memref.getRank(); ++position) {
+    Value dimension = arith::ConstantIndexOp::create(builder, loc, position);
+    Value size = memref::DimOp::create(builder, loc, result, dimension);
+    size = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size);
+    storeAt(builder, loc, size, sizes, int32_t(8 * position));
+  }
+}
+
+Value CallFrame::take(OpBuilder &builder, func::FuncOp function, int64_t words) {
+  Location loc = function.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  if (values.empty())
+  if (words == 0)
     return LLVM::ZeroOp::create(builder, loc, pointer);
-  auto function = at->getParentOfType<func::FuncOp>();
-  OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
-  Value array = LLVM::AllocaOp::create(frame, loc, pointer, element,
-                                       constant64(frame, loc, int64_t(values.size())));
+  if (!memory) {
+    OpBuilder frame = OpBuilder::atBlockBegin(&function.front());
+    memory = LLVM::AllocaOp::create(frame, loc, pointer, frame.getI64Type(),
+                                    constant64(frame, loc, words));
+  }
+  const int64_t begin = std::exchange(used, used + words);
+  if (used > size) {
+    size = used;
+    memory.getArraySize().getDefiningOp<LLVM::ConstantOp>().setValueAttr(
+        builder.getI64IntegerAttr(size));
+  }
+  if (begin == 0)
+    return memory;
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), memory,
+                             ArrayRef<LLVM::GEPArg>{int32_t(begin)});
+}
+
+Value CallFrame::array(OpBuilder &builder, func::FuncOp function, ValueRange values) {
+  Value array = take(builder, function, int64_t(values.size()));
   for (auto [index, value] : llvm::enumerate(values))
-    storeAt(builder, loc, value, array, int32_t(8 * index));
+    storeAt(builder, value.getLoc(), value, array, int32_t(8 * index));
   return array;
 }

@@ -93,9 +93,28 @@ mlir::Value loadScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type 
 void storeScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                  mlir::Value address);
 
-/// An array of `values` in the frame of the function that holds `at`, filled before `at`. Null for
-/// none. The frame does not grow when `at` is in a loop.
-mlir::Value stackArray(mlir::OpBuilder &builder, mlir::Operation *at, mlir::Type element,
-                       mlir::ValueRange values);
+/// What the view at `index` of a call's arguments describes: a memref, or a scalar.
+mlir::Value unpackView(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
+                       mlir::Value views, unsigned index);
+/// Fills in the view at `index` of a call's results: data and extents of a memref, or a scalar where its
+/// data pointer says.
+void packView(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value result, mlir::Value views,
+              unsigned index);
+
+/// Room in the frame of a function for the arrays that a call of the runtime reads and writes. All calls of
+/// the function share it, one after the other, so that frames do not grow with the number of calls.
+class CallFrame {
+public:
+  /// All of it is free again: the call before is over, and its results have been read.
+  void reset() { used = 0; }
+  /// The address of `words` words, for a call that `builder` makes in `function`. Null for none.
+  mlir::Value take(mlir::OpBuilder &builder, mlir::func::FuncOp function, int64_t words);
+  /// An array of `values`, of 64 bits each.
+  mlir::Value array(mlir::OpBuilder &builder, mlir::func::FuncOp function, mlir::ValueRange values);
+
+private:
+  mlir::LLVM::AllocaOp memory;
+  int64_t used = 0, size = 0;
+};
 
 } // namespace plim::ir

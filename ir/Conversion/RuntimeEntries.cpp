@@ -104,7 +104,14 @@ void RuntimeEntries::makeFunctionEntry(func::FuncOp function) {
   LLVM::LLVMFuncOp entry = makeEntryFunction(function, entryPrefix + name,
                                              {pointer, pointer, pointer}, builder.getI32Type());
   builder.setInsertionPointToStart(&entry.getBody().front());
-  Value context = entry.getArgument(0);
+  Value context = entry.getArgument(0), views = entry.getArgument(1),
+        resultViews = entry.getArgument(2);
+  if (function->hasAttr(takesViewsAttr)) {
+    callFrom(builder, loc, function, {context, views, resultViews});
+    LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
+    makePrivate(function);
+    return;
+  }
   SmallVector<Value> arguments;
   bool hasContext = function->hasAttr(needsContextAttr);
   if (hasContext)
@@ -112,30 +119,17 @@ void RuntimeEntries::makeFunctionEntry(func::FuncOp function) {
   auto types = function.getArgumentTypes().drop_front(hasContext);
   unsigned view = 0;
   for (size_t i = 0; i < types.size(); ++view) {
-    int32_t at = abi::viewBytes * int32_t(view);
-    Value data = loadAt(builder, loc, pointer, entry.getArgument(1), at);
     auto memref = dyn_cast<MemRefType>(types[i]);
-    if (!memref) {
-      arguments.push_back(loadScalar(builder, loc, types[i++], data));
+    if (!memref || !function->hasAttr(kernelAttr)) {
+      arguments.push_back(unpackView(builder, loc, types[i++], views, view));
       continue;
     }
+    const int32_t at = abi::viewBytes * int32_t(view);
     auto load = [&](int32_t field, int64_t position) {
-      Value array = loadAt(builder, loc, pointer, entry.getArgument(1), at + field);
+      Value array = loadAt(builder, loc, pointer, views, at + field);
       return loadAt(builder, loc, word, array, int32_t(8 * position));
     };
-    if (!function->hasAttr(kernelAttr)) {
-      SmallVector<Value> dynamicSizes, dynamicStrides;
-      for (auto [position, extent] : llvm::enumerate(memref.getShape()))
-        if (ShapedType::isDynamic(extent))
-          dynamicSizes.push_back(load(abi::viewSizesOffset, position));
-      if (!memref.getLayout().isIdentity())
-        for (auto [position, stride] : llvm::enumerate(memref.getStridesAndOffset().first))
-          if (ShapedType::isDynamic(stride))
-            dynamicStrides.push_back(load(abi::viewStridesOffset, position));
-      arguments.push_back(makeMemref(builder, loc, memref, data, dynamicSizes, dynamicStrides));
-      ++i;
-      continue;
-    }
+    Value data = loadAt(builder, loc, pointer, views, at);
     // A kernel's buffer stands as a bare pointer followed by its dynamic extents and strides; which
     // those are was recorded when the arguments were bound.
     arguments.push_back(makeMemref(builder, loc, memref, data, {}));
@@ -150,23 +144,8 @@ void RuntimeEntries::makeFunctionEntry(func::FuncOp function) {
   func::FuncOp apart = makeApart(function);
   ValueRange results = apart ? callEither(builder, loc, function, apart, arguments, context)
                              : callFrom(builder, loc, function, arguments).getResults();
-  for (auto [index, result] : llvm::enumerate(results)) {
-    int32_t at = abi::viewBytes * int32_t(index);
-    auto memref = dyn_cast<MemRefType>(result.getType());
-    if (!memref) {
-      Value data = loadAt(builder, loc, pointer, entry.getArgument(2), at);
-      storeScalar(builder, loc, result, data);
-      continue;
-    }
-    storeAt(builder, loc, pointerOf(builder, loc, result), entry.getArgument(2), at);
-    Value sizes = loadAt(builder, loc, pointer, entry.getArgument(2), at + abi::viewSizesOffset);
-    for (int64_t position = 0; position < memref.getRank(); ++position) {
-      Value dimension = arith::ConstantIndexOp::create(builder, loc, position);
-      Value size = memref::DimOp::create(builder, loc, result, dimension);
-      storeAt(builder, loc, arith::IndexCastOp::create(builder, loc, word, size), sizes,
-              8 * position);
-    }
-  }
+  for (auto [index, result] : llvm::enumerate(results))
+    packView(builder, loc, result, resultViews, unsigned(index));
   LLVM::ReturnOp::create(builder, loc, loadStatus(builder, loc, context));
   if (function->hasAttr(kernelAttr)) {
     barePointers(function);

@@ -401,23 +401,28 @@ def PlimSplitReductions : Pass<"plim-split-reductions", "::mlir::func::FuncOp"> 
 }
 
 def PlimSeparateDestinations : Pass<"plim-separate-destinations"> {
-  let summary = "Give each op a destination of its own";
+  let summary = "Let at most 64 ops share a destination";
   let description = [{
     Elimination of common subexpressions leaves one `tensor.empty` for all ops whose results have the same shape. To bufferization
-    they are one buffer then, and it compares each read of it with each write for each op: the third power of the number of ops.
-    Apart they are buffers of their own, which the memory plan lays over each other where their lives allow it.
+    they are one buffer then, and for each op it compares each read of it with each write: the third power of the number of ops.
+    Of every 64 ops the destination becomes one of their own, in front of the first of them. Where lives allow it the memory
+    plan lays them over each other.
 
     ```mlir
+    %e = tensor.empty() : tensor<8xf32>
     %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
-    %b = linalg.abs ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    ... // 63 more
+    %b = linalg.abs ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
     // becomes
+    %e = tensor.empty() : tensor<8xf32>
     %f = tensor.empty() : tensor<8xf32>
     %a = linalg.exp ins(%x : tensor<8xf32>) outs(%f : tensor<8xf32>) -> tensor<8xf32>
-    %b = linalg.abs ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    ... // 63 more, into %e
+    %b = linalg.abs ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"separated", "separated", "destinations that were shared">];
+  let statistics = [Statistic<"separated", "separated", "destinations of their own">];
 }
 
 def PlimProtectPartialWrites : Pass<"plim-protect-partial-writes"> {

@@ -66,30 +66,36 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
 //  CHECK-SAME: f32, %{{[^:]*}}: index, %{{[^:]*}}: index, %{{[^:]*}}: index)
 
 // Each view of the ABI is a pointer to data, one to extents and one to strides; the function's name is private, so
-// that only entries are visible.
+// that only entries are visible. A host function takes the views and fills in those of its results: of memory as soon as it has
+// it, of the rest in the end. A dispatch reads what it needs of an argument out of the view again.
 // CHECK-LABEL: llvm.func @plim.entry.host(
 //  CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr, %[[ARGUMENTS:.*]]: !llvm.ptr, %[[RESULTS:.*]]: !llvm.ptr) -> i32
-//       CHECK: llvm.getelementptr %[[ARGUMENTS]][0]
-//       CHECK: llvm.getelementptr %[[ARGUMENTS]][8]
-//       CHECK: llvm.getelementptr %[[ARGUMENTS]][24]
-//       CHECK: %[[S:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
-//       CHECK: call @plim.body.host(%[[CONTEXT]], %{{.*}}, %[[S]])
-//       CHECK: llvm.getelementptr %[[RESULTS]][0]
-//       CHECK: llvm.getelementptr %[[RESULTS]][8]
-//       CHECK: llvm.getelementptr %[[RESULTS]][24]
+//       CHECK: call @plim.body.host(%[[CONTEXT]], %[[ARGUMENTS]], %[[RESULTS]])
 //       CHECK: llvm.return
 // CHECK-LABEL: func.func private @plim.body.host(
-//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %{{[^:]*}}: memref<?xf32>, %[[S:[^:]*]]: f32)
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[ARGUMENTS:[^:]*]]: !llvm.ptr, %[[RESULTS:[^:]*]]: !llvm.ptr)
+//       CHECK: %[[WORDS:.*]] = llvm.mlir.constant(4 : i64)
+//       CHECK: %[[FRAME:.*]] = llvm.alloca %[[WORDS]] x i64
+//       CHECK: llvm.getelementptr %[[ARGUMENTS]][24]
+//       CHECK: %[[S:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
 //       CHECK: %[[FIRST:.*]] = llvm.mlir.constant(0 : i64)
-//       CHECK: %[[MEMORY:.*]] = llvm.call @plim_rt_allocate_result(%[[CONTEXT]], %[[FIRST]],
+//       CHECK: %[[MEMORY:.*]] = llvm.call @plim_rt_allocate_result(%[[CONTEXT]], %[[FIRST]], %{{.*}}, %[[FRAME]],
 //       CHECK: %[[NULL:.*]] = llvm.icmp "eq" %[[MEMORY]]
 //       CHECK: cf.cond_br %[[NULL]], ^[[NO_MEMORY:.*]], ^[[GO_ON:bb[0-9]+]]
 //       CHECK: ^[[GO_ON]]:
+//       CHECK: llvm.getelementptr %[[RESULTS]][0]
+//       CHECK: llvm.getelementptr %[[RESULTS]][8]
+//       CHECK: %[[DATA_AT:.*]] = llvm.getelementptr %[[ARGUMENTS]][0]
+//       CHECK: llvm.load %[[DATA_AT]] : !llvm.ptr -> !llvm.ptr
+//       CHECK: llvm.getelementptr %[[ARGUMENTS]][8]
 //       CHECK: arith.bitcast %[[S]] : f32 to i32
 //       CHECK: %[[DESCRIPTOR:.*]] = llvm.mlir.addressof @plim.descriptor.d
-//       CHECK: %[[STATUS:.*]] = llvm.call @plim_rt_dispatch(%[[CONTEXT]], %[[DESCRIPTOR]],
+//       CHECK: %[[SCALARS:.*]] = llvm.getelementptr %[[FRAME]][2]
+//       CHECK: %[[STATUS:.*]] = llvm.call @plim_rt_dispatch(%[[CONTEXT]], %[[DESCRIPTOR]], %[[FRAME]], %[[SCALARS]])
 //       CHECK: %[[FAILED:.*]] = arith.cmpi ne, %[[STATUS]]
 //       CHECK: cf.cond_br %[[FAILED]]
+//       CHECK: llvm.getelementptr %[[RESULTS]][24]
+//       CHECK: return
 func.func @host(%a: memref<?xf32>, %s: f32) -> (memref<4xi16>, index) {
   %o = plim.alloc() : memref<4xi16>
   plim.dispatch @d ins(%a, %s : memref<?xf32>, f32) outs(%o : memref<4xi16>)
@@ -148,7 +154,8 @@ func.func @at_once(%a: memref<4xf32>, %b: memref<4xf32>, %s: f32) {
 // An assertion that does not hold fails the call with its message.
 //       CHECK: llvm.mlir.global internal constant @[[STRING:plim.string.[0-9]+]]("not so\00")
 // CHECK-LABEL: func.func private @plim.body.asserts(
-//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[C:[^:]*]]: i1)
+//  CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr,
+//       CHECK: %[[C:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i1
 //       CHECK: %[[BAD:.*]] = arith.xori %[[C]], %{{.*}}
 //       CHECK: cf.cond_br %[[BAD]], ^[[FAIL:bb[0-9]+]], ^[[GO_ON:bb[0-9]+]]
 //       CHECK: ^[[FAIL]]:
