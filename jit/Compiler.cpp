@@ -345,8 +345,9 @@ private:
     PLIM_RETURN_IF_ERROR(runStage(ir::buildLoweringPipeline, "lowering pipeline"));
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source},
                                      limits.constantBytes));
+    const SymbolTable symbols(*module);
     for (FunctionSignature &function : artifact.functions)
-      if (Operation *raw = module->lookupSymbol((ir::rawPrefix + function.name).str()))
+      if (Operation *raw = symbols.lookup((ir::rawPrefix + function.name).str()))
         function.rawTakesContext = raw->hasAttr(ir::needsContextAttr);
 
     std::vector<ObjectEmitter> emitters;

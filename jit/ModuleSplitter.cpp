@@ -18,14 +18,14 @@ namespace {
 
 /// The piece that an ABI symbol belongs to: the name of its dispatch or kernel, "" for host code.
 /// None for an internal symbol.
-std::optional<std::string> ownerOf(ModuleOp module, StringRef symbol) {
+std::optional<std::string> ownerOf(const SymbolTable &symbols, StringRef symbol) {
   StringRef name = symbol;
   if (name.consume_front(ir::dispatchPrefix) || name.consume_front(ir::countPrefix))
     return ("dispatch." + name).str();
   if (name.consume_front(ir::rawPrefix))
     return ("kernel." + name).str();
   if (name.consume_front(ir::entryPrefix)) {
-    if (module.lookupSymbol((ir::rawPrefix + name).str()))
+    if (symbols.lookup((ir::rawPrefix + name).str()))
       return ("kernel." + name).str();
     return std::string();
   }
@@ -41,17 +41,17 @@ bool isDefinition(Operation *op) {
 }
 
 /// All symbols that a piece needs, from its roots on. Symbols of other pieces are not followed.
-llvm::SetVector<Operation *> closureOf(ModuleOp module, ArrayRef<Operation *> roots,
+llvm::SetVector<Operation *> closureOf(const SymbolTable &symbols, ArrayRef<Operation *> roots,
                                        StringRef owner) {
   llvm::SetVector<Operation *> closure(roots.begin(), roots.end());
   for (size_t i = 0; i < closure.size(); ++i) {
     Operation *op = closure[i];
-    std::optional<std::string> other = ownerOf(module, SymbolTable::getSymbolName(op));
+    std::optional<std::string> other = ownerOf(symbols, SymbolTable::getSymbolName(op));
     if (other && *other != owner)
       continue;
     std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(op);
     for (SymbolTable::SymbolUse use : *uses)
-      if (Operation *used = module.lookupSymbol(use.getSymbolRef().getRootReference()))
+      if (Operation *used = symbols.lookup(use.getSymbolRef().getRootReference()))
         closure.insert(used);
   }
   return closure;
@@ -60,10 +60,11 @@ llvm::SetVector<Operation *> closureOf(ModuleOp module, ArrayRef<Operation *> ro
 } // namespace
 
 std::vector<ModulePiece> splitModule(ModuleOp module) {
+  const SymbolTable symbols(module);
   std::map<std::string, SmallVector<Operation *>> roots;
   for (Operation &op : *module.getBody())
     if (auto symbol = dyn_cast<SymbolOpInterface>(op))
-      if (std::optional<std::string> owner = ownerOf(module, symbol.getName());
+      if (std::optional<std::string> owner = ownerOf(symbols, symbol.getName());
           owner && isDefinition(&op))
         roots[*owner].push_back(&op);
 
@@ -75,8 +76,8 @@ std::vector<ModulePiece> splitModule(ModuleOp module) {
     piece.name = StringRef(owner).split('.').second.str();
     piece.module = ModuleOp::create(module.getLoc());
     OpBuilder builder(piece.module->getBodyRegion());
-    for (Operation *op : closureOf(module, ops, owner)) {
-      std::optional<std::string> other = ownerOf(module, SymbolTable::getSymbolName(op));
+    for (Operation *op : closureOf(symbols, ops, owner)) {
+      std::optional<std::string> other = ownerOf(symbols, SymbolTable::getSymbolName(op));
       if (other && *other != owner) {
         // A declaration of what another piece defines.
         auto function = cast<LLVM::LLVMFuncOp>(op);

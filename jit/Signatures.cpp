@@ -77,7 +77,7 @@ void completeAccesses(func::FuncOp function, std::vector<ValueType> &arguments) 
 }
 
 /// A function and all that it calls or dispatches.
-llvm::SetVector<func::FuncOp> callTreeOf(ModuleOp module, func::FuncOp root) {
+llvm::SetVector<func::FuncOp> callTreeOf(const SymbolTable &symbols, func::FuncOp root) {
   llvm::SetVector<func::FuncOp> tree;
   tree.insert(root);
   for (size_t i = 0; i < tree.size(); ++i) {
@@ -90,7 +90,7 @@ llvm::SetVector<func::FuncOp> callTreeOf(ModuleOp module, func::FuncOp root) {
         callee = dispatch.getFunction();
       else
         return;
-      if (auto function = module.lookupSymbol<func::FuncOp>(callee))
+      if (auto function = symbols.lookup<func::FuncOp>(callee))
         tree.insert(function);
     });
   }
@@ -112,15 +112,14 @@ std::string unplannedReason(ir::AllocOp alloc, func::FuncOp root, StringRef poli
   return ir::locationText(alloc.getLoc()) + reason;
 }
 
-CallPlan callPlanOf(func::FuncOp function) {
+CallPlan callPlanOf(const SymbolTable &symbols, func::FuncOp function) {
   CallPlan plan;
   auto attribute = function->getAttrOfType<DictionaryAttr>(ir::callPlanAttr);
   if (!attribute)
     return plan;
   auto extents = cast<FlatSymbolRefAttr>(attribute.get("function"));
   plan.function = extents.getValue().str();
-  plan.extentCount =
-      SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, extents).getNumResults();
+  plan.extentCount = symbols.lookup<func::FuncOp>(extents.getValue()).getNumResults();
   plan.alignment = function->getAttrOfType<IntegerAttr>(ir::workspaceAlignmentAttr).getInt();
   for (auto each : cast<ArrayAttr>(attribute.get("buffers")).getAsRange<DictionaryAttr>()) {
     PlannedBuffer &buffer = plan.buffers.emplace_back();
@@ -171,28 +170,29 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
   if (auto pools = module->getAttrOfType<ArrayAttr>(ir::poolsAttr))
     for (StringRef pool : pools.getAsValueRange<StringAttr>())
       artifact.pools.push_back(pool.str());
+  const SymbolTable symbols(module);
   for (FunctionSignature &signature : artifact.functions) {
     signature.pools.resize(artifact.pools.size());
-    auto function = module.lookupSymbol<func::FuncOp>(signature.name);
+    auto function = symbols.lookup<func::FuncOp>(signature.name);
     if (!function)
       continue;
     signature.isKernel = function->hasAttr(ir::kernelAttr);
     completeAccesses(function, signature.arguments);
     if (auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr))
       signature.workspaceBytes = bytes.getInt();
-    signature.plan = callPlanOf(function);
+    signature.plan = callPlanOf(symbols, function);
     auto poolBytes = function->getAttrOfType<DictionaryAttr>(ir::poolBytesAttr);
     auto needOf = [&](StringRef pool) -> PoolNeed & {
       return signature.pools[size_t(llvm::find(artifact.pools, pool) - artifact.pools.begin())];
     };
     for (NamedAttribute pool : poolBytes ? poolBytes.getValue() : ArrayRef<NamedAttribute>())
       needOf(pool.getName()).bytes = cast<IntegerAttr>(pool.getValue()).getInt();
-    for (func::FuncOp callee : callTreeOf(module, function)) {
+    for (func::FuncOp callee : callTreeOf(symbols, function)) {
       auto scratch = callee->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
       if (callee->hasAttr(ir::dispatchFunctionAttr) && scratch)
         signature.scratchBytes = std::max({signature.scratchBytes, scratch.getInt(), int64_t(1)});
       callee.walk([&](memref::GetGlobalOp get) {
-        auto global = module.lookupSymbol<memref::GlobalOp>(get.getName());
+        auto global = symbols.lookup<memref::GlobalOp>(get.getName());
         signature.usesState |= global && global.getInitialValue() && !global.getConstant() &&
                                !global->hasAttr(ir::preparedAttr);
       });

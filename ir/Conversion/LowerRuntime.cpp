@@ -40,7 +40,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     findVariables(module);
-    RuntimeCalls runtime(module);
+    symbols.emplace(module);
+    RuntimeCalls runtime(module, *symbols);
     for (auto function : module.getOps<func::FuncOp>())
       if (!function->hasAttr(workgroupCountAttr))
         if (Need need = needOf(function); need != Need::None)
@@ -85,6 +86,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// Variables lie where the context says.
   void findVariables(ModuleOp module) {
     auto data = module->getAttrOfType<ArrayAttr>(dataAttr);
+    SymbolTable all(module);
     int32_t index = 0;
     for (Attribute attribute : data ? data.getValue() : ArrayRef<Attribute>()) {
       auto entry = cast<DictionaryAttr>(attribute);
@@ -92,7 +94,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         continue;
       std::string symbol = (dataPrefix + entry.getAs<StringAttr>("name").getValue()).str();
       variables[symbol] = index++;
-      module.lookupSymbol(symbol)->erase();
+      all.erase(all.lookup(symbol));
     }
   }
 
@@ -115,8 +117,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     auto need = Need::None;
     function.walk([&](Operation *op) {
       if (auto dispatch = dyn_cast<DispatchOp>(op)) {
-        auto body = cast<func::FuncOp>(
-            SymbolTable::lookupNearestSymbolFrom(dispatch, dispatch.getFunctionAttr()));
+        auto body = symbols->lookup<func::FuncOp>(dispatch.getFunction());
         need = std::max(Need::Looks, needOfBody(body));
         return need == Need::All ? WalkResult::interrupt() : WalkResult::advance();
       }
@@ -413,7 +414,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     OpBuilder builder(op);
     Location loc = op.getLoc();
     Type pointer = LLVM::LLVMPointerType::get(&getContext());
-    auto external = getOperation().lookupSymbol<ExternalOp>(op.getCallee());
+    auto external = symbols->lookup<ExternalOp>(op.getCallee());
     FunctionType type = external.getFunctionType();
     auto function = op->getParentOfType<func::FuncOp>();
     CallFrame &frame = startCall(op);
@@ -763,8 +764,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     if (!matchPattern(count.front().getTerminator()->getOperand(0), m_ConstantInt(&grid)))
       return;
     auto name = count->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr);
-    getOperation().lookupSymbol(name)->setAttr(
-        gridAttr, Builder(&getContext()).getI64IntegerAttr(grid.getSExtValue()));
+    symbols->lookup(name.getValue())
+        ->setAttr(gridAttr, Builder(&getContext()).getI64IntegerAttr(grid.getSExtValue()));
   }
 
   /// Calls a symbol that returns a code; the host code ends where that is a failure.
@@ -778,6 +779,8 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     op->erase();
   }
 
+  /// As it was before functions became private to their entries.
+  std::optional<SymbolTable> symbols;
   /// The position of each variable, by its symbol.
   llvm::StringMap<int32_t> variables;
   /// The functions that others call.

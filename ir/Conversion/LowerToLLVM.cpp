@@ -114,6 +114,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
   LogicalResult convert() {
     LowerToLLVMOptions options(&getContext());
     LLVMTypeConverter types(&getContext(), options);
+    SymbolTableCollection symbols; // to look up callees, which is linear without
     RewritePatternSet patterns(&getContext());
     // f16 and bf16 have no instructions of their own for most functions.
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
@@ -124,7 +125,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     arith::populateArithToLLVMConversionPatterns(types, patterns);
     populateComplexToLLVMConversionPatterns(types, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
-    populateFuncToLLVMConversionPatterns(types, patterns);
+    populateFuncToLLVMConversionPatterns(types, patterns, &symbols);
     index::populateIndexToLLVMConversionPatterns(types, patterns);
     populateMathToLLVMConversionPatterns(types, patterns, /*approximateLog1p=*/false);
     populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);

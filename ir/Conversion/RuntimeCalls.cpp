@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace plim::ir;
 
-RuntimeCalls::RuntimeCalls(ModuleOp module) : module(module), builder(module.getBodyRegion()) {
+RuntimeCalls::RuntimeCalls(ModuleOp module, const SymbolTable &functions)
+    : module(module), functions(functions), builder(module.getBodyRegion()) {
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   Type word = builder.getI64Type(), code = builder.getI32Type();
   Type none = LLVM::LLVMVoidType::get(module.getContext());
@@ -54,9 +55,9 @@ Value RuntimeCalls::string(OpBuilder &at, Location loc, StringRef text) {
 Value RuntimeCalls::dispatchDescriptor(OpBuilder &at, Location loc, StringRef function) {
   std::string name = ("plim.descriptor." + function).str();
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  LLVM::GlobalOp &global = descriptors[function];
   if (!global) {
-    auto body = module.lookupSymbol<func::FuncOp>(function);
+    auto body = functions.lookup<func::FuncOp>(function);
     auto type = LLVM::LLVMStructType::getLiteral(
         module.getContext(), {pointer, pointer, pointer, builder.getI64Type(), pointer,
                               builder.getI64Type(), pointer, builder.getI64Type(), pointer});
@@ -183,7 +184,7 @@ Value RuntimeCalls::scheduleTable(OpBuilder &at, Location loc, ArrayRef<uint64_t
 
 Value RuntimeCalls::external(OpBuilder &at, Location loc, StringRef function) {
   std::string name = (externalPrefix + function).str();
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  LLVM::GlobalOp &global = externals[function];
   if (!global)
     global =
         LLVM::GlobalOp::create(builder, module.getLoc(), builder.getI8Type(),

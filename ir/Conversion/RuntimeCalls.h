@@ -32,7 +32,8 @@ inline constexpr int64_t bufferAlignment = 64;
 /// The runtime's symbols, declared in a module on first use.
 class RuntimeCalls {
 public:
-  explicit RuntimeCalls(mlir::ModuleOp module);
+  /// `functions` are those of the module, by the names that dispatches have for them.
+  RuntimeCalls(mlir::ModuleOp module, const mlir::SymbolTable &functions);
 
   mlir::LLVM::LLVMFuncOp dispatch, schedule, allocate, allocateResult, release, scratch, recurse,
       call, launch, fail, requireFailed;
@@ -55,8 +56,10 @@ private:
   mlir::LLVM::GlobalOp constantString(llvm::StringRef text);
   mlir::LLVM::LLVMFuncOp byteCount(mlir::func::FuncOp dispatch);
   mlir::ModuleOp module;
+  const mlir::SymbolTable &functions;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::StringAttr, mlir::LLVM::GlobalOp> strings;
+  llvm::StringMap<mlir::LLVM::GlobalOp> descriptors, externals;
   unsigned nextString = 0, nextSchedule = 0;
 };
 

@@ -16,6 +16,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
+#include <set>
+
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMFORMDISPATCHES
 #include "ir/Transforms/Passes.h.inc"
@@ -320,10 +322,22 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         cluster.tileable.set(loop);
     }
     cluster.loops[root] = identity;
-    for (Operation *op = root->getPrevNode(); op && fuse && cluster.ops.size() < maxOps;
-         op = op->getPrevNode())
-      if (auto producer = dyn_cast<linalg::LinalgOp>(op))
-        tryFuse(cluster, producer);
+    // Who makes what is in the cluster, the last one first: by then all that read it have been looked at.
+    auto isBefore = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
+    std::set<Operation *, decltype(isBefore)> producers(isBefore);
+    auto addProducersOf = [&](Operation *op) {
+      for (Value operand : op->getOperands())
+        if (auto producer = operand.getDefiningOp<linalg::LinalgOp>();
+            producer && producer->getBlock() == root->getBlock())
+          producers.insert(producer);
+    };
+    if (fuse)
+      addProducersOf(root);
+    while (!producers.empty() && cluster.ops.size() < maxOps) {
+      auto producer = cast<linalg::LinalgOp>(producers.extract(std::prev(producers.end())).value());
+      if (tryFuse(cluster, producer))
+        addProducersOf(producer);
+    }
     if (fuseForCaches && !root->hasAttr(deviceAttr))
       for (Operation *op : llvm::to_vector(cluster.ops))
         for (OpOperand *input : cast<linalg::LinalgOp>(op).getDpsInputOperands())
@@ -355,20 +369,20 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
            insert.getDestType().getNumElements() >= filters.getNumElements();
   }
 
-  void tryFuse(Cluster &cluster, linalg::LinalgOp producer) {
+  bool tryFuse(Cluster &cluster, linalg::LinalgOp producer) {
     if (hasPinnedResult(producer) || isCheap(producer) || !producer.hasPureTensorSemantics() ||
         producer->use_empty() || producer->getAttr(deviceAttr) != cluster.root->getAttr(deviceAttr))
-      return;
+      return false;
     if (!llvm::all_of(producer->getUsers(),
                       [&](Operation *user) { return cluster.ops.contains(user); }))
-      return;
+      return false;
     std::optional<LoopMap> along;
     llvm::SmallBitVector tileable = cluster.tileable;
     for (OpOperand &use : producer->getUses()) {
       LoopMap map;
       if (!followUse(cluster, producer, use, map)) {
         ++missed;
-        return;
+        return false;
       }
       // Loops that two uses see differently can't be tiled; both must agree on the others.
       if (!along) {
@@ -393,12 +407,13 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         (producer->hasAttr(splitAttr) &&
          (tileable != cluster.tileable || tileable.count() < producer.getNumParallelLoops()))) {
       ++missed;
-      return;
+      return false;
     }
     cluster.tileable = tileable;
     cluster.ops.insert(producer);
     cluster.loops[producer] = *along;
     ++fused;
+    return true;
   }
 
   /// Is the operand the rows of a product, larger than its result, which cost less where a workgroup computes those that it

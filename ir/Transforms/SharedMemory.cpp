@@ -163,10 +163,12 @@ bool SharedMemory::mayAlias(const Origin &a, const Origin &b) const {
     if (auto some = a.value.getDefiningOp<AllocOp>(), other = b.value.getDefiningOp<AllocOp>();
         some && other && some.isPlanned() && other.isPlanned())
       return shareMemory(some, other);
+  if (a.kind == Kind::Allocation && a.value != b.value && b.kind != Kind::Unknown)
+    return false;
   if (isMadeAfter(a, b) || isMadeAfter(b, a))
     return false;
   if (a.kind == Kind::Allocation)
-    return a.value == b.value || b.kind == Kind::Unknown;
+    return true;
   if (a.kind == Kind::Global && b.kind == Kind::Global)
     return mayBeSame(a.value.getDefiningOp<memref::GetGlobalOp>(),
                      b.value.getDefiningOp<memref::GetGlobalOp>());
