@@ -81,12 +81,23 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     vector::FromElementsOp::getCanonicalizationPatterns(patterns, &getContext());
     // The C library has no such function.
     math::populateExpansionPatterns(patterns, {"rsqrt"});
-    return plim::ir::applySoundPatterns(getOperation(), std::move(patterns));
+    return plim::ir::applySoundPatternsInFunctions(getOperation(), std::move(patterns));
+  }
+
+  /// Is there such an op? A conversion costs a walk, a legality check and a list entry for each op, also where it finds none.
+  bool holds(llvm::function_ref<bool(Operation *)> predicate) {
+    return getOperation()
+        .walk([&](Operation *op) {
+          return predicate(op) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   /// Complex functions to functions of real numbers. Arithmetic alone has a counterpart in LLVM; the
   /// magnitude too, but its squares overflow.
   LogicalResult expandComplex() {
+    if (!holds([](Operation *op) { return isa<complex::ComplexDialect>(op->getDialect()); }))
+      return success();
     RewritePatternSet patterns(&getContext());
     populateComplexToStandardConversionPatterns(patterns);
     ConversionTarget target(getContext());
@@ -107,7 +118,11 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     target.addIllegalOp<math::AcoshOp, math::AsinhOp, math::AtanhOp, math::CbrtOp, math::ErfOp,
                         math::ErfcOp, math::ExpM1Op, math::Log1pOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    getOperation().walk([&](Operation *op) { libraryCalls += target.isIllegal(op); });
+    unsigned calls = 0;
+    getOperation().walk([&](Operation *op) { calls += target.isIllegal(op); });
+    if (calls == 0)
+      return success();
+    libraryCalls += calls;
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -59,8 +60,18 @@ std::unique_ptr<Pass> plim::ir::createCanonicalizer(Extents extents) {
 }
 
 void plim::ir::addCleanup(OpPassManager &manager, Extents extents) {
+  if (manager.getOpAnchorName() == ModuleOp::getOperationName())
+    return addCleanup(manager.nestAny(), extents);
   manager.addPass(createCanonicalizer(extents));
   manager.addPass(createCSEPass());
+}
+
+LogicalResult plim::ir::applySoundPatternsInFunctions(ModuleOp module, RewritePatternSet patterns) {
+  const FrozenRewritePatternSet frozen(std::move(patterns), unsoundNames());
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (failed(applyPatternsGreedily(function, frozen)))
+      return failure();
+  return success();
 }
 
 LogicalResult plim::ir::applySoundPatterns(Operation *root, RewritePatternSet patterns) {

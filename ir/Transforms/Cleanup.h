@@ -6,6 +6,7 @@
 // state; any thread.
 #pragma once
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
@@ -23,12 +24,17 @@ enum class Extents { Unchecked, Checked };
 /// tests/conformance/upstream has what they broke.
 std::unique_ptr<mlir::Pass> createCanonicalizer(Extents extents = Extents::Checked);
 
-/// Canonicalisation and elimination of common subexpressions.
+/// Canonicalisation and elimination of common subexpressions. In a module each function by itself: upstream's driver goes through
+/// all of a module again until nothing changes in any part of it.
 void addCleanup(mlir::OpPassManager &manager, Extents extents = Extents::Checked);
 
 /// Applies `patterns` without those until nothing changes, on everything inside `root`.
 /// Fails if there is no end to it.
 llvm::LogicalResult applySoundPatterns(mlir::Operation *root, mlir::RewritePatternSet patterns);
+
+/// The same in each function of the module.
+llvm::LogicalResult applySoundPatternsInFunctions(mlir::ModuleOp module,
+                                                  mlir::RewritePatternSet patterns);
 
 /// The same on `ops`, and on what patterns put in their places unless `strictness` says otherwise.
 llvm::LogicalResult applySoundPatterns(

@@ -185,12 +185,14 @@ struct ReleaseBuffers : plim::ir::impl::PlimReleaseBuffersBase<ReleaseBuffers> {
   /// The rest of upstream's deallocation pipeline.
   static OpPassManager lowering() {
     OpPassManager manager(ModuleOp::getOperationName());
-    manager.addPass(createCanonicalizer());
-    manager.addPass(bufferization::createBufferDeallocationSimplificationPass());
+    OpPassManager &before = manager.nest<func::FuncOp>();
+    before.addPass(createCanonicalizer());
+    before.addPass(bufferization::createBufferDeallocationSimplificationPass());
     manager.addPass(bufferization::createLowerDeallocationsPass());
-    manager.addPass(createConvertBufferizationToMemRefPass());
-    manager.addPass(createCSEPass());
-    manager.addPass(createCanonicalizer());
+    OpPassManager &behind = manager.nest<func::FuncOp>();
+    behind.addPass(createConvertBufferizationToMemRefPass());
+    behind.addPass(createCSEPass());
+    behind.addPass(createCanonicalizer());
     return manager;
   }
 };
