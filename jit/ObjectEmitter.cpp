@@ -4,6 +4,7 @@
 #include "jit/NumericExtremes.h"
 #include "jit/UnrollTables.h"
 #include "jit/VectorMath.h"
+#include "jit/VectorPipeline.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -213,7 +214,9 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes =
-      kind == CodeKind::Kernel ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      kind == CodeKind::Kernel && isVectorized(*module) ? makeVectorPipeline()
+      : kind == CodeKind::Kernel
+          ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
       : kind == CodeKind::Host ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)
                                : builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
   passes.run(*module, modules);

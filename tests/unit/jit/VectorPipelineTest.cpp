@@ -1,0 +1,70 @@
+// What goes through the passes for vectors, and what needs LLVM's vectorisers.
+#include "jit/VectorPipeline.h"
+
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace plim::jit {
+namespace {
+
+/// A loop with a body.
+std::string loopOf(const std::string &body) {
+  return "declare float @outside(float)\n"
+         "define internal float @inside(float %x) {\n  ret float %x\n}\n"
+         "define void @f(ptr %p, i64 %n) {\nentry:\n  br label %loop\n"
+         "loop:\n  %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n"
+         "  %at = getelementptr float, ptr %p, i64 %i\n" +
+         body +
+         "  %next = add i64 %i, 8\n  %more = icmp slt i64 %next, %n\n"
+         "  br i1 %more, label %loop, label %end\nend:\n  ret void\n}\n";
+}
+
+bool isVectorizedText(const std::string &text) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
+  if (!module) {
+    ADD_FAILURE() << error.getMessage().str();
+    return false;
+  }
+  return isVectorized(*module);
+}
+
+TEST(VectorPipeline, TakesLoopsOfVectors) {
+  EXPECT_TRUE(isVectorizedText(loopOf("  %v = load <8 x float>, ptr %at\n"
+                                      "  %s = fadd <8 x float> %v, %v\n"
+                                      "  store <8 x float> %s, ptr %at\n")));
+  EXPECT_TRUE(isVectorizedText(loopOf("  store <8 x float> zeroinitializer, ptr %at\n")));
+  // The C library's functions stay calls in any case.
+  EXPECT_TRUE(isVectorizedText(loopOf("  store <8 x float> zeroinitializer, ptr %at\n"
+                                      "  %c = call float @outside(float 1.0)\n")));
+  EXPECT_TRUE(isVectorizedText("define float @f(float %x) {\n  ret float %x\n}\n"));
+}
+
+TEST(VectorPipeline, LeavesScalarLoopsToLlvm) {
+  EXPECT_FALSE(isVectorizedText(loopOf("  %v = load float, ptr %at\n"
+                                       "  %s = fadd float %v, %v\n"
+                                       "  store float %s, ptr %at\n")));
+  // One that may be inlined.
+  EXPECT_FALSE(isVectorizedText(loopOf("  store <8 x float> zeroinitializer, ptr %at\n"
+                                       "  %c = call float @inside(float 1.0)\n")));
+  // Vectors around a scalar loop do not help it.
+  EXPECT_FALSE(isVectorizedText(
+      "define void @f(ptr %p) {\nentry:\n  br label %outer\n"
+      "outer:\n  %i = phi i64 [ 0, %entry ], [ %i1, %latch ]\n"
+      "  store <8 x float> zeroinitializer, ptr %p\n  br label %inner\n"
+      "inner:\n  %j = phi i64 [ 0, %outer ], [ %j1, %inner ]\n"
+      "  %at = getelementptr float, ptr %p, i64 %j\n  store float 0.0, ptr %at\n"
+      "  %j1 = add i64 %j, 1\n  %m = icmp slt i64 %j1, 9\n  br i1 %m, label %inner, label %latch\n"
+      "latch:\n  %i1 = add i64 %i, 1\n  %n = icmp slt i64 %i1, 9\n"
+      "  br i1 %n, label %outer, label %end\nend:\n  ret void\n}\n"));
+}
+
+} // namespace
+} // namespace plim::jit
