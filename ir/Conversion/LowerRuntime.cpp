@@ -494,14 +494,31 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// function the worker's scratch.
   using Bases = llvm::StringMap<Value>;
 
+  /// The argument, a part of one, or an extent of these, out of its view once more, where `builder` stands; anything else as it is.
+  /// So no argument has to be kept for the calls that need it.
+  Value fromViews(OpBuilder &builder, Location loc, Value value) {
+    if (auto argument = arguments.find(value); argument != arguments.end())
+      return unpackView(builder, loc, value.getType(), argument->second.first,
+                        argument->second.second);
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<memref::ReinterpretCastOp, memref::CastOp, memref::DimOp>(op))
+      return value;
+    Value whole = op->getOperand(0), again = fromViews(builder, loc, whole);
+    if (whole == again)
+      return value;
+    IRMapping mapping;
+    mapping.map(whole, again);
+    return builder.clone(*op, mapping)->getResult(0);
+  }
+
   /// The extents of an allocation, i64.
-  static SmallVector<Value> extentsOf(OpBuilder &builder, AllocOp op, bool onlyDynamic) {
+  SmallVector<Value> extentsOf(OpBuilder &builder, AllocOp op, bool onlyDynamic) {
     SmallVector<Value> sizes;
     auto dynamic = op.getDynamicSizes().begin();
     for (int64_t extent : op.getType().getShape())
       if (ShapedType::isDynamic(extent))
-        sizes.push_back(
-            arith::IndexCastOp::create(builder, op.getLoc(), builder.getI64Type(), *dynamic++));
+        sizes.push_back(arith::IndexCastOp::create(builder, op.getLoc(), builder.getI64Type(),
+                                                   fromViews(builder, op.getLoc(), *dynamic++)));
       else if (!onlyDynamic)
         sizes.push_back(constant64(builder, op.getLoc(), extent));
     return sizes;
@@ -695,23 +712,6 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     op.erase();
   }
 
-  /// The argument, or a part of one, out of its view once more, where `builder` stands; anything else as it is. So no argument
-  /// has to be kept for the dispatches that read it.
-  Value fromViews(OpBuilder &builder, Location loc, Value buffer) {
-    if (auto argument = arguments.find(buffer); argument != arguments.end())
-      return unpackView(builder, loc, buffer.getType(), argument->second.first,
-                        argument->second.second);
-    Operation *part = buffer.getDefiningOp();
-    if (!isa_and_nonnull<memref::ReinterpretCastOp, memref::CastOp>(part))
-      return buffer;
-    Value whole = part->getOperand(0), again = fromViews(builder, loc, whole);
-    if (whole == again)
-      return buffer;
-    IRMapping mapping;
-    mapping.map(whole, again);
-    return builder.clone(*part, mapping)->getResult(0);
-  }
-
   /// The fields of a plim_launch, filled in where `builder` stands.
   SmallVector<Value, 3> launchOf(RuntimeCalls &runtime, OpBuilder &builder, DispatchOp op,
                                  CallFrame &frame) {
@@ -729,7 +729,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
         }
     }
     for (Value scalar : op.getScalars())
-      scalars.push_back(toWord(builder, loc, scalar));
+      scalars.push_back(toWord(builder, loc, fromViews(builder, loc, scalar)));
     llvm::append_range(scalars, extents);
     Value descriptor = runtime.dispatchDescriptor(builder, loc, op.getFunction());
     auto function = op->getParentOfType<func::FuncOp>();

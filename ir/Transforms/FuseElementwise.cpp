@@ -79,9 +79,16 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     operands.insert_range(producer.getDpsInputs());
     if (operands.size() > mostOperands || bodySize(consumer) + bodySize(producer) > mostOps)
       return false;
-    // A producer that was fused away stays until all is done, without uses.
-    return llvm::count_if(producer->getUses(),
-                          [](OpOperand &use) { return !isOpTriviallyDead(use.getOwner()); }) == 1;
+    return producer->hasOneUse() || llvm::count_if(producer->getUses(), [](OpOperand &use) {
+                                      return !isFusedAway(use.getOwner(), 8);
+                                    }) == 1;
+  }
+
+  /// Producers that were fused away stay until all is done, used by no others. `depth`: of them behind each other, at most.
+  static bool isFusedAway(Operation *op, size_t depth) {
+    return depth > 0 && wouldOpBeTriviallyDead(op) &&
+           llvm::all_of(op->getUsers(),
+                        [&](Operation *user) { return isFusedAway(user, depth - 1); });
   }
 };
 

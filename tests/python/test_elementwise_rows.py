@@ -293,3 +293,19 @@ def test_explain_says_so():
     assert '"stores"' not in pl.Engine(target=pl.Target("host")).loads(source(4, 64)).explain().text
     # Nobody knows how large it will be.
     assert '"stores"' not in pl.Engine(target=with_small_caches("host")).loads(source("?", "?")).explain().text
+
+
+@pytest.mark.parametrize("count", [31, 32, 33, 34, 64, 70])
+def test_sums_of_many(engine, count):
+    """More than one op reads. (Small integers: sums are exact.)"""
+    inputs = [numbers(np.random.default_rng(i), np.float32, (3, 37)) for i in range(count)]
+    check(lambda *each: sum(each[1:], each[0]), engine, *inputs)
+
+
+def test_long_chains(engine):
+    """More ops than one body has."""
+    def function(x):
+        for i in range(300):
+            x = x + np.float32(i % 7) if i % 3 else np.float32(i % 5) - x
+        return x
+    check(function, engine, numbers(np.random.default_rng(1), np.float32, (5, 19)))

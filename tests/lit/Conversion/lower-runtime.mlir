@@ -77,7 +77,6 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
 //       CHECK: %[[WORDS:.*]] = llvm.mlir.constant(4 : i64)
 //       CHECK: %[[FRAME:.*]] = llvm.alloca %[[WORDS]] x i64
 //       CHECK: llvm.getelementptr %[[ARGUMENTS]][24]
-//       CHECK: %[[S:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
 //       CHECK: %[[FIRST:.*]] = llvm.mlir.constant(0 : i64)
 //       CHECK: %[[MEMORY:.*]] = llvm.call @plim_rt_allocate_result(%[[CONTEXT]], %[[FIRST]], %{{.*}}, %[[FRAME]],
 //       CHECK: %[[NULL:.*]] = llvm.icmp "eq" %[[MEMORY]]
@@ -88,6 +87,7 @@ func.func private @d(%a: memref<f32> {plim.access = #plim.access<readonly>},
 //       CHECK: %[[DATA_AT:.*]] = llvm.getelementptr %[[ARGUMENTS]][0]
 //       CHECK: llvm.load %[[DATA_AT]] : !llvm.ptr -> !llvm.ptr
 //       CHECK: llvm.getelementptr %[[ARGUMENTS]][8]
+//       CHECK: %[[S:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
 //       CHECK: arith.bitcast %[[S]] : f32 to i32
 //       CHECK: %[[DESCRIPTOR:.*]] = llvm.mlir.addressof @plim.descriptor.d
 //       CHECK: %[[SCALARS:.*]] = llvm.getelementptr %[[FRAME]][2]

@@ -224,6 +224,36 @@ TEST(StackUse, FaultsAreStatuses) {
   EXPECT_EQ(use.needOf("nobody").status().code(), StatusCode::Internal);
 }
 
+/// @main with as many arguments and results, each by a dispatch of its own.
+std::string manyResults(int count) {
+  std::string arguments, types, body, values;
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i), comma = i > 0 ? ", " : "";
+    arguments += comma + "%a" + n + ": tensor<?xf32>";
+    types += comma + "tensor<?xf32>";
+    values += comma + "%r" + n;
+    body += "  %r" + n + " = math.exp %a" + n + " : tensor<?xf32>\n";
+  }
+  return "func.func @main(" + arguments + ") -> (" + types + ") {\n" + body + "  return " + values +
+         " : " + types + "\n}\n";
+}
+
+TEST(StackProofs, HostCodeDoesNotGrowWithItsCalls) {
+  StatusOr<targets::TargetDescription> target = targets::resolveTarget("x86-64-v3", {});
+  ASSERT_TRUE(target.ok());
+  std::vector<int64_t> frames;
+  // A schedule of 64 dispatches has the largest arrays.
+  for (int count : {80, 320}) {
+    StatusOr<Artifact> artifact = compile(manyResults(count), "in.mlir", *target, {});
+    ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+    for (const StackProof &proof : artifact->stack)
+      if (proof.function == "main")
+        frames.push_back(proof.proven);
+  }
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_LT(frames[1], frames[0] + 240); // less than a byte for each more
+}
+
 TEST(StackProofs, OfEveryTargetThatLlvmGeneratesFor) {
   for (const char *tag :
        {"host-cpu", "x86-64-v2", "x86-64-v4", "sapphirerapids", "aarch64-neoverse-v1",
