@@ -86,7 +86,8 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
 
   /// Producers that were fused away stay until all is done, used by no others. `depth`: of them behind each other, at most.
   static bool isFusedAway(Operation *op, size_t depth) {
-    return depth > 0 && wouldOpBeTriviallyDead(op) &&
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    return depth > 0 && linalgOp && linalgOp.hasPureTensorSemantics() &&
            llvm::all_of(op->getUsers(),
                         [&](Operation *user) { return isFusedAway(user, depth - 1); });
   }
