@@ -44,7 +44,11 @@ bool anyInstruction(const llvm::Loop &loop,
 } // namespace
 
 bool isVectorized(const llvm::Module &module) {
-  return llvm::all_of(module, [](const llvm::Function &function) {
+  // Loops over tables become straight code only behind what -O3 makes of them.
+  const bool hasTable = llvm::any_of(module.globals(), [](const llvm::GlobalVariable &global) {
+    return global.isConstant() && global.hasInitializer();
+  });
+  return !hasTable && llvm::all_of(module, [](const llvm::Function &function) {
     if (function.isDeclaration())
       return true;
     const llvm::DominatorTree dominance(const_cast<llvm::Function &>(function));
