@@ -2,7 +2,6 @@
 
 #include "jit/LoadWholeBytes.h"
 #include "jit/NumericExtremes.h"
-#include "jit/UnrollTables.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -72,7 +71,6 @@ llvm::ModulePassManager makeVectorPipeline() {
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   passes.addPass(llvm::GVNPass());
-  passes.addPass(UnrollTables());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(LoadWholeBytes());
