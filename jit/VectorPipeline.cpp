@@ -2,12 +2,14 @@
 
 #include "jit/LoadWholeBytes.h"
 #include "jit/NumericExtremes.h"
+#include "jit/UnrollTables.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
@@ -43,11 +45,7 @@ bool anyInstruction(const llvm::Loop &loop,
 } // namespace
 
 bool isVectorized(const llvm::Module &module) {
-  // Loops over tables become straight code only behind what -O3 makes of them.
-  const bool hasTable = llvm::any_of(module.globals(), [](const llvm::GlobalVariable &global) {
-    return global.isConstant() && global.hasInitializer();
-  });
-  return !hasTable && llvm::all_of(module, [](const llvm::Function &function) {
+  return llvm::all_of(module, [](const llvm::Function &function) {
     if (function.isDeclaration())
       return true;
     const llvm::DominatorTree dominance(const_cast<llvm::Function &>(function));
@@ -71,11 +69,13 @@ llvm::ModulePassManager makeVectorPipeline() {
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   passes.addPass(llvm::GVNPass());
+  passes.addPass(UnrollTables());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(LoadWholeBytes());
   llvm::ModulePassManager module;
   module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  module.addPass(llvm::GlobalDCEPass());
   return module;
 }
 

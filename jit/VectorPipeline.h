@@ -5,7 +5,7 @@
 
 namespace plim::jit {
 
-/// Does each innermost loop compute with vectors, does no loop call a function of the module, and has it no tables? Then LLVM's vectorisers, and
+/// Does each innermost loop compute with vectors, and does no loop call a function of the module? Then LLVM's vectorisers, and
 /// what prepares loops for them, find nothing to do, and inlining gains nothing.
 bool isVectorized(const llvm::Module &module);
 

@@ -108,7 +108,7 @@ typedef struct plim_view {
 } plim_view;
 PLIM_STATIC_ASSERT(sizeof(plim_view) == 24, "mirrored by ir/Conversion");
 
-/* A public function of a module. On failure no result holds memory. */
+/* A public function of a module. It reads the views as long as it runs. On failure no result holds memory. */
 typedef plim_code (*plim_function_entry)(plim_context *context, const plim_view *arguments,
                                          const plim_view *results);
 

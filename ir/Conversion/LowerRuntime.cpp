@@ -166,7 +166,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     for (unsigned i = 1; i < count; ++i) {
       Value value = unpackView(builder, loc, entry.getArgument(i).getType(), views, i - 1);
       entry.getArgument(i).replaceAllUsesWith(value);
-      arguments[value] = {views, i - 1};
+      unpacked[value] = {views, i - 1};
     }
     entry.eraseArguments(1, count - 1);
     function.setAllArgAttrs(ArrayRef<DictionaryAttr>());
@@ -497,7 +497,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// The argument, a part of one, or an extent of these, out of its view once more, where `builder` stands; anything else as it is.
   /// So no argument has to be kept for the calls that need it.
   Value fromViews(OpBuilder &builder, Location loc, Value value) {
-    if (auto argument = arguments.find(value); argument != arguments.end())
+    if (auto argument = unpacked.find(value); argument != unpacked.end())
       return unpackView(builder, loc, value.getType(), argument->second.first,
                         argument->second.second);
     Operation *op = value.getDefiningOp();
@@ -788,7 +788,7 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   /// The allocations that are results of calls.
   DenseMap<Operation *, Result> results;
   /// What came out of views: which views, and the position there.
-  DenseMap<Value, std::pair<Value, unsigned>> arguments;
+  DenseMap<Value, std::pair<Value, unsigned>> unpacked;
   DenseMap<Operation *, CallFrame> frames; // by function
   /// Of an assertion at most.
   static constexpr unsigned maxFailureNumbers = 4;

@@ -84,19 +84,18 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     return plim::ir::applySoundPatternsInFunctions(getOperation(), std::move(patterns));
   }
 
-  /// Is there such an op? A conversion costs a walk, a legality check and a list entry for each op, also where it finds none.
-  bool holds(llvm::function_ref<bool(Operation *)> predicate) {
-    return getOperation()
-        .walk([&](Operation *op) {
-          return predicate(op) ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
   /// Complex functions to functions of real numbers. Arithmetic alone has a counterpart in LLVM; the
   /// magnitude too, but its squares overflow.
   LogicalResult expandComplex() {
-    if (!holds([](Operation *op) { return isa<complex::ComplexDialect>(op->getDialect()); }))
+    // A conversion checks each op and lists it, also where it finds nothing to do.
+    const bool hasComplex = getOperation()
+                                .walk([](Operation *op) {
+                                  return isa<complex::ComplexDialect>(op->getDialect())
+                                             ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+                                })
+                                .wasInterrupted();
+    if (!hasComplex)
       return success();
     RewritePatternSet patterns(&getContext());
     populateComplexToStandardConversionPatterns(patterns);

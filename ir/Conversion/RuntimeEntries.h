@@ -25,7 +25,7 @@ public:
 private:
   void makeDispatchEntry(mlir::func::FuncOp function);
   void makeCount(mlir::func::FuncOp function);
-  /// Unpacks the views of the arguments, calls, packs the results.
+  /// Unpacks the views of the arguments, calls, packs the results, unless the body takes the views and does so itself.
   void makeFunctionEntry(mlir::func::FuncOp function);
   /// The raw pointer of a kernel that does without the context: calls it with one of no call. The body has
   /// bare pointers already.

@@ -414,8 +414,8 @@ LogicalResult ScheduleOp::verify() {
                                << ", which does not come before it";
   }
   SmallVector<uint64_t> before = closureOf(getPredecessorSets());
-  DenseMap<Value, std::pair<uint64_t, uint64_t>>
-      users; // the dispatches that bind it, and those that write it
+  // Of each buffer: the dispatches that bind it, and those that write it.
+  DenseMap<Value, std::pair<uint64_t, uint64_t>> users;
   for (auto [i, dispatch] : llvm::enumerate(dispatches)) {
     const auto bindings = accessesOf(dispatch);
     for (auto [binding, access] : bindings) {

@@ -21,6 +21,8 @@ namespace {
 constexpr size_t mostOperands = 32;
 /// The most ops of a body: what is longer costs more to compile, and gains nothing from being one.
 constexpr size_t mostOps = 256;
+/// How many producers behind each other may be fused away and not yet erased: the driver erases them soon.
+constexpr size_t mostFusedAway = 8;
 
 struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
@@ -80,11 +82,11 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     if (operands.size() > mostOperands || bodySize(consumer) + bodySize(producer) > mostOps)
       return false;
     return producer->hasOneUse() || llvm::count_if(producer->getUses(), [](OpOperand &use) {
-                                      return !isFusedAway(use.getOwner(), 8);
+                                      return !isFusedAway(use.getOwner(), mostFusedAway);
                                     }) == 1;
   }
 
-  /// Producers that were fused away stay until all is done, used by no others. `depth`: of them behind each other, at most.
+  /// Is it a producer that was fused away, used by no others but such, at most `depth` behind each other?
   static bool isFusedAway(Operation *op, size_t depth) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     return depth > 0 && linalgOp && linalgOp.hasPureTensorSemantics() &&

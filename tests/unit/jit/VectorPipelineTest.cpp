@@ -51,9 +51,6 @@ TEST(VectorPipeline, LeavesScalarLoopsToLlvm) {
   EXPECT_FALSE(isVectorizedText(loopOf("  %v = load float, ptr %at\n"
                                        "  %s = fadd float %v, %v\n"
                                        "  store float %s, ptr %at\n")));
-  // What becomes of a table is decided there, too.
-  EXPECT_FALSE(isVectorizedText("@t = internal constant [2 x float] [float 1.0, float 2.0]\n" +
-                                loopOf("  store <8 x float> zeroinitializer, ptr %at\n")));
   // One that may be inlined.
   EXPECT_FALSE(isVectorizedText(loopOf("  store <8 x float> zeroinitializer, ptr %at\n"
                                        "  %c = call float @inside(float 1.0)\n")));
