@@ -18,9 +18,11 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
 
   void runOnOperation() override {
     Builder builder(&getContext());
+    SymbolTableCollection tables;
+    SymbolUserMap users(tables, getOperation());
     SmallVector<Attribute> data;
     for (auto global : llvm::make_early_inc_range(getOperation().getOps<memref::GlobalOp>())) {
-      if (SymbolTable::symbolKnownUseEmpty(global, getOperation())) {
+      if (users.useEmpty(global)) {
         global.erase();
         continue;
       }
@@ -64,10 +66,9 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       global->removeAttr(plim::ir::preparedAttr);
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);
       // Out of the way of the symbols of the C library.
-      std::string symbol = (plim::ir::dataPrefix + name).str();
-      (void)SymbolTable::replaceAllSymbolUses(global, builder.getStringAttr(symbol),
-                                              getOperation());
-      global.setSymName(symbol);
+      StringAttr symbol = builder.getStringAttr(plim::ir::dataPrefix + name);
+      users.replaceAllUsesWith(global, symbol);
+      global.setSymNameAttr(symbol);
       ++outlined;
     }
     getOperation()->setAttr(plim::ir::dataAttr, builder.getArrayAttr(data));

@@ -356,8 +356,9 @@ private:
   SmallVector<Attribute> accesses; // of the shaped arguments
 };
 
-/// Turns one global and its loads and stores into a memref global.
-LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
+/// Turns one global and its loads and stores, which are `users`, into a memref global.
+LogicalResult convertGlobal(ml_program::GlobalOp global, ArrayRef<Operation *> users,
+                            SymbolTable &symbols) {
   auto type = dyn_cast<RankedTensorType>(global.getType());
   if (!type)
     return global.emitError() << "global '" << global.getSymName() << "' has type "
@@ -381,12 +382,6 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, SymbolTable &symbols) {
 
   std::string name = global.getSymName().str();
   OpBuilder builder(global);
-  std::optional<SymbolTable::UseRange> uses =
-      SymbolTable::getSymbolUses(global, global->getParentOp());
-  SmallVector<Operation *> users;
-  for (SymbolTable::SymbolUse use : *uses)
-    users.push_back(use.getUser());
-
   auto memrefType = MemRefType::get(type.getShape(), type.getElementType());
   bool isConstant = !global.getIsMutable();
   // One with a place of its own must not be folded into others.
@@ -506,21 +501,23 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
     SymbolTable symbols(module);
     if (failed(bindExternals(module, symbols)) || failed(check(module)))
       return signalPassFailure();
+    SymbolTableCollection tables;
+    const SymbolUserMap users(tables, module);
     module.walk([](cf::AssertOp assertion) {
       assertion.setMsg((locationText(assertion.getLoc()) + assertion.getMsg()).str());
     });
 
     for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
-      if (failed(convertGlobal(global, symbols)))
+      if (failed(convertGlobal(global, users.getUsers(global), symbols)))
         return signalPassFailure();
       ++globals;
     }
     if (failed(decompose(module)))
       return signalPassFailure();
     for (auto function : module.getOps<func::FuncOp>()) {
-      if (failed(checkDonations(function)))
+      if (failed(checkDonations(function, users)))
         return signalPassFailure();
-      markFunction(function);
+      markFunction(function, users);
     }
   }
 
@@ -597,7 +594,7 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
   }
 
   /// Can each donated argument have its result? What only the call knows of their extents it checks.
-  LogicalResult checkDonations(func::FuncOp function) {
+  LogicalResult checkDonations(func::FuncOp function, const SymbolUserMap &users) {
     llvm::DenseMap<int64_t, unsigned> donors; // by result
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       Attribute attribute = function.getArgAttr(i, donateAttr);
@@ -610,7 +607,7 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
       if (!type)
         return refuse() << "is donated, but is no tensor: a memref is memory that the function may "
                         << "write as it is";
-      if (!function.isPublic() || !SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+      if (!function.isPublic() || !users.useEmpty(function))
         return refuse() << "is donated, but functions of the module call this one";
       auto writable = function.getArgAttrOfType<BoolAttr>(
           i, bufferization::BufferizationDialect::kWritableAttrName);
@@ -657,11 +654,10 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
     }
   }
 
-  void markFunction(func::FuncOp function) {
+  void markFunction(func::FuncOp function, const SymbolUserMap &users) {
     Builder builder(function.getContext());
     // One that others call keeps the signature that the calls were written for.
-    if (!usesTensors(function) && hasKernelSignature(function) &&
-        SymbolTable::symbolKnownUseEmpty(function, getOperation())) {
+    if (!usesTensors(function) && hasKernelSignature(function) && users.useEmpty(function)) {
       function->setAttr(kernelAttr, builder.getUnitAttr());
       ++kernels;
       return;
