@@ -148,6 +148,9 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
     std::string because;
     if (rowLoop >= 0) {
       auto [preferred, most] = tileRowsOf(host);
+      // Products that another instruction adds take registers.
+      if (getElementTypeOrSelf(op.getDpsInits()[0]).isInteger() && !host.sumsIntegerProducts)
+        most = preferred;
       // One vector for each row leaves registers for twice as many.
       if (columns <= lanes) {
         preferred *= 2;

@@ -35,6 +35,8 @@ Host plim::ir::hostOf(Operation *op) {
       host.secondLevelBytes = cache.bytes;
     host.lastLevelBytes = std::max(host.lastLevelBytes, int64_t(cache.bytes));
   }
+  host.sumsIntegerProducts =
+      host.isAArch64 || device.hasFeature("avx512vnni") || device.hasFeature("avxvnni");
   host.multipliesAndAdds = host.isAArch64 || device.hasFeature("fma");
   return host;
 }

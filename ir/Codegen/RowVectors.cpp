@@ -29,7 +29,8 @@ bool isStorable(Type type) {
   if (!type.isIntOrFloat())
     return false;
   const unsigned bits = type.getIntOrFloatBitWidth();
-  return bits == 1 || (llvm::isPowerOf2_32(bits) && bits >= (isa<FloatType>(type) ? 16U : 8U) && bits <= 64);
+  return bits == 1 ||
+         (llvm::isPowerOf2_32(bits) && bits >= (isa<FloatType>(type) ? 16U : 8U) && bits <= 64);
 }
 
 /// Do the elements along the last dimension lie side by side?
@@ -48,8 +49,10 @@ bool takesVectors(Operation &op) {
       !OpTrait::hasElementwiseMappableTraits(&op))
     return false;
   return isa<arith::ArithDialect>(op.getDialect()) ||
-         isa<math::FmaOp, math::AbsFOp, math::SqrtOp, math::FloorOp, math::CeilOp, math::TruncOp,
-             math::RoundEvenOp, math::CopySignOp>(op);
+         isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::SqrtOp, math::RsqrtOp, math::FloorOp,
+             math::CeilOp, math::TruncOp, math::RoundEvenOp, math::CopySignOp, math::CtPopOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::IsNaNOp, math::IsInfOp,
+             math::IsFiniteOp>(op);
 }
 
 } // namespace

@@ -195,20 +195,19 @@ linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) 
 struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<VectorizeElementwise> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    // An op that a kernel's author wrote on buffers may read what it has written. Beside a product LLVM would keep constants of
-    // other loops in the registers that its accumulators need.
-    if (!function->hasAttr(dispatchFunctionAttr) || function->hasAttr(mayAliasAttr) ||
-        hasProduct(function))
+    // An op that a kernel's author wrote on buffers may read what it has written.
+    if (!function->hasAttr(dispatchFunctionAttr) || function->hasAttr(mayAliasAttr))
       return;
     const Host host = hostOf(function);
     if (host.vectorBits == 0)
       return;
+    IRRewriter rewriter(&getContext());
+    generalize(rewriter);
     SmallVector<linalg::GenericOp> ops;
     function.walk([&](linalg::GenericOp op) {
       if (op.getNumReductionLoops() == 0 && op.hasPureBufferSemantics())
         ops.push_back(op);
     });
-    IRRewriter rewriter(&getContext());
     int64_t bytes = 0; // of results that are written past the caches
     for (linalg::GenericOp op : ops) {
       op = collapseRows(rewriter, op);
@@ -232,9 +231,47 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
                         (Twine(bytes) + " bytes are more than half the last cache").str()));
   }
 
-  static bool hasProduct(func::FuncOp function) {
-    auto strategy = function->getAttrOfType<ArrayAttr>(strategyAttr);
-    return strategy && llvm::any_of(strategy, llvm::IsaPred<PanelsAttr>);
+  /// Fills, and copies of what is not dense, become ops like others. (Dense copies are calls.)
+  void generalize(IRRewriter &rewriter) {
+    SmallVector<linalg::LinalgOp> ops;
+    SmallVector<memref::CopyOp> copies;
+    getOperation().walk([&](Operation *op) {
+      if (auto fill = dyn_cast<linalg::FillOp>(op); fill && fill.hasPureBufferSemantics())
+        ops.push_back(fill);
+      else if (auto copy = dyn_cast<memref::CopyOp>(op))
+        copies.push_back(copy);
+    });
+    for (memref::CopyOp copy : copies) {
+      auto isDense = [](Value buffer) {
+        return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
+      };
+      if (copy.getSource() == copy.getTarget() ||
+          (isDense(copy.getSource()) && isDense(copy.getTarget())))
+        continue;
+      rewriter.setInsertionPoint(copy);
+      ops.push_back(
+          rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(), copy.getTarget()));
+    }
+    for (linalg::LinalgOp op : ops) {
+      rewriter.setInsertionPoint(op);
+      (void)linalg::generalizeNamedOp(rewriter, op);
+    }
+  }
+
+  /// Does the dispatch read, too, what is in the buffer or in views of it? One that begins sums with zeros does.
+  static bool isRead(Value buffer) {
+    return llvm::any_of(buffer.getUses(), [](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isa<ViewLikeOpInterface>(user))
+        return isRead(user->getResult(0));
+      if (auto op = dyn_cast<linalg::LinalgOp>(user))
+        return !op.isDpsInit(&use) || op.payloadUsesValueFromOperand(&use);
+      if (auto copy = dyn_cast<memref::CopyOp>(user))
+        return use.get() != copy.getTarget();
+      return !isa<memref::DimOp, memref::ExtractStridedMetadataOp,
+                  memref::ExtractAlignedPointerAsIndexOp, memref::StoreOp, vector::StoreOp,
+                  vector::TransferWriteOp>(user);
+    });
   }
 
   /// Bytes of an argument of the dispatch of which the buffer is a view, if it is only written; 0 for others, or where they are not known.
@@ -248,7 +285,9 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
       return 0;
     auto access = function.getArgAttrOfType<AccessAttr>(argument.getArgNumber(), accessAttr);
     auto bytes = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), bytesAttr);
-    return access && access.getValue() == Access::WriteOnly && bytes ? bytes.getInt() : 0;
+    return access && access.getValue() == Access::WriteOnly && bytes && !isRead(argument)
+               ? bytes.getInt()
+               : 0;
   }
 
   /// A result that the caches could not keep until somebody reads it: its lines are written past them, and not read before. X86 has no such

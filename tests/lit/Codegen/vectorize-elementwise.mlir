@@ -73,6 +73,8 @@ func.func private @rows(%x: memref<?x71xf64, strided<[80, 1], offset: ?>>, %w: m
 // Not one of halves, of which there are no such stores, and not one that is read.
 // CHECK-LABEL: func.func private @halves
 //   CHECK-NOT:   nontemporal
+// CHECK-LABEL: func.func private @accumulate
+//   CHECK-NOT:   nontemporal
 // CHECK-LABEL: func.func private @update
 //   CHECK-NOT:   nontemporal
 #id = affine_map<(i) -> (i)>
@@ -95,6 +97,19 @@ func.func private @halves(%x: memref<536870912xf16>, %y: memref<536870912xf16> {
   ^bb0(%a: f16, %o: f16):
     %t = arith.negf %a : f16
     linalg.yield %t : f16
+  }
+  return
+}
+
+func.func private @accumulate(%x: memref<536870912xf32>, %y: memref<536870912xf32> {plim.access = #plim.access<writeonly>, plim.bytes = 2147483648 : i64})
+    attributes {plim.dispatch_function} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<536870912xf32>)
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<536870912xf32>) outs(%y : memref<536870912xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o : f32
+    linalg.yield %t : f32
   }
   return
 }
@@ -146,23 +161,28 @@ func.func private @others(%x: memref<64x64xi32>, %y: memref<64x64xi32>, %f: memr
   return
 }
 
-// Beside a product, and in a kernel's loop: it may read what it has written.
-// CHECK-LABEL: func.func private @beside
-//       CHECK:   linalg.generic
-// CHECK-LABEL: func.func private @kernel
-//       CHECK:   linalg.generic
-//   CHECK-NOT: vector.
-func.func private @beside(%x: memref<64x64xf32>, %y: memref<64x64xf32>)
-    attributes {plim.dispatch_function, plim.strategy = [#plim.panels<panel = copied, rows = in_place, depth = [512], columns = 32, lines = 1, because = "">]} {
-  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%x : memref<64x64xf32>) outs(%y : memref<64x64xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %t = arith.negf %a : f32
-    linalg.yield %t : f32
-  }
+// Fills, and copies of what is not dense. Dense copies are calls.
+// CHECK-LABEL: func.func private @moves
+//   CHECK-NOT:   linalg.
+//       CHECK:   %[[Y:.+]] = memref.collapse_shape %arg1
+//       CHECK:   vector.transfer_write %{{.+}}, %[[Y]]
+//       CHECK:   vector.transfer_read %arg0
+//       CHECK:   vector.transfer_write %{{.+}}, %arg1
+//       CHECK:   memref.copy
+//   CHECK-NOT:   linalg.
+func.func private @moves(%x: memref<64x64xf32, strided<[80, 1]>>, %y: memref<64x64xf32>, %z: memref<64x64xf32>)
+    attributes {plim.dispatch_function} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x64xf32>)
+  memref.copy %x, %y : memref<64x64xf32, strided<[80, 1]>> to memref<64x64xf32>
+  memref.copy %y, %z : memref<64x64xf32> to memref<64x64xf32>
   return
 }
 
+// In a kernel's loop: it may read what it has written.
+// CHECK-LABEL: func.func private @kernel
+//       CHECK:   linalg.generic
+//   CHECK-NOT: vector.
 func.func private @kernel(%x: memref<64x64xf32>, %y: memref<64x64xf32>) attributes {plim.dispatch_function, plim.may_alias} {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : memref<64x64xf32>) outs(%y : memref<64x64xf32>) {
