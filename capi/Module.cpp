@@ -169,7 +169,9 @@ plim_status *plim_module_statistics(const plim_module *module,
                  .optimise_seconds = load.compile.optimise,
                  .codegen_seconds = load.compile.codegen,
                  .link_seconds = load.linkSeconds,
-                 .total_seconds = load.totalSeconds});
+                 .total_seconds = load.totalSeconds,
+                 .objects = static_cast<uint64_t>(load.compile.objects),
+                 .cached_objects = static_cast<uint64_t>(load.compile.cachedObjects)});
     return okStatus();
   });
 }

@@ -1,6 +1,7 @@
 #include "jit/Artifact.h"
 
 #include "engine/abi/plim_abi.h"
+#include "jit/ByteStream.h"
 #include "support/Hash.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -16,71 +17,7 @@ namespace {
 
 constexpr std::string_view magic = "plimart\n";
 
-class Writer {
-public:
-  void integer(uint64_t value) {
-    for (int i = 0; i < 8; ++i)
-      bytes.push_back(static_cast<char>(value >> (8 * i)));
-  }
-  void text(std::string_view value) {
-    integer(value.size());
-    bytes.append(value);
-  }
-  template <typename T, typename WriteT> void list(const std::vector<T> &values, WriteT write) {
-    integer(values.size());
-    for (const T &value : values)
-      write(value);
-  }
-  std::string bytes;
-};
-
-/// Reads what Writer wrote; after the first fault every read yields nothing and ok() is false.
-class Reader {
-public:
-  explicit Reader(std::string_view bytes) : rest(bytes) {}
-  uint64_t integer() {
-    if (rest.size() < 8) {
-      fault();
-      return 0;
-    }
-    uint64_t value = 0;
-    for (int i = 0; i < 8; ++i)
-      value |= uint64_t(static_cast<uint8_t>(rest[static_cast<size_t>(i)])) << (8 * i);
-    rest.remove_prefix(8);
-    return value;
-  }
-  std::string text() {
-    uint64_t size = integer();
-    if (size > rest.size()) {
-      fault();
-      return {};
-    }
-    std::string value(rest.substr(0, size));
-    rest.remove_prefix(size);
-    return value;
-  }
-  template <typename T, typename ReadT> void list(std::vector<T> &values, ReadT read) {
-    uint64_t count = integer();
-    // Every element takes at least eight bytes.
-    if (count > rest.size() / 8) {
-      fault();
-      return;
-    }
-    for (uint64_t i = 0; i < count && valid; ++i)
-      values.push_back(read());
-  }
-  bool atEnd() const { return valid && rest.empty(); }
-
-private:
-  void fault() {
-    valid = false;
-    rest = {};
-  }
-  std::string_view rest;
-  bool valid = true;
-};
-
-void writeType(Writer &writer, const ValueType &type) {
+void writeType(ByteWriter &writer, const ValueType &type) {
   writer.text(type.element);
   writer.integer(type.isShaped);
   writer.integer(type.isMemref);
@@ -96,7 +33,7 @@ void writeType(Writer &writer, const ValueType &type) {
   writer.text(type.name);
 }
 
-ValueType readType(Reader &reader) {
+ValueType readType(ByteReader &reader) {
   ValueType type;
   type.element = reader.text();
   type.isShaped = reader.integer() != 0;
@@ -166,7 +103,7 @@ std::string_view faultOf(const FunctionSignature &function, const Artifact &arti
   return "";
 }
 
-void writeSignature(Writer &writer, const FunctionSignature &function) {
+void writeSignature(ByteWriter &writer, const FunctionSignature &function) {
   writer.text(function.name);
   writer.text(function.location);
   for (const std::vector<ValueType> *types : {&function.arguments, &function.results})
@@ -193,7 +130,7 @@ void writeSignature(Writer &writer, const FunctionSignature &function) {
   });
 }
 
-FunctionSignature readSignature(Reader &reader) {
+FunctionSignature readSignature(ByteReader &reader) {
   FunctionSignature function;
   function.name = reader.text();
   function.location = reader.text();
@@ -224,7 +161,7 @@ FunctionSignature readSignature(Reader &reader) {
   return function;
 }
 
-void writeSymbol(Writer &writer, const DataSymbol &symbol) {
+void writeSymbol(ByteWriter &writer, const DataSymbol &symbol) {
   writer.text(symbol.name);
   writer.integer(static_cast<uint64_t>(symbol.kind));
   writeType(writer, symbol.type);
@@ -236,7 +173,7 @@ void writeSymbol(Writer &writer, const DataSymbol &symbol) {
   writer.text(symbol.location);
 }
 
-DataSymbol readSymbol(Reader &reader) {
+DataSymbol readSymbol(ByteReader &reader) {
   DataSymbol symbol;
   symbol.name = reader.text();
   symbol.kind = static_cast<DataKind>(reader.integer());
@@ -250,13 +187,13 @@ DataSymbol readSymbol(Reader &reader) {
   return symbol;
 }
 
-void writeProof(Writer &writer, const StackProof &proof) {
+void writeProof(ByteWriter &writer, const StackProof &proof) {
   writer.text(proof.function);
   for (int64_t bytes : {proof.estimated, proof.proven, proof.budget})
     writer.integer(static_cast<uint64_t>(bytes));
 }
 
-StackProof readProof(Reader &reader) {
+StackProof readProof(ByteReader &reader) {
   StackProof proof;
   proof.function = reader.text();
   for (int64_t *bytes : {&proof.estimated, &proof.proven, &proof.budget})
@@ -264,7 +201,7 @@ StackProof readProof(Reader &reader) {
   return proof;
 }
 
-void writeHeader(Writer &writer) {
+void writeHeader(ByteWriter &writer) {
   writer.bytes = magic;
   writer.integer(artifactVersion);
   writer.integer(PLIM_ABI_VERSION);
@@ -310,7 +247,7 @@ std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataS
 }
 
 bool serialize(const Artifact &artifact, const std::function<bool(std::string_view)> &write) {
-  Writer writer;
+  ByteWriter writer;
   writer.text(artifact.source);
   writer.text(artifact.triple);
   writer.text(artifact.policy);
@@ -342,7 +279,7 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
       writer.integer(value);
   });
 
-  Writer header;
+  ByteWriter header;
   writeHeader(header);
   header.integer(writer.bytes.size());
   Digest digest = Hasher().update(header.bytes).update(writer.bytes).digest();
@@ -427,7 +364,7 @@ bool isValid(const DataSymbol &symbol, const Artifact &artifact) {
 } // namespace
 
 StatusOr<Artifact> deserialize(const ArtifactSource &source) {
-  Writer expected;
+  ByteWriter expected;
   writeHeader(expected);
   const size_t headerBytes = expected.bytes.size() + 8;
   std::string bytes(std::min<uint64_t>(headerBytes, source.size()), '\0');
@@ -437,7 +374,7 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
     return dataLossError("not an artifact of this version");
   if (source.size() < headerBytes + Digest::byteCount)
     return dataLossError("the artifact is truncated");
-  Reader sizes(std::string_view(bytes).substr(expected.bytes.size()));
+  ByteReader sizes(std::string_view(bytes).substr(expected.bytes.size()));
   const uint64_t metadataBytes = sizes.integer();
   if (metadataBytes > source.size() - headerBytes - Digest::byteCount)
     return dataLossError("the artifact is truncated");
@@ -450,7 +387,7 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
   if (std::memcmp(stored.data(), digest.bytes.data(), Digest::byteCount) != 0)
     return dataLossError("the artifact's checksum does not match");
 
-  Reader reader(std::string_view(bytes).substr(headerBytes, metadataBytes));
+  ByteReader reader(std::string_view(bytes).substr(headerBytes, metadataBytes));
   Artifact artifact;
   artifact.source = reader.text();
   artifact.triple = reader.text();

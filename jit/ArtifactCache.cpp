@@ -21,7 +21,8 @@ namespace plim::jit {
 
 namespace {
 
-constexpr std::string_view entrySuffix = ".plimart";
+constexpr std::string_view artifactSuffix = ".plimart";
+constexpr std::string_view codeSuffix = ".plimobj";
 constexpr std::string_view temporarySuffix = ".tmp";
 /// A temporary file of this age belongs to a writer that died.
 constexpr auto abandonedAfter = std::chrono::hours(1);
@@ -46,6 +47,66 @@ private:
 std::string trailer(std::string_view key) {
   uint64_t size = key.size();
   return std::string(key) + std::string(reinterpret_cast<const char *>(&size), sizeof size);
+}
+
+/// What stands behind other bytes.
+std::string checksumOf(std::string_view bytes) {
+  const Digest digest = hashBytes(bytes);
+  return std::string(reinterpret_cast<const char *>(digest.bytes.data()), Digest::byteCount);
+}
+
+/// A file of the folder that ends with a trailer; false if there is none of ours.
+class Entry {
+public:
+  Entry(std::string path, const std::string &trailer)
+      : path(std::move(path)),
+        file(::open(this->path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+    struct stat status;
+    if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_uid != geteuid())
+      return;
+    std::string stored(trailer.size(), '\0');
+    const auto size = static_cast<uint64_t>(status.st_size);
+    if (size < stored.size() || !FileSource(file.get(), size).read(size - stored.size(), stored) ||
+        stored != trailer)
+      return;
+    source.emplace(file.get(), size - stored.size());
+  }
+
+  explicit operator bool() const { return source.has_value(); }
+  /// What stands in front of the trailer.
+  const FileSource &contents() const { return *source; }
+  /// Pruning looks at this.
+  void markAsUsed() const { utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW); }
+
+private:
+  const std::string path;
+  const File file;
+  std::optional<FileSource> source;
+};
+
+/// Lets `writeContents`, given what writes bytes, fill a file that then takes this place.
+Status writeEntry(const std::string &path, const auto &writeContents) {
+  static std::atomic<uint64_t> counter{0};
+  std::string temporary = path + "." + std::to_string(getpid()) + "." +
+                          std::to_string(counter.fetch_add(1)) + std::string(temporarySuffix);
+  auto fail = [&](const char *what) {
+    int code = errno;
+    ::unlink(temporary.c_str());
+    return unavailableError(std::string("cannot ") + what + " '" + temporary +
+                            "': " + std::strerror(code));
+  };
+  {
+    File file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file)
+      return fail("create");
+    if (!writeContents([&](std::string_view bytes) { return writeAll(file.get(), bytes); }))
+      return fail("write");
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    return fail("rename");
+  return okStatus();
 }
 
 } // namespace
@@ -74,85 +135,79 @@ StatusOr<ArtifactCache> ArtifactCache::open(std::string folder, int64_t maxBytes
   return ArtifactCache(std::move(folder), maxBytes);
 }
 
-std::string ArtifactCache::pathOf(std::string_view key) const {
-  return folder + "/" + hashBytes(key).hex() + std::string(entrySuffix);
+std::string ArtifactCache::pathOf(std::string_view name, std::string_view suffix) const {
+  return path + "/" + std::string(name) + std::string(suffix);
 }
 
 std::optional<Artifact> ArtifactCache::load(std::string_view key) const {
-  std::string path = pathOf(key);
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat status;
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_uid != geteuid())
+  const Entry entry(pathOf(hashBytes(key).hex(), artifactSuffix), trailer(key));
+  if (!entry)
     return std::nullopt;
-  const std::string expected = trailer(key);
-  std::string stored(expected.size(), '\0');
-  const auto size = static_cast<uint64_t>(status.st_size);
-  if (size < stored.size() || !FileSource(file.get(), size).read(size - stored.size(), stored) ||
-      stored != expected)
-    return std::nullopt;
-  StatusOr<Artifact> artifact = deserialize(FileSource(file.get(), size - stored.size()));
+  StatusOr<Artifact> artifact = deserialize(entry.contents());
   if (!artifact.ok())
     return std::nullopt;
-  // Used now: pruning looks at this.
-  utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  entry.markAsUsed();
   return std::move(*artifact);
 }
 
 Status ArtifactCache::store(std::string_view key, const Artifact &artifact) const {
-  static std::atomic<uint64_t> counter{0};
-  std::string path = pathOf(key);
-  std::string temporary = path + "." + std::to_string(getpid()) + "." +
-                          std::to_string(counter.fetch_add(1)) + std::string(temporarySuffix);
-  auto fail = [&](const char *what) {
-    int code = errno;
-    ::unlink(temporary.c_str());
-    return unavailableError(std::string("cannot ") + what + " '" + temporary +
-                            "': " + std::strerror(code));
-  };
-  {
-    File file(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file)
-      return fail("create");
-    auto write = [&](std::string_view bytes) { return writeAll(file.get(), bytes); };
-    if (!serialize(artifact, write) || !write(trailer(key)))
-      return fail("write");
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0)
-    return fail("rename");
+  PLIM_RETURN_IF_ERROR(
+      writeEntry(pathOf(hashBytes(key).hex(), artifactSuffix), [&](const auto &write) {
+        return serialize(artifact, write) && write(trailer(key));
+      }));
   prune();
   return okStatus();
 }
 
+std::optional<std::string> ArtifactCache::loadCode(const Digest &content) const {
+  const Entry entry(pathOf(content.hex(), codeSuffix), trailer(content.hex()));
+  if (!entry || entry.contents().size() < Digest::byteCount)
+    return std::nullopt;
+  std::string bytes(entry.contents().size(), '\0');
+  if (!entry.contents().read(0, bytes))
+    return std::nullopt;
+  const std::string stored = bytes.substr(bytes.size() - Digest::byteCount);
+  bytes.resize(bytes.size() - Digest::byteCount);
+  if (stored != checksumOf(bytes))
+    return std::nullopt;
+  entry.markAsUsed();
+  return bytes;
+}
+
+Status ArtifactCache::storeCode(const Digest &content, std::string_view bytes) const {
+  return writeEntry(pathOf(content.hex(), codeSuffix), [&](const auto &write) {
+    return write(bytes) && write(checksumOf(bytes)) && write(trailer(content.hex()));
+  });
+}
+
 void ArtifactCache::prune() const {
-  struct Entry {
+  struct Aged {
     fs::file_time_type used;
     int64_t bytes;
     fs::path path;
   };
-  std::vector<Entry> entries;
+  std::vector<Aged> entries;
   int64_t total = 0;
   std::error_code error;
   auto now = fs::file_time_type::clock::now();
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
-    const fs::path &path = it->path();
-    fs::file_time_type used = fs::last_write_time(path, ignored);
-    if (path.extension() == temporarySuffix && now - used > abandonedAfter)
-      fs::remove(path, ignored);
-    if (path.extension() != entrySuffix)
+    const fs::path &file = it->path();
+    fs::file_time_type used = fs::last_write_time(file, ignored);
+    if (file.extension() == temporarySuffix && now - used > abandonedAfter)
+      fs::remove(file, ignored);
+    if (file.extension() != artifactSuffix && file.extension() != codeSuffix)
       continue;
-    auto bytes = static_cast<int64_t>(fs::file_size(path, ignored));
+    auto bytes = static_cast<int64_t>(fs::file_size(file, ignored));
     if (ignored)
       continue;
-    entries.push_back({used, bytes, path});
+    entries.push_back({used, bytes, file});
     total += bytes;
   }
   std::sort(entries.begin(), entries.end(),
-            [](const Entry &a, const Entry &b) { return a.used < b.used; });
-  for (const Entry &entry : entries) {
-    if (total <= maxBytes)
+            [](const Aged &a, const Aged &b) { return a.used < b.used; });
+  for (const Aged &entry : entries) {
+    if (total <= bound)
       return;
     std::error_code ignored;
     if (fs::remove(entry.path, ignored))

@@ -1,6 +1,6 @@
-// ArtifactCache: compiled artifacts on disk, shared between processes.
+// ArtifactCache: compiled artifacts, and the code of single dispatches, on disk and shared between processes.
 //
-// One file per entry, named by the digest of its key. A file holds an artifact with its checksums and
+// One file per entry, named by the digest of its key. A file holds what is kept with its checksums and
 // the whole key again; what does not match in either is ignored and written anew. Entries are
 // written to a file of a unique name and renamed, so that a reader sees all of an entry or none,
 // whoever else writes or dies meanwhile. Large constants are used where they lie in the file, which is
@@ -15,6 +15,7 @@
 #pragma once
 
 #include "jit/Artifact.h"
+#include "support/Hash.h"
 
 #include <cstdint>
 #include <optional>
@@ -38,14 +39,22 @@ public:
   /// Stores an artifact. A failure (no space, read-only) leaves no trace and costs only the entry.
   Status store(std::string_view key, const Artifact &artifact) const;
 
+  /// The bytes that storeCode() stored for this content, if they are sound.
+  std::optional<std::string> loadCode(const Digest &content) const;
+  /// Stores bytes like an artifact, but keeps to the bound of the folder only when an artifact follows: that of the
+  /// module which the code is of.
+  Status storeCode(const Digest &content, std::string_view bytes) const;
+
+  const std::string &folder() const { return path; }
+  int64_t maxBytes() const { return bound; }
+
 private:
-  ArtifactCache(std::string folder, int64_t maxBytes)
-      : folder(std::move(folder)), maxBytes(maxBytes) {}
-  std::string pathOf(std::string_view key) const;
+  ArtifactCache(std::string path, int64_t bound) : path(std::move(path)), bound(bound) {}
+  std::string pathOf(std::string_view name, std::string_view suffix) const;
   void prune() const;
 
-  std::string folder;
-  int64_t maxBytes;
+  std::string path;
+  int64_t bound;
 };
 
 } // namespace plim::jit

@@ -243,7 +243,12 @@ private:
     }
     case MessageKind::Artifact: {
       PLIM_RETURN_IF_ERROR(received.check());
-      times = {message.seconds[0], message.seconds[1], message.seconds[2], message.seconds[3]};
+      times = {.objects = int64_t(message.numbers[0]),
+               .cachedObjects = int64_t(message.numbers[1]),
+               .parse = message.seconds[0],
+               .lower = message.seconds[1],
+               .optimise = message.seconds[2],
+               .codegen = message.seconds[3]};
       StatusOr<Artifact> artifact =
           deserialize(FileSource(received.payload.get(), message.payloadBytes));
       isUsable = artifact.ok();
@@ -399,14 +404,7 @@ StatusOr<Artifact> CompileWorkers::compileThere(std::string_view source,
                                                 CompileTimes *times) {
   const Patience patience({}, options.timeout);
   ProfilerSpan span(options.profiler, Profiler::Kind::Compile, "compile worker");
-  WorkerRequest request;
-  request.sourceName = sourceName;
-  request.target = target;
-  request.options = options;
-  for (const DeviceCompiler &device : options.devices)
-    request.devices.push_back(device.device);
-  request.wantsAssembly = options.assembly != nullptr;
-  request.wantsProgress = options.progress != nullptr;
+  WorkerRequest request = requestFor(sourceName, target, options);
   request.threads = options.parallelFor ? pool->options.threads : 1;
   PLIM_ASSIGN_OR_RETURN(Payload payload, Payload::create());
   // First: large constants of bytecode lie where their alignment says.

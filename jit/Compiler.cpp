@@ -9,6 +9,7 @@
 #include "jit/DataCollector.h"
 #include "jit/Exhaustion.h"
 #include "jit/ModuleSplitter.h"
+#include "jit/ObjectCache.h"
 #include "jit/ObjectEmitter.h"
 #include "jit/Report.h"
 #include "jit/Signatures.h"
@@ -216,7 +217,10 @@ class Compilation {
 public:
   Compilation(const targets::TargetDescription &target, const CompileOptions &options,
               CompileTimes &times)
-      : target(target), options(options), times(times), progress(options.progress) {}
+      : target(target), options(options), times(times), progress(options.progress) {
+    if (options.cache)
+      cache.emplace(*options.cache, target, options.numerics);
+  }
 
   StatusOr<Artifact> run(StringRef source, StringRef name) {
     PLIM_RETURN_IF_ERROR(targets::setSourceLimits(options.engineLimits, limits));
@@ -370,11 +374,14 @@ private:
     std::vector<std::vector<FunctionFrame>> frames;
     if (options.assembly)
       options.assembly->clear();
+    times.objects = times.cachedObjects = 0; // of the last lowering
     for (ObjectEmitter &emitter : emitters) {
-      artifact.objects.push_back(std::move(emitter.object));
-      frames.push_back(std::move(emitter.frames));
+      artifact.objects.push_back(std::move(emitter.code.object));
+      frames.push_back(std::move(emitter.code.frames));
       if (options.assembly)
         *options.assembly += emitter.assembly;
+      ++times.objects;
+      times.cachedObjects += emitter.isFromCache;
       times.optimise += emitter.optimiseSeconds;
       times.codegen += emitter.codegenSeconds;
     }
@@ -499,8 +506,11 @@ private:
       }
       bool isDone = false;
       statuses[i] = catchExhaustion(exhausted, [&] {
-        Status status =
-            emitters[i].emit(options.assembly != nullptr, options.profiler, names[i], patience);
+        Status status = emitters[i].emit({.assembly = options.assembly != nullptr,
+                                          .cache = cache ? &*cache : nullptr,
+                                          .profiler = options.profiler,
+                                          .name = names[i]},
+                                         patience);
         isDone = true;
         return status;
       });
@@ -553,6 +563,7 @@ private:
   targets::SourceLimits limits;
   const Patience patience{options.stop, options.timeout};
   ProgressReport progress;
+  std::optional<ObjectCache> cache;
   ConstantTable constants; // a second lowering takes those of the first
   std::map<std::pair<std::string, std::string>, ir::DeviceAnswer> deviceAnswers; // device, text
 };
@@ -568,6 +579,7 @@ StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
   if (target.devices[0].kind != targets::DeviceKind::Cpu)
     return unimplementedError("the first device of target '" + target.name +
                               "' is no CPU: host code cannot run on it");
+  const targets::TargetDescription compiled = targets::compiledPart(target);
   CompileTimes unused;
   std::optional<Artifact> artifact;
   // The parser recurses on nesting: an own thread gives it the stack that its limit needs.
@@ -577,7 +589,7 @@ StatusOr<Artifact> compile(std::string_view source, std::string_view sourceName,
         const FloatEnvironment environment; // a new thread has that of its maker
         PLIM_ASSIGN_OR_RETURN(
             artifact,
-            Compilation(target, options, times ? *times : unused).run(source, sourceName));
+            Compilation(compiled, options, times ? *times : unused).run(source, sourceName));
         return okStatus();
       }));
   return std::move(*artifact);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "jit/Artifact.h"
+#include "jit/ArtifactCache.h"
 #include "support/Profiler.h"
 #include "targets/TargetDescription.h"
 
@@ -93,7 +94,9 @@ struct CompileOptions {
   std::string preferredDevice;
   /// Memories of the target that their devices bring to a call, so that temporaries may be there.
   std::vector<std::string> deviceMemories;
-  /// If not null, receives the assembly of all objects.
+  /// If not null, code of dispatches that it has is not generated anew, and what is is added. Borrowed.
+  const ArtifactCache *cache = nullptr;
+  /// If not null, receives the assembly of all objects; the cache is then not read.
   std::string *assembly = nullptr;
   ProgressCallback progress;
   /// With a function the artifact has that one alone, called like the general one; its signature
@@ -107,8 +110,10 @@ struct CompileOptions {
   Profiler *profiler = nullptr;
 };
 
-/// Where the time of a compilation went, in seconds.
+/// What a compilation did, and where its time went, in seconds.
 struct CompileTimes {
+  /// Dispatches and kernels, and host code, as one object each; those that were in the cache.
+  int64_t objects = 0, cachedObjects = 0;
   double parse = 0;    // and the start of MLIR
   double lower = 0;    // MLIR passes
   double optimise = 0; // LLVM's optimiser, summed over modules

@@ -1,6 +1,7 @@
 #include "jit/ModuleSplitter.h"
 
 #include "ir/Conversion/Passes.h"
+#include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -72,8 +73,10 @@ std::vector<ModulePiece> splitModule(ModuleOp module) {
   std::optional<ModulePiece> host;
   for (auto &[owner, ops] : roots) {
     ModulePiece piece;
-    piece.kind = owner.empty() ? CodeKind::Host : CodeKind::Kernel;
     piece.name = StringRef(owner).split('.').second.str();
+    piece.kind = owner.empty()                                            ? CodeKind::Host
+                 : StringRef(piece.name).starts_with(ir::prepareFunction) ? CodeKind::Once
+                                                                          : CodeKind::Kernel;
     piece.module = ModuleOp::create(module.getLoc());
     OpBuilder builder(piece.module->getBodyRegion());
     for (Operation *op : closureOf(symbols, ops, owner)) {

@@ -2,6 +2,7 @@
 
 #include "jit/LoadWholeBytes.h"
 #include "jit/NumericExtremes.h"
+#include "jit/ObjectCache.h"
 #include "jit/UnrollTables.h"
 #include "jit/VectorMath.h"
 #include "jit/VectorPipeline.h"
@@ -61,9 +62,9 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::Device
   options.FunctionSections = true;
   options.DataSections = true;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  auto level = kind == CodeKind::Kernel ? llvm::CodeGenOptLevel::Aggressive
-               : kind == CodeKind::Host ? llvm::CodeGenOptLevel::Default
-                                        : llvm::CodeGenOptLevel::None;
+  auto level = kind == CodeKind::Kernel  ? llvm::CodeGenOptLevel::Aggressive
+               : kind == CodeKind::Plain ? llvm::CodeGenOptLevel::None
+                                         : llvm::CodeGenOptLevel::Default;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, device.cpu, featureString(device), options,
                                   llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
@@ -114,11 +115,9 @@ ObjectEmitter::ObjectEmitter(ObjectEmitter &&) noexcept = default;
 
 size_t ObjectEmitter::size() const { return module->getInstructionCount(); }
 
-Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::string &name,
-                           const Patience &patience) {
-  PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
-  module->setTargetTriple(machine->getTargetTriple());
-  module->setDataLayout(machine->createDataLayout());
+void ObjectEmitter::describeTarget(const llvm::TargetMachine &machine) {
+  module->setTargetTriple(machine.getTargetTriple());
+  module->setDataLayout(machine.createDataLayout());
   for (llvm::Function &function : *module) {
     // Explicit features and a tuning CPU chosen from them: the detected name may be masked.
     function.addFnAttr("target-cpu", device->cpu);
@@ -133,43 +132,67 @@ Status ObjectEmitter::emit(bool wantAssembly, Profiler *profiler, const std::str
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
   }
+}
 
+Status ObjectEmitter::emit(const EmitOptions &options, const Patience &patience) {
+  PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
+  describeTarget(*machine);
   if (numerics == Numerics::Strict)
     keepMathCalls(*module);
+  if (!options.cache)
+    return generate(*machine, options, patience);
 
-  const std::string optimising = name + ": optimise", generating = name + ": generate code";
+  const ObjectCache::Key key = options.cache->keyOf(*module, kind);
+  if (!options.assembly) {
+    const std::string looking = options.name + ": look in cache";
+    ProfilerSpan span(options.profiler, Profiler::Kind::Compile, looking.c_str());
+    if (std::optional<ObjectCode> found = options.cache->load(key)) {
+      code = std::move(*found);
+      isFromCache = true;
+      return okStatus();
+    }
+  }
+  PLIM_RETURN_IF_ERROR(generate(*machine, options, patience));
+  options.cache->store(key, code);
+  return okStatus();
+}
+
+Status ObjectEmitter::generate(llvm::TargetMachine &machine, const EmitOptions &options,
+                               const Patience &patience) {
+  const std::string optimising = options.name + ": optimise",
+                    generating = options.name + ": generate code";
   auto start = std::chrono::steady_clock::now();
   {
-    ProfilerSpan span(profiler, Profiler::Kind::Compile, optimising.c_str());
-    PLIM_RETURN_IF_ERROR(optimise(*machine, patience));
+    ProfilerSpan span(options.profiler, Profiler::Kind::Compile, optimising.c_str());
+    PLIM_RETURN_IF_ERROR(optimise(machine, patience));
   }
   if (patience.isOver())
     return patience.status();
   optimiseSeconds = secondsSince(start);
 
-  ProfilerSpan span(profiler, Profiler::Kind::Compile, generating.c_str());
+  ProfilerSpan span(options.profiler, Profiler::Kind::Compile, generating.c_str());
   start = std::chrono::steady_clock::now();
-  auto generate = [&](llvm::Module &from, llvm::CodeGenFileType type, std::string &to) -> Status {
+  auto write = [&](llvm::Module &from, llvm::CodeGenFileType type, std::string &to) -> Status {
     llvm::SmallVector<char, 0> buffer;
     llvm::raw_svector_ostream stream(buffer);
     llvm::legacy::PassManager passes;
     if (patience.isFinite())
       passes.add(new DropWhenStopped(patience));
-    if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
       return unimplementedError("the code generator cannot emit this file type");
     passes.run(from);
     to.assign(buffer.data(), buffer.size());
     return okStatus();
   };
-  if (wantAssembly) {
+  if (options.assembly) {
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
-    PLIM_RETURN_IF_ERROR(generate(*copy, llvm::CodeGenFileType::AssemblyFile, assembly));
+    PLIM_RETURN_IF_ERROR(write(*copy, llvm::CodeGenFileType::AssemblyFile, assembly));
   }
-  PLIM_RETURN_IF_ERROR(generate(*module, llvm::CodeGenFileType::ObjectFile, object));
+  PLIM_RETURN_IF_ERROR(write(*module, llvm::CodeGenFileType::ObjectFile, code.object));
   codegenSeconds = secondsSince(start);
   if (patience.isOver())
     return patience.status();
-  PLIM_ASSIGN_OR_RETURN(frames, readFrames(object, *module));
+  PLIM_ASSIGN_OR_RETURN(code.frames, readFrames(code.object, *module));
   return okStatus();
 }
 
@@ -214,7 +237,8 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes =
-      kind == CodeKind::Kernel && isVectorized(*module) ? makeVectorPipeline()
+      kind == CodeKind::Once || (kind == CodeKind::Kernel && isVectorized(*module))
+          ? makeVectorPipeline()
       : kind == CodeKind::Kernel
           ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
       : kind == CodeKind::Host ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)

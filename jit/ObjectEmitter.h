@@ -29,8 +29,26 @@ namespace plim::jit {
 
 enum class CodeKind {
   Kernel, // optimised hard, vectorised
+  Once,   // prepares constants: run at the link and never again
   Host,   // orchestration: compiled fast
   Plain,  // the oracle: no optimisation that could hide a fault
+};
+
+class ObjectCache;
+
+/// What code generation makes of a module.
+struct ObjectCode {
+  std::string object;                // relocatable ELF
+  std::vector<FunctionFrame> frames; // of the functions in it
+};
+
+struct EmitOptions {
+  bool assembly = false;
+  /// If not null, code that is there is taken from it, unless its assembly is wanted, and what is new is added.
+  const ObjectCache *cache = nullptr;
+  /// If not null, gets spans that begin with `name`.
+  Profiler *profiler = nullptr;
+  std::string name;
 };
 
 class ObjectEmitter {
@@ -46,19 +64,22 @@ public:
   /// Instructions, before anything is optimised. Needs translated().
   size_t size() const;
 
-  /// Needs translated(). Optimises and generates code. Call once. The profiler, if there is one, gets two
-  /// spans that begin with `name`. Its status soon after `patience` is over: between two passes of the
-  /// optimiser, between two functions of the code generator.
-  Status emit(bool wantAssembly, Profiler *profiler = nullptr, const std::string &name = "",
-              const Patience &patience = {});
+  /// Needs translated(). Optimises and generates code. Call once. Its status soon after `patience` is over: between two
+  /// passes of the optimiser, between two functions of the code generator.
+  Status emit(const EmitOptions &options, const Patience &patience);
 
-  std::string object;                // after emit()
-  std::string assembly;              // after emit(), if wanted
-  std::vector<FunctionFrame> frames; // after emit(): of the functions in the object
+  // After emit().
+  ObjectCode code;
+  std::string assembly; // if wanted
+  bool isFromCache = false;
   double optimiseSeconds = 0;
   double codegenSeconds = 0;
 
 private:
+  /// Tells the module all that code generation depends on of the device.
+  void describeTarget(const llvm::TargetMachine &machine);
+  Status generate(llvm::TargetMachine &machine, const EmitOptions &options,
+                  const Patience &patience);
   Status optimise(llvm::TargetMachine &machine, const Patience &patience);
 
   const targets::DeviceDescription *device;

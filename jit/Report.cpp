@@ -5,6 +5,9 @@
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -61,23 +64,24 @@ llvm::json::Array argumentsOf(const FunctionSignature &signature) {
   return arguments;
 }
 
-/// What must keep what it holds, so that `source` is copied.
+/// What must keep what it holds, so that `source` is copied: all that it may be.
 std::string ownerOf(Value source, const BufferViewFlowAnalysis &views, SymbolTable &symbols) {
+  std::set<std::string> owners; // in an order that does not depend on addresses
   for (Value root : views.resolveReverse(source)) {
     if (auto argument = dyn_cast<BlockArgument>(root);
         argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()))
-      return "argument #" + std::to_string(argument.getArgNumber()) +
-             ", which belongs to the caller";
+      owners.insert("argument #" + std::to_string(argument.getArgNumber()) +
+                    ", which belongs to the caller");
     if (auto get = root.getDefiningOp<memref::GetGlobalOp>()) {
       auto global = symbols.lookup<memref::GlobalOp>(get.getName());
       StringRef kind = !global.getInitialValue()           ? "parameter"
                        : global->hasAttr(ir::preparedAttr) ? "prepared constant"
                        : global.getConstant()              ? "constant"
                                                            : "variable";
-      return (kind + " '" + get.getName() + "'").str();
+      owners.insert((kind + " '" + get.getName() + "'").str());
     }
   }
-  return "a buffer that is used again";
+  return owners.empty() ? "a buffer that is used again" : llvm::join(owners, " or ");
 }
 
 /// "argument #0", if it is donated; otherwise empty.

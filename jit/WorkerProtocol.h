@@ -30,7 +30,7 @@ enum class MessageKind : uint32_t {
   Progress, // done, total; fraction
   Device,   // payload: device, name and text of a dispatch, as JSON
   Assembly, // payload: comes before an artifact
-  Artifact, // payload: serialised; seconds of CompileTimes
+  Artifact, // objects, those from the cache; payload: serialised; seconds of CompileTimes
   Failed,   // code; payload: message
   Crashed,  // numbers[0]: the signal, or 0 and numbers[1]: the exit code
 };

@@ -46,6 +46,33 @@ Status malformed(Error error) {
 
 } // namespace
 
+WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescription &target,
+                         const CompileOptions &options) {
+  WorkerRequest request;
+  request.sourceName = sourceName;
+  request.target = targets::compiledPart(target);
+  request.options = options;
+  for (const DeviceCompiler &device : options.devices)
+    request.devices.push_back(device.device);
+  // JSON holds no other paths.
+  if (options.cache && json::isUTF8(options.cache->folder())) {
+    request.cacheFolder = options.cache->folder();
+    request.cacheBytes = options.cache->maxBytes();
+  }
+  request.wantsAssembly = options.assembly != nullptr;
+  request.wantsProgress = options.progress != nullptr;
+  return request;
+}
+
+std::string inputsOf(std::string_view sourceName, const targets::TargetDescription &target,
+                     const CompileOptions &options) {
+  WorkerRequest request = requestFor(sourceName, target, options);
+  request.cacheFolder.clear();
+  request.cacheBytes = 0;
+  request.wantsAssembly = request.wantsProgress = false;
+  return toJson(request);
+}
+
 std::string toJson(const WorkerRequest &request) {
   const CompileOptions &options = request.options;
   return print(json::Object{{"version", artifactVersion},
@@ -62,6 +89,8 @@ std::string toJson(const WorkerRequest &request) {
                             {"device_memories", options.deviceMemories},
                             {"specialized_function", options.specialization.function},
                             {"specialized_extents", options.specialization.extents},
+                            {"cache_folder", request.cacheFolder},
+                            {"cache_bytes", request.cacheBytes},
                             {"assembly", request.wantsAssembly},
                             {"progress", request.wantsProgress},
                             {"threads", request.threads}});
@@ -91,8 +120,9 @@ StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
       !map.map("device_memories", options.deviceMemories) ||
       !map.map("specialized_function", options.specialization.function) ||
       !map.map("specialized_extents", options.specialization.extents) ||
-      !map.map("assembly", request.wantsAssembly) || !map.map("progress", request.wantsProgress) ||
-      !map.map("threads", threads))
+      !map.map("cache_folder", request.cacheFolder) ||
+      !map.map("cache_bytes", request.cacheBytes) || !map.map("assembly", request.wantsAssembly) ||
+      !map.map("progress", request.wantsProgress) || !map.map("threads", threads))
     return malformed(root.getError());
   options.numerics = isStrict ? Numerics::Strict : Numerics::Default;
   request.threads = unsigned(std::clamp<int64_t>(threads, 1, 1024));

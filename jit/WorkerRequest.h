@@ -16,12 +16,24 @@ struct WorkerRequest {
   CompileOptions options;
   /// Those of options.devices.
   std::vector<std::string> devices;
+  /// The folder of options.cache and its bound; empty: there is none.
+  std::string cacheFolder;
+  int64_t cacheBytes = 0;
   bool wantsAssembly = false, wantsProgress = false;
   /// That code generation may use.
   unsigned threads = 1;
 };
 
+WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescription &target,
+                         const CompileOptions &options);
+
 std::string toJson(const WorkerRequest &request);
+
+/// All that decides what a compilation gives besides the source, the builds of the compilers and what compilers of
+/// devices do: the request without what it says of how the compiler works. An option that is not in it
+/// reaches no worker.
+std::string inputsOf(std::string_view sourceName, const targets::TargetDescription &target,
+                     const CompileOptions &options);
 
 /// The inverse. InvalidArgument, or FailedPrecondition for what another version of the library wrote.
 StatusOr<WorkerRequest> requestFromJson(std::string_view json);

@@ -179,6 +179,29 @@ StatusOr<TargetDescription> fromJson(std::string_view json) {
   return internal::fromDocument(document);
 }
 
+TargetDescription compiledPart(TargetDescription target) {
+  target.name.clear();
+  const DeviceDescription none;
+  for (DeviceDescription &device : target.devices) {
+    device.description.clear();
+    device.hardwareThreads = none.hardwareThreads;
+    device.numaNodes = none.numaNodes;
+    device.clockMHz = none.clockMHz;
+    device.hugePageBytes.clear();
+    device.mainThreadStackBytes = none.mainThreadStackBytes;
+    device.workerStackBytes = none.workerStackBytes;
+    device.callerStackBytes = none.callerStackBytes;
+  }
+  const MemoryDescription unused;
+  for (MemoryDescription &memory : target.memories) {
+    memory.readGBps = unused.readGBps;
+    memory.writeGBps = unused.writeGBps;
+    memory.latencyNs = unused.latencyNs;
+    memory.numaNode = unused.numaNode;
+  }
+  return target;
+}
+
 Status verify(const TargetDescription &target) {
   if (target.devices.empty())
     return fault("devices", "a target needs at least one device");

@@ -26,6 +26,9 @@ void printLoad(const LoadStatistics &statistics, std::ostream &out) {
     out << " (parse " << ms(statistics.compile.parse) << ", lower " << ms(statistics.compile.lower)
         << ", optimise " << ms(statistics.compile.optimise) << ", codegen "
         << ms(statistics.compile.codegen);
+  if (statistics.compile.cachedObjects > 0)
+    out << ", " << statistics.compile.cachedObjects << " of " << statistics.compile.objects
+        << " objects from the cache";
   out << ", link " << ms(statistics.linkSeconds) << ")\n";
 }
 

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <stop_token>
 #include <sys/mman.h>
@@ -102,6 +103,8 @@ private:
     message.kind = message.code == StatusCode::Ok ? MessageKind::Artifact : MessageKind::Failed;
     const double seconds[] = {times.parse, times.lower, times.optimise, times.codegen};
     std::copy(std::begin(seconds), std::end(seconds), message.seconds);
+    message.numbers[0] = uint64_t(times.objects);
+    message.numbers[1] = uint64_t(times.cachedObjects);
     *isBusy = false;
     send(message, &*payload);
   }
@@ -124,6 +127,12 @@ private:
         message.seconds[0] = progress.fraction;
         send(message);
       };
+    std::optional<ArtifactCache> cache;
+    if (!request.cacheFolder.empty())
+      if (StatusOr<ArtifactCache> opened =
+              ArtifactCache::open(request.cacheFolder, request.cacheBytes);
+          opened.ok())
+        options.cache = &cache.emplace(std::move(*opened));
     for (const std::string &device : request.devices)
       options.devices.push_back(
           {device, [this, device](std::string_view name, std::string_view text) {

@@ -4,6 +4,8 @@
 #include "engine/runtime/RuntimeSymbols.h"
 #include "engine/session/State.h"
 #include "jit/ArtifactFile.h"
+#include "jit/CompilerIdentity.h"
+#include "jit/WorkerRequest.h"
 #include "support/Hash.h"
 #include "targets/AllocationOptions.h"
 #include "targets/Resolve.h"
@@ -15,10 +17,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <dlfcn.h>
 #include <limits>
 #include <mutex>
-#include <sys/stat.h>
 
 namespace plim {
 
@@ -40,36 +40,6 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 /// The part of a triple that decides whether code can run at all.
 std::string_view architectureOf(std::string_view triple) {
   return triple.substr(0, triple.find('-'));
-}
-
-/// Tells one build of the compiler from the next: the size and time of the file that holds it.
-std::string buildIdentity() {
-  Dl_info info;
-  struct stat status;
-  if (!dladdr(reinterpret_cast<const void *>(&buildIdentity), &info) || !info.dli_fname ||
-      stat(info.dli_fname, &status) != 0)
-    return "";
-  return std::to_string(status.st_size) + "." + std::to_string(status.st_mtim.tv_sec) + "." +
-         std::to_string(status.st_mtim.tv_nsec);
-}
-
-/// What no code depends on: with the rest a new field is part of the key by itself.
-targets::TargetDescription withoutWhatCodeIgnores(targets::TargetDescription target) {
-  const targets::DeviceDescription none;
-  target.name.clear();
-  for (targets::DeviceDescription &device : target.devices) {
-    device.description.clear();
-    device.cores = device.hardwareThreads = device.numaNodes = 1;
-    device.clockMHz = none.clockMHz;
-    device.pageBytes = none.pageBytes;
-    device.hugePageBytes.clear();
-    device.mainThreadStackBytes = device.workerStackBytes = device.callerStackBytes = 0;
-  }
-  for (targets::MemoryDescription &memory : target.memories) {
-    memory.readGBps = memory.writeGBps = memory.latencyNs = 0;
-    memory.numaNode = -1;
-  }
-  return target;
 }
 
 runtime::MemoryPoolStatistics sumOf(runtime::MemoryPoolStatistics a,
@@ -315,31 +285,39 @@ void Engine::trimMemory() {
 }
 
 StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_view sourceName,
-                                        const LoadOptions &options, jit::CompileTimes *times) {
+                                        const LoadOptions &options) {
   PLIM_RETURN_IF_ERROR(checkStack());
   if (jit::isArtifact(source))
     return invalidArgumentError(std::string(sourceName) + " is compiled already");
+  PLIM_ASSIGN_OR_RETURN(jit::CompileOptions compileOptions, compileOptionsOf(options));
+  PLIM_ASSIGN_OR_RETURN(State::Compiled compiled, state->compile(source, state->digestOf(source),
+                                                                 sourceName, compileOptions));
+  return std::move(compiled.artifact);
+}
+
+StatusOr<jit::CompileOptions> Engine::compileOptionsOf(const LoadOptions &options) const {
   PLIM_RETURN_IF_ERROR(state->checkDevice(options.device));
-  jit::CompileOptions compileOptions;
-  compileOptions.policy = policyOf(options);
-  compileOptions.engineLimits = state->options.limits;
-  compileOptions.loadLimits = options.limits;
-  compileOptions.oracle = options.oracle;
-  compileOptions.numerics = numericsOf(options);
-  compileOptions.guarded = state->options.checked;
-  compileOptions.devices = state->deviceCompilers();
-  compileOptions.preferredDevice = options.device;
-  compileOptions.deviceMemories = state->deviceMemories();
-  compileOptions.assembly = options.assembly;
-  compileOptions.sourceOwner = options.sourceOwner;
-  compileOptions.progress = options.progress;
-  compileOptions.stop = options.stop;
-  compileOptions.timeout = options.timeout;
-  compileOptions.profiler = state->options.profiler.get();
-  compileOptions.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
+  jit::CompileOptions result;
+  result.policy = policyOf(options);
+  result.engineLimits = state->options.limits;
+  result.loadLimits = options.limits;
+  result.oracle = options.oracle;
+  result.numerics = options.numerics.value_or(state->options.numerics);
+  result.guarded = state->options.checked;
+  result.devices = state->deviceCompilers();
+  result.preferredDevice = options.device;
+  result.deviceMemories = state->deviceMemories();
+  result.cache = state->cache ? &*state->cache : nullptr;
+  result.assembly = options.assembly;
+  result.sourceOwner = options.sourceOwner;
+  result.progress = options.progress;
+  result.stop = options.stop;
+  result.timeout = options.timeout;
+  result.profiler = state->options.profiler.get();
+  result.parallelFor = [state = state.get()](size_t count, const std::function<void(size_t)> &job) {
     state->executor->parallelFor(count, job);
   };
-  return state->compile(source, sourceName, compileOptions, times);
+  return result;
 }
 
 const std::string &Engine::policyOf(const LoadOptions &options) const {
@@ -350,35 +328,48 @@ const std::string &Engine::policyOf(const LoadOptions &options) const {
                                   : options.policy;
 }
 
-jit::Numerics Engine::numericsOf(const LoadOptions &options) const {
-  return options.numerics.value_or(state->options.numerics);
+Digest Engine::State::digestOf(std::string_view source) const {
+  return cache ? hashBytes(source) : Digest();
 }
 
-std::string Engine::cacheKey(const Digest &source, std::string_view sourceName,
-                             const LoadOptions &options) const {
-  Hasher hasher;
-  hasher.updateInteger(jit::artifactVersion);
-  // Locations in messages and reports carry the name.
-  hasher.update(source.bytes.data(), Digest::byteCount).updateField(sourceName);
-  hasher.updateField(policyOf(options));
-  const std::vector<std::string> &engineLimits = state->options.limits;
-  for (const std::vector<std::string> *limits : {&engineLimits, &options.limits}) {
-    hasher.updateInteger(limits->size());
-    for (const std::string &limit : *limits)
-      hasher.updateField(limit);
+StatusOr<Engine::State::Compiled>
+Engine::State::compile(std::string_view source, const Digest &digest, std::string_view sourceName,
+                       const jit::CompileOptions &compileOptions) {
+  using enum Profiler::Kind;
+  Profiler *profiler = options.profiler.get();
+  Compiled result;
+  std::string key;
+  if (cache) {
+    Hasher hasher;
+    hasher.updateInteger(jit::artifactVersion).updateField(jit::compilerIdentity());
+    hasher.update(digest.bytes.data(), Digest::byteCount);
+    hasher.updateField(jit::inputsOf(sourceName, target, compileOptions));
+    for (const std::shared_ptr<const Device> &device : options.devices)
+      hasher.updateField(device->name).updateField(device->version);
+    key = hasher.digest().hex();
+    if (!compileOptions.assembly) {
+      ProfilerSpan lookup(profiler, Load, "cache miss");
+      if (std::optional<jit::Artifact> found = cache->load(key)) {
+        lookup.rename("cache hit");
+        result.artifact = std::move(*found);
+        result.fromCache = true;
+        return result;
+      }
+    }
   }
-  hasher.updateField(options.device);
-  for (const std::shared_ptr<const Device> &device : state->options.devices) {
-    hasher.updateInteger(device->compile != nullptr);
-    hasher.updateInteger(device->memory.allocate != nullptr);
-    hasher.updateField(device->name).updateField(device->version);
+  // Text in a process of its own, if the engine has such. Bytecode is trusted, and large constants of its file are used
+  // where they are mapped: here.
+  PLIM_ASSIGN_OR_RETURN(
+      result.artifact,
+      compileWorkers && !jit::isBytecode(source)
+          ? compileWorkers->compile(source, sourceName, target, compileOptions, &result.times)
+          : jit::compile(source, sourceName, target, compileOptions, &result.times));
+  if (cache) {
+    ProfilerSpan store(profiler, Load, "store in cache");
+    if (Status stored = cache->store(key, result.artifact); !stored.ok())
+      options.logger.log(LogLevel::Warning, stored.toString());
   }
-  hasher.updateInteger(options.oracle);
-  hasher.updateInteger(static_cast<uint64_t>(numericsOf(options)));
-  hasher.updateInteger(state->options.checked);
-  hasher.updateField(buildIdentity());
-  hasher.updateField(targets::toJson(withoutWhatCodeIgnores(state->target)));
-  return hasher.digest().hex();
+  return result;
 }
 
 StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::string_view sourceName,
@@ -391,48 +382,30 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::str
       return artifact.status().withContext(sourceName);
     return loadCompiled(std::move(*artifact), sourceName, options, start);
   }
-  return load(source, state->cache ? hashBytes(source) : Digest(), sourceName, options, start);
+  return load(source, state->digestOf(source), sourceName, options, start);
 }
 
 StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Digest &digest,
                                                std::string_view sourceName,
                                                const LoadOptions &options,
                                                std::chrono::steady_clock::time_point start) {
-  using enum Profiler::Kind;
-  Profiler *profiler = state->options.profiler.get();
   const std::string what = "load " + std::string(sourceName);
-  ProfilerSpan span(profiler, Load, what.c_str());
+  ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, what.c_str());
+  PLIM_ASSIGN_OR_RETURN(jit::CompileOptions compileOptions, compileOptionsOf(options));
+  PLIM_ASSIGN_OR_RETURN(State::Compiled compiled,
+                        state->compile(source, digest, sourceName, compileOptions));
   LoadStatistics statistics;
-  std::optional<jit::Artifact> artifact;
-  std::string key;
-  if (state->cache) {
-    key = cacheKey(digest, sourceName, options);
-    if (!options.assembly) {
-      ProfilerSpan lookup(profiler, Load, "cache miss");
-      artifact = state->cache->load(key);
-      if (artifact)
-        lookup.rename("cache hit");
-    }
-    statistics.fromCache = artifact.has_value();
-  }
-  if (!artifact) {
-    PLIM_ASSIGN_OR_RETURN(artifact, compile(source, sourceName, options, &statistics.compile));
-    if (state->cache) {
-      ProfilerSpan store(profiler, Load, "store in cache");
-      if (Status stored = state->cache->store(key, *artifact); !stored.ok())
-        state->options.logger.log(LogLevel::Warning, stored.toString());
-    }
-  }
+  statistics.fromCache = compiled.fromCache;
+  statistics.compile = compiled.times;
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
-                        linkTimed(std::move(*artifact), options, statistics, start));
+                        linkTimed(std::move(compiled.artifact), options, statistics, start));
   SpecializationOptions specialization =
       options.specialization.value_or(state->options.specialization);
   bool mayHaveSome = specialization.mode != Specialization::None && specialization.atMost > 0;
   if (mayHaveSome && !options.oracle && !state->options.checked)
     module->state->specializations = Specializations::create(
         *module,
-        {source, options.sourceOwner, std::string(sourceName), policyOf(options),
-         numericsOf(options), options.limits, options.device, options.functions, key},
+        {source, digest, std::string(sourceName), std::move(compileOptions), options.functions},
         specialization);
   return module;
 }

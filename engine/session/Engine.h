@@ -418,9 +418,9 @@ public:
   /// The whole of a file or a pipe, as io::readWhole() reads it, with its errors.
   static StatusOr<std::string> readSource(const std::string &path);
 
-  /// Compiles without linking or caching.
+  /// Compiles, or takes it from the cache, without linking.
   StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
-                                  const LoadOptions &options, jit::CompileTimes *times = nullptr);
+                                  const LoadOptions &options);
   /// Links what compile() made, here or in another process. FailedPrecondition for code of another
   /// architecture or with an ISA feature that this machine does not have, or if only one of engine and code is
   /// checked.
@@ -434,10 +434,9 @@ private:
   friend class Specializations;
   Engine();
   const std::string &policyOf(const LoadOptions &options) const;
-  jit::Numerics numericsOf(const LoadOptions &options) const;
-  /// `source` is the digest of its bytes.
-  std::string cacheKey(const Digest &source, std::string_view sourceName,
-                       const LoadOptions &options) const;
+  /// InvalidArgument for a device that the engine does not have.
+  StatusOr<jit::CompileOptions> compileOptionsOf(const LoadOptions &options) const;
+  /// `digest` is State::digestOf(source).
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, const Digest &digest,
                                          std::string_view sourceName, const LoadOptions &options,
                                          std::chrono::steady_clock::time_point start);

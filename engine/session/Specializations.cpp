@@ -151,10 +151,15 @@ std::shared_ptr<Specializations> Specializations::create(Module &module, ModuleS
   if (!isOpen)
     return nullptr;
   ModuleSource &kept = table->source;
-  if (!kept.owner) {
+  // Those of the load alone.
+  kept.options.assembly = nullptr;
+  kept.options.progress = nullptr;
+  kept.options.stop = {};
+  kept.options.timeout = {};
+  if (!kept.options.sourceOwner) {
     auto copy = std::make_shared<const std::string>(kept.text);
     kept.text = *copy;
-    kept.owner = std::move(copy);
+    kept.options.sourceOwner = std::move(copy);
   }
   return table;
 }
@@ -314,33 +319,14 @@ StatusOr<jit::Artifact> Specializations::compile(const jit::Specialization &spec
   std::string what = "specialise " + textOf(specialization.function, specialization.extents) +
                      " of " + source.name;
   ProfilerSpan span(ofEngine.profiler.get(), Profiler::Kind::Load, what.c_str());
-  std::string key;
-  if (engine.cache) {
-    key = source.cacheKey + " " + textOf(specialization.function, specialization.extents);
-    if (std::optional<jit::Artifact> artifact = engine.cache->load(key))
-      return std::move(*artifact);
-  }
-  jit::CompileOptions options;
-  options.policy = source.policy;
-  options.numerics = source.numerics;
-  options.engineLimits = ofEngine.limits;
-  options.loadLimits = source.limits;
-  options.devices = engine.deviceCompilers();
-  options.preferredDevice = source.device;
-  options.deviceMemories = engine.deviceMemories();
-  options.sourceOwner = source.owner;
-  options.profiler = ofEngine.profiler.get();
-  options.specialization = specialization;
-  options.stop = stop;
-  if (onWorkers)
-    options.parallelFor = [this](size_t count, const std::function<void(size_t)> &job) {
-      engine.executor->parallelFor(count, job);
-    };
-  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine.compile(source.text, source.name, options));
-  if (engine.cache)
-    if (Status stored = engine.cache->store(key, artifact); !stored.ok())
-      ofEngine.logger.log(LogLevel::Warning, stored.toString());
-  return artifact;
+  jit::CompileOptions special = source.options;
+  special.specialization = specialization;
+  special.stop = stop;
+  if (!onWorkers)
+    special.parallelFor = nullptr;
+  PLIM_ASSIGN_OR_RETURN(Engine::State::Compiled compiled,
+                        engine.compile(source.text, source.digest, source.name, special));
+  return std::move(compiled.artifact);
 }
 
 StatusOr<std::unique_ptr<SpecializedCode>>

@@ -59,13 +59,10 @@ struct SpecializedCode {
 /// What a module was compiled from.
 struct ModuleSource {
   std::string_view text; // or bytecode
-  std::shared_ptr<const void> owner;
-  std::string name, policy;
-  jit::Numerics numerics;
-  std::vector<std::string> limits;
-  std::string device;      // LoadOptions::device
-  HostFunctions functions; // of the load
-  std::string cacheKey;    // of the general artifact; empty without a cache
+  Digest digest;         // Engine::State::digestOf(text)
+  std::string name;
+  jit::CompileOptions options; // of the general code
+  HostFunctions functions;     // of the load
 };
 
 class Specializations : public std::enable_shared_from_this<Specializations> {

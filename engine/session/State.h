@@ -83,15 +83,17 @@ struct Engine::State {
   std::optional<jit::ArtifactCache> cache;
   std::optional<jit::CompileWorkers> compileWorkers;
 
-  /// Text in a process of its own, if the engine has such. Bytecode is trusted, and large constants of its file are
-  /// used where they are mapped: here.
-  StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
-                                  const jit::CompileOptions &compileOptions,
-                                  jit::CompileTimes *times = nullptr) {
-    return compileWorkers && !jit::isBytecode(source)
-               ? compileWorkers->compile(source, sourceName, target, compileOptions, times)
-               : jit::compile(source, sourceName, target, compileOptions, times);
-  }
+  struct Compiled {
+    jit::Artifact artifact;
+    jit::CompileTimes times; // zero if
+    bool fromCache = false;
+  };
+  /// What the cache's key has of a source.
+  Digest digestOf(std::string_view source) const;
+  /// From the cache or the compiler.
+  StatusOr<Compiled> compile(std::string_view source, const Digest &digest,
+                             std::string_view sourceName,
+                             const jit::CompileOptions &compileOptions);
 
   /// Notes that constants of a module are in these memories, which no other module's may be.
   Status claim(const std::vector<HostMemory> &memories) {

@@ -129,6 +129,10 @@ typedef struct plim_load_statistics {
   double codegen_seconds;  /* LLVM's code generator, summed over threads */
   double link_seconds;
   double total_seconds; /* from call to return */
+  /* Dispatches, kernels and the code that calls them, as one object each, and those of them that were in
+   * the cache while the module was not: what an edit leaves as it was. 0 if from_cache. */
+  uint64_t objects;
+  uint64_t cached_objects;
 } plim_load_statistics;
 
 /* Fills in `out_statistics`, whose struct_size must be set. */

@@ -85,8 +85,8 @@ struct AnnotateAliases : plim::ir::impl::PlimAnnotateAliasesBase<AnnotateAliases
     });
     if (scopes.empty() || scopes.size() > maxPlaces)
       return;
-    auto domain = LLVM::AliasScopeDomainAttr::get(
-        &getContext(), StringAttr::get(&getContext(), function.getName()));
+    // Without a name: equal functions are equal text.
+    auto domain = LLVM::AliasScopeDomainAttr::get(&getContext());
     for (auto &[op, scope] : scopes)
       scope = LLVM::AliasScopeAttr::get(domain);
     // What a caller passes to a kernel is none of the engine's memory.

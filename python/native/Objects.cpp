@@ -376,12 +376,14 @@ PyObject *moduleStatistics(PyObject *, PyObject *capsule) {
   load.struct_size = sizeof load;
   if (!unwrapHandle(capsule, &module) || failed(plim_module_statistics(module, &load)))
     return nullptr;
-  return Py_BuildValue("{s:O,s:K,s:d,s:d,s:d,s:d,s:d,s:d}", "from_cache",
+  return Py_BuildValue("{s:O,s:K,s:d,s:d,s:d,s:d,s:d,s:d,s:K,s:K}", "from_cache",
                        load.from_cache ? Py_True : Py_False, "shared_constant_bytes",
                        static_cast<unsigned long long>(load.shared_constant_bytes), "parse_seconds",
                        load.parse_seconds, "lower_seconds", load.lower_seconds, "optimise_seconds",
                        load.optimise_seconds, "codegen_seconds", load.codegen_seconds,
-                       "link_seconds", load.link_seconds, "total_seconds", load.total_seconds);
+                       "link_seconds", load.link_seconds, "total_seconds", load.total_seconds,
+                       "objects", static_cast<unsigned long long>(load.objects), "cached_objects",
+                       static_cast<unsigned long long>(load.cached_objects));
 }
 
 PyObject *moduleSpecializations(PyObject *, PyObject *capsule) {

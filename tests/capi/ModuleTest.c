@@ -20,6 +20,7 @@ static void moduleReflection(void) {
   plim_load_statistics statistics = {.struct_size = sizeof statistics};
   CHECK_OK(plim_module_statistics(module, &statistics));
   CHECK(statistics.from_cache == 0);
+  CHECK(statistics.objects > 0 && statistics.cached_objects == 0);
   CHECK(statistics.total_seconds > 0);
   CHECK(statistics.lower_seconds > 0);
   CHECK(statistics.total_seconds >= statistics.link_seconds);

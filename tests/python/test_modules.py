@@ -82,6 +82,7 @@ def test_reports(engine):
     assert pickle.loads(pickle.dumps(report)) == report
     statistics = module.statistics()
     assert statistics["total_seconds"] > 0 and statistics["from_cache"] is False
+    assert statistics["objects"] > 0 and statistics["cached_objects"] == 0
 
 
 def test_engines(tmp_path):

@@ -297,6 +297,24 @@ TEST_F(ArtifactCacheTest, TheLongestUnusedEntriesGoFirst) {
   EXPECT_TRUE(cache.load("four").has_value());
 }
 
+TEST_F(ArtifactCacheTest, CodeIsKeptBesideArtifactsWithinTheirBound) {
+  constexpr size_t codeBytes = 50000;
+  ArtifactCache cache = openCache(2 * codeBytes);
+  const Digest one = hashBytes("one"), two = hashBytes("two");
+  EXPECT_FALSE(cache.loadCode(one).has_value());
+  ASSERT_TRUE(cache.storeCode(one, std::string(codeBytes, '1')).ok());
+  ASSERT_TRUE(cache.storeCode(two, "").ok());
+  EXPECT_EQ(cache.loadCode(one), std::string(codeBytes, '1'));
+  EXPECT_EQ(cache.loadCode(two), "");
+  for (const fs::path &path : files(".plimobj"))
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::minutes(5));
+  ASSERT_TRUE(cache.loadCode(two).has_value()); // used now
+  ASSERT_TRUE(cache.store("key", named("source", codeBytes)).ok());
+  EXPECT_FALSE(cache.loadCode(one).has_value());
+  EXPECT_TRUE(cache.loadCode(two).has_value());
+  EXPECT_TRUE(cache.load("key").has_value());
+}
+
 TEST_F(ArtifactCacheTest, AbandonedTemporariesAndOnlyTheyAreRemoved) {
   ArtifactCache cache = openCache();
   write(folder + "/dead.plimart.1.0.tmp", "half");

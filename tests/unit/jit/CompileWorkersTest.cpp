@@ -378,6 +378,22 @@ TEST(CompileWorkers, ServeThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(CompileWorkers, UseTheCacheOfTheHost) {
+  std::string folder = ::testing::TempDir() + "plim.workers.XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const ArtifactCache cache = *ArtifactCache::open(folder, int64_t(1) << 30);
+  CompileWorkers workers({});
+  CompileOptions options;
+  options.cache = &cache;
+  for (bool isSecond : {false, true}) {
+    CompileTimes times;
+    ASSERT_TRUE(workers.compile(testing::matmulSource, "in.mlir", host(), options, &times).ok());
+    EXPECT_EQ(times.objects, 2);
+    EXPECT_EQ(times.cachedObjects, isSecond ? 2 : 0);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(CompileWorkers, CompilersOfDevicesRunHere) {
   constexpr const char *source = R"(
 func.func @twice(%x: tensor<8xf32>) -> tensor<8xf32> {

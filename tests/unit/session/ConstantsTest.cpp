@@ -237,8 +237,8 @@ TEST(Constants, OfTheCacheAreUsedWhereTheyLie) {
   EXPECT_DEATH(*const_cast<uint8_t *>(addressOf(module, "a")) = 1, "");
 
   // The entry goes: what is mapped stays, and so do the bytes that new modules share.
-  ASSERT_EQ(folder.files().size(), 1u);
-  std::filesystem::remove(folder.files()[0]);
+  ASSERT_EQ(folder.files(".plimart").size(), 1u);
+  std::filesystem::remove(folder.files(".plimart")[0]);
   EXPECT_EQ(addressOf(module, "b")[4095], (4095 * 7 + 4095 / 256 * 13 + 2) % 256);
   std::shared_ptr<Module> again = load(*engine, source);
   EXPECT_FALSE(again->statistics().fromCache);
@@ -251,8 +251,8 @@ TEST(Constants, DamagedOnesOfTheCacheAreCompiledAnew) {
   std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
   std::string source = constantSource("a", 5000, 1);
   load(*engine, source);
-  ASSERT_EQ(folder.files().size(), 1u);
-  std::fstream file(folder.files()[0], std::ios::in | std::ios::out | std::ios::binary);
+  ASSERT_EQ(folder.files(".plimart").size(), 1u);
+  std::fstream file(folder.files(".plimart")[0], std::ios::in | std::ios::out | std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   // The middle of the block, which begins with 01 08 0F.
   size_t begin = bytes.find(std::string("\x01\x08\x0f\x16", 4));

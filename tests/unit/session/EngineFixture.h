@@ -125,10 +125,12 @@ public:
     std::filesystem::remove_all(name, error);
   }
   const std::string &path() const { return name; }
-  std::vector<std::filesystem::path> files() const {
+  /// Those with this extension; with none, all.
+  std::vector<std::filesystem::path> files(std::string_view extension = "") const {
     std::vector<std::filesystem::path> found;
     for (const auto &entry : std::filesystem::directory_iterator(name))
-      found.push_back(entry.path());
+      if (extension.empty() || entry.path().extension() == extension)
+        found.push_back(entry.path());
     return found;
   }
 
