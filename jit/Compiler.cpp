@@ -176,18 +176,35 @@ private:
   SmallVector<int64_t> begins;
 };
 
-/// Tells the host how far the jobs are. One call at a time, from whatever thread.
+/// Where the work of a compilation stands when the stage begins: measured with models on one thread.
+namespace begins {
+constexpr double tensorPipeline = 0.01, bufferPipeline = 0.13, loweringPipeline = 0.20,
+                 translation = 0.40, objects = 0.43;
+} // namespace begins
+
+/// Tells the host how far the compilation is. One call at a time, from whatever thread.
 class ProgressReport {
 public:
-  explicit ProgressReport(const ProgressCallback &callback) : callback(callback) {}
+  explicit ProgressReport(const ProgressCallback &callback) : callback(callback) {
+    if (callback)
+      callback(progress);
+  }
+
+  explicit operator bool() const { return bool(callback); }
+
+  /// Before the jobs are known. A second lowering begins where the first one ended.
+  void advance(double fraction) {
+    if (callback && fraction >= progress.fraction + leastStep)
+      tell(fraction);
+  }
 
   void begin(ArrayRef<ObjectEmitter> emitters) {
     if (!callback)
       return;
-    total += emitters.size();
+    progress.total += emitters.size();
     for (const ObjectEmitter &emitter : emitters)
       totalSize += emitter.size();
-    tell();
+    tell(begins::objects);
   }
   /// `size` is that of the job before it began.
   void end(size_t size, bool ok) {
@@ -195,22 +212,76 @@ public:
       return;
     std::lock_guard lock(mutex);
     hasFailed |= !ok;
-    ++done;
+    ++progress.done;
     doneSize += size;
+    const double part =
+        totalSize == 0 ? 1 : static_cast<double>(doneSize) / static_cast<double>(totalSize);
     if (!hasFailed)
-      tell();
+      tell(begins::objects + (1 - begins::objects) * part);
   }
 
 private:
-  void tell() const {
-    callback({done, total,
-              totalSize == 0 ? 1 : static_cast<double>(doneSize) / static_cast<double>(totalSize)});
+  static constexpr double leastStep = 0.005;
+
+  void tell(double fraction) {
+    progress.fraction = std::max(progress.fraction, fraction);
+    callback(progress);
   }
 
   const ProgressCallback &callback;
   std::mutex mutex;
-  size_t done = 0, total = 0, doneSize = 0, totalSize = 0;
+  CompileProgress progress;
+  size_t doneSize = 0, totalSize = 0;
   bool hasFailed = false;
+};
+
+/// The progress of a pipeline, which is so much of the whole: each pass of the module counts alike, and what runs passes
+/// on functions as many times as much, in the course of which each function counts alike.
+class PassProgress : public PassInstrumentation {
+public:
+  PassProgress(ProgressReport &report, OpPassManager &manager, double begin, double end)
+      : report(report), begin(begin), end(end) {
+    for (Pass &pass : manager)
+      total += weightOf(&pass);
+  }
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (++depth == 1) {
+      functions =
+          weightOf(pass) > 1 ? llvm::range_size(op->getRegion(0).getOps<func::FuncOp>()) : 0;
+      functionsDone = 0;
+      function = nullptr;
+    } else if (depth == 2 && functions > 0 && op != function) {
+      if (std::exchange(function, op))
+        ++functionsDone;
+      tell(double(weightOfFunctions) * double(functionsDone) / double(functions));
+    }
+  }
+  void runAfterPass(Pass *pass, Operation *) override { finish(pass); }
+  void runAfterPassFailed(Pass *pass, Operation *) override { finish(pass); }
+
+private:
+  static constexpr unsigned weightOfFunctions = 10;
+  /// Upstream's adaptor has no argument.
+  static unsigned weightOf(const Pass *pass) {
+    return pass->getArgument().empty() ? weightOfFunctions : 1;
+  }
+
+  void finish(Pass *pass) {
+    if (--depth > 0)
+      return;
+    done += weightOf(pass);
+    tell(0);
+  }
+  void tell(double more) {
+    report.advance(begin + (end - begin) * std::min(1.0, (double(done) + more) / double(total)));
+  }
+
+  ProgressReport &report;
+  const double begin, end;
+  unsigned total = 0, done = 0, depth = 0; // passes by their weight; passes that run
+  size_t functions = 0, functionsDone = 0; // of the pass that runs
+  const Operation *function = nullptr;
 };
 
 class Compilation {
@@ -319,7 +390,7 @@ private:
     pipeline.compileForDevice = [this](const ir::DeviceSource &dispatch) {
       return compileForDevice(dispatch);
     };
-    auto runStage = [&](auto build, const char *stage) {
+    auto runStage = [&](auto build, const char *stage, double begin, double end) {
       if (isStopped())
         return stopped();
       ProfilerSpan span = step(stage);
@@ -329,14 +400,18 @@ private:
       if (options.profiler)
         manager.addInstrumentation(std::make_unique<PassSpans>(*options.profiler));
       build(manager, pipeline);
+      if (progress)
+        manager.addInstrumentation(std::make_unique<PassProgress>(progress, manager, begin, end));
       bool ok = succeeded(manager.run(*module));
       if (isStopped())
         return stopped();
       ok = ok && succeeded(verify(*module));
       return ok ? okStatus() : diagnostics.status("lowering");
     };
-    PLIM_RETURN_IF_ERROR(runStage(ir::buildTensorPipeline, "tensor pipeline"));
-    PLIM_RETURN_IF_ERROR(runStage(ir::buildBufferPipeline, "buffer pipeline"));
+    PLIM_RETURN_IF_ERROR(runStage(ir::buildTensorPipeline, "tensor pipeline",
+                                  begins::tensorPipeline, begins::bufferPipeline));
+    PLIM_RETURN_IF_ERROR(runStage(ir::buildBufferPipeline, "buffer pipeline",
+                                  begins::bufferPipeline, begins::loweringPipeline));
     for (auto function : module->getOps<func::FuncOp>())
       if (function->hasAttr(ir::preparedAttr)) {
         FunctionSignature &preparing = artifact.functions.emplace_back();
@@ -346,7 +421,8 @@ private:
     completeSignatures(*module, artifact);
     attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
-    PLIM_RETURN_IF_ERROR(runStage(ir::buildLoweringPipeline, "lowering pipeline"));
+    PLIM_RETURN_IF_ERROR(runStage(ir::buildLoweringPipeline, "lowering pipeline",
+                                  begins::loweringPipeline, begins::translation));
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source},
                                      limits.constantBytes));
     const SymbolTable symbols(*module);

@@ -27,14 +27,15 @@ using ParallelFor = std::function<void(size_t count, const std::function<void(si
 
 /// How far the compilation of a module is.
 struct CompileProgress {
-  /// Dispatches and kernels, and host code, as one each. `done` never falls and comes to `total` in the
-  /// end; `total` grows when too much was on the stack and all is compiled once more.
+  /// Dispatches and kernels, and host code, as one each; `total` is 0 as long as the source is lowered to them. `done`
+  /// never falls and comes to `total` in the end; `total` grows when too much was on the stack and all is compiled once more.
   size_t done = 0, total = 0;
-  /// The part of the work that is done, 0 to 1, as the size of the code before optimisation tells it.
+  /// The part of the work that is done, 0 to 1, by passes, then by the size of the code before optimisation. It never
+  /// falls, and is an estimate.
   double fraction = 0;
 };
 
-/// Called when the jobs are known, and after each of them: by several threads, one after the other. Must
+/// Called at once, then between passes, and after each job: by several threads, one after the other. Must
 /// neither throw nor call into the engine. Not called any more after a job has failed.
 using ProgressCallback = std::function<void(const CompileProgress &)>;
 

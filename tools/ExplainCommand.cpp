@@ -409,14 +409,18 @@ Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &e
   std::string chosen = engine->options().policy;
   if (jit::isArtifact(source)) {
     PLIM_RETURN_IF_ERROR(checkPrecompiled(options.module));
+    if (options.policies)
+      return invalidArgumentError(options.module.file +
+                                  " is compiled already, too late for --policies");
     PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, jit::deserialize(source));
     chosen = artifact.policy;
   }
+  if (options.policies && options.module.oracle)
+    return invalidArgumentError("--oracle has no policies: every buffer is from the heap");
   PLIM_ASSIGN_OR_RETURN(llvm::json::Value report, reportFor(*engine, source, options, chosen, err));
   Object &object = *report.getAsObject();
-  // What every policy would have cost, proven: the same module lowered with each.
   std::vector<std::pair<std::string, Cost>> costs = {{chosen, costOf(object)}};
-  if (!options.module.oracle && !jit::isArtifact(source))
+  if (options.policies)
     for (const char *policy : {"auto", "stack", "workspace", "heap", "fixed:1024"}) {
       if (policy == chosen)
         continue;

@@ -12,6 +12,7 @@ namespace plim::tools {
 
 struct ExplainOptions {
   ModuleOptions module;
+  bool policies = false; // compiles with each, to say what it would have cost
   bool json = false;
   bool progress = false; // of long compilations, on `err`, which is a terminal
 };

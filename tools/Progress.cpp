@@ -9,7 +9,7 @@ namespace plim::tools {
 
 namespace {
 
-constexpr double delaySeconds = 1, redrawSeconds = 0.1;
+constexpr double delaySeconds = 0.5, redrawSeconds = 0.1;
 /// To the begin of the line, and nothing behind what follows.
 constexpr const char *restart = "\r\x1b[K";
 
@@ -20,8 +20,10 @@ double steadySeconds() {
 } // namespace
 
 std::string progressText(const jit::CompileProgress &progress, double seconds) {
-  std::string text = "compiling " + std::to_string(progress.done) + " of " +
-                     std::to_string(progress.total) + " functions";
+  std::string text = "compiling";
+  if (progress.total > 0)
+    text += " " + std::to_string(progress.done) + " of " + std::to_string(progress.total) +
+            " functions";
   if (progress.fraction <= 0)
     return text;
   double left = std::ceil(seconds * (1 - progress.fraction) / progress.fraction);
@@ -41,12 +43,10 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::update(const jit::CompileProgress &progress) {
   double now = clock();
-  if (firstJob < 0)
-    firstJob = now;
   if (now - made < delaySeconds || (drawn >= 0 && now - drawn < redrawSeconds))
     return;
   drawn = now;
-  out << restart << progressText(progress, now - firstJob) << std::flush;
+  out << restart << progressText(progress, now - made) << std::flush;
 }
 
 } // namespace plim::tools

@@ -1,6 +1,6 @@
 // ProgressLine: one line on a terminal that says how far a long compilation is.
 //
-// It appears when a second has gone by, is drawn again at most ten times a second, and is wiped with the
+// It appears when half a second has gone by, is drawn again at most ten times a second, and is wiped with the
 // object. Must not know what is compiled. One thread at a time, as jit::ProgressCallback promises.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace plim::tools {
 
-/// "compiling 37 of 120 functions, 4 s left"; without the time when nothing is done yet. `seconds` is how
-/// long the part that is done took.
+/// "compiling 37 of 120 functions, 4 s left"; without numbers that are not known yet. `seconds` is how long the part
+/// that is done took.
 std::string progressText(const jit::CompileProgress &progress, double seconds);
 
 class ProgressLine {
@@ -32,7 +32,7 @@ private:
   std::ostream &out;
   const Clock clock;
   const double made;
-  double firstJob = -1, drawn = -1; // when; negative: not yet
+  double drawn = -1; // when; negative: not yet
 };
 
 } // namespace plim::tools

@@ -93,6 +93,8 @@ int main(int argc, char **argv) {
   CLI::App *explainCommand =
       app.add_subcommand("explain", "every placement and access, with the reason");
   plim::tools::addModuleOptions(*explainCommand, explain.module);
+  explainCommand->add_flag("--policies", explain.policies,
+                           "what every policy would have cost: compiles with each");
   explainCommand->add_flag("--json", explain.json, "for programs");
 
   plim::tools::PlanOptions plan;

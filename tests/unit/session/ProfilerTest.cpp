@@ -21,6 +21,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 using Kind = Profiler::Kind;
 
@@ -278,13 +279,21 @@ TEST(CompileProgress, GoesFromNothingToAll) {
   for (int threads : {1, 2}) {
     std::shared_ptr<Engine> engine = makeEngine({.threads = threads});
     std::vector<jit::CompileProgress> steps = progressOf(*engine, temporariesSource);
-    ASSERT_GE(steps.size(), 3U);
-    EXPECT_EQ(steps.front().done, 0U);
+    const auto jobs = std::ranges::find_if(
+        steps, [](const jit::CompileProgress &step) { return step.total > 0; });
+    // Passes, then jobs.
+    ASSERT_GE(jobs - steps.begin(), 10);
+    ASSERT_GE(steps.end() - jobs, 3);
     EXPECT_EQ(steps.front().fraction, 0);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      EXPECT_EQ(steps[i].done, i);
-      EXPECT_EQ(steps[i].total, steps.size() - 1);
-      EXPECT_TRUE(i == 0 || steps[i].fraction > steps[i - 1].fraction);
+    for (auto step = steps.begin(); step != steps.end(); ++step) {
+      EXPECT_TRUE(step == steps.begin() || step->fraction > std::prev(step)->fraction);
+      if (step < jobs) {
+        EXPECT_EQ(step->done, 0U);
+        EXPECT_LT(step->fraction, 0.5);
+        continue;
+      }
+      EXPECT_EQ(step->done, size_t(step - jobs));
+      EXPECT_EQ(step->total, size_t(steps.end() - jobs) - 1);
     }
     EXPECT_EQ(steps.back().fraction, 1);
   }
@@ -293,7 +302,7 @@ TEST(CompileProgress, GoesFromNothingToAll) {
 TEST(CompileProgress, IsSilentWhereNothingIsCompiled) {
   TemporaryFolder folder;
   std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
-  EXPECT_THAT(progressOf(*engine, "func.func @f("), IsEmpty());
+  EXPECT_THAT(progressOf(*engine, "func.func @f("), SizeIs(1)); // that it begins
   EXPECT_THAT(progressOf(*engine, matmulSource), Not(IsEmpty()));
   EXPECT_THAT(progressOf(*engine, matmulSource), IsEmpty());
 }
@@ -302,8 +311,8 @@ TEST(CompileProgress, EndsWithAFailure) {
   // No code generator of LLVM's knows it.
   std::shared_ptr<Engine> engine = makeEngine({.targetOverrides = {"triple=nothing-unknown-none"}});
   std::vector<jit::CompileProgress> steps = progressOf(*engine, temporariesSource);
-  ASSERT_EQ(steps.size(), 1U);
-  EXPECT_EQ(steps[0].done, 0U);
+  ASSERT_GE(steps.size(), 1U);
+  EXPECT_EQ(steps.back().done, 0U);
 }
 
 } // namespace

@@ -11,6 +11,8 @@ namespace plim::tools {
 namespace {
 
 TEST(ProgressText, EstimatesFromTheWorkDone) {
+  EXPECT_EQ(progressText({0, 0, 0}, 3), "compiling");
+  EXPECT_EQ(progressText({0, 0, 0.2}, 1), "compiling, 4 s left");
   EXPECT_EQ(progressText({0, 120, 0}, 3), "compiling 0 of 120 functions");
   EXPECT_EQ(progressText({37, 120, 0.5}, 3.2), "compiling 37 of 120 functions, 4 s left");
   EXPECT_EQ(progressText({1, 120, 0.01}, 2), "compiling 1 of 120 functions, 4 min left");
@@ -32,18 +34,18 @@ protected:
   std::optional<ProgressLine> line{std::in_place, out, [this] { return now; }};
 };
 
-TEST_F(ProgressLineTest, IsSilentForASecond) {
+TEST_F(ProgressLineTest, IsSilentForHalfASecond) {
   EXPECT_EQ(update(0.2, {0, 2, 0}), "");
-  EXPECT_EQ(update(0.9, {2, 2, 1}), "");
+  EXPECT_EQ(update(0.45, {2, 2, 1}), "");
   line.reset();
   EXPECT_EQ(out.str(), "");
 }
 
 TEST_F(ProgressLineTest, IsDrawnAgainAndWiped) {
-  EXPECT_EQ(update(0.5, {0, 4, 0}), "");
-  EXPECT_EQ(update(1.5, {1, 4, 0.25}), "\r\x1b[Kcompiling 1 of 4 functions, 3 s left");
-  EXPECT_EQ(update(1.55, {2, 4, 0.5}), "");
-  EXPECT_EQ(update(2.5, {3, 4, 0.5}), "\r\x1b[Kcompiling 3 of 4 functions, 2 s left");
+  EXPECT_EQ(update(0.4, {0, 0, 0}), "");
+  EXPECT_EQ(update(1, {1, 4, 0.25}), "\r\x1b[Kcompiling 1 of 4 functions, 3 s left");
+  EXPECT_EQ(update(1.05, {2, 4, 0.5}), "");
+  EXPECT_EQ(update(2, {3, 4, 0.5}), "\r\x1b[Kcompiling 3 of 4 functions, 2 s left");
   out.str("");
   line.reset();
   EXPECT_EQ(out.str(), "\r\x1b[K");

@@ -436,7 +436,13 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
                     HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "),
                     HasSubstr("\nstack, in bytes\n  function "), HasSubstr("\ndata, in bytes\n"),
                     HasSubstr("\nmemory of @main: 1024 bytes; 1024 are live at once"),
-                    HasSubstr("\n  fixed:1024 ")));
+                    HasSubstr("\n  auto "), Not(HasSubstr("\n  fixed:1024 "))));
+  options.policies = true;
+  outcome = explain(options);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\n  auto "), HasSubstr("\n  fixed:1024 ")));
+  options.module.oracle = true;
+  EXPECT_THAT(explain(options).err, StartsWith("error: --oracle has no policies"));
+  options.module.oracle = false;
   options.json = true;
   outcome = explain(options);
   EXPECT_THAT(outcome.out, AllOf(StartsWith("{"), HasSubstr("\"dispatches\""),
