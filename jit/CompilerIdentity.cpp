@@ -21,10 +21,13 @@ std::string identityOfFileWith(const void *address) {
 
 } // namespace
 
-std::string compilerIdentity() {
-  return identityOfFileWith(reinterpret_cast<const void *>(&compilerIdentity)) + " " +
-         LLVM_VERSION_STRING + " " +
-         identityOfFileWith(reinterpret_cast<const void *>(&llvm::sys::getProcessTriple));
+const std::string &compilerIdentity() {
+  // Once: the linker looks for an address among all symbols of LLVM.
+  static const std::string identity =
+      identityOfFileWith(reinterpret_cast<const void *>(&compilerIdentity)) + " " +
+      LLVM_VERSION_STRING + " " +
+      identityOfFileWith(reinterpret_cast<const void *>(&llvm::sys::getProcessTriple));
+  return identity;
 }
 
 } // namespace plim::jit

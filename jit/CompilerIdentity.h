@@ -5,7 +5,7 @@
 
 namespace plim::jit {
 
-/// Tells one build from the next: size and time of the files that hold this library, and LLVM.
-std::string compilerIdentity();
+/// Tells one build from the next: size and time of the files that hold this library, and LLVM. Any thread.
+const std::string &compilerIdentity();
 
 } // namespace plim::jit

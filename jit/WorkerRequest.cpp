@@ -64,9 +64,8 @@ WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescr
   return request;
 }
 
-std::string inputsOf(std::string_view sourceName, const targets::TargetDescription &target,
-                     const CompileOptions &options) {
-  WorkerRequest request = requestFor(sourceName, target, options);
+std::string inputsOf(std::string_view sourceName, const CompileOptions &options) {
+  WorkerRequest request = requestFor(sourceName, {}, options);
   request.cacheFolder.clear();
   request.cacheBytes = 0;
   request.wantsAssembly = request.wantsProgress = false;

@@ -29,11 +29,10 @@ WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescr
 
 std::string toJson(const WorkerRequest &request);
 
-/// All that decides what a compilation gives besides the source, the builds of the compilers and what compilers of
-/// devices do: the request without what it says of how the compiler works. An option that is not in it
+/// All that decides what a compilation gives besides the source, the target, the builds of the compilers and what
+/// compilers of devices do: the request without what it says of how the compiler works. An option that is not in it
 /// reaches no worker.
-std::string inputsOf(std::string_view sourceName, const targets::TargetDescription &target,
-                     const CompileOptions &options);
+std::string inputsOf(std::string_view sourceName, const CompileOptions &options);
 
 /// The inverse. InvalidArgument, or FailedPrecondition for what another version of the library wrote.
 StatusOr<WorkerRequest> requestFromJson(std::string_view json);

@@ -4,6 +4,7 @@
 //   cached_cold     first load of a fresh process, artifact in the cache
 //   warm            further loads of one process, no cache
 //   cached          further loads of one process, artifact in the cache
+//   edited          the same after an edit, each time another: a function more, and the code of the rest in the cache
 //
 // Time of an iteration is load() alone. Counters are medians in milliseconds: parse, lower,
 // optimise, codegen, link as the engine reports them (optimise and codegen are summed over modules
@@ -193,6 +194,25 @@ void loadAgain(benchmark::State &state, const std::string &name, bool cached, do
   report(state, all, aim);
 }
 
+void loadEdited(benchmark::State &state, const std::string &name, bool, double aim) {
+  TemporaryFolder folder;
+  const Program program = makeProgram(name);
+  auto engine = makeEngine(0, folder.path);
+  Times first = {};
+  loadOnce(*engine, program, false, first);
+  std::vector<Times> all;
+  for ([[maybe_unused]] auto _ : state) {
+    Program edited = program;
+    const std::string type = "tensor<" + std::to_string(1000 + all.size()) + "xf32>";
+    edited.source += "func.func @edit(%x: " + type + ") -> " + type +
+                     " {\n  %r = math.absf %x : " + type + "\n  return %r : " + type + "\n}\n";
+    all.emplace_back();
+    loadOnce(*engine, edited, false, all.back());
+    state.SetIterationTime(all.back()[Load] * 1e-3);
+  }
+  report(state, all, aim);
+}
+
 void registerAll() {
   for (const char *name : {"saxpy", "add", "dense", "digits"}) {
     const std::string text = name;
@@ -210,6 +230,7 @@ void registerAll() {
     add("cached_cold", loadFresh, true, 2, 9);
     add("warm", loadAgain, false, 0, 11);
     add("cached", loadAgain, true, 2, 31);
+    add("edited", loadEdited, true, 0, 11);
   }
 }
 

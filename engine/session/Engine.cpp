@@ -237,6 +237,7 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   PLIM_ASSIGN_OR_RETURN(state.session, jit::Session::create(symbols, {.debugger = options.debugger,
                                                                       .perfMap = options.perfMap}));
   if (!options.cacheFolder.empty()) {
+    state.compiledTarget = targets::toJson(targets::compiledPart(state.target));
     StatusOr<jit::ArtifactCache> cache =
         jit::ArtifactCache::open(options.cacheFolder, options.cacheBytes);
     if (cache.ok())
@@ -343,7 +344,7 @@ Engine::State::compile(std::string_view source, const Digest &digest, std::strin
     Hasher hasher;
     hasher.updateInteger(jit::artifactVersion).updateField(jit::compilerIdentity());
     hasher.update(digest.bytes.data(), Digest::byteCount);
-    hasher.updateField(jit::inputsOf(sourceName, target, compileOptions));
+    hasher.updateField(compiledTarget).updateField(jit::inputsOf(sourceName, compileOptions));
     for (const std::shared_ptr<const Device> &device : options.devices)
       hasher.updateField(device->name).updateField(device->version);
     key = hasher.digest().hex();

@@ -81,6 +81,7 @@ struct Engine::State {
   std::shared_ptr<EventPool> events = std::make_shared<EventPool>();
   std::shared_ptr<jit::Session> session;
   std::optional<jit::ArtifactCache> cache;
+  std::string compiledTarget; // what keys of the cache have of the target
   std::optional<jit::CompileWorkers> compileWorkers;
 
   struct Compiled {

@@ -33,7 +33,7 @@ from .engine import Engine, Target, default_engine
 from .function import Function, Signature, Type
 from .host import HostFunction, host_function
 from .jit import jit
-from .module import Module, load, loads
+from .module import Module, load, load_async, loads, loads_async
 from .parameters import Parameters, Pools, State, Stop
 from .report import Report
 

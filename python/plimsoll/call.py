@@ -153,9 +153,13 @@ def within(what: str, stop: Stop | None, timeout: float | None, run: Callable[[S
     if stop is not None:
         raise InvalidArgumentError("timeout= and stop= are both given: request the stop from a "
                                    "timer, threading.Timer(seconds, stop)")
+    return stopped_after(what, Stop(), timeout, run)
+
+
+def stopped_after(what: str, stop: Stop, timeout: float, run: Callable[[Stop], Any]):
+    """`run(stop)`, whose own the stop is: it is requested after that many seconds."""
     if not isinstance(timeout, (int, float)) or not timeout >= 0:
         raise InvalidArgumentError(f"timeout is {timeout!r}; it must be seconds, 0 or more")
-    stop = Stop()
     timer = threading.Timer(min(timeout, threading.TIMEOUT_MAX), stop)
     timer.daemon = True
     if timeout > 0:

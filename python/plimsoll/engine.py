@@ -238,6 +238,16 @@ class Engine:
         from .module import loads
         return loads(source, name, engine=self, **options)
 
+    async def load_async(self, path, **options):
+        """As `plimsoll.load_async`, with this engine."""
+        from .module import load_async
+        return await load_async(path, engine=self, **options)
+
+    async def loads_async(self, source, name: str = "<string>", **options):
+        """As `plimsoll.loads_async`, with this engine."""
+        from .module import loads_async
+        return await loads_async(source, name, engine=self, **options)
+
     def compile(self, source: str | bytes, name: str = "<string>", *, policy: str | None = None,
                 limits: Mapping[str, int] | None = None, oracle: bool = False,
                 numerics: str | None = None) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import mmap
 import os
@@ -10,7 +11,7 @@ import weakref
 from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
-from .call import within
+from .call import stopped_after, within
 from .engine import Engine, check_range, default_engine, handle_of, limit_texts, numerics_number, \
     specialization_number
 from .function import Function, printable
@@ -237,6 +238,45 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
     recipe = _Recipe(source, name, engine, options)
     return within(f"the load of '{name}'", stop, timeout,
                   lambda stop: Module(recipe, progress, stop))
+
+
+async def load_async(path: str | os.PathLike, **options) -> Module:
+    """As `load`, on another thread: the event loop goes on meanwhile.
+
+    Cancelling the task that awaits it stops the load, so that there is no `stop` among the options.
+
+    >>> import asyncio, plimsoll as pl
+    >>> source = "func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }"
+    >>> asyncio.run(pl.loads_async(source)).one()
+    1
+    """
+    return await _beside(load, os.fspath(path), path, options)
+
+
+async def loads_async(source: str | bytes, name: str = "<string>", **options) -> Module:
+    """As `loads`, in the way of `load_async`."""
+    return await _beside(functools.partial(loads, name=name), name, source, options)
+
+
+async def _beside(loading: Callable[..., Module], name, source, options: dict) -> Module:
+    import asyncio  # which who awaits has
+    if "stop" in options:
+        raise TypeError("an asynchronous load has no stop: cancel the task that awaits it")
+    timeout = options.pop("timeout", None)
+    stop = Stop()
+
+    def run(stop: Stop) -> Module:
+        return loading(source, stop=stop, **options)
+
+    def run_in_time() -> Module:
+        return run(stop) if timeout is None else \
+            stopped_after(f"the load of '{name}'", stop, timeout, run)
+
+    try:
+        return await asyncio.to_thread(run_in_time)
+    except asyncio.CancelledError:
+        stop()
+        raise
 
 
 def _load_function(recipe: _Recipe, name: str) -> Function:

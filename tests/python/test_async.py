@@ -241,3 +241,50 @@ def test_no_leaks(saxpy):
             break
         time.sleep(0.001)
     assert [sys.getrefcount(each) for each in (x, out, saxpy)] == counts
+
+
+def slow_to_load():
+    """Seconds of distinct reductions."""
+    return "func.func @f(%x: tensor<?x?xf32>) {\n  return\n}\n" + "".join(
+        f"""func.func @f{i}(%x: tensor<{i + 7}x{i + 9}xf32>, %z: tensor<{i + 7}xf32>) -> tensor<{i + 7}xf32> {{
+  %r = linalg.reduce {{ arith.addf }} ins(%x : tensor<{i + 7}x{i + 9}xf32>) outs(%z : tensor<{i + 7}xf32>)
+      dimensions = [1]
+  return %r : tensor<{i + 7}xf32>
+}}
+""" for i in range(200))
+
+
+def test_loads_beside_the_loop(engine, tmp_path):
+    path = tmp_path / "saxpy.mlir"
+    path.write_text(SAXPY)
+
+    async def main():
+        return await asyncio.gather(pl.load_async(path, engine=engine), engine.load_async(path),
+                                    engine.loads_async(SAXPY, "named.mlir", policy="heap"),
+                                    engine.loads_async("func.func @f(", "wrong.mlir"),
+                                    return_exceptions=True)
+
+    *modules, error = asyncio.run(main())
+    for module in modules:
+        np.testing.assert_array_equal(module.saxpy(2.0, X, X), 3 * X)
+    assert isinstance(error, pl.InvalidArgumentError) and "wrong.mlir:1:" in str(error)
+
+
+def test_a_cancelled_task_stops_its_load(engine):
+    async def main():
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        told = lambda part: loop.call_soon_threadsafe(begun.set)
+        task = asyncio.create_task(engine.loads_async(slow_to_load(), progress=told))
+        while not begun.is_set() and not task.done():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await loop.shutdown_default_executor()  # its thread ends
+
+    asyncio.run(main())
+    with pytest.raises(TypeError, match="cancel the task"):
+        asyncio.run(pl.loads_async(SAXPY, stop=pl.Stop()))
+    with pytest.raises(pl.DeadlineExceededError):
+        asyncio.run(engine.loads_async(slow_to_load(), timeout=0.001))
