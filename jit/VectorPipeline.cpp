@@ -18,6 +18,7 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Vectorize/VectorCombine.h"
 
 namespace plim::jit {
 namespace {
@@ -69,6 +70,8 @@ llvm::ModulePassManager makeVectorPipeline() {
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   passes.addPass(llvm::GVNPass());
+  // Masks that are constants: what they leave out of a sum.
+  passes.addPass(llvm::VectorCombinePass());
   passes.addPass(UnrollTables());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());

@@ -588,7 +588,7 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
     In a dispatch function, on buffers, ops without reductions whose innermost loop goes along what lies side by side become loops over
     vectors: several at a time, then one at a time, the last with a mask, or element by element where the host has no masks. Before that,
     loops are taken together where all operands have them one after the other in memory. Fills are such ops, and copies of what is not
-    dense.
+    dense, but for those of long rows, which are copied one by one.
 
     A result that is only written, also in the dispatch itself, and of which half would not fit into the last cache, is written with
     nontemporal stores, from the first element on that a line of the caches begins with. What uses operations for which there is a call

@@ -3,6 +3,7 @@
 #include "ir/Codegen/Strategy.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Products.h"
+#include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,6 +27,8 @@ namespace {
 
 /// Operations of a body that is worth a mask: what a mask costs is less than the body once more.
 constexpr int64_t operationsWorthMask = 8;
+/// The fewest bytes of a row whose copy is worth a call.
+constexpr int64_t leastCopiedBytes = 1024;
 /// The fewest bytes of a row that are written past the caches: what is in front of the first line, and behind the last, costs more.
 constexpr int64_t leastStreamedBytes = 1024;
 
@@ -246,7 +249,7 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
         return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
       };
       if (copy.getSource() == copy.getTarget() ||
-          (isDense(copy.getSource()) && isDense(copy.getTarget())))
+          (isDense(copy.getSource()) && isDense(copy.getTarget())) || copyByRows(rewriter, copy))
         continue;
       rewriter.setInsertionPoint(copy);
       ops.push_back(
@@ -256,6 +259,52 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
       rewriter.setInsertionPoint(op);
       (void)linalg::generalizeNamedOp(rewriter, op);
     }
+  }
+
+  /// Makes a copy of long rows one of each row, which is a call: the C library aligns its stores. False if they are short, or not known.
+  static bool copyByRows(IRRewriter &rewriter, memref::CopyOp copy) {
+    auto source = cast<MemRefType>(copy.getSource().getType()),
+         target = cast<MemRefType>(copy.getTarget().getType());
+    const ArrayRef<int64_t> shape = source.getShape();
+    const int64_t rank = source.getRank();
+    int64_t inner = 0, bytes = elementBytes(source.getElementType());
+    while (inner < rank && source.areTrailingDimsContiguous(inner + 1) &&
+           target.areTrailingDimsContiguous(inner + 1)) {
+      const std::optional<int64_t> more = ShapedType::isDynamic(shape[rank - inner - 1])
+                                              ? std::nullopt
+                                              : plim::checkedMul(bytes, shape[rank - inner - 1]);
+      if (!more)
+        break;
+      bytes = *more;
+      ++inner;
+    }
+    if (inner == 0 || bytes < leastCopiedBytes)
+      return false;
+    rewriter.setInsertionPoint(copy);
+    const Location loc = copy.getLoc();
+    SmallVector<Value> from, to, steps;
+    for (int64_t d = 0; d < rank - inner; ++d) {
+      from.push_back(arith::ConstantIndexOp::create(rewriter, loc, 0));
+      to.push_back(getValueOrCreateConstantIndexOp(
+          rewriter, loc, memref::getMixedSize(rewriter, loc, copy.getSource(), d)));
+      steps.push_back(arith::ConstantIndexOp::create(rewriter, loc, 1));
+    }
+    scf::buildLoopNest(rewriter, loc, from, to, steps, [&](OpBuilder &b, Location, ValueRange row) {
+      auto rowOf = [&](Value buffer) -> Value {
+        SmallVector<OpFoldResult> offsets = getAsOpFoldResult(row), sizes, strides;
+        offsets.resize(size_t(rank), b.getIndexAttr(0));
+        for (int64_t d = 0; d < rank; ++d) {
+          sizes.push_back(b.getIndexAttr(d < rank - inner ? 1 : shape[d]));
+          strides.push_back(b.getIndexAttr(1));
+        }
+        const MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+            shape.take_back(inner), cast<MemRefType>(buffer.getType()), offsets, sizes, strides);
+        return memref::SubViewOp::create(b, loc, type, buffer, offsets, sizes, strides);
+      };
+      memref::CopyOp::create(b, loc, rowOf(copy.getSource()), rowOf(copy.getTarget()));
+    });
+    rewriter.eraseOp(copy);
+    return true;
   }
 
   /// Does the dispatch read, too, what is in the buffer or in views of it? One that begins sums with zeros does.

@@ -29,7 +29,12 @@ struct ExpandCopies : plim::ir::impl::PlimExpandCopiesBase<ExpandCopies> {
         copy.erase();
         continue;
       }
-      if (source.getLayout().isIdentity() && target.getLayout().isIdentity())
+      // What upstream makes a call of memcpy of.
+      auto isContiguous = [](MemRefType type) {
+        return type.getLayout().isIdentity() ||
+               (memref::isStaticShapeAndContiguousRowMajor(type) && type.getNumElements() > 0);
+      };
+      if (isContiguous(source) && isContiguous(target))
         continue;
       OpBuilder builder(copy);
       linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());

@@ -179,6 +179,19 @@ func.func private @moves(%x: memref<64x64xf32, strided<[80, 1]>>, %y: memref<64x
   return
 }
 
+// Of long rows each copy is a call.
+// CHECK-LABEL: func.func private @rows
+//       CHECK:   scf.for %[[I:.+]] = %c0
+//       CHECK:     %[[FROM:.+]] = memref.subview %arg0[%[[I]], 0, 0] [1, 16, 32] [1, 1, 1]
+//  CHECK-SAME:       to memref<16x32xf32, strided<[32, 1], offset: ?>>
+//       CHECK:     %[[TO:.+]] = memref.subview %arg1[%[[I]], 0, 0] [1, 16, 32] [1, 1, 1]
+//       CHECK:     memref.copy %[[FROM]], %[[TO]]
+//   CHECK-NOT:   linalg.
+func.func private @rows(%x: memref<?x16x32xf32, strided<[600, 32, 1]>>, %y: memref<?x16x32xf32>) attributes {plim.dispatch_function} {
+  memref.copy %x, %y : memref<?x16x32xf32, strided<[600, 32, 1]>> to memref<?x16x32xf32>
+  return
+}
+
 // In a kernel's loop: it may read what it has written.
 // CHECK-LABEL: func.func private @kernel
 //       CHECK:   linalg.generic
