@@ -48,7 +48,7 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
   /// Where the row of a panel is that it reads, or that the panel was copied from; nothing if it reads anything else.
   static std::optional<Place> placeOf(OpBuilder &builder, vector::TransferReadOp read) {
     auto base = dyn_cast<TypedValue<MemRefType>>(read.getBase());
-    if (!base || base.getType().getRank() < 2 ||
+    if (!base || base.getType().getRank() < 2 || read.getVectorType().getRank() == 0 ||
         read.getPermutationMap().getResults().back() !=
             getAffineDimExpr(unsigned(base.getType().getRank()) - 1, read.getContext()))
       return std::nullopt;
@@ -74,14 +74,29 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
   /// The part of something that is all that is ever written to a panel's memory; null if that is not so.
   static memref::SubViewOp copiedInto(Value panel) {
     memref::SubViewOp part;
-    for (Operation *user : panel.getUsers()) {
-      if (isa<vector::TransferReadOp, memref::DeallocOp>(user))
-        continue;
-      auto copy = dyn_cast<memref::CopyOp>(user);
-      if (!copy || part || copy.getTarget() != panel)
-        return {};
-      part = copy.getSource().getDefiningOp<memref::SubViewOp>();
+    auto isPart = [&](Value source) {
+      auto view = source.getDefiningOp<memref::SubViewOp>();
       if (!part)
+        part = view;
+      return view && view == part;
+    };
+    for (Operation *user : panel.getUsers()) {
+      if (isa<vector::TransferReadOp, memref::LoadOp, memref::DeallocOp>(user))
+        continue;
+      Value source;
+      if (auto copy = dyn_cast<memref::CopyOp>(user)) {
+        source = copy.getTarget() == panel ? copy.getSource() : Value();
+      } else if (auto write = dyn_cast<vector::TransferWriteOp>(user)) {
+        // The same element by element, as it is when it was vectorised.
+        auto read = write.getVector().getDefiningOp<vector::TransferReadOp>();
+        if (read && read.getIndices() == write.getIndices())
+          source = read.getBase();
+      } else if (auto store = dyn_cast<memref::StoreOp>(user)) {
+        auto load = store.getValue().getDefiningOp<memref::LoadOp>();
+        if (load && load.getIndices() == store.getIndices())
+          source = load.getMemRef();
+      }
+      if (!source || !isPart(source))
         return {};
     }
     return part;

@@ -1,4 +1,5 @@
 // RUN: plimsoll-opt %s -plim-prefetch-panels -canonicalize -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-vectorize-elementwise -plim-prefetch-panels -canonicalize -split-input-file | FileCheck %s --check-prefix=VECTORS
 
 // Panels of 32 columns that are read where they lie: each tile of rows fetches one of the two lines of the next panel's row.
 // CHECK-DAG: #[[$LINE:.*]] = affine_map<()[s0] -> ((s0 floordiv 9) * 16 - ((s0 floordiv 9) floordiv 2) * 32)>
@@ -78,6 +79,11 @@ func.func private @small(%b: memref<f32>, %c: memref<f32>) attributes {plim.disp
 //       CHECK:     scf.for %[[K:.*]] = %c0 to %c512
 //       CHECK:       %[[NEXT:.*]] = arith.addi %[[N]], %c32
 //       CHECK:       memref.prefetch %[[B]][%[[K]], %{{.*}}], read, locality<2>, data
+// The same when the copy is a loop over vectors.
+// VECTORS-LABEL: func.func private @copied(
+//       VECTORS:   %[[B:.*]] = memref.reinterpret_cast %arg0
+//   VECTORS-NOT:   memref.copy
+//       VECTORS:   memref.prefetch %[[B]]
 func.func private @copied(%b: memref<f32>, %c: memref<f32>) attributes {plim.dispatch_function} {
   %0 = ub.poison : f32
   %c0 = arith.constant 0 : index
