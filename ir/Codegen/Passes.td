@@ -595,8 +595,8 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
     for each element, divisions of integers, elements that are looked up or lie apart, and floats of 8 bits, is left to plain loops, and
     so is what is in the loop of a kernel, whose author may have it read what it has written.
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"vectorized", "vectorized", "ops that became loops over vectors">,
     Statistic<"missed", "missed", "ops left to plain loops">,
