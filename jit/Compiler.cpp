@@ -241,8 +241,14 @@ class PassProgress : public PassInstrumentation {
 public:
   PassProgress(ProgressReport &report, OpPassManager &manager, double begin, double end)
       : report(report), begin(begin), end(end) {
-    for (Pass &pass : manager)
-      total += weightOf(&pass);
+    // Upstream makes one of adaptors that follow each other.
+    bool isBehindAdaptor = false;
+    for (Pass &pass : manager) {
+      const bool isAdaptor = weightOf(&pass) > 1;
+      if (!isAdaptor || !isBehindAdaptor)
+        total += weightOf(&pass);
+      isBehindAdaptor = isAdaptor;
+    }
   }
 
   void runBeforePass(Pass *pass, Operation *op) override {

@@ -8,6 +8,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -23,7 +24,10 @@
 namespace plim::jit {
 namespace {
 
+/// A loop around copies of memory has nothing to vectorise either.
 bool computesWithVectors(const llvm::Instruction &instruction) {
+  if (llvm::isa<llvm::MemIntrinsic>(instruction))
+    return true;
   auto isVector = [](const llvm::Type *type) { return type->isVectorTy() || type->isX86_AMXTy(); };
   return isVector(instruction.getType()) ||
          llvm::any_of(instruction.operands(),

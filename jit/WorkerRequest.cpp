@@ -1,5 +1,7 @@
 #include "jit/WorkerRequest.h"
 
+#include "jit/ByteStream.h"
+
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -39,6 +41,12 @@ std::string print(json::Object object) {
   return formatv("{0}", json::Value(std::move(object))).str();
 }
 
+std::vector<std::string> fixUTF8(std::vector<std::string> texts) {
+  for (std::string &text : texts)
+    text = json::fixUTF8(text);
+  return texts;
+}
+
 Status malformed(Error error) {
   return invalidArgumentError("what the compile worker was asked for: " +
                               toString(std::move(error)));
@@ -69,25 +77,42 @@ std::string inputsOf(std::string_view sourceName, const CompileOptions &options)
   request.cacheFolder.clear();
   request.cacheBytes = 0;
   request.wantsAssembly = request.wantsProgress = false;
-  return toJson(request);
+  ByteWriter writer;
+  writer.text(toJson(request));
+  // As they are: JSON has other bytes for those that are no UTF-8.
+  for (std::string_view text :
+       {sourceName, std::string_view(options.policy), std::string_view(options.preferredDevice),
+        std::string_view(options.specialization.function)})
+    writer.text(text);
+  for (const std::vector<std::string> *limits : {&options.engineLimits, &options.loadLimits})
+    writer.list(*limits, [&](const std::string &limit) { writer.text(limit); });
+  return std::move(writer.bytes);
 }
 
 std::string toJson(const WorkerRequest &request) {
   const CompileOptions &options = request.options;
+  // Who adds an option has to say here what becomes of it: what decides about code goes into the JSON.
+  const auto &[policy, engineLimits, loadLimits, oracle, numerics, guarded,
+               /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, preferredDevice,
+               deviceMemories,
+               /*in the request:*/ cache, assembly, progress, specialization,
+               /*not sent:*/ stop, timeout, profiler] = options;
+  (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)progress,
+      (void)stop, (void)timeout, (void)profiler;
   return print(json::Object{{"version", artifactVersion},
                             {"source_name", json::fixUTF8(request.sourceName)},
                             {"target", json::fixUTF8(targets::toJson(request.target))},
-                            {"policy", options.policy},
-                            {"engine_limits", options.engineLimits},
-                            {"load_limits", options.loadLimits},
-                            {"oracle", options.oracle},
-                            {"strict", options.numerics == Numerics::Strict},
-                            {"guarded", options.guarded},
-                            {"devices", request.devices},
-                            {"preferred_device", options.preferredDevice},
-                            {"device_memories", options.deviceMemories},
-                            {"specialized_function", options.specialization.function},
-                            {"specialized_extents", options.specialization.extents},
+                            {"policy", json::fixUTF8(policy)},
+                            {"engine_limits", fixUTF8(engineLimits)},
+                            {"load_limits", fixUTF8(loadLimits)},
+                            {"oracle", oracle},
+                            {"strict", numerics == Numerics::Strict},
+                            {"guarded", guarded},
+                            {"devices", fixUTF8(request.devices)},
+                            {"preferred_device", json::fixUTF8(preferredDevice)},
+                            {"device_memories", fixUTF8(deviceMemories)},
+                            {"specialized_function", json::fixUTF8(specialization.function)},
+                            {"specialized_extents", specialization.extents},
                             {"cache_folder", request.cacheFolder},
                             {"cache_bytes", request.cacheBytes},
                             {"assembly", request.wantsAssembly},

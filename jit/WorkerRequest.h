@@ -30,8 +30,7 @@ WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescr
 std::string toJson(const WorkerRequest &request);
 
 /// All that decides what a compilation gives besides the source, the target, the builds of the compilers and what
-/// compilers of devices do: the request without what it says of how the compiler works. An option that is not in it
-/// reaches no worker.
+/// compilers of devices do: the request without what it says of how the compiler works, and its texts as they are.
 std::string inputsOf(std::string_view sourceName, const CompileOptions &options);
 
 /// The inverse. InvalidArgument, or FailedPrecondition for what another version of the library wrote.

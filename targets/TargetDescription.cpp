@@ -180,7 +180,6 @@ StatusOr<TargetDescription> fromJson(std::string_view json) {
 }
 
 TargetDescription compiledPart(TargetDescription target) {
-  target.name.clear();
   const DeviceDescription none;
   for (DeviceDescription &device : target.devices) {
     device.description.clear();

@@ -107,7 +107,7 @@ struct TargetDescription {
   const MemoryDescription *findMemory(std::string_view name) const;
 };
 
-/// What code may depend on: the rest, which is for people and for the runtime, has the value that a description begins
+/// What code and reports may depend on: the rest, which the runtime alone needs, has the value that a description begins
 /// with. The compiler is shown no more, so that this is all of the target that keys of compiled code have to hold.
 TargetDescription compiledPart(TargetDescription target);
 

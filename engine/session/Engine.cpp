@@ -238,8 +238,18 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
                                                                       .perfMap = options.perfMap}));
   if (!options.cacheFolder.empty()) {
     state.compiledTarget = targets::toJson(targets::compiledPart(state.target));
+    if (options.compileWorkers) {
+      StatusOr<std::string> program = options.compileWorkers->program.empty()
+                                          ? jit::workerPath()
+                                          : StatusOr<std::string>(options.compileWorkers->program);
+      // Without one nothing is compiled.
+      if (program.ok())
+        state.workerIdentity = jit::identityOfFile(*program);
+    }
     StatusOr<jit::ArtifactCache> cache =
         jit::ArtifactCache::open(options.cacheFolder, options.cacheBytes);
+    if (jit::compilerIdentity().empty())
+      cache = unavailableError("the cache is not used: which build this is cannot be found out");
     if (cache.ok())
       state.cache = std::move(*cache);
     else
@@ -342,7 +352,9 @@ Engine::State::compile(std::string_view source, const Digest &digest, std::strin
   std::string key;
   if (cache) {
     Hasher hasher;
+    const bool isOfWorker = compileWorkers && !jit::isBytecode(source);
     hasher.updateInteger(jit::artifactVersion).updateField(jit::compilerIdentity());
+    hasher.updateField(isOfWorker ? workerIdentity : "");
     hasher.update(digest.bytes.data(), Digest::byteCount);
     hasher.updateField(compiledTarget).updateField(jit::inputsOf(sourceName, compileOptions));
     for (const std::shared_ptr<const Device> &device : options.devices)

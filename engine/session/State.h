@@ -81,7 +81,8 @@ struct Engine::State {
   std::shared_ptr<EventPool> events = std::make_shared<EventPool>();
   std::shared_ptr<jit::Session> session;
   std::optional<jit::ArtifactCache> cache;
-  std::string compiledTarget; // what keys of the cache have of the target
+  // What keys of the cache have of the target, and of the program of compile workers.
+  std::string compiledTarget, workerIdentity;
   std::optional<jit::CompileWorkers> compileWorkers;
 
   struct Compiled {

@@ -356,9 +356,10 @@ private:
   SmallVector<Attribute> accesses; // of the shaped arguments
 };
 
-/// Turns one global and its loads and stores, which are `users`, into a memref global.
+/// Turns one global and its loads and stores, which are `users`, into a memref global. `replaced` gets those that are to
+/// be erased: others may have them among their users.
 LogicalResult convertGlobal(ml_program::GlobalOp global, ArrayRef<Operation *> users,
-                            SymbolTable &symbols) {
+                            SymbolTable &symbols, SmallVectorImpl<Operation *> &replaced) {
   auto type = dyn_cast<RankedTensorType>(global.getType());
   if (!type)
     return global.emitError() << "global '" << global.getSymName() << "' has type "
@@ -402,6 +403,10 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, ArrayRef<Operation *> u
   for (Operation *user : users) {
     builder.setInsertionPoint(user);
     Location loc = user->getLoc();
+    // Another attribute that names this one goes with what accesses another.
+    if (auto accessed = user->getAttrOfType<SymbolRefAttr>("global");
+        accessed && accessed.getRootReference() != name)
+      continue;
     if (isa<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(user)) {
       Value loaded;
       if (isFoldable) {
@@ -414,7 +419,7 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, ArrayRef<Operation *> u
           loaded = bufferization::AllocTensorOp::create(builder, loc, type, ValueRange(), loaded);
       }
       user->getResult(0).replaceAllUsesWith(loaded);
-      user->erase();
+      replaced.push_back(user);
     } else if (auto store = dyn_cast<ml_program::GlobalStoreOp>(user)) {
       if (isConstant)
         return store.emitError() << "stores to '" << name << "', which is not mutable";
@@ -423,7 +428,7 @@ LogicalResult convertGlobal(ml_program::GlobalOp global, ArrayRef<Operation *> u
                                                                      store.getValue(), buffer);
       write.setRestrict(true);
       write.setWritable(true);
-      store.erase();
+      replaced.push_back(store);
     } else {
       return user->emitError() << "uses global '" << name << "' in an unsupported way";
     }
@@ -507,11 +512,14 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
       assertion.setMsg((locationText(assertion.getLoc()) + assertion.getMsg()).str());
     });
 
+    SmallVector<Operation *> replaced;
     for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
-      if (failed(convertGlobal(global, users.getUsers(global), symbols)))
+      if (failed(convertGlobal(global, users.getUsers(global), symbols, replaced)))
         return signalPassFailure();
       ++globals;
     }
+    for (Operation *op : replaced)
+      op->erase();
     if (failed(decompose(module)))
       return signalPassFailure();
     for (auto function : module.getOps<func::FuncOp>()) {

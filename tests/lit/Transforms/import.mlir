@@ -225,3 +225,14 @@ func.func @load_pinned() -> tensor<2xf32> {
 func.func @donated(%x: tensor<?xf32> {plim.donate = 0}, %y: tensor<?xf32>) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
+
+// A load may name another global in an attribute of its own.
+// CHECK-LABEL: func.func @names_two(
+//       CHECK:   %[[FIRST:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00]>
+//       CHECK:   return %[[FIRST]]
+ml_program.global private @mentioned(dense<[3.0, 4.0]> : tensor<2xf32>) : tensor<2xf32>
+ml_program.global private @loaded(dense<[1.0, 2.0]> : tensor<2xf32>) : tensor<2xf32>
+func.func @names_two() -> tensor<2xf32> {
+  %0 = "ml_program.global_load_const"() <{global = @loaded}> {like = @mentioned} : () -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

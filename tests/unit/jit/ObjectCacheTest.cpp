@@ -182,7 +182,6 @@ TEST_F(ObjectCacheTest, WhatDecidesAboutCodeIsPartOfTheKey) {
   EXPECT_EQ(found(oracle), 0);
   EXPECT_EQ(found(strict), 0);
   targets::TargetDescription other = host();
-  other.name = "another";
   other.devices[0].hardwareThreads += 1; // nothing to code
   EXPECT_EQ(found({}, other), times.objects);
   other.devices[0].tuneCpu = "generic";

@@ -41,6 +41,9 @@ TEST(VectorPipeline, TakesLoopsOfVectors) {
                                       "  %s = fadd <8 x float> %v, %v\n"
                                       "  store <8 x float> %s, ptr %at\n")));
   EXPECT_TRUE(isVectorizedText(loopOf("  store <8 x float> zeroinitializer, ptr %at\n")));
+  EXPECT_TRUE(isVectorizedText(
+      "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n" +
+      loopOf("  call void @llvm.memcpy.p0.p0.i64(ptr %at, ptr %p, i64 4096, i1 false)\n")));
   // The C library's functions stay calls in any case.
   EXPECT_TRUE(isVectorizedText(loopOf("  store <8 x float> zeroinitializer, ptr %at\n"
                                       "  %c = call float @outside(float 1.0)\n")));
