@@ -46,7 +46,6 @@ public:
   Status storeCode(const Digest &content, std::string_view bytes) const;
 
   const std::string &folder() const { return path; }
-  int64_t maxBytes() const { return bound; }
 
 private:
   ArtifactCache(std::string path, int64_t bound) : path(std::move(path)), bound(bound) {}

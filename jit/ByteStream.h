@@ -30,7 +30,7 @@ public:
   std::string bytes;
 };
 
-/// Reads what ByteWriter wrote; after the first fault every read yields nothing and ok() is false.
+/// Reads what ByteWriter wrote; after the first fault every read yields nothing and atEnd() is false.
 class ByteReader {
 public:
   explicit ByteReader(std::string_view bytes) : rest(bytes) {}

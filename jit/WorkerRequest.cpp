@@ -65,7 +65,6 @@ WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescr
   // JSON holds no other paths.
   if (options.cache && json::isUTF8(options.cache->folder())) {
     request.cacheFolder = options.cache->folder();
-    request.cacheBytes = options.cache->maxBytes();
   }
   request.wantsAssembly = options.assembly != nullptr;
   request.wantsProgress = options.progress != nullptr;
@@ -75,7 +74,6 @@ WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescr
 std::string inputsOf(std::string_view sourceName, const CompileOptions &options) {
   WorkerRequest request = requestFor(sourceName, {}, options);
   request.cacheFolder.clear();
-  request.cacheBytes = 0;
   request.wantsAssembly = request.wantsProgress = false;
   ByteWriter writer;
   writer.text(toJson(request));
@@ -114,7 +112,6 @@ std::string toJson(const WorkerRequest &request) {
                             {"specialized_function", json::fixUTF8(specialization.function)},
                             {"specialized_extents", specialization.extents},
                             {"cache_folder", request.cacheFolder},
-                            {"cache_bytes", request.cacheBytes},
                             {"assembly", request.wantsAssembly},
                             {"progress", request.wantsProgress},
                             {"threads", request.threads}});
@@ -145,8 +142,8 @@ StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
       !map.map("specialized_function", options.specialization.function) ||
       !map.map("specialized_extents", options.specialization.extents) ||
       !map.map("cache_folder", request.cacheFolder) ||
-      !map.map("cache_bytes", request.cacheBytes) || !map.map("assembly", request.wantsAssembly) ||
-      !map.map("progress", request.wantsProgress) || !map.map("threads", threads))
+      !map.map("assembly", request.wantsAssembly) || !map.map("progress", request.wantsProgress) ||
+      !map.map("threads", threads))
     return malformed(root.getError());
   options.numerics = isStrict ? Numerics::Strict : Numerics::Default;
   request.threads = unsigned(std::clamp<int64_t>(threads, 1, 1024));

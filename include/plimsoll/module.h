@@ -20,8 +20,9 @@ enum {
   PLIM_LOAD_ORACLE = 1u << 0
 };
 
-/* Is told the part of the compilation that is done, 0 to 1. By several threads, one after the other; it
- * must neither throw nor call the library. */
+/* Is told the part of the compilation that is done, 0 to 1: as it begins, between passes, and when code of a
+ * dispatch is there; it never falls, and is an estimate. By several threads, one after the other; it must
+ * neither throw nor call the library. */
 typedef void (*plim_progress_callback)(void *user, double fraction);
 
 /* A field of zero, or NULL, has the meaning that its comment gives. What is pointed at is read before the

@@ -587,13 +587,14 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
   let description = [{
     In a dispatch function, on buffers, ops without reductions whose innermost loop goes along what lies side by side become loops over
     vectors: several at a time, then one at a time, the last with a mask, or element by element where the host has no masks. Before that,
-    loops are taken together where all operands have them one after the other in memory. Fills are such ops, and copies of what is not
-    dense, but for those of long rows, which are copied one by one.
+    loops are taken together where all operands have them one after the other in memory. Fills are such ops, and copies of short
+    rows; long ones are copied one by one, and those whose length is not known left to LLVM, which makes calls of them.
 
     A result that is only written, also in the dispatch itself, and of which half would not fit into the last cache, is written with
-    nontemporal stores, from the first element on that a line of the caches begins with. What uses operations for which there is a call
-    for each element, divisions of integers, elements that are looked up or lie apart, and floats of 8 bits, is left to plain loops, and
-    so is what is in the loop of a kernel, whose author may have it read what it has written.
+    nontemporal stores, from the first element on that a line of the caches begins with, but for fills, which gain nothing by it. What
+    uses operations for which there is a call for each element, divisions of integers, elements that are looked up or lie apart, and
+    floats of 8 bits, is left to plain loops, and so is what is in the loop of a kernel, whose author may have it read what it has
+    written.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

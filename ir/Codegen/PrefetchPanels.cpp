@@ -80,9 +80,25 @@ struct PrefetchPanels : plim::ir::impl::PlimPrefetchPanelsBase<PrefetchPanels> {
         part = view;
       return view && view == part;
     };
+    // The same row of the part, copied to this one.
+    auto isCopied = [&](memref::SubViewOp row) {
+      return llvm::all_of(row->getUsers(), [&](Operation *user) {
+        auto copy = dyn_cast<memref::CopyOp>(user);
+        auto from = copy && copy.getTarget() == row
+                        ? copy.getSource().getDefiningOp<memref::SubViewOp>()
+                        : memref::SubViewOp();
+        return from && from.getMixedOffsets() == row.getMixedOffsets() &&
+               from.getMixedSizes() == row.getMixedSizes() && isPart(from.getSource());
+      });
+    };
     for (Operation *user : panel.getUsers()) {
       if (isa<vector::TransferReadOp, memref::LoadOp, memref::DeallocOp>(user))
         continue;
+      if (auto row = dyn_cast<memref::SubViewOp>(user)) {
+        if (!isCopied(row))
+          return {};
+        continue;
+      }
       Value source;
       if (auto copy = dyn_cast<memref::CopyOp>(user)) {
         source = copy.getTarget() == panel ? copy.getSource() : Value();

@@ -27,8 +27,8 @@ namespace {
 
 /// Operations of a body that is worth a mask: what a mask costs is less than the body once more.
 constexpr int64_t operationsWorthMask = 8;
-/// The fewest bytes of a row whose copy is worth a call.
-constexpr int64_t leastCopiedBytes = 1024;
+/// The fewest bytes of a row that is copied as a whole: by two vectors in a row, more of them, or a call, as LLVM sees fit.
+constexpr int64_t leastCopiedBytes = 128;
 /// The fewest bytes of a row that are written past the caches: what is in front of the first line, and behind the last, costs more.
 constexpr int64_t leastStreamedBytes = 1024;
 
@@ -234,7 +234,7 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
                         (Twine(bytes) + " bytes are more than half the last cache").str()));
   }
 
-  /// Fills, and copies of what is not dense, become ops like others. (Dense copies are calls.)
+  /// Fills, and copies of short rows that are not dense, become ops like others. (Dense copies are calls.)
   void generalize(IRRewriter &rewriter) {
     SmallVector<linalg::LinalgOp> ops;
     SmallVector<memref::CopyOp> copies;
@@ -251,6 +251,10 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
       if (copy.getSource() == copy.getTarget() ||
           (isDense(copy.getSource()) && isDense(copy.getTarget())) || copyByRows(rewriter, copy))
         continue;
+      // LLVM makes a call of the loop along a row, which is better if that is long.
+      const ArrayRef<int64_t> shape = cast<MemRefType>(copy.getSource().getType()).getShape();
+      if (!shape.empty() && ShapedType::isDynamic(shape.back()))
+        continue;
       rewriter.setInsertionPoint(copy);
       ops.push_back(
           rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(), copy.getTarget()));
@@ -261,7 +265,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
     }
   }
 
-  /// Makes a copy of long rows one of each row, which is a call: the C library aligns its stores. False if they are short, or not known.
+  /// Makes a copy of long rows one of each row, which are straight code or calls: the C library aligns its stores. False if they are
+  /// short, or not known.
   static bool copyByRows(IRRewriter &rewriter, memref::CopyOp copy) {
     auto source = cast<MemRefType>(copy.getSource().getType()),
          target = cast<MemRefType>(copy.getTarget().getType());
@@ -340,9 +345,11 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
   }
 
   /// A result that the caches could not keep until somebody reads it: its lines are written past them, and not read before. X86 has no such
-  /// stores of halves.
+  /// stores of halves. Fills gain nothing by it, and are often written again: a border around an image.
   static OpOperand *largeResult(linalg::LinalgOp op, const Host &host) {
-    if (host.lastLevelBytes == 0 || op.getNumDpsInits() != 1)
+    const bool isFill = llvm::none_of(op.getDpsInputs(),
+                                      [](Value input) { return isa<MemRefType>(input.getType()); });
+    if (host.lastLevelBytes == 0 || op.getNumDpsInits() != 1 || isFill)
       return nullptr;
     OpOperand *init = op.getDpsInitOperand(0);
     const Type element = getElementTypeOrSelf(init->get());

@@ -79,10 +79,11 @@ func.func private @small(%b: memref<f32>, %c: memref<f32>) attributes {plim.disp
 //       CHECK:     scf.for %[[K:.*]] = %c0 to %c512
 //       CHECK:       %[[NEXT:.*]] = arith.addi %[[N]], %c32
 //       CHECK:       memref.prefetch %[[B]][%[[K]], %{{.*}}], read, locality<2>, data
-// The same when the copy is a loop over vectors.
+// The same when rows are copied.
 // VECTORS-LABEL: func.func private @copied(
 //       VECTORS:   %[[B:.*]] = memref.reinterpret_cast %arg0
-//   VECTORS-NOT:   memref.copy
+//       VECTORS:   scf.for %[[ROW:.*]] = %c0 to %c512
+//       VECTORS:     memref.copy %{{.*}} : memref<32xf32, strided<[1], offset: ?>> to memref<32xf32, strided<[1], offset: ?>>
 //       VECTORS:   memref.prefetch %[[B]]
 func.func private @copied(%b: memref<f32>, %c: memref<f32>) attributes {plim.dispatch_function} {
   %0 = ub.poison : f32
@@ -109,6 +110,42 @@ func.func private @copied(%b: memref<f32>, %c: memref<f32>) attributes {plim.dis
       vector.transfer_write %sum, %cm[%m, %n] {in_bounds = [true, true]} : vector<4x32xf32>, memref<48x1024xf32>
     }
     memref.dealloc %panel : memref<512x32xf32>
+  }
+  return
+}
+
+// -----
+
+// Rows of one line are vectors, and copied as such.
+// VECTORS-LABEL: func.func private @copied_short(
+//       VECTORS:   %[[B:.*]] = memref.reinterpret_cast %arg0
+//       VECTORS:     vector.transfer_write
+//       VECTORS:   memref.prefetch %[[B]]
+func.func private @copied_short(%b: memref<f32>, %c: memref<f32>) attributes {plim.dispatch_function} {
+  %0 = ub.poison : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c48 = arith.constant 48 : index
+  %c512 = arith.constant 512 : index
+  %c1024 = arith.constant 1024 : index
+  %zero = arith.constant dense<0.0> : vector<4x16xf32>
+  %bm = memref.reinterpret_cast %b to offset: [0], sizes: [512, 1024], strides: [1024, 1] : memref<f32> to memref<512x1024xf32>
+  %cm = memref.reinterpret_cast %c to offset: [0], sizes: [48, 1024], strides: [1024, 1] : memref<f32> to memref<48x1024xf32>
+  scf.for %n = %c0 to %c1024 step %c16 {
+    %part = memref.subview %bm[0, %n] [512, 16] [1, 1] : memref<512x1024xf32> to memref<512x16xf32, strided<[1024, 1], offset: ?>>
+    %panel = plim.alloc() {scope = "global.stack"} : memref<512x16xf32>
+    memref.copy %part, %panel : memref<512x16xf32, strided<[1024, 1], offset: ?>> to memref<512x16xf32>
+    scf.for %m = %c0 to %c48 step %c4 {
+      %sum = scf.for %k = %c0 to %c512 step %c1 iter_args(%acc = %zero) -> (vector<4x16xf32>) {
+        %y = vector.transfer_read %panel[%k, %c0], %0 {in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (0, d1)>} : memref<512x16xf32>, vector<4x16xf32>
+        %s = arith.addf %acc, %y : vector<4x16xf32>
+        scf.yield %s : vector<4x16xf32>
+      }
+      vector.transfer_write %sum, %cm[%m, %n] {in_bounds = [true, true]} : vector<4x16xf32>, memref<48x1024xf32>
+    }
+    memref.dealloc %panel : memref<512x16xf32>
   }
   return
 }

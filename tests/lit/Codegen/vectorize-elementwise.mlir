@@ -75,6 +75,8 @@ func.func private @rows(%x: memref<?x71xf64, strided<[80, 1], offset: ?>>, %w: m
 //   CHECK-NOT:   nontemporal
 // CHECK-LABEL: func.func private @accumulate
 //   CHECK-NOT:   nontemporal
+// CHECK-LABEL: func.func private @zeros
+//   CHECK-NOT:   nontemporal
 // CHECK-LABEL: func.func private @update
 //   CHECK-NOT:   nontemporal
 #id = affine_map<(i) -> (i)>
@@ -103,14 +105,25 @@ func.func private @halves(%x: memref<536870912xf16>, %y: memref<536870912xf16> {
 
 func.func private @accumulate(%x: memref<536870912xf32>, %y: memref<536870912xf32> {plim.access = #plim.access<writeonly>, plim.bytes = 2147483648 : i64})
     attributes {plim.dispatch_function} {
-  %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%y : memref<536870912xf32>)
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<536870912xf32>) outs(%y : memref<536870912xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.negf %a : f32
+    linalg.yield %t : f32
+  }
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%x : memref<536870912xf32>) outs(%y : memref<536870912xf32>) {
   ^bb0(%a: f32, %o: f32):
     %t = arith.addf %a, %o : f32
     linalg.yield %t : f32
   }
+  return
+}
+
+func.func private @zeros(%y: memref<536870912xf32> {plim.access = #plim.access<writeonly>, plim.bytes = 2147483648 : i64})
+    attributes {plim.dispatch_function} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<536870912xf32>)
   return
 }
 
@@ -161,7 +174,7 @@ func.func private @others(%x: memref<64x64xi32>, %y: memref<64x64xi32>, %f: memr
   return
 }
 
-// Fills, and copies of what is not dense. Dense copies are calls.
+// Fills, and copies of short rows that are not dense. Dense copies are calls.
 // CHECK-LABEL: func.func private @moves
 //   CHECK-NOT:   linalg.
 //       CHECK:   %[[Y:.+]] = memref.collapse_shape %arg1
@@ -170,16 +183,16 @@ func.func private @others(%x: memref<64x64xi32>, %y: memref<64x64xi32>, %f: memr
 //       CHECK:   vector.transfer_write %{{.+}}, %arg1
 //       CHECK:   memref.copy
 //   CHECK-NOT:   linalg.
-func.func private @moves(%x: memref<64x64xf32, strided<[80, 1]>>, %y: memref<64x64xf32>, %z: memref<64x64xf32>)
+func.func private @moves(%x: memref<64x16xf32, strided<[80, 1]>>, %y: memref<64x16xf32>, %z: memref<64x16xf32>)
     attributes {plim.dispatch_function} {
   %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%y : memref<64x64xf32>)
-  memref.copy %x, %y : memref<64x64xf32, strided<[80, 1]>> to memref<64x64xf32>
-  memref.copy %y, %z : memref<64x64xf32> to memref<64x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x16xf32>)
+  memref.copy %x, %y : memref<64x16xf32, strided<[80, 1]>> to memref<64x16xf32>
+  memref.copy %y, %z : memref<64x16xf32> to memref<64x16xf32>
   return
 }
 
-// Of long rows each copy is a call.
+// Of long rows each is copied as a whole.
 // CHECK-LABEL: func.func private @rows
 //       CHECK:   scf.for %[[I:.+]] = %c0
 //       CHECK:     %[[FROM:.+]] = memref.subview %arg0[%[[I]], 0, 0] [1, 16, 32] [1, 1, 1]
@@ -189,6 +202,17 @@ func.func private @moves(%x: memref<64x64xf32, strided<[80, 1]>>, %y: memref<64x
 //   CHECK-NOT:   linalg.
 func.func private @rows(%x: memref<?x16x32xf32, strided<[600, 32, 1]>>, %y: memref<?x16x32xf32>) attributes {plim.dispatch_function} {
   memref.copy %x, %y : memref<?x16x32xf32, strided<[600, 32, 1]>> to memref<?x16x32xf32>
+  return
+}
+
+// Rows of any length, and single elements.
+// CHECK-LABEL: func.func private @unknown
+//       CHECK:   memref.copy %arg0, %arg1
+//       CHECK:   linalg.generic
+func.func private @unknown(%x: memref<8x?xf32, strided<[?, 1]>>, %y: memref<8x?xf32>, %a: memref<f32, strided<[], offset: ?>>, %b: memref<f32>)
+    attributes {plim.dispatch_function} {
+  memref.copy %x, %y : memref<8x?xf32, strided<[?, 1]>> to memref<8x?xf32>
+  memref.copy %a, %b : memref<f32, strided<[], offset: ?>> to memref<f32>
   return
 }
 
