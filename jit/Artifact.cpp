@@ -171,6 +171,16 @@ void writeSymbol(ByteWriter &writer, const DataSymbol &symbol) {
   writer.integer(static_cast<uint64_t>(symbol.alignment));
   writer.text(symbol.pool);
   writer.text(symbol.location);
+  writer.integer(symbol.isSourceOnly);
+  writer.integer(symbol.arrangement.has_value());
+  if (!symbol.arrangement)
+    return;
+  writer.text(symbol.arrangement->source);
+  writer.list(symbol.arrangement->dimensions, [&](const Arrangement::Dimension &dimension) {
+    writer.integer(static_cast<uint64_t>(dimension.extent));
+    writer.integer(dimension.of);
+    writer.integer(static_cast<uint64_t>(dimension.step));
+  });
 }
 
 DataSymbol readSymbol(ByteReader &reader) {
@@ -184,6 +194,18 @@ DataSymbol readSymbol(ByteReader &reader) {
   symbol.alignment = static_cast<int64_t>(reader.integer());
   symbol.pool = reader.text();
   symbol.location = reader.text();
+  symbol.isSourceOnly = reader.integer() != 0;
+  if (reader.integer() == 0)
+    return symbol;
+  Arrangement &arrangement = symbol.arrangement.emplace();
+  arrangement.source = reader.text();
+  reader.list(arrangement.dimensions, [&] {
+    Arrangement::Dimension dimension;
+    dimension.extent = static_cast<int64_t>(reader.integer());
+    dimension.of = static_cast<uint32_t>(reader.integer());
+    dimension.step = static_cast<int64_t>(reader.integer());
+    return dimension;
+  });
   return symbol;
 }
 
@@ -343,10 +365,33 @@ Status readBlock(const ArtifactSource &source, uint64_t offset, uint64_t bytes,
   return okStatus();
 }
 
+/// Does what it makes of its source fill the symbol?
+bool isValid(const Arrangement &arrangement, const DataSymbol &symbol, const Artifact &artifact) {
+  auto source = std::ranges::find(artifact.symbols, arrangement.source, &DataSymbol::name);
+  if (symbol.kind != DataKind::Prepared || source == artifact.symbols.end())
+    return false;
+  const bool hasContents = source->block >= 0 || source->offset >= 0;
+  if (source->kind != (hasContents ? DataKind::Constant : DataKind::Parameter))
+    return false;
+  int64_t elements = 1, bytes = 0;
+  for (int64_t extent : source->type.shape)
+    if (extent <= 0 || __builtin_mul_overflow(elements, extent, &elements))
+      return false;
+  bytes = source->bytes / elements;
+  if (bytes <= 0 || bytes * elements != source->bytes)
+    return false;
+  for (const Arrangement::Dimension &dimension : arrangement.dimensions)
+    if (dimension.extent <= 0 || dimension.step <= 0 || dimension.of >= source->type.shape.size() ||
+        __builtin_mul_overflow(bytes, dimension.extent, &bytes))
+      return false;
+  return bytes == symbol.bytes;
+}
+
 bool isValid(const DataSymbol &symbol, const Artifact &artifact) {
   auto count = static_cast<int64_t>(artifact.blocks.size());
   auto size = static_cast<int64_t>(artifact.data.size());
-  if (symbol.kind > DataKind::Prepared || !isValid(symbol.type))
+  if (symbol.kind > DataKind::Prepared || !isValid(symbol.type) ||
+      (symbol.arrangement && !isValid(*symbol.arrangement, symbol, artifact)))
     return false;
   if (symbol.bytes < 0 || symbol.offset < -1 || symbol.block < -1 || symbol.block >= count)
     return false;

@@ -102,7 +102,8 @@ struct FunctionSignature {
   int64_t scratchBytes = 0;    // of one thread that runs its dispatches
   std::vector<PoolNeed> pools; // one for each of Artifact::pools
   bool usesState = false;      // variables of the module
-  /// Writes the data of kind Prepared, which all other functions read: to be run once, behind the link. Not public.
+  /// Writes the data of kind Prepared that has no arrangement, which all other functions read: to be run once, behind the link.
+  /// Not public.
   bool prepares = false;
   /// Why a call takes memory from the allocator beside that of its results; empty: it does not.
   std::string unplanned;
@@ -112,7 +113,22 @@ enum class DataKind : uint32_t {
   Constant,  // contents in the artifact, mapped read-only
   Variable,  // initial contents in the artifact, or zero; each state of a module has its own
   Parameter, // bound at load by name
-  Prepared,  // memory of the linked module, which the function that prepares writes once
+  Prepared,  // memory of the linked module, written once, behind the link
+};
+
+/// How data is made of a constant or parameter without code: of its elements in another order, and zeros.
+struct Arrangement {
+  /// One that the elements are counted along, outermost first. The index of an element along a dimension of the source is
+  /// the sum of what it is along those that are `of` it, times `step`; where that is beyond its extent there is a zero.
+  struct Dimension {
+    int64_t extent = 0;
+    uint32_t of = 0;
+    int64_t step = 0;
+    bool operator==(const Dimension &) const = default;
+  };
+  std::string source; // the name of its symbol
+  std::vector<Dimension> dimensions;
+  bool operator==(const Arrangement &) const = default;
 };
 
 struct DataSymbol {
@@ -127,6 +143,10 @@ struct DataSymbol {
   std::string pool;      // of a constant, that its author put there; empty: anywhere
   std::string location;  // of a parameter: "in.mlir:3:1: ", for messages; empty if not known
   int64_t alignment = 0; // of a variable whose author asks for more than that of buffers
+  /// Of prepared data that no code writes. It is made before the function that prepares runs.
+  std::optional<Arrangement> arrangement = std::nullopt;
+  /// Of a constant or parameter: no code reads it, only arrangements do.
+  bool isSourceOnly = false;
 };
 
 /// A function outside of the code that it calls: of the host application, or of a device.
@@ -178,7 +198,7 @@ struct Artifact {
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 18;
+inline constexpr uint32_t artifactVersion = 19;
 
 // A serialised artifact:
 //

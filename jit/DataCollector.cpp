@@ -159,6 +159,18 @@ private:
 
 } // namespace
 
+/// From a value of `plim.arrangement`.
+static Arrangement arrangementOf(DictionaryAttr from) {
+  auto numbers = [&](StringRef name) {
+    return cast<DenseI64ArrayAttr>(from.get(name)).asArrayRef();
+  };
+  Arrangement arrangement{from.getAs<FlatSymbolRefAttr>("source").getValue().str(), {}};
+  for (auto [extent, of, step] :
+       llvm::zip_equal(numbers("extents"), numbers("of"), numbers("steps")))
+    arrangement.dimensions.push_back({extent, static_cast<uint32_t>(of), step});
+  return arrangement;
+}
+
 Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
                    const SharedBytes &source, int64_t atMost) {
   DataCollector collector(artifact, table, source, atMost);
@@ -183,6 +195,9 @@ Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
       symbol.alignment = alignment.getInt();
     if (auto pool = entry.getAs<StringAttr>("pool"))
       symbol.pool = pool.str();
+    symbol.isSourceOnly = bool(entry.get("source_only"));
+    if (auto arrangement = entry.getAs<DictionaryAttr>("arrangement"))
+      symbol.arrangement = arrangementOf(arrangement);
     if (auto location = entry.getAs<LocationAttr>("location"))
       symbol.location = ir::locationText(location);
     artifact.symbols.push_back(std::move(symbol));

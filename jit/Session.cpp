@@ -164,7 +164,7 @@ struct LinkedModule::State {
   std::shared_ptr<Session> session;
   JITDylibSP dylib;
   DataPages constants, prepared;
-  std::map<std::string, const void *, std::less<>> preparedByName;
+  std::map<std::string, void *, std::less<>> preparedByName;
   std::multimap<size_t, const char *> small; // constants there, by their bytes
   std::vector<SharedBytes> blocks;
   int64_t sharedBytes = 0;
@@ -237,11 +237,15 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
   auto isBlock = [](const DataSymbol &symbol) {
     return symbol.kind == DataKind::Constant && symbol.block >= 0;
   };
-  // What no symbol uses as it lies there goes with the artifact: what only variables begin with, or
-  // what a pool gets a copy of.
+  auto isKept = [&](const DataSymbol &symbol) {
+    return symbol.kind != DataKind::Variable && (isBound(symbol) || !symbol.isSourceOnly);
+  };
+  // What no symbol uses as it lies there goes with the artifact: what only variables begin with, what is arranged in
+  // another order, or what a pool gets a copy of.
   std::vector<const char *> blocks(artifact.blocks.size());
   for (const DataSymbol &symbol : artifact.symbols) {
-    if (!isBlock(symbol) || isBound(symbol) || blocks[static_cast<size_t>(symbol.block)])
+    if (!isKept(symbol) || !isBlock(symbol) || isBound(symbol) ||
+        blocks[static_cast<size_t>(symbol.block)])
       continue;
     const DataBlock &block = artifact.blocks[static_cast<size_t>(symbol.block)];
     SharedBytes contents = impl->constants.share(block).contents;
@@ -256,7 +260,7 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
   std::map<std::pair<int64_t, int64_t>, size_t> placed;
   for (const DataSymbol &symbol : artifact.symbols) {
     offsets.push_back(constantBytes);
-    if (symbol.kind == DataKind::Variable || isBound(symbol) || isBlock(symbol))
+    if (!isKept(symbol) || isBound(symbol) || isBlock(symbol))
       continue;
     if (symbol.kind == DataKind::Prepared) {
       offsets.back() = preparedBytes;
@@ -274,8 +278,8 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     return resourceExhaustedError("no memory for the constants of " + artifact.source);
   std::vector<std::pair<std::string, const void *>> data;
   for (auto [symbol, offset] : zip(artifact.symbols, offsets)) {
-    if (symbol.kind == DataKind::Variable)
-      continue; // in the states of the module
+    if (!isKept(symbol))
+      continue; // variables are in the states of the module
     const void *address = nullptr;
     if (isBound(symbol)) {
       auto binding = bound.find(symbol.name);
@@ -287,8 +291,7 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
     } else if (isBlock(symbol)) {
       address = blocks[static_cast<size_t>(symbol.block)];
     } else if (symbol.kind == DataKind::Prepared) {
-      address = state->prepared.data() + offset;
-      state->preparedByName[symbol.name] = address;
+      address = state->preparedByName[symbol.name] = state->prepared.data() + offset;
     } else {
       char *target = state->constants.data() + offset;
       if (std::optional<std::string_view> contents = contentsOf(artifact, symbol)) {
@@ -404,7 +407,7 @@ const void *LinkedModule::find(std::string_view contents) const {
   return it == end ? nullptr : it->second;
 }
 
-const void *LinkedModule::prepared(std::string_view name) const {
+void *LinkedModule::prepared(std::string_view name) const {
   auto it = state->preparedByName.find(name);
   return it == state->preparedByName.end() ? nullptr : it->second;
 }

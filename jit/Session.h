@@ -39,7 +39,7 @@ using DataBinding = std::pair<std::string, const void *>;
 using ExternalBinding = std::pair<std::string, const plim_external *>;
 
 /// Code and constants of one artifact in memory; variables are the engine's. Immutable; constants lie in
-/// pages that cannot be written. Blocks of the artifact (DataBlock.h) are used where they lie, or where
+/// pages that cannot be written; what only arrangements read is not kept. Blocks of the artifact (DataBlock.h) are used where they lie, or where
 /// another module of the session has the same bytes.
 class LinkedModule {
 public:
@@ -54,7 +54,7 @@ public:
   /// Where a small constant with these contents lies; null if there is none.
   const void *find(std::string_view contents) const;
   /// Where data of kind Prepared lies, writable until protectPrepared(); null if there is none of that name, or if it was bound.
-  const void *prepared(std::string_view name) const;
+  void *prepared(std::string_view name) const;
   /// To be called once it has been written. False if the system refuses.
   bool protectPrepared();
   /// Bytes of large constants that were in memory already, for other modules of the session.

@@ -2,6 +2,7 @@
 
 #include "engine/io/File.h"
 #include "engine/runtime/RuntimeSymbols.h"
+#include "engine/session/Arrange.h"
 #include "engine/session/State.h"
 #include "jit/ArtifactFile.h"
 #include "jit/CompilerIdentity.h"
@@ -325,9 +326,7 @@ StatusOr<jit::CompileOptions> Engine::compileOptionsOf(const LoadOptions &option
   result.stop = options.stop;
   result.timeout = options.timeout;
   result.profiler = state->options.profiler.get();
-  result.parallelFor = [state = state.get()](size_t count, const std::function<void(size_t)> &job) {
-    state->executor->parallelFor(count, job);
-  };
+  result.parallelFor = state->parallelFor();
   return result;
 }
 
@@ -556,6 +555,11 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   moduleState.pool = artifact.policy == "heap" ? state->heap : state->pool;
   moduleState.layout = std::make_shared<const StateLayout>(artifact);
   PLIM_ASSIGN_OR_RETURN(moduleState.variables, module->createState());
+  {
+    ProfilerSpan arranging(state->options.profiler.get(), Profiler::Kind::Load,
+                           "arrange constants");
+    arrange(artifact, bindings, *moduleState.linked, state->parallelFor());
+  }
   artifact.objects.clear();
   artifact.data.clear();
   artifact.data.shrink_to_fit();
@@ -568,6 +572,8 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     signatures.pop_back();
     PLIM_RETURN_IF_ERROR(module->prepareConstants(preparing));
   }
+  if (!moduleState.linked->protectPrepared())
+    return unavailableError("cannot protect the constants of " + moduleState.artifact.source);
   for (const FunctionSignature &function : moduleState.artifact.functions)
     if (!function.plan.buffers.empty())
       moduleState.planners[&function] = std::make_unique<CallPlanner>(function);
@@ -594,11 +600,10 @@ StatusOr<std::shared_ptr<ModuleState>> Module::createState() const {
 }
 
 Status Module::prepareConstants(const FunctionSignature &preparing) const {
-  const std::string what = "the constants of " + state->artifact.source;
   StatusOr<std::vector<runtime::Value>> called = Function(shared_from_this(), &preparing).call({});
   if (!called.ok())
-    return called.status().withContext("preparing " + what);
-  return state->linked->protectPrepared() ? okStatus() : unavailableError("cannot protect " + what);
+    return called.status().withContext("preparing the constants of " + state->artifact.source);
+  return okStatus();
 }
 
 const std::vector<FunctionSignature> &Module::functions() const {

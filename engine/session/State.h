@@ -97,6 +97,13 @@ struct Engine::State {
                              std::string_view sourceName,
                              const jit::CompileOptions &compileOptions);
 
+  /// Borrows the workers.
+  jit::ParallelFor parallelFor() {
+    return [this](size_t count, const std::function<void(size_t)> &job) {
+      executor->parallelFor(count, job);
+    };
+  }
+
   /// Notes that constants of a module are in these memories, which no other module's may be.
   Status claim(const std::vector<HostMemory> &memories) {
     std::lock_guard lock(claimsMutex);

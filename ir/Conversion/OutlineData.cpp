@@ -20,12 +20,25 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
     Builder builder(&getContext());
     SymbolTableCollection tables;
     SymbolUserMap users(tables, getOperation());
+    auto isInCode = [&](memref::GlobalOp global) {
+      return !llvm::all_of(users.getUsers(global), llvm::IsaPred<memref::GlobalOp>);
+    };
+    SmallVector<memref::GlobalOp> globals, unused;
+    for (auto global : getOperation().getOps<memref::GlobalOp>()) {
+      const bool isNeeded = llvm::any_of(users.getUsers(global), [&](Operation *user) {
+        auto other = dyn_cast<memref::GlobalOp>(user);
+        return !other || isInCode(other);
+      });
+      (isNeeded ? globals : unused).push_back(global);
+    }
+    for (memref::GlobalOp global : unused)
+      global.erase();
     SmallVector<Attribute> data;
-    for (auto global : llvm::make_early_inc_range(getOperation().getOps<memref::GlobalOp>())) {
-      if (users.useEmpty(global)) {
-        global.erase();
-        continue;
-      }
+    // As long as what they are made of has the name of the source.
+    SmallVector<Attribute> arrangements = llvm::map_to_vector(globals, [&](memref::GlobalOp each) {
+      return each->removeAttr(plim::ir::arrangementAttr);
+    });
+    for (auto [global, arrangement] : llvm::zip_equal(globals, arrangements)) {
       std::string name = global.getSymName().str();
       Attribute value = global.getInitialValueAttr();
       if (global.getConstant() && !global->hasAttr(plim::ir::scopeAttr) &&
@@ -51,6 +64,10 @@ struct OutlineData : plim::ir::impl::PlimOutlineDataBase<OutlineData> {
       // Whoever does not bind it has to be told where it is.
       if (!value)
         entry.push_back(builder.getNamedAttr("location", LocationAttr(global.getLoc())));
+      if (arrangement)
+        entry.push_back(builder.getNamedAttr("arrangement", arrangement));
+      if (!isInCode(global))
+        entry.push_back(builder.getNamedAttr("source_only", builder.getUnitAttr()));
       if (isa_and_nonnull<ElementsAttr>(value))
         entry.push_back(builder.getNamedAttr("value", value));
       if (auto scope = global->getAttrOfType<StringAttr>(plim::ir::scopeAttr))

@@ -55,8 +55,9 @@ inline constexpr llvm::StringLiteral countPrefix = "plim.count.";
 inline constexpr llvm::StringLiteral bytesPrefix = "plim.bytes.";
 inline constexpr llvm::StringLiteral dataPrefix = "plim.data.";
 inline constexpr llvm::StringLiteral externalPrefix = "plim.external.";
-/// On the module: an array of dictionaries {name, kind = constant | variable | parameter, type,
-/// value}, one for each global whose memory the linker provides.
+/// On the module: an array of dictionaries {name, kind = constant | variable | parameter | prepared, type,
+/// value}, one for each global whose memory the linker provides, with the `arrangement` of what is prepared without code, and
+/// `source_only` where only such read it.
 inline constexpr llvm::StringLiteral dataAttr = "plim.data";
 /// On the address of a planned buffer, or on the base for those at offset zero: its `memory` ("" is the
 /// slab or scratch, else a pool) and its `bytes` [begin, end) there.

@@ -319,6 +319,9 @@ def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
     moves, not views of it, and not what is so small that it stands in the code, or four times as large as what it is made of:
     memory would be read where a register does. Equal values are one; their name is a digest of how they come about.
 
+    What only moves elements of one global, and puts zeros behind them (`Arrangement.h`), needs no code: the engine arranges it before
+    it runs the function, as `plim.arrangement` says.
+
     Nothing moves where the host has no pages, so that memory is what was given.
 
     ```mlir
@@ -334,7 +337,8 @@ def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
                            "::mlir::memref::MemRefDialect"];
   let statistics = [
-    Statistic<"prepared", "prepared", "values that are computed once">];
+    Statistic<"prepared", "prepared", "values that are computed once">,
+    Statistic<"arranged", "arranged", "those of them that need no code">];
 }
 
 def PlimSeparateZeroPoints : Pass<"plim-separate-zero-points", "::mlir::ModuleOp"> {

@@ -1,4 +1,5 @@
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Arrangement.h"
 #include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/FixedValues.h"
 #include "ir/Transforms/Passes.h"
@@ -70,7 +71,12 @@ struct PrepareConstants : plim::ir::impl::PlimPrepareConstantsBase<PrepareConsta
     if (found.empty())
       return;
 
+    // Before what they are made of is replaced.
+    sources.clear();
     SymbolTable symbols(module);
+    SmallVector<DictionaryAttr> arrangements = llvm::map_to_vector(
+        found, [&](Operation *op) { return arrangementOfGlobal(op->getResult(0), symbols); });
+
     auto builder = OpBuilder::atBlockEnd(module.getBody());
     Location loc = module.getLoc();
     auto function =
@@ -79,8 +85,9 @@ struct PrepareConstants : plim::ir::impl::PlimPrepareConstantsBase<PrepareConsta
     symbols.insert(function);
     auto body = OpBuilder::atBlockBegin(function.addEntryBlock());
     llvm::StringMap<memref::GlobalOp> globals;
+    llvm::StringMap<Value> clones; // in the function
     IRMapping mapping;
-    for (Operation *op : found) {
+    for (auto [op, arrangement] : llvm::zip_equal(found, arrangements)) {
       Value value = op->getResult(0);
       auto type = cast<RankedTensorType>(value.getType());
       auto memrefType = MemRefType::get(type.getShape(), type.getElementType());
@@ -94,26 +101,79 @@ struct PrepareConstants : plim::ir::impl::PlimPrepareConstantsBase<PrepareConsta
                                      /*alignment=*/IntegerAttr());
         global->setAttr(preparedAttr, builder.getUnitAttr());
         symbols.insert(global);
-        Value computed = cloneAll(body, value, mapping);
-        Value memory = memref::GetGlobalOp::create(body, op->getLoc(), memrefType, name);
-        computeIn(body, computed, memory);
-        auto write = bufferization::MaterializeInDestinationOp::create(body, op->getLoc(), Type(),
-                                                                       computed, memory);
-        write.setRestrict(true);
-        write.setWritable(true);
         ++prepared;
+        if (arrangement) {
+          global->setAttr(arrangementAttr, arrangement);
+          ++arranged;
+        } else {
+          Value computed = cloneAll(body, value, mapping);
+          Value memory = memref::GetGlobalOp::create(body, op->getLoc(), memrefType, name);
+          computeIn(body, computed, memory);
+          auto write = bufferization::MaterializeInDestinationOp::create(body, op->getLoc(), Type(),
+                                                                         computed, memory);
+          write.setRestrict(true);
+          write.setWritable(true);
+          clones[name] = computed;
+        }
       }
       builder.setInsertionPoint(op);
       Value memory = memref::GetGlobalOp::create(builder, op->getLoc(), memrefType, name);
       Value ready = bufferization::ToTensorOp::create(builder, op->getLoc(), type, memory,
                                                       /*restrict=*/true);
       value.replaceAllUsesWith(ready);
-      // Its own copy was made before.
-      mapping.map(ready, mapping.lookupOrDefault(value));
+      // The function reads what it has computed itself, and otherwise what is there before it runs.
+      if (Value clone = clones.lookup(name))
+        mapping.map(ready, clone);
     }
     func::ReturnOp::create(body, loc);
+    if (clones.empty())
+      symbols.erase(function);
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, module->getRegions());
+  }
+
+  /// How a value is arranged of a global; null if it is not, or if code has the elements of the global in itself.
+  DictionaryAttr arrangementOfGlobal(Value value, SymbolTable &symbols) {
+    std::optional<Arrangement> arrangement = arrangementOf(value);
+    memref::GlobalOp global = arrangement ? globalOf(arrangement->origin, symbols) : nullptr;
+    if (!global || !global.getType().getLayout().isIdentity() ||
+        isInlineConstant(global.getInitialValueAttr(), inlineConstantBytes))
+      return {};
+    SmallVector<int64_t> extents, of, steps;
+    for (const Arrangement::Dimension &dimension : arrangement->dimensions) {
+      extents.push_back(dimension.extent);
+      of.push_back(dimension.of);
+      steps.push_back(dimension.step);
+    }
+    Builder builder(value.getContext());
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr("source", FlatSymbolRefAttr::get(global.getSymNameAttr())),
+         builder.getNamedAttr("extents", builder.getDenseI64ArrayAttr(extents)),
+         builder.getNamedAttr("of", builder.getDenseI64ArrayAttr(of)),
+         builder.getNamedAttr("steps", builder.getDenseI64ArrayAttr(steps))});
+  }
+
+  /// What a tensor is the value of; null if that is no global. Constants get one.
+  memref::GlobalOp globalOf(Value tensor, SymbolTable &symbols) {
+    if (auto toTensor = tensor.getDefiningOp<bufferization::ToTensorOp>()) {
+      auto get = toTensor.getBuffer().getDefiningOp<memref::GetGlobalOp>();
+      return get ? symbols.lookup<memref::GlobalOp>(get.getName()) : nullptr;
+    }
+    auto constant = tensor.getDefiningOp<arith::ConstantOp>();
+    if (!constant)
+      return {};
+    auto elements = cast<ElementsAttr>(constant.getValue());
+    memref::GlobalOp &global = sources[elements];
+    if (!global) {
+      auto builder = OpBuilder::atBlockBegin(getOperation().getBody());
+      auto type = MemRefType::get(elements.getShapedType().getShape(), elements.getElementType());
+      global =
+          memref::GlobalOp::create(builder, constant.getLoc(), (prepareFunction + ".source").str(),
+                                   builder.getStringAttr("private"), type, elements,
+                                   /*constant=*/true, /*alignment=*/IntegerAttr());
+      symbols.insert(global);
+    }
+    return global;
   }
 
   /// Makes a buffer the destination of the op that computes `value`, where that does not read it.
@@ -184,6 +244,8 @@ struct PrepareConstants : plim::ir::impl::PlimPrepareConstantsBase<PrepareConsta
     function->erase();
     return (prepareFunction + "." + hasher.digest().hex().substr(0, 32)).str();
   }
+
+  llvm::DenseMap<Attribute, memref::GlobalOp> sources; // globals of constants
 };
 
 } // namespace

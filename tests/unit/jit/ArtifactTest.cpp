@@ -86,6 +86,9 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.block, b.block);
     EXPECT_EQ(a.pool, b.pool);
     EXPECT_EQ(a.location, b.location);
+    EXPECT_EQ(a.alignment, b.alignment);
+    EXPECT_EQ(a.arrangement, b.arrangement);
+    EXPECT_EQ(a.isSourceOnly, b.isSourceOnly);
     EXPECT_EQ(contentsOf(in, a), contentsOf(*out, b));
   }
   ASSERT_EQ(out->blocks.size(), in.blocks.size());
@@ -270,6 +273,35 @@ TEST(Artifact, BlocksThatDoNotFitTheirSymbolsAreDataLoss) {
   EXPECT_EQ(hash.code(), StatusCode::DataLoss);
   EXPECT_NE(hash.message().find("hash"), std::string_view::npos);
   EXPECT_TRUE(status([](Artifact &) {}).ok());
+}
+
+TEST(Artifact, ArrangementsThatDoNotFitTheirSymbolsAreDataLoss) {
+  using Forge = void (*)(Artifact &, Arrangement &);
+  for (Forge forge : {
+           +[](Artifact &, Arrangement &arrangement) { arrangement.source = "missing"; },
+           +[](Artifact &, Arrangement &arrangement) { arrangement.source = "panels"; },
+           +[](Artifact &, Arrangement &arrangement) { arrangement.source = "zeroed"; },
+           +[](Artifact &, Arrangement &arrangement) { arrangement.dimensions[0].of = 2; },
+           +[](Artifact &, Arrangement &arrangement) { arrangement.dimensions[0].extent = 3; },
+           +[](Artifact &, Arrangement &arrangement) { arrangement.dimensions[0].extent = -2; },
+           +[](Artifact &, Arrangement &arrangement) { arrangement.dimensions[1].step = 0; },
+           +[](Artifact &, Arrangement &arrangement) {
+             arrangement.dimensions[0].extent = arrangement.dimensions[1].extent = INT64_MAX;
+           },
+           +[](Artifact &, Arrangement &arrangement) { arrangement.dimensions.clear(); },
+           +[](Artifact &artifact, Arrangement &) {
+             artifact.symbols[6].kind = DataKind::Constant;
+           },
+           +[](Artifact &artifact, Arrangement &) { artifact.symbols[5].type.shape = {3, -1}; },
+           +[](Artifact &artifact, Arrangement &) { artifact.symbols[5].bytes = 25; },
+       }) {
+    Artifact artifact = sampleArtifact();
+    forge(artifact, *artifact.symbols[6].arrangement);
+    StatusOr<Artifact> out = deserialize(serialize(artifact));
+    ASSERT_FALSE(out.ok());
+    EXPECT_EQ(out.status().code(), StatusCode::DataLoss);
+    EXPECT_NE(out.status().message().find("'panels'"), std::string_view::npos);
+  }
 }
 
 TEST(Artifact, BlocksAreReadOnlyPages) {

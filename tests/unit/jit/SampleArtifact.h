@@ -59,8 +59,11 @@ inline Artifact sampleArtifact() {
        -1,
        -1,
        "",
-       "net.mlir:3:1: "}};
+       "net.mlir:3:1: "},
+      {"panels", DataKind::Prepared, {"f32", true, false, {1, 2, 4}, {}}, 32, -1, -1, "", ""}};
   artifact.symbols[3].alignment = 256;
+  artifact.symbols[5].isSourceOnly = true;
+  artifact.symbols[6].arrangement = {"weights", {{2, 1, 1}, {4, 0, 1}}};
   artifact.data = std::string(72, '\1');
   artifact.blocks = {makeBlock(std::string(8192, '\2')), makeBlock(std::string(5000, '\3'))};
   artifact.stack = {{"main", 512, 640, 1 << 20}, {"main_matmul_0", -1, 96, 1 << 20}};

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -112,6 +114,74 @@ TEST(PreparedConstants, AreMadeOfWhatIsBoundWhenAnArtifactIsLinked) {
         engine->link(std::move(*artifact), parametersOf(weights(seed)));
     ASSERT_TRUE(module.ok()) << module.status().toString();
     EXPECT_EQ(product(*module, 5), expectedProduct(inputs(5), weights(seed)));
+  }
+}
+
+/// Two functions want the same value and one that is computed of it: each of them is made once, the second of the first.
+TEST(PreparedConstants, AreMadeOfOthersThatSeveralFunctionsWant) {
+  std::vector<float> w(64);
+  for (size_t i = 0; i < w.size(); ++i)
+    w[i] = static_cast<float>(i) - 20;
+  std::shared_ptr<Module> module = load(*makeEngine(), R"(
+ml_program.global private @w(#ml_program.extern<tensor<8x8xf32>>) : tensor<8x8xf32>
+func.func @first() -> tensor<8x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<8x8xf32>
+  %e = tensor.empty() : tensor<8x8xf32>
+  %a = linalg.add ins(%w, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %a : tensor<8x8xf32>
+}
+func.func @second() -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %w = ml_program.global_load_const @w : tensor<8x8xf32>
+  %e = tensor.empty() : tensor<8x8xf32>
+  %a = linalg.add ins(%w, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = linalg.mul ins(%a, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %a, %b : tensor<8x8xf32>, tensor<8x8xf32>
+}
+)",
+                                        {.parameters = {{"w", makeBuffer<float>({8, 8}, w)}}});
+  ASSERT_TRUE(module);
+  std::vector<float> twice, product;
+  for (float each : w) {
+    twice.push_back(2 * each);
+    product.push_back(2 * each * each);
+  }
+  EXPECT_EQ(elements<float>(callOk(lookup(module, "first"), {}).at(0)), twice);
+  const std::vector<runtime::Value> both = callOk(lookup(module, "second"), {});
+  EXPECT_EQ(elements<float>(both.at(0)), twice);
+  EXPECT_EQ(elements<float>(both.at(1)), product);
+}
+
+/// The engine arranges them without code, and keeps of a constant only what functions read.
+TEST(PreparedConstants, AreArrangedOfWhatIsNotKept) {
+  constexpr const char *text = R"(
+func.func @main() -> tensor<32x64xf32> {
+  %w = arith.constant dense_resource<w> : tensor<64x32xf32>
+  %e = tensor.empty() : tensor<32x64xf32>
+  %t = linalg.transpose ins(%w : tensor<64x32xf32>) outs(%e : tensor<32x64xf32>) permutation = [1, 0]
+  return %t : tensor<32x64xf32>
+}
+)";
+  std::vector<float> w(2048), want(2048);
+  for (size_t i = 0; i < w.size(); ++i)
+    want[i % 32 * 64 + i / 32] = w[i] = static_cast<float>(i);
+  std::string resource = "0x04000000"; // the alignment, then the elements
+  for (float each : w)
+    for (unsigned char byte : std::bit_cast<std::array<unsigned char, 4>>(each)) {
+      resource += "0123456789ABCDEF"[byte / 16];
+      resource += "0123456789ABCDEF"[byte % 16];
+    }
+  const std::string source =
+      text + ("{-#\n dialect_resources: { builtin: { w: \"" + resource) + "\" } }\n#-}";
+  std::shared_ptr<Engine> engine = makeEngine();
+  StatusOr<jit::Artifact> compiled = engine->compile(source, "arranged.mlir", {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status().toString();
+  EXPECT_EQ(compiled->objects.size(), 1U);
+  EXPECT_FALSE(compiled->functions.back().prepares);
+  const std::shared_ptr<Module> modules[] = {load(*engine, source, {}), load(*engine, source, {})};
+  for (const std::shared_ptr<Module> &module : modules) {
+    ASSERT_TRUE(module);
+    EXPECT_EQ(elements<float>(callOk(lookup(module, "main"), {}).at(0)), want);
+    EXPECT_EQ(module->statistics().sharedConstantBytes, 0);
   }
 }
 
