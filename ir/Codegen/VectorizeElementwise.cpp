@@ -2,6 +2,7 @@
 #include "ir/Codegen/RowVectors.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Arrangement.h"
 #include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace plim::ir {
@@ -32,6 +34,12 @@ constexpr int64_t leastCopiedBytes = 128;
 /// The fewest bytes of a row that are written past the caches: what is in front of the first line, and behind the last, costs more.
 constexpr int64_t leastStreamedBytes = 1024;
 
+/// Does an op on buffers read none?
+bool isFill(linalg::LinalgOp op) {
+  return llvm::none_of(op.getDpsInputs(),
+                       [](Value input) { return isa<MemRefType>(input.getType()); });
+}
+
 /// An op on buffers that makes elements from elements.
 class ElementwiseRows {
 public:
@@ -43,9 +51,9 @@ public:
           return op.getMatchingIndexingMap(&init).isPermutation();
         }))
       return std::nullopt;
-    // LLVM takes several short rows together.
+    // LLVM takes several short rows together. Of those that are filled, mostly beside a product, it has little to gain.
     const int64_t length = op.getStaticLoopRanges()[rows->loop];
-    if (!ShapedType::isDynamic(length) && 2 * length < rows->lanes)
+    if (!isFill(op) && !ShapedType::isDynamic(length) && 2 * length < rows->lanes)
       return std::nullopt;
     return ElementwiseRows(*rows);
   }
@@ -159,6 +167,140 @@ private:
   OpOperand *streamed = nullptr;
 };
 
+/// An op that makes each element of several that lie side by side: their bits behind each other, of which it may flip some.
+class GroupRows {
+public:
+  static std::optional<GroupRows> of(linalg::GenericOp generic, const Host &host) {
+    auto op = cast<linalg::LinalgOp>(generic.getOperation());
+    GroupRows rows(op, op.getNumLoops() - 1);
+    Value value = op.getBlock()->getTerminator()->getOperand(0);
+    if (auto flip = value.getDefiningOp<arith::XOrIOp>();
+        flip && matchPattern(flip.getRhs(), m_ConstantInt(&rows.flipped)))
+      value = flip.getLhs();
+    const int64_t size = op.getNumDpsInputs();
+    if (op.getNumLoops() == 0 || size < 2 ||
+        !llvm::equal(inputsSideBySide(op, value), llvm::seq<int>(0, int(size))) ||
+        !llvm::all_equal(op.getDpsInputs()))
+      return std::nullopt;
+    OpOperand &source = *op.getDpsInputOperand(0), &target = *op.getDpsInitOperand(0);
+    auto read = cast<MemRefType>(source.get().getType()),
+         written = cast<MemRefType>(target.get().getType());
+    const AffineMap map = op.getMatchingIndexingMap(&target);
+    if (!written.getElementType().isInteger() ||
+        read.getElementTypeBitWidth() * size != written.getElementTypeBitWidth() ||
+        !map.isPermutation() || !isContiguousAlong(map, rows.loop) ||
+        !written.areTrailingDimsContiguous(1) || !read.areTrailingDimsContiguous(1))
+      return std::nullopt;
+    for (auto [position, input] : llvm::enumerate(op.getDpsInputOperands()))
+      if (!rows.isElement(op.getMatchingIndexingMap(input), int64_t(position)))
+        return std::nullopt;
+    rows.lanes = host.vectorBits / written.getElementTypeBitWidth();
+    return rows;
+  }
+
+  void vectorize(IRRewriter &rewriter) {
+    rewriter.setInsertionPoint(op);
+    const Location loc = op.getLoc();
+    SmallVector<Value> from, to, steps;
+    for (Range range : op.createLoopRanges(rewriter, loc)) {
+      from.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, range.offset));
+      to.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, range.size));
+      steps.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, range.stride));
+    }
+    Value begin = from.pop_back_val(), length = to.pop_back_val();
+    steps.pop_back();
+    scf::buildLoopNest(rewriter, loc, from, to, steps,
+                       [&](OpBuilder &b, Location, ValueRange outer) {
+                         // Vectors, then each half of what is left, where that is known, and single groups.
+                         Value done = begin;
+                         for (int64_t width = lanes; width >= 1;) {
+                           Value end = width == 1 ? length : endOfParts(b, done, length, width);
+                           along(b, outer, done, end, width);
+                           done = end;
+                           width = getConstantIntValue(length) ? width / 2 : width == 1 ? 0 : 1;
+                         }
+                       });
+    rewriter.eraseOp(op);
+  }
+
+private:
+  GroupRows(linalg::LinalgOp op, unsigned loop) : op(op), loop(loop) {}
+
+  /// Is this where the element of that number in each group is?
+  bool isElement(AffineMap map, int64_t number) {
+    const AffineMap first = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    const AffineExpr index = map.getResults().back(),
+                     along = getAffineDimExpr(loop, op.getContext());
+    auto isBy = [&](AffineExpr expression, AffineExpr from, int64_t distance) {
+      return simplifyAffineExpr(expression - from, map.getNumDims(), 0) ==
+             getAffineConstantExpr(distance, op.getContext());
+    };
+    return map.getResults().drop_back() == first.getResults().drop_back() &&
+           llvm::none_of(map.getResults().drop_back(),
+                         [&](AffineExpr each) { return each.isFunctionOfDim(loop); }) &&
+           isBy(index, first.getResults().back(), number) &&
+           isBy(index.replace(along, along + 1), index, op.getNumDpsInputs());
+  }
+
+  Value endOfParts(OpBuilder &b, Value from, Value to, int64_t unit) {
+    AffineExpr start, end;
+    bindSymbols(b.getContext(), start, end);
+    return getValueOrCreateConstantIndexOp(
+        b, op.getLoc(),
+        affine::makeComposedFoldedAffineApply(b, op.getLoc(),
+                                              start + (end - start).floorDiv(unit) * unit,
+                                              getAsOpFoldResult({from, to})));
+  }
+
+  void along(OpBuilder &builder, ValueRange outer, Value from, Value to, int64_t width) {
+    const std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
+    if (first && last && *first >= *last)
+      return;
+    const Location loc = op.getLoc();
+    Value step = arith::ConstantIndexOp::create(builder, loc, width);
+    scf::ForOp::create(
+        builder, loc, from, to, step, ValueRange(),
+        [&](OpBuilder &body, Location, Value index, ValueRange) {
+          ImplicitLocOpBuilder b(loc, body);
+          SmallVector<Value> indices(outer);
+          indices.push_back(index);
+          OpOperand &source = *op.getDpsInputOperand(0), &target = *op.getDpsInitOperand(0);
+          auto place = [&](OpOperand &operand) {
+            const AffineMap map = op.getMatchingIndexingMap(&operand);
+            return llvm::map_to_vector(map.getResults(), [&](AffineExpr each) {
+              return getValueOrCreateConstantIndexOp(
+                  b, loc,
+                  affine::makeComposedFoldedAffineApply(b, loc,
+                                                        AffineMap::get(map.getNumDims(), 0, each),
+                                                        getAsOpFoldResult(indices)));
+            });
+          };
+          const Type element = getElementTypeOrSelf(source.get()),
+                     group = getElementTypeOrSelf(target.get());
+          const SmallVector<Value> at = place(source), there = place(target);
+          Value padding = arith::ConstantOp::create(b, b.getZeroAttr(element));
+          Value value = vector::TransferReadOp::create(
+              b, VectorType::get(width * op.getNumDpsInputs(), element), source.get(), at,
+              innermostOf(b, at.size()), padding, Value(), b.getBoolArrayAttr({true}));
+          const auto type = VectorType::get(width, group);
+          value = vector::BitCastOp::create(b, type, value);
+          if (!flipped.isZero())
+            value = arith::XOrIOp::create(
+                b, value,
+                arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, flipped)));
+          vector::TransferWriteOp::create(b, value, target.get(), there,
+                                          innermostOf(b, there.size()), Value(),
+                                          b.getBoolArrayAttr({true}));
+          scf::YieldOp::create(b);
+        });
+  }
+
+  linalg::LinalgOp op;
+  unsigned loop; // along the row
+  int64_t lanes = 0;
+  APInt flipped = APInt::getZero(32);
+};
+
 /// Takes loops together that all operands have one after the other in memory, up to the innermost one: rows become long.
 linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) {
   auto op = cast<linalg::LinalgOp>(generic.getOperation());
@@ -213,6 +355,11 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
     });
     int64_t bytes = 0; // of results that are written past the caches
     for (linalg::GenericOp op : ops) {
+      if (std::optional<GroupRows> groups = GroupRows::of(op, host)) {
+        groups->vectorize(rewriter);
+        ++vectorized;
+        continue;
+      }
       op = collapseRows(rewriter, op);
       std::optional<ElementwiseRows> rows = ElementwiseRows::of(op, host);
       if (!rows) {
@@ -251,10 +398,6 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
       if (copy.getSource() == copy.getTarget() ||
           (isDense(copy.getSource()) && isDense(copy.getTarget())) || copyByRows(rewriter, copy))
         continue;
-      // LLVM makes a call of the loop along a row, which is better if that is long.
-      const ArrayRef<int64_t> shape = cast<MemRefType>(copy.getSource().getType()).getShape();
-      if (!shape.empty() && ShapedType::isDynamic(shape.back()))
-        continue;
       rewriter.setInsertionPoint(copy);
       ops.push_back(
           rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(), copy.getTarget()));
@@ -265,8 +408,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
     }
   }
 
-  /// Makes a copy of long rows one of each row, which are straight code or calls: the C library aligns its stores. False if they are
-  /// short, or not known.
+  /// Makes a copy of long rows one of each row, which are straight code or calls: the C library aligns its stores. So does one of rows of
+  /// a length that only the call knows, as LLVM would. False if they are short, or not dense.
   static bool copyByRows(IRRewriter &rewriter, memref::CopyOp copy) {
     auto source = cast<MemRefType>(copy.getSource().getType()),
          target = cast<MemRefType>(copy.getTarget().getType());
@@ -283,15 +426,21 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
       bytes = *more;
       ++inner;
     }
-    if (inner == 0 || bytes < leastCopiedBytes)
+    const bool isUnknown = inner == 0 && rank > 0 && ShapedType::isDynamic(shape.back()) &&
+                           source.areTrailingDimsContiguous(1) &&
+                           target.areTrailingDimsContiguous(1);
+    if (isUnknown)
+      inner = 1;
+    else if (inner == 0 || bytes < leastCopiedBytes)
       return false;
     rewriter.setInsertionPoint(copy);
     const Location loc = copy.getLoc();
+    const SmallVector<OpFoldResult> extents =
+        memref::getMixedSizes(rewriter, loc, copy.getSource());
     SmallVector<Value> from, to, steps;
     for (int64_t d = 0; d < rank - inner; ++d) {
       from.push_back(arith::ConstantIndexOp::create(rewriter, loc, 0));
-      to.push_back(getValueOrCreateConstantIndexOp(
-          rewriter, loc, memref::getMixedSize(rewriter, loc, copy.getSource(), d)));
+      to.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, extents[size_t(d)]));
       steps.push_back(arith::ConstantIndexOp::create(rewriter, loc, 1));
     }
     scf::buildLoopNest(rewriter, loc, from, to, steps, [&](OpBuilder &b, Location, ValueRange row) {
@@ -299,7 +448,7 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
         SmallVector<OpFoldResult> offsets = getAsOpFoldResult(row), sizes, strides;
         offsets.resize(size_t(rank), b.getIndexAttr(0));
         for (int64_t d = 0; d < rank; ++d) {
-          sizes.push_back(b.getIndexAttr(d < rank - inner ? 1 : shape[d]));
+          sizes.push_back(d < rank - inner ? b.getIndexAttr(1) : extents[size_t(d)]);
           strides.push_back(b.getIndexAttr(1));
         }
         const MemRefType type = memref::SubViewOp::inferRankReducedResultType(
@@ -347,9 +496,7 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
   /// A result that the caches could not keep until somebody reads it: its lines are written past them, and not read before. X86 has no such
   /// stores of halves. Fills gain nothing by it, and are often written again: a border around an image.
   static OpOperand *largeResult(linalg::LinalgOp op, const Host &host) {
-    const bool isFill = llvm::none_of(op.getDpsInputs(),
-                                      [](Value input) { return isa<MemRefType>(input.getType()); });
-    if (host.lastLevelBytes == 0 || op.getNumDpsInits() != 1 || isFill)
+    if (host.lastLevelBytes == 0 || op.getNumDpsInits() != 1 || isFill(op))
       return nullptr;
     OpOperand *init = op.getDpsInitOperand(0);
     const Type element = getElementTypeOrSelf(init->get());

@@ -29,12 +29,13 @@ struct ExpandCopies : plim::ir::impl::PlimExpandCopiesBase<ExpandCopies> {
         copy.erase();
         continue;
       }
-      // What upstream makes a call of memcpy of.
+      // What upstream and plim-lower-to-llvm make a call of memcpy of.
       auto isContiguous = [](MemRefType type) {
         return type.getLayout().isIdentity() ||
                (memref::isStaticShapeAndContiguousRowMajor(type) && type.getNumElements() > 0);
       };
-      if (isContiguous(source) && isContiguous(target))
+      if ((isContiguous(source) && isContiguous(target)) ||
+          (plim::ir::isRow(source) && plim::ir::isRow(target)))
         continue;
       OpBuilder builder(copy);
       linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());

@@ -11,6 +11,8 @@
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -40,6 +42,28 @@ namespace plim::ir {
 using namespace mlir;
 
 namespace {
+
+/// Upstream calls a function that knows all layouts, unless the length or the offset is known.
+struct CopyRow : ConvertOpToLLVMPattern<memref::CopyOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(memref::CopyOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto source = cast<MemRefType>(op.getSource().getType()),
+         target = cast<MemRefType>(op.getTarget().getType());
+    if (!plim::ir::isRow(source) || !plim::ir::isRow(target))
+      return failure();
+    const Location loc = op.getLoc();
+    MemRefDescriptor from(adaptor.getSource()), to(adaptor.getTarget());
+    Value bytes = LLVM::MulOp::create(rewriter, loc, from.size(rewriter, loc, 0),
+                                      getSizeInBytes(loc, source.getElementType(), rewriter));
+    LLVM::MemcpyOp::create(rewriter, loc, to.bufferPtr(rewriter, loc, *getTypeConverter(), target),
+                           from.bufferPtr(rewriter, loc, *getTypeConverter(), source), bytes,
+                           /*isVolatile=*/false);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
 
 struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
   void runOnOperation() override {
@@ -147,6 +171,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     populateVectorToLLVMConversionPatterns(types, patterns);
     populateAMXLegalizeForLLVMExportPatterns(types, patterns);
     plim::ir::populateDotGroupsToLLVM(types, patterns, getOperation());
+    patterns.add<CopyRow>(types, /*benefit=*/2);
 
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp>();

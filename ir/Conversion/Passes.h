@@ -69,6 +69,11 @@ inline constexpr llvm::StringLiteral lendsContextAttr = "plim.lends_context";
 /// On a host function that no other calls: behind the context it takes the views of its arguments and results.
 inline constexpr llvm::StringLiteral takesViewsAttr = "plim.takes_views";
 
+/// Do its elements lie side by side, in one dimension?
+inline bool isRow(mlir::MemRefType type) {
+  return type.getRank() == 1 && type.areTrailingDimsContiguous(1);
+}
+
 #define GEN_PASS_DECL
 #include "ir/Conversion/Passes.h.inc"
 

@@ -255,6 +255,7 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   if (options.oracle)
     return;
   manager.addPass(createPlimSchedule());
+  manager.addNestedPass<func::FuncOp>(createPlimLowerTileProducts());
   // The rest of the vectors of 10.: where a result is in memory says where its lines begin.
   manager.addNestedPass<func::FuncOp>(createPlimVectorizeElementwise());
 }
@@ -268,7 +269,6 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   // The buffer level of 10.
   manager.addPass(createPlimDistributeWorkgroups());
   OpPassManager &function = manager.nest<func::FuncOp>();
-  function.addPass(createPlimLowerTileProducts());
   if (!options.oracle)
     function.addPass(createPlimPrefetchPanels());
   function.addPass(createPlimExpandCopies());

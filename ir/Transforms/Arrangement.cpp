@@ -90,39 +90,6 @@ std::optional<Bits> bitsOf(Operation &op, const llvm::DenseMap<Value, Bits> &kno
   return std::nullopt;
 }
 
-/// The inputs that the result of the op has the bits of, one behind the other from the lowest on; none if it has others.
-SmallVector<int> inputsSideBySide(linalg::LinalgOp op) {
-  Block *body = op.getBlock();
-  llvm::DenseMap<Value, Bits> known;
-  for (BlockArgument argument : body->getArguments())
-    if (argument.getType().isIntOrFloat())
-      for (unsigned i = 0; i < argument.getType().getIntOrFloatBitWidth(); ++i)
-        known[argument].push_back({int(argument.getArgNumber()), i});
-  for (Operation &each : body->without_terminator()) {
-    const bool isKnown = each.getNumOperands() > 0 && each.getNumResults() == 1 &&
-                         each.getResult(0).getType().isIntOrFloat() &&
-                         llvm::all_of(each.getOperands(), [&](Value operand) {
-                           return known.contains(operand) || matchPattern(operand, m_Constant());
-                         });
-    if (isKnown && known.contains(each.getOperand(0)))
-      if (std::optional<Bits> bits = bitsOf(each, known))
-        known[each.getResult(0)] = std::move(*bits);
-  }
-  const Bits bits = known.lookup(body->getTerminator()->getOperand(0));
-  SmallVector<int> inputs;
-  for (size_t i = 0; i < bits.size();) {
-    const int input = bits[i].input;
-    if (input < 0 || input >= op.getNumDpsInputs())
-      return {};
-    const unsigned width = body->getArgument(unsigned(input)).getType().getIntOrFloatBitWidth();
-    for (unsigned position = 0; position < width; ++position, ++i)
-      if (i >= bits.size() || bits[i].input != input || bits[i].position != position)
-        return {};
-    inputs.push_back(input);
-  }
-  return inputs;
-}
-
 bool isZero(Value value) {
   return matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero());
 }
@@ -141,7 +108,8 @@ std::optional<Moved> moveThrough(linalg::LinalgOp op, bool mayGroup) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       op.getNumParallelLoops() != op.getNumLoops() || op.getNumDpsInputs() == 0)
     return std::nullopt;
-  const SmallVector<int> parts = inputsSideBySide(op);
+  const SmallVector<int> parts =
+      inputsSideBySide(op, op.getBlock()->getTerminator()->getOperand(0));
   Value source = op->getOperand(0);
   if (parts.empty() || (parts.size() > 1 && !mayGroup) || !staticType(source) ||
       !staticType(op->getResult(0)) ||
@@ -256,6 +224,38 @@ Moved move(Value value, bool mayGroup) {
 }
 
 } // namespace
+
+SmallVector<int> plim::ir::inputsSideBySide(linalg::LinalgOp op, Value value) {
+  Block *body = op.getBlock();
+  llvm::DenseMap<Value, Bits> known;
+  for (BlockArgument argument : body->getArguments())
+    if (argument.getType().isIntOrFloat())
+      for (unsigned i = 0; i < argument.getType().getIntOrFloatBitWidth(); ++i)
+        known[argument].push_back({int(argument.getArgNumber()), i});
+  for (Operation &each : body->without_terminator()) {
+    const bool isKnown = each.getNumOperands() > 0 && each.getNumResults() == 1 &&
+                         each.getResult(0).getType().isIntOrFloat() &&
+                         llvm::all_of(each.getOperands(), [&](Value operand) {
+                           return known.contains(operand) || matchPattern(operand, m_Constant());
+                         });
+    if (isKnown && known.contains(each.getOperand(0)))
+      if (std::optional<Bits> bits = bitsOf(each, known))
+        known[each.getResult(0)] = std::move(*bits);
+  }
+  const Bits bits = known.lookup(value);
+  SmallVector<int> inputs;
+  for (size_t i = 0; i < bits.size();) {
+    const int input = bits[i].input;
+    if (input < 0 || input >= op.getNumDpsInputs())
+      return {};
+    const unsigned width = body->getArgument(unsigned(input)).getType().getIntOrFloatBitWidth();
+    for (unsigned position = 0; position < width; ++position, ++i)
+      if (i >= bits.size() || bits[i].input != input || bits[i].position != position)
+        return {};
+    inputs.push_back(input);
+  }
+  return inputs;
+}
 
 std::optional<Arrangement> plim::ir::arrangementOf(Value value) {
   if (!staticType(value))

@@ -1,7 +1,7 @@
 // Which values are constants and parameters in another order.
 #pragma once
 
-#include "mlir/IR/Value.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
@@ -26,5 +26,9 @@ struct Arrangement {
 /// the elements, and groups of them that become one wider integer, the first in the low bits. Goes back as far as that
 /// holds; nothing if there is no such op, or one that does not split dimensions evenly.
 std::optional<Arrangement> arrangementOf(mlir::Value value);
+
+/// Of a value in the body of `op`: the inputs whose bits it has, side by side, from the lowest on. Empty if it has others, or
+/// zeros.
+llvm::SmallVector<int> inputsSideBySide(mlir::linalg::LinalgOp op, mlir::Value value);
 
 } // namespace plim::ir

@@ -205,14 +205,78 @@ func.func private @rows(%x: memref<?x16x32xf32, strided<[600, 32, 1]>>, %y: memr
   return
 }
 
-// Rows of any length, and single elements.
+// Rows of any length one by one, and single elements.
 // CHECK-LABEL: func.func private @unknown
-//       CHECK:   memref.copy %arg0, %arg1
+//       CHECK:   scf.for %[[I:.+]] = %c0
+//       CHECK:     %[[FROM:.+]] = memref.subview %arg0[%[[I]], 0] [1, %{{.*}}] [1, 1]
+//       CHECK:     %[[TO:.+]] = memref.subview %arg1[%[[I]], 0] [1, %{{.*}}] [1, 1]
+//       CHECK:     memref.copy %[[FROM]], %[[TO]] : memref<?xf32, strided<[1], offset: ?>> to memref<?xf32, strided<[1], offset: ?>>
 //       CHECK:   linalg.generic
 func.func private @unknown(%x: memref<8x?xf32, strided<[?, 1]>>, %y: memref<8x?xf32>, %a: memref<f32, strided<[], offset: ?>>, %b: memref<f32>)
     attributes {plim.dispatch_function} {
   memref.copy %x, %y : memref<8x?xf32, strided<[?, 1]>> to memref<8x?xf32>
   memref.copy %a, %b : memref<f32, strided<[], offset: ?>> to memref<f32>
+  return
+}
+
+// Groups of bytes that lie side by side, as they lie, but for flipped bits; what is left of a row in halves, or one by one.
+// CHECK-LABEL: func.func private @groups
+//       CHECK:   scf.for %[[I:.+]] = %c0 to %c5
+//       CHECK:     scf.for %[[J:.+]] = %c0 to %c32 step %c{{8|16}}
+//       CHECK:       affine.apply #{{.*}}(%[[J]])
+//       CHECK:       vector.transfer_read %arg0[%[[I]], %{{.*}}], %{{.*}} {in_bounds = [true]} : memref<5x156xi8>, vector<{{32|64}}xi8>
+//       CHECK:       vector.bitcast %{{.*}} : vector<{{32|64}}xi8> to vector<{{8|16}}xi32>
+//       CHECK:       arith.xori %{{.*}}, %{{.*}} : vector<{{8|16}}xi32>
+//       CHECK:       vector.transfer_write %{{.*}}, %arg1[%[[I]], %[[J]]] {in_bounds = [true]} : vector<{{8|16}}xi32>, memref<5x39xi32>
+//       CHECK:     vector<16xi8> to vector<4xi32>
+//       CHECK:     vector<8xi8> to vector<2xi32>
+//       CHECK:     vector<4xi8> to vector<1xi32>
+//   CHECK-NOT:   linalg.
+#first = affine_map<(i, j) -> (i, j * 4)>
+#second = affine_map<(i, j) -> (i, j * 4 + 1)>
+#third = affine_map<(i, j) -> (i, j * 4 + 2)>
+#fourth = affine_map<(i, j) -> (i, j * 4 + 3)>
+func.func private @groups(%x: memref<5x156xi8>, %y: memref<5x39xi32>) attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#first, #second, #third, #fourth, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %x, %x, %x : memref<5x156xi8>, memref<5x156xi8>, memref<5x156xi8>, memref<5x156xi8>) outs(%y : memref<5x39xi32>) {
+  ^bb0(%a: i8, %b: i8, %c: i8, %d: i8, %o: i32):
+    %eight = arith.constant 8 : i32
+    %sixteen = arith.constant 16 : i32
+    %twentyfour = arith.constant 24 : i32
+    %tops = arith.constant 0x80808080 : i32
+    %a0 = arith.extui %a : i8 to i32
+    %b0 = arith.extui %b : i8 to i32
+    %c0 = arith.extui %c : i8 to i32
+    %d0 = arith.extui %d : i8 to i32
+    %b1 = arith.shli %b0, %eight : i32
+    %c1 = arith.shli %c0, %sixteen : i32
+    %d1 = arith.shli %d0, %twentyfour : i32
+    %ab = arith.ori %a0, %b1 : i32
+    %abc = arith.ori %ab, %c1 : i32
+    %abcd = arith.ori %abc, %d1 : i32
+    %t = arith.xori %abcd, %tops : i32
+    linalg.yield %t : i32
+  }
+  return
+}
+
+// Halves that do not lie side by side.
+// CHECK-LABEL: func.func private @apart
+//   CHECK-NOT:   vector.bitcast
+//       CHECK:   arith.extui %{{.*}} : vector<{{.*}}xi16> to vector<{{.*}}xi32>
+#low = affine_map<(i, j) -> (i, 0, j)>
+#high = affine_map<(i, j) -> (i, 1, j)>
+func.func private @apart(%x: memref<5x2x32xi16>, %y: memref<5x32xi32>) attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#low, #high, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %x : memref<5x2x32xi16>, memref<5x2x32xi16>) outs(%y : memref<5x32xi32>) {
+  ^bb0(%a: i16, %b: i16, %o: i32):
+    %sixteen = arith.constant 16 : i32
+    %a0 = arith.extui %a : i16 to i32
+    %b0 = arith.extui %b : i16 to i32
+    %b1 = arith.shli %b0, %sixteen : i32
+    %t = arith.ori %a0, %b1 : i32
+    linalg.yield %t : i32
+  }
   return
 }
 
