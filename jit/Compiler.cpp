@@ -579,9 +579,14 @@ private:
     std::vector<Status> statuses(emitters.size());
     const Status exhausted = outOfMemory("compiling");
     std::atomic<bool> isExhausted = false;
-    auto job = [&](size_t i) {
+    // The largest first: none of them is to keep one thread busy when the others have nothing left.
+    std::vector<std::pair<size_t, size_t>> order; // size, position
+    for (const auto &[i, emitter] : llvm::enumerate(emitters))
+      order.emplace_back(emitter.size(), i);
+    llvm::sort(order, std::greater());
+    auto job = [&](size_t number) {
       const FloatEnvironment environment;
-      size_t size = emitters[i].size();
+      const auto [size, i] = order[number];
       if (isStopped()) {
         statuses[i] = stopped();
         return;

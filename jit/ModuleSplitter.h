@@ -19,7 +19,7 @@ struct ModulePiece {
 };
 
 /// `module` holds only llvm ops. Each symbol of the ABI is defined in exactly one piece; internal
-/// ones are copied into every piece that uses them. Kernels first: they take longest.
+/// ones are copied into every piece that uses them. Host code is the last.
 std::vector<ModulePiece> splitModule(mlir::ModuleOp module);
 
 } // namespace plim::jit

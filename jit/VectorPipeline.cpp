@@ -8,6 +8,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -23,6 +24,9 @@
 
 namespace plim::jit {
 namespace {
+
+/// Of so few, LLVM's -O3 pipeline costs little, and the copies among them are a large part of the work.
+constexpr unsigned fewInstructions = 300;
 
 /// A loop around copies of memory has nothing to vectorise either.
 bool computesWithVectors(const llvm::Instruction &instruction) {
@@ -47,19 +51,41 @@ bool anyInstruction(const llvm::Loop &loop,
   });
 }
 
+/// Does the loop store what it loads, as it is? Beside products that is what is left of a copy across, which the vectoriser would
+/// make gathers of, that are no faster.
+bool onlyCopies(const llvm::Loop &loop) {
+  return !anyInstruction(loop, [&](const llvm::Instruction &instruction) {
+    const auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store)
+      return llvm::isa<llvm::CallBase>(instruction);
+    const llvm::Value *value = store->getValueOperand();
+    return !llvm::isa<llvm::LoadInst>(value) && !loop.isLoopInvariant(value);
+  });
+}
+
 } // namespace
 
 bool isVectorized(const llvm::Module &module) {
-  return llvm::all_of(module, [](const llvm::Function &function) {
+  bool hasVectors = false, hasCopies = false;
+  for (const llvm::Function &function : module) {
     if (function.isDeclaration())
-      return true;
+      continue;
     const llvm::DominatorTree dominance(const_cast<llvm::Function &>(function));
     const llvm::LoopInfo loops(dominance);
-    return llvm::all_of(loops.getLoopsInPreorder(), [](const llvm::Loop *loop) {
-      return !anyInstruction(*loop, callsDefinition) &&
-             (!loop->isInnermost() || anyInstruction(*loop, computesWithVectors));
-    });
-  });
+    for (const llvm::Loop *loop : loops.getLoopsInPreorder()) {
+      if (anyInstruction(*loop, callsDefinition))
+        return false;
+      if (!loop->isInnermost())
+        continue;
+      if (anyInstruction(*loop, computesWithVectors))
+        hasVectors = true;
+      else if (onlyCopies(*loop))
+        hasCopies = true;
+      else
+        return false;
+    }
+  }
+  return !hasCopies || (hasVectors && module.getInstructionCount() > fewInstructions);
 }
 
 llvm::ModulePassManager makeVectorPipeline() {

@@ -588,7 +588,9 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
     In a dispatch function, on buffers, ops without reductions whose innermost loop goes along what lies side by side become loops over
     vectors: several at a time, then one at a time, the last with a mask, or element by element where the host has no masks. Before that,
     loops are taken together where all operands have them one after the other in memory. Fills are such ops, and copies of short
-    rows; long ones are copied one by one, and those whose length is not known left to LLVM, which makes calls of them.
+    rows; long ones, and those whose length is not known, are copied one by one. So are rows of groups of narrow numbers that lie side
+    by side, which are read as they lie. Rows of fewer elements than half a vector are left to LLVM where nothing else in
+    the function has vectors: it takes several of them together.
 
     A result that is only written, also in the dispatch itself, and of which half would not fit into the last cache, is written with
     nontemporal stores, from the first element on that a line of the caches begins with, but for fills, which gain nothing by it. What

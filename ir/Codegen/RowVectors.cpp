@@ -21,9 +21,6 @@ namespace {
 constexpr int64_t vectorsAtATime = 4;
 /// The same for bodies of more operations than registers, of which there are 16, can hold values of.
 constexpr int64_t fewVectors = 2, manyOperations = 8;
-/// The fewest elements of a row, where their number is known.
-constexpr int64_t leastElements = 4;
-
 /// Do vectors of such elements lie in memory as the elements do? Floats of 8 bits are expanded one by one.
 bool isStorable(Type type) {
   if (!type.isIntOrFloat())
@@ -64,12 +61,12 @@ std::optional<RowVectors> RowVectors::ofReduction(linalg::LinalgOp op, const Hos
   return of(op, host);
 }
 
-std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host) {
+std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host, int64_t least) {
   if (op.getNumLoops() == 0 || !llvm::all_of(*op.getBlock(), takesVectors))
     return std::nullopt;
   RowVectors rows(op);
   const int64_t length = op.getStaticLoopRanges()[rows.loop];
-  if (!ShapedType::isDynamic(length) && length < leastElements)
+  if (!ShapedType::isDynamic(length) && length < least)
     return std::nullopt;
   unsigned bits = 8;
   for (OpOperand &operand : op->getOpOperands()) {

@@ -12,9 +12,12 @@ namespace plim::ir {
 /// An operation whose innermost loop goes along rows: along what lies side by side in its operands.
 class RowVectors {
 public:
-  /// Nothing if operands lie otherwise or have elements of which there are no vectors, or if the body has an operation that would be a call
-  /// for each element.
-  static std::optional<RowVectors> of(mlir::linalg::LinalgOp op, const Host &host);
+  /// The fewest elements of a row, where their number is known.
+  static constexpr int64_t leastElements = 4;
+  /// Nothing if rows are known to be shorter than `least`, if operands lie otherwise or have elements of which there are no vectors, or if
+  /// the body has an operation that would be a call for each element.
+  static std::optional<RowVectors> of(mlir::linalg::LinalgOp op, const Host &host,
+                                      int64_t least = leastElements);
   /// Nothing, too, unless it is a reduction of rows, on tensors.
   static std::optional<RowVectors> ofReduction(mlir::linalg::LinalgOp op, const Host &host);
 

@@ -43,17 +43,19 @@ bool isFill(linalg::LinalgOp op) {
 /// An op on buffers that makes elements from elements.
 class ElementwiseRows {
 public:
-  static std::optional<ElementwiseRows> of(linalg::GenericOp generic, const Host &host) {
+  static std::optional<ElementwiseRows> of(linalg::GenericOp generic, const Host &host,
+                                           bool mayBeShort) {
     auto op = cast<linalg::LinalgOp>(generic.getOperation());
-    std::optional<RowVectors> rows = RowVectors::of(op, host);
+    std::optional<RowVectors> rows =
+        RowVectors::of(op, host, mayBeShort ? 2 : RowVectors::leastElements);
     // Each iteration has elements of its own, and reads none of what others write (but for one that it may be in the place of).
     if (!rows || !llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
           return op.getMatchingIndexingMap(&init).isPermutation();
         }))
       return std::nullopt;
-    // LLVM takes several short rows together. Of those that are filled, mostly beside a product, it has little to gain.
+    // LLVM takes several short rows together.
     const int64_t length = op.getStaticLoopRanges()[rows->loop];
-    if (!isFill(op) && !ShapedType::isDynamic(length) && 2 * length < rows->lanes)
+    if (!mayBeShort && !ShapedType::isDynamic(length) && 2 * length < rows->lanes)
       return std::nullopt;
     return ElementwiseRows(*rows);
   }
@@ -353,6 +355,15 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
       if (op.getNumReductionLoops() == 0 && op.hasPureBufferSemantics())
         ops.push_back(op);
     });
+    // What is beside a product, which has vectors already, is not worth LLVM's vectoriser.
+    const bool hasVectors =
+        function
+            .walk([](Operation *op) {
+              return llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>)
+                         ? WalkResult::interrupt()
+                         : WalkResult::advance();
+            })
+            .wasInterrupted();
     int64_t bytes = 0; // of results that are written past the caches
     for (linalg::GenericOp op : ops) {
       if (std::optional<GroupRows> groups = GroupRows::of(op, host)) {
@@ -361,7 +372,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
         continue;
       }
       op = collapseRows(rewriter, op);
-      std::optional<ElementwiseRows> rows = ElementwiseRows::of(op, host);
+      std::optional<ElementwiseRows> rows =
+          ElementwiseRows::of(op, host, /*mayBeShort=*/hasVectors);
       if (!rows) {
         ++missed;
         continue;

@@ -7,7 +7,7 @@ def PlimExpandCopies : Pass<"plim-expand-copies", "::mlir::func::FuncOp"> {
   let summary = "Turn strided copies into loops and expansions into casts";
   let description = [{
     Upstream lowers `memref.copy` of a strided buffer to a call of its runner library. Here it
-    becomes an op that turns into loops, unless the buffers are known to lie in one piece; a copy of a buffer onto itself is dropped. A dense buffer's
+    becomes an op that turns into loops, unless the buffers are known to lie in one piece or are rows of any length; a copy of a buffer onto itself is dropped. A dense buffer's
     `memref.expand_shape` becomes a cast with the new extents.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];

@@ -50,6 +50,35 @@ TEST(VectorPipeline, TakesLoopsOfVectors) {
   EXPECT_TRUE(isVectorizedText("define float @f(float %x) {\n  ret float %x\n}\n"));
 }
 
+/// A loop of so many additions of vectors, and one that does something to elements.
+std::string besideVectors(int additions, const std::string &body) {
+  std::string vectors = "  %v0 = load <8 x float>, ptr %at\n";
+  for (int i = 1; i <= additions; ++i)
+    vectors +=
+        "  %v" + std::to_string(i) + " = fadd <8 x float> %v" + std::to_string(i - 1) + ", %v0\n";
+  vectors += "  store <8 x float> %v" + std::to_string(additions) + ", ptr %at\n";
+  return loopOf(vectors) +
+         "define void @g(ptr %p, ptr %q, i64 %n) {\nentry:\n  br label %loop\n"
+         "loop:\n  %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n"
+         "  %across = mul i64 %i, 100\n  %from = getelementptr float, ptr %p, i64 %across\n"
+         "  %to = getelementptr float, ptr %q, i64 %i\n" +
+         body +
+         "  %next = add i64 %i, 1\n  %more = icmp slt i64 %next, %n\n"
+         "  br i1 %more, label %loop, label %end\nend:\n  ret void\n}\n";
+}
+
+TEST(VectorPipeline, TakesCopiesOfElementsBesideManyVectors) {
+  const std::string copy = "  %e = load float, ptr %from\n  store float %e, ptr %to\n";
+  EXPECT_TRUE(isVectorizedText(besideVectors(400, copy)));
+  EXPECT_FALSE(isVectorizedText(besideVectors(4, copy)));
+  EXPECT_TRUE(isVectorizedText(besideVectors(400, "  store float 0.0, ptr %to\n")));
+  EXPECT_FALSE(isVectorizedText(besideVectors(400, "  %e = load float, ptr %from\n"
+                                                   "  %s = fadd float %e, %e\n"
+                                                   "  store float %s, ptr %to\n")));
+  EXPECT_FALSE(isVectorizedText(besideVectors(400, "  %c = call float @outside(float 1.0)\n"
+                                                   "  store float 1.0, ptr %to\n")));
+}
+
 TEST(VectorPipeline, LeavesScalarLoopsToLlvm) {
   EXPECT_FALSE(isVectorizedText(loopOf("  %v = load float, ptr %at\n"
                                        "  %s = fadd float %v, %v\n"
