@@ -5,12 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <vector>
 
 namespace plim::session {
-
-using jit::DataSymbol;
 
 namespace {
 
@@ -43,16 +40,16 @@ void copyRows(const std::byte *from, std::byte *to, const Loop &rows, const Loop
 /// How one is carried out.
 class Arranging {
 public:
-  Arranging(const DataSymbol &symbol, const DataSymbol &source, const std::byte *from,
-            std::byte *to)
-      : from(from), to(to), sizes(source.type.shape), isPadded(std::max<size_t>(sizes.size(), 1)) {
+  explicit Arranging(const ArrangedData &data)
+      : from(static_cast<const std::byte *>(data.from)), to(static_cast<std::byte *>(data.to)),
+        sizes(data.source->type.shape), isPadded(std::max<size_t>(sizes.size(), 1)) {
     std::vector<ptrdiff_t> strides(sizes.size());
-    unit = source.bytes;
+    unit = data.source->bytes;
     for (size_t d = 0; d < sizes.size(); ++d)
       strides[d] = unit /= sizes[d];
-    ptrdiff_t stride = symbol.bytes;
+    ptrdiff_t stride = data.symbol->bytes;
     std::vector<int64_t> last(sizes.size());
-    for (const jit::Arrangement::Dimension &each : symbol.arrangement->dimensions) {
+    for (const jit::Arrangement::Dimension &each : data.symbol->arrangement->dimensions) {
       stride /= each.extent;
       last[each.of] += (each.extent - 1) * each.step;
       loops.push_back({each.extent, each.step * strides[each.of], stride, each.of, each.step});
@@ -163,30 +160,15 @@ private:
 
 } // namespace
 
-void arrange(const jit::Artifact &artifact, std::span<const jit::DataBinding> bindings,
-             const jit::LinkedModule &module, const jit::ParallelFor &parallelFor) {
-  std::map<std::string_view, const DataSymbol *> symbols;
-  for (const DataSymbol &symbol : artifact.symbols)
-    symbols[symbol.name] = &symbol;
-  const std::map<std::string_view, const void *> bound(bindings.begin(), bindings.end());
+void arrange(std::span<const ArrangedData> data, const jit::ParallelFor &parallelFor) {
   struct Piece {
     size_t arranging;
     int64_t number, of;
   };
   std::vector<Arranging> all;
   std::vector<Piece> pieces;
-  for (const DataSymbol &symbol : artifact.symbols) {
-    if (!symbol.arrangement)
-      continue;
-    const DataSymbol &source = *symbols.at(symbol.arrangement->source);
-    const void *from = nullptr;
-    if (auto binding = bound.find(source.name); binding != bound.end())
-      from = binding->second;
-    else if (std::optional<std::string_view> contents = contentsOf(artifact, source))
-      from = contents->data();
-    all.emplace_back(symbol, source, static_cast<const std::byte *>(from),
-                     static_cast<std::byte *>(module.prepared(symbol.name)));
-    const int64_t count = all.back().pieces(symbol.bytes);
+  for (const ArrangedData &each : data) {
+    const int64_t count = all.emplace_back(each).pieces(each.symbol->bytes);
     for (int64_t i = 0; i < count; ++i)
       pieces.push_back({all.size() - 1, i, count});
   }

@@ -3,16 +3,19 @@
 
 #include "jit/Artifact.h"
 #include "jit/Compiler.h"
-#include "jit/Session.h"
 
 #include <span>
 
 namespace plim::session {
 
-/// Writes all data of the artifact that has an arrangement, out of constants of the artifact and parameters that are bound,
-/// into the memory of the module, which is zero. Several pieces at once, by `parallelFor`. Only for data that
-/// deserialize() would take.
-void arrange(const jit::Artifact &artifact, std::span<const jit::DataBinding> bindings,
-             const jit::LinkedModule &module, const jit::ParallelFor &parallelFor);
+/// Data with an arrangement: what it is made of, where that lies, and where it goes.
+struct ArrangedData {
+  const jit::DataSymbol *symbol = nullptr, *source = nullptr;
+  const void *from = nullptr;
+  void *to = nullptr; // zero before
+};
+
+/// Writes all of it, several pieces at once by `parallelFor`. Only for symbols that deserialize() would take.
+void arrange(std::span<const ArrangedData> data, const jit::ParallelFor &parallelFor);
 
 } // namespace plim::session

@@ -161,6 +161,29 @@ Status guardData(const jit::Artifact &artifact, std::vector<jit::DataBinding> &b
   return okStatus();
 }
 
+/// What there is to arrange in the memory of a module.
+std::vector<ArrangedData> arrangedData(const jit::Artifact &artifact,
+                                       const std::vector<jit::DataBinding> &bindings,
+                                       const jit::LinkedModule &module) {
+  std::map<std::string_view, const DataSymbol *> symbols;
+  for (const DataSymbol &symbol : artifact.symbols)
+    symbols[symbol.name] = &symbol;
+  const std::map<std::string_view, const void *> bound(bindings.begin(), bindings.end());
+  std::vector<ArrangedData> data;
+  for (const DataSymbol &symbol : artifact.symbols) {
+    if (!symbol.arrangement)
+      continue;
+    const DataSymbol &source = *symbols.at(symbol.arrangement->source);
+    ArrangedData &each = data.emplace_back();
+    each = {&symbol, &source, nullptr, module.prepared(symbol.name)};
+    if (auto binding = bound.find(source.name); binding != bound.end())
+      each.from = binding->second;
+    else if (std::optional<std::string_view> contents = contentsOf(artifact, source))
+      each.from = contents->data();
+  }
+  return data;
+}
+
 } // namespace
 
 runtime::MemoryPoolStatistics EngineMemoryStatistics::total() const {
@@ -558,7 +581,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   {
     ProfilerSpan arranging(state->options.profiler.get(), Profiler::Kind::Load,
                            "arrange constants");
-    arrange(artifact, bindings, *moduleState.linked, state->parallelFor());
+    arrange(arrangedData(artifact, bindings, *moduleState.linked), state->parallelFor());
   }
   artifact.objects.clear();
   artifact.data.clear();
