@@ -12,6 +12,8 @@ namespace plim::ir {
 /// An operation whose innermost loop goes along rows: along what lies side by side in its operands.
 class RowVectors {
 public:
+  /// For the loops of an op alone, whose body is built otherwise: as of() it has lanes.
+  explicit RowVectors(mlir::linalg::LinalgOp op) : op(op), loop(op.getNumLoops() - 1) {}
   /// The fewest elements of a row, where their number is known.
   static constexpr int64_t leastElements = 4;
   /// Nothing if rows are known to be shorter than `least`, if operands lie otherwise or have elements of which there are no vectors, or if
@@ -72,8 +74,6 @@ public:
   mlir::Value length; // of a row; there while rows are built
 
 private:
-  explicit RowVectors(mlir::linalg::LinalgOp op) : op(op), loop(op.getNumLoops() - 1) {}
-
   mlir::Value load(mlir::OpBuilder &builder, mlir::Value source, mlir::ValueRange place);
 
   mlir::IRMapping loaded; // in front of the loops along a row

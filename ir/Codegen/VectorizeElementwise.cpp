@@ -174,15 +174,15 @@ class GroupRows {
 public:
   static std::optional<GroupRows> of(linalg::GenericOp generic, const Host &host) {
     auto op = cast<linalg::LinalgOp>(generic.getOperation());
-    GroupRows rows(op, op.getNumLoops() - 1);
+    const int64_t size = op.getNumDpsInputs();
+    if (op.getNumLoops() == 0 || size < 2 || !llvm::all_equal(op.getDpsInputs()))
+      return std::nullopt;
+    GroupRows groups(op);
     Value value = op.getBlock()->getTerminator()->getOperand(0);
     if (auto flip = value.getDefiningOp<arith::XOrIOp>();
-        flip && matchPattern(flip.getRhs(), m_ConstantInt(&rows.flipped)))
+        flip && matchPattern(flip.getRhs(), m_ConstantInt(&groups.flipped)))
       value = flip.getLhs();
-    const int64_t size = op.getNumDpsInputs();
-    if (op.getNumLoops() == 0 || size < 2 ||
-        !llvm::equal(inputsSideBySide(op, value), llvm::seq<int>(0, int(size))) ||
-        !llvm::all_equal(op.getDpsInputs()))
+    if (!llvm::equal(inputsSideBySide(op, value), llvm::seq<int>(0, int(size))))
       return std::nullopt;
     OpOperand &source = *op.getDpsInputOperand(0), &target = *op.getDpsInitOperand(0);
     auto read = cast<MemRefType>(source.get().getType()),
@@ -190,116 +190,77 @@ public:
     const AffineMap map = op.getMatchingIndexingMap(&target);
     if (!written.getElementType().isInteger() ||
         read.getElementTypeBitWidth() * size != written.getElementTypeBitWidth() ||
-        !map.isPermutation() || !isContiguousAlong(map, rows.loop) ||
+        !map.isPermutation() || !isContiguousAlong(map, groups.rows.loop) ||
         !written.areTrailingDimsContiguous(1) || !read.areTrailingDimsContiguous(1))
       return std::nullopt;
     for (auto [position, input] : llvm::enumerate(op.getDpsInputOperands()))
-      if (!rows.isElement(op.getMatchingIndexingMap(input), int64_t(position)))
+      if (!groups.isElement(op.getMatchingIndexingMap(input), int64_t(position)))
         return std::nullopt;
-    rows.lanes = host.vectorBits / written.getElementTypeBitWidth();
-    return rows;
+    groups.rows.lanes = host.vectorBits / written.getElementTypeBitWidth();
+    return groups;
   }
 
   void vectorize(IRRewriter &rewriter) {
-    rewriter.setInsertionPoint(op);
-    const Location loc = op.getLoc();
-    SmallVector<Value> from, to, steps;
-    for (Range range : op.createLoopRanges(rewriter, loc)) {
-      from.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, range.offset));
-      to.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, range.size));
-      steps.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, range.stride));
-    }
-    Value begin = from.pop_back_val(), length = to.pop_back_val();
-    steps.pop_back();
-    scf::buildLoopNest(rewriter, loc, from, to, steps,
-                       [&](OpBuilder &b, Location, ValueRange outer) {
-                         // Vectors, then each half of what is left, where that is known, and single groups.
-                         Value done = begin;
-                         for (int64_t width = lanes; width >= 1;) {
-                           Value end = width == 1 ? length : endOfParts(b, done, length, width);
-                           along(b, outer, done, end, width);
-                           done = end;
-                           width = getConstantIntValue(length) ? width / 2 : width == 1 ? 0 : 1;
-                         }
+    rows.replaceByRows(rewriter, [&](OpBuilder &b, ValueRange outer, ValueRange) {
+      // Vectors, then each half of what is left, where that is known, or single groups.
+      const bool isKnown = getConstantIntValue(rows.length).has_value();
+      Value done = rows.number(b, 0);
+      for (int64_t width = rows.lanes; width >= 1; width = isKnown     ? width / 2
+                                                           : width > 1 ? 1
+                                                                       : 0) {
+        Value end = rows.endOfParts(b, done, width);
+        SmallVector<Value> carried;
+        rows.buildLoop(b, outer, done, end, width, /*isMasked=*/false, carried,
+                       [&](OpBuilder &body, ValueRange indices, int64_t, Value, ValueRange) {
+                         iteration(body, indices, width);
+                         return SmallVector<Value>();
                        });
-    rewriter.eraseOp(op);
+        done = end;
+      }
+      return scf::ValueVector();
+    });
   }
 
 private:
-  GroupRows(linalg::LinalgOp op, unsigned loop) : op(op), loop(loop) {}
+  explicit GroupRows(linalg::LinalgOp op) : rows(op), op(op) {}
 
   /// Is this where the element of that number in each group is?
   bool isElement(AffineMap map, int64_t number) {
     const AffineMap first = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
     const AffineExpr index = map.getResults().back(),
-                     along = getAffineDimExpr(loop, op.getContext());
+                     along = getAffineDimExpr(rows.loop, op.getContext());
     auto isBy = [&](AffineExpr expression, AffineExpr from, int64_t distance) {
       return simplifyAffineExpr(expression - from, map.getNumDims(), 0) ==
              getAffineConstantExpr(distance, op.getContext());
     };
     return map.getResults().drop_back() == first.getResults().drop_back() &&
            llvm::none_of(map.getResults().drop_back(),
-                         [&](AffineExpr each) { return each.isFunctionOfDim(loop); }) &&
+                         [&](AffineExpr each) { return each.isFunctionOfDim(rows.loop); }) &&
            isBy(index, first.getResults().back(), number) &&
            isBy(index.replace(along, along + 1), index, op.getNumDpsInputs());
   }
 
-  Value endOfParts(OpBuilder &b, Value from, Value to, int64_t unit) {
-    AffineExpr start, end;
-    bindSymbols(b.getContext(), start, end);
-    return getValueOrCreateConstantIndexOp(
-        b, op.getLoc(),
-        affine::makeComposedFoldedAffineApply(b, op.getLoc(),
-                                              start + (end - start).floorDiv(unit) * unit,
-                                              getAsOpFoldResult({from, to})));
+  void iteration(OpBuilder &builder, ValueRange indices, int64_t width) {
+    ImplicitLocOpBuilder b(op.getLoc(), builder);
+    OpOperand &source = *op.getDpsInputOperand(0), &target = *op.getDpsInitOperand(0);
+    const Type element = getElementTypeOrSelf(source.get());
+    const auto type = VectorType::get(width, getElementTypeOrSelf(target.get()));
+    const SmallVector<Value> from = rows.position(b, source, indices),
+                             to = rows.position(b, target, indices);
+    Value padding = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    Value value = vector::TransferReadOp::create(
+        b, VectorType::get(width * op.getNumDpsInputs(), element), source.get(), from,
+        innermostOf(b, from.size()), padding, Value(), b.getBoolArrayAttr({true}));
+    value = vector::BitCastOp::create(b, type, value);
+    if (!flipped.isZero())
+      value = arith::XOrIOp::create(
+          b, value, arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, flipped)));
+    vector::TransferWriteOp::create(b, value, target.get(), to, innermostOf(b, to.size()), Value(),
+                                    b.getBoolArrayAttr({true}));
   }
 
-  void along(OpBuilder &builder, ValueRange outer, Value from, Value to, int64_t width) {
-    const std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
-    if (first && last && *first >= *last)
-      return;
-    const Location loc = op.getLoc();
-    Value step = arith::ConstantIndexOp::create(builder, loc, width);
-    scf::ForOp::create(
-        builder, loc, from, to, step, ValueRange(),
-        [&](OpBuilder &body, Location, Value index, ValueRange) {
-          ImplicitLocOpBuilder b(loc, body);
-          SmallVector<Value> indices(outer);
-          indices.push_back(index);
-          OpOperand &source = *op.getDpsInputOperand(0), &target = *op.getDpsInitOperand(0);
-          auto place = [&](OpOperand &operand) {
-            const AffineMap map = op.getMatchingIndexingMap(&operand);
-            return llvm::map_to_vector(map.getResults(), [&](AffineExpr each) {
-              return getValueOrCreateConstantIndexOp(
-                  b, loc,
-                  affine::makeComposedFoldedAffineApply(b, loc,
-                                                        AffineMap::get(map.getNumDims(), 0, each),
-                                                        getAsOpFoldResult(indices)));
-            });
-          };
-          const Type element = getElementTypeOrSelf(source.get()),
-                     group = getElementTypeOrSelf(target.get());
-          const SmallVector<Value> at = place(source), there = place(target);
-          Value padding = arith::ConstantOp::create(b, b.getZeroAttr(element));
-          Value value = vector::TransferReadOp::create(
-              b, VectorType::get(width * op.getNumDpsInputs(), element), source.get(), at,
-              innermostOf(b, at.size()), padding, Value(), b.getBoolArrayAttr({true}));
-          const auto type = VectorType::get(width, group);
-          value = vector::BitCastOp::create(b, type, value);
-          if (!flipped.isZero())
-            value = arith::XOrIOp::create(
-                b, value,
-                arith::ConstantOp::create(b, type, DenseElementsAttr::get(type, flipped)));
-          vector::TransferWriteOp::create(b, value, target.get(), there,
-                                          innermostOf(b, there.size()), Value(),
-                                          b.getBoolArrayAttr({true}));
-          scf::YieldOp::create(b);
-        });
-  }
-
+  RowVectors rows;
   linalg::LinalgOp op;
-  unsigned loop; // along the row
-  int64_t lanes = 0;
   APInt flipped = APInt::getZero(32);
 };
 
