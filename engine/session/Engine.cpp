@@ -578,10 +578,11 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   moduleState.pool = artifact.policy == "heap" ? state->heap : state->pool;
   moduleState.layout = std::make_shared<const StateLayout>(artifact);
   PLIM_ASSIGN_OR_RETURN(moduleState.variables, module->createState());
-  {
+  if (const std::vector<ArrangedData> data = arrangedData(artifact, bindings, *moduleState.linked);
+      !data.empty()) {
     ProfilerSpan arranging(state->options.profiler.get(), Profiler::Kind::Load,
                            "arrange constants");
-    arrange(arrangedData(artifact, bindings, *moduleState.linked), state->parallelFor());
+    arrange(data, state->parallelFor());
   }
   artifact.objects.clear();
   artifact.data.clear();
