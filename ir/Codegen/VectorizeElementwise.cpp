@@ -185,10 +185,11 @@ public:
     if (!llvm::equal(inputsSideBySide(op, value), llvm::seq<int>(0, int(size))))
       return std::nullopt;
     OpOperand &source = *op.getDpsInputOperand(0), &target = *op.getDpsInitOperand(0);
-    auto read = cast<MemRefType>(source.get().getType()),
+    auto read = dyn_cast<MemRefType>(source.get().getType()),
          written = cast<MemRefType>(target.get().getType());
     const AffineMap map = op.getMatchingIndexingMap(&target);
-    if (!written.getElementType().isInteger() ||
+    if (!read || !fillsItsBytes(read.getElementType()) ||
+        !fillsItsBytes(written.getElementType()) || !written.getElementType().isInteger() ||
         read.getElementTypeBitWidth() * size != written.getElementTypeBitWidth() ||
         !map.isPermutation() || !isContiguousAlong(map, groups.rows.loop) ||
         !written.areTrailingDimsContiguous(1) || !read.areTrailingDimsContiguous(1))
@@ -197,7 +198,7 @@ public:
       if (!groups.isElement(op.getMatchingIndexingMap(input), int64_t(position)))
         return std::nullopt;
     groups.rows.lanes = host.vectorBits / written.getElementTypeBitWidth();
-    return groups;
+    return groups.rows.lanes >= 1 ? std::optional(groups) : std::nullopt;
   }
 
   void vectorize(IRRewriter &rewriter) {

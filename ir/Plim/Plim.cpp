@@ -61,13 +61,15 @@ int64_t plim::ir::elementBytes(Type element) {
 
 bool plim::ir::isStorageFloat(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
+bool plim::ir::fillsItsBytes(Type element) {
+  return element.isIntOrFloat() &&
+         int64_t(element.getIntOrFloatBitWidth()) == 8 * elementBytes(element);
+}
+
 bool plim::ir::isInlineConstant(Attribute value, int64_t limit) {
   auto elements = dyn_cast_or_null<DenseElementsAttr>(value);
-  if (!elements || elements.empty() || !elements.getElementType().isIntOrFloat())
-    return false;
-  int64_t bytes = elementBytes(elements.getElementType());
-  return elements.getElementType().getIntOrFloatBitWidth() == 8 * bytes &&
-         elements.getNumElements() <= limit / bytes;
+  return elements && !elements.empty() && fillsItsBytes(elements.getElementType()) &&
+         elements.getNumElements() <= limit / elementBytes(elements.getElementType());
 }
 
 OpFoldResult CheckOp::fold(FoldAdaptor adaptor) {

@@ -143,6 +143,9 @@ llvm::StringRef sourceName(mlir::Operation *op);
 /// number twice its part, a vector the next power of two.
 int64_t elementBytes(mlir::Type element);
 
+/// Is it an integer or a float that fills its bytes in memory? Then several side by side are one wider.
+bool fillsItsBytes(mlir::Type element);
+
 /// Does it only hold numbers: a float of 8 bits, f8E4M3FN or f8E5M2? Arithmetic on one is that of f32, rounded.
 bool isStorageFloat(mlir::Type type);
 

@@ -1,4 +1,5 @@
 #include "ir/Transforms/Arrangement.h"
+#include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -114,8 +115,8 @@ std::optional<Moved> moveThrough(linalg::LinalgOp op, bool mayGroup) {
   if (parts.empty() || (parts.size() > 1 && !mayGroup) || !staticType(source) ||
       !staticType(op->getResult(0)) ||
       llvm::any_of(parts, [&](int part) { return op->getOperand(unsigned(part)) != source; }) ||
-      (parts.size() > 1 &&
-       cast<RankedTensorType>(source.getType()).getElementTypeBitWidth() % 8 != 0))
+      (parts.size() > 1 && !(fillsItsBytes(getElementTypeOrSelf(source)) &&
+                             fillsItsBytes(getElementTypeOrSelf(op->getResult(0))))))
     return std::nullopt;
   const AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!written.isPermutation())

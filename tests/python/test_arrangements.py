@@ -155,3 +155,46 @@ func.func @main(%a: {left}) -> {result} {{
 }}""", engine=pl.Engine(isolation="none"), parameters={"w": np.ascontiguousarray(b.T) if isTransposed else b})
     np.testing.assert_array_equal(np.asarray(module["main"](a)), a.astype(np.int32) @ b.astype(np.int32), strict=True)
     assert module.statistics()["objects"] == CODE_OF_HOST + 1
+
+
+@pytest.mark.parametrize("isolation", ["none", "worker"])
+@pytest.mark.parametrize("count, element, group", [(2, "i8", "i16"), (3, "i8", "i24"), (4, "i8", "i32"), (5, "i8", "i40"),
+                                                   (3, "i16", "i48"), (8, "i8", "i64"), (2, "i32", "i64")])
+def test_groups_of_any_width(isolation, count, element, group):
+    """Some of which do not fill the bytes that they have in memory. Looked up, so that they are there."""
+    width, rows = int(element[1:]), 40
+    numbers = np.random.default_rng(count).integers(0, 1 << width, (rows, count)).astype(np.uint64)
+    body = "\n".join(f"%u{i} = arith.extui %a{i} : {element} to {group}" for i in range(count))
+    last = "%u0"
+    for i in range(1, count):
+        body += (f"\n%k{i} = arith.constant {width * i} : {group}\n%s{i} = arith.shli %u{i}, %k{i} : {group}\n"
+                 f"%p{i} = arith.ori {last}, %s{i} : {group}")
+        last = f"%p{i}"
+    of, grouped = tensor((rows, count), element), tensor((rows,), group)
+    maps = ", ".join([*(f"affine_map<(i) -> (i, {i})>" for i in range(count)), "affine_map<(i) -> (i)>"])
+    widened = "arith.addi %g, %none" if group == "i64" else "arith.extui %g"
+    module = pl.loads(f"""
+ml_program.global private @w(#ml_program.extern<{of}>) : {of}
+func.func @main(%at: tensor<40xindex>) -> tensor<40xi64> {{
+  %w = ml_program.global_load_const @w : {of}
+  %none = arith.constant 0 : i64
+  %e = tensor.empty() : {grouped}
+  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
+      ins({", ".join(["%w"] * count)} : {", ".join([of] * count)}) outs(%e : {grouped}) {{
+  ^bb0({", ".join(f"%a{i}: {element}" for i in range(count))}, %o: {group}):
+{body}
+    linalg.yield {last} : {group}
+  }} -> {grouped}
+  %f = tensor.empty() : tensor<40xi64>
+  %h = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+      ins(%at : tensor<40xindex>) outs(%f : tensor<40xi64>) {{
+  ^bb0(%j: index, %o: i64):
+    %g = tensor.extract %r[%j] : {grouped}
+    %z = {widened} : {group}{"" if group == "i64" else " to i64"}
+    linalg.yield %z : i64
+  }} -> tensor<40xi64>
+  return %h : tensor<40xi64>
+}}""", engine=pl.Engine(isolation=isolation), parameters={"w": numbers.astype(f"uint{width}").view(f"int{width}")})
+    at = np.arange(rows)[::-1].copy()
+    want = sum(numbers[:, i] << np.uint64(width * i) for i in range(count)).view(np.int64)[at]
+    np.testing.assert_array_equal(np.asarray(module["main"](at)), want, strict=True)
