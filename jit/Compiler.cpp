@@ -15,6 +15,7 @@
 #include "jit/Signatures.h"
 #include "jit/SourceNames.h"
 #include "jit/StackUse.h"
+#include "jit/TargetMachines.h"
 #include "support/FloatEnvironment.h"
 #include "targets/AllocationOptions.h"
 #include "targets/dlti/Dlti.h"
@@ -579,6 +580,7 @@ private:
     std::vector<Status> statuses(emitters.size());
     const Status exhausted = outOfMemory("compiling");
     std::atomic<bool> isExhausted = false;
+    TargetMachines machines(target.devices[0]);
     // The largest first: none of them is to keep one thread busy when the others have nothing left.
     std::vector<std::pair<size_t, size_t>> order; // size, position
     for (const auto &[i, emitter] : llvm::enumerate(emitters))
@@ -593,7 +595,8 @@ private:
       }
       bool isDone = false;
       statuses[i] = catchExhaustion(exhausted, [&] {
-        Status status = emitters[i].emit({.assembly = options.assembly != nullptr,
+        Status status = emitters[i].emit(machines,
+                                         {.assembly = options.assembly != nullptr,
                                           .cache = cache ? &*cache : nullptr,
                                           .profiler = options.profiler,
                                           .name = names[i]},

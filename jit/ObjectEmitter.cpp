@@ -3,12 +3,14 @@
 #include "jit/LoadWholeBytes.h"
 #include "jit/NumericExtremes.h"
 #include "jit/ObjectCache.h"
+#include "jit/TargetMachines.h"
 #include "jit/UnrollTables.h"
 #include "jit/VectorMath.h"
 #include "jit/VectorPipeline.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -16,16 +18,14 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassInstrumentation.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Pass.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <chrono>
-#include <mutex>
+#include <utility>
 
 namespace plim::jit {
 
@@ -33,44 +33,6 @@ namespace {
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::string featureString(const targets::DeviceDescription &device) {
-  std::string text;
-  for (const std::string &feature : device.features)
-    text += (text.empty() ? "" : ",") + feature;
-  return text;
-}
-
-StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::DeviceDescription &device,
-                                                           CodeKind kind) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-  });
-  llvm::Triple triple(device.triple);
-  std::string error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return unimplementedError("no code generator for triple '" + device.triple + "': " + error);
-  llvm::TargetOptions options;
-  // What readFrames() needs to see each frame and each call.
-  options.EmitStackSizeSection = true;
-  options.FunctionSections = true;
-  options.DataSections = true;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  auto level = kind == CodeKind::Kernel  ? llvm::CodeGenOptLevel::Aggressive
-               : kind == CodeKind::Plain ? llvm::CodeGenOptLevel::None
-                                         : llvm::CodeGenOptLevel::Default;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, device.cpu, featureString(device), options,
-                                  llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
-  if (!machine)
-    return unimplementedError("no code generator for triple '" + device.triple + "'");
-  return machine;
 }
 
 /// Without this LLVM would make one function of another: x * x of pow(x, 2), exp2(x) of pow(2, x).
@@ -118,10 +80,11 @@ size_t ObjectEmitter::size() const { return module->getInstructionCount(); }
 void ObjectEmitter::describeTarget(const llvm::TargetMachine &machine) {
   module->setTargetTriple(machine.getTargetTriple());
   module->setDataLayout(machine.createDataLayout());
+  const std::string features = llvm::join(device->features, ",");
   for (llvm::Function &function : *module) {
     // Explicit features and a tuning CPU chosen from them: the detected name may be masked.
     function.addFnAttr("target-cpu", device->cpu);
-    function.addFnAttr("target-features", featureString(*device));
+    function.addFnAttr("target-features", features);
     function.addFnAttr("tune-cpu", device->tuneCpu.empty() ? device->cpu : device->tuneCpu);
     if (device->vectorBits > 0)
       function.addFnAttr("prefer-vector-width", std::to_string(device->vectorBits));
@@ -134,13 +97,21 @@ void ObjectEmitter::describeTarget(const llvm::TargetMachine &machine) {
   }
 }
 
-Status ObjectEmitter::emit(const EmitOptions &options, const Patience &patience) {
-  PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, makeMachine(*device, kind));
-  describeTarget(*machine);
+Status ObjectEmitter::emit(TargetMachines &machines, const EmitOptions &options,
+                           const Patience &patience) {
+  PLIM_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, machines.take(kind));
+  Status status = emit(*machine, options, patience);
+  machines.give(std::move(machine));
+  return status;
+}
+
+Status ObjectEmitter::emit(llvm::TargetMachine &machine, const EmitOptions &options,
+                           const Patience &patience) {
+  describeTarget(machine);
   if (numerics == Numerics::Strict)
     keepMathCalls(*module);
   if (!options.cache)
-    return generate(*machine, options, patience);
+    return generate(machine, options, patience);
 
   const ObjectCache::Key key = options.cache->keyOf(*module, kind);
   if (!options.assembly) {
@@ -152,7 +123,7 @@ Status ObjectEmitter::emit(const EmitOptions &options, const Patience &patience)
       return okStatus();
     }
   }
-  PLIM_RETURN_IF_ERROR(generate(*machine, options, patience));
+  PLIM_RETURN_IF_ERROR(generate(machine, options, patience));
   options.cache->store(key, code);
   return okStatus();
 }
@@ -237,7 +208,7 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes =
-      kind == CodeKind::Once || (kind == CodeKind::Kernel && isVectorized(*module))
+      kind == CodeKind::Once || kind == CodeKind::Host || (kind == CodeKind::Kernel && isVectorized(*module))
           ? makeVectorPipeline()
       : kind == CodeKind::Kernel
           ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)

@@ -35,6 +35,7 @@ enum class CodeKind {
 };
 
 class ObjectCache;
+class TargetMachines;
 
 /// What code generation makes of a module.
 struct ObjectCode {
@@ -64,9 +65,9 @@ public:
   /// Instructions, before anything is optimised. Needs translated().
   size_t size() const;
 
-  /// Needs translated(). Optimises and generates code. Call once. Its status soon after `patience` is over: between two
-  /// passes of the optimiser, between two functions of the code generator.
-  Status emit(const EmitOptions &options, const Patience &patience);
+  /// Needs translated(). Optimises and generates code, with a machine for `device`. Call once. Its status soon after
+  /// `patience` is over: between two passes of the optimiser, between two functions of the code generator.
+  Status emit(TargetMachines &machines, const EmitOptions &options, const Patience &patience);
 
   // After emit().
   ObjectCode code;
@@ -76,6 +77,7 @@ public:
   double codegenSeconds = 0;
 
 private:
+  Status emit(llvm::TargetMachine &machine, const EmitOptions &options, const Patience &patience);
   /// Tells the module all that code generation depends on of the device.
   void describeTarget(const llvm::TargetMachine &machine);
   Status generate(llvm::TargetMachine &machine, const EmitOptions &options,

@@ -231,8 +231,8 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
   static bool isTileable(linalg::LinalgOp op, const Product &product, int64_t lanes) {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     const int64_t width = sizes[product.column];
-    return !llvm::is_contained(sizes, 0) && 2 * lanes >= leastColumns &&
-           (ShapedType::isDynamic(width) || width >= leastColumns);
+    return !llvm::is_contained(sizes, 0) && lanes > 1 &&
+           (ShapedType::isDynamic(width) || width >= leastColumnsOf(op, product));
   }
 
   /// Rows from which on operands of narrower elements are better brought into another form before than widened as they are read.

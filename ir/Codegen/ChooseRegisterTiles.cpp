@@ -135,7 +135,7 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
       return {};
     const int64_t lanes = host.lanes(op.getDpsInits()[0].getType());
     int64_t columns = columnsFor(sizes[columnLoop], lanes);
-    if (columns < leastColumns)
+    if (lanes == 1 || columns < leastColumns)
       return {};
 
     // Rows: a parallel loop that an input contiguous along the columns does not depend on.

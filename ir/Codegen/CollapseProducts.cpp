@@ -19,13 +19,26 @@ using namespace plim::ir;
 
 namespace {
 
-/// Loops of the reduction that have one iteration, but for one if all have.
-SmallVector<unsigned> unitDepth(linalg::LinalgOp op, const Product &product) {
+/// Is there one column, beside rows that lie side by side in their operand and in the result? Without it they are columns.
+bool areRowsColumns(linalg::LinalgOp op, const Product &product) {
+  const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (op.getStaticLoopRanges()[product.column] != 1 || result.getNumResults() < 2)
+    return false;
+  const unsigned loop =
+      cast<AffineDimExpr>(result.getResult(result.getNumResults() - 2)).getPosition();
+  return llvm::is_contained(product.rowLoops, loop) &&
+         isContiguousAlong(op.getMatchingIndexingMap(&op->getOpOperand(product.rows)), loop);
+}
+
+/// Loops of one iteration to drop: those of the reduction, but for one if all are, and that of a column that hides others.
+SmallVector<unsigned> unitLoops(linalg::LinalgOp op, const Product &product) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<unsigned> unit = product.depthLoops;
   llvm::erase_if(unit, [&](unsigned loop) { return sizes[loop] != 1; });
   if (unit.size() == product.depthLoops.size())
     unit.erase(unit.begin());
+  if (areRowsColumns(op, product))
+    unit.push_back(product.column);
   return unit;
 }
 
@@ -102,7 +115,7 @@ struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProdu
 
   bool collapse(linalg::LinalgOp op) {
     std::optional<Product> product = productOf(op);
-    const SmallVector<unsigned> unit = unitDepth(op, *product);
+    const SmallVector<unsigned> unit = unitLoops(op, *product);
     if (unit.empty() && adjacentLoops(op, *product).empty())
       return false;
     IRRewriter rewriter(&getContext());

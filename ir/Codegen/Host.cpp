@@ -19,8 +19,8 @@ Host plim::ir::hostOf(Operation *op) {
   auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
   if (!module || !module->hasAttr(targets::dlti::targetAttrName))
     return host;
-  FailureOr<targets::TargetDescription> target = targets::dlti::fromDlti(module);
-  if (failed(target))
+  auto target = plim::targets::dlti::targetOf(module);
+  if (!target)
     return host;
   const targets::DeviceDescription &device = target->devices.front();
   host.isAArch64 = llvm::Triple(device.triple).isAArch64();

@@ -63,7 +63,7 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     const Type element = type.getElementType();
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     if (!map.isProjectedPermutation() || !element.isIntOrFloat() || llvm::is_contained(sizes, 0) ||
-        sizes[product->column] < leastColumns)
+        sizes[product->column] < leastColumnsOf(op, *product))
       return false;
     // Columns that fill less than half of a vector are not worth what zeros beside them take.
     if (groupsOf(op, *product) && 2 * sizes[product->column] >= lanes(op))

@@ -16,6 +16,13 @@ std::pair<int64_t, int64_t> plim::ir::tileRowsOf(const Host &host) {
   return {4, 4}; // products need registers too
 }
 
+int64_t plim::ir::leastColumnsOf(linalg::LinalgOp op, const Product &product) {
+  return isContiguousAlong(op.getMatchingIndexingMap(&op->getOpOperand(product.panel)),
+                           product.column)
+             ? leastColumns
+             : 4;
+}
+
 bool plim::ir::hasVectorElements(linalg::LinalgOp op) {
   return llvm::all_of(op->getOperandTypes(), [](Type type) {
     Type element = getElementTypeOrSelf(type);

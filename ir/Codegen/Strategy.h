@@ -3,14 +3,19 @@
 
 #include "ir/Codegen/Host.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace plim::ir {
 
-/// Columns below which a reduction is left to plain loops, to which half-empty vectors lose.
-inline constexpr int64_t leastColumns = 4;
+/// Columns below which a reduction is not computed in register tiles. Half-empty vectors are faster than plain loops.
+inline constexpr int64_t leastColumns = 2;
+
+/// The same of a product: columns that lie apart would have to be copied, and vectors along the sums are faster as long as they
+/// are few.
+int64_t leastColumnsOf(mlir::linalg::LinalgOp op, const Product &product);
 
 /// Rows of a tile with two vectors of columns, and the most: with the columns, and one element of the rows at a time, they fill the
 /// registers.

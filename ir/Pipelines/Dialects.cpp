@@ -2,6 +2,8 @@
 // of every dialect.
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Cleanup.h"
+#include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -102,6 +104,8 @@ void plim::ir::registerDialects(DialectRegistry &registry) {
   tensor::registerValueBoundsOpInterfaceExternalModels(registry);
   vector::registerValueBoundsOpInterfaceExternalModels(registry);
   registerValueBoundsOpInterface(registry);
+  targets::dlti::registerTargetCache(registry);
+  registerCleanup(registry);
   func::registerInlinerExtension(registry);
   // Translation.
   registerBuiltinDialectTranslation(registry);

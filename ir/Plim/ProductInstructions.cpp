@@ -6,21 +6,24 @@
 using namespace mlir;
 using plim::targets::DeviceDescription;
 
-static std::optional<DeviceDescription> hostOf(ModuleOp module) {
+using Host = std::shared_ptr<const DeviceDescription>;
+
+/// Null without a target.
+static Host hostOf(ModuleOp module) {
   if (!module || !module->hasAttr(DLTIDialect::kTargetSystemDescAttrName))
-    return std::nullopt;
-  FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(module);
-  return failed(target) ? std::nullopt : std::optional(target->devices.front());
+    return nullptr;
+  auto target = plim::targets::dlti::targetOf(module);
+  return target ? Host(target, &target->devices.front()) : nullptr;
 }
 
 bool plim::ir::isAArch64(ModuleOp module) {
   // Of x86-64 this is no feature.
-  std::optional<DeviceDescription> host = hostOf(module);
+  const Host host = hostOf(module);
   return host && host->hasFeature("neon");
 }
 
 unsigned plim::ir::widthOfDotGroups(ModuleOp module, Type element) {
-  std::optional<DeviceDescription> host = hostOf(module);
+  const Host host = hostOf(module);
   if (!host)
     return 0;
   auto widest = [&](std::initializer_list<std::pair<bool, unsigned>> widths) {
@@ -48,7 +51,7 @@ unsigned plim::ir::widthOfDotGroups(ModuleOp module, Type element) {
 }
 
 bool plim::ir::hasTileProducts(ModuleOp module, Type element) {
-  std::optional<DeviceDescription> host = hostOf(module);
+  const Host host = hostOf(module);
   if (!host || !host->hasFeature("amx-tile"))
     return false;
   return (element.isBF16() && host->hasFeature("amx-bf16")) ||

@@ -16,9 +16,8 @@ struct AssignDevices : plim::ir::impl::PlimAssignDevicesBase<AssignDevices> {
   using PlimAssignDevicesBase::PlimAssignDevicesBase;
 
   void runOnOperation() override {
-    FailureOr<plim::targets::TargetDescription> target =
-        plim::targets::dlti::fromDlti(getOperation());
-    if (failed(target))
+    auto target = plim::targets::dlti::targetOf(getOperation());
+    if (!target)
       return signalPassFailure();
     auto host = StringAttr::get(&getContext(), target->devices[0].name);
     WalkResult walk = getOperation().walk([&](DispatchOp dispatch) {

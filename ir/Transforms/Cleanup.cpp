@@ -1,4 +1,5 @@
 #include "ir/Transforms/Cleanup.h"
+#include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -6,6 +7,8 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/Passes.h"
+
+#include <mutex>
 
 using namespace mlir;
 using namespace plim::ir;
@@ -53,10 +56,69 @@ SmallVector<std::string> unsoundNames(Extents extents = Extents::Checked) {
   return names;
 }
 
+/// The sets of canonicalisation patterns of a context.
+struct CanonicalizationPatterns : DialectInterface::Base<CanonicalizationPatterns> {
+  explicit CanonicalizationPatterns(Dialect *dialect) : Base(dialect) {}
+
+  FrozenRewritePatternSet get(Extents extents) {
+    std::lock_guard lock(mutex);
+    // More dialects may have come.
+    const size_t count = getContext()->getLoadedDialects().size();
+    auto &[dialects, patterns] = sets[extents == Extents::Checked];
+    if (dialects != count) {
+      patterns = collect(getContext(), extents);
+      dialects = count;
+    }
+    return patterns;
+  }
+
+  static FrozenRewritePatternSet collect(MLIRContext *context, Extents extents) {
+    RewritePatternSet patterns(context);
+    for (Dialect *dialect : context->getLoadedDialects())
+      dialect->getCanonicalizationPatterns(patterns);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      op.getCanonicalizationPatterns(patterns, context);
+    return {std::move(patterns), unsoundNames(extents)};
+  }
+
+private:
+  std::mutex mutex;
+  std::pair<size_t, FrozenRewritePatternSet> sets[2]; // dialects that are in it
+};
+
+/// Upstream's pass collects the patterns for each of its instances: a tenth of the load of a small module.
+struct Canonicalizer : PassWrapper<Canonicalizer, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Canonicalizer)
+
+  explicit Canonicalizer(Extents extents) : extents(extents) {}
+
+  StringRef getArgument() const override { return "canonicalize"; }
+  StringRef getName() const override { return "Canonicalizer"; }
+
+  LogicalResult initialize(MLIRContext *context) override {
+    auto *plim = context->getLoadedDialect<PlimDialect>();
+    auto *shared = plim ? plim->getRegisteredInterface<CanonicalizationPatterns>() : nullptr;
+    patterns = shared ? shared->get(extents) : CanonicalizationPatterns::collect(context, extents);
+    return success();
+  }
+  /// Where there is no end to it, upstream's pass goes on too.
+  void runOnOperation() override { (void)applyPatternsGreedily(getOperation(), patterns); }
+
+private:
+  Extents extents;
+  FrozenRewritePatternSet patterns;
+};
+
 } // namespace
 
+void plim::ir::registerCleanup(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, PlimDialect *dialect) {
+    dialect->addInterfaces<CanonicalizationPatterns>();
+  });
+}
+
 std::unique_ptr<Pass> plim::ir::createCanonicalizer(Extents extents) {
-  return createCanonicalizerPass(GreedyRewriteConfig(), unsoundNames(extents));
+  return std::make_unique<Canonicalizer>(extents);
 }
 
 void plim::ir::addCleanup(OpPassManager &manager, Extents extents) {

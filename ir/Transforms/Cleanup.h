@@ -3,7 +3,7 @@
 // Every pass and pipeline that wants canonicalisation patterns, all of them or those of some ops, takes
 // them through here, the oracle included: a pattern that changes what a module computes would otherwise
 // be wrong on both sides of every comparison. `tests/lint/include_graph.py` holds all of `ir/` to it. No
-// state; any thread.
+// state but the patterns, which are a part of the MLIRContext; any thread.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,7 +20,10 @@ namespace plim::ir {
 /// extents, and stays.
 enum class Extents { Unchecked, Checked };
 
-/// Upstream's canonicalisation pass without the patterns that are known to be wrong. Cleanup.cpp names them;
+/// Gives contexts with the plim dialect a place for the patterns, which all canonicalisations in them share.
+void registerCleanup(mlir::DialectRegistry &registry);
+
+/// Upstream's canonicalisation without the patterns that are known to be wrong. Cleanup.cpp names them;
 /// tests/conformance/upstream has what they broke.
 std::unique_ptr<mlir::Pass> createCanonicalizer(Extents extents = Extents::Checked);
 

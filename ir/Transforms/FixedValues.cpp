@@ -17,8 +17,8 @@ using namespace plim::ir;
 FixedValues::FixedValues(ModuleOp module) : symbols(module) {
   if (!module->hasAttr(DLTIDialect::kTargetSystemDescAttrName))
     return;
-  FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(module);
-  hasPlace = succeeded(target) && target->devices.front().pageBytes > 0 &&
+  auto target = plim::targets::dlti::targetOf(module);
+  hasPlace = target && target->devices.front().pageBytes > 0 &&
              !target->devices.front().externalWorkspaceOnly;
 }
 

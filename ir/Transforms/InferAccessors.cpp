@@ -65,9 +65,8 @@ private:
 
 struct InferAccessors : plim::ir::impl::PlimInferAccessorsBase<InferAccessors> {
   void runOnOperation() override {
-    FailureOr<plim::targets::TargetDescription> target =
-        plim::targets::dlti::fromDlti(getOperation());
-    if (failed(target) || failed(unify()))
+    auto target = plim::targets::dlti::targetOf(getOperation());
+    if (!target || failed(unify()))
       return signalPassFailure();
     AccessorAnalysis analysis(getOperation(), target->devices[0].name);
     Builder builder(&getContext());

@@ -28,9 +28,8 @@ func::FuncOp plim::ir::makeDispatchFunction(func::FuncOp kernel, StringRef part,
 }
 
 StringAttr plim::ir::hostDevice(ModuleOp module) {
-  FailureOr<plim::targets::TargetDescription> target = plim::targets::dlti::fromDlti(module);
-  return failed(target) ? StringAttr()
-                        : StringAttr::get(module.getContext(), target->devices[0].name);
+  auto target = plim::targets::dlti::targetOf(module);
+  return target ? StringAttr::get(module.getContext(), target->devices[0].name) : StringAttr();
 }
 
 bool plim::ir::isConstantMemory(memref::GetGlobalOp get) {

@@ -25,9 +25,8 @@ struct OutlineDeviceCode : plim::ir::impl::PlimOutlineDeviceCodeBase<OutlineDevi
   explicit OutlineDeviceCode(CompileForDevice compiler) : compiler(std::move(compiler)) {}
 
   void runOnOperation() override {
-    FailureOr<plim::targets::TargetDescription> target =
-        plim::targets::dlti::fromDlti(getOperation());
-    if (failed(target))
+    auto target = plim::targets::dlti::targetOf(getOperation());
+    if (!target)
       return signalPassFailure();
     llvm::MapVector<StringAttr, SmallVector<DispatchOp>> dispatches;
     getOperation().walk([&](DispatchOp dispatch) {

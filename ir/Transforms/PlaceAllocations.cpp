@@ -171,8 +171,8 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
   using PlimPlaceAllocationsBase::PlimPlaceAllocationsBase;
 
   void runOnOperation() override {
-    FailureOr<TargetDescription> description = plim::targets::dlti::fromDlti(getOperation());
-    if (failed(description) || failed(checkPolicy(getOperation(), policy)))
+    const auto description = plim::targets::dlti::targetOf(getOperation());
+    if (!description || failed(checkPolicy(getOperation(), policy)))
       return signalPassFailure();
     target = &*description;
     called = calledFunctions(getOperation());

@@ -147,9 +147,8 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
   using PlimPlanMemoryBase::PlimPlanMemoryBase;
 
   void runOnOperation() override {
-    FailureOr<plim::targets::TargetDescription> target =
-        plim::targets::dlti::fromDlti(getOperation());
-    if (failed(target))
+    auto target = plim::targets::dlti::targetOf(getOperation());
+    if (!target)
       return signalPassFailure();
     alignment = workspaceAlignment(getOperation(), target->devices[0]);
     for (auto global : getOperation().getOps<memref::GlobalOp>())

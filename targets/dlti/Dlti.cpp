@@ -3,7 +3,10 @@
 #include "targets/internal/Fields.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <mutex>
 
 namespace plim::targets::dlti {
 namespace {
@@ -225,11 +228,43 @@ mlir::FailureOr<TargetDescription> fromDlti(mlir::TargetSystemSpecAttr spec, Emi
   return target;
 }
 
-mlir::FailureOr<TargetDescription> fromDlti(mlir::ModuleOp module) {
+namespace {
+
+/// Targets that were read, by the attribute. Attributes live as long as their context does.
+struct TargetCache : mlir::DialectInterface::Base<TargetCache> {
+  explicit TargetCache(mlir::Dialect *dialect) : Base(dialect) {}
+
+  std::mutex mutex;
+  llvm::DenseMap<mlir::Attribute, std::shared_ptr<const TargetDescription>> targets;
+};
+
+} // namespace
+
+std::shared_ptr<const TargetDescription> targetOf(mlir::ModuleOp module) {
   auto spec = module->getAttrOfType<mlir::TargetSystemSpecAttr>(targetAttrName);
-  if (!spec)
-    return module.emitError() << "the module has no '" << targetAttrName << "' attribute";
-  return fromDlti(spec, [&] { return module.emitError(); });
+  if (!spec) {
+    module.emitError() << "the module has no '" << targetAttrName << "' attribute";
+    return nullptr;
+  }
+  auto read = [&]() -> std::shared_ptr<const TargetDescription> {
+    auto target = fromDlti(spec, [&] { return module.emitError(); });
+    return failed(target) ? nullptr : std::make_shared<TargetDescription>(std::move(*target));
+  };
+  auto *dialect = module.getContext()->getLoadedDialect<mlir::DLTIDialect>();
+  auto *cache = dialect ? dialect->getRegisteredInterface<TargetCache>() : nullptr;
+  if (!cache)
+    return read();
+  std::lock_guard lock(cache->mutex);
+  std::shared_ptr<const TargetDescription> &target = cache->targets[spec];
+  if (!target)
+    target = read();
+  return target;
+}
+
+void registerTargetCache(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *, mlir::DLTIDialect *dialect) {
+    dialect->addInterfaces<TargetCache>();
+  });
 }
 
 void attachTarget(mlir::ModuleOp module, const TargetDescription &target) {

@@ -11,14 +11,16 @@
 // name. A key that is absent keeps the default of TargetDescription.h, so hand-written targets may
 // be short; keys of a device without the prefix "plim." belong to others and are ignored.
 //
-// Owns these names and the codec. Must not know the probes, nor any other dialect. Stateless;
-// threads as for the MLIRContext.
+// Owns these names and the codec. Must not know the probes, nor any other dialect. No state but the
+// cache, which is a part of the MLIRContext; threads as for that.
 #pragma once
 
 #include "targets/TargetDescription.h"
 
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
 
 namespace plim::targets::dlti {
 
@@ -37,9 +39,12 @@ mlir::TargetSystemSpecAttr toDlti(mlir::MLIRContext *context, const TargetDescri
 mlir::FailureOr<TargetDescription>
 fromDlti(mlir::TargetSystemSpecAttr spec, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// Reads the module's `dlti.target_system_spec`; its absence is an error too. Diagnostics are at
-/// the module's location.
-mlir::FailureOr<TargetDescription> fromDlti(mlir::ModuleOp module);
+/// Reads the module's `dlti.target_system_spec`, once in a context with a target cache, however many passes ask. Null if it
+/// is not there or cannot be read, with diagnostics at the module's location. Several threads may ask at once.
+std::shared_ptr<const TargetDescription> targetOf(mlir::ModuleOp module);
+
+/// Gives contexts with the DLTI dialect a target cache.
+void registerTargetCache(mlir::DialectRegistry &registry);
 
 /// Sets the module's `dlti.target_system_spec`, replacing what is there.
 void attachTarget(mlir::ModuleOp module, const TargetDescription &target);

@@ -27,6 +27,8 @@ class Contraction:
             self.sizes = dict(zip("mnk", rng.choices(SIZES, k=3)))
             if rng.random() < 0.3:
                 self.sizes["k"] = rng.choice(DEPTHS)
+            if rng.random() < 0.2:
+                self.sizes["n"] = rng.choice([1, 2, 3])
             for name in "bh"[:rng.choice([0, 0, 0, 1, 2])]:
                 self.sizes[name] = rng.choice([1, 2, 3, 4])
             if np.prod([float(size) for size in self.sizes.values()]) < MOST:

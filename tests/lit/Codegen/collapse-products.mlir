@@ -114,3 +114,22 @@ func.func @two_producers(%x: tensor<1x4x7x7xf32>, %u: tensor<8x4x1x1xf32>, %y: t
   } -> tensor<1x8x7x7xf32>
   return %r : tensor<1x8x7x7xf32>
 }
+
+// -----
+
+// One column of rows that lie side by side: they are the columns. Those that lie apart stay rows.
+// CHECK-LABEL: func.func @one_column(
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} ins(%{{.*}} : tensor<2x50x40xf32>, tensor<2x50xf32>) outs(%{{.*}} : tensor<2x40xf32>)
+//       CHECK: tensor.expand_shape %{{.*}} : tensor<2x40xf32> into tensor<2x40x1xf32>
+//       CHECK: linalg.batch_matmul {{.*}} : tensor<2x40x50xf32>, tensor<2x50x1xf32>
+#a = affine_map<(b, m, n, k) -> (b, k, m)>
+#b = affine_map<(b, m, n, k) -> (b, k, n)>
+#c = affine_map<(b, m, n, k) -> (b, m, n)>
+func.func @one_column(%a: tensor<2x50x40xf32>, %b: tensor<2x50x1xf32>, %c: tensor<2x40x1xf32>,
+                      %d: tensor<2x40x50xf32>) -> (tensor<2x40x1xf32>, tensor<2x40x1xf32>) {
+  %r = linalg.batch_matmul indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<2x50x40xf32>, tensor<2x50x1xf32>)
+                           outs(%c : tensor<2x40x1xf32>) -> tensor<2x40x1xf32>
+  %s = linalg.batch_matmul ins(%d, %b : tensor<2x40x50xf32>, tensor<2x50x1xf32>) outs(%c : tensor<2x40x1xf32>)
+      -> tensor<2x40x1xf32>
+  return %r, %s : tensor<2x40x1xf32>, tensor<2x40x1xf32>
+}

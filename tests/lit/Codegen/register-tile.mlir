@@ -298,7 +298,17 @@ func.func private @carried(%a: tensor<1x64xf32>, %b: tensor<64x?xf32>, %n: index
 #out = affine_map<(m, n) -> (m)>
 #v = affine_map<(m) -> (m)>
 
-// Left alone: a sum along rows is contiguous in the reduction; too few columns; elementwise ops;
+// Three columns are vectors of three.
+// CHECK-LABEL: func.func private @narrow(
+//       CHECK: arith.addf {{.*}} : vector<{{[0-9]+}}x3xf32>
+func.func private @narrow(%a: tensor<64x64xf32>, %b: tensor<64x3xf32>, %c: tensor<64x3xf32>)
+    -> tensor<64x3xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x3xf32>)
+                     outs(%c : tensor<64x3xf32>) -> tensor<64x3xf32>
+  return %r : tensor<64x3xf32>
+}
+
+// Left alone: a sum along rows is contiguous in the reduction; one column; elementwise ops;
 // functions that are no dispatches.
 // CHECK-LABEL: func.func private @rows(
 //   CHECK-NOT: vector
@@ -313,14 +323,14 @@ func.func private @rows(%a: tensor<64x64xf32>, %c: tensor<64xf32>) -> tensor<64x
   } -> tensor<64xf32>
   return %r : tensor<64xf32>
 }
-// CHECK-LABEL: func.func private @narrow(
+// CHECK-LABEL: func.func private @column(
 //   CHECK-NOT: vector
 //       CHECK: return
-func.func private @narrow(%a: tensor<64x64xf32>, %b: tensor<64x3xf32>, %c: tensor<64x3xf32>)
-    -> tensor<64x3xf32> attributes {plim.dispatch_function} {
-  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x3xf32>)
-                     outs(%c : tensor<64x3xf32>) -> tensor<64x3xf32>
-  return %r : tensor<64x3xf32>
+func.func private @column(%a: tensor<64x64xf32>, %b: tensor<64x1xf32>, %c: tensor<64x1xf32>)
+    -> tensor<64x1xf32> attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x1xf32>)
+                     outs(%c : tensor<64x1xf32>) -> tensor<64x1xf32>
+  return %r : tensor<64x1xf32>
 }
 // CHECK-LABEL: func.func private @elementwise(
 //   CHECK-NOT: vector

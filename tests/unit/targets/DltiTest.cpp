@@ -34,7 +34,7 @@ protected:
     mlir::OwningOpRef<mlir::ModuleOp> module =
         parse(("module attributes {dlti.target_system_spec = " + spec + "} {}").str());
     ASSERT_TRUE(module) << diagnostics;
-    EXPECT_TRUE(mlir::failed(fromDlti(*module)));
+    EXPECT_FALSE(targetOf(*module));
     EXPECT_THAT(diagnostics, HasSubstr(message));
     EXPECT_THAT(diagnostics, HasSubstr("target.mlir\":1:1"));
   }
@@ -57,8 +57,8 @@ TEST_F(DltiTest, RoundTripsThroughText) {
     llvm::raw_string_ostream(text) << *module;
     mlir::OwningOpRef<mlir::ModuleOp> parsed = parse(text);
     ASSERT_TRUE(parsed) << diagnostics << text;
-    mlir::FailureOr<TargetDescription> back = fromDlti(*parsed);
-    ASSERT_TRUE(mlir::succeeded(back)) << diagnostics << text;
+    std::shared_ptr<const TargetDescription> back = targetOf(*parsed);
+    ASSERT_TRUE(back) << diagnostics << text;
     ASSERT_EQ(*back, target) << text;
   }
 }
@@ -70,8 +70,8 @@ TEST_F(DltiTest, AttachReplaces) {
   TargetDescription other = sampleTarget();
   other.devices[0].vectorBits = 128;
   attachTarget(*module, other);
-  mlir::FailureOr<TargetDescription> back = fromDlti(*module);
-  ASSERT_TRUE(mlir::succeeded(back)) << diagnostics;
+  std::shared_ptr<const TargetDescription> back = targetOf(*module);
+  ASSERT_TRUE(back) << diagnostics;
   EXPECT_EQ(*back, other);
 }
 
@@ -86,8 +86,8 @@ TEST_F(DltiTest, ReadsAShortHandWrittenTarget) {
         "sram" = #dlti.map<"kind" = "scratch", "bytes" = 65536, "accessible_by" = ["host"]>>>} {}
   )");
   ASSERT_TRUE(module) << diagnostics;
-  mlir::FailureOr<TargetDescription> target = fromDlti(*module);
-  ASSERT_TRUE(mlir::succeeded(target)) << diagnostics;
+  std::shared_ptr<const TargetDescription> target = targetOf(*module);
+  ASSERT_TRUE(target) << diagnostics;
   TargetDescription expected;
   DeviceDescription &host = expected.devices.emplace_back();
   host.name = "host";
@@ -132,7 +132,7 @@ TEST_F(DltiTest, VerifiesWhereADialectOwnsThePrefix) {
 
 TEST_F(DltiTest, LocatedDiagnostics) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parse("module {}");
-  EXPECT_TRUE(mlir::failed(fromDlti(*module)));
+  EXPECT_FALSE(targetOf(*module));
   EXPECT_THAT(diagnostics, HasSubstr("the module has no 'dlti.target_system_spec' attribute"));
   EXPECT_THAT(diagnostics, HasSubstr("target.mlir\":1:1"));
 

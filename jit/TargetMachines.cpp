@@ -1,0 +1,72 @@
+#include "jit/TargetMachines.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <utility>
+
+namespace plim::jit {
+namespace {
+
+llvm::CodeGenOptLevel levelOf(CodeKind kind) {
+  return kind == CodeKind::Kernel  ? llvm::CodeGenOptLevel::Aggressive
+         : kind == CodeKind::Plain ? llvm::CodeGenOptLevel::None
+                                   : llvm::CodeGenOptLevel::Default;
+}
+
+StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::DeviceDescription &device,
+                                                           llvm::CodeGenOptLevel level) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+  llvm::Triple triple(device.triple);
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return unimplementedError("no code generator for triple '" + device.triple + "': " + error);
+  llvm::TargetOptions options;
+  // What readFrames() needs to see each frame and each call.
+  options.EmitStackSizeSection = true;
+  options.FunctionSections = true;
+  options.DataSections = true;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, device.cpu, llvm::join(device.features, ","), options,
+                                  llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
+  if (!machine)
+    return unimplementedError("no code generator for triple '" + device.triple + "'");
+  return machine;
+}
+
+} // namespace
+
+TargetMachines::TargetMachines(const targets::DeviceDescription &device) : device(device) {}
+TargetMachines::~TargetMachines() = default;
+
+StatusOr<std::unique_ptr<llvm::TargetMachine>> TargetMachines::take(CodeKind kind) {
+  std::unique_ptr<llvm::TargetMachine> machine;
+  {
+    std::lock_guard lock(mutex);
+    if (!idle.empty()) {
+      machine = std::move(idle.back());
+      idle.pop_back();
+    }
+  }
+  if (!machine)
+    return makeMachine(device, levelOf(kind));
+  machine->setOptLevel(levelOf(kind));
+  return machine;
+}
+
+void TargetMachines::give(std::unique_ptr<llvm::TargetMachine> machine) {
+  std::lock_guard lock(mutex);
+  idle.push_back(std::move(machine));
+}
+
+} // namespace plim::jit

@@ -1,0 +1,42 @@
+// TargetMachines: LLVM's description of a device as its code generators want it.
+//
+// To make one takes 0.7 ms, most of it for reading features that are the same for all modules of a compilation: as long as
+// half of the code of a small dispatch. So they go from one module to the next.
+//
+// Threads: any. A machine serves one module at a time.
+#pragma once
+
+#include "jit/ObjectEmitter.h"
+#include "support/Status.h"
+#include "targets/TargetDescription.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace plim::jit {
+
+class TargetMachines {
+public:
+  /// `device` is borrowed.
+  explicit TargetMachines(const targets::DeviceDescription &device);
+  ~TargetMachines();
+  TargetMachines(const TargetMachines &) = delete;
+  TargetMachines &operator=(const TargetMachines &) = delete;
+
+  /// For code of such a kind; the oracle's are for that kind alone. Unimplemented for a triple without a code generator.
+  StatusOr<std::unique_ptr<llvm::TargetMachine>> take(CodeKind kind);
+  /// For others to take.
+  void give(std::unique_ptr<llvm::TargetMachine> machine);
+
+private:
+  const targets::DeviceDescription &device;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> idle; // by `mutex`
+};
+
+} // namespace plim::jit
