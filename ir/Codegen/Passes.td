@@ -178,6 +178,25 @@ def PlimCollapseProducts : Pass<"plim-collapse-products", "::mlir::func::FuncOp"
     Statistic<"collapsed", "collapsed", "products with fewer loops">];
 }
 
+def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Make one loop of those that a reduction runs along together";
+  let description = [{
+    In a reduction that is no product (`Products.h`): loops of the reduction that all inputs have side by side become one,
+    which is longer and so fills vectors. Elements are taken in the same order. Ops that something could still be fused with, or
+    whose inputs others read too, keep their loops.
+
+    ```mlir
+    %r = linalg.reduce { arith.maximumf } ins(%x : tensor<64x512x7x7xf32>) outs(%e : tensor<64x512xf32>) dimensions = [2, 3]
+    // becomes
+    %r = linalg.generic ins(%x' : tensor<64x512x49xf32>) outs(%e : tensor<64x512xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::affine::AffineDialect"];
+  let statistics = [
+    Statistic<"collapsed", "collapsed", "reductions with fewer loops">];
+}
+
 def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
   let summary = "Make the panels of products with constants once";
   let description = [{

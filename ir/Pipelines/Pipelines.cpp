@@ -129,6 +129,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   if (!options.oracle) {
     manager.addNestedPass<func::FuncOp>(createPlimCollapseProducts());
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
+    if (options.devices.empty())
+      manager.addNestedPass<func::FuncOp>(createPlimCollapseReductions());
   }
   if (prepares) {
     PlimPackConstantsOptions pack;

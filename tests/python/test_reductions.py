@@ -104,3 +104,61 @@ def test_every_length(combiner, numerics):
                                                atol=length * np.finfo(dtype).eps * (combiner == "addf"))
                 else:
                     np.testing.assert_array_equal(have, want, err_msg=what)
+
+
+def some_axes(random):
+    """A case over any axes of up to five dimensions: known or not, with something before and behind that may be fused or not."""
+    rank = random.integers(2, 6)
+    shape = [int(random.choice([1, 2, 3, 5, 7, 8, 16, 17] if rank > 3 else [1, 2, 3, 9, 33, 64, 100])) for _ in range(rank)]
+    axes = sorted(int(axis) for axis in random.choice(rank, random.integers(1, rank + 1), replace=False))
+    kind = ["known", "unknown", "some"][random.integers(3)]
+    known = [kind == "known" or (kind == "some" and random.random() < 0.5) for _ in shape]
+    return shape, axes, known, bool(random.integers(2)), bool(random.integers(2))
+
+
+def source_of_axes(number, combiner, dtype, shape, axes, known, negates, squares):
+    is_float = np.dtype(dtype).kind == "f"
+    name = ("f" if is_float else "i") + str(8 * np.dtype(dtype).itemsize)
+    extents = [str(extent) if isKnown else "?" for extent, isKnown in zip(shape, known)]
+    kept = [i for i in range(len(shape)) if i not in axes]
+    kind = f"tensor<{''.join(extent + 'x' for extent in extents)}{name}>"
+    out = f"tensor<{''.join(extents[i] + 'x' for i in kept)}{name}>"
+    lines = [f"func.func @f{number}(%x: {kind}) -> {out} {{"]
+    sizes = []
+    for i in (i for i in kept if not known[i]):
+        lines += [f"%i{i} = arith.constant {i} : index", f"%d{i} = tensor.dim %x, %i{i} : {kind}"]
+        sizes.append(f"%d{i}")
+    value = "%x"
+    if negates:
+        lines.append(f"%y = arith.negf %x : {kind}" if is_float else f"%y = math.absi %x : {kind}")
+        value = "%y"
+    lines += [f"%c = arith.constant {literal(COMBINERS[combiner][0](dtype), name)} : {name}",
+              f"%e = tensor.empty({', '.join(sizes)}) : {out}",
+              f"%f = linalg.fill ins(%c : {name}) outs(%e : {out}) -> {out}",
+              f"%r = linalg.reduce {{ arith.{combiner} }} ins({value} : {kind}) outs(%f : {out}) dimensions = {axes}"]
+    result = "%r"
+    if squares:
+        lines.append(f"%s = arith.{'mulf' if is_float else 'muli'} %r, %r : {out}")
+        result = "%s"
+    return "\n".join(lines + [f"return {result} : {out}", "}"])
+
+
+@pytest.mark.parametrize("numerics", ["default", "strict"])
+@pytest.mark.parametrize("combiner", ["addf", "maximumf", "minnumf", "addi", "maxsi", "minui", "xori"])
+def test_any_axes(combiner, numerics):
+    random = np.random.default_rng([11, len(combiner), ord(combiner[-1])])
+    for dtype in [np.float32, np.float64] if combiner.endswith("f") else [np.int8, np.int32]:
+        cases = [some_axes(random) for _ in range(24)]
+        module = pl.loads("\n".join(source_of_axes(i, combiner, dtype, *case) for i, case in enumerate(cases)), numerics=numerics)
+        for i, case in enumerate(cases):
+            shape, axes, _, negates, squares = case
+            x = (random.standard_normal(shape) if np.dtype(dtype).kind == "f" else random.integers(-100, 100, shape)).astype(dtype)
+            y = x if not negates else -x if np.dtype(dtype).kind == "f" else np.abs(x)
+            wanted = COMBINERS[combiner][1](y, tuple(axes)).astype(dtype)
+            with np.errstate(over="ignore"):
+                wanted = wanted * wanted if squares else wanted
+            result = np.asarray(module[f"f{i}"](x))
+            if combiner == "addf":
+                np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-3 * (1 + np.abs(wanted).max()), err_msg=str(case))
+            else:
+                np.testing.assert_array_equal(result, wanted, err_msg=str(case))

@@ -1,0 +1,74 @@
+// RUN: plimsoll-opt %s -plim-collapse-reductions -split-input-file | FileCheck %s
+
+// The two loops of each plane are one; extents need not be known.
+// CHECK-LABEL: func.func @planes(
+//       CHECK: %[[A:.*]] = tensor.collapse_shape %arg0 {{\[}}[0], [1], [2, 3]] : tensor<?x512x?x7xf32> into tensor<?x512x?xf32>
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[A]] : tensor<?x512x?xf32>)
+func.func @planes(%a: tensor<?x512x?x7xf32>, %c: tensor<?x512xf32>) -> tensor<?x512xf32> {
+  %r = linalg.reduce { arith.maximumf } ins(%a : tensor<?x512x?x7xf32>) outs(%c : tensor<?x512xf32>) dimensions = [2, 3]
+  return %r : tensor<?x512xf32>
+}
+
+// -----
+
+// Of three loops the first one lies apart. Those around it follow in what lies between.
+// CHECK-LABEL: func.func @apart(
+//       CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "reduction"]} ins(%{{.*}} : tensor<8x64x3136xi32>)
+func.func @apart(%a: tensor<8x64x56x56xi32>, %c: tensor<64xi32>) -> tensor<64xi32> {
+  %r = linalg.reduce { arith.addi } ins(%a : tensor<8x64x56x56xi32>) outs(%c : tensor<64xi32>) dimensions = [0, 2, 3]
+  return %r : tensor<64xi32>
+}
+
+// -----
+
+// Two inputs that have the loops in the same order, and one that has them in another.
+#abc = affine_map<(a, b, c) -> (a, b, c)>
+#acb = affine_map<(a, b, c) -> (a, c, b)>
+#a = affine_map<(a, b, c) -> (a)>
+// CHECK-LABEL: func.func @weighted(
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<9x20xf32>, tensor<9x20xf32>)
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<9x4x5xf32>, tensor<9x5x4xf32>)
+func.func @weighted(%x: tensor<9x4x5xf32>, %w: tensor<9x4x5xf32>, %y: tensor<9x4x5xf32>,
+                    %v: tensor<9x5x4xf32>, %c: tensor<9xf32>) -> (tensor<9xf32>, tensor<9xf32>) {
+  %r = linalg.generic {indexing_maps = [#abc, #abc, #a], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<9x4x5xf32>, tensor<9x4x5xf32>) outs(%c : tensor<9xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %n = arith.addf %s, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<9xf32>
+  %t = linalg.generic {indexing_maps = [#abc, #acb, #a], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%y, %v : tensor<9x4x5xf32>, tensor<9x5x4xf32>) outs(%c : tensor<9xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %n = arith.addf %s, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<9xf32>
+  return %r, %t : tensor<9xf32>, tensor<9xf32>
+}
+
+// -----
+
+// Left alone: what reads its input too could be computed along with it; what asks for positions; loops that are not side by
+// side; what is for a device.
+// CHECK-LABEL: func.func @company(
+//   CHECK-NOT: collapse_shape
+//       CHECK: return
+#all = affine_map<(i, j, k) -> (i, j, k)>
+#row = affine_map<(i, j, k) -> (i)>
+func.func @company(%a: tensor<6x7x8xf32>, %b: tensor<6x7x8xf32>, %d: tensor<6x7x8xf32>, %e: tensor<6x7x8xf32>, %c: tensor<6xf32>,
+                   %i: tensor<6xindex>, %f: tensor<7xf32>)
+    -> (tensor<6xf32>, tensor<6xf32>, tensor<6xindex>, tensor<7xf32>, tensor<6xf32>) {
+  %r = linalg.reduce { arith.addf } ins(%a : tensor<6x7x8xf32>) outs(%c : tensor<6xf32>) dimensions = [1, 2]
+  %s = linalg.reduce { arith.maximumf } ins(%a : tensor<6x7x8xf32>) outs(%c : tensor<6xf32>) dimensions = [1, 2]
+  %t = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%b : tensor<6x7x8xf32>) outs(%i : tensor<6xindex>) {
+  ^bb0(%p: f32, %q: index):
+    %k = linalg.index 2 : index
+    %m = arith.addi %q, %k : index
+    linalg.yield %m : index
+  } -> tensor<6xindex>
+  %u = linalg.reduce { arith.addf } ins(%d : tensor<6x7x8xf32>) outs(%f : tensor<7xf32>) dimensions = [0, 2]
+  %v = linalg.reduce { arith.addf } ins(%e : tensor<6x7x8xf32>) outs(%c : tensor<6xf32>) dimensions = [1, 2] {plim.device = "npu"}
+  return %r, %s, %t, %u, %v : tensor<6xf32>, tensor<6xf32>, tensor<6xindex>, tensor<7xf32>, tensor<6xf32>
+}
