@@ -2,6 +2,7 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Destinations.h"
 #include "ir/Transforms/Products.h"
+#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -47,24 +48,31 @@ bool hasCompany(linalg::LinalgOp op) {
   });
 }
 
+bool isCollapsible(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() && op.getNumReductionLoops() > 1 && !op.hasIndexSemantics() &&
+         !op->hasAttr(deviceAttr) && llvm::none_of(op.getDpsInits(), constrainedAllocation) &&
+         !productOf(op) && !adjacentLoops(op).empty();
+}
+
 struct CollapseReductions : plim::ir::impl::PlimCollapseReductionsBase<CollapseReductions> {
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> reductions;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.hasPureTensorSemantics() && op.getNumReductionLoops() > 1 && !op.hasIndexSemantics() &&
-          !op->hasAttr(deviceAttr) && llvm::none_of(op.getDpsInits(), constrainedAllocation) &&
-          !productOf(op) && !hasCompany(op) && !adjacentLoops(op).empty())
+      if (isCollapsible(op))
         reductions.push_back(op);
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : reductions) {
       rewriter.setInsertionPoint(op);
-      if (!isa<linalg::GenericOp>(op)) {
-        FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
-        if (failed(generic))
-          continue;
-        op = cast<linalg::LinalgOp>(generic->getOperation());
-      }
+      FailureOr<linalg::GenericOp> generic =
+          isa<linalg::GenericOp>(op) ? FailureOr(cast<linalg::GenericOp>(op.getOperation()))
+                                     : linalg::generalizeNamedOp(rewriter, op);
+      if (failed(generic))
+        continue;
+      op = fuseProducers(rewriter, *generic, isCollapsible);
+      if (hasCompany(op))
+        continue;
+      rewriter.setInsertionPoint(op);
       FailureOr<linalg::CollapseResult> result =
           linalg::collapseOpIterationDims(op, adjacentLoops(op), rewriter);
       if (failed(result))

@@ -182,8 +182,9 @@ def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::Fun
   let summary = "Make one loop of those that a reduction runs along together";
   let description = [{
     In a reduction that is no product (`Products.h`): loops of the reduction that all inputs have side by side become one,
-    which is longer and so fills vectors. Elements are taken in the same order. Ops that something could still be fused with, or
-    whose inputs others read too, keep their loops.
+    which is longer and so fills vectors. Elements are taken in the same order. What computes elements for it
+    alone comes along. A reduction of what others read too, or of the results of another one, with which it could be computed,
+    keeps its loops.
 
     ```mlir
     %r = linalg.reduce { arith.maximumf } ins(%x : tensor<64x512x7x7xf32>) outs(%e : tensor<64x512xf32>) dimensions = [2, 3]
@@ -195,6 +196,26 @@ def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::Fun
                            "::mlir::affine::AffineDialect"];
   let statistics = [
     Statistic<"collapsed", "collapsed", "reductions with fewer loops">];
+}
+
+def PlimUnrollReductions : Pass<"plim-unroll-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Write out the terms of short reductions";
+  let description = [{
+    A reduction that is no product, of at most eight terms that lie side by side: of so few, vectors along them would hold
+    nothing but themselves. Its body is written out for each term, in order, so that vectors go along the results. What
+    computes elements for it alone comes along. A reduction of the results of another one, with which it is computed, keeps its
+    loop.
+
+    ```mlir
+    %r = linalg.reduce { arith.addf } ins(%x : tensor<1000x3xf32>) outs(%e : tensor<1000xf32>) dimensions = [1]
+    // becomes
+    %r = linalg.generic {indexing_maps = [(i) -> (i, 0), (i) -> (i, 1), (i) -> (i, 2), (i) -> (i)], iterator_types = ["parallel"]}
+        ins(%x, %x, %x) outs(%e : tensor<1000xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [
+    Statistic<"unrolled", "unrolled", "reductions without a loop">];
 }
 
 def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {

@@ -129,8 +129,10 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   if (!options.oracle) {
     manager.addNestedPass<func::FuncOp>(createPlimCollapseProducts());
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
-    if (options.devices.empty())
+    if (options.devices.empty()) {
       manager.addNestedPass<func::FuncOp>(createPlimCollapseReductions());
+      manager.addNestedPass<func::FuncOp>(createPlimUnrollReductions());
+    }
   }
   if (prepares) {
     PlimPackConstantsOptions pack;

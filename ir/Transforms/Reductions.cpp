@@ -1,7 +1,10 @@
 #include "ir/Transforms/Reductions.h"
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Destinations.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 
@@ -10,6 +13,33 @@ using namespace plim::ir;
 
 bool plim::ir::hasElementOfEach(linalg::LinalgOp op, OpOperand &init) {
   return op.getMatchingIndexingMap(&init).isPermutation();
+}
+
+linalg::GenericOp plim::ir::fuseProducers(RewriterBase &rewriter, linalg::GenericOp op,
+                                          llvm::function_ref<bool(linalg::GenericOp)> accepts) {
+  for (unsigned i = 0; i < op.getNumDpsInputs(); ++i) {
+    OpOperand &input = op->getOpOperand(i);
+    auto producer = input.get().getDefiningOp<linalg::GenericOp>();
+    if (!producer || !producer->hasOneUse() || producer->hasAttr(deviceAttr) ||
+        hasPinnedResult(producer) || !linalg::areElementwiseOpsFusable(&input))
+      continue;
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::ElementwiseOpFusionResult> result =
+        linalg::fuseElementwiseOps(rewriter, &input);
+    if (failed(result))
+      continue;
+    auto fused = cast<linalg::GenericOp>(result->fusedOp);
+    if (!accepts(fused)) {
+      rewriter.eraseOp(fused);
+      continue;
+    }
+    for (OpResult old : op->getResults())
+      rewriter.replaceAllUsesWith(old, result->replacements[old]);
+    rewriter.eraseOp(op);
+    rewriter.eraseOp(producer);
+    return fuseProducers(rewriter, fused, accepts);
+  }
+  return op;
 }
 
 bool plim::ir::mayReorderReduction(linalg::LinalgOp op) {

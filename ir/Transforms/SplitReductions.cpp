@@ -252,7 +252,10 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
       auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
       if (!generic)
         generic = *linalg::generalizeNamedOp(rewriter, op);
-      generic = fuseProducers(rewriter, generic);
+      // Those that plim-form-dispatches would compute along with it: reshapes would cut them off.
+      if (!productOf(generic))
+        generic = fuseProducers(
+            rewriter, generic, [&](linalg::GenericOp fused) { return splitOf(fused).has_value(); });
       // Widened elements cost more, for which there may be no chunk.
       if (std::optional<Split> how = splitOf(generic)) {
         split(rewriter, generic, *how);
@@ -274,35 +277,6 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
         return false;
     }
     return true;
-  }
-
-  /// Producers of the elements that plim-form-dispatches would compute along with the op: reshapes would cut them off.
-  linalg::GenericOp fuseProducers(IRRewriter &rewriter, linalg::GenericOp op) {
-    if (productOf(op))
-      return op;
-    for (unsigned i = 0; i < op.getNumDpsInputs(); ++i) {
-      OpOperand &input = op->getOpOperand(i);
-      auto producer = input.get().getDefiningOp<linalg::GenericOp>();
-      if (!producer || !producer->hasOneUse() || producer->hasAttr(deviceAttr) ||
-          hasPinnedResult(producer) || !linalg::areElementwiseOpsFusable(&input))
-        continue;
-      rewriter.setInsertionPoint(op);
-      FailureOr<linalg::ElementwiseOpFusionResult> result =
-          linalg::fuseElementwiseOps(rewriter, &input);
-      if (failed(result))
-        continue;
-      auto fused = cast<linalg::GenericOp>(result->fusedOp);
-      if (!splitOf(fused)) {
-        rewriter.eraseOp(fused);
-        continue;
-      }
-      for (OpResult old : op->getResults())
-        rewriter.replaceAllUsesWith(old, result->replacements[old]);
-      rewriter.eraseOp(op);
-      rewriter.eraseOp(producer);
-      return fuseProducers(rewriter, fused);
-    }
-    return op;
   }
 
   static void split(IRRewriter &rewriter, linalg::GenericOp op, const Split &split) {

@@ -1,0 +1,154 @@
+#include "ir/Codegen/Passes.h"
+#include "ir/Plim/Plim.h"
+#include "ir/Transforms/Destinations.h"
+#include "ir/Transforms/Products.h"
+#include "ir/Transforms/Reductions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMUNROLLREDUCTIONS
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// Terms up to which vectors of rows, which lie apart, are faster than what vectors along rows would hold; and operations that
+/// may be written out.
+constexpr int64_t mostTerms = 8, mostOperations = 64;
+
+/// The loop of a reduction of few terms, which lie side by side in its inputs; nothing for what is better left as it is.
+std::optional<unsigned> shortLoop(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1 ||
+      op.getNumParallelLoops() == 0 || op.hasIndexSemantics() || op->hasAttr(deviceAttr) ||
+      llvm::any_of(op.getDpsInits(), constrainedAllocation) || productOf(op))
+    return std::nullopt;
+  unsigned loop = 0;
+  while (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction)
+    ++loop;
+  const int64_t terms = op.getStaticLoopRanges()[loop];
+  if (ShapedType::isDynamic(terms) || terms < 2 || terms > mostTerms ||
+      terms * int64_t(op.getBlock()->getOperations().size()) > mostOperations)
+    return std::nullopt;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (hasElementOfEach(op, init))
+      return std::nullopt;
+  for (OpOperand &operand : op->getOpOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!map.isProjectedPermutation() ||
+        (map.isFunctionOfDim(loop) && !isContiguousAlong(map, loop)))
+      return std::nullopt;
+  }
+  return loop;
+}
+
+/// Are the elements those of another reduction, for this one alone? It is computed along with that, which without its loop it
+/// could not.
+bool readsReduction(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto producer = input.hasOneUse() ? input.getDefiningOp<linalg::LinalgOp>() : nullptr;
+    return producer && (producer.getNumReductionLoops() > 0 || readsReduction(producer));
+  });
+}
+
+/// The constant that all elements of a destination are, or null.
+arith::ConstantOp filledWith(Value init) {
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  return fill ? fill.getDpsInputs()[0].getDefiningOp<arith::ConstantOp>() : nullptr;
+}
+
+/// The map without a loop, at an iteration of it.
+AffineMap mapAt(AffineMap map, unsigned loop, int64_t iteration) {
+  MLIRContext *context = map.getContext();
+  SmallVector<AffineExpr> loops;
+  for (unsigned i = 0; i < map.getNumDims(); ++i)
+    loops.push_back(i == loop ? getAffineConstantExpr(iteration, context)
+                              : getAffineDimExpr(i - (i > loop), context));
+  return map.replaceDimsAndSymbols(loops, {}, map.getNumDims() - 1, 0);
+}
+
+void unroll(linalg::LinalgOp op, unsigned loop, IRRewriter &rewriter) {
+  const int64_t terms = op.getStaticLoopRanges()[loop];
+  SmallVector<Value> inputs, inits;
+  SmallVector<AffineMap> maps;
+  // Of the new op, by the input: one for each term, or one for all.
+  SmallVector<SmallVector<size_t>> argumentsOf;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(input);
+    SmallVector<size_t> &arguments = argumentsOf.emplace_back();
+    for (int64_t term = 0; term < (map.isFunctionOfDim(loop) ? terms : 1); ++term) {
+      const AffineMap mapOfTerm = mapAt(map, loop, term);
+      size_t number = 0; // of the one that reads it already
+      while (number < inputs.size() &&
+             (inputs[number] != input->get() || maps[number] != mapOfTerm))
+        ++number;
+      if (number == inputs.size()) {
+        inputs.push_back(input->get());
+        maps.push_back(mapOfTerm);
+      }
+      arguments.push_back(number);
+    }
+  }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    inits.push_back(filledWith(init.get())
+                        ? init.get().getDefiningOp<linalg::FillOp>().getDpsInits()[0]
+                        : init.get());
+    maps.push_back(mapAt(op.getMatchingIndexingMap(&init), loop, 0));
+  }
+  const SmallVector<utils::IteratorType> loops(op.getNumLoops() - 1, utils::IteratorType::parallel);
+  rewriter.setInsertionPoint(op);
+  auto body = [&](OpBuilder &builder, Location, ValueRange arguments) {
+    SmallVector<Value> accumulators;
+    for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
+      arith::ConstantOp constant = filledWith(init);
+      accumulators.push_back(constant ? builder.clone(*constant)->getResult(0)
+                                      : arguments[inputs.size() + i]);
+    }
+    for (int64_t term = 0; term < terms; ++term) {
+      IRMapping mapping;
+      for (auto [argument, ofTerms] : llvm::zip_equal(op.getRegionInputArgs(), argumentsOf))
+        mapping.map(argument, arguments[ofTerms[ofTerms.size() == 1 ? 0 : size_t(term)]]);
+      mapping.map(op.getRegionOutputArgs(), accumulators);
+      for (Operation &nested : op.getBlock()->without_terminator())
+        builder.clone(nested, mapping);
+      for (auto [accumulator, yielded] :
+           llvm::zip_equal(accumulators, op.getBlock()->getTerminator()->getOperands()))
+        accumulator = mapping.lookupOrDefault(yielded);
+    }
+    linalg::YieldOp::create(builder, op.getLoc(), accumulators);
+  };
+  auto unrolled = linalg::GenericOp::create(rewriter, op.getLoc(), op->getResultTypes(), inputs,
+                                            inits, maps, loops, body);
+  rewriter.replaceOp(op, unrolled);
+}
+
+struct UnrollReductions : plim::ir::impl::PlimUnrollReductionsBase<UnrollReductions> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> reductions;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (shortLoop(op) && !readsReduction(op))
+        reductions.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : reductions) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::GenericOp> generic =
+          isa<linalg::GenericOp>(op) ? FailureOr(cast<linalg::GenericOp>(op.getOperation()))
+                                     : linalg::generalizeNamedOp(rewriter, op);
+      if (failed(generic))
+        continue;
+      // They would be cut off.
+      linalg::LinalgOp whole = fuseProducers(
+          rewriter, *generic, [](linalg::GenericOp fused) { return shortLoop(fused).has_value(); });
+      unroll(whole, *shortLoop(whole), rewriter);
+      ++unrolled;
+    }
+  }
+};
+
+} // namespace
