@@ -19,15 +19,21 @@ using namespace plim::ir;
 
 namespace {
 
-/// Is there one column, beside rows that lie side by side in their operand and in the result? Without it they are columns.
-bool areRowsColumns(linalg::LinalgOp op, const Product &product) {
+/// Is there one column, which hides others? Rows that lie side by side in their operand and in the result are columns without it,
+/// and so are the lines of an image that is one pixel wide.
+bool hidesColumns(linalg::LinalgOp op, const Product &product) {
   const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (op.getStaticLoopRanges()[product.column] != 1 || result.getNumResults() < 2)
     return false;
   const unsigned loop =
       cast<AffineDimExpr>(result.getResult(result.getNumResults() - 2)).getPosition();
-  return llvm::is_contained(product.rowLoops, loop) &&
-         isContiguousAlong(op.getMatchingIndexingMap(&op->getOpOperand(product.rows)), loop);
+  OpOperand &rows = op->getOpOperand(product.rows), &panel = op->getOpOperand(product.panel);
+  if (llvm::is_contained(product.rowLoops, loop))
+    return isContiguousAlong(op.getMatchingIndexingMap(&rows), loop);
+  const AffineMap map = op.getMatchingIndexingMap(&panel);
+  return llvm::is_contained(product.columnLoops, loop) && map.getNumResults() > 1 &&
+         cast<RankedTensorType>(panel.get().getType()).getShape().back() == 1 &&
+         map.getResult(map.getNumResults() - 2).isFunctionOfDim(loop);
 }
 
 /// Loops of one iteration to drop: those of the reduction, but for one if all are, and that of a column that hides others.
@@ -37,7 +43,7 @@ SmallVector<unsigned> unitLoops(linalg::LinalgOp op, const Product &product) {
   llvm::erase_if(unit, [&](unsigned loop) { return sizes[loop] != 1; });
   if (unit.size() == product.depthLoops.size())
     unit.erase(unit.begin());
-  if (areRowsColumns(op, product))
+  if (hidesColumns(op, product))
     unit.push_back(product.column);
   return unit;
 }

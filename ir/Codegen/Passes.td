@@ -160,10 +160,10 @@ def PlimCollapseProducts : Pass<"plim-collapse-products", "::mlir::func::FuncOp"
   let summary = "Make one loop of those that a product runs along together";
   let description = [{
     In a reduction over two operands (`Products.h`) of whole tensors: loops of one iteration that only sum, such as those of
-    a window of one place, go, so does that of a single column beside rows that lie side by side, which are its columns then,
-    and loops that all operands have side by side become one. A pointwise convolution is a
-    product of all pixels then, and one batch of rows with a matrix that all share is a product of all of them. What reads the
-    result follows, as far as it can, so that it can still be fused; views remain between both shapes.
+    a window of one place, go, so does that of a single column where others are columns without it (rows that lie side by side,
+    lines of one pixel), and loops that all operands have side by side become one. A pointwise convolution is a product of
+    all pixels then, and one batch of rows with a matrix that all share is a product of all of them. What reads the result
+    follows, as far as it can, so that it can still be fused; views remain between both shapes.
 
     ```mlir
     %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x64x56x56xf32>, tensor<32x64x1x1xf32>) outs(%e) -> tensor<1x32x56x56xf32>

@@ -65,6 +65,9 @@ class Convolution:
             for letter in self.space:
                 self.sizes[letter] = rng.choice(SIZES["space"])
                 self.sizes[letter.upper()] = rng.choice(SIZES["window"])
+            isLine = len(self.space) > 1 and rng.random() < 0.1
+            if isLine:  # one pixel wide
+                self.sizes["w"] = self.sizes["W"] = 1
             if np.prod([float(size) for size in self.sizes.values()]) < MOST:
                 break
         # linalg.conv_2d and its like have neither.
@@ -72,6 +75,8 @@ class Convolution:
         self.strides = {letter: rng.choice(steps) for letter in self.space}
         self.dilations = {letter: rng.choice(steps) for letter in self.space}
         self.behind = {letter: rng.randrange(self.strides[letter]) for letter in self.space}
+        if isLine:
+            self.behind["w"] = 0
         self.isNamed = self.isQuantised or self.isUnsigned or self.pools or rng.random() < 0.5
         types = [("i8", "i8", "i32")] if self.isQuantised else [("i32", "i32", "i32")] if self.isUnsigned else ELEMENTS
         self.elements = Elements(rng, types)

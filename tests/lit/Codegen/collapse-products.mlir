@@ -133,3 +133,15 @@ func.func @one_column(%a: tensor<2x50x40xf32>, %b: tensor<2x50x1xf32>, %c: tenso
       -> tensor<2x40x1xf32>
   return %r, %s : tensor<2x40x1xf32>, tensor<2x40x1xf32>
 }
+
+// -----
+
+// Lines of one pixel are pixels of one line.
+// CHECK-LABEL: func.func @one_pixel(
+//       CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<2x4x60xf32>, tensor<8x4x3xf32>) outs(%{{.*}} : tensor<2x8x29xf32>)
+//       CHECK: tensor.expand_shape %{{.*}} : tensor<2x8x29xf32> into tensor<2x8x29x1xf32>
+func.func @one_pixel(%x: tensor<2x4x60x1xf32>, %w: tensor<8x4x3x1xf32>, %o: tensor<2x8x29x1xf32>) -> tensor<2x8x29x1xf32> {
+  %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>}
+      ins(%x, %w : tensor<2x4x60x1xf32>, tensor<8x4x3x1xf32>) outs(%o : tensor<2x8x29x1xf32>) -> tensor<2x8x29x1xf32>
+  return %r : tensor<2x8x29x1xf32>
+}
