@@ -201,8 +201,8 @@ def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::Fun
 def PlimUnrollReductions : Pass<"plim-unroll-reductions", "::mlir::func::FuncOp"> {
   let summary = "Write out the terms of short reductions";
   let description = [{
-    A reduction that is no product, of at most eight terms that lie side by side: of so few, vectors along them would hold
-    nothing but themselves. Its body is written out for each term, in order, so that vectors go along the results. What
+    A reduction that is no product, of at most eight terms that lie side by side and are less than a line of the caches: vectors
+    along so few are mostly empty. Its body is written out for each term, in order, so that vectors go along the results. What
     computes elements for it alone comes along. A reduction of the results of another one, with which it is computed, keeps its
     loop.
 

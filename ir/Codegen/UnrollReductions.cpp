@@ -1,3 +1,4 @@
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Destinations.h"
@@ -18,8 +19,8 @@ using namespace plim::ir;
 
 namespace {
 
-/// Terms up to which vectors of rows, which lie apart, are faster than what vectors along rows would hold; and operations that
-/// may be written out.
+/// Terms up to which vectors of results are faster than vectors along the terms, if those are less than a line of the caches;
+/// and operations that may be written out.
 constexpr int64_t mostTerms = 8, mostOperations = 64;
 
 /// The loop of a reduction of few terms, which lie side by side in its inputs; nothing for what is better left as it is.
@@ -31,8 +32,10 @@ std::optional<unsigned> shortLoop(linalg::LinalgOp op) {
   unsigned loop = 0;
   while (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction)
     ++loop;
-  const int64_t terms = op.getStaticLoopRanges()[loop];
+  const int64_t terms = op.getStaticLoopRanges()[loop],
+                bytes = elementBytes(getElementTypeOrSelf(op.getDpsInits()[0]));
   if (ShapedType::isDynamic(terms) || terms < 2 || terms > mostTerms ||
+      terms * bytes >= cacheLineBytes ||
       terms * int64_t(op.getBlock()->getOperations().size()) > mostOperations)
     return std::nullopt;
   for (OpOperand &init : op.getDpsInitsMutable())

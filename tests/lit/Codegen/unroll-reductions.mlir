@@ -67,18 +67,19 @@ func.func @product(%a: tensor<8x8xf32>, %b: tensor<8x4xf32>, %m: tensor<8x4xf32>
 
 // -----
 
-// Left alone: nine terms, or an unknown number; terms that lie apart; what has no rows; products; what is for a device.
+// Left alone: nine terms, eight of f64, or an unknown number; terms that lie apart; what has no rows; products; what is for a device.
 // CHECK-LABEL: func.func @others(
-// CHECK-COUNT-5: linalg.reduce
+// CHECK-COUNT-6: linalg.reduce
 //       CHECK: linalg.matmul
 func.func @others(%a: tensor<6x9xf32>, %b: tensor<6x?xf32>, %d: tensor<3x6xf32>, %e: tensor<3xf32>, %x: tensor<6x3xf32>,
-                  %c: tensor<6xf32>, %z: tensor<f32>, %m: tensor<6x6xf32>)
-    -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<6xf32>, tensor<6x6xf32>) {
+                  %c: tensor<6xf32>, %z: tensor<f32>, %m: tensor<6x6xf32>, %g: tensor<6x8xf64>, %h: tensor<6xf64>)
+    -> (tensor<6xf64>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<6xf32>, tensor<6x6xf32>) {
+  %o = linalg.reduce { arith.addf } ins(%g : tensor<6x8xf64>) outs(%h : tensor<6xf64>) dimensions = [1]
   %p = linalg.reduce { arith.addf } ins(%a : tensor<6x9xf32>) outs(%c : tensor<6xf32>) dimensions = [1]
   %q = linalg.reduce { arith.addf } ins(%b : tensor<6x?xf32>) outs(%c : tensor<6xf32>) dimensions = [1]
   %r = linalg.reduce { arith.addf } ins(%d : tensor<3x6xf32>) outs(%c : tensor<6xf32>) dimensions = [0]
   %s = linalg.reduce { arith.addf } ins(%e : tensor<3xf32>) outs(%z : tensor<f32>) dimensions = [0]
   %t = linalg.reduce { arith.addf } ins(%x : tensor<6x3xf32>) outs(%c : tensor<6xf32>) dimensions = [1] {plim.device = "npu"}
   %u = linalg.matmul ins(%x, %d : tensor<6x3xf32>, tensor<3x6xf32>) outs(%m : tensor<6x6xf32>) -> tensor<6x6xf32>
-  return %p, %q, %r, %s, %t, %u : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<6xf32>, tensor<6x6xf32>
+  return %o, %p, %q, %r, %s, %t, %u : tensor<6xf64>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<6xf32>, tensor<6x6xf32>
 }
