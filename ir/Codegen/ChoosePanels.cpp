@@ -33,7 +33,8 @@ constexpr int64_t depthInPlace = 4 * panelDepth;
 constexpr int64_t sweepDepth = 8;
 /// Rows that must use a panel for its copy to pay, where it is read in order anyway.
 constexpr int64_t rowsWorthACopy = 48;
-/// The same where it would be read across its rows.
+/// The same where it would be read across its rows. Windows that move by strides are worth it for any: there is no other way to
+/// fill vectors.
 constexpr int64_t rowsWorthATransposition = 4;
 /// The same where it is a window that moves along contiguous columns: convolutions of images stored by channels.
 constexpr int64_t rowsWorthAWindow = 16;
@@ -265,7 +266,8 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
     if (unpackingOf(panel.get()))
       return decide(true, "made at the link");
     if (!isContiguousAlong(map, product.column))
-      return decide(rows >= rowsWorthATransposition, "its columns lie apart");
+      return decide(!map.isProjectedPermutation() || rows >= rowsWorthATransposition,
+                    "its columns lie apart");
     if (!map.isProjectedPermutation())
       return decide(rows >= rowsWorthAWindow, "it is read through windows");
     if (rows < rowsWorthACopy)

@@ -352,12 +352,15 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       if (roles.columns.empty())
         left = std::max(
             left, std::min<int64_t>(leastWholeRows, llvm::divideCeil(points, host.cores)) / rows);
-      // Each workgroup copies the panels of its columns.
-      else
+      // Each workgroup copies the panels of its columns: windows for no less than the rows of a register tile.
+      else {
+        const int64_t share = llvm::divideCeil(pointsOf(roles.rows), host.cores);
         left = std::max(left,
-                        std::min<int64_t>(roles.readsWindows ? rowsWorthWindows : rowsWorthPanels,
-                                          llvm::divideCeil(pointsOf(roles.rows), host.cores)) /
+                        (roles.readsWindows
+                             ? std::min(rowsWorthWindows, std::max(share, tileRowsOf(host).first))
+                             : std::min(rowsWorthPanels, share)) /
                             rows);
+      }
       tiles[loop] = std::min(most, left);
       // Register tiles run along the innermost rows.
       if (tiles[loop] > 1)
