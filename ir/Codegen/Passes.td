@@ -202,7 +202,8 @@ def PlimUnrollReductions : Pass<"plim-unroll-reductions", "::mlir::func::FuncOp"
   let summary = "Write out the terms of short reductions";
   let description = [{
     A reduction that is no product, of at most eight terms that lie side by side and are less than a line of the caches: vectors
-    along so few are mostly empty. Its body is written out for each term, in order, so that vectors go along the results. What
+    along so few are mostly empty. Its body is written out for each term, in order, so that vectors go along the results. Sums that
+    are rounded have at most three terms, unless `strict`: the order of more is that of sums whose number of terms is not known. What
     computes elements for it alone comes along. A reduction of the results of another one, with which it is computed, keeps its
     loop.
 
@@ -214,6 +215,8 @@ def PlimUnrollReductions : Pass<"plim-unroll-reductions", "::mlir::func::FuncOp"
     ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Every operation rounds as the source says, in its order">];
   let statistics = [
     Statistic<"unrolled", "unrolled", "reductions without a loop">];
 }

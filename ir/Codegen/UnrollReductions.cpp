@@ -22,9 +22,21 @@ namespace {
 /// Terms up to which vectors of results are faster than vectors along the terms, if those are less than a line of the caches;
 /// and operations that may be written out.
 constexpr int64_t mostTerms = 8, mostOperations = 64;
+/// The same of sums that are rounded: of more, the order does not depend on whether their number is known (numerics.md).
+constexpr int64_t mostRoundedTerms = 3;
+
+/// Are there results whose terms may be taken in another order, and are rounded otherwise then?
+bool roundsByOrder(linalg::LinalgOp op) {
+  return mayReorderReduction(op) &&
+         llvm::any_of(op.getBlock()->getTerminator()->getOperands(), [](Value yielded) {
+           return !getElementTypeOrSelf(yielded).isIntOrIndex() &&
+                  !isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+                                   arith::MinNumFOp>(yielded.getDefiningOp());
+         });
+}
 
 /// The loop of a reduction of few terms, which lie side by side in its inputs; nothing for what is better left as it is.
-std::optional<unsigned> shortLoop(linalg::LinalgOp op) {
+std::optional<unsigned> shortLoop(linalg::LinalgOp op, bool strict) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1 ||
       op.getNumParallelLoops() == 0 || op.hasIndexSemantics() || op->hasAttr(deviceAttr) ||
       llvm::any_of(op.getDpsInits(), constrainedAllocation) || productOf(op))
@@ -35,6 +47,7 @@ std::optional<unsigned> shortLoop(linalg::LinalgOp op) {
   const int64_t terms = op.getStaticLoopRanges()[loop],
                 bytes = elementBytes(getElementTypeOrSelf(op.getDpsInits()[0]));
   if (ShapedType::isDynamic(terms) || terms < 2 || terms > mostTerms ||
+      (terms > mostRoundedTerms && !strict && roundsByOrder(op)) ||
       terms * bytes >= cacheLineBytes ||
       terms * int64_t(op.getBlock()->getOperations().size()) > mostOperations)
     return std::nullopt;
@@ -131,10 +144,12 @@ void unroll(linalg::LinalgOp op, unsigned loop, IRRewriter &rewriter) {
 }
 
 struct UnrollReductions : plim::ir::impl::PlimUnrollReductionsBase<UnrollReductions> {
+  using PlimUnrollReductionsBase::PlimUnrollReductionsBase;
+
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> reductions;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (shortLoop(op) && !readsReduction(op))
+      if (shortLoop(op, strict) && !readsReduction(op))
         reductions.push_back(op);
     });
     IRRewriter rewriter(&getContext());
@@ -146,9 +161,10 @@ struct UnrollReductions : plim::ir::impl::PlimUnrollReductionsBase<UnrollReducti
       if (failed(generic))
         continue;
       // They would be cut off.
-      linalg::LinalgOp whole = fuseProducers(
-          rewriter, *generic, [](linalg::GenericOp fused) { return shortLoop(fused).has_value(); });
-      unroll(whole, *shortLoop(whole), rewriter);
+      linalg::LinalgOp whole = fuseProducers(rewriter, *generic, [&](linalg::GenericOp fused) {
+        return shortLoop(fused, strict).has_value();
+      });
+      unroll(whole, *shortLoop(whole, strict), rewriter);
       ++unrolled;
     }
   }

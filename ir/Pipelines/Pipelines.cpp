@@ -131,7 +131,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
     if (options.devices.empty()) {
       manager.addNestedPass<func::FuncOp>(createPlimCollapseReductions());
-      manager.addNestedPass<func::FuncOp>(createPlimUnrollReductions());
+      PlimUnrollReductionsOptions unroll;
+      unroll.strict = options.strict;
+      manager.addNestedPass<func::FuncOp>(createPlimUnrollReductions(unroll));
     }
   }
   if (prepares) {
