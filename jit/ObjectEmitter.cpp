@@ -207,13 +207,13 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes =
-      kind == CodeKind::Once || kind == CodeKind::Host || (kind == CodeKind::Kernel && isVectorized(*module))
-          ? makeVectorPipeline()
-      : kind == CodeKind::Kernel
-          ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      : kind == CodeKind::Host ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)
-                               : builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+  llvm::ModulePassManager passes;
+  if (kind == CodeKind::Plain)
+    passes = builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+  else if (kind == CodeKind::Kernel && !isVectorized(*module))
+    passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  else
+    passes = makeShortPipeline();
   passes.run(*module, modules);
   return okStatus();
 }

@@ -1,5 +1,6 @@
 #include "jit/TargetMachines.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -50,17 +51,23 @@ TargetMachines::TargetMachines(const targets::DeviceDescription &device) : devic
 TargetMachines::~TargetMachines() = default;
 
 StatusOr<std::unique_ptr<llvm::TargetMachine>> TargetMachines::take(CodeKind kind) {
+  const llvm::CodeGenOptLevel level = levelOf(kind);
   std::unique_ptr<llvm::TargetMachine> machine;
   {
     std::lock_guard lock(mutex);
-    if (!idle.empty()) {
-      machine = std::move(idle.back());
-      idle.pop_back();
+    // LLVM sets more than the level for code that is not optimised.
+    auto found = llvm::find_if(idle, [&](const std::unique_ptr<llvm::TargetMachine> &each) {
+      return (each->getOptLevel() == llvm::CodeGenOptLevel::None) ==
+             (level == llvm::CodeGenOptLevel::None);
+    });
+    if (found != idle.end()) {
+      machine = std::move(*found);
+      idle.erase(found);
     }
   }
   if (!machine)
-    return makeMachine(device, levelOf(kind));
-  machine->setOptLevel(levelOf(kind));
+    return makeMachine(device, level);
+  machine->setOptLevel(level);
   return machine;
 }
 

@@ -28,7 +28,7 @@ public:
   TargetMachines(const TargetMachines &) = delete;
   TargetMachines &operator=(const TargetMachines &) = delete;
 
-  /// For code of such a kind; the oracle's are for that kind alone. Unimplemented for a triple without a code generator.
+  /// For code of such a kind. Those of the oracle serve nothing else. Unimplemented for a triple without a code generator.
   StatusOr<std::unique_ptr<llvm::TargetMachine>> take(CodeKind kind);
   /// For others to take.
   void give(std::unique_ptr<llvm::TargetMachine> machine);

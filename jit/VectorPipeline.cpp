@@ -88,7 +88,7 @@ bool isVectorized(const llvm::Module &module) {
   return !hasCopies || (hasVectors && module.getInstructionCount() > fewInstructions);
 }
 
-llvm::ModulePassManager makeVectorPipeline() {
+llvm::ModulePassManager makeShortPipeline() {
   llvm::FunctionPassManager passes;
   passes.addPass(NumericExtremes());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));

@@ -1,4 +1,4 @@
-// VectorPipeline: LLVM's passes for code that computes with vectors already.
+// VectorPipeline: LLVM's passes for code that computes with vectors already, and for what is not worth more.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
@@ -11,7 +11,8 @@ namespace plim::jit {
 bool isVectorized(const llvm::Module &module);
 
 /// What is left to do for such a module: redundant loads and computations, invariants of loops, simpler instructions. Takes a
-/// quarter of the time of LLVM's -O3 pipeline, and makes code as fast of it.
-llvm::ModulePassManager makeVectorPipeline();
+/// quarter of the time of LLVM's -O3 pipeline, and makes code as fast of it. Host code, which calls dispatches, and what runs once
+/// have it too.
+llvm::ModulePassManager makeShortPipeline();
 
 } // namespace plim::jit

@@ -103,8 +103,8 @@ struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProdu
     SmallVector<linalg::LinalgOp> products;
     function.walk([&](linalg::LinalgOp op) {
       if (op.hasPureTensorSemantics() && !op->hasAttr(deviceAttr) &&
-          llvm::none_of(op.getDpsInits(), constrainedAllocation) &&
-          !llvm::is_contained(op.getStaticLoopRanges(), 0) && productOf(op)) // 0 times unknown is 0
+          llvm::none_of(op.getDpsInits(), constrainedAllocation) && mayCollapseLoops(op) &&
+          productOf(op))
         products.push_back(op);
     });
     bool changes = false;

@@ -51,7 +51,7 @@ bool hasCompany(linalg::LinalgOp op) {
 bool isCollapsible(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() && op.getNumReductionLoops() > 1 && !op.hasIndexSemantics() &&
          !op->hasAttr(deviceAttr) && llvm::none_of(op.getDpsInits(), constrainedAllocation) &&
-         !productOf(op) && !adjacentLoops(op).empty();
+         mayCollapseLoops(op) && !productOf(op) && !adjacentLoops(op).empty();
 }
 
 struct CollapseReductions : plim::ir::impl::PlimCollapseReductionsBase<CollapseReductions> {

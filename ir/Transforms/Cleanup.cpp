@@ -58,6 +58,8 @@ SmallVector<std::string> unsoundNames(Extents extents = Extents::Checked) {
 
 /// The sets of canonicalisation patterns of a context.
 struct CanonicalizationPatterns : DialectInterface::Base<CanonicalizationPatterns> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalizationPatterns)
+
   explicit CanonicalizationPatterns(Dialect *dialect) : Base(dialect) {}
 
   FrozenRewritePatternSet get(Extents extents) {

@@ -32,6 +32,21 @@ bool plim::ir::isContiguousAlong(AffineMap map, unsigned loop) {
                        [&](AffineExpr index) { return index.isFunctionOfDim(loop); });
 }
 
+bool plim::ir::mayCollapseLoops(linalg::LinalgOp op) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (llvm::is_contained(sizes, 0)) // 0 times unknown is 0
+    return false;
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    const AffineMap map = op.getMatchingIndexingMap(&operand);
+    return llvm::all_of(llvm::zip_equal(map.getResults(), op.getShape(&operand)), [&](auto pair) {
+      auto [index, extent] = pair;
+      auto loop = dyn_cast<AffineDimExpr>(index);
+      return !loop ||
+             ShapedType::isDynamic(extent) == ShapedType::isDynamic(sizes[loop.getPosition()]);
+    });
+  });
+}
+
 /// Is `property` true of the factor of a loop in an index?
 static bool anyFactor(AffineMap map, llvm::function_ref<bool(std::optional<int64_t>)> property) {
   for (AffineExpr index : map.getResults())

@@ -21,6 +21,10 @@ bool hasTileableIndices(mlir::AffineMap map);
 /// Do neighbouring iterations of `loop` access neighbouring elements, in the innermost dimension, and none further away?
 bool isContiguousAlong(mlir::AffineMap map, unsigned loop);
 
+/// May loops of the op become one? Not if there are none of them, or if an extent is known from one operand and not from another: the
+/// types of what is collapsed would not agree.
+bool mayCollapseLoops(mlir::linalg::LinalgOp op);
+
 /// A reduction over two operands of which one, the panel, has the columns of the result and the other one does not. In a
 /// product of matrices the panel is the right-hand side; in a convolution it is the filter where channels are innermost
 /// and the image where they are not.

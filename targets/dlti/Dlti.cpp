@@ -232,6 +232,8 @@ namespace {
 
 /// Targets that were read, by the attribute. Attributes live as long as their context does.
 struct TargetCache : mlir::DialectInterface::Base<TargetCache> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TargetCache)
+
   explicit TargetCache(mlir::Dialect *dialect) : Base(dialect) {}
 
   std::mutex mutex;
@@ -246,18 +248,21 @@ std::shared_ptr<const TargetDescription> targetOf(mlir::ModuleOp module) {
     module.emitError() << "the module has no '" << targetAttrName << "' attribute";
     return nullptr;
   }
-  auto read = [&]() -> std::shared_ptr<const TargetDescription> {
-    auto target = fromDlti(spec, [&] { return module.emitError(); });
-    return failed(target) ? nullptr : std::make_shared<TargetDescription>(std::move(*target));
-  };
   auto *dialect = module.getContext()->getLoadedDialect<mlir::DLTIDialect>();
   auto *cache = dialect ? dialect->getRegisteredInterface<TargetCache>() : nullptr;
-  if (!cache)
-    return read();
-  std::lock_guard lock(cache->mutex);
-  std::shared_ptr<const TargetDescription> &target = cache->targets[spec];
-  if (!target)
-    target = read();
+  if (cache) {
+    std::lock_guard lock(cache->mutex);
+    if (auto known = cache->targets.find(spec); known != cache->targets.end())
+      return known->second;
+  }
+  mlir::FailureOr<TargetDescription> read = fromDlti(spec, [&] { return module.emitError(); });
+  if (failed(read))
+    return nullptr;
+  auto target = std::make_shared<const TargetDescription>(std::move(*read));
+  if (cache) {
+    std::lock_guard lock(cache->mutex);
+    cache->targets.try_emplace(spec, target);
+  }
   return target;
 }
 

@@ -145,3 +145,14 @@ func.func @one_pixel(%x: tensor<2x4x60x1xf32>, %w: tensor<8x4x3x1xf32>, %o: tens
       ins(%x, %w : tensor<2x4x60x1xf32>, tensor<8x4x3x1xf32>) outs(%o : tensor<2x8x29x1xf32>) -> tensor<2x8x29x1xf32>
   return %r : tensor<2x8x29x1xf32>
 }
+
+// -----
+
+// The filters are known from the result alone: types of collapsed operands would not agree.
+// CHECK-LABEL: func.func @mixed(
+//       CHECK: linalg.conv_2d_nhwc_fhwc
+func.func @mixed(%x: tensor<2x9x7x5xf32>, %w: tensor<?x1x1x5xf32>, %o: tensor<2x9x7x3xf32>) -> tensor<2x9x7x3xf32> {
+  %r = linalg.conv_2d_nhwc_fhwc ins(%x, %w : tensor<2x9x7x5xf32>, tensor<?x1x1x5xf32>)
+                                outs(%o : tensor<2x9x7x3xf32>) -> tensor<2x9x7x3xf32>
+  return %r : tensor<2x9x7x3xf32>
+}

@@ -72,3 +72,21 @@ func.func @company(%a: tensor<6x7x8xf32>, %b: tensor<6x7x8xf32>, %d: tensor<6x7x
   %v = linalg.reduce { arith.addf } ins(%e : tensor<6x7x8xf32>) outs(%c : tensor<6xf32>) dimensions = [1, 2] {plim.device = "npu"}
   return %r, %s, %t, %u, %v : tensor<6xf32>, tensor<6xf32>, tensor<6xindex>, tensor<7xf32>, tensor<6xf32>
 }
+
+// -----
+
+// Nothing times an unknown number is nothing, which the types would say, and the buffers not.
+// CHECK-LABEL: func.func @nothing(
+//   CHECK-NOT: collapse_shape
+//       CHECK: return
+#ijk = affine_map<(i, j, k) -> (i, j, k)>
+#only = affine_map<(i, j, k) -> (i)>
+func.func @nothing(%x: tensor<0x0x?xi32>, %o: tensor<?xi32>) -> tensor<?xi32> {
+  %r = linalg.generic {indexing_maps = [#ijk, #only], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%x : tensor<0x0x?xi32>) outs(%o : tensor<?xi32>) {
+  ^bb0(%a: i32, %s: i32):
+    %t = arith.addi %s, %a : i32
+    linalg.yield %t : i32
+  } -> tensor<?xi32>
+  return %r : tensor<?xi32>
+}
