@@ -1,7 +1,7 @@
 // TargetMachines: LLVM's description of a device as its code generators want it.
 //
-// To make one takes 0.7 ms, most of it for reading features that are the same for all modules of a compilation: as long as
-// half of the code of a small dispatch. So they go from one module to the next.
+// Making one reads the features of the device, which are the same for all modules of a compilation. So they go from one module to
+// the next.
 //
 // Threads: any. A machine serves one module at a time.
 #pragma once

@@ -243,6 +243,9 @@ std::vector<Case> allCases() {
   add("dilated", "3x3d2_256to256_28", square(256, 256, 28, 3, 1, 2), both);
   add("line", "3_80to512_1500", {.channels = 80, .filters = 512, .w = {1500, 3}},
       {{"nwc", "wcf", "nwf"}, {"ncw", "fcw", "nfw"}});
+  // An image one pixel wide, and a single filter that moves by strides.
+  add("line", "3x1_128to8_56", {.channels = 128, .filters = 8, .h = {54, 3}, .w = {1, 1}}, both);
+  add("line", "2x2s2_128to1_28", square(128, 1, 28, 2, 2), both);
   add("volume", "3x3x3_16to32_16",
       {.channels = 16, .filters = 32, .d = {16, 3}, .h = {16, 3}, .w = {16, 3}},
       {{"ndhwc", "dhwcf", "ndhwf"}, {"ncdhw", "fcdhw", "nfdhw"}});

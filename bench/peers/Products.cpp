@@ -161,8 +161,13 @@ std::vector<Case> allCases() {
                                                                       {17, 1000, 333},
                                                                       {333, 333, 17},
                                                                       {127, 131, 137},
-                                                                      {13, 4099, 101}})
+                                                                      {13, 4099, 101},
+                                                                      {200, 2, 200},
+                                                                      {200, 3, 200},
+                                                                      {7, 3, 5000}})
     add("skinny", {.m = m, .n = n, .k = k});
+  add("skinny", {.m = 64, .n = 1, .k = 1000, .transposeA = true});
+  add("skinny", {.m = 4096, .n = 1, .k = 16, .transposeA = true});
   for (auto [m, n, k] : std::initializer_list<std::array<int64_t, 3>>{{4096, 512, 512},
                                                                       {512, 4096, 512},
                                                                       {512, 512, 4096},

@@ -111,6 +111,22 @@ def so_far(x):
     return x.cumsum(axis=1)
 
 
+def lengths(x):
+    return np.sqrt((x * x).sum(axis=1))
+
+
+def ranges(x):
+    return x.max(axis=1) - x.min(axis=1)
+
+
+def planes(x):
+    return x.max(axis=(2, 3))
+
+
+def narrow(x, y):
+    return x @ y
+
+
 def dot(x, y):
     return (x * y).sum()
 
@@ -203,9 +219,12 @@ def reductions(random, first):
     for function, shape in ((total, (16,)), (total, (1 << 20,)), (total, (1 << 24,)), (dot, (1 << 24,)),
                             (columns, (2000, 2000)), (columns, (4096, 4096)), (columns, (20_000, 500)),
                             (columns, (1 << 20, 8)), (columns, (1 << 20, 64)), (largest, (2000, 2000)), (largest, (20_000, 500)),
-                            (spread, (2000, 2000)), (place, (1000, 1000)), (place, (4096, 4096)), (so_far, (1000, 1000))):
+                            (lengths, (100_000, 3)), (ranges, (100_000, 3)), (softmax, (100_000, 3)), (planes, (64, 512, 7, 7)),
+                            (columns, (5000, 3)), (narrow, (200, 200)), (spread, (2000, 2000)), (place, (1000, 1000)), (place, (4096, 4096)), (so_far, (1000, 1000))):
         arrays = [random.standard_normal(shape).astype(np.float32)
                   for _ in range(2 if function is dot else 1)]
+        if function is narrow:  # by three columns
+            arrays.append(random.standard_normal((shape[1], 3)).astype(np.float32))
         for threads in (1, 0) if arrays[0].size > 1000 else (1,):
             engine = pl.Engine(threads=threads)
             compiled = pl.jit(function, engine=engine)

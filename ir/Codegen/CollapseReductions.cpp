@@ -63,14 +63,8 @@ struct CollapseReductions : plim::ir::impl::PlimCollapseReductionsBase<CollapseR
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : reductions) {
-      rewriter.setInsertionPoint(op);
-      FailureOr<linalg::GenericOp> generic =
-          isa<linalg::GenericOp>(op) ? FailureOr(cast<linalg::GenericOp>(op.getOperation()))
-                                     : linalg::generalizeNamedOp(rewriter, op);
-      if (failed(generic))
-        continue;
-      op = fuseProducers(rewriter, *generic, isCollapsible);
-      if (hasCompany(op))
+      op = fuseProducers(rewriter, op, isCollapsible);
+      if (!op || hasCompany(op))
         continue;
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::CollapseResult> result =

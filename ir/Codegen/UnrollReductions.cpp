@@ -154,17 +154,13 @@ struct UnrollReductions : plim::ir::impl::PlimUnrollReductionsBase<UnrollReducti
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : reductions) {
-      rewriter.setInsertionPoint(op);
-      FailureOr<linalg::GenericOp> generic =
-          isa<linalg::GenericOp>(op) ? FailureOr(cast<linalg::GenericOp>(op.getOperation()))
-                                     : linalg::generalizeNamedOp(rewriter, op);
-      if (failed(generic))
-        continue;
-      // They would be cut off.
-      linalg::LinalgOp whole = fuseProducers(rewriter, *generic, [&](linalg::GenericOp fused) {
+      // Producers would be cut off.
+      op = fuseProducers(rewriter, op, [&](linalg::GenericOp fused) {
         return shortLoop(fused, strict).has_value();
       });
-      unroll(whole, *shortLoop(whole, strict), rewriter);
+      if (!op)
+        continue;
+      unroll(op, *shortLoop(op, strict), rewriter);
       ++unrolled;
     }
   }

@@ -15,8 +15,16 @@ bool plim::ir::hasElementOfEach(linalg::LinalgOp op, OpOperand &init) {
   return op.getMatchingIndexingMap(&init).isPermutation();
 }
 
-linalg::GenericOp plim::ir::fuseProducers(RewriterBase &rewriter, linalg::GenericOp op,
+linalg::GenericOp plim::ir::fuseProducers(RewriterBase &rewriter, linalg::LinalgOp named,
                                           llvm::function_ref<bool(linalg::GenericOp)> accepts) {
+  auto op = dyn_cast<linalg::GenericOp>(named.getOperation());
+  if (!op) {
+    rewriter.setInsertionPoint(named);
+    FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, named);
+    if (failed(generic))
+      return {};
+    op = *generic;
+  }
   for (unsigned i = 0; i < op.getNumDpsInputs(); ++i) {
     OpOperand &input = op->getOpOperand(i);
     auto producer = input.get().getDefiningOp<linalg::GenericOp>();

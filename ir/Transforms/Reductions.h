@@ -15,9 +15,10 @@ bool hasElementOfEach(mlir::linalg::LinalgOp op, mlir::OpOperand &init);
 /// order. Results that have an element for each iteration do not matter.
 bool mayReorderReduction(mlir::linalg::LinalgOp op);
 
-/// Takes the ops into a reduction that compute elements of its inputs for it alone, as long as `accepts` holds of what that makes.
-/// Returns the op that is there then, in whose place `op` is gone if it is another one.
-mlir::linalg::GenericOp fuseProducers(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
+/// Makes a reduction a linalg.generic, and takes the ops into it that compute elements of its inputs for it alone, as long as
+/// `accepts` holds of what that makes. Returns the op that is there then, in whose place `op` is gone if it is another one; null, and
+/// nothing has changed, if upstream has no generic form of it.
+mlir::linalg::GenericOp fuseProducers(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
                                       llvm::function_ref<bool(mlir::linalg::GenericOp)> accepts);
 
 /// The value that leaves each element as it is, bit for bit; null where the combiner has none.

@@ -248,14 +248,13 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
       rewriter.setInsertionPoint(op);
       if (unsigned count = 0; linalg::LinalgOp wide = widenAccumulators(op, count))
         op = wide;
-      rewriter.setInsertionPoint(op);
-      auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      const bool isProduct = productOf(op).has_value();
+      // Producers that plim-form-dispatches would compute along with it: reshapes would cut them off. Those of products stay.
+      linalg::GenericOp generic = fuseProducers(rewriter, op, [&](linalg::GenericOp fused) {
+        return !isProduct && splitOf(fused).has_value();
+      });
       if (!generic)
-        generic = *linalg::generalizeNamedOp(rewriter, op);
-      // Those that plim-form-dispatches would compute along with it: reshapes would cut them off.
-      if (!productOf(generic))
-        generic = fuseProducers(
-            rewriter, generic, [&](linalg::GenericOp fused) { return splitOf(fused).has_value(); });
+        continue;
       // Widened elements cost more, for which there may be no chunk.
       if (std::optional<Split> how = splitOf(generic)) {
         split(rewriter, generic, *how);

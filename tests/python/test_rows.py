@@ -106,7 +106,7 @@ def test_extents_do_not_matter(element):
         first = [np.asarray(each) for each in known(x)]
         for function in unknown:
             for mine, other in zip(first, function(x), strict=True):
-                # Rows of one to three elements are plain loops where their length is known.
+                # Rows of one to three elements are summed in their order where their length is known.
                 bits = tolerance if 0 < length < 4 else 0
                 np.testing.assert_allclose(mine, np.asarray(other), rtol=bits, err_msg=f"{length}")
         want = np.sqrt(np.abs(x.astype(np.float64) * np.arange(1, length + 1)))

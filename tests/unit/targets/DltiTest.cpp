@@ -75,6 +75,35 @@ TEST_F(DltiTest, AttachReplaces) {
   EXPECT_EQ(*back, other);
 }
 
+TEST_F(DltiTest, CacheKnowsTargetsByTheirContents) {
+  mlir::DialectRegistry registry;
+  registerTargetCache(registry);
+  context.appendDialectRegistry(registry);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  attachTarget(*module, sampleTarget());
+  std::shared_ptr<const TargetDescription> first = targetOf(*module);
+  ASSERT_TRUE(first) << diagnostics;
+  EXPECT_EQ(*first, sampleTarget());
+  EXPECT_EQ(targetOf(*module), first);
+  TargetDescription other = sampleTarget();
+  other.devices[0].vectorBits = 128;
+  attachTarget(*module, other);
+  std::shared_ptr<const TargetDescription> second = targetOf(*module);
+  ASSERT_TRUE(second) << diagnostics;
+  EXPECT_EQ(*second, other);
+  attachTarget(*module, sampleTarget());
+  EXPECT_EQ(targetOf(*module), first);
+  // What cannot be read is told of each time.
+  expectFault(
+      "#dlti.target_system_spec<\"host\" = #dlti.target_device_spec<\"plim.cores\" = true>>",
+      "'host.plim.cores': expected a 64-bit integer");
+  diagnostics.clear();
+  expectFault(
+      "#dlti.target_system_spec<\"host\" = #dlti.target_device_spec<\"plim.cores\" = true>>",
+      "'host.plim.cores': expected a 64-bit integer");
+}
+
 TEST_F(DltiTest, ReadsAShortHandWrittenTarget) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parse(R"(
     module attributes {dlti.target_system_spec = #dlti.target_system_spec<
