@@ -259,6 +259,11 @@ std::string toString(const ExtentBounds &bounds) {
                          : std::to_string(bounds.min) + " to " + std::to_string(bounds.max);
 }
 
+bool usesTiles(const Artifact &artifact) {
+  return std::ranges::find(artifact.requiredFeatures, "amx-tile") !=
+         artifact.requiredFeatures.end();
+}
+
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol) {
   if (symbol.block >= 0)
     return artifact.blocks[static_cast<size_t>(symbol.block)].contents.bytes;

@@ -182,7 +182,9 @@ struct Artifact {
   std::string triple;
   std::string policy;                        // the allocation policy it was compiled for
   bool isGuarded = false;                    // for an engine that looks for faults, and no other
-  std::vector<std::string> requiredFeatures; // ISA features that the code uses, without '+'
+  /// ISA features that it was compiled for, without '+'; those of tile registers ("amx-...") only if the
+  /// code has instructions for them, since they need a permission.
+  std::vector<std::string> requiredFeatures;
   std::vector<std::string> objects;          // relocatable ELF
   std::vector<std::string> pools;            // in the order of plim_context::pools
   std::vector<FunctionSignature> functions;
@@ -193,6 +195,9 @@ struct Artifact {
   std::vector<StackProof> stack;
   std::string report; // JSON: what was decided and why
 };
+
+/// Does its code use tile registers (targets::requestTiles())?
+bool usesTiles(const Artifact &artifact);
 
 /// The contents of a constant, or what a variable begins with; nothing for all zeros and parameters.
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);

@@ -439,6 +439,7 @@ private:
 
     std::vector<ObjectEmitter> emitters;
     std::vector<std::string> names;
+    bool usesTiles = false;
     {
       ProfilerSpan span = step("translate");
       for (ModulePiece &piece : splitModule(*module)) {
@@ -448,9 +449,13 @@ private:
                               options.numerics);
         if (!emitters.back().translated())
           return diagnostics.status("translation to LLVM IR");
+        usesTiles |= emitters.back().usesTiles();
         names.push_back(piece.name.empty() ? "host code" : std::move(piece.name));
       }
     }
+    if (!usesTiles)
+      std::erase_if(artifact.requiredFeatures,
+                    [](std::string_view feature) { return feature.starts_with("amx-"); });
     times.lower += lap();
     if (Status status = emitAll(emitters, names); !status.ok())
       return status;

@@ -75,6 +75,13 @@ ObjectEmitter::ObjectEmitter(mlir::ModuleOp source, const targets::DeviceDescrip
 ObjectEmitter::~ObjectEmitter() = default;
 ObjectEmitter::ObjectEmitter(ObjectEmitter &&) noexcept = default;
 
+bool ObjectEmitter::usesTiles() const {
+  // Whatever is done with tiles, they are loaded from memory, or made of zeros, and stored.
+  return llvm::any_of(module->functions(), [](const llvm::Function &function) {
+    return function.getName().starts_with("llvm.x86.tile");
+  });
+}
+
 size_t ObjectEmitter::size() const { return module->getInstructionCount(); }
 
 void ObjectEmitter::describeTarget(const llvm::TargetMachine &machine) {

@@ -65,6 +65,9 @@ public:
   /// Instructions, before anything is optimised. Needs translated().
   size_t size() const;
 
+  /// Are there instructions for tile registers (AMX)? Needs translated().
+  bool usesTiles() const;
+
   /// Needs translated(). Optimises and generates code, with a machine for `device`. Call once. Its status soon after
   /// `patience` is over: between two passes of the optimiser, between two functions of the code generator.
   Status emit(TargetMachines &machines, const EmitOptions &options, const Patience &patience);

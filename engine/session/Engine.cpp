@@ -10,6 +10,7 @@
 #include "support/Hash.h"
 #include "targets/AllocationOptions.h"
 #include "targets/Resolve.h"
+#include "targets/host/Host.h"
 
 #include <algorithm>
 #include <array>
@@ -261,7 +262,7 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   PLIM_ASSIGN_OR_RETURN(state.session, jit::Session::create(symbols, {.debugger = options.debugger,
                                                                       .perfMap = options.perfMap}));
   if (!options.cacheFolder.empty()) {
-    state.compiledTarget = targets::toJson(targets::compiledPart(state.target));
+    state.compiledTarget = State::keyOf(state.target);
     if (options.compileWorkers) {
       StatusOr<std::string> program = options.compileWorkers->program.empty()
                                           ? jit::workerPath()
@@ -365,9 +366,39 @@ Digest Engine::State::digestOf(std::string_view source) const {
   return cache ? hashBytes(source) : Digest();
 }
 
+std::string Engine::State::keyOf(const targets::TargetDescription &target) {
+  return targets::toJson(targets::compiledPart(target));
+}
+
 StatusOr<Engine::State::Compiled>
 Engine::State::compile(std::string_view source, const Digest &digest, std::string_view sourceName,
                        const jit::CompileOptions &compileOptions) {
+  return compileFor(target, compiledTarget, source, digest, sourceName, compileOptions);
+}
+
+StatusOr<Engine::State::Compiled>
+Engine::State::compileToRun(std::string_view source, const Digest &digest,
+                            std::string_view sourceName,
+                            const jit::CompileOptions &compileOptions) {
+  PLIM_ASSIGN_OR_RETURN(Compiled result, compile(source, digest, sourceName, compileOptions));
+  if (!jit::usesTiles(result.artifact) || targets::requestTiles())
+    return result;
+  targets::TargetDescription withoutTiles = target;
+  targets::DeviceDescription &device = withoutTiles.devices[0];
+  for (const std::string &feature : std::vector(device.features))
+    if (feature.starts_with("+amx-"))
+      device.setFeature(feature.substr(1), false);
+  options.logger.log(LogLevel::Info,
+                     "the kernel refuses tile registers to this process: ", sourceName,
+                     " is compiled without");
+  return compileFor(withoutTiles, keyOf(withoutTiles), source, digest, sourceName, compileOptions);
+}
+
+StatusOr<Engine::State::Compiled>
+Engine::State::compileFor(const targets::TargetDescription &codeTarget,
+                          const std::string &targetKey, std::string_view source,
+                          const Digest &digest, std::string_view sourceName,
+                          const jit::CompileOptions &compileOptions) {
   using enum Profiler::Kind;
   Profiler *profiler = options.profiler.get();
   Compiled result;
@@ -378,7 +409,7 @@ Engine::State::compile(std::string_view source, const Digest &digest, std::strin
     hasher.updateInteger(jit::artifactVersion).updateField(jit::compilerIdentity());
     hasher.updateField(isOfWorker ? workerIdentity : "");
     hasher.update(digest.bytes.data(), Digest::byteCount);
-    hasher.updateField(compiledTarget).updateField(jit::inputsOf(sourceName, compileOptions));
+    hasher.updateField(targetKey).updateField(jit::inputsOf(sourceName, compileOptions));
     for (const std::shared_ptr<const Device> &device : options.devices)
       hasher.updateField(device->name).updateField(device->version);
     key = hasher.digest().hex();
@@ -397,8 +428,8 @@ Engine::State::compile(std::string_view source, const Digest &digest, std::strin
   PLIM_ASSIGN_OR_RETURN(
       result.artifact,
       compileWorkers && !jit::isBytecode(source)
-          ? compileWorkers->compile(source, sourceName, target, compileOptions, &result.times)
-          : jit::compile(source, sourceName, target, compileOptions, &result.times));
+          ? compileWorkers->compile(source, sourceName, codeTarget, compileOptions, &result.times)
+          : jit::compile(source, sourceName, codeTarget, compileOptions, &result.times));
   if (cache) {
     ProfilerSpan store(profiler, Load, "store in cache");
     if (Status stored = cache->store(key, result.artifact); !stored.ok())
@@ -428,7 +459,7 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
   ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, what.c_str());
   PLIM_ASSIGN_OR_RETURN(jit::CompileOptions compileOptions, compileOptionsOf(options));
   PLIM_ASSIGN_OR_RETURN(State::Compiled compiled,
-                        state->compile(source, digest, sourceName, compileOptions));
+                        state->compileToRun(source, digest, sourceName, compileOptions));
   LoadStatistics statistics;
   statistics.fromCache = compiled.fromCache;
   statistics.compile = compiled.times;
@@ -541,6 +572,11 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
     if (!host.hasFeature(feature) && feature != host.scalableVectorFeature())
       return failedPreconditionError("the code of " + artifact.source + " needs '" + feature +
                                      "', which this machine does not have");
+  if (jit::usesTiles(artifact) && !targets::requestTiles())
+    return failedPreconditionError("the code of " + artifact.source +
+                                   " needs tile registers (AMX), which the kernel refuses to this "
+                                   "process: an alternate signal "
+                                   "stack of one of its threads is too small for them");
   PLIM_ASSIGN_OR_RETURN(std::vector<jit::DataBinding> bindings,
                         bindParameters(artifact, parameters));
   PLIM_RETURN_IF_ERROR(checkPools(pools, artifact));

@@ -325,7 +325,7 @@ StatusOr<jit::Artifact> Specializations::compile(const jit::Specialization &spec
   if (!onWorkers)
     special.parallelFor = nullptr;
   PLIM_ASSIGN_OR_RETURN(Engine::State::Compiled compiled,
-                        engine.compile(source.text, source.digest, source.name, special));
+                        engine.compileToRun(source.text, source.digest, source.name, special));
   return std::move(compiled.artifact);
 }
 

@@ -92,10 +92,20 @@ struct Engine::State {
   };
   /// What the cache's key has of a source.
   Digest digestOf(std::string_view source) const;
-  /// From the cache or the compiler.
+  /// From the cache or the compiler, for `target`.
   StatusOr<Compiled> compile(std::string_view source, const Digest &digest,
                              std::string_view sourceName,
                              const jit::CompileOptions &compileOptions);
+  /// The same for this process: without tile registers if the kernel refuses them to it.
+  StatusOr<Compiled> compileToRun(std::string_view source, const Digest &digest,
+                                  std::string_view sourceName,
+                                  const jit::CompileOptions &compileOptions);
+  /// What keys of the cache have of a target.
+  static std::string keyOf(const targets::TargetDescription &target);
+  StatusOr<Compiled> compileFor(const targets::TargetDescription &codeTarget,
+                                const std::string &targetKey, std::string_view source,
+                                const Digest &digest, std::string_view sourceName,
+                                const jit::CompileOptions &compileOptions);
 
   /// Borrows the workers.
   jit::ParallelFor parallelFor() {

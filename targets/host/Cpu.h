@@ -39,8 +39,8 @@ std::string chooseTuneCpu(const FeatureMap &features);
 /// The widest vectors worth using.
 int64_t chooseVectorBits(const FeatureMap &features);
 
-/// Asks the kernel for register state that is not there by default (AMX tiles); a feature whose
-/// state is refused becomes false.
-void requestOptionalState(FeatureMap &features);
+/// Makes false what needs register state that the kernel gives to no process (AMX tiles). Whether this
+/// one gets it says requestTiles().
+void dropUnsupportedState(FeatureMap &features);
 
 } // namespace plim::targets::host

@@ -1,4 +1,5 @@
 #include "targets/host/Cpu.h"
+#include "targets/host/Host.h"
 
 #include <sys/prctl.h>
 
@@ -23,6 +24,8 @@ int64_t chooseVectorBits(const FeatureMap &features) {
   return 128;
 }
 
-void requestOptionalState(FeatureMap &) {}
+void dropUnsupportedState(FeatureMap &) {}
 
 } // namespace plim::targets::host
+
+bool plim::targets::requestTiles() { return false; }

@@ -1,4 +1,5 @@
 #include "targets/host/Cpu.h"
+#include "targets/host/Host.h"
 
 namespace plim::targets::host {
 
@@ -8,6 +9,8 @@ std::string chooseTuneCpu(const FeatureMap &) { return "generic"; }
 
 int64_t chooseVectorBits(const FeatureMap &) { return 128; }
 
-void requestOptionalState(FeatureMap &) {}
+void dropUnsupportedState(FeatureMap &) {}
 
 } // namespace plim::targets::host
+
+bool plim::targets::requestTiles() { return false; }

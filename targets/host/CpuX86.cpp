@@ -1,5 +1,7 @@
 #include "targets/host/Cpu.h"
+#include "targets/host/Host.h"
 
+#include <cstdint>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -7,12 +9,8 @@ namespace plim::targets::host {
 namespace {
 
 // From the kernel's ABI, Documentation/arch/x86/xstate.rst; glibc 2.36 has no header for them.
-constexpr int archReqXcompPerm = 0x1023;
+constexpr int archGetXcompSupp = 0x1021, archReqXcompPerm = 0x1023;
 constexpr int xfeatureTileData = 18;
-
-bool requestTilePermission() {
-  return syscall(SYS_arch_prctl, archReqXcompPerm, xfeatureTileData) == 0;
-}
 
 } // namespace
 
@@ -37,10 +35,11 @@ int64_t chooseVectorBits(const FeatureMap &features) {
   return hasFeature(features, "avx") ? 256 : 128;
 }
 
-void requestOptionalState(FeatureMap &features) {
-  // The kernel refuses where a thread's alternate signal stack could not hold the tiles, and tile
-  // instructions then trap.
-  if (!hasFeature(features, "amx-tile") || requestTilePermission())
+void dropUnsupportedState(FeatureMap &features) {
+  uint64_t supported = 0;
+  if (!hasFeature(features, "amx-tile") ||
+      (syscall(SYS_arch_prctl, archGetXcompSupp, &supported) == 0 &&
+       (supported >> xfeatureTileData & 1) != 0))
     return;
   for (auto &[name, enabled] : features)
     if (name.starts_with("amx-"))
@@ -48,3 +47,7 @@ void requestOptionalState(FeatureMap &features) {
 }
 
 } // namespace plim::targets::host
+
+bool plim::targets::requestTiles() {
+  return syscall(SYS_arch_prctl, host::archReqXcompPerm, host::xfeatureTileData) == 0;
+}

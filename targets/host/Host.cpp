@@ -78,7 +78,7 @@ StatusOr<TargetDescription> queryHost() {
   PLIM_ASSIGN_OR_RETURN(host::Topology topology, host::readTopology());
   host::CgroupLimits limits = host::readCgroupLimits("/");
   host::FeatureMap features = host::readFeatures(topology.oneCpuOfEachKind);
-  host::requestOptionalState(features);
+  host::dropUnsupportedState(features);
   host::StackSizes stacks = host::readStackSizes();
   host::StackLimits stackLimits = host::chooseStackLimits(stacks);
 
