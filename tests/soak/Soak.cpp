@@ -9,7 +9,8 @@
 // wrong result, and for memory, mappings, threads or descriptors that grow.
 //
 // What grows is looked for in runs of a minute and more, memory only without sanitizers, which keep what was
-// freed: by the means of the third and the last quarter of the time.
+// freed: by the means of the third and the last quarter of the time. In runs of half an hour and more so is the time
+// that calls take: the 99th percentile of the last quarter is at most a tenth above the second's, on a machine at rest.
 
 #include "engine/session/Engine.h"
 #include "tests/soak/Modules.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +26,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -139,6 +142,36 @@ struct Counts {
       callbacksWanted{0}, callbacksCame{0};
 };
 
+/// How long calls took: counts of logarithmic classes, 64 to a doubling, so that a quantile is within 1.1%.
+class Latencies {
+public:
+  void add(std::chrono::nanoseconds time) {
+    const double ns = std::max<double>(1, static_cast<double>(time.count()));
+    ++counts[std::min(counts.size() - 1, static_cast<size_t>(classes * std::log2(ns)))];
+  }
+  Latencies &operator+=(const Latencies &other) {
+    for (size_t i = 0; i < counts.size(); ++i)
+      counts[i] += other.counts[i];
+    return *this;
+  }
+  /// Microseconds that a part of the calls, 0 to 1, did not exceed; 0 without calls.
+  double quantile(double part) const {
+    const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t(0));
+    int64_t seen = 0;
+    for (size_t i = 0; i < counts.size() && total != 0; ++i)
+      if (seen += counts[i]; static_cast<double>(seen) >= part * static_cast<double>(total))
+        return std::exp2(static_cast<double>(i + 1) / classes) / 1000;
+    return 0;
+  }
+
+private:
+  static constexpr double classes = 64;
+  std::array<int64_t, 64 * 40> counts{}; // to 2^40 ns, eighteen minutes
+};
+
+/// Which quarter of the time it is.
+std::atomic<size_t> quarterNow{0};
+
 struct Free {
   void operator()(void *memory) const { std::free(memory); }
 };
@@ -156,6 +189,9 @@ public:
     while (!isOver)
       step();
   }
+
+  /// Of calls that are waited for in place, by quarters. Read it when run() has returned.
+  const std::array<Latencies, 4> &latencies() const { return latenciesOfQuarters; }
 
 private:
   void step() {
@@ -222,13 +258,17 @@ private:
       }
     if (pick(random, 0, 2) == 0)
       return async(*function, call, options);
-    if (pick(random, 0, 1) == 0) {
+    const bool wantsResults = pick(random, 0, 1) == 0;
+    std::vector<Value> into(function->signature().results.size());
+    const auto start = std::chrono::steady_clock::now();
+    if (wantsResults) {
       StatusOr<std::vector<Value>> results = function->call(call.arguments, options);
+      latenciesOfQuarters[quarterNow].add(std::chrono::steady_clock::now() - start);
       expect(call, "called", results.status(), results.ok() ? *results : std::vector<Value>());
     } else {
-      std::vector<Value> results(function->signature().results.size());
-      Status status = function->callInto(call.arguments, results, options);
-      expect(call, "called into results", status, results);
+      Status status = function->callInto(call.arguments, into, options);
+      latenciesOfQuarters[quarterNow].add(std::chrono::steady_clock::now() - start);
+      expect(call, "called into results", status, into);
     }
   }
 
@@ -378,6 +418,7 @@ private:
   Counts &counts;
   Random random;
   std::array<std::unique_ptr<void, Free>, 2> pools;
+  std::array<Latencies, 4> latenciesOfQuarters;
 };
 
 /// One thread that loads and unloads. Every engine has one such thread.
@@ -509,6 +550,10 @@ void soakFor(std::chrono::seconds duration, uint64_t seed, int threads, const st
     loaders[1].fillAll();
   }
   std::vector<Footprint> samples;
+  std::vector<std::unique_ptr<Caller>> callers;
+  for (int i = 0; i < threads; ++i)
+    callers.push_back(
+        std::make_unique<Caller>(stock, stopper, counts, seed + 100 + static_cast<uint64_t>(i)));
   {
     std::vector<std::jthread> running;
     std::atomic<bool> areDone{false};
@@ -516,15 +561,16 @@ void soakFor(std::chrono::seconds duration, uint64_t seed, int threads, const st
       for (; !areDone; std::this_thread::sleep_for(2ms))
         stopper.drain();
     });
-    for (int i = 0; i < threads; ++i)
-      running.emplace_back(
-          [&, i] { Caller(stock, stopper, counts, seed + 100 + static_cast<uint64_t>(i)).run(); });
+    for (const std::unique_ptr<Caller> &caller : callers)
+      running.emplace_back([&] { caller->run(); });
     for (Loader &loader : loaders)
       running.emplace_back([&] { loader.run(); });
     const auto start = std::chrono::steady_clock::now();
     auto nextPrint = start;
     while (!isOver && std::chrono::steady_clock::now() < start + duration) {
       std::this_thread::sleep_for(200ms);
+      const auto passed = std::chrono::steady_clock::now() - start;
+      quarterNow = std::min<size_t>(3, static_cast<size_t>(4 * passed / duration));
       samples.push_back(Footprint::now());
       if (std::chrono::steady_clock::now() >= nextPrint) {
         nextPrint += duration / 6;
@@ -559,6 +605,17 @@ void soakFor(std::chrono::seconds duration, uint64_t seed, int threads, const st
       if (engine->memoryStatistics().buffers.liveBytes > 64 * 1024)
         fail("buffers of calls are left");
     }
+  std::array<Latencies, 4> latencies;
+  for (const std::unique_ptr<Caller> &caller : callers)
+    for (size_t i = 0; i < latencies.size(); ++i)
+      latencies[i] += caller->latencies()[i];
+  for (const Latencies &quarter : latencies)
+    std::printf("calls of a quarter of the time: half within %.1f us, 99%% within %.1f us, 99.9%% "
+                "within %.1f us\n",
+                quarter.quantile(0.5), quarter.quantile(0.99), quarter.quantile(0.999));
+  if (duration >= 30min && !isSanitized && !hasFailed)
+    expectNoGrowth("the 99th percentile of the times of calls (us)", latencies[1].quantile(0.99),
+                   latencies[3].quantile(0.99), 0.1 * latencies[1].quantile(0.99));
   if (duration >= 60s && !hasFailed) {
     const size_t quarter = samples.size() / 4;
     const Footprint third = mean(std::span(samples).subspan(2 * quarter, quarter)),
