@@ -78,10 +78,12 @@ Status readCompileWorkers(const plim_compile_workers *given,
   plim_compile_workers workers;
   PLIM_RETURN_IF_ERROR(readStruct(given, "compile_workers", workers));
   constexpr auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  PLIM_RETURN_IF_ERROR(checkFlags(workers.flags, PLIM_COMPILE_WORKERS_SHARED, "compile_workers"));
   if (workers.memory_bytes > most || workers.deadline_nanoseconds > most)
     return invalidArgumentError("compile_workers have a limit that is no 63-bit number");
   out.emplace();
   out->processes = workers.processes;
+  out->areShared = (workers.flags & PLIM_COMPILE_WORKERS_SHARED) != 0;
   if (workers.memory_bytes != 0)
     out->memoryBytes = static_cast<int64_t>(workers.memory_bytes);
   out->deadline = std::chrono::ceil<std::chrono::milliseconds>(

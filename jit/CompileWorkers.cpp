@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -15,6 +16,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -323,13 +325,86 @@ StatusOr<std::string> workerPath() {
                                           tried);
 }
 
-/// The processes that nobody uses, and how many more there may be.
+namespace {
+
+/// Processes that wait for work. Any thread.
+class IdleWorkers {
+public:
+  /// Those of everybody with such options in this process; a child of fork() begins with none.
+  static std::shared_ptr<IdleWorkers> sharedOf(const WorkerOptions &options) {
+    struct Registry {
+      const pid_t process = ::getpid();
+      std::mutex mutex;
+      std::map<std::pair<std::string, int64_t>, std::weak_ptr<IdleWorkers>> all;
+    };
+    // One of the parent's may be locked for ever, and is left alone.
+    static std::atomic<Registry *> current{nullptr};
+    Registry *registry = current.load();
+    while (!registry || registry->process != ::getpid()) {
+      auto made = std::make_unique<Registry>();
+      if (current.compare_exchange_strong(registry, made.get()))
+        registry = made.release();
+    }
+    std::lock_guard lock(registry->mutex);
+    std::weak_ptr<IdleWorkers> &entry = registry->all[{options.program, options.memoryBytes}];
+    std::shared_ptr<IdleWorkers> idle = entry.lock();
+    if (!idle)
+      entry = idle = std::make_shared<IdleWorkers>();
+    return idle;
+  }
+
+  /// So many more may wait, without memory being needed for it. leaveRoom() follows.
+  void makeRoom(size_t count) {
+    std::lock_guard lock(mutex);
+    idle.reserve(room + count);
+    room += count;
+  }
+  void leaveRoom(size_t count) {
+    std::lock_guard lock(mutex);
+    room -= count;
+    while (idle.size() > room)
+      idle.pop_back();
+  }
+
+  /// Null if there is none that can be used.
+  std::unique_ptr<Worker> take() {
+    std::lock_guard lock(mutex);
+    while (!idle.empty()) {
+      std::unique_ptr<Worker> worker = std::move(idle.back());
+      idle.pop_back();
+      if (!worker->isIntact())
+        worker->forgetDescriptors();
+      else if (worker->isOfThisProcess())
+        return worker;
+    }
+    return nullptr;
+  }
+
+  void give(std::unique_ptr<Worker> worker) {
+    std::lock_guard lock(mutex);
+    if (idle.size() < room)
+      idle.push_back(std::move(worker));
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Worker>> idle; // at most `room`
+  size_t room = 0;
+};
+
+} // namespace
+
+/// How many compile at once, and in what.
 class CompileWorkers::Pool {
 public:
   explicit Pool(WorkerOptions given)
-      : options(std::move(given)), processes(std::max(options.processes, 1u)) {
-    idle.reserve(processes);
+      : options(std::move(given)), processes(std::max(options.processes, 1u)),
+        idle(options.areShared ? IdleWorkers::sharedOf(options) : std::make_shared<IdleWorkers>()) {
+    idle->makeRoom(processes);
   }
+  ~Pool() { idle->leaveRoom(processes); }
+  Pool(const Pool &) = delete;
+  Pool &operator=(const Pool &) = delete;
 
   /// Waits until fewer compile than there may be processes. leave() follows.
   Status enter(const std::stop_token &stop, const Patience &patience) {
@@ -346,26 +421,17 @@ public:
   }
 
   StatusOr<std::unique_ptr<Worker>> worker() {
-    {
-      std::lock_guard lock(mutex);
-      while (!idle.empty()) {
-        std::unique_ptr<Worker> worker = std::move(idle.back());
-        idle.pop_back();
-        if (!worker->isIntact())
-          worker->forgetDescriptors();
-        else if (worker->isOfThisProcess())
-          return worker;
-      }
-    }
+    if (std::unique_ptr<Worker> worker = idle->take())
+      return worker;
     return Worker::start(options);
   }
 
   /// With a process that can be used once more, or null.
   void leave(std::unique_ptr<Worker> usable) {
+    if (usable)
+      idle->give(std::move(usable));
     std::lock_guard lock(mutex);
     --compiling;
-    if (usable)
-      idle.push_back(std::move(usable));
     changed.notify_one();
   }
 
@@ -373,9 +439,9 @@ public:
 
 private:
   const size_t processes;
+  const std::shared_ptr<IdleWorkers> idle;
   std::mutex mutex;
   std::condition_variable_any changed;
-  std::vector<std::unique_ptr<Worker>> idle; // never more than it has room for
   size_t compiling = 0;
 };
 

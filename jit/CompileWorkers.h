@@ -27,6 +27,9 @@ struct WorkerOptions {
   unsigned processes = 0;
   /// That each may use for code generation.
   unsigned threads = 0;
+  /// Processes that rest are lent to all who share such, and live at the same time, with equal `program` and
+  /// `memoryBytes`. What a text does to one that goes on working is then everybody's.
+  bool areShared = false;
 };
 
 /// Where the worker is looked for without a program: beside the file that this code is in, where an installation has

@@ -46,8 +46,8 @@ enum { PLIM_CORES_ANY = 0, PLIM_CORES_PERFORMANCE = 1, PLIM_CORES_EFFICIENCY = 2
  * load, and the host lives: INTERNAL if the compiler ended without an answer, with the signal and the end of what it wrote;
  * DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED, or INTERNAL, for memory. The next load works. Code is the same as without.
  * Bytecode is trusted, and compiled in this process. They are started when a load needs them, read nothing but what
- * they are asked, open no files, and end with the engine or with this process. Such an engine sends no signals, and
- * leaves no child to be waited for. */
+ * they are asked, open no files but those of the cache's folder, and end with the engine or with this process. Such an
+ * engine sends no signals, and leaves no child to be waited for. */
 typedef struct plim_compile_workers {
   uint32_t struct_size; /* sizeof(plim_compile_workers) */
   /* Loads at once, at most 1024, the others wait. 0: as many as the engine has threads. */
@@ -59,7 +59,15 @@ typedef struct plim_compile_workers {
   /* The program. NULL: plimsoll-compile-worker where it was installed with this library, or where the environment
    * variable PLIMSOLL_COMPILE_WORKER says; loads are NOT_FOUND if it is not there. */
   const char *program;
+  uint32_t flags; /* PLIM_COMPILE_WORKERS_... */
 } plim_compile_workers;
+
+enum {
+  /* Processes that rest serve all engines of this process that share theirs, and have an equal `memory_bytes` and
+   * `program`: an engine's first load need not start one, and many engines hold few. What one text did to a compiler
+   * that goes on working is then a matter of the other engines as well. They end with the last of the engines. */
+  PLIM_COMPILE_WORKERS_SHARED = 1u << 0
+};
 
 /* A field of zero, or NULL, has the meaning that its comment gives. What is pointed at is read before
  * plim_engine_create() returns and not kept, except where it says so. */

@@ -791,6 +791,7 @@ struct CompileWorkers {
   uint64_t memoryBytes = 0;
   std::chrono::nanoseconds deadline{0};
   std::string program = {};
+  uint32_t flags = 0; // PLIM_COMPILE_WORKERS_...
 };
 
 /// plim_engine_options.
@@ -849,6 +850,7 @@ public:
       workers.memory_bytes = options.compileWorkers->memoryBytes;
       workers.deadline_nanoseconds = uint64_t(options.compileWorkers->deadline.count());
       workers.program = detail::orNull(options.compileWorkers->program);
+      workers.flags = options.compileWorkers->flags;
       given.compile_workers = &workers;
     }
     std::unique_ptr<Log> log;

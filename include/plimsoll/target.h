@@ -17,9 +17,9 @@ PLIM_C_BEGIN
  *
  * `name`: "host-cpu", this machine without its accelerators; "host", with them, whose drivers take tens
  * of milliseconds to load; a tag such as "x86-64-v3"; or the path of a target in JSON, ending in ".json".
- * NULL is "host-cpu". Where processors have AMX, reading this machine asks the kernel to let the process use its tiles; from then
- * on it refuses alternate signal stacks that could not hold them, smaller than AT_MINSIGSTKSZ. If a thread has such a one already,
- * the target has no tiles.
+ * NULL is "host-cpu". Where processors have AMX, the first load of code that uses its tiles asks the kernel for them; from
+ * then on it refuses alternate signal stacks that could not hold them, smaller than AT_MINSIGSTKSZ. If a thread has such a one
+ * already, code is compiled without tiles, and artifacts that need them are FAILED_PRECONDITION.
  * `overrides`: each is "path=value", with the paths of the JSON: "vector_bits=256",
  * "devices.host.stack_budget_bytes=65536", "features=-avx512f". NULL where there are none.
  *

@@ -107,23 +107,24 @@ void logMessage(void *user, plim_log_level level, const char *message, size_t si
 }
 
 /// engine_create(flags, target, threads, policy, limits, cache_folder, cache_bytes, log, level,
-/// functions, cores, numa_node, specialization, specialization_count, numerics, isolated, compile_memory,
+/// functions, cores, numa_node, specialization, specialization_count, numerics, isolation (0: none, 1: own workers, 2: shared), compile_memory,
 /// compile_deadline in nanoseconds)
 PyObject *createEngine(PyObject *, PyObject *arguments) {
   plim_engine_options options{};
   options.struct_size = sizeof options;
   PyObject *target, *limits, *log, *functions;
   unsigned long long cacheBytes;
-  int level, isIsolated;
+  int level, isolation;
   plim_compile_workers workers{};
   workers.struct_size = sizeof workers;
-  if (!PyArg_ParseTuple(arguments, "IOIzO!zKOiOIIIIIpKK", &options.flags, &target, &options.threads,
+  if (!PyArg_ParseTuple(arguments, "IOIzO!zKOiOIIIIIiKK", &options.flags, &target, &options.threads,
                         &options.policy, &PyTuple_Type, &limits, &options.cache_folder, &cacheBytes,
                         &log, &level, &functions, &options.cores, &options.numa_node,
                         &options.specialization, &options.specialization_count, &options.numerics,
-                        &isIsolated, &workers.memory_bytes, &workers.deadline_nanoseconds))
+                        &isolation, &workers.memory_bytes, &workers.deadline_nanoseconds))
     return nullptr;
-  if (isIsolated)
+  workers.flags = isolation == 2 ? PLIM_COMPILE_WORKERS_SHARED : 0;
+  if (isolation != 0)
     options.compile_workers = &workers;
   Strings texts(limits);
   plim_target *targetHandle;

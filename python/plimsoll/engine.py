@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import logging
 
 _specializations = {None: 0, "none": 1, "on_request": 2, "hot": 3}
-_isolations = {"none": False, "worker": True}
+_isolations = {"none": 0, "worker": 1, "shared": 2}
 _numerics = {None: 0, "default": 1, "strict": 2}
 _cores = {None: 0, "performance": 1, "efficiency": 2}
 
@@ -159,7 +159,8 @@ class Engine:
     `isolation`: "worker": sources are compiled in processes of their own, at most as many as threads, each
     with `compile_memory` bytes of address space (0: 16 GiB) and `compile_deadline` seconds for a source;
     what a source does to the compiler is an exception (`InternalError` if it ended it), and the next one
-    works. "none": in this process.
+    works. "shared": the same in processes that all engines with "shared" and an equal `compile_memory` use.
+    "none": in this process.
 
     Engines are pickled as their options. A child of fork() must not use those of its parent: it
     gets an error, and makes its own.

@@ -403,6 +403,21 @@ static void engineCompileWorkers(void) {
   }
   plim_engine_release(engine);
 
+  /* Two engines with the same processes. */
+  workers.flags = PLIM_COMPILE_WORKERS_SHARED;
+  plim_engine *other = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  CHECK_OK(plim_engine_create(&options, &other));
+  plim_function_release(loadFunction(engine, scaleSource, "sum"));
+  plim_function_release(loadFunction(other, scaleSource, "sum"));
+  plim_engine_release(engine);
+  plim_function_release(loadFunction(other, scaleSource, "sum"));
+  plim_engine_release(other);
+  engine = NULL;
+  workers.flags = 2;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "flags");
+  workers.flags = 0;
+
   workers.program = "/nowhere/worker";
   CHECK_OK(plim_engine_create(&options, &engine));
   CHECK_FAILS(

@@ -1,5 +1,6 @@
 """What a source does to the compiler is an exception, and the next one works."""
 
+import os
 import pathlib
 
 import numpy as np
@@ -60,10 +61,27 @@ def test_memory():
     works(engine)
 
 
+def test_engines_share_processes():
+    def descriptors():
+        return len(os.listdir("/proc/self/fd"))
+
+    engines = [pl.Engine(isolation="shared")]
+    works(engines[0])
+    before = descriptors()
+    engines += [pl.Engine(isolation="shared") for _ in range(3)]
+    for engine in engines:
+        works(engine)
+    assert descriptors() == before
+    with pytest.raises(pl.InternalError):
+        pl.loads("func.func @f() attributes {a = array<index: 1>} { return }", engine=engines[1])
+    for engine in engines:
+        works(engine)
+
+
 def test_the_same_results_without():
     engine = pl.Engine(isolation="none")
     works(engine)
-    with pytest.raises(pl.InvalidArgumentError, match="isolation is 'thread'; there are 'none', 'worker'"):
+    with pytest.raises(pl.InvalidArgumentError, match="isolation is 'thread'; there are 'none', 'worker', 'shared'"):
         pl.Engine(isolation="thread")
     with pytest.raises(pl.InvalidArgumentError, match="compile_memory"):
         pl.Engine(compile_memory=-1)

@@ -282,6 +282,78 @@ TEST(CompileWorkers, AreNotSharedAcrossAFork) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
+TEST(CompileWorkers, AreSharedByThoseThatSay) {
+  const WorkerOptions shared = {.areShared = true};
+  auto first = std::make_unique<CompileWorkers>(shared);
+  expectWorks(*first);
+  const size_t before = openDescriptors(); // each process has some
+  auto second = std::make_unique<CompileWorkers>(shared);
+  expectWorks(*second);
+  EXPECT_EQ(openDescriptors(), before);
+  { // which end with their owner
+    CompileWorkers own({});
+    expectWorks(own);
+    WorkerOptions other = shared;
+    other.memoryBytes /= 2;
+    CompileWorkers withLess(other);
+    const size_t withOwn = openDescriptors();
+    EXPECT_GT(withOwn, before);
+    expectWorks(withLess);
+    EXPECT_GT(openDescriptors(), withOwn);
+  }
+  EXPECT_EQ(openDescriptors(), before);
+  // More than one may rest while more than one may compile, no longer.
+  {
+    WorkerOptions two = shared;
+    two.processes = 2;
+    CompileWorkers third(two);
+    std::vector<std::thread> threads;
+    for (CompileWorkers *each : {first.get(), second.get(), &third, &third})
+      threads.emplace_back([each] { expectWorks(*each); });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  EXPECT_LE(openDescriptors(), before + 2);
+  // What ended in the hands of one is not lent to the other.
+  EXPECT_EQ(codeOf(compileIn(*first, crasher)), StatusCode::Internal);
+  expectWorks(*second);
+  expectWorks(*first);
+  first = nullptr;
+  expectWorks(*second);
+  // A child makes its own, while its parent's are in use.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    CompileWorkers workers(shared);
+    ::_exit(codeOf(compileIn(workers, testing::saxpySource)) == StatusCode::Ok ? 7 : 1);
+  }
+  expectWorks(*second);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+TEST(CompileWorkers, AreSharedByThreads) {
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 5; ++i) {
+        CompileWorkers workers({.areShared = true}); // the first of all, or the last, now and then
+        const std::string name = "f" + std::to_string(thread) + "_" + std::to_string(i);
+        if (i % 2 == 1 && codeOf(compileIn(workers, crasher)) != StatusCode::Internal)
+          ++wrong;
+        StatusOr<Artifact> artifact =
+            compileIn(workers, "func.func @" + name +
+                                   "() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }");
+        if (!artifact.ok() || artifact->functions.at(0).name != name)
+          ++wrong;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(CompileWorkers, DoNotNeedStandardStreams) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
