@@ -172,6 +172,9 @@ private:
         rest = rest.drop_front();
         continue;
       }
+      // No such array holds one. To look further for the end of each that has none would be quadratic.
+      if (c == '=')
+        return success();
       depth += c == '[' || c == '(' || c == '<';
       depth -= (c == ']' || c == ')' || c == '>') && depth > 0;
     }

@@ -310,6 +310,17 @@ TEST(CompilerErrors, ManyLevelsInSequenceAreNoNesting) {
   EXPECT_EQ(refusal(text + "]} {\n  return\n}\n"), "accepted");
 }
 
+TEST(CompilerErrors, ArraysWithoutAnEndAreReadOnce) {
+  // Minutes, and no limit of time would help, if each were looked for to the end of the text.
+  for (const char *each :
+       {"iterator_types = [\"x\" }", "indexing_maps = [affine_map<() -> ()> }"}) {
+    std::string text;
+    while (text.size() < size_t(1) << 20)
+      text += each;
+    EXPECT_THAT(refusal(text), StartsWith("in.mlir:1:1"));
+  }
+}
+
 TEST(CompilerErrors, BracketsInStringsAndCommentsDoNotCount) {
   std::string brackets(1000, '[');
   EXPECT_EQ(refusal("// " + brackets + "\nfunc.func @f() attributes {a = \"" + brackets +
