@@ -109,6 +109,23 @@ Status writeEntry(const std::string &path, const auto &writeContents) {
   return okStatus();
 }
 
+/// A folder above this one in which others than the user, or a group that is not the process's own, could rename what is
+/// not theirs. Empty if there is none.
+std::string writableParentOf(const std::string &folder) {
+  std::error_code error;
+  for (fs::path parent = fs::canonical(folder, error).parent_path(); !error && !parent.empty();
+       parent = parent.parent_path()) {
+    struct stat status;
+    if (::stat(parent.c_str(), &status) == 0 && (status.st_mode & S_ISVTX) == 0 &&
+        ((status.st_mode & S_IWOTH) != 0 ||
+         ((status.st_mode & S_IWGRP) != 0 && status.st_gid != ::getegid())))
+      return parent;
+    if (parent == parent.root_path())
+      break;
+  }
+  return "";
+}
+
 } // namespace
 
 std::string ArtifactCache::defaultFolder() {
@@ -132,6 +149,12 @@ StatusOr<ArtifactCache> ArtifactCache::open(std::string folder, int64_t maxBytes
     return Status(StatusCode::PermissionDenied,
                   "the cache folder '" + folder +
                       "' is writable by others than its user: it is not used");
+  if (const std::string parent = writableParentOf(folder); !parent.empty())
+    return Status(StatusCode::PermissionDenied,
+                  "the cache folder '" + folder +
+                      "' is not used: others than its user could replace it, since they may "
+                      "write to '" +
+                      parent + "'");
   return ArtifactCache(std::move(folder), maxBytes);
 }
 

@@ -29,8 +29,8 @@ public:
   /// $XDG_CACHE_HOME/plimsoll, or ~/.cache/plimsoll; empty when neither variable is set.
   static std::string defaultFolder();
 
-  /// Creates the folder if need be. PermissionDenied if others could write to it, Unavailable if it
-  /// cannot be created.
+  /// Creates the folder if need be. PermissionDenied if others could write to it, or to a folder above
+  /// it in which they could replace it; Unavailable if it cannot be created.
   static StatusOr<ArtifactCache> open(std::string folder, int64_t maxBytes);
 
   /// The artifact stored under `key`, if there is a sound one. Its blocks are mapped.

@@ -180,6 +180,32 @@ TEST_F(ArtifactCacheTest, AFolderThatOthersMayWriteIsRefused) {
   EXPECT_TRUE(ArtifactCache::open(folder, roomy).ok());
 }
 
+TEST_F(ArtifactCacheTest, AFolderThatOthersMayReplaceIsRefused) {
+  const std::string inner = folder + "/a/b/cache";
+  ASSERT_TRUE(ArtifactCache::open(inner, roomy).ok());
+  for (const char *above : {"/a", "/a/b"}) {
+    const std::string parent = folder + above;
+    for (unsigned mode : {0702u, 0777u}) {
+      ASSERT_EQ(chmod(parent.c_str(), mode), 0);
+      StatusOr<ArtifactCache> cache = ArtifactCache::open(inner, roomy);
+      ASSERT_FALSE(cache.ok()) << parent << " " << std::oct << mode;
+      EXPECT_EQ(cache.status().code(), StatusCode::PermissionDenied);
+      EXPECT_NE(cache.status().message().find("'" + parent + "'"), std::string_view::npos);
+    }
+    // As /tmp is, where what is somebody's stays his; and what a group of the user's own may write.
+    for (unsigned mode : {01777u, 0775u}) {
+      ASSERT_EQ(chmod(parent.c_str(), mode), 0);
+      EXPECT_TRUE(ArtifactCache::open(inner, roomy).ok()) << parent << " " << std::oct << mode;
+    }
+    if (geteuid() == 0) {
+      ASSERT_EQ(chown(parent.c_str(), 0, 12345), 0);
+      EXPECT_FALSE(ArtifactCache::open(inner, roomy).ok()) << parent;
+    }
+    ASSERT_EQ(chmod(parent.c_str(), 0755), 0);
+  }
+  EXPECT_TRUE(ArtifactCache::open(inner, roomy).ok());
+}
+
 TEST_F(ArtifactCacheTest, AFolderOfAnotherUserIsRefused) {
   if (geteuid() != 0)
     GTEST_SKIP() << "needs root to give a folder away";
