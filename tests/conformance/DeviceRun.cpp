@@ -1,10 +1,11 @@
 // The command `run` of the command line with one option more: with `--device npu` everything that a
-// device takes runs there. The device is another engine.
+// device takes runs there. The device is another engine. A last line says how often it was launched.
 #include "tests/unit/session/EmulatedDevice.h"
 #include "tools/CommandLine.h"
 #include "tools/RunCommand.h"
 
 #include <iostream>
+#include <memory>
 
 int main(int argc, char **argv) {
   CLI::App app("run, with a device");
@@ -15,6 +16,9 @@ int main(int argc, char **argv) {
   plim::tools::addCallOptions(*command, run.call);
   command->add_option("--device", run.module.device, "gets what the source gives to no device");
   CLI11_PARSE(app, argc, argv);
-  run.module.devices = {plim::testing::makeEmulatedDevice("npu")};
-  return plim::tools::runRunCommand(run, std::cout, std::cerr);
+  auto log = std::make_shared<plim::testing::DeviceLog>();
+  run.module.devices = {plim::testing::makeEmulatedDevice("npu", log)};
+  const int status = plim::tools::runRunCommand(run, std::cout, std::cerr);
+  std::cout << "launches: " << log->launches << '\n';
+  return status;
 }

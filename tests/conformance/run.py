@@ -25,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))  # For the package `reference`.
 DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|COUNT|NO-REFERENCE|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
 COUNTS = ("copies", "allocations", "dispatches", "kernels", "beside")
+LAUNCHES = re.compile(r"launches: (\d+)")
 PRINTED = re.compile(r"((?:result|arg)\[\d+\]):\s*(.*?)\s*$")
 INTEGER = re.compile(r"i\d+|index")
 # Bits of the mantissa, exponent of the smallest normal number, the largest number, what is larger.
@@ -194,6 +195,9 @@ def compare(got, want, tolerance, signs=False):
     return f"element {i} is {a!r}, wanted {b!r}{by}; {wrong} of {len(got.elements)} differ"
 
 
+launched = []  # By each run that says how often it launched a device. list.append() is atomic.
+
+
 def execute(command, timeout):
     """(values by label, None) or (None, why not)."""
     try:
@@ -208,8 +212,9 @@ def execute(command, timeout):
         return None, f"{how}: {lines[0] if lines else 'nothing on standard error'}"
     values = {}
     for line in done.stdout.splitlines():
-        match = PRINTED.match(line)
-        if match:
+        if match := LAUNCHES.fullmatch(line):
+            launched.append(int(match.group(1)))
+        if match := PRINTED.match(line):
             try:
                 values[match.group(1)] = parse_value(match.group(2))
             except ModuleError as error:
@@ -375,6 +380,8 @@ def main():
                         help="every bit must be the oracle's, whatever the tolerance of a case")
     parser.add_argument("--no-reference", action="store_true",
                         help="without the evaluator, which needs NumPy and mlir-opt")
+    parser.add_argument("--launches", action="store_true",
+                        help="a failure if no run launched its device")
     parser.add_argument("--jobs", type=int, default=2, help="cases that run at once (default 2)")
     parser.add_argument("--timeout", type=float, default=60, help="seconds per run (default 60)")
     options = parser.parse_intermixed_args()
@@ -395,6 +402,11 @@ def main():
             for what, command in failures:
                 print(f"FAIL {case.path} case {case.number}: {what}: {shlex.join(command)}")
     print(f"{len(cases) - failed} passed, {failed} failed")
+    if options.launches:
+        print(f"{sum(launched)} launches of a device in {len(launched)} runs")
+        if sum(launched) == 0:
+            print("FAIL: nothing ran on the device")
+            return 1
     return 1 if failed or not cases else 0
 
 

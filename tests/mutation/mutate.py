@@ -112,6 +112,7 @@ def main():
     parser.add_argument("faults", nargs="*", metavar="FILE[:LINE:NUMBER]", help="where; all layers unless told")
     parser.add_argument("--count", type=int, default=20, help="how many are drawn (20)")
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--skip", type=int, default=0, help="how many of the drawn were tried before (0)")
     parser.add_argument("--list", action="store_true", help="say which there are, and try none")
     parser.add_argument("--folder", type=Path, default=root / "build-mutate", help="where the copy is")
     options = parser.parse_args()
@@ -127,16 +128,22 @@ def main():
     else:
         print(f"{len(faults)} faults in {len(paths)} files; seed {options.seed}")
         random.Random(options.seed).shuffle(faults)
-        faults = faults[:len(faults) if options.list else options.count]
+        faults = faults[options.skip:len(faults) if options.list else options.skip + options.count]
     if options.list:
         for path, line, number, before, after in faults:
             print(f"{path}:{line}:{number}: {before}  =>  {after.strip() or '(left out)'}")
         return 0
 
     copy = Copy(options.folder, "release")
+    # A test that fails anyway would catch everything.
+    for label in dict.fromkeys(label for path, *_ in faults for label in tests_of(path)):
+        if not copy.test(label, 3600):
+            print(f"without a fault tests fail that are labelled {label}; see {copy.folder}/mutate.log")
+            return 1
     caught, survivors = 0, []
     for path, line, number, before, after in faults:
-        target, original = copy.folder / path, (root / path).read_text()
+        target = copy.folder / path
+        original = target.read_text()  # the tree it came from may change meanwhile
         lines = original.splitlines()
         lines[line - 1] = after
         target.write_text("\n".join(lines) + "\n")
