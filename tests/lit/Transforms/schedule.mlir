@@ -162,3 +162,26 @@ func.func @staying(%x: memref<8xf32>, %ok: i1) {
   plim.dispatch @fill ins(%f : f32) outs(%x : memref<8xf32>)
   return
 }
+
+// -----
+
+// Slices of one buffer reach from their first element to their last, rows apart by the buffer's: the first two may run
+// beside each other, one ends where the other begins; the third has rows between rows of both.
+// CHECK-LABEL: func.func @slices(
+//       CHECK: } {predecessors = [array<i64>, array<i64>, array<i64: 0, 1>]}
+func.func private @above(%o: memref<4x16xf32, strided<[16, 1]>> {plim.access = #plim.access<writeonly>})
+    attributes {plim.dispatch_function}
+func.func private @middle(%o: memref<4x8xf32, strided<[16, 1], offset: 36>> {plim.access = #plim.access<writeonly>})
+    attributes {plim.dispatch_function}
+func.func private @below(%o: memref<4x16xf32, strided<[16, 1], offset: 64>> {plim.access = #plim.access<writeonly>})
+    attributes {plim.dispatch_function}
+func.func @slices() {
+  %a = plim.alloc() {scope = "global.workspace", bytes = 512 : i64, offset = 0 : i64} : memref<8x16xf32>
+  %above = memref.subview %a[0, 0] [4, 16] [1, 1] : memref<8x16xf32> to memref<4x16xf32, strided<[16, 1]>>
+  %middle = memref.subview %a[2, 4] [4, 8] [1, 1] : memref<8x16xf32> to memref<4x8xf32, strided<[16, 1], offset: 36>>
+  %below = memref.subview %a[4, 0] [4, 16] [1, 1] : memref<8x16xf32> to memref<4x16xf32, strided<[16, 1], offset: 64>>
+  plim.dispatch @above outs(%above : memref<4x16xf32, strided<[16, 1]>>)
+  plim.dispatch @below outs(%below : memref<4x16xf32, strided<[16, 1], offset: 64>>)
+  plim.dispatch @middle outs(%middle : memref<4x8xf32, strided<[16, 1], offset: 36>>)
+  return
+}
