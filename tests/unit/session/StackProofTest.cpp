@@ -6,6 +6,7 @@
 #include "engine/session/CallPlanner.h"
 #include "jit/Session.h"
 #include "jit/StackUse.h"
+#include "targets/host/Host.h"
 #include "tests/unit/engine/PaintedStack.h"
 #include "tests/unit/session/EngineFixture.h"
 #include "tools/io/ValueText.h"
@@ -41,6 +42,7 @@ public:
     for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
       symbols.push_back({symbol.name, symbol.address});
     session = *jit::Session::create(symbols);
+    (void)targets::requestTiles(); // as engines do for code with tiles; false where there are none
     for (const jit::FunctionSignature &function : artifact.functions)
       memory.slabBytes = std::max(memory.slabBytes, static_cast<size_t>(function.workspaceBytes));
     for (const jit::DataSymbol &symbol : artifact.symbols) {
