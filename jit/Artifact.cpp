@@ -1,7 +1,7 @@
 #include "jit/Artifact.h"
 
 #include "engine/abi/plim_abi.h"
-#include "jit/ByteStream.h"
+#include "support/ByteStream.h"
 #include "support/Hash.h"
 
 #include "llvm/Config/llvm-config.h"

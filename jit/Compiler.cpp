@@ -2,6 +2,7 @@
 
 #include "engine/abi/plim_abi.h"
 #include "ir/Conversion/Passes.h"
+#include "ir/Gpu/GpuCompiler.h"
 #include "ir/Pipelines/Load.h"
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Plim.h"
@@ -392,6 +393,7 @@ private:
       pipeline.inlineConstantBytes = device.caches[0].lineBytes;
     for (const DeviceCompiler &each : options.devices)
       pipeline.devices.push_back(each.device);
+    addOwnDevices(*module, pipeline.devices);
     pipeline.preferredDevice = options.preferredDevice;
     pipeline.deviceMemories = options.deviceMemories;
     pipeline.compileForDevice = [this](const ir::DeviceSource &dispatch) {
@@ -626,6 +628,22 @@ private:
     return okStatus();
   }
 
+  /// Adds the GPUs of the target that somebody wants, as far as nobody else compiles for them.
+  void addOwnDevices(ModuleOp module, std::vector<std::string> &names) const {
+    if (options.oracle)
+      return;
+    for (const targets::DeviceDescription &device : target.devices) {
+      auto isNamed = [&](Operation *op) {
+        auto name = op->getAttrOfType<StringAttr>(ir::deviceAttr);
+        return name && name.getValue() == device.name ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+      };
+      if (ir::isGpu(device) && !llvm::is_contained(names, device.name) &&
+          (options.preferredDevice == device.name || module.walk(isNamed).wasInterrupted()))
+        names.push_back(device.name);
+    }
+  }
+
   ir::DeviceAnswer compileForDevice(const ir::DeviceSource &dispatch) {
     using enum ir::DeviceAnswer::Kind;
     // A second lowering takes the answers of the first.
@@ -634,10 +652,13 @@ private:
       return answer->second;
     if (isStopped())
       return answer->second = {Failed, std::string(stopped().message())};
+    ProfilerSpan span = step(("code of " + dispatch.device.str()).c_str());
     auto device = llvm::find_if(options.devices, [&](const DeviceCompiler &each) {
       return each.device == dispatch.device;
     });
-    ProfilerSpan span = step(("code of " + dispatch.device.str()).c_str());
+    if (device == options.devices.end())
+      return answer->second = ir::compileForGpu(dispatch, *target.findDevice(dispatch.device.str()),
+                                                options.numerics == Numerics::Strict);
     StatusOr<std::string> code = device->compile(dispatch.name, dispatch.text);
     return answer->second = code.ok() ? ir::DeviceAnswer{Taken, std::move(*code)}
                             : code.status().code() == StatusCode::Unimplemented

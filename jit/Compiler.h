@@ -89,9 +89,9 @@ struct CompileOptions {
   /// If not null, keeps the memory of the source, which nobody may write while it does: large constants
   /// of bytecode that lie there, aligned to dataAlignment, stay there.
   std::shared_ptr<const void> sourceOwner;
-  /// The oracle has none.
+  /// The oracle has none. For GPUs of the target that none of these is for the compiler is our own.
   std::vector<DeviceCompiler> devices;
-  /// The one of them that gets what the source gives to no device, as far as it takes it. Empty: none.
+  /// The device that gets what the source gives to none, as far as it takes it. Empty: none.
   std::string preferredDevice;
   /// Memories of the target that their devices bring to a call, so that temporaries may be there.
   std::vector<std::string> deviceMemories;

@@ -1,6 +1,6 @@
 #include "jit/ObjectCache.h"
 
-#include "jit/ByteStream.h"
+#include "support/ByteStream.h"
 #include "jit/CompilerIdentity.h"
 
 #include "llvm/ADT/StringMap.h"

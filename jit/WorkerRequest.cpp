@@ -1,6 +1,6 @@
 #include "jit/WorkerRequest.h"
 
-#include "jit/ByteStream.h"
+#include "support/ByteStream.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"

@@ -37,6 +37,9 @@ inline void addModuleOptions(CLI::App &command, ModuleOptions &options) {
           "worker: compile in a process that may die; none: in this one")
       ->check(CLI::IsMember({"worker", "none"}))
       ->default_str("worker");
+  command.add_option("--device", options.device,
+                     "runs what the source gives to no device: vulkan0, cuda0, ...; needs a target "
+                     "that has it, 'host' unless told");
   command.add_flag("--oracle", options.oracle, "the plain lowering, without any optimisation");
   command.add_flag("--cache", options.cache, "keep compiled code in the user's cache folder");
   command.add_option("--cache-dir", options.cacheFolder, "another folder for --cache");

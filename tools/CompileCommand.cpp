@@ -15,6 +15,7 @@ Status compile(const CompileOptions &options, std::ostream &err) {
   PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
   LoadOptions load;
   load.oracle = options.module.oracle;
+  load.device = options.module.device;
   std::optional<ProgressLine> line;
   if (options.progress) {
     line.emplace(err);

@@ -391,6 +391,7 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
     load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
   }
   load.oracle = options.module.oracle;
+  load.device = options.module.device;
   load.policy = policy;
   StatusOr<jit::Artifact> artifact = jit::isArtifact(source)
                                          ? jit::deserialize(source)

@@ -15,6 +15,8 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
   EngineOptions engine;
   if (!options.target.empty())
     engine.target = options.target;
+  else if (!options.device.empty() && options.devices.empty())
+    engine.target = "host";
   engine.targetOverrides = options.overrides;
   engine.limits = options.limits;
   if (!options.policy.empty())
@@ -41,6 +43,7 @@ Status checkPrecompiled(const ModuleOptions &options) {
         {!options.overrides.empty(), "--set"},
         {!options.limits.empty(), "--limit"},
         {!options.policy.empty(), "--policy"},
+        {!options.device.empty(), "--device"},
         {options.oracle, "--oracle"},
         {options.numerics.has_value(), "--numerics"},
         {options.specialization != Specialization::None, "--specialize-hot"}})

@@ -212,8 +212,9 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
         state.target, targets::resolveTarget(options.target, options.targetOverrides, &warnings));
   }
   PLIM_RETURN_IF_ERROR(session::addDevices(options.devices, state.target));
+  state.gpus = session::addGpus(options.devices, state.target);
   bool isHost = !options.description && (options.target == "host" || options.target == "host-cpu");
-  if (isHost && options.targetOverrides.empty() && options.devices.empty()) {
+  if (isHost && options.targetOverrides.empty() && options.devices.empty() && state.gpus.empty()) {
     state.host = state.target;
   } else {
     PLIM_ASSIGN_OR_RETURN(state.host, targets::resolveTarget("host-cpu", {}, &warnings));

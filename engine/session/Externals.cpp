@@ -1,3 +1,4 @@
+#include "engine/session/GpuDevices.h"
 #include "engine/session/State.h"
 
 #include <algorithm>
@@ -59,6 +60,15 @@ bool isReachedBy(const targets::MemoryDescription &memory, const std::string &de
   return std::ranges::find(memory.accessibleBy, device) != memory.accessibleBy.end();
 }
 
+/// Launches of the device copy what it does not reach.
+void reachHostMemory(const std::string &device, targets::TargetDescription &target) {
+  const std::string &host = target.devices[0].name;
+  for (targets::MemoryDescription &memory : target.memories)
+    if (memory.kind == targets::MemoryKind::Host && isReachedBy(memory, host) &&
+        !isReachedBy(memory, device))
+      memory.accessibleBy.push_back(device);
+}
+
 /// What a callback of the host gives, which promises not to throw, but may.
 template <typename T, typename CallT> StatusOr<T> withoutThrowing(CallT call) {
   try {
@@ -72,18 +82,16 @@ template <typename T, typename CallT> StatusOr<T> withoutThrowing(CallT call) {
 
 /// The function that runs a dispatch which was compiled for a device.
 /// `turn` gets what serial ones take turns with.
-StatusOr<HostFunction> loadCode(const jit::ExternalFunction &dispatch, const Devices &devices,
+StatusOr<HostFunction> loadCode(const jit::ExternalFunction &dispatch, const Device *device,
                                 HostFunction &turn) {
-  auto device = std::ranges::find(
-      devices, dispatch.device, [](const auto &each) -> const std::string & { return each->name; });
-  if (device == devices.end())
+  if (!device)
     return failedPreconditionError(dispatch.location + "this is compiled for device '" +
                                    dispatch.device + "', which the engine does not have");
   const std::string what = dispatch.location + "device '" + dispatch.device + "' ";
   if (!dispatch.name.starts_with(dispatch.device + "."))
     return dataLossError(dispatch.location + "'" + dispatch.name + "' is no code of a device");
   auto function = withoutThrowing<HostFunction>([&] {
-    return (*device)->load(dispatch.name.substr(dispatch.device.size() + 1), dispatch.code);
+    return device->load(dispatch.name.substr(dispatch.device.size() + 1), dispatch.code);
   });
   if (!function.ok())
     return function.status().withContext(what + "does not load its code");
@@ -91,7 +99,7 @@ StatusOr<HostFunction> loadCode(const jit::ExternalFunction &dispatch, const Dev
     return internalError(what + "has made no function of its code");
   // One launch of the device at a time, whatever it runs.
   if (function->kind == HostFunctionKind::Serial)
-    turn = {.user = const_cast<Device *>(device->get())};
+    turn = {.user = const_cast<Device *>(device)};
   return function;
 }
 
@@ -127,13 +135,24 @@ Status session::addDevices(const Devices &devices, targets::TargetDescription &t
         if (each.kind == targets::DeviceKind::Cpu)
           memory.accessibleBy.push_back(each.name);
     }
-    const std::string &host = target.devices[0].name;
-    for (targets::MemoryDescription &memory : target.memories)
-      if (memory.kind == targets::MemoryKind::Host && isReachedBy(memory, host) &&
-          !isReachedBy(memory, name))
-        memory.accessibleBy.push_back(name);
+    reachHostMemory(name, target);
   }
   return devices.empty() ? okStatus() : targets::verify(target);
+}
+
+Devices session::addGpus(const Devices &devices, targets::TargetDescription &target) {
+  Devices gpus;
+  for (const targets::DeviceDescription &device : target.devices) {
+    const bool isBrought = std::ranges::any_of(
+        devices, [&](const auto &brought) { return brought->name == device.name; });
+    std::shared_ptr<const Device> gpu = isBrought ? nullptr : makeGpuDevice(device.name);
+    if (!gpu || (device.kind != targets::DeviceKind::Cuda &&
+                 device.kind != targets::DeviceKind::Vulkan))
+      continue;
+    reachHostMemory(device.name, target);
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
 }
 
 std::vector<jit::ExternalBinding> bindingsOf(const Externals &externals) {
@@ -150,7 +169,14 @@ StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
   for (const jit::ExternalFunction &external : artifact.externals) {
     HostFunction function, turn;
     if (!external.device.empty()) {
-      PLIM_ASSIGN_OR_RETURN(function, loadCode(external, options.devices, turn));
+      // Code that was compiled elsewhere may be for a GPU that the target leaves out.
+      std::shared_ptr<const Device> other;
+      const Device *device = findDevice(external.device);
+      if (!device) {
+        other = session::makeGpuDevice(external.device);
+        device = other.get();
+      }
+      PLIM_ASSIGN_OR_RETURN(function, loadCode(external, device, turn));
     } else {
       const HostFunction *found = find(ofLoad, options.functions, external.name);
       if (!found || !found->function) {
@@ -188,12 +214,22 @@ std::vector<jit::DeviceCompiler> Engine::State::deviceCompilers() const {
   return compilers;
 }
 
+const Device *Engine::State::findDevice(std::string_view name) const {
+  for (const Devices *devices : {&options.devices, &gpus})
+    for (const std::shared_ptr<const Device> &device : *devices)
+      if (device->name == name)
+        return device.get();
+  return nullptr;
+}
+
 const Device *Engine::State::providerOf(const targets::MemoryDescription &memory) const {
   if (isReachedBy(memory, target.devices[0].name))
     return nullptr;
-  for (const std::shared_ptr<const Device> &device : options.devices)
-    if (device->memory.allocate && isReachedBy(memory, device->name))
-      return device.get();
+  for (const Devices *devices : {&options.devices, &gpus})
+    for (const std::shared_ptr<const Device> &device : *devices)
+      if (device->memory.allocate && isReachedBy(memory, device->name) &&
+          memory.kind != targets::MemoryKind::Scratch)
+        return device.get();
   return nullptr;
 }
 
@@ -234,11 +270,17 @@ Status Engine::State::checkDevice(const std::string &name) const {
   for (const std::shared_ptr<const Device> &device : options.devices)
     if (device->compile)
       names.push_back(device->name);
+  for (const std::shared_ptr<const Device> &gpu : gpus)
+    names.push_back(gpu->name);
   if (name.empty() || name == target.devices[0].name ||
       std::ranges::find(names, name) != names.end())
     return okStatus();
+  // The commonest reason.
+  const bool leavesOut = target.name == "host-cpu" && session::makeGpuDevice(name);
   return invalidArgumentError("the engine has no compiler for a device '" + name + "'" +
-                              suggestion(name, names));
+                              (leavesOut ? ": its target is 'host-cpu', which leaves out accelerators; "
+                                           "'host' has them"
+                                         : suggestion(name, names)));
 }
 
 } // namespace plim

@@ -51,6 +51,9 @@ std::string suggestion(std::string_view name, std::span<const std::string> names
 /// Completes a target by the devices that the host brings. InvalidArgument for one that cannot be.
 Status addDevices(const Devices &devices, targets::TargetDescription &target);
 
+/// The GPUs of the target that the host brings no device for, which may copy what they do not reach.
+Devices addGpus(const Devices &devices, targets::TargetDescription &target);
+
 /// ResourceExhausted on a thread with too little stack to make an engine, or to link code; the compiler has threads of
 /// its own. What lies outside of the thread's own stack is not known, and not judged.
 Status checkStack();
@@ -67,6 +70,8 @@ struct Engine::State {
   targets::TargetDescription target;
   /// What this machine really is; `target` may be another one, or have been overridden.
   targets::TargetDescription host;
+  /// GPUs of the target that the engine runs by itself; bindExternals() adds those of code for others.
+  Devices gpus;
   /// Null unless the engine is checked.
   std::shared_ptr<runtime::GuardedMemory> guarded;
   std::optional<runtime::FaultHandlers> handlers;
@@ -130,6 +135,8 @@ struct Engine::State {
   /// code.
   StatusOr<Externals> bindExternals(const jit::Artifact &artifact, const HostFunctions &ofLoad);
   std::vector<jit::DeviceCompiler> deviceCompilers() const;
+  /// Of the host application, or a GPU of our own; null: none.
+  const Device *findDevice(std::string_view name) const;
   /// The device that brings a memory of the target; null: none.
   const Device *providerOf(const targets::MemoryDescription &memory) const;
   /// The memories of the target that devices bring.

@@ -17,7 +17,7 @@ namespace {
 struct DefineArithmetic : plim::ir::impl::PlimDefineArithmeticBase<DefineArithmetic> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
+    getOperation()->walk([&](Operation *op) {
       if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::FPToSIOp, arith::FPToUIOp>(op))
         ops.push_back(op);
     });

@@ -60,7 +60,7 @@ def PlimOutlineData : Pass<"plim-outline-data", "::mlir::ModuleOp"> {
                     Statistic<"inlined", "inlined", "constants that stay in the code">];
 }
 
-def PlimDefineArithmetic : Pass<"plim-define-arithmetic", "::mlir::func::FuncOp"> {
+def PlimDefineArithmetic : Pass<"plim-define-arithmetic"> {
   let summary = "Give results to shifts and conversions that have none";
   let description = [{
     LLVM says of a shift by the width or more, and of a float that the integer cannot hold, that the result is

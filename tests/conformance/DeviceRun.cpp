@@ -14,7 +14,6 @@ int main(int argc, char **argv) {
   CLI::App *command = app.add_subcommand("run", "load a module and call a function");
   plim::tools::addModuleOptions(*command, run.module);
   plim::tools::addCallOptions(*command, run.call);
-  command->add_option("--device", run.module.device, "gets what the source gives to no device");
   CLI11_PARSE(app, argc, argv);
   auto log = std::make_shared<plim::testing::DeviceLog>();
   run.module.devices = {plim::testing::makeEmulatedDevice("npu", log)};

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace plim::jit {
+namespace plim {
 
 class ByteWriter {
 public:
@@ -76,4 +76,4 @@ private:
   bool valid = true;
 };
 
-} // namespace plim::jit
+} // namespace plim

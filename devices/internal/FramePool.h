@@ -1,0 +1,94 @@
+// FramePool: what a launch needs for itself, kept for the next one.
+//
+// As many frames as there are launches at once; one that comes back is the next to go. Standard library only.
+// Threads: any, for all methods; the pool outlives its leases.
+#pragma once
+
+#include "support/Status.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace plim::devices::internal {
+
+/// Frames of any kind, to a device that runs out of memory.
+class IdleFrames {
+public:
+  virtual ~IdleFrames() = default;
+  /// Destroys the frames that nobody has.
+  virtual void drop() = 0;
+};
+
+template <typename T> class FramePool final : public IdleFrames {
+public:
+  /// Gives its frame back.
+  struct GiveBack {
+    FramePool *pool = nullptr;
+    void operator()(T *frame) const { pool->giveBack(frame); }
+  };
+  using Lease = std::unique_ptr<T, GiveBack>;
+
+  /// An idle frame, or what `make` returns: a StatusOr<std::unique_ptr<T>>.
+  template <typename MakeT> StatusOr<Lease> take(MakeT make) {
+    if (T *frame = takeIdle())
+      return Lease(frame, {this});
+    PLIM_ASSIGN_OR_RETURN(std::unique_ptr<T> made, make());
+    std::lock_guard lock(mutex);
+    idle.reserve(idle.size() + leased + 1); // giveBack() needs no memory
+    ++leased;
+    return Lease(made.release(), {this});
+  }
+
+  void drop() override {
+    std::vector<std::unique_ptr<T>> dropped;
+    std::lock_guard lock(mutex);
+    dropped.reserve(idle.size() + leased);
+    dropped.swap(idle);
+  }
+
+private:
+  T *takeIdle() {
+    std::lock_guard lock(mutex);
+    if (idle.empty())
+      return nullptr;
+    T *frame = idle.back().release();
+    idle.pop_back();
+    ++leased;
+    return frame;
+  }
+  void giveBack(T *frame) {
+    std::lock_guard lock(mutex);
+    idle.emplace_back(frame);
+    --leased;
+  }
+
+  std::mutex mutex;
+  std::vector<std::unique_ptr<T>> idle;
+  size_t leased = 0;
+};
+
+/// The pools of a device's programs.
+class FramePools {
+public:
+  void add(IdleFrames *pool) {
+    std::lock_guard lock(mutex);
+    pools.push_back(pool);
+  }
+  void remove(IdleFrames *pool) {
+    std::lock_guard lock(mutex);
+    std::erase(pools, pool);
+  }
+  void drop() {
+    std::lock_guard lock(mutex);
+    for (IdleFrames *pool : pools)
+      pool->drop();
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<IdleFrames *> pools;
+};
+
+} // namespace plim::devices::internal

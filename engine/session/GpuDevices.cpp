@@ -1,0 +1,85 @@
+#include "engine/session/GpuDevices.h"
+
+#include "devices/GpuDevice.h"
+#include "devices/GpuLaunch.h"
+
+#include <charconv>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+namespace plim::session {
+namespace {
+
+using devices::GpuDevice;
+
+/// Opens its driver when it is first wanted.
+class LazyGpu {
+public:
+  LazyGpu(bool isCuda, int ordinal) : isCuda(isCuda), ordinal(ordinal) {}
+
+  StatusOr<std::shared_ptr<GpuDevice>> get() {
+    std::lock_guard lock(mutex);
+    // What failed may be there the next time.
+    if (!device) {
+      PLIM_ASSIGN_OR_RETURN(device,
+                            isCuda ? devices::openCuda(ordinal) : devices::openVulkan(ordinal));
+    }
+    return device;
+  }
+
+private:
+  const bool isCuda;
+  const int ordinal;
+  std::mutex mutex;
+  std::shared_ptr<GpuDevice> device; // by `mutex`
+};
+
+StatusOr<HostFunction> load(LazyGpu &gpu, std::string_view code) {
+  PLIM_ASSIGN_OR_RETURN(devices::GpuCode decoded, devices::decodeGpuCode(code));
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<GpuDevice> device, gpu.get());
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<devices::GpuProgram> program,
+                        device->load(std::move(decoded)));
+  devices::LaunchFunction function =
+      devices::makeLaunchFunction(std::move(program), &plim_rt_fail);
+  return HostFunction{.function = function.function,
+                      .user = function.user,
+                      .owner = std::move(function.owner)};
+}
+
+void *allocate(void *user, size_t bytes, size_t alignment, const char *) noexcept {
+  StatusOr<std::shared_ptr<GpuDevice>> device = static_cast<LazyGpu *>(user)->get();
+  return device.ok() ? (*device)->allocate(bytes, alignment) : nullptr;
+}
+
+void release(void *user, void *memory, size_t bytes) noexcept {
+  StatusOr<std::shared_ptr<GpuDevice>> device = static_cast<LazyGpu *>(user)->get();
+  if (device.ok())
+    (*device)->release(memory, bytes);
+}
+
+std::optional<int> ordinalIn(std::string_view name, std::string_view kind) {
+  if (!name.starts_with(kind))
+    return std::nullopt;
+  name.remove_prefix(kind.size());
+  int ordinal = 0;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), ordinal);
+  const bool isNumber = error == std::errc() && end == name.data() + name.size() && ordinal >= 0;
+  return isNumber ? std::optional(ordinal) : std::nullopt;
+}
+
+} // namespace
+
+std::shared_ptr<const Device> makeGpuDevice(const std::string &name) {
+  const std::optional<int> cuda = ordinalIn(name, "cuda"), vulkan = ordinalIn(name, "vulkan");
+  if (!cuda && !vulkan)
+    return nullptr;
+  auto gpu = std::make_shared<LazyGpu>(cuda.has_value(), cuda ? *cuda : *vulkan);
+  auto device = std::make_shared<Device>();
+  device->name = name;
+  device->load = [gpu](std::string_view, std::string_view code) { return load(*gpu, code); };
+  device->memory = {.user = gpu.get(), .allocate = &allocate, .release = &release, .owner = gpu};
+  return device;
+}
+
+} // namespace plim::session

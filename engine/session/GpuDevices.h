@@ -1,0 +1,16 @@
+// GpuDevices: the GPUs of a target that the engine runs by itself, as devices like those that a host brings.
+#pragma once
+
+#include "engine/session/Device.h"
+
+#include <memory>
+#include <string>
+
+namespace plim::session {
+
+/// The device "vulkan0", "cuda1"...: loads code, and allocates memory that it alone reaches. Its driver is opened when it is
+/// asked for either, and stays open as long as anybody uses it; then, without it, load fails with Unavailable. Has no
+/// compiler: that is jit's. Null for other names.
+std::shared_ptr<const Device> makeGpuDevice(const std::string &name);
+
+} // namespace plim::session

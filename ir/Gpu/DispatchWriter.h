@@ -1,0 +1,124 @@
+// DispatchWriter: goes through a dispatch on buffers, and writes a kernel for whatever it does.
+#pragma once
+
+#include "ir/Gpu/KernelWriter.h"
+#include "ir/Gpu/Kernels.h"
+#include "ir/Gpu/Views.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace plim::ir::gpukernels {
+
+using namespace mlir;
+
+/// Loops of an op: where they come from and how many times they run.
+struct Loops {
+  SmallVector<unsigned> parallel, reduction; // positions, in the order in which they nest
+  SmallVector<Number> sizes;                 // of each loop of the op
+
+  SmallVector<Number> sizesOf(ArrayRef<unsigned> which) const {
+    return llvm::map_to_vector(which, [&](unsigned loop) { return sizes[loop]; });
+  }
+};
+
+/// A product of two operands: loops that both have, or one of them, and the result.
+struct Product {
+  SmallVector<unsigned> batch, rows, columns, depth;
+  OpOperand *left = nullptr, *right = nullptr; // with the rows, with the columns
+};
+
+class DispatchWriter {
+public:
+  DispatchWriter(func::FuncOp dispatch, unsigned outputs, gpu::GPUModuleOp module,
+                 const KernelOptions &options, Kernels &kernels)
+      : dispatch(dispatch), outputs(outputs), module(module), options(options), kernels(kernels),
+        numbers(kernels.numbers), views(numbers) {}
+
+  LogicalResult write();
+
+private:
+  // Kernels.cpp: buffers, copies, values.
+
+  LogicalResult declareArguments();
+  LogicalResult write(Operation *op);
+  LogicalResult addTemporary(memref::AllocOp op, ArrayRef<OpFoldResult> extents);
+  LogicalResult addTemporary(Value memref, MemRefType type, ArrayRef<Number> sizes);
+  LogicalResult writeConstant(memref::GetGlobalOp op);
+  KernelWriter begin(Location loc) const;
+  /// `overwritten`: views that have new elements everywhere.
+  void end(KernelWriter kernel, Number workgroups, ArrayRef<const View *> overwritten);
+  Number workgroupsOf(Number invocations) const;
+  /// Writes the fills that wait for what is in `op`, unless it begins its sums with them.
+  void flushFills(Operation *op);
+  /// Does a reduction start from the fill, and read it nowhere else?
+  static bool isBeginOf(linalg::FillOp fill, Operation *op);
+  void writeFill(linalg::FillOp fill);
+  LogicalResult writeCopy(Operation *op, Value source, Value target);
+  LogicalResult writeStore(memref::StoreOp op);
+  LogicalResult writeReturn(func::ReturnOp op);
+  /// What a kernel uses of the dispatch around it, computed there.
+  LogicalResult capture(Value value, KernelWriter &kernel, IRMapping &known);
+  /// Is it an operand, which nothing writes?
+  bool isConstantBuffer(unsigned buffer) const;
+
+  // LinalgKernels.cpp: an op of linalg.
+
+  LogicalResult loopsOf(linalg::LinalgOp op, Loops &loops);
+  SmallVector<Value> indicesOf(AffineMap map, ArrayRef<Value> positions, KernelWriter &kernel);
+  /// One run of the body at `positions` of the loops, on `accumulators` in place of what results are. `known` may have
+  /// elements of operands already.
+  FailureOr<SmallVector<Value>> writeBody(linalg::LinalgOp op, ArrayRef<Value> positions,
+                                          ArrayRef<Value> accumulators, KernelWriter &kernel,
+                                          IRMapping known);
+  static Operation *parentOf(Value value);
+  /// Replaces what only the dispatch knows in a copied op: positions, and loads of its buffers. Its results are
+  /// `lastResults` then.
+  LogicalResult finishCopy(Operation *copy, ArrayRef<Value> positions, KernelWriter &kernel);
+  LogicalResult writeLinalg(linalg::LinalgOp op);
+  /// Are all operands walked in the order of memory, so that one position serves all?
+  bool isFlat(linalg::LinalgOp op);
+  LogicalResult writeFlat(linalg::LinalgOp op, Value position, KernelWriter &kernel);
+  /// What results begin with: a fill that waits, or what memory holds.
+  LogicalResult beginnings(linalg::LinalgOp op, ArrayRef<Value> positions, KernelWriter &kernel,
+                           SmallVectorImpl<Value> &values);
+  void storeResults(linalg::LinalgOp op, ArrayRef<Value> positions, ArrayRef<Value> values,
+                    KernelWriter &kernel);
+  /// Positions of all loops: parallel ones at `position`, the others unknown yet.
+  SmallVector<Value> parallelPositions(const Loops &loops, Value position, KernelWriter &kernel);
+  /// One element of each result, by one invocation.
+  LogicalResult writeElement(linalg::LinalgOp op, const Loops &loops, Value position,
+                             KernelWriter &kernel);
+  /// Shall a workgroup compute an element together? `combiners`: what folds two accumulators of each result.
+  bool matchSharedReduction(linalg::LinalgOp op, const Loops &loops,
+                            SmallVectorImpl<Operation *> &combiners);
+  /// Does it give the same in whatever order?
+  static bool isExact(linalg::LinalgOp op);
+  LogicalResult writeSharedReduction(linalg::LinalgOp op, const Loops &loops,
+                                     ArrayRef<Operation *> combiners, Value position,
+                                     KernelWriter &kernel);
+
+  // ProductKernels.cpp: products, whose operands a workgroup shares.
+
+  std::optional<Product> matchProduct(linalg::LinalgOp op, const Loops &loops);
+  /// Tiles of all batches, which is what workgroups are for.
+  Number tilesOf(const Product &product, const Loops &loops);
+  LogicalResult writeProductTile(linalg::LinalgOp op, const Loops &loops, const Product &product,
+                                 Value position, KernelWriter &kernel);
+
+  func::FuncOp dispatch;
+  unsigned outputs;
+  gpu::GPUModuleOp module;
+  const KernelOptions &options;
+  Kernels &kernels;
+  Numbers &numbers;
+  Views views;
+  /// By argument: did an earlier kernel leave nothing of what it held that is not known?
+  std::vector<bool> wasWritten;
+  SmallVector<linalg::FillOp> fills; // that no kernel has written yet
+  SmallVector<Value> lastResults;    // of finishCopy()
+  bool hasFailed = false;
+};
+
+} // namespace plim::ir::gpukernels

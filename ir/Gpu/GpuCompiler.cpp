@@ -1,0 +1,177 @@
+#include "ir/Gpu/GpuCompiler.h"
+
+#include "ir/Codegen/MathPolynomials.h"
+#include "ir/Conversion/Passes.h"
+#include "ir/Conversion/StorageFloats.h"
+#include "ir/Gpu/Emit.h"
+#include "ir/Gpu/Kernels.h"
+#include "ir/Pipelines/Pipelines.h"
+#include "ir/Transforms/Cleanup.h"
+
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace plim::ir;
+using plim::targets::DeviceKind;
+
+namespace {
+
+/// Positions of 32 bits count a stride beyond the last element.
+constexpr int64_t maxElementsOf32Bits = (int64_t(1) << 31) - (int64_t(1) << 25);
+
+/// Before memory is chosen: nothing is written that the dispatch may not write.
+void protectOperands(func::FuncOp function, unsigned outputs) {
+  auto no = BoolAttr::get(function.getContext(), false);
+  for (unsigned i = 0; i + outputs < function.getNumArguments(); ++i)
+    if (isa<TensorType>(function.getArgumentTypes()[i]))
+      function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName, no);
+}
+
+LogicalResult bufferize(ModuleOp module) {
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  options.unknownTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  PassManager manager(module.getContext());
+  manager.addPass(bufferization::createOneShotBufferizePass(options));
+  addCleanup(manager);
+  return manager.run(module);
+}
+
+/// Leaves what both SPIR-V and PTX have: our own approximations in place of functions, bits in place of floats that are only
+/// stored, results for what has none.
+LogicalResult expandArithmetic(ModuleOp module) {
+  for (gpu::GPUModuleOp each : module.getOps<gpu::GPUModuleOp>()) {
+    PassManager manager(module.getContext(), gpu::GPUModuleOp::getOperationName());
+    manager.addPass(createPlimDefineArithmetic());
+    if (failed(manager.run(each)))
+      return failure();
+    expandStorageFloats(each);
+    RewritePatternSet functions(module.getContext());
+    populateMathF32ExpansionPatterns(functions, [](StringRef) { return true; });
+    populateMathPolynomialPatterns(functions);
+    math::populateExpansionPatterns(functions, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh",
+                                                "powf", "fpowi", "exp2f", "rsqrt", "roundeven"});
+    if (failed(applySoundPatterns(each, std::move(functions))))
+      return failure();
+    RewritePatternSet approximations(module.getContext());
+    populateMathPolynomialPatterns(approximations);
+    populateMathPolynomialApproximationPatterns(approximations);
+    arith::populateArithExpandOpsPatterns(approximations);
+    arith::populateCeilFloorDivExpandOpsPatterns(approximations);
+    arith::populateExpandBFloat16Patterns(approximations);
+    if (failed(applySoundPatterns(each, std::move(approximations))))
+      return failure();
+    PassManager cleanup(module.getContext(), gpu::GPUModuleOp::getOperationName());
+    addCleanup(cleanup.nestAny());
+    if (failed(cleanup.run(each)))
+      return failure();
+  }
+  return success();
+}
+
+KernelOptions optionsFor(const plim::targets::DeviceDescription &device, bool strict) {
+  KernelOptions options;
+  options.strict = strict;
+  const int64_t size = std::clamp<int64_t>(device.maxWorkgroupSize, 1, options.workgroupSize);
+  options.workgroupSize = static_cast<unsigned>(llvm::bit_floor(static_cast<uint64_t>(size)));
+  // A multiprocessor has many at once.
+  if (device.kind == DeviceKind::Cuda) {
+    options.maxWorkgroups = std::max<int64_t>(device.cores, 1) * 64;
+    options.productTile = 8;
+  }
+  return options;
+}
+
+FailureOr<std::string> compile(ModuleOp module, StringRef name,
+                               const plim::targets::DeviceDescription &device, bool strict) {
+  auto function = module.lookupSymbol<func::FuncOp>(name);
+  if (!function || function.isDeclaration())
+    return module.emitError() << "it has no function '" << name << "'";
+  if (device.kind == DeviceKind::Vulkan) {
+    Operation *fma = nullptr;
+    function.walk([&](math::FmaOp op) { fma = op; });
+    if (fma)
+      return fma->emitError() << "it has a math.fma, which Vulkan may round twice";
+  }
+  const unsigned outputs = function.getNumResults();
+  protectOperands(function, outputs);
+  if (failed(bufferize(module)))
+    return failure();
+
+  OpBuilder builder(module.getContext());
+  OwningOpRef<ModuleOp> target = ModuleOp::create(builder, module.getLoc());
+  builder.setInsertionPointToStart(target->getBody());
+  auto kernelModule = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+  const KernelOptions options = optionsFor(device, strict);
+  FailureOr<Kernels> kernels = writeKernels(function, outputs, kernelModule, options);
+  if (failed(kernels) || failed(expandArithmetic(*target)))
+    return failure();
+
+  plim::devices::GpuCode code;
+  const bool isCuda = device.kind == DeviceKind::Cuda;
+  code.kind = isCuda ? plim::devices::GpuCodeKind::Ptx : plim::devices::GpuCodeKind::Spirv;
+  if (!isCuda)
+    code.maxElements = maxElementsOf32Bits;
+  code.arguments = kernels->arguments;
+  code.temporaries = kernels->temporaries;
+  for (Kernel &kernel : kernels->all) {
+    plim::devices::GpuKernel &described = code.kernels.emplace_back();
+    described.entry = kernel.function.getName().str();
+    described.workgroupSize[0] = options.workgroupSize;
+    described.buffers.assign(kernel.buffers.begin(), kernel.buffers.end());
+    described.workgroups = kernel.workgroups;
+    ArrayRef<Type> types = kernel.function.getArgumentTypes().drop_front(kernel.buffers.size());
+    for (auto [number, type] : llvm::zip_equal(kernel.words, types)) {
+      const unsigned bits = type.isIndex() ? (isCuda ? 64 : 32) : type.getIntOrFloatBitWidth();
+      described.words.push_back({number, bits});
+    }
+  }
+  code.numbers = kernels->numbers.take();
+  LogicalResult emitted = isCuda ? emitPtx(*target, *kernels, device, strict, code)
+                                 : emitSpirv(*target, *kernels, device, code);
+  if (failed(emitted))
+    return failure();
+  return encode(code);
+}
+
+} // namespace
+
+bool plim::ir::isGpu(const targets::DeviceDescription &device) {
+  return device.kind == DeviceKind::Cuda || device.kind == DeviceKind::Vulkan;
+}
+
+DeviceAnswer plim::ir::compileForGpu(const DeviceSource &dispatch,
+                                     const targets::DeviceDescription &device, bool strict) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  registry.insert<gpu::GPUDialect, NVVM::NVVMDialect, spirv::SPIRVDialect>();
+  registerNVVMDialectTranslation(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false);
+  std::string reason;
+  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    // The first says why; what follows are its consequences.
+    if (reason.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      reason = diagnostic.str();
+  });
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(dispatch.text, ParserConfig(&context), dispatch.name);
+  if (!module)
+    return {DeviceAnswer::Failed, "its text is not read: " + reason};
+  FailureOr<std::string> code = compile(*module, dispatch.name, device, strict);
+  if (failed(code))
+    return {DeviceAnswer::Refused, reason.empty() ? "it is not lowered" : reason};
+  return {DeviceAnswer::Taken, std::move(*code)};
+}

@@ -1,0 +1,72 @@
+// KernelWriter: writes the body of one kernel, and collects what it needs.
+//
+// Buffers and words become arguments of the kernel as they are used.
+#pragma once
+
+#include "ir/Gpu/Kernels.h"
+#include "ir/Gpu/Views.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallSet.h"
+
+namespace plim::ir {
+
+class KernelWriter {
+public:
+  /// Begins a kernel at the end of `module`.
+  KernelWriter(mlir::gpu::GPUModuleOp module, mlir::Location loc, Numbers &numbers,
+               unsigned workgroupSize);
+
+  mlir::ImplicitLocOpBuilder &builder() { return b; }
+  unsigned workgroupSize() const { return size; }
+
+  mlir::Value index(int64_t value);
+  /// The number as an index.
+  mlir::Value word(Number number);
+  /// A scalar argument of the dispatch.
+  mlir::Value scalar(unsigned argument, mlir::Type type);
+  mlir::Value threadId();
+  mlir::Value workgroupId();
+  mlir::Value workgroups();
+
+  mlir::Value load(const View &view, mlir::ValueRange indices);
+  void store(mlir::Value value, const View &view, mlir::ValueRange indices);
+  /// Workgroup memory for `count` elements.
+  mlir::Value workgroupMemory(mlir::Type element, int64_t count);
+  mlir::Value loadShared(mlir::Value memory, mlir::Type element, mlir::Value index);
+  void storeShared(mlir::Value value, mlir::Value memory, mlir::Value index);
+  void barrier();
+
+  /// Runs `body` for each position below `total`, spread over all invocations of all workgroups.
+  void forEachInvocation(Number total, llvm::function_ref<void(mlir::Value)> body);
+  /// The same, a workgroup for each position.
+  void forEachWorkgroup(Number total, llvm::function_ref<void(mlir::Value)> body);
+  /// The indices of a position among `sizes`, the last one fastest.
+  llvm::SmallVector<mlir::Value> delinearize(mlir::Value position, llvm::ArrayRef<Number> sizes);
+
+  const llvm::SmallSet<unsigned, 8> &loaded() const { return loads; }
+  const llvm::SmallSet<unsigned, 8> &stored() const { return stores; }
+  Kernel finish(Number workgroups);
+
+private:
+  mlir::Value buffer(unsigned position, mlir::Type element);
+  mlir::Value position(const View &view, mlir::ValueRange indices);
+  mlir::Value argument(mlir::Type type);
+  mlir::Value fromStored(mlir::Value value, mlir::Type element);
+  mlir::Value toStored(mlir::Value value);
+  void forStrided(mlir::Value first, mlir::Value step, Number total,
+                  llvm::function_ref<void(mlir::Value)> body);
+
+  Numbers &numbers;
+  mlir::gpu::GPUFuncOp function;
+  mlir::ImplicitLocOpBuilder b;
+  unsigned size;
+  llvm::SmallVector<mlir::Operation *> uses;
+  llvm::MapVector<unsigned, mlir::Value> bufferArguments;
+  llvm::MapVector<std::pair<Number, mlir::Type>, mlir::Value> wordArguments;
+  llvm::SmallSet<unsigned, 8> loads, stores;
+};
+
+} // namespace plim::ir

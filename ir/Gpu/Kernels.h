@@ -1,0 +1,54 @@
+// Kernels: from a dispatch on buffers to kernels that say nothing of their language yet.
+//
+// Each op of linalg becomes one kernel: a workgroup, or an invocation, for an element of its result, in a loop that makes
+// any number of workgroups right. A kernel is a gpu.func in a gpu.module. Its arguments are the buffers, one-dimensional
+// memrefs of what memory holds, then words: sizes, which are `index`, and scalars, which are integers of 32 or 64 bits.
+// Inside are arith, math and scf, loads and stores at linear positions, and workgroup memory as memref.alloc.
+#pragma once
+
+#include "ir/Gpu/Numbers.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <vector>
+
+namespace plim::ir {
+
+struct KernelOptions {
+  /// Invocations of a workgroup: a power of two.
+  unsigned workgroupSize = 256;
+  /// Workgroups of a kernel at most: more work is done in loops.
+  int64_t maxWorkgroups = 65535;
+  /// Rows, and columns, of a product's result that an invocation computes.
+  int64_t productTile = 4;
+  /// Sums in the order of the source.
+  bool strict = false;
+};
+
+struct Kernel {
+  mlir::gpu::GPUFuncOp function;
+  /// Tensor arguments of the dispatch by their position, then temporaries.
+  std::vector<unsigned> buffers;
+  std::vector<Number> words;
+  Number workgroups;
+};
+
+struct Kernels {
+  std::vector<Kernel> all; // in their order
+  std::vector<devices::GpuArgument> arguments;
+  std::vector<devices::GpuTemporary> temporaries;
+  Numbers numbers;
+};
+
+/// Writes kernels for `dispatch`, a function over memrefs whose last `outputs` arguments are destinations of what it
+/// returns, into `module`. Fails with a diagnostic that says what no kernel does.
+mlir::FailureOr<Kernels> writeKernels(mlir::func::FuncOp dispatch, unsigned outputs,
+                                      mlir::gpu::GPUModuleOp module, const KernelOptions &options);
+
+/// What memory holds for elements of this type: i8 for i1, integers for floats that kernels take for bits. Null for
+/// types that kernels do not have.
+mlir::Type storedType(mlir::Type element);
+
+} // namespace plim::ir

@@ -1,0 +1,48 @@
+// Numbers: what a launch computes before its kernels run, sizes above all.
+//
+// Equal numbers are one, and what is known is computed here, so that two sizes that are written alike can be
+// compared by their positions. An instance belongs to one thread.
+#pragma once
+
+#include "devices/GpuCode.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace plim::ir {
+
+/// A position in the list.
+using Number = uint32_t;
+
+class Numbers {
+public:
+  using Kind = devices::GpuNumber::Kind;
+
+  Number constant(int64_t value) { return get(Kind::Constant, value, 0); }
+  /// Of argument `argument`, a tensor, in dimension `dimension`.
+  Number extent(unsigned argument, unsigned dimension) {
+    return get(Kind::Extent, argument, dimension);
+  }
+  Number scalar(unsigned argument) { return get(Kind::Scalar, argument, 0); }
+  /// `kind` of two numbers.
+  Number apply(Kind kind, Number a, Number b);
+  Number product(llvm::ArrayRef<Number> factors);
+
+  std::optional<int64_t> constantOf(Number number) const;
+  bool isConstant(Number number, int64_t value) const { return constantOf(number) == value; }
+  std::vector<devices::GpuNumber> take() { return std::move(all); }
+
+private:
+  Number get(Kind kind, int64_t a, int64_t b);
+  /// With the known one of two numbers behind.
+  Number apply(Kind kind, Number a, Number b, std::optional<int64_t> right);
+
+  std::vector<devices::GpuNumber> all;
+  std::map<std::tuple<Kind, int64_t, int64_t>, Number> known;
+};
+
+} // namespace plim::ir

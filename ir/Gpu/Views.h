@@ -1,0 +1,50 @@
+// Views: which elements of which buffer a memref of a dispatch is, in numbers of its launch.
+#pragma once
+
+#include "ir/Gpu/Numbers.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <optional>
+
+namespace plim::ir {
+
+struct View {
+  unsigned buffer = 0;
+  mlir::Type element;
+  Number offset = 0;
+  llvm::SmallVector<Number> sizes, strides; // elements
+
+  bool operator==(const View &) const = default;
+};
+
+class Views {
+public:
+  explicit Views(Numbers &numbers) : numbers(numbers) {}
+
+  const View *find(mlir::Value memref) const;
+  /// A dense buffer of these extents.
+  View &add(mlir::Value memref, unsigned buffer, llvm::ArrayRef<Number> sizes);
+  /// What `op` makes of a view; false if it makes none, a failure if it is not known.
+  mlir::FailureOr<bool> follow(mlir::Operation *op);
+  bool isDense(const View &view);
+
+  /// The number that an index or an integer of the dispatch is; null if a launch cannot compute it.
+  std::optional<Number> numberOf(mlir::Value value);
+  std::optional<Number> numberOf(mlir::OpFoldResult value);
+
+private:
+  std::optional<Number> numberOf(mlir::AffineExpr expression, llvm::ArrayRef<Number> operands,
+                                 unsigned dimensions);
+  llvm::SmallVector<Number> denseStrides(llvm::ArrayRef<Number> sizes);
+  bool followSubview(mlir::memref::SubViewOp op, View view);
+  void followCollapse(mlir::memref::CollapseShapeOp op, View view);
+  bool followExpand(mlir::memref::ExpandShapeOp op, View view);
+
+  Numbers &numbers;
+  llvm::DenseMap<mlir::Value, View> views;
+};
+
+} // namespace plim::ir
