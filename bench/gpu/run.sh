@@ -1,0 +1,27 @@
+#!/bin/bash
+# All that a GPU can show: tests of drivers, conformance against the oracle of the host, times of kernels, and of
+# PyTorch's for the same if it is there. Needs a build, or its programs in a folder, and the device.
+#
+#   bench/gpu/run.sh [DEVICE [BUILD]]      cuda0 and build/ unless told
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+device=${1:-cuda0}
+build=${2:-build}
+find_program() { find "$build" -type f -name "$1" -perm -u+x | head -n 1; }
+plimsoll=$(find_program plimsoll)
+status=0
+
+echo "== $device"
+"$plimsoll" targets host | grep -A 8 "^device $device"
+echo "== drivers"
+"$(find_program devices_drivers_test)" --gtest_brief=1 --gtest_filter="*/$([[ $device == cuda* ]] && echo Cuda || echo Vulkan)" || status=1
+echo "== conformance"
+python3 -B tests/conformance/run.py "$plimsoll" tests/conformance --jobs "$(nproc)" --threads 2 \
+  --no-reference "--flags=--device $device --isolation none" "--oracle-flags=--isolation none" || status=1
+echo "== kernels"
+"$(find_program GpuKernels)" --device="$device" || status=1
+if [[ $device == cuda* ]] && python3 -c 'import torch' 2> /dev/null; then
+  echo "== PyTorch"
+  python3 bench/gpu/peers.py
+fi
+exit $status
