@@ -2,9 +2,10 @@
 # All that a GPU can show: tests of drivers, conformance against the oracle of the host, times of kernels, and of
 # PyTorch's for the same if it is there. Needs a build, or its programs in a folder, and the device.
 #
-#   bench/gpu/run.sh [DEVICE [BUILD]]      cuda0 and build/ unless told
+#   bench/gpu/run.sh [DEVICE [BUILD]]      cuda0 and build/ unless told; one folder alone is BUILD
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+if [[ $# -eq 1 && -d $1 ]]; then set -- cuda0 "$1"; fi # as ./dev bench does
 device=${1:-cuda0}
 build=${2:-build}
 find_program() { find "$build" -type f -name "$1" -perm -u+x | head -n 1; }
@@ -12,7 +13,10 @@ plimsoll=$(find_program plimsoll)
 status=0
 
 echo "== $device"
-"$plimsoll" targets host | grep -A 8 "^device $device"
+if ! "$plimsoll" targets host | grep -A 8 "^device $device "; then
+  echo "this machine has none"
+  exit 0
+fi
 echo "== drivers"
 "$(find_program devices_drivers_test)" --gtest_brief=1 --gtest_filter="*/$([[ $device == cuda* ]] && echo Cuda || echo Vulkan)" || status=1
 echo "== conformance"

@@ -149,8 +149,9 @@ struct LoadOptions {
   Parameters parameters;
   /// Stronger than the engine's. One that the module does not call is ignored.
   HostFunctions functions;
-  /// The device of the engine's that gets what the source gives to none, as far as it takes it. Empty: the
-  /// host.
+  /// The device that gets what the source gives to none, as far as it takes it: one of EngineOptions::devices, or a
+  /// GPU of the target, "vulkan0" or "cuda0" of the target "host". What it refuses the host runs. InvalidArgument for
+  /// one that the engine does not have, Unavailable where its driver is not there when it is linked. Empty: the host.
   std::string device;
   /// If not null, keeps the memory of the source, which nobody may write until the last copy of it is
   /// gone: large constants of bytecode that begins a page are then used where they lie, if they are

@@ -8,6 +8,10 @@
  * in place of its own code, in the order that the program needs, and several at once where it does not
  * matter.
  *
+ * GPUs of the engine's target, "vulkan0" or "cuda0" of "host", are devices without any of this: the library
+ * has a compiler and drivers for them, and plim_load_options::device or `plim.device` names them. A device
+ * with the name of such a GPU takes its place.
+ *
  * Threads: a device never changes; any thread may use, retain and release it. Its callbacks come from
  * any thread, several at once; they may call functions of the library, and must neither throw nor longjmp
  * out.

@@ -54,8 +54,11 @@ typedef struct plim_load_options {
    * counts where `specialization` is not the default. */
   plim_specialization specialization;
   uint32_t specialization_count;
-  /* The name of a device of the engine's that gets the dispatches which the source gives to none, as far as it
-   * takes them. NULL: the host runs them. */
+  /* The name of a device that gets the dispatches which the source gives to none, as far as it takes them: one
+   * of the engine's, or a GPU of its target, "vulkan0" or "cuda0" of the target "host". What it refuses the host
+   * runs; plim_module_explain() says why. INVALID_ARGUMENT for a device that the engine does not have;
+   * UNAVAILABLE where the driver of a GPU is not there, or the GPU, when its code is linked; FAILED_PRECONDITION
+   * if the GPU lacks what its code needs. NULL: the host runs them. */
   const char *device;
   /* Ends the load with CANCELLED when it is requested: between two passes of the compiler, and between two
    * functions of its code generator. NULL: nothing does. */
@@ -69,7 +72,7 @@ typedef struct plim_load_options {
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
  * cache; or takes what plim_module_compile() made, for which policy, limits, PLIM_LOAD_ORACLE,
- * numerics and specialization come too late and are INVALID_ARGUMENT; those of the engine do not count. `name` stands
+ * numerics, specialization and device come too late and are INVALID_ARGUMENT; those of the engine do not count. `name` stands
  * in locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. Needs 20 KiB of stack on
  * the calling thread: RESOURCE_EXHAUSTED. The caller owns `*out_module`.
  *

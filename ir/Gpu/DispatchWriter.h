@@ -102,10 +102,18 @@ private:
   // ProductKernels.cpp: products, whose operands a workgroup shares.
 
   std::optional<Product> matchProduct(linalg::LinalgOp op, const Loops &loops);
-  /// Tiles of all batches, which is what workgroups are for.
-  Number tilesOf(const Product &product, const Loops &loops);
+  /// Tiles of all batches, which is what workgroups are for: squares of so many elements a side.
+  Number tilesOf(const Product &product, const Loops &loops, int64_t side);
   LogicalResult writeProductTile(linalg::LinalgOp op, const Loops &loops, const Product &product,
                                  Value position, KernelWriter &kernel);
+
+  // MatrixKernels.cpp: products on matrix units.
+
+  bool isForMatrixUnits(linalg::LinalgOp op, const Product &product);
+  /// Zero in a launch where pieces of 16 bytes, of 16-bit elements along dimension `inner`, are at multiples of their size.
+  Number misalignment(const View &view, unsigned inner);
+  LogicalResult writeMatrixTile(linalg::LinalgOp op, const Loops &loops, const Product &product,
+                                Value position, KernelWriter &kernel);
 
   func::FuncOp dispatch;
   unsigned outputs;

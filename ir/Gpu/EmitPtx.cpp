@@ -93,6 +93,9 @@ private:
           LLVM::StoreOp::create(b, store.getValueToStore(), address);
           op->erase();
         })
+        .Case([&](UnrealizedConversionCastOp address) {
+          replaceBy(op, addressOf(address.getOperand(0), address.getOperand(1)));
+        })
         .Case([&](gpu::ThreadIdOp) { read<NVVM::ThreadIdXOp>(op); })
         .Case([&](gpu::BlockIdOp) { read<NVVM::BlockIdXOp>(op); })
         .Case([&](gpu::GridDimOp) { read<NVVM::GridDimXOp>(op); })

@@ -147,7 +147,8 @@ void carryInVariables(gpu::GPUFuncOp function) {
 }
 
 /// Gives arguments their storage, and makes push constants of words.
-LogicalResult prepare(const Kernel &kernel, const plim::targets::DeviceDescription &device) {
+LogicalResult prepare(const Kernel &kernel, const plim::targets::DeviceDescription &device,
+                      bool wideIndex) {
   gpu::GPUFuncOp function = kernel.function;
   if (failed(checkTypes(function, device)))
     return failure();
@@ -165,9 +166,10 @@ LogicalResult prepare(const Kernel &kernel, const plim::targets::DeviceDescripti
   });
 
   SmallVector<BlockArgument> words = llvm::to_vector(entry.getArguments().drop_front(buffers));
+  auto isWide = [&](Type type) { return type.isInteger(64) || (wideIndex && type.isIndex()); };
   int64_t count = 0;
   for (BlockArgument word : words)
-    count += word.getType().isInteger(64) ? 2 : 1;
+    count += isWide(word.getType()) ? 2 : 1;
   if (count * 4 > int64_t(maxWordBytes))
     return function.emitError() << "it has more sizes than a launch hands over";
   if (count > 0) {
@@ -182,14 +184,14 @@ LogicalResult prepare(const Kernel &kernel, const plim::targets::DeviceDescripti
     };
     for (BlockArgument word : words) {
       Value value = load();
-      if (word.getType().isIndex()) {
-        value = arith::IndexCastOp::create(b, b.getIndexType(), value);
-      } else if (word.getType().isInteger(64)) {
+      if (isWide(word.getType())) {
         Value low = arith::ExtUIOp::create(b, b.getI64Type(), value);
         Value high = arith::ExtUIOp::create(b, b.getI64Type(), load());
         Value by = arith::ConstantOp::create(b, b.getI64IntegerAttr(32));
         value = arith::OrIOp::create(b, arith::ShLIOp::create(b, high, by).getResult(), low);
       }
+      if (word.getType().isIndex())
+        value = arith::IndexCastOp::create(b, b.getIndexType(), value);
       word.replaceAllUsesWith(value);
     }
   }
@@ -222,17 +224,21 @@ void keepRounding(spirv::ModuleOp module) {
 } // namespace
 
 LogicalResult plim::ir::emitSpirv(ModuleOp module, const Kernels &kernels,
-                                  const targets::DeviceDescription &device,
+                                  const targets::DeviceDescription &device, bool wideIndex,
                                   devices::GpuCode &code) {
   MLIRContext *context = module.getContext();
   for (const Kernel &kernel : kernels.all)
-    if (failed(prepare(kernel, device)))
+    if (failed(prepare(kernel, device, wideIndex)))
       return failure();
   module->setAttr(spirv::getTargetEnvAttrName(), environmentOf(device, context));
 
   PassManager manager(context);
   manager.addNestedPass<gpu::GPUModuleOp>(createConvertMathToSPIRVPass());
-  manager.addPass(createConvertGPUToSPIRVPass(/*mapMemorySpace=*/false));
+  std::unique_ptr<Pass> conversion = createConvertGPUToSPIRVPass(/*mapMemorySpace=*/false);
+  auto refuse = [](const Twine &) { return failure(); };
+  if (wideIndex && failed(conversion->initializeOptions("use-64bit-index=true", refuse)))
+    return module.emitError() << "indices of 64 bits are not known";
+  manager.addPass(std::move(conversion));
   OpPassManager &words = manager.nest<spirv::ModuleOp>();
   words.addPass(spirv::createSPIRVLowerABIAttributesPass());
   addCleanup(words);

@@ -7,6 +7,7 @@
 #include "ir/Gpu/Kernels.h"
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Transforms/Cleanup.h"
+#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -46,6 +47,41 @@ LogicalResult bufferize(ModuleOp module) {
   manager.addPass(bufferization::createOneShotBufferizePass(options));
   addCleanup(manager);
   return manager.run(module);
+}
+
+/// Sums of narrow floats are taken in f32, as on the host.
+void widenSums(func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> ops;
+  function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  unsigned widened = 0;
+  for (linalg::LinalgOp op : ops)
+    widenAccumulators(op, widened);
+}
+
+/// Does it compute with positions, or hold them, so that they may be larger than a buffer?
+bool computesWithIndices(func::FuncOp function) {
+  auto holds = [](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return memref && memref.getElementType().isIndex();
+  };
+  WalkResult found = function.walk([&](Operation *op) {
+    if (llvm::any_of(op->getOperandTypes(), holds) || llvm::any_of(op->getResultTypes(), holds))
+      return WalkResult::interrupt();
+    auto body = op->getParentOfType<linalg::LinalgOp>();
+    if (!body || isa<memref::LoadOp>(op))
+      return WalkResult::advance();
+    const bool isKnown = isa<linalg::IndexOp, arith::IndexCastOp, arith::IndexCastUIOp>(op) ||
+                         op->hasTrait<OpTrait::ConstantLike>();
+    auto isIndex = [](Type type) { return type.isIndex(); };
+    if (!isKnown && llvm::any_of(op->getResultTypes(), isIndex))
+      return WalkResult::interrupt();
+    for (Value operand : op->getOperands())
+      if (operand.getType().isIndex() && !operand.getDefiningOp<linalg::IndexOp>() &&
+          !operand.getDefiningOp<arith::ConstantOp>())
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return found.wasInterrupted();
 }
 
 /// Leaves what both SPIR-V and PTX have: our own approximations in place of functions, bits in place of floats that are only
@@ -89,6 +125,12 @@ KernelOptions optionsFor(const plim::targets::DeviceDescription &device, bool st
   if (device.kind == DeviceKind::Cuda) {
     options.maxWorkgroups = std::max<int64_t>(device.cores, 1) * 64;
     options.productTile = 8;
+    int architecture = 0;
+    (void)StringRef(device.cpu)
+        .drop_front(3)
+        .take_while(llvm::isDigit)
+        .getAsInteger(10, architecture);
+    options.hasMatrixUnits = architecture >= 80;
   }
   return options;
 }
@@ -106,8 +148,15 @@ FailureOr<std::string> compile(ModuleOp module, StringRef name,
   }
   const unsigned outputs = function.getNumResults();
   protectOperands(function, outputs);
+  if (!strict)
+    widenSums(function);
   if (failed(bufferize(module)))
     return failure();
+
+  const bool isCuda = device.kind == DeviceKind::Cuda;
+  const bool wideIndex = isCuda || computesWithIndices(function);
+  if (wideIndex && !isCuda && !device.hasFeature("shaderInt64"))
+    return function.emitError() << "it computes with indices, and the device has no shaderInt64";
 
   OpBuilder builder(module.getContext());
   OwningOpRef<ModuleOp> target = ModuleOp::create(builder, module.getLoc());
@@ -119,7 +168,6 @@ FailureOr<std::string> compile(ModuleOp module, StringRef name,
     return failure();
 
   plim::devices::GpuCode code;
-  const bool isCuda = device.kind == DeviceKind::Cuda;
   code.kind = isCuda ? plim::devices::GpuCodeKind::Ptx : plim::devices::GpuCodeKind::Spirv;
   if (!isCuda)
     code.maxElements = maxElementsOf32Bits;
@@ -133,13 +181,13 @@ FailureOr<std::string> compile(ModuleOp module, StringRef name,
     described.workgroups = kernel.workgroups;
     ArrayRef<Type> types = kernel.function.getArgumentTypes().drop_front(kernel.buffers.size());
     for (auto [number, type] : llvm::zip_equal(kernel.words, types)) {
-      const unsigned bits = type.isIndex() ? (isCuda ? 64 : 32) : type.getIntOrFloatBitWidth();
+      const unsigned bits = type.isIndex() ? (wideIndex ? 64 : 32) : type.getIntOrFloatBitWidth();
       described.words.push_back({number, bits});
     }
   }
   code.numbers = kernels->numbers.take();
   LogicalResult emitted = isCuda ? emitPtx(*target, *kernels, device, strict, code)
-                                 : emitSpirv(*target, *kernels, device, code);
+                                 : emitSpirv(*target, *kernels, device, wideIndex, code);
   if (failed(emitted))
     return failure();
   return encode(code);

@@ -1,6 +1,7 @@
 #include "ir/Gpu/KernelWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -138,6 +139,17 @@ Value KernelWriter::loadShared(Value memory, Type element, Value at) {
 
 void KernelWriter::storeShared(Value value, Value memory, Value at) {
   memref::StoreOp::create(b, toStored(value), memory, at);
+}
+
+Value KernelWriter::address(const View &view, ValueRange indices, unsigned space) {
+  loads.insert(view.buffer);
+  return sharedAddress(buffer(view.buffer, view.element), position(view, indices), space);
+}
+
+Value KernelWriter::sharedAddress(Value memory, Value at, unsigned space) {
+  return UnrealizedConversionCastOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), space),
+                                            ValueRange{memory, at})
+      .getResult(0);
 }
 
 void KernelWriter::barrier() { gpu::BarrierOp::create(b); }

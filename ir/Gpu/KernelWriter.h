@@ -38,6 +38,9 @@ public:
   mlir::Value loadShared(mlir::Value memory, mlir::Type element, mlir::Value index);
   void storeShared(mlir::Value value, mlir::Value memory, mlir::Value index);
   void barrier();
+  /// The address of an element, as a pointer of LLVM, for what only PTX has.
+  mlir::Value address(const View &view, mlir::ValueRange indices, unsigned space);
+  mlir::Value sharedAddress(mlir::Value memory, mlir::Value index, unsigned space);
 
   /// Runs `body` for each position below `total`, spread over all invocations of all workgroups.
   void forEachInvocation(Number total, llvm::function_ref<void(mlir::Value)> body);

@@ -160,9 +160,11 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
     kernel.forEachInvocation(total,
                              [&](Value position) { isWritten = writeFlat(op, position, kernel); });
   } else if (std::optional<Product> product = matchProduct(op, loops)) {
-    workgroups = tilesOf(*product, loops);
+    const bool isForUnits = isForMatrixUnits(op, *product);
+    workgroups = tilesOf(*product, loops, isForUnits ? 128 : 16 * options.productTile);
     kernel.forEachWorkgroup(workgroups, [&](Value position) {
-      isWritten = writeProductTile(op, loops, *product, position, kernel);
+      isWritten = isForUnits ? writeMatrixTile(op, loops, *product, position, kernel)
+                             : writeProductTile(op, loops, *product, position, kernel);
     });
   } else if (matchSharedReduction(op, loops, combiners)) {
     const Number total = numbers.product(loops.sizesOf(loops.parallel));

@@ -88,10 +88,10 @@ std::optional<Product> DispatchWriter::matchProduct(linalg::LinalgOp op, const L
   return product;
 }
 
-Number DispatchWriter::tilesOf(const Product &product, const Loops &loops) {
+Number DispatchWriter::tilesOf(const Product &product, const Loops &loops, int64_t side) {
   auto tiles = [&](ArrayRef<unsigned> across) {
     return numbers.apply(Kind::CeilDivide, numbers.product(loops.sizesOf(across)),
-                         numbers.constant(side * options.productTile));
+                         numbers.constant(side));
   };
   return numbers.product(
       {numbers.product(loops.sizesOf(product.batch)), tiles(product.rows), tiles(product.columns)});

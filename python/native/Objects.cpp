@@ -255,16 +255,16 @@ void reportProgress(void *user, double fraction) {
 }
 
 /// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools,
-/// specialization, specialization_count, progress, stop, numerics)
+/// specialization, specialization_count, progress, stop, numerics, device)
 PyObject *loadModule(PyObject *, PyObject *arguments) {
   PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress, *stop;
   Name name;
   plim_load_options options{};
   options.struct_size = sizeof options;
-  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIOOI", &engineCapsule, &object, Name::convert,
+  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIOOIz", &engineCapsule, &object, Name::convert,
                         &name, &options.flags, &options.policy, &PyTuple_Type, &limits, &parameters,
                         &functions, &pools, &options.specialization, &options.specialization_count,
-                        &progress, &stop, &options.numerics))
+                        &progress, &stop, &options.numerics, &options.device))
     return nullptr;
   Strings texts(limits);
   plim_engine *engine;
@@ -313,7 +313,7 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   return nullptr;
 }
 
-/// module_compile(engine, source, name, flags, policy, limits, numerics): the artifact as bytes.
+/// module_compile(engine, source, name, flags, policy, limits, numerics, device): the artifact as bytes.
 PyObject *compileModule(PyObject *, PyObject *arguments) {
   PyObject *capsule, *limits;
   Source source;
@@ -321,9 +321,9 @@ PyObject *compileModule(PyObject *, PyObject *arguments) {
   plim_load_options options{};
   options.struct_size = sizeof options;
   plim_engine *engine;
-  if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!I", &capsule, &source.view, Name::convert, &name,
+  if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!Iz", &capsule, &source.view, Name::convert, &name,
                         &options.flags, &options.policy, &PyTuple_Type, &limits,
-                        &options.numerics) ||
+                        &options.numerics, &options.device) ||
       !unwrapHandle(capsule, &engine))
     return nullptr;
   Strings texts(limits);

@@ -58,8 +58,8 @@ _levels = (5, 10, 20, 30, 40)  # of logging, for those of the library
 class Target:
     """Everything that the compiler may assume about a machine.
 
-    `name`: "host-cpu", this machine without its accelerators; "host", with them; a tag such as
-    "x86-64-v3"; or the path of a target in JSON. `overrides` go on top of it, with the paths of the
+    `name`: "host-cpu", this machine without its accelerators; "host", with them, such as the GPUs "vulkan0"
+    and "cuda0" that loads may name (`device=`); a tag such as "x86-64-v3"; or the path of a target in JSON. `overrides` go on top of it, with the paths of the
     JSON.
 
     >>> import plimsoll as pl
@@ -251,12 +251,13 @@ class Engine:
 
     def compile(self, source: str | bytes, name: str = "<string>", *, policy: str | None = None,
                 limits: Mapping[str, int] | None = None, oracle: bool = False,
-                numerics: str | None = None) -> bytes:
+                numerics: str | None = None, device: str | None = None) -> bytes:
         """Machine code for the target of the engine, which `load` and `loads` take in place of a
         source.
 
         For this version of the library, here or elsewhere. Parameters, functions and pools are
-        bound when it is loaded. It is trusted: load only your own.
+        bound when it is loaded. It is trusted: load only your own. Code for a `device`, as in `load`, is
+        in it; the GPU and its driver need not be here.
 
         >>> import plimsoll as pl
         >>> source = "func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }"
@@ -265,7 +266,7 @@ class Engine:
         """
         source = source.encode() if isinstance(source, str) else source
         return _native.module_compile(self._handle, source, name, int(oracle), policy,
-                                      limit_texts(limits), numerics_number(numerics))
+                                      limit_texts(limits), numerics_number(numerics), device)
 
     def empty(self, shape, element_type: str = "f32") -> np.ndarray:
         """An array in memory of the engine, aligned for vectors, with arbitrary elements."""

@@ -38,7 +38,7 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
     extents but 0 and 1 are left open, unless the function depends on them: one code for all shapes
     in which the same extents are equal.
 
-    `engine` and what else `loads` takes, `policy`, `numerics`, `oracle`, say how it is compiled.
+    `engine` and what else `loads` takes, `policy`, `numerics`, `device`, `oracle`, say how it is compiled.
     """
     if function is None:
         return functools.partial(jit, dynamic=dynamic, static=static, engine=engine, **options)

@@ -95,7 +95,7 @@ class Module:
             options["policy"], limit_texts(options["limits"]), handle_of(parameters),
             function_set(options["functions"]), handle_of(pools),
             specialization_number(options["specialization"]), options["specialization_count"],
-            progress, handle_of(stop), numerics_number(options["numerics"]))
+            progress, handle_of(stop), numerics_number(options["numerics"]), options["device"])
         self._names = _native.module_function_names(self._handle)
         recipe._module = weakref.ref(self)
 
@@ -180,7 +180,7 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          policy: str | None = None, limits: Mapping[str, int] | None = None,
          functions: Mapping[str, HostFunction] | None = None,
          pools: Pools | Mapping | None = None, oracle: bool = False, numerics: str | None = None,
-         specialization: str | None = None, specialization_count: int = 0,
+         device: str | None = None, specialization: str | None = None, specialization_count: int = 0,
          progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
          timeout: float | None = None) -> Module:
     """Compiles a file of MLIR, text or bytecode, or takes what it was compiled to from the cache.
@@ -191,6 +191,9 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
     `Engine`, for this module.
     `pools`: memories that the target names, for all its calls: arrays by name, or `Pools`.
     `oracle`: the plain lowering that every optimisation is compared with; slow.
+    `device`: a GPU of the engine's target, "vulkan0" or "cuda0" of `Engine("host")`, that runs what the
+    source gives to no device, as far as it takes it; the host runs the rest, and `Module.explain` says why.
+    InvalidArgumentError if the target has no such GPU, UnavailableError without its driver.
     `progress`: is called with the part of the compilation that is done, 0 to 1, on any thread; not
     for what comes from the cache. It must not call into this package; what it raises is not the
     load's failure but goes to `sys.unraisablehook`.
@@ -207,7 +210,7 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
         else:
             source = file.read()  # of a pipe, say
     return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
-                 functions=functions, pools=pools, oracle=oracle, numerics=numerics,
+                 functions=functions, pools=pools, oracle=oracle, numerics=numerics, device=device,
                  specialization=specialization, specialization_count=specialization_count,
                  progress=progress, stop=stop, timeout=timeout)
 
@@ -217,7 +220,7 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
           policy: str | None = None, limits: Mapping[str, int] | None = None,
           functions: Mapping[str, HostFunction] | None = None,
           pools: Pools | Mapping | None = None, oracle: bool = False, numerics: str | None = None,
-          specialization: str | None = None, specialization_count: int = 0,
+          device: str | None = None, specialization: str | None = None, specialization_count: int = 0,
           progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
           timeout: float | None = None) -> Module:
     """As `load`, of MLIR in memory. `name` stands in locations.
@@ -234,7 +237,7 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
         pools = Pools(pools)
     options = {"parameters": parameters, "policy": policy, "limits": dict(limits or {}),
                "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle), "numerics": numerics,
-               "specialization": specialization, "specialization_count": specialization_count}
+               "device": device, "specialization": specialization, "specialization_count": specialization_count}
     recipe = _Recipe(source, name, engine, options)
     return within(f"the load of '{name}'", stop, timeout,
                   lambda stop: Module(recipe, progress, stop))

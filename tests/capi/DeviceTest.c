@@ -454,6 +454,114 @@ static void deviceOptions(void) {
   CHECK(plim_device_job_write(NULL, "x", 1) == PLIM_INVALID_ARGUMENT);
 }
 
+/* This machine with its accelerators; NULL if none of them is "vulkan0". */
+static plim_target *targetWithGpu(void) {
+  plim_target *target = NULL;
+  plim_report *description = NULL;
+  CHECK_OK(plim_target_create("host", NULL, 0, &target));
+  CHECK_OK(plim_target_describe(target, &description));
+  if (!strstr(plim_report_text(description), "\"vulkan0\"")) {
+    puts("no device of Vulkan: nothing was tested");
+    plim_target_release(target);
+    target = NULL;
+  }
+  plim_report_release(description);
+  return target;
+}
+
+static void deviceOfTheTarget(void) {
+  plim_target *target = targetWithGpu();
+  if (!target)
+    return;
+  plim_engine_options options = {.struct_size = sizeof options, .target = target, .threads = 2};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_load_options loadOptions = {.struct_size = sizeof loadOptions, .device = "vulkan0"};
+  plim_module *module = load(engine, plainSource, &loadOptions);
+  plim_report *report = NULL;
+  CHECK_OK(plim_module_explain(module, &report));
+  CHECK(strstr(plim_report_text(report), "\"device\": \"vulkan0\""));
+  plim_report_release(report);
+  plim_function *negate = lookup(module, "negate");
+  negates(negate);
+  negates(negate);
+  plim_function_release(negate);
+  plim_module_release(module);
+
+  /* What was compiled for it is for any engine that does not say how to compile. */
+  plim_report *artifact = NULL;
+  CHECK_OK(plim_module_compile(engine, plainSource, strlen(plainSource), "test.mlir", &loadOptions,
+                               &artifact));
+  CHECK_FAILS(plim_module_load(engine, plim_report_text(artifact), plim_report_size(artifact),
+                               "test.mlir", &loadOptions, &module),
+              PLIM_INVALID_ARGUMENT, "too late for: device");
+  plim_engine *plain = makeEngine(0);
+  CHECK_OK(plim_module_load(plain, plim_report_text(artifact), plim_report_size(artifact),
+                            "test.mlir", NULL, &module));
+  negate = lookup(module, "negate");
+  negates(negate);
+  plim_function_release(negate);
+  plim_module_release(module);
+  plim_report_release(artifact);
+  plim_engine_release(plain);
+
+  loadOptions.device = "vulkan99";
+  CHECK_FAILS(plim_module_load(engine, plainSource, strlen(plainSource), "test.mlir", &loadOptions,
+                               &module),
+              PLIM_INVALID_ARGUMENT, "no compiler for a device 'vulkan99'");
+  plim_engine_release(engine);
+  plim_target_release(target);
+}
+
+static void deviceThatTheTargetLeavesOut(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_module *module = NULL;
+  plim_load_options options = {.struct_size = sizeof options, .device = "vulkan0"};
+  CHECK_FAILS(
+      plim_module_load(engine, plainSource, strlen(plainSource), "test.mlir", &options, &module),
+      PLIM_INVALID_ARGUMENT, "leaves out accelerators");
+  options.device = "gpu";
+  CHECK_FAILS(
+      plim_module_load(engine, plainSource, strlen(plainSource), "test.mlir", &options, &module),
+      PLIM_INVALID_ARGUMENT, "no compiler for a device 'gpu'");
+  plim_engine_release(engine);
+}
+
+static void deviceThatIsNotHere(void) {
+  plim_target *host = NULL, *target = NULL;
+  plim_report *description = NULL;
+  CHECK_OK(plim_target_create("host-cpu", NULL, 0, &host));
+  CHECK_OK(plim_target_describe(host, &description));
+  /* Behind the last device. */
+  const char *begin = plim_report_text(description), *end = strstr(begin, "],\n  \"memories\"");
+  const char gpu[] = ", {\"name\": \"cuda99\", \"kind\": \"cuda\", \"cpu\": \"sm_80\","
+                     " \"max_workgroup_size\": 1024}";
+  CHECK(end);
+  if (!end)
+    return;
+  const size_t size = strlen(begin) + strlen(gpu);
+  char *json = malloc(size + 1);
+  snprintf(json, size + 1, "%.*s%s%s", (int)(end - begin), begin, gpu, end);
+  CHECK_OK(plim_target_create_from_json(json, size, &target));
+  free(json);
+  plim_engine_options options = {.struct_size = sizeof options, .target = target, .threads = 2};
+  plim_engine *engine = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_load_options loadOptions = {.struct_size = sizeof loadOptions, .device = "cuda99"};
+  plim_report *artifact = NULL;
+  plim_module *module = NULL;
+  CHECK_OK(plim_module_compile(engine, plainSource, strlen(plainSource), "test.mlir", &loadOptions,
+                               &artifact));
+  CHECK_FAILS(plim_module_load(engine, plim_report_text(artifact), plim_report_size(artifact),
+                               "test.mlir", NULL, &module),
+              PLIM_UNAVAILABLE, "device 'cuda99'");
+  plim_report_release(artifact);
+  plim_engine_release(engine);
+  plim_target_release(target);
+  plim_target_release(host);
+  plim_report_release(description);
+}
+
 const Test deviceTests[] = {
     {"device.Runs", deviceRuns},
     {"device.TakesWhatIsLeft", deviceTakesWhatIsLeft},
@@ -461,5 +569,8 @@ const Test deviceTests[] = {
     {"device.Artifacts", deviceArtifacts},
     {"device.Memory", deviceMemory},
     {"device.Options", deviceOptions},
+    {"device.OfTheTarget", deviceOfTheTarget},
+    {"device.ThatTheTargetLeavesOut", deviceThatTheTargetLeavesOut},
+    {"device.ThatIsNotHere", deviceThatIsNotHere},
     {0},
 };

@@ -354,6 +354,12 @@ def run_case(case, options, reference):
     return failures
 
 
+def has_device(tool, name):
+    """Has this machine, with its accelerators, a device of that name?"""
+    done = subprocess.run([tool, "targets", "host", "--json"], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and any(device["name"] == name for device in json.loads(done.stdout)["devices"])
+
+
 def find_modules(paths):
     for path in paths:
         if path.is_dir():
@@ -382,9 +388,14 @@ def main():
                         help="without the evaluator, which needs NumPy and mlir-opt")
     parser.add_argument("--launches", action="store_true",
                         help="a failure if no run launched its device")
+    parser.add_argument("--needs", metavar="DEVICE",
+                        help="exit with 77 unless the target 'host' has this device")
     parser.add_argument("--jobs", type=int, default=2, help="cases that run at once (default 2)")
     parser.add_argument("--timeout", type=float, default=60, help="seconds per run (default 60)")
     options = parser.parse_intermixed_args()
+    if options.needs and not has_device(options.tool, options.needs):
+        print(f"skipped: no {options.needs}")
+        return 77
 
     try:
         cases = [case for path in find_modules(options.paths) for case in read_cases(path)]

@@ -1,0 +1,374 @@
+#include "ir/Gpu/DispatchWriter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <array>
+#include <tuple>
+
+using namespace mlir;
+using namespace plim::ir;
+using namespace plim::ir::gpukernels;
+using Kind = Numbers::Kind;
+
+// Products on the matrix units of NVIDIA's devices (mma.sync, from sm_80 on). A workgroup of eight subgroups computes a tile of 128
+// by 128, two rows and four columns of subgroups, each with 64 by 32. Slices of both operands, 32 of the depth, go through three
+// stages of workgroup memory: two are on their way while the units read the third. They lie there as in memory of the device,
+// and are turned, where that is needed, on the way to registers (ldmatrix). Pieces of 16 bytes lie in an order in which
+// eight rows of a matrix of eight by eight are in different banks.
+//
+// Which lane has which elements of a fragment: PTX ISA, "Matrix Fragments for mma.m16n8k16".
+
+namespace {
+
+constexpr int64_t side = 128, slice = 32, stages = 3;
+constexpr int64_t stageElements = side * slice;
+constexpr int64_t piece = 8; // elements of 16 bytes
+constexpr int64_t invocations = 256;
+constexpr int64_t warpRows = 64, warpColumns = 32;                         // of a subgroup
+constexpr int64_t rowTiles = warpRows / 16, columnTiles = warpColumns / 8; // fragments of results
+constexpr unsigned globalSpace = 1, sharedSpace = 3;
+
+/// Does the body add the product of two narrow floats, taken as f32, to the accumulator?
+bool addsProduct(linalg::LinalgOp op, OpOperand *left, OpOperand *right) {
+  auto sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum || !sum.getType().isF32())
+    return false;
+  BlockArgument accumulator = op.getMatchingBlockArgument(op.getDpsInitOperand(0));
+  Value term = sum.getLhs() == accumulator   ? sum.getRhs()
+               : sum.getRhs() == accumulator ? sum.getLhs()
+                                             : Value();
+  auto product = term ? term.getDefiningOp<arith::MulFOp>() : nullptr;
+  if (!product)
+    return false;
+  auto isWidened = [](Value value, BlockArgument argument) {
+    auto extend = value.getDefiningOp<arith::ExtFOp>();
+    return extend && extend.getIn() == argument;
+  };
+  BlockArgument a = op.getMatchingBlockArgument(left), c = op.getMatchingBlockArgument(right);
+  return (isWidened(product.getLhs(), a) && isWidened(product.getRhs(), c)) ||
+         (isWidened(product.getLhs(), c) && isWidened(product.getRhs(), a));
+}
+
+/// Writes the tile.
+class MatrixTile {
+public:
+  /// An operand: what of it a workgroup has.
+  struct Share {
+    const View *view = nullptr;
+    unsigned across = 0;       // the loop of rows, or of columns
+    bool isDepthInner = false; // in memory of the operand
+    Value memory;              // stages one behind the other
+    Value first;               // row or column of the tile
+    Value isAligned;           // may pieces be copied as they are?
+  };
+
+  MatrixTile(KernelWriter &kernel, Numbers &numbers)
+      : kernel(kernel), b(kernel.builder()), numbers(numbers) {}
+
+  Value index(int64_t value) { return kernel.index(value); }
+  Value plus(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
+  Value times(Value x, int64_t by) { return arith::MulIOp::create(b, x, index(by)); }
+  Value quotient(Value x, int64_t by) { return arith::DivUIOp::create(b, x, index(by)); }
+  Value remainder(Value x, int64_t by) { return arith::RemUIOp::create(b, x, index(by)); }
+  Value isBelow(Value x, Value y) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, y);
+  }
+  Value both(Value x, Value y) { return arith::AndIOp::create(b, x, y); }
+
+  /// Where element (row, column) of a stage is, rows of `width` elements.
+  Value swizzled(Value row, Value column, int64_t width) {
+    Value chunk = quotient(column, piece);
+    // Rows of 64 bytes repeat their banks every second row, longer ones in each.
+    Value turn = width == slice ? remainder(quotient(row, 2), 4) : remainder(row, 8);
+    Value place = arith::XOrIOp::create(b, chunk, turn);
+    return plus(plus(times(row, width), times(place, piece)), remainder(column, piece));
+  }
+
+  KernelWriter &kernel;
+  ImplicitLocOpBuilder &b;
+  Numbers &numbers;
+};
+
+} // namespace
+
+bool DispatchWriter::isForMatrixUnits(linalg::LinalgOp op, const Product &product) {
+  if (!options.hasMatrixUnits || options.strict || op.getNumDpsInputs() != 2 ||
+      product.rows.size() != 1 || product.columns.size() != 1 || product.depth.size() != 1)
+    return false;
+  Type left = views.find(product.left->get())->element,
+       right = views.find(product.right->get())->element;
+  return left == right && (left.isF16() || left.isBF16()) &&
+         views.find(op.getDpsInits()[0])->element.isF32() &&
+         addsProduct(op, product.left, product.right);
+}
+
+Number DispatchWriter::misalignment(const View &view, unsigned inner) {
+  // A sum of what is left of each: zero if nothing is.
+  auto rest = [&](Number number) {
+    return numbers.apply(Kind::Remainder, number, numbers.constant(piece));
+  };
+  Number sum = rest(view.offset);
+  for (unsigned i = 0; i < view.sizes.size(); ++i)
+    sum = numbers.apply(Kind::Add, sum, rest(i == inner ? view.sizes[i] : view.strides[i]));
+  return sum;
+}
+
+LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &loops,
+                                              const Product &product, Value position,
+                                              KernelWriter &kernel) {
+  MatrixTile tiles(kernel, numbers);
+  ImplicitLocOpBuilder &b = kernel.builder();
+  const Number rowCount = loops.sizes[product.rows[0]],
+               columnCount = loops.sizes[product.columns[0]],
+               depthCount = loops.sizes[product.depth[0]];
+  auto tilesIn = [&](Number count) {
+    return numbers.apply(Kind::CeilDivide, count, numbers.constant(side));
+  };
+  SmallVector<Value> at =
+      kernel.delinearize(position, {numbers.product(loops.sizesOf(product.batch)),
+                                    tilesIn(rowCount), tilesIn(columnCount)});
+  SmallVector<Value> positions(loops.sizes.size(), kernel.index(0));
+  for (auto [loop, value] :
+       llvm::zip_equal(product.batch, kernel.delinearize(at[0], loops.sizesOf(product.batch))))
+    positions[loop] = value;
+
+  Type element = views.find(product.left->get())->element;
+  auto share = [&](OpOperand *operand, unsigned across, Value number) {
+    MatrixTile::Share result;
+    result.view = views.find(operand->get());
+    result.across = across;
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    const unsigned inner = map.getNumResults() - 1;
+    const unsigned last = cast<AffineDimExpr>(map.getResult(inner)).getPosition();
+    result.isDepthInner = last == product.depth[0];
+    result.memory = kernel.workgroupMemory(element, stages * stageElements);
+    result.first = tiles.times(number, side);
+    const bool isInner = last == product.depth[0] || last == across;
+    if (isInner && numbers.isConstant(result.view->strides[inner], 1))
+      result.isAligned =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                kernel.word(misalignment(*result.view, inner)), kernel.index(0));
+    return result;
+  };
+  MatrixTile::Share left = share(product.left, product.rows[0], at[1]),
+                    right = share(product.right, product.columns[0], at[2]);
+  Value depth = kernel.word(depthCount);
+  Value thread = kernel.threadId();
+
+  // The elements of an operand at (across, k), and a piece of them.
+  auto mapOf = [&](const MatrixTile::Share &share) {
+    return op.getMatchingIndexingMap(&share == &left ? product.left : product.right);
+  };
+  auto indices = [&](const MatrixTile::Share &share, Value across, Value k) {
+    SmallVector<Value> own = positions;
+    own[share.across] = across;
+    own[product.depth[0]] = k;
+    return indicesOf(mapOf(share), own, kernel);
+  };
+  auto i32 = [&](int64_t value) {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(static_cast<int32_t>(value)))
+        .getResult();
+  };
+  /// Starts to copy the slice that begins at `begin` to a stage. What is outside of the operand is zero.
+  auto copy = [&](const MatrixTile::Share &share, Value begin, Value stage) {
+    Value extent = kernel.word(loops.sizes[share.across]);
+    const int64_t width = share.isDepthInner ? slice : side;
+    Value base = tiles.times(stage, stageElements);
+    auto copyPieces = [&] {
+      for (int64_t i = 0; i < stageElements / piece / invocations; ++i) {
+        Value number = tiles.plus(thread, kernel.index(i * invocations));
+        Value row = tiles.quotient(number, width / piece),
+              column = tiles.times(tiles.remainder(number, width / piece), piece);
+        Value a = tiles.plus(share.first, share.isDepthInner ? row : column),
+              k = tiles.plus(begin, share.isDepthInner ? column : row);
+        Value isInside = tiles.both(tiles.isBelow(a, extent), tiles.isBelow(k, depth));
+        Value bytes = arith::SelectOp::create(b, isInside, i32(16), i32(0));
+        Value zero = kernel.index(0);
+        Value source = kernel.address(*share.view,
+                                      indices(share, arith::SelectOp::create(b, isInside, a, zero),
+                                              arith::SelectOp::create(b, isInside, k, zero)),
+                                      globalSpace);
+        Value target = kernel.sharedAddress(
+            share.memory, tiles.plus(base, tiles.swizzled(row, column, width)), sharedSpace);
+        NVVM::CpAsyncOp::create(b, target, source, 16, NVVM::LoadCacheModifierKind::CG, bytes);
+      }
+    };
+    auto copyElements = [&] {
+      auto loop =
+          scf::ForOp::create(b, thread, kernel.index(stageElements), kernel.index(invocations));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value row = tiles.quotient(loop.getInductionVar(), width),
+            column = tiles.remainder(loop.getInductionVar(), width);
+      Value a = tiles.plus(share.first, share.isDepthInner ? row : column),
+            k = tiles.plus(begin, share.isDepthInner ? column : row);
+      Value isInside = tiles.both(tiles.isBelow(a, extent), tiles.isBelow(k, depth));
+      auto inside = scf::IfOp::create(b, element, isInside, /*withElseRegion=*/true);
+      b.setInsertionPointToStart(inside.thenBlock());
+      scf::YieldOp::create(b, kernel.load(*share.view, indices(share, a, k)));
+      b.setInsertionPointToStart(inside.elseBlock());
+      scf::YieldOp::create(b, ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(element))));
+      b.setInsertionPointAfter(inside);
+      kernel.storeShared(inside.getResult(0), share.memory,
+                         tiles.plus(base, tiles.swizzled(row, column, width)));
+    };
+    if (!share.isAligned)
+      return copyElements();
+    auto choice = scf::IfOp::create(b, share.isAligned, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(choice.thenBlock());
+    copyPieces();
+    b.setInsertionPointToStart(choice.elseBlock());
+    copyElements();
+    b.setInsertionPointAfter(choice);
+  };
+  auto fill = [&](Value begin, Value stage) {
+    copy(left, begin, stage);
+    copy(right, begin, stage);
+  };
+
+  Value lane = tiles.remainder(thread, 32), warp = tiles.quotient(thread, 32);
+  Value warpRow = tiles.times(tiles.quotient(warp, 4), warpRows),
+        warpColumn = tiles.times(tiles.remainder(warp, 4), warpColumns);
+  Value group = tiles.quotient(lane, 4), pair = tiles.times(tiles.remainder(lane, 4), 2);
+
+  /// Row and column of accumulator `part` of fragment (i, j).
+  auto place = [&](int64_t i, int64_t j, int64_t part) {
+    Value row = tiles.plus(tiles.plus(left.first, tiles.plus(warpRow, group)),
+                           kernel.index(i * 16 + part / 2 * 8));
+    Value column = tiles.plus(tiles.plus(right.first, tiles.plus(warpColumn, pair)),
+                              kernel.index(j * 8 + part % 2));
+    positions[product.rows[0]] = row;
+    positions[product.columns[0]] = column;
+    return tiles.both(tiles.isBelow(row, kernel.word(rowCount)),
+                      tiles.isBelow(column, kernel.word(columnCount)));
+  };
+
+  // What sums begin with.
+  Value init = op.getDpsInits()[0];
+  const bool isFilled =
+      llvm::any_of(fills, [&](linalg::FillOp fill) { return fill.getOutputs()[0] == init; });
+  SmallVector<Value> accumulators;
+  for (int64_t n = 0; n < rowTiles * columnTiles * 4; ++n) {
+    SmallVector<Value> value;
+    if (isFilled && n > 0) {
+      accumulators.push_back(accumulators.front());
+      continue;
+    }
+    if (isFilled) {
+      if (failed(beginnings(op, positions, kernel, value)))
+        return failure();
+      accumulators.push_back(value[0]);
+      continue;
+    }
+    Value isThere = place(n / 4 / columnTiles, n / 4 % columnTiles, n % 4);
+    auto inside = scf::IfOp::create(b, b.getF32Type(), isThere, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(inside.thenBlock());
+    if (failed(beginnings(op, positions, kernel, value)))
+      return failure();
+    scf::YieldOp::create(b, value);
+    b.setInsertionPointToStart(inside.elseBlock());
+    scf::YieldOp::create(b,
+                         ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(b.getF32Type()))));
+    b.setInsertionPointAfter(inside);
+    accumulators.push_back(inside.getResult(0));
+  }
+
+  /// Four matrices of eight by eight, at rows or columns `across` and depth `k` of a stage: of the left operand two rows and two
+  /// columns of matrices, rows first; of the right one, which is turned, the other way round.
+  auto loadFragment = [&](const MatrixTile::Share &share, Value stage, Value across, int64_t k,
+                          bool isLeft) {
+    Value matrix = tiles.quotient(lane, 8), own = tiles.remainder(lane, 8);
+    Value low = tiles.times(tiles.remainder(matrix, 2), 8),
+          high = tiles.times(tiles.quotient(matrix, 2), 8);
+    Value acrossStep = isLeft ? low : high, depthStep = isLeft ? high : low;
+    Value address;
+    if (share.isDepthInner)
+      address = tiles.swizzled(tiles.plus(tiles.plus(across, acrossStep), own),
+                               tiles.plus(kernel.index(k), depthStep), slice);
+    else
+      address = tiles.swizzled(tiles.plus(tiles.plus(kernel.index(k), depthStep), own),
+                               tiles.plus(across, acrossStep), side);
+    Value pointer = kernel.sharedAddress(
+        share.memory, tiles.plus(tiles.times(stage, stageElements), address), sharedSpace);
+    auto type =
+        LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getI32Type()));
+    Value loaded = NVVM::LdMatrixOp::create(
+        b, type, pointer, 4, share.isDepthInner ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+        NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+    SmallVector<Value> registers;
+    for (int64_t i = 0; i < 4; ++i) {
+      Value word = LLVM::ExtractValueOp::create(b, loaded, i);
+      if (element.isF16())
+        word = LLVM::BitcastOp::create(b, VectorType::get({2}, b.getF16Type()), word);
+      registers.push_back(word);
+    }
+    return registers;
+  };
+  auto sumType =
+      LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getF32Type()));
+  std::optional<std::array<NVVM::MMATypes, 2>> types;
+  if (element.isBF16())
+    types = {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16};
+  auto multiply = [&](Value stage, SmallVectorImpl<Value> &sums) {
+    for (int64_t k = 0; k < slice; k += 16) {
+      SmallVector<SmallVector<Value>> rows, columns;
+      for (int64_t i = 0; i < rowTiles; ++i)
+        rows.push_back(
+            loadFragment(left, stage, tiles.plus(warpRow, kernel.index(i * 16)), k, true));
+      for (int64_t j = 0; j < columnTiles; j += 2) {
+        SmallVector<Value> two =
+            loadFragment(right, stage, tiles.plus(warpColumn, kernel.index(j * 8)), k, false);
+        columns.push_back({two[0], two[1]});
+        columns.push_back({two[2], two[3]});
+      }
+      for (int64_t i = 0; i < rowTiles; ++i)
+        for (int64_t j = 0; j < columnTiles; ++j) {
+          MutableArrayRef<Value> own =
+              MutableArrayRef<Value>(sums).slice(size_t(i * columnTiles + j) * 4, 4);
+          Value made = NVVM::MmaOp::create(
+              b, sumType, ValueRange(rows[size_t(i)]), ValueRange(columns[size_t(j)]),
+              ValueRange(SmallVector<Value>(own)), ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
+              std::nullopt, types,
+              std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
+          for (auto [part, value] : llvm::enumerate(own))
+            value = LLVM::ExtractValueOp::create(b, made, int64_t(part));
+        }
+    }
+  };
+
+  for (int64_t stage = 0; stage + 1 < stages; ++stage) {
+    fill(kernel.index(stage * slice), kernel.index(stage));
+    NVVM::CpAsyncCommitGroupOp::create(b);
+  }
+  auto loop = scf::ForOp::create(b, kernel.index(0), depth, kernel.index(slice), accumulators);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value begin = loop.getInductionVar();
+    Value number = tiles.quotient(begin, slice);
+    NVVM::CpAsyncWaitGroupOp::create(b, stages - 2);
+    // The stage is there for all, and nobody reads the one before it any more.
+    kernel.barrier();
+    fill(tiles.plus(begin, kernel.index((stages - 1) * slice)),
+         tiles.remainder(tiles.plus(number, kernel.index(stages - 1)), stages));
+    NVVM::CpAsyncCommitGroupOp::create(b);
+    SmallVector<Value> sums(loop.getRegionIterArgs());
+    multiply(tiles.remainder(number, stages), sums);
+    scf::YieldOp::create(b, sums);
+  }
+  // Copies of slices behind the depth are zeros, but they are on their way.
+  NVVM::CpAsyncWaitGroupOp::create(b, 0);
+  kernel.barrier();
+
+  for (int64_t n = 0; n < rowTiles * columnTiles * 4; ++n) {
+    Value isThere = place(n / 4 / columnTiles, n / 4 % columnTiles, n % 4);
+    auto inside = scf::IfOp::create(b, isThere);
+    b.setInsertionPointToStart(inside.thenBlock());
+    storeResults(op, positions, {loop.getResult(unsigned(n))}, kernel);
+    b.setInsertionPointAfter(inside);
+  }
+  return success();
+}

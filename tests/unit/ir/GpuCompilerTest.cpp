@@ -1,0 +1,434 @@
+#include "ir/Gpu/GpuCompiler.h"
+
+#include "devices/GpuCode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace plim::ir {
+namespace {
+
+using devices::GpuCode;
+using devices::GpuCodeKind;
+using devices::GpuNumber;
+using targets::DeviceDescription;
+using targets::DeviceKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+DeviceDescription vulkan() {
+  DeviceDescription device;
+  device.name = "vulkan0";
+  device.kind = DeviceKind::Vulkan;
+  device.features = {"+shaderFloat16",
+                     "+shaderFloat64",
+                     "+shaderInt16",
+                     "+shaderInt64",
+                     "+shaderInt8",
+                     "+storageBuffer16BitAccess",
+                     "+storageBuffer8BitAccess"};
+  device.maxWorkgroupSize = 1024;
+  return device;
+}
+
+DeviceDescription vulkanWithout(std::initializer_list<std::string_view> features) {
+  DeviceDescription device = vulkan();
+  for (std::string_view feature : features)
+    device.setFeature(feature, false);
+  return device;
+}
+
+DeviceDescription cuda() {
+  DeviceDescription device;
+  device.name = "cuda0";
+  device.kind = DeviceKind::Cuda;
+  device.cpu = "sm_80";
+  device.cores = 4;
+  device.maxWorkgroupSize = 1024;
+  return device;
+}
+
+std::vector<DeviceDescription> both() { return {vulkan(), cuda()}; }
+
+DeviceAnswer answerTo(const std::string &text, const DeviceDescription &device,
+                      bool strict = false) {
+  return compileForGpu({device.name, "f", text}, device, strict);
+}
+
+GpuCode compile(const std::string &text, const DeviceDescription &device, bool strict = false) {
+  DeviceAnswer answer = answerTo(text, device, strict);
+  EXPECT_EQ(answer.kind, DeviceAnswer::Taken) << answer.text;
+  if (answer.kind != DeviceAnswer::Taken)
+    return {};
+  StatusOr<GpuCode> code = devices::decodeGpuCode(answer.text);
+  EXPECT_TRUE(code.ok()) << code.status().toString();
+  if (!code.ok())
+    return {};
+  EXPECT_EQ(encode(*code), answer.text);
+  return std::move(*code);
+}
+
+void expectRefusal(const std::string &text, const DeviceDescription &device,
+                   const std::string &reason) {
+  DeviceAnswer answer = answerTo(text, device);
+  EXPECT_EQ(answer.kind, DeviceAnswer::Refused) << text;
+  EXPECT_THAT(answer.text, HasSubstr(reason)) << text;
+}
+
+/// One op on elements of a vector: `body` of %a gives %b.
+std::string unary(const std::string &element, const std::string &body,
+                  const std::string &shape = "?x") {
+  const std::string type = "tensor<" + shape + element + ">";
+  return "func.func @f(%x: " + type + ", %out: " + type + ") -> " + type +
+         " {\n  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> "
+         "(i)>],\n"
+         "    iterator_types = [\"parallel\"]} ins(%x : " +
+         type + ") outs(%out : " + type + ") {\n  ^bb0(%a: " + element + ", %o: " + element +
+         "):\n    " + body + "\n    linalg.yield %b : " + element + "\n  } -> " + type +
+         "\n  return %r : " + type + "\n}\n";
+}
+
+const std::string add = unary("f32", "%b = arith.addf %a, %a : f32");
+
+std::string matmul(bool isFilled) {
+  return std::string(
+             "func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %out: tensor<?x?xf32>) "
+             "-> tensor<?x?xf32> {\n  %c = arith.constant 0.0 : f32\n") +
+         (isFilled
+              ? "  %i = linalg.fill ins(%c : f32) outs(%out : tensor<?x?xf32>) -> tensor<?x?xf32>\n"
+              : "") +
+         "  %r = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(" +
+         (isFilled ? "%i" : "%out") +
+         " : tensor<?x?xf32>) -> tensor<?x?xf32>\n  return %r : tensor<?x?xf32>\n}\n";
+}
+
+TEST(GpuCompilerTest, KnowsItsDevices) {
+  EXPECT_TRUE(isGpu(vulkan()));
+  EXPECT_TRUE(isGpu(cuda()));
+  DeviceDescription other;
+  for (DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Npu}) {
+    other.kind = kind;
+    EXPECT_FALSE(isGpu(other));
+  }
+}
+
+TEST(GpuCompilerTest, MakesAKernel) {
+  for (const DeviceDescription &device : both()) {
+    const GpuCode code = compile(add, device);
+    ASSERT_EQ(code.kernels.size(), 1u);
+    ASSERT_EQ(code.modules.size(), 1u);
+    EXPECT_EQ(code.kernels[0].workgroupSize, (std::array<uint32_t, 3>{256, 1, 1}));
+    EXPECT_THAT(code.kernels[0].buffers, ElementsAre(0u, 1u));
+    EXPECT_THAT(code.temporaries, IsEmpty());
+    // Equal bytes for equal dispatches: keys of caches are made of them.
+    EXPECT_EQ(code, compile(add, device));
+  }
+  const GpuCode spirv = compile(add, vulkan());
+  EXPECT_EQ(spirv.kind, GpuCodeKind::Spirv);
+  uint32_t magic = 0;
+  std::memcpy(&magic, spirv.modules[0].data(), sizeof magic);
+  EXPECT_EQ(magic, 0x07230203u);
+  EXPECT_LT(spirv.maxElements, int64_t(1) << 31);
+  const GpuCode ptx = compile(add, cuda());
+  EXPECT_EQ(ptx.kind, GpuCodeKind::Ptx);
+  EXPECT_THAT(ptx.features, ElementsAre("sm_80"));
+  EXPECT_THAT(ptx.modules[0], HasSubstr(".target sm_80"));
+  EXPECT_THAT(ptx.modules[0], HasSubstr(".entry " + ptx.kernels[0].entry));
+}
+
+TEST(GpuCompilerTest, TakesWorkgroupsThatTheDeviceHas) {
+  for (DeviceDescription device : both())
+    for (auto [most, size] : {std::pair(1024, 256u), {256, 256}, {128, 128}, {100, 64}, {1, 1}}) {
+      device.maxWorkgroupSize = most;
+      EXPECT_EQ(compile(add, device).kernels[0].workgroupSize[0], size);
+      EXPECT_EQ(compile(matmul(true), device).kernels[0].workgroupSize[0], size);
+    }
+}
+
+TEST(GpuCompilerTest, FoldsKnownNumbers) {
+  for (const DeviceDescription &device : both()) {
+    const GpuCode code = compile(unary("f32", "%b = arith.addf %a, %a : f32", "1000x"), device);
+    for (const GpuNumber &number : code.numbers)
+      EXPECT_EQ(number.kind, GpuNumber::Constant);
+    ASSERT_EQ(code.kernels.size(), 1u);
+    EXPECT_THAT(code.kernels[0].words, IsEmpty());
+    EXPECT_EQ(code.numbers[code.kernels[0].workgroups].a, 4);
+  }
+}
+
+TEST(GpuCompilerTest, HandsOverScalars) {
+  const std::string text = R"(
+func.func @f(%s: f64, %b: i8, %x: tensor<?xf64>, %out: tensor<?xf64>) -> tensor<?xf64> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+    iterator_types = ["parallel"]} ins(%x : tensor<?xf64>) outs(%out : tensor<?xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %n = arith.sitofp %b : i8 to f64
+    %p = arith.mulf %a, %s : f64
+    %q = arith.addf %p, %n : f64
+    linalg.yield %q : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+})";
+  for (const DeviceDescription &device : both()) {
+    const GpuCode code = compile(text, device);
+    ASSERT_EQ(code.arguments.size(), 4u);
+    EXPECT_EQ(code.arguments[0], (devices::GpuArgument{.isTensor = false, .bytes = 8}));
+    EXPECT_EQ(code.arguments[1], (devices::GpuArgument{.isTensor = false, .bytes = 1}));
+    ASSERT_EQ(code.kernels.size(), 1u);
+    std::vector<std::pair<int64_t, uint32_t>> scalars; // argument, bits
+    for (const devices::GpuWord &word : code.kernels[0].words)
+      if (const GpuNumber &number = code.numbers[word.number]; number.kind == GpuNumber::Scalar)
+        scalars.emplace_back(number.a, word.bits);
+    EXPECT_THAT(scalars, testing::UnorderedElementsAre(std::pair(0, 64u), std::pair(1, 32u)));
+  }
+  EXPECT_THAT(compile(text, vulkan()).features, testing::Contains("shaderFloat64"));
+}
+
+TEST(GpuCompilerTest, KnowsWhatIsReadAndWritten) {
+  struct {
+    const char *what;
+    std::string text;
+    std::vector<std::pair<bool, bool>> arguments; // read, written
+  } const cases[] = {
+      {"a result that is overwritten", add, {{true, false}, {false, true}}},
+      {"a result that is added to", matmul(false), {{true, false}, {true, false}, {true, true}}},
+      {"a result that is filled first",
+       matmul(true),
+       {{true, false}, {true, false}, {false, true}}},
+      {"an operand that nobody reads",
+       R"(
+func.func @f(%x: tensor<8xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %c = arith.constant 1.0 : f32
+  %r = linalg.fill ins(%c : f32) outs(%out : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+})",
+       {{false, false}, {false, true}}},
+      {"a part of a result",
+       R"(
+func.func @f(%x: tensor<3xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %r = tensor.insert_slice %x into %out[2] [3] [1] : tensor<3xf32> into tensor<8xf32>
+  return %r : tensor<8xf32>
+})",
+       {{true, false}, {true, true}}},
+      {"a part of a result that was overwritten as a whole",
+       R"(
+func.func @f(%x: tensor<3xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %c = arith.constant 1.0 : f32
+  %i = linalg.fill ins(%c : f32) outs(%out : tensor<8xf32>) -> tensor<8xf32>
+  %r = tensor.insert_slice %x into %i[2] [3] [1] : tensor<3xf32> into tensor<8xf32>
+  return %r : tensor<8xf32>
+})",
+       {{true, false}, {false, true}}},
+      {"an operand that is the result",
+       "func.func @f(%x: tensor<?xf32>, %out: tensor<?xf32>) -> tensor<?xf32> {\n"
+       "  return %x : tensor<?xf32>\n}\n",
+       {{true, false}, {false, true}}},
+      {"a result that stays",
+       "func.func @f(%out: tensor<?xf32>) -> tensor<?xf32> {\n  return %out : tensor<?xf32>\n}\n",
+       {{false, false}}},
+  };
+  for (const DeviceDescription &device : both())
+    for (const auto &[what, text, arguments] : cases) {
+      std::vector<std::pair<bool, bool>> found;
+      for (const devices::GpuArgument &argument : compile(text, device).arguments)
+        found.emplace_back(argument.isRead, argument.isWritten);
+      EXPECT_EQ(found, arguments) << what << " on " << device.name;
+    }
+}
+
+TEST(GpuCompilerTest, NothingToDoIsNoKernel) {
+  const std::string text =
+      "func.func @f(%out: tensor<?xf32>) -> tensor<?xf32> {\n  return %out : tensor<?xf32>\n}\n";
+  for (const DeviceDescription &device : both()) {
+    const GpuCode code = compile(text, device);
+    EXPECT_THAT(code.kernels, IsEmpty());
+    EXPECT_THAT(code.modules, IsEmpty());
+    EXPECT_EQ(code.arguments.size(), 1u);
+  }
+}
+
+TEST(GpuCompilerTest, PutsWhatIsBetweenKernelsIntoTemporaries) {
+  // The exponentials of a row are read twice, and no result.
+  const std::string text = R"(
+func.func @f(%x: tensor<?x?xf32>, %out: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %h = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = math.exp %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%out : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+    iterator_types = ["parallel", "reduction"]} ins(%h : tensor<?x?xf32>) outs(%i : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %a, %o : f32
+    linalg.yield %b : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+})";
+  for (const DeviceDescription &device : both()) {
+    const GpuCode code = compile(text, device);
+    ASSERT_EQ(code.kernels.size(), 2u); // the fill is the begin of sums
+    ASSERT_EQ(code.temporaries.size(), 1u);
+    EXPECT_EQ(code.temporaries[0].elementBytes, 4u);
+    EXPECT_EQ(code.numbers[code.temporaries[0].bytes].kind, GpuNumber::Multiply);
+    EXPECT_THAT(code.kernels[0].buffers, ElementsAre(0u, 2u));
+    EXPECT_THAT(code.kernels[1].buffers, testing::UnorderedElementsAre(1u, 2u));
+    EXPECT_FALSE(code.arguments[1].isRead);
+  }
+}
+
+TEST(GpuCompilerTest, CallsNoFunctions) {
+  for (const char *op : {"exp", "log", "tanh", "sin", "cos", "erf", "sqrt", "rsqrt", "atan", "exp2",
+                         "log1p", "expm1", "cbrt", "floor", "round"}) {
+    const std::string text = unary("f32", "%b = math." + std::string(op) + " %a : f32");
+    DeviceAnswer answer = answerTo(text, cuda());
+    if (answer.kind == DeviceAnswer::Refused)
+      continue; // the host has it
+    ASSERT_EQ(answer.kind, DeviceAnswer::Taken) << answer.text;
+    const std::string &ptx = devices::decodeGpuCode(answer.text)->modules[0];
+    EXPECT_THAT(ptx, Not(HasSubstr(".extern"))) << op;
+    EXPECT_THAT(ptx, Not(HasSubstr("__nv_"))) << op;
+  }
+}
+
+TEST(GpuCompilerTest, StrictCodeFusesNothing) {
+  EXPECT_THAT(compile(matmul(true), cuda(), /*strict=*/false).modules[0], HasSubstr("fma.rn.f32"));
+  EXPECT_THAT(compile(matmul(true), cuda(), /*strict=*/true).modules[0],
+              Not(HasSubstr("fma.rn.f32")));
+}
+
+TEST(GpuCompilerTest, PositionsAreNarrowOnVulkanUnlessTheyAreNumbers) {
+  auto bitsOf = [](const GpuCode &code) {
+    std::vector<uint32_t> bits;
+    for (const devices::GpuKernel &kernel : code.kernels)
+      for (const devices::GpuWord &word : kernel.words)
+        bits.push_back(word.bits);
+    return bits;
+  };
+  EXPECT_THAT(bitsOf(compile(add, vulkan())), testing::Each(32u));
+  EXPECT_THAT(bitsOf(compile(add, cuda())), testing::Each(64u));
+  const std::string indices = unary("index", "%b = arith.addi %a, %a : index");
+  EXPECT_THAT(bitsOf(compile(indices, vulkan())), testing::Each(64u));
+  expectRefusal(indices, vulkanWithout({"shaderInt64"}), "shaderInt64");
+}
+
+TEST(GpuCompilerTest, RefusesTypes) {
+  for (const DeviceDescription &device : both()) {
+    expectRefusal(unary("complex<f32>", "%b = complex.add %a, %a : complex<f32>"), device,
+                  "elements of type 'complex<f32>'");
+    expectRefusal(unary("i4", "%b = arith.addi %a, %a : i4"), device, "elements of type 'i4'");
+  }
+  struct {
+    const char *element, *body, *feature;
+  } const cases[] = {{"f64", "%b = arith.addf %a, %a : f64", "shaderFloat64"},
+                     {"i64", "%b = arith.addi %a, %a : i64", "shaderInt64"},
+                     {"f16", "%b = arith.addf %a, %a : f16", "shaderFloat16"},
+                     {"i16", "%b = arith.addi %a, %a : i16", "shaderInt16"},
+                     {"i8", "%b = arith.addi %a, %a : i8", "shaderInt8"},
+                     {"i8", "%b = arith.addi %a, %a : i8", "storageBuffer8BitAccess"},
+                     {"i16", "%b = arith.addi %a, %a : i16", "storageBuffer16BitAccess"}};
+  for (const auto &[element, body, feature] : cases) {
+    compile(unary(element, body), vulkan());
+    compile(unary(element, body), cuda());
+    expectRefusal(unary(element, body), vulkanWithout({feature}),
+                  "the device has no " + std::string(feature));
+  }
+}
+
+TEST(GpuCompilerTest, RefusesFunctions) {
+  const std::string fma = unary("f32", "%b = math.fma %a, %a, %a : f32");
+  expectRefusal(fma, vulkan(), "math.fma, which Vulkan may round twice");
+  EXPECT_THAT(compile(fma, cuda()).modules[0], HasSubstr("fma.rn.f32"));
+  const std::string wide = unary("f64", "%b = math.exp %a : f64");
+  expectRefusal(wide, vulkan(), "f64");
+  expectRefusal(wide, cuda(), "it has a math.exp of type 'f64'");
+  DeviceDescription unknown = cuda();
+  unknown.cpu = "";
+  expectRefusal(add, unknown, "no architecture");
+}
+
+TEST(GpuCompilerTest, RefusesWhatIsNoListOfKernels) {
+  const std::string loop = R"(
+func.func @f(%n: index, %x: tensor<8xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (tensor<8xf32>) {
+    %e = linalg.negf ins(%v : tensor<8xf32>) outs(%v : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %e : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+})";
+  const std::string placed = R"(
+func.func @f(%at: tensor<1xindex>, %x: tensor<8xf32>, %out: tensor<2xf32>) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %p = tensor.extract %at[%c0] : tensor<1xindex>
+  %r = tensor.extract_slice %x[%p] [2] [1] : tensor<8xf32> to tensor<2xf32>
+  return %r : tensor<2xf32>
+})";
+  std::string elements = "0.0";
+  for (int i = 1; i < 257; ++i)
+    elements += ", " + std::to_string(i) + ".0";
+  const std::string constant =
+      "func.func @f(%out: tensor<257xf32>) -> tensor<257xf32> {\n  %c = arith.constant dense<[" +
+      elements +
+      "]> : tensor<257xf32>\n"
+      "  %r = linalg.negf ins(%c : tensor<257xf32>) outs(%out : tensor<257xf32>) -> "
+      "tensor<257xf32>\n"
+      "  return %r : tensor<257xf32>\n}\n";
+  for (const DeviceDescription &device : both()) {
+    expectRefusal(loop, device, "it has a scf.for");
+    expectRefusal(placed, device, "a slice whose place a launch cannot compute");
+    expectRefusal(constant, device, "a constant of more than 256 elements");
+  }
+}
+
+TEST(GpuCompilerTest, RefusesMoreSizesThanPushConstants) {
+  // Strides of all operands, each of which has extents of its own.
+  const std::string type = "tensor<?x?x?x?x?xf32>";
+  std::string arguments, operands, types, maps, values,
+      sums = "    %s0 = arith.addf %a0, %a0 : f32\n";
+  const int count = 8;
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i), comma = i ? ", " : "";
+    arguments += "%x" + n + ": " + type + ", ";
+    operands += comma + "%x" + n;
+    types += comma + type;
+    maps += "affine_map<(a, b, c, d, e) -> (e, d, c, b, a)>, ";
+    values += "%a" + n + ": f32, ";
+    if (i)
+      sums += "    %s" + n + " = arith.addf %s" + std::to_string(i - 1) + ", %a" + n + " : f32\n";
+  }
+  const std::string text =
+      "func.func @f(" + arguments + "%out: " + type + ") -> " + type +
+      " {\n  %r = linalg.generic {indexing_maps = [" + maps +
+      "affine_map<(a, b, c, d, e) -> (a, b, c, d, e)>], iterator_types = [\"parallel\", "
+      "\"parallel\", \"parallel\", \"parallel\", \"parallel\"]} ins(" +
+      operands + " : " + types + ") outs(%out : " + type + ") {\n  ^bb0(" + values + "%o: f32):\n" +
+      sums + "    linalg.yield %s" + std::to_string(count - 1) + " : f32\n  } -> " + type +
+      "\n  return %r : " + type + "\n}\n";
+  expectRefusal(text, vulkan(), "more sizes than a launch hands over");
+  EXPECT_GT(compile(text, cuda()).kernels[0].words.size(), 32u);
+}
+
+TEST(GpuCompilerTest, TextThatIsNone) {
+  for (const DeviceDescription &device : both()) {
+    DeviceAnswer answer = answerTo("func.func @f( {", device);
+    EXPECT_EQ(answer.kind, DeviceAnswer::Failed);
+    EXPECT_THAT(answer.text, HasSubstr("its text is not read: "));
+    expectRefusal("func.func @g() { return }", device, "it has no function 'f'");
+  }
+}
+
+} // namespace
+} // namespace plim::ir
