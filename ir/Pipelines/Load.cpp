@@ -5,7 +5,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Alignment.h"
@@ -13,7 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
-#include <optional>
+#include <utility>
 
 using namespace mlir;
 
@@ -23,162 +22,275 @@ constexpr llvm::StringLiteral bytecodeMagic("ML\xefR");
 /// Of a mapped file, at least.
 const llvm::Align bytecodeAlignment(uint64_t(1) << 12);
 
-/// Walks over a text outside strings and comments, keeping line and column.
+/// Walks over a text once, token by token as upstream's lexer sees it, and finds what would end upstream's parser: brackets
+/// that are nested too deep, and arrays of linalg and vector whose elements it casts without a look.
 class Scanner {
 public:
   Scanner(MLIRContext &context, StringRef text, StringRef name)
       : context(context), text(text), name(name) {}
 
   LogicalResult scan() {
-    findDefinitions();
-    unsigned depth = 0;
-    while (position < text.size()) {
-      char c = text[position];
-      if (c == '"') {
-        size_t start = position;
-        skipString();
-        // A key may be quoted.
-        StringRef content = text.slice(start + 1, position == 0 ? 0 : position - 1);
-        if (failed(checkLinalg(content, position)))
-          return failure();
-        continue;
-      }
-      if (c == '/' && text.substr(position).starts_with("//")) {
-        size_t end = text.find('\n', position);
-        position = end == StringRef::npos ? text.size() : end;
-        continue;
-      }
-      // "->" and comparisons are no brackets; angle brackets of types are counted with care.
-      bool arrow = c == '>' && position > 0 && text[position - 1] == '-';
-      if ((c == '<' || c == '>') && text.substr(position + 1).starts_with("=")) {
-        position += 2;
-        continue;
-      }
-      if (c == '(' || c == '[' || c == '{' || c == '<') {
-        if (++depth > plim::ir::maxNesting)
-          return fail("nested deeper than " + Twine(plim::ir::maxNesting) + " levels");
-      } else if ((c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) && depth > 0) {
-        --depth;
-      } else if (c == '\0') {
-        return fail("a NUL character in the text");
-      }
-      if (c == 'i' && (position == 0 || !isWord(text[position - 1]))) {
-        StringRef word = text.substr(position).take_while(isWord);
-        if (failed(checkLinalg(word, position + word.size())))
-          return failure();
-      }
-      ++position;
+    while (true) {
+      if (failed(skipBlanks()))
+        return failure();
+      if (position == text.size())
+        return success();
+      const StringRef token = lex(text.substr(position));
+      if (failed(take(token)))
+        return failure();
+      position += token.size();
+      previous = token;
     }
-    return success();
   }
 
 private:
-  static bool isWord(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
+  enum Kind : unsigned { String = 1, IteratorType = 2, Map = 4, Other = 8 };
 
-  void skipString() {
-    for (++position; position < text.size() && text[position] != '"'; ++position)
-      if (text[position] == '\\')
-        ++position;
-    ++position;
+  /// What matters of an attribute.
+  struct Meaning {
+    /// It begins with, '[' or '{'; otherwise 0.
+    char bracket = 0;
+    /// Kinds of its elements; of a dictionary, of those of the arrays under the two keys; otherwise its own. 0 for an
+    /// alias that is not defined, which the parser finds.
+    unsigned kinds = 0;
+  };
+
+  /// A bracket that is open.
+  struct Frame {
+    char bracket;
+    bool isOfSymbol = false;     // in the angle brackets of a type or an attribute of a dialect
+    bool isOfCustomForm = false; // the dictionary behind the name of an operation
+    bool isWatched = false;      // an array whose elements matter
+    bool isAtElement = false;    // and that expects one
+    unsigned kinds = 0;          // that it has
+    StringRef key = {};          // that it is the value of
+    StringRef alias = {};        // that it is the value of
+  };
+
+  static bool isWord(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
+  static bool isPrefix(char c) { return c == '#' || c == '!' || c == '%' || c == '^' || c == '@'; }
+
+  /// The token at the beginning of what is neither empty nor begins with a blank.
+  static StringRef lex(StringRef rest) {
+    const char c = rest.front();
+    if (c == '"') {
+      size_t end = 1;
+      while (end < rest.size() && rest[end] != '"')
+        end += rest[end] == '\\' ? 2 : 1;
+      return rest.take_front(end + 1);
+    }
+    if (isPrefix(c)) {
+      StringRef identifier = rest.drop_front();
+      const bool isNumber = !identifier.empty() && llvm::isDigit(identifier.front());
+      identifier = identifier.take_while([&](char d) {
+        return isNumber ? llvm::isDigit(d) : isWord(d) || (d == '-' && c != '@');
+      });
+      return rest.take_front(1 + identifier.size());
+    }
+    if (isWord(c))
+      return rest.take_while(isWord);
+    return rest.take_front(rest.starts_with("->") ? 2 : 1);
   }
 
-  /// What stands in `rest` behind blanks and comments.
-  static StringRef skipBlanks(StringRef rest) {
+  /// What follows blanks and comments.
+  static StringRef behindBlanks(StringRef rest) {
     for (rest = rest.ltrim(); rest.consume_front("//"); rest = rest.ltrim())
       rest = rest.drop_until([](char c) { return c == '\n'; });
     return rest;
   }
 
-  /// Where each alias is defined, outside strings and comments.
-  void findDefinitions() {
-    for (position = 0; position < text.size();) {
-      StringRef rest = text.substr(position);
-      if (rest.front() == '"') {
-        skipString();
-      } else if (rest.starts_with("//")) {
-        position = std::min(text.find('\n', position), text.size());
-      } else if (rest.front() == '#') {
-        StringRef alias = aliasOf(rest);
-        position += alias.size();
-        StringRef behind = skipBlanks(text.substr(position));
-        if (behind.consume_front("=") && !behind.starts_with("="))
-          definitions.try_emplace(alias, skipBlanks(behind));
-      } else {
-        ++position;
-      }
-    }
-    position = 0;
+  static bool matches(char opening, char closing) {
+    const StringRef pairs = "()[]{}<>";
+    return pairs[pairs.find(opening) + 1] == closing;
   }
 
-  static StringRef aliasOf(StringRef rest) {
-    return rest.take_while([](char c) { return c == '#' || isWord(c); });
-  }
-
-  /// What the alias at the beginning of `rest` stands for; nothing where it is not defined.
-  std::optional<StringRef> definitionOf(StringRef rest) const {
-    auto found = definitions.find(aliasOf(rest));
-    return found == definitions.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  /// Is this the beginning of an element that linalg's cast survives?
-  bool isGoodElement(StringRef element, bool isMaps) const {
-    if (isMaps ? element.starts_with("affine_map<")
-               : element.starts_with("\"") || element.starts_with("#linalg.iterator_type<"))
-      return true;
-    if (!element.starts_with("#"))
-      return false;
-    // An alias is as good as what it stands for; one that is not defined is the parser's to report.
-    std::optional<StringRef> definition = definitionOf(element);
-    return !definition ||
-           definition->starts_with(isMaps ? "affine_map<" : "#linalg.iterator_type<");
-  }
-
-  /// linalg casts the elements of two arrays without a check; `end` is where the key ends.
-  LogicalResult checkLinalg(StringRef key, size_t end) {
-    bool isMaps = key == "indexing_maps";
-    if (!isMaps && key != "iterator_types")
-      return success();
-    StringRef rest = skipBlanks(text.substr(end));
-    if (!rest.consume_front("="))
-      return success();
-    rest = skipBlanks(rest);
-    if (rest.starts_with("#")) {
-      std::optional<StringRef> definition = definitionOf(rest);
-      if (!definition)
-        return success(); // the parser says so
-      rest = *definition;
-      // Many ops share one.
-      if (!arrays.insert({rest.data(), isMaps}).second)
-        return success();
-    }
-    if (!rest.consume_front("["))
-      return fail("'" + key + "' must be an array");
-    unsigned depth = 1;
-    bool atElement = true;
-    for (rest = skipBlanks(rest); !rest.empty(); rest = skipBlanks(rest.drop_front())) {
-      char c = rest.front();
-      if (depth == 1 && c == ']')
-        return success();
-      if (depth == 1 && atElement && !isGoodElement(rest, isMaps))
-        return fail("'" + key + "' must hold " + (isMaps ? "affine maps" : "iterator types"));
-      atElement = depth == 1 && c == ',';
+  /// Has each bracket and each quote its pair?
+  static bool isBalanced(StringRef comments) {
+    std::string opened;
+    for (size_t i = 0; i < comments.size(); ++i) {
+      const char c = comments[i];
       if (c == '"') {
-        rest = rest.drop_front().drop_until([](char d) { return d == '"'; });
-        if (rest.empty())
-          return success();
-        continue;
+        i = comments.find_first_of("\"\\\n", i + 1);
+        if (i == StringRef::npos || comments[i] != '"')
+          return false;
+      } else if (c == '(' || c == '[' || c == '{' || c == '<') {
+        opened += c;
+      } else if (c == ')' || c == ']' || c == '}' || (c == '>' && comments[i - 1] != '-')) {
+        if (opened.empty() || !matches(opened.back(), c))
+          return false;
+        opened.pop_back();
       }
-      if (rest.starts_with("->") || rest.starts_with(">=") || rest.starts_with("<=")) {
-        rest = rest.drop_front();
-        continue;
-      }
-      // No such array holds one. To look further for the end of each that has none would be quadratic.
-      if (c == '=')
-        return success();
-      depth += c == '[' || c == '(' || c == '<';
-      depth -= (c == ']' || c == ')' || c == '>') && depth > 0;
     }
+    return opened.empty();
+  }
+
+  LogicalResult skipBlanks() {
+    const StringRef rest = text.substr(position), behind = behindBlanks(rest);
+    // Upstream looks for the end of such a symbol as if there were no comments.
+    if (!frames.empty() && frames.back().isOfSymbol && !isBalanced(rest.drop_back(behind.size())))
+      return fail(
+          "a comment inside an attribute or a type has brackets or quotes without their pair");
+    position = text.size() - behind.size();
     return success();
+  }
+
+  LogicalResult take(StringRef token) {
+    const char c = token.front();
+    if (c == '\0')
+      return fail("a NUL character in the text");
+    if (c == '=')
+      return takeEquals();
+    // What this token is the value of, or the beginning of it.
+    const StringRef key = std::exchange(valueOfKey, StringRef());
+    const StringRef alias = std::exchange(valueOfAlias, StringRef());
+    const Meaning meaning = meaningOf(token);
+    if (failed(takeElement(token, meaning)))
+      return failure();
+    if (!key.empty() && failed(takeValue(key, token, meaning)))
+      return failure();
+    if (!alias.empty())
+      aliases[alias] = meaning;
+    // "linalg.generic #trait"
+    if (meaning.bracket == '{' && c == '#' && isOfCustomForm() && (meaning.kinds & IteratorType))
+      return failKinds("iterator_types", IteratorType);
+    if (c == '(' || c == '[' || c == '{' || c == '<')
+      return open(c, key, alias);
+    if (c == ')' || c == ']' || c == '}' || c == '>')
+      close(c);
+    return success();
+  }
+
+  /// Behind a key, or an alias that is defined.
+  LogicalResult takeEquals() {
+    valueOfKey = keyOf(previous);
+    // The parser refuses a second definition.
+    if (frames.empty() && previous.starts_with("#") && aliases.try_emplace(previous).second)
+      valueOfAlias = previous;
+    return success();
+  }
+
+  LogicalResult takeElement(StringRef token, const Meaning &meaning) {
+    if (frames.empty() || !frames.back().isWatched)
+      return success();
+    Frame &array = frames.back();
+    if (token == "," || token == "]") {
+      array.isAtElement = true;
+      return success();
+    }
+    if (!std::exchange(array.isAtElement, false))
+      return success();
+    const unsigned kinds = meaning.bracket ? unsigned(Other) : meaning.kinds;
+    array.kinds |= kinds;
+    return array.key.empty() ? success() : checkKinds(array.key, kinds, array.isOfCustomForm);
+  }
+
+  LogicalResult takeValue(StringRef key, StringRef token, const Meaning &meaning) {
+    const bool isUndefined = token.front() == '#' && !meaning.bracket && meaning.kinds == 0;
+    if (meaning.bracket != '[' && !isUndefined)
+      return fail("'" + key + "' must be an array");
+    if (frames.empty())
+      return success();
+    frames.back().kinds |= meaning.kinds;
+    return checkKinds(key, meaning.kinds, frames.back().isOfCustomForm);
+  }
+
+  LogicalResult open(char bracket, StringRef key, StringRef alias) {
+    // A comparison of affine sets.
+    if (bracket == '<' && behindBlanks(text.substr(position + 1)).starts_with("="))
+      return success();
+    if (frames.size() == plim::ir::maxNesting)
+      return fail("nested deeper than " + Twine(plim::ir::maxNesting) + " levels");
+    Frame frame{bracket};
+    if (!frames.empty())
+      frame.isOfSymbol = frames.back().isOfSymbol;
+    if (bracket == '<' && (previous.starts_with("#") || previous.starts_with("!")) &&
+        previous.end() == text.begin() + position)
+      frame.isOfSymbol = true;
+    frame.isOfCustomForm = bracket == '{'                    ? isOfCustomForm()
+                           : !key.empty() && !frames.empty() ? frames.back().isOfCustomForm
+                                                             : false;
+    frame.isWatched = frame.isAtElement = bracket == '[' && !(key.empty() && alias.empty());
+    frame.key = key;
+    frame.alias = alias;
+    frames.push_back(frame);
+    return success();
+  }
+
+  /// Whatever else does not match is the parser's to report.
+  void close(char bracket) {
+    // Others of that kind belong to comparisons.
+    if (frames.empty() || (bracket == '>' && frames.back().bracket != '<'))
+      return;
+    const Frame frame = frames.pop_back_val();
+    if (!frame.alias.empty())
+      aliases[frame.alias].kinds = frame.kinds;
+    if (!frame.key.empty() && !frames.empty())
+      frames.back().kinds |= frame.kinds;
+  }
+
+  /// Does what comes stand behind the name of an operation?
+  bool isOfCustomForm() const {
+    return !previous.empty() && isWord(previous.front()) && previous != "attributes";
+  }
+
+  Meaning meaningOf(StringRef token) const {
+    switch (token.front()) {
+    case '"':
+      return {0, String};
+    case '[':
+    case '{':
+      return {token.front(), 0};
+    case '#':
+      if (token == "#linalg.iterator_type" || token == "#vector.iterator_type")
+        return {0, IteratorType};
+      if (token.contains('.') || text.substr(position + token.size()).starts_with("<"))
+        return {0, Other}; // of a dialect
+      return aliases.lookup(token);
+    default:
+      return {0, token == "affine_map" ? Map : Other};
+    }
+  }
+
+  /// The key of linalg and vector that a token is, which may be quoted; otherwise empty.
+  static StringRef keyOf(StringRef token) {
+    std::string unquoted;
+    if (token.consume_front("\"")) {
+      token.consume_back("\"");
+      constexpr size_t longest = 3 * StringRef("iterator_types").size();
+      if (token.contains('\\') && token.size() <= longest)
+        token = unquoted = unescape(token);
+    }
+    for (StringRef key : {"indexing_maps", "iterator_types"})
+      if (token == key)
+        return key;
+    return "";
+  }
+
+  /// What bytes in hexadecimal digits stand for; other escapes are no letters of a key.
+  static std::string unescape(StringRef string) {
+    std::string result;
+    while (!string.empty()) {
+      uint8_t byte = 0;
+      const bool isEscape = string.size() > 2 && string[0] == '\\' &&
+                            llvm::tryGetHexFromNibbles(string[1], string[2], byte);
+      result += isEscape ? char(byte) : string.front();
+      string = string.drop_front(isEscape ? 3 : 1);
+    }
+    return result;
+  }
+
+  LogicalResult checkKinds(StringRef key, unsigned kinds, bool isCustom) {
+    const unsigned good = key == "indexing_maps" ? unsigned(Map)
+                          : isCustom             ? unsigned(String)
+                                                 : String | IteratorType;
+    return kinds & ~good ? failKinds(key, kinds & ~good) : success();
+  }
+
+  LogicalResult failKinds(StringRef key, unsigned bad) {
+    return fail("'" + key + "' must hold " +
+                (key == "indexing_maps" ? "affine maps"
+                 : bad == IteratorType  ? "strings in this form of the operation"
+                                        : "iterator types"));
   }
 
   LogicalResult fail(const Twine &message) {
@@ -193,8 +305,10 @@ private:
   MLIRContext &context;
   StringRef text, name;
   size_t position = 0;
-  llvm::DenseMap<StringRef, StringRef> definitions;
-  llvm::DenseSet<std::pair<const char *, unsigned>> arrays; // that were looked at for another op
+  StringRef previous;                 // token
+  StringRef valueOfKey, valueOfAlias; // whose the next token is, or begins; otherwise empty
+  SmallVector<Frame> frames;
+  llvm::DenseMap<StringRef, Meaning> aliases; // with '#'
 };
 
 /// What upstream's parser says of a dialect that is not registered is advice for programs of its own, or
