@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <span>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace fs = std::filesystem;
@@ -109,21 +111,48 @@ Status writeEntry(const std::string &path, const auto &writeContents) {
   return okStatus();
 }
 
-/// A folder above this one in which others than the user, or a group that is not the process's own, could rename what is
-/// not theirs. Empty if there is none.
-std::string writableParentOf(const std::string &folder) {
-  std::error_code error;
-  for (fs::path parent = fs::canonical(folder, error).parent_path(); !error && !parent.empty();
-       parent = parent.parent_path()) {
+/// May members of a group that has others than this user write there? Where users have groups of their own, the numbers
+/// are the same (useradd's USERGROUPS_ENAB). An access list grants rights that show as the group's.
+bool isWritableByGroup(const char *folder, const struct stat &status) {
+  const bool isOwnGroup = status.st_gid == ::getegid() && status.st_gid == ::geteuid();
+  return (status.st_mode & S_IWGRP) != 0 &&
+         (!isOwnGroup || ::getxattr(folder, "system.posix_acl_access", nullptr, 0) > 0);
+}
+
+/// PermissionDenied if others than this user and root could put something else in place of this folder, or of one above it:
+/// by owning one, or by writing to one in which what is not theirs is not protected from them. The path has no links.
+Status checkParents(const fs::path &folder) {
+  for (fs::path inner = folder, parent = inner.parent_path(); parent != inner;
+       inner = std::exchange(parent, parent.parent_path())) {
     struct stat status;
-    if (::stat(parent.c_str(), &status) == 0 && (status.st_mode & S_ISVTX) == 0 &&
-        ((status.st_mode & S_IWOTH) != 0 ||
-         ((status.st_mode & S_IWGRP) != 0 && status.st_gid != ::getegid())))
-      return parent;
-    if (parent == parent.root_path())
-      break;
+    std::string why;
+    if (::lstat(parent.c_str(), &status) != 0)
+      why = std::string("what may be done to it is not known: ") + std::strerror(errno);
+    else if (!S_ISDIR(status.st_mode) || (status.st_uid != 0 && status.st_uid != ::geteuid()))
+      why = "it is another user's";
+    else if ((status.st_mode & S_ISVTX) == 0 &&
+             ((status.st_mode & S_IWOTH) != 0 || isWritableByGroup(parent.c_str(), status)))
+      why = "others may write to it";
+    if (!why.empty())
+      return Status(StatusCode::PermissionDenied,
+                    "the cache folder '" + folder.string() +
+                        "' is not used: others than its user could replace it in '" +
+                        parent.string() + "', since " + why);
   }
-  return "";
+  return okStatus();
+}
+
+/// Makes the folder, and those above it that are missing, for this user alone whatever the umask says. What cannot be
+/// made is found out by who looks for it; 0, or the first reason.
+int makeFolders(const fs::path &folder) {
+  int reason = 0;
+  fs::path made;
+  for (const fs::path &part : folder) {
+    made /= part;
+    if (::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST && reason == 0)
+      reason = errno;
+  }
+  return reason;
 }
 
 } // namespace
@@ -137,25 +166,26 @@ std::string ArtifactCache::defaultFolder() {
 }
 
 StatusOr<ArtifactCache> ArtifactCache::open(std::string folder, int64_t maxBytes) {
+  // A link would be followed behind a slash.
+  while (folder.size() > 1 && folder.ends_with('/'))
+    folder.pop_back();
   std::error_code error;
-  fs::create_directories(fs::path(folder).parent_path(), error);
-  // Ours alone, whatever the umask says.
-  ::mkdir(folder.c_str(), 0700);
+  const fs::path given = fs::absolute(folder, error);
+  const int reason = makeFolders(given);
   struct stat status;
-  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+  if (error || lstat(given.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     return unavailableError("cannot create the cache folder '" + folder + "'" +
-                            (error ? ": " + error.message() : ""));
+                            (reason ? std::string(": ") + std::strerror(reason) : ""));
+  // From here on without links, and wherever the process goes.
+  const fs::path path = fs::canonical(given, error);
+  if (error || lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    return unavailableError("the cache folder '" + folder + "' is not there any more");
   if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return Status(StatusCode::PermissionDenied,
                   "the cache folder '" + folder +
                       "' is writable by others than its user: it is not used");
-  if (const std::string parent = writableParentOf(folder); !parent.empty())
-    return Status(StatusCode::PermissionDenied,
-                  "the cache folder '" + folder +
-                      "' is not used: others than its user could replace it, since they may "
-                      "write to '" +
-                      parent + "'");
-  return ArtifactCache(std::move(folder), maxBytes);
+  PLIM_RETURN_IF_ERROR(checkParents(path));
+  return ArtifactCache(path, maxBytes);
 }
 
 std::string ArtifactCache::pathOf(std::string_view name, std::string_view suffix) const {

@@ -8,8 +8,10 @@
 // fails its checksum, and a sync costs more than most compilations. Reading marks an entry as used; when the folder grows
 // beyond its bound the longest unused entries go.
 //
-// The cache runs what it reads: its folder must belong to the user and be writable by nobody else,
-// otherwise it is not used.
+// The cache runs what it reads: its folder must belong to the user and be writable by nobody else, and nobody else may be
+// able to put another in its place; otherwise it is not used. Folders above it are the user's or root's, with the sticky
+// bit where others may write (/tmp). A group that may write is accepted where it is the process's and has the user's
+// number, by which systems with a group for each user number those.
 //
 // Threads: all methods may be called from any thread; several processes may share a folder.
 #pragma once
@@ -29,8 +31,9 @@ public:
   /// $XDG_CACHE_HOME/plimsoll, or ~/.cache/plimsoll; empty when neither variable is set.
   static std::string defaultFolder();
 
-  /// Creates the folder if need be. PermissionDenied if others could write to it, or to a folder above
-  /// it in which they could replace it; Unavailable if it cannot be created.
+  /// Creates the folder if need be, and those above it, for the user alone. It is found again whatever the process's
+  /// working directory and links become. PermissionDenied if others could write to it, or replace it, or a folder above it;
+  /// Unavailable if it cannot be created.
   static StatusOr<ArtifactCache> open(std::string folder, int64_t maxBytes);
 
   /// The artifact stored under `key`, if there is a sound one. Its blocks are mapped.
@@ -45,6 +48,7 @@ public:
   /// module which the code is of.
   Status storeCode(const Digest &content, std::string_view bytes) const;
 
+  /// Absolute, without links.
   const std::string &folder() const { return path; }
 
 private:

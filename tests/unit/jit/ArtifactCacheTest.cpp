@@ -192,18 +192,105 @@ TEST_F(ArtifactCacheTest, AFolderThatOthersMayReplaceIsRefused) {
       EXPECT_EQ(cache.status().code(), StatusCode::PermissionDenied);
       EXPECT_NE(cache.status().message().find("'" + parent + "'"), std::string_view::npos);
     }
-    // As /tmp is, where what is somebody's stays his; and what a group of the user's own may write.
-    for (unsigned mode : {01777u, 0775u}) {
-      ASSERT_EQ(chmod(parent.c_str(), mode), 0);
-      EXPECT_TRUE(ArtifactCache::open(inner, roomy).ok()) << parent << " " << std::oct << mode;
-    }
-    if (geteuid() == 0) {
-      ASSERT_EQ(chown(parent.c_str(), 0, 12345), 0);
-      EXPECT_FALSE(ArtifactCache::open(inner, roomy).ok()) << parent;
-    }
+    // As /tmp is, where what is somebody's stays his.
+    ASSERT_EQ(chmod(parent.c_str(), 01777), 0);
+    EXPECT_TRUE(ArtifactCache::open(inner, roomy).ok()) << parent;
+    // A group of the user alone has his number.
+    ASSERT_EQ(chmod(parent.c_str(), 0775), 0);
+    EXPECT_EQ(ArtifactCache::open(inner, roomy).ok(), getegid() == geteuid()) << parent;
     ASSERT_EQ(chmod(parent.c_str(), 0755), 0);
   }
   EXPECT_TRUE(ArtifactCache::open(inner, roomy).ok());
+}
+
+TEST_F(ArtifactCacheTest, AFolderBelowOneOfAnotherUserIsRefused) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs root to give a folder away";
+  const std::string inner = folder + "/a/b/cache";
+  ASSERT_TRUE(ArtifactCache::open(inner, roomy).ok());
+  for (const char *above : {"/a", "/a/b"}) {
+    const std::string parent = folder + above;
+    // Its owner may rename in it, whatever bits it has.
+    ASSERT_EQ(chown(parent.c_str(), 12345, getegid()), 0);
+    for (unsigned mode : {0755u, 01755u, 01777u}) {
+      ASSERT_EQ(chmod(parent.c_str(), mode), 0);
+      StatusOr<ArtifactCache> cache = ArtifactCache::open(inner, roomy);
+      ASSERT_FALSE(cache.ok()) << parent << " " << std::oct << mode;
+      EXPECT_EQ(cache.status().code(), StatusCode::PermissionDenied);
+      EXPECT_NE(cache.status().message().find("'" + parent + "', since it is another user's"),
+                std::string_view::npos);
+    }
+    // A group that others may be in.
+    ASSERT_EQ(chown(parent.c_str(), 0, 12345), 0);
+    ASSERT_EQ(chmod(parent.c_str(), 0775), 0);
+    EXPECT_FALSE(ArtifactCache::open(inner, roomy).ok()) << parent;
+    ASSERT_EQ(chown(parent.c_str(), 0, getegid()), 0);
+    ASSERT_EQ(chmod(parent.c_str(), 0755), 0);
+  }
+  EXPECT_TRUE(ArtifactCache::open(inner, roomy).ok());
+}
+
+/// Whether a process opens the cache whose primary group is not its user's alone.
+bool opensAsMemberOfAGroup(const std::string &folder) {
+  return setgid(12345) == 0 && setuid(54321) == 0 && ArtifactCache::open(folder, roomy).ok();
+}
+
+TEST_F(ArtifactCacheTest, APrimaryGroupThatOthersMayBeInIsNotTheUsers) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs root to give a folder away";
+  const std::string parent = folder + "/a", inner = parent + "/cache";
+  fs::create_directories(inner);
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  for (const std::string &each : {parent, inner})
+    ASSERT_EQ(chown(each.c_str(), 54321, 12345), 0);
+  for (unsigned mode : {0755u, 0775u}) {
+    ASSERT_EQ(chmod(parent.c_str(), mode), 0);
+    const pid_t child = fork();
+    if (child == 0)
+      _exit(opensAsMemberOfAGroup(inner) ? 7 : 8);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), mode == 0755 ? 7 : 8) << std::oct << mode;
+  }
+}
+
+TEST_F(ArtifactCacheTest, MakesFoldersAboveForItsUserOnly) {
+  const mode_t before = umask(0);
+  for (const char *end : {"/a/b/cache", "/c/d/cache/", "/e//"}) {
+    StatusOr<ArtifactCache> cache = ArtifactCache::open(folder + end, roomy);
+    EXPECT_TRUE(cache.ok()) << cache.status().toString();
+  }
+  umask(before);
+  size_t count = 0;
+  for (const fs::directory_entry &entry : fs::recursive_directory_iterator(folder)) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_all) << entry.path();
+    ++count;
+  }
+  EXPECT_EQ(count, 7u);
+}
+
+TEST_F(ArtifactCacheTest, StaysWhereItWasOpened) {
+  // A link above the folder that becomes another one, and a path that begins where the process is.
+  fs::create_directories(folder + "/real");
+  fs::create_directories(folder + "/other/cache");
+  fs::create_directory_symlink(folder + "/real", folder + "/link");
+  const fs::path was = fs::current_path();
+  fs::current_path(folder);
+  StatusOr<ArtifactCache> linked = ArtifactCache::open(folder + "/link/cache", roomy);
+  StatusOr<ArtifactCache> relative = ArtifactCache::open("near", roomy);
+  fs::current_path(was);
+  ASSERT_TRUE(linked.ok()) << linked.status().toString();
+  ASSERT_TRUE(relative.ok()) << relative.status().toString();
+  EXPECT_EQ(linked->folder(), fs::canonical(folder) / "real/cache");
+  EXPECT_EQ(relative->folder(), fs::canonical(folder) / "near");
+  fs::remove(folder + "/link");
+  fs::create_directory_symlink(folder + "/other", folder + "/link");
+  for (const StatusOr<ArtifactCache> *cache : {&linked, &relative}) {
+    ASSERT_TRUE((*cache)->store("key", named("a")).ok());
+    EXPECT_TRUE((*cache)->load("key").has_value());
+  }
+  EXPECT_TRUE(fs::is_empty(folder + "/other/cache"));
+  EXPECT_FALSE(fs::is_empty(folder + "/real/cache"));
 }
 
 TEST_F(ArtifactCacheTest, AFolderOfAnotherUserIsRefused) {
@@ -220,6 +307,7 @@ TEST_F(ArtifactCacheTest, ASymbolicLinkIsRefused) {
   fs::create_directory_symlink(folder + "/real", folder + "/link");
   StatusOr<ArtifactCache> cache = ArtifactCache::open(folder + "/link", roomy);
   EXPECT_FALSE(cache.ok());
+  EXPECT_FALSE(ArtifactCache::open(folder + "/link/", roomy).ok());
   fs::create_symlink(folder + "/nowhere", folder + "/dangling");
   EXPECT_FALSE(ArtifactCache::open(folder + "/dangling", roomy).ok());
 }
