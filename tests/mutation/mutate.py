@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 root = Path(__file__).resolve().parents[2]
+most_seconds = 3600  # of the tests of one label without a fault
 layers = ["support", "targets", "planner", "ir", "jit", "engine", "capi"]
 
 # What stands in code, outside of comments and strings, and what a fault makes of it.
@@ -57,11 +58,12 @@ def faults_of(path):
 
 
 def run(command, cwd, seconds, log):
+    """"ok", "failed" or "late"."""
     try:
         done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=seconds)
-        return done.returncode == 0
+        return "ok" if done.returncode == 0 else "failed"
     except subprocess.TimeoutExpired:
-        return False
+        return "late"
 
 
 class Copy:
@@ -88,15 +90,40 @@ class Copy:
         self.log = open(folder / "mutate.log", "w")
         if not (self.build / "build.ninja").exists():
             configured = run(["cmake", "--preset", preset, "-DPLIM_BUILD_BENCHMARKS=OFF"], folder, 600, self.log)
-            assert configured, "it does not configure; see mutate.log"
+            assert configured == "ok", "it does not configure; see mutate.log"
         assert self.make(7200), "it does not build without a fault; see mutate.log"
+        self.limits = {}  # seconds, by label
 
     def make(self, seconds=1800):
-        return run(["ninja", "-C", str(self.build)], self.folder, seconds, self.log)
+        return run(["ninja", "-C", str(self.build)], self.folder, seconds, self.log) == "ok"
 
-    def test(self, label, seconds=900):
+    def measure(self, label):
+        """The same tests without a fault. They set the limit for those with one."""
+        start = time.time()
+        result = self.test(label, most_seconds)
+        self.limits[label] = limit_of(time.time() - start)
+        return result == "ok"
+
+    def test(self, label, seconds=None):
         return run(["ctest", "--test-dir", str(self.build), "-L", label, "-j", str(os.cpu_count()), "--stop-on-failure",
-                    "--timeout", "120", "-Q"], self.folder, seconds, self.log)
+                    "--no-tests=error", "--timeout", "120", "-Q"], self.folder, seconds or self.limits[label], self.log)
+
+
+def limit_of(seconds):
+    """How long the tests of a label may take with a fault that took so long without."""
+    return 4 * seconds + 60
+
+
+def judge(labels, test):
+    """(label, "failed") of the first whose tests fail, or else (label, "late") of the first that take too long, or None."""
+    late = None
+    for label in labels:
+        result = test(label)
+        if result == "failed":
+            return label, result
+        if result == "late":
+            late = late or (label, result)
+    return late
 
 
 def tests_of(path):
@@ -137,10 +164,10 @@ def main():
     copy = Copy(options.folder, "release")
     # A test that fails anyway would catch everything.
     for label in dict.fromkeys(label for path, *_ in faults for label in tests_of(path)):
-        if not copy.test(label, 3600):
-            print(f"without a fault tests fail that are labelled {label}; see {copy.folder}/mutate.log")
+        if not copy.measure(label):
+            print(f"without a fault tests fail, or are not there, that are labelled {label}; see {copy.folder}/mutate.log")
             return 1
-    caught, survivors = 0, []
+    caught, late, survivors = 0, 0, []
     for path, line, number, before, after in faults:
         target = copy.folder / path
         original = target.read_text()  # the tree it came from may change meanwhile
@@ -149,20 +176,24 @@ def main():
         target.write_text("\n".join(lines) + "\n")
         start = time.time()
         try:
-            by = "the compiler"
-            if copy.make():
-                by = next((label for label in tests_of(path) if not copy.test(label)), None)
+            is_fault = copy.make()
+            found = judge(tests_of(path), copy.test) if is_fault else None
         finally:
             target.write_text(original)
         name = f"{path}:{line}:{number}"
         text = f"{name}: {before}  =>  {after.strip() or '(left out)'}"
-        print(f"[{time.time() - start:4.0f} s] {'SURVIVES' if by is None else 'caught by ' + by}: {text}", flush=True)
-        if by is None:
+        verdict = "SURVIVES" if is_fault else "caught by the compiler"
+        if found:
+            label, how = found
+            verdict = f"caught by {label}" if how == "failed" else f"LATE: {label} took over {copy.limits[label]:.0f} s"
+            caught += how == "failed"
+            late += how == "late"
+        elif is_fault:
             survivors.append(text)
-        elif by != "the compiler":
-            caught += 1
-    total = caught + len(survivors)
-    print(f"{caught} of {total} faults caught" + (f" ({100 * caught / total:.0f}%)" if total else ""))
+        print(f"[{time.time() - start:4.0f} s] {verdict}: {text}", flush=True)
+    total = caught + late + len(survivors)
+    print(f"{caught} of {total} faults caught" + (f" ({100 * caught / total:.0f}%)" if total else "")
+          + (f", {late} made tests too slow" if late else ""))
     for text in survivors:
         print("  survives:", text)
     return 0
