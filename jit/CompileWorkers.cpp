@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -48,11 +49,7 @@ Descriptor movedUp(const Descriptor &descriptor) {
 /// One process, and the host's end of its socket.
 class Worker {
 public:
-  static StatusOr<std::unique_ptr<Worker>> start(const WorkerOptions &options) {
-    std::string program = options.program;
-    if (program.empty()) {
-      PLIM_ASSIGN_OR_RETURN(program, workerPath());
-    }
+  static StatusOr<std::unique_ptr<Worker>> start(const std::string &program, int64_t memoryBytes) {
     auto worker = std::make_unique<Worker>();
     worker->errors = movedUp(Descriptor(::memfd_create("plimsoll-errors", MFD_CLOEXEC)));
     int ends[2] = {-1, -1};
@@ -64,7 +61,7 @@ public:
     if (!worker->socket || !other || ::fstat(worker->end(), &status) != 0)
       return failed(program, errno);
     worker->inode = status.st_ino;
-    if (int error = worker->spawn(program, other.get(), options.memoryBytes))
+    if (int error = worker->spawn(program, other.get(), memoryBytes))
       return failed(program, error);
     return worker;
   }
@@ -330,8 +327,8 @@ namespace {
 /// Processes that wait for work. Any thread.
 class IdleWorkers {
 public:
-  /// Those of everybody with such options in this process; a child of fork() begins with none.
-  static std::shared_ptr<IdleWorkers> sharedOf(const WorkerOptions &options) {
+  /// Those of everybody with such a program in this process; a child of fork() begins with none.
+  static std::shared_ptr<IdleWorkers> sharedOf(const std::string &program, int64_t memoryBytes) {
     struct Registry {
       const pid_t process = ::getpid();
       std::mutex mutex;
@@ -346,23 +343,24 @@ public:
         registry = made.release();
     }
     std::lock_guard lock(registry->mutex);
-    std::weak_ptr<IdleWorkers> &entry = registry->all[{options.program, options.memoryBytes}];
+    std::erase_if(registry->all, [](const auto &each) { return each.second.expired(); });
+    std::weak_ptr<IdleWorkers> &entry = registry->all[{program, memoryBytes}];
     std::shared_ptr<IdleWorkers> idle = entry.lock();
     if (!idle)
       entry = idle = std::make_shared<IdleWorkers>();
     return idle;
   }
 
-  /// So many more may wait, without memory being needed for it. leaveRoom() follows.
+  /// So many may wait, or as many as others have room for. leaveRoom() follows.
   void makeRoom(size_t count) {
     std::lock_guard lock(mutex);
-    idle.reserve(room + count);
-    room += count;
+    idle.reserve(std::max(count, room())); // to give one back takes no memory
+    rooms.insert(count);
   }
   void leaveRoom(size_t count) {
     std::lock_guard lock(mutex);
-    room -= count;
-    while (idle.size() > room)
+    rooms.erase(rooms.find(count));
+    while (idle.size() > room())
       idle.pop_back();
   }
 
@@ -382,15 +380,28 @@ public:
 
   void give(std::unique_ptr<Worker> worker) {
     std::lock_guard lock(mutex);
-    if (idle.size() < room)
+    if (idle.size() < room())
       idle.push_back(std::move(worker));
   }
 
 private:
+  size_t room() const { return rooms.empty() ? 0 : *rooms.rbegin(); }
+
   std::mutex mutex;
-  std::vector<std::unique_ptr<Worker>> idle; // at most `room`
-  size_t room = 0;
+  std::vector<std::unique_ptr<Worker>> idle; // at most room()
+  std::multiset<size_t> rooms;               // of each who may give some
 };
+
+/// Where the program is from now on, whatever becomes of the environment and the working directory.
+StatusOr<std::string> resolvedProgram(const std::string &given) {
+  std::string path = given;
+  if (given.empty()) {
+    PLIM_ASSIGN_OR_RETURN(path, workerPath());
+  }
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.string();
+}
 
 } // namespace
 
@@ -398,8 +409,11 @@ private:
 class CompileWorkers::Pool {
 public:
   explicit Pool(WorkerOptions given)
-      : options(std::move(given)), processes(std::max(options.processes, 1u)),
-        idle(options.areShared ? IdleWorkers::sharedOf(options) : std::make_shared<IdleWorkers>()) {
+      : options(std::move(given)), program(resolvedProgram(options.program)),
+        processes(std::max(options.processes, 1u)),
+        idle(options.areShared && program.ok()
+                 ? IdleWorkers::sharedOf(*program, options.memoryBytes)
+                 : std::make_shared<IdleWorkers>()) {
     idle->makeRoom(processes);
   }
   ~Pool() { idle->leaveRoom(processes); }
@@ -420,10 +434,12 @@ public:
     return okStatus();
   }
 
-  StatusOr<std::unique_ptr<Worker>> worker() {
-    if (std::unique_ptr<Worker> worker = idle->take())
-      return worker;
-    return Worker::start(options);
+  /// One that has worked before, and may have ended since; null if there is none.
+  std::unique_ptr<Worker> rested() { return idle->take(); }
+
+  StatusOr<std::unique_ptr<Worker>> start() const {
+    PLIM_RETURN_IF_ERROR(program.status());
+    return Worker::start(*program, options.memoryBytes);
   }
 
   /// With a process that can be used once more, or null.
@@ -436,6 +452,7 @@ public:
   }
 
   const WorkerOptions options;
+  const StatusOr<std::string> program;
 
 private:
   const size_t processes;
@@ -449,6 +466,8 @@ CompileWorkers::CompileWorkers(WorkerOptions options)
     : pool(std::make_unique<Pool>(std::move(options))) {}
 
 CompileWorkers::~CompileWorkers() = default;
+
+const StatusOr<std::string> &CompileWorkers::program() const { return pool->program; }
 
 StatusOr<Artifact> CompileWorkers::compile(std::string_view source, std::string_view sourceName,
                                            const targets::TargetDescription &target,
@@ -479,28 +498,33 @@ StatusOr<Artifact> CompileWorkers::compileThere(std::string_view source,
   PLIM_RETURN_IF_ERROR(payload.seal());
 
   CompileTimes unused;
-  // One that has ended since it was used last is found out by asking it.
-  for (bool isSecond : {false, true}) {
+  // One that has ended since it was used last is found out by asking it: all that rest may have, and the first that is
+  // started, when somebody ends them.
+  for (int started = 0;;) {
     PLIM_RETURN_IF_ERROR(pool->enter(options.stop, patience));
     std::unique_ptr<Worker> usable;
     auto leave = llvm::scope_exit([&] { pool->leave(std::move(usable)); });
-    PLIM_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, pool->worker());
+    std::unique_ptr<Worker> worker = pool->rested();
+    if (!worker) {
+      PLIM_ASSIGN_OR_RETURN(worker, pool->start());
+      ++started;
+    }
+    const bool isLast = started == 2;
     Conversation conversation(*worker, sourceName, options, pool->options, patience,
                               times ? *times : unused);
     StatusOr<Artifact> artifact = conversation.run(payload, source.size());
     const bool isGone = !conversation.isUsable && !artifact.ok() &&
                         artifact.status().code() == StatusCode::Unavailable;
-    if (isGone && isSecond) {
+    if (isGone && isLast) {
       std::string tail = worker->tail();
       if (!tail.empty())
         artifact = artifact.status().withContext(tail);
     }
     if (conversation.isUsable)
       usable = std::move(worker);
-    if (!isGone || isSecond)
+    if (!isGone || isLast)
       return artifact;
   }
-  return unavailableError("the compile worker is gone");
 }
 
 } // namespace plim::jit

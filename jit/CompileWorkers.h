@@ -17,7 +17,8 @@
 namespace plim::jit {
 
 struct WorkerOptions {
-  /// The program; empty: found beside this library, or this program (workerPath()).
+  /// The program; empty: found beside this library, or this program (workerPath()). Looked for once, when the
+  /// CompileWorkers are made.
   std::string program = {};
   /// Address space of a worker, bytes; 0: what the host may use.
   int64_t memoryBytes = int64_t(16) << 30;
@@ -27,8 +28,9 @@ struct WorkerOptions {
   unsigned processes = 0;
   /// That each may use for code generation.
   unsigned threads = 0;
-  /// Processes that rest are lent to all who share such, and live at the same time, with equal `program` and
-  /// `memoryBytes`. What a text does to one that goes on working is then everybody's.
+  /// Processes that rest are lent to all who share such, and live at the same time, with the same program and
+  /// `memoryBytes`. As many rest as the one with the most `processes` may have. What a text does to one that goes on
+  /// working is then everybody's.
   bool areShared = false;
 };
 
@@ -41,6 +43,9 @@ public:
   explicit CompileWorkers(WorkerOptions options);
   /// Compilations must have ended. Does not wait for the processes, which end by themselves.
   ~CompileWorkers();
+
+  /// What is started, absolute; NotFound.
+  const StatusOr<std::string> &program() const;
 
   /// As jit::compile() does, in another process: also for its errors. Beside them
   ///

@@ -262,25 +262,6 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
     symbols.push_back({symbol.name, symbol.address});
   PLIM_ASSIGN_OR_RETURN(state.session, jit::Session::create(symbols, {.debugger = options.debugger,
                                                                       .perfMap = options.perfMap}));
-  if (!options.cacheFolder.empty()) {
-    state.compiledTarget = State::keyOf(state.target);
-    if (options.compileWorkers) {
-      StatusOr<std::string> program = options.compileWorkers->program.empty()
-                                          ? jit::workerPath()
-                                          : StatusOr<std::string>(options.compileWorkers->program);
-      // Without one nothing is compiled.
-      if (program.ok())
-        state.workerIdentity = jit::identityOfFile(*program);
-    }
-    StatusOr<jit::ArtifactCache> cache =
-        jit::ArtifactCache::open(options.cacheFolder, options.cacheBytes);
-    if (jit::compilerIdentity().empty())
-      cache = unavailableError("the cache is not used: which build this is cannot be found out");
-    if (cache.ok())
-      state.cache = std::move(*cache);
-    else
-      options.logger.log(LogLevel::Warning, cache.status().toString());
-  }
   if (options.compileWorkers) {
     for (unsigned count : {options.compileWorkers->processes, options.compileWorkers->threads})
       if (count > unsigned(maxThreads))
@@ -291,6 +272,20 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
       if (*count == 0)
         *count = unsigned(state.executor->threads());
     state.compileWorkers.emplace(std::move(workers));
+  }
+  if (!options.cacheFolder.empty()) {
+    state.compiledTarget = State::keyOf(state.target);
+    // Without a program nothing is compiled.
+    if (state.compileWorkers && state.compileWorkers->program().ok())
+      state.workerIdentity = jit::identityOfFile(*state.compileWorkers->program());
+    StatusOr<jit::ArtifactCache> cache =
+        jit::ArtifactCache::open(options.cacheFolder, options.cacheBytes);
+    if (jit::compilerIdentity().empty())
+      cache = unavailableError("the cache is not used: which build this is cannot be found out");
+    if (cache.ok())
+      state.cache = std::move(*cache);
+    else
+      options.logger.log(LogLevel::Warning, cache.status().toString());
   }
   state.options = std::move(options);
   return engine;

@@ -57,15 +57,16 @@ typedef struct plim_compile_workers {
   /* Of one compilation. 0: none. */
   uint64_t deadline_nanoseconds;
   /* The program. NULL: plimsoll-compile-worker where it was installed with this library, or where the environment
-   * variable PLIMSOLL_COMPILE_WORKER says; loads are NOT_FOUND if it is not there. */
+   * variable PLIMSOLL_COMPILE_WORKER says when the engine is made; loads are NOT_FOUND if it was not there. */
   const char *program;
   uint32_t flags; /* PLIM_COMPILE_WORKERS_... */
 } plim_compile_workers;
 
 enum {
-  /* Processes that rest serve all engines of this process that share theirs, and have an equal `memory_bytes` and
-   * `program`: an engine's first load need not start one, and many engines hold few. What one text did to a compiler
-   * that goes on working is then a matter of the other engines as well. They end with the last of the engines. */
+  /* Processes that rest serve all engines of this process that share theirs, and have an equal `memory_bytes` and the same
+   * program: an engine's first load need not start one, and many engines hold no more than the one with the most
+   * `processes` may. What one text did to a compiler that goes on working is then a matter of the other engines as well.
+   * They end with the last of the engines. */
   PLIM_COMPILE_WORKERS_SHARED = 1u << 0
 };
 

@@ -8,14 +8,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace plim::jit {
 namespace {
@@ -66,6 +69,19 @@ size_t openDescriptors() {
   for ([[maybe_unused]] const auto &each : std::filesystem::directory_iterator("/proc/self/fd"))
     ++count;
   return count;
+}
+
+/// This process's ends of sockets to workers.
+std::vector<int> workerSockets() {
+  std::vector<int> sockets;
+  for (const auto &each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(each.path().filename().string());
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET)
+      sockets.push_back(descriptor);
+  }
+  return sockets;
 }
 
 TEST(CompileWorkers, GiveTheArtifactOfThisProcess) {
@@ -237,14 +253,7 @@ TEST(CompileWorkers, WithoutAProgramAreAnError) {
 TEST(CompileWorkers, DoNotMindAHostThatClosesDescriptors) {
   CompileWorkers workers({.processes = 1});
   expectWorks(workers);
-  std::vector<int> sockets;
-  for (const auto &each : std::filesystem::directory_iterator("/proc/self/fd")) {
-    int descriptor = std::stoi(each.path().filename().string());
-    int type = 0;
-    socklen_t size = sizeof type;
-    if (::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET)
-      sockets.push_back(descriptor);
-  }
+  const std::vector<int> sockets = workerSockets();
   ASSERT_EQ(sockets.size(), 1u);
   // Closed, and another file in its place, which must neither be written to nor closed.
   int pipes[2];
@@ -255,6 +264,73 @@ TEST(CompileWorkers, DoNotMindAHostThatClosesDescriptors) {
   ::close(sockets[0]);
   ::close(pipes[0]);
   ::close(pipes[1]);
+}
+
+/// Compiles in so many processes at once.
+void expectWorkAtOnce(CompileWorkers &workers, size_t count) {
+  std::atomic<size_t> begun = 0;
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < count; ++i)
+    threads.emplace_back([&] {
+      CompileOptions options;
+      options.progress = [&, hasBegun = false](const CompileProgress &) mutable {
+        begun += !std::exchange(hasBegun, true);
+        while (begun < count)
+          std::this_thread::yield();
+      };
+      EXPECT_TRUE(compileIn(workers, testing::saxpySource, options).ok());
+    });
+}
+
+TEST(CompileWorkers, AreStartedAnewWhenAllThatRestHaveEnded) {
+  CompileWorkers workers({.processes = 4});
+  expectWorkAtOnce(workers, 4);
+  const std::vector<int> sockets = workerSockets();
+  ASSERT_EQ(sockets.size(), 4u);
+  // As if somebody had ended them.
+  for (int socket : sockets)
+    ASSERT_EQ(::shutdown(socket, SHUT_RDWR), 0);
+  expectWorks(workers);
+  EXPECT_EQ(workerSockets().size(), 1u);
+}
+
+TEST(CompileWorkers, AreOfTheProgramThatWasThereWhenTheyWereMade) {
+  const std::string path = *workerPath();
+  const char *given = std::getenv("PLIMSOLL_COMPILE_WORKER");
+  const std::optional<std::string> before =
+      given ? std::optional<std::string>(given) : std::nullopt;
+  CompileWorkers found({.areShared = true});
+  ::setenv("PLIMSOLL_COMPILE_WORKER", "/nowhere/worker", 1);
+  CompileWorkers missing({.areShared = true});
+  before ? ::setenv("PLIMSOLL_COMPILE_WORKER", before->c_str(), 1)
+         : ::unsetenv("PLIMSOLL_COMPILE_WORKER");
+  EXPECT_EQ(*found.program(), path);
+  EXPECT_EQ(*missing.program(), "/nowhere/worker");
+  expectWorks(found);
+  EXPECT_EQ(codeOf(compileIn(missing, testing::saxpySource)), StatusCode::Unavailable);
+  // One and the same, whoever found it.
+  const size_t open = openDescriptors();
+  CompileWorkers named({.program = path, .areShared = true});
+  expectWorks(named);
+  EXPECT_EQ(openDescriptors(), open);
+  // Relative to the folder that the process was in.
+  const std::filesystem::path was = std::filesystem::current_path();
+  std::filesystem::current_path(std::filesystem::path(path).parent_path());
+  CompileWorkers relative(
+      {.program = std::filesystem::path(path).filename().string(), .areShared = true});
+  std::filesystem::current_path(was);
+  expectWorks(relative);
+  EXPECT_EQ(openDescriptors(), open);
+}
+
+TEST(CompileWorkers, RestAsManyAsOneMayHave) {
+  const WorkerOptions shared = {.processes = 2, .areShared = true};
+  CompileWorkers first(shared), second(shared);
+  std::vector<std::jthread> threads;
+  for (CompileWorkers *each : {&first, &second})
+    threads.emplace_back([each] { expectWorkAtOnce(*each, 2); });
+  threads.clear();
+  EXPECT_EQ(workerSockets().size(), 2u);
 }
 
 TEST(CompileWorkers, AreNotSharedAcrossAFork) {
@@ -453,7 +529,13 @@ TEST(CompileWorkers, ServeThreadsAtOnce) {
 TEST(CompileWorkers, UseTheCacheOfTheHost) {
   std::string folder = ::testing::TempDir() + "plim.workers.XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const ArtifactCache cache = *ArtifactCache::open(folder, int64_t(1) << 30);
+  // Relative to a folder that the process leaves.
+  const std::filesystem::path was = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  const StatusOr<ArtifactCache> opened = ArtifactCache::open("cache", int64_t(1) << 30);
+  std::filesystem::current_path(was);
+  ASSERT_TRUE(opened.ok()) << opened.status().toString();
+  const ArtifactCache &cache = *opened;
   CompileWorkers workers({});
   CompileOptions options;
   options.cache = &cache;
