@@ -64,7 +64,8 @@ Status readStrings(const char *const *strings, size_t count, const char *name,
 /// and with zeros where this library knows nothing.
 Status checkStruct(const void *given, size_t known, size_t first, const char *name);
 
-/// How large each struct was when it was first published. Fields added later do not change it.
+/// How large each struct was when it was first published. Fields added later do not change it: one that gets such has to
+/// stand here (tests/capi/abi.py sees to it).
 template <typename T> struct FirstSize {
   static constexpr size_t value = sizeof(T);
 };
@@ -72,8 +73,14 @@ template <typename T> struct FirstSize {
 template <> struct FirstSize<plim_engine_options> {
   static constexpr size_t value = offsetof(plim_engine_options, cores);
 };
+template <> struct FirstSize<plim_compile_workers> {
+  static constexpr size_t value = offsetof(plim_compile_workers, flags);
+};
 template <> struct FirstSize<plim_load_options> {
   static constexpr size_t value = offsetof(plim_load_options, specialization);
+};
+template <> struct FirstSize<plim_load_statistics> {
+  static constexpr size_t value = offsetof(plim_load_statistics, objects);
 };
 template <> struct FirstSize<plim_value_type> {
   static constexpr size_t value = offsetof(plim_value_type, name);

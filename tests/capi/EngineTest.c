@@ -416,6 +416,14 @@ static void engineCompileWorkers(void) {
   engine = NULL;
   workers.flags = 2;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "flags");
+  /* A host with headers of the first version, which knows nothing of what lies behind. */
+  workers.struct_size = 32;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  plim_engine_release(engine);
+  engine = NULL;
+  workers.struct_size = 31;
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "struct_size 31");
+  workers.struct_size = sizeof workers;
   workers.flags = 0;
 
   workers.program = "/nowhere/worker";

@@ -24,6 +24,12 @@ static void moduleReflection(void) {
   CHECK(statistics.total_seconds > 0);
   CHECK(statistics.lower_seconds > 0);
   CHECK(statistics.total_seconds >= statistics.link_seconds);
+  /* A host with headers of the first version, which has no more room. */
+  plim_load_statistics first = {.struct_size = 64, .objects = 77};
+  CHECK_OK(plim_module_statistics(module, &first));
+  CHECK(first.total_seconds == statistics.total_seconds && first.objects == 77);
+  first.struct_size = 63;
+  CHECK_FAILS(plim_module_statistics(module, &first), PLIM_INVALID_ARGUMENT, "struct_size 63");
   plim_module_retain(module);
   plim_module_release(module);
   CHECK(plim_module_function_count(module) == 2);

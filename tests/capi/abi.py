@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares the binary interface of the library with the one that was agreed on.
 
-    abi.py check LIBRARY HEADERS REFERENCE
-    abi.py renew LIBRARY HEADERS REFERENCE
+    abi.py check LIBRARY HEADERS BORDER REFERENCE
+    abi.py renew LIBRARY HEADERS BORDER REFERENCE
 
 The reference is what abidw reads from the debug information of the exported functions. More functions, and more
-fields at the end of structs that begin with struct_size, are no change for programs that are there already;
-everything else is one: `check` prints it and exits 1. `renew` writes the reference. Values of constants
-have no place in debug information and are not compared.
+fields at the end of structs that begin with struct_size, are no change for programs that are there already, as long as
+the library takes such a struct without them: the header BORDER has its first size. Everything else is a change: `check`
+prints it and exits 1. `renew` writes the reference, unless a struct that grew since the last one has no such size. Values
+of constants have no place in debug information and are not compared.
 """
 
 import glob
@@ -105,13 +106,40 @@ def trim(tree, reference):
                 now[name].remove(member)
 
 
-def check(library, headers, reference):
+def refused(tree, reference, border):
+    """The structs that grew since the reference and that the library refuses to take as they were there."""
+    with open(border, encoding="utf-8") as file:
+        first = dict(re.findall(r"FirstSize<(\w+)> \{\s*static constexpr size_t value = offsetof\(\w+, (\w+)\)", file.read()))
+    now, names = structs(tree), []
+    for name, before in structs(reference).items():
+        member = before.find("data-member/var-decl")
+        size = int(before.get("size-in-bits"))
+        if (name not in now or member is None or member.get("name") != "struct_size"
+                or int(now[name].get("size-in-bits")) <= size):
+            continue
+        offsets = {member.find("var-decl").get("name"): int(member.get("layout-offset-in-bits"))
+                   for member in now[name].findall("data-member")}
+        if offsets.get(first.get(name), size + 1) > size:
+            names.append(name)
+    return names
+
+
+def tell_refused(names, border):
+    print(f"{', '.join(names)}: grew, but programs that were built before are refused, since {border} has no first size "
+          "of it (FirstSize)")
+
+
+def check(library, headers, border, reference):
     tree, agreed = read(library, headers), ElementTree.parse(reference)
+    names = refused(tree, agreed, border)
     trim(tree, agreed)
     with tempfile.TemporaryDirectory(prefix="plimsoll-abi-") as folder:
         path = os.path.join(folder, "abi")
         tree.write(path)
         status, output = run(["abidiff", "--no-added-syms", reference, path])
+    if status == 0 and names:
+        tell_refused(names, border)
+        return 1
     if status == 0:
         new = sorted(functions(tree) - functions(agreed))
         print(f"abi: {len(functions(agreed))} functions as agreed on")
@@ -122,8 +150,11 @@ def check(library, headers, reference):
     return 1
 
 
-def renew(library, headers, reference):
+def renew(library, headers, border, reference):
     tree = read(library, headers)
+    if os.path.exists(reference) and (names := refused(tree, ElementTree.parse(reference), border)):
+        tell_refused(names, border)
+        return 1
     ElementTree.indent(tree, " ")
     tree.write(reference)
     print(f"wrote {reference}")
@@ -132,7 +163,7 @@ def renew(library, headers, reference):
 
 def main(arguments):
     commands = {"check": check, "renew": renew}
-    if len(arguments) != 4 or arguments[0] not in commands:
+    if len(arguments) != 5 or arguments[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2
     if not shutil.which("abidw") or not shutil.which("abidiff"):

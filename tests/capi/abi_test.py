@@ -33,6 +33,8 @@ class Abi(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory(prefix="plimsoll-abi-test-")
         self.addCleanup(self.folder.cleanup)
         self.reference = os.path.join(self.folder.name, "reference.abi")
+        self.border = os.path.join(self.folder.name, "Border.h")
+        self.write_border("")
         self.silently(abi.renew, self.build("reference"))
 
     def build(self, name, *changes, soname="libthing.so.0"):
@@ -50,10 +52,14 @@ class Abi(unittest.TestCase):
                         f"-Wl,-soname,{soname}", f"{folder}/thing.c"], check=True)
         return folder
 
+    def write_border(self, text):
+        with open(self.border, "w", encoding="utf-8") as file:
+            file.write(text)
+
     def silently(self, command, folder):
         output = io.StringIO()
         with redirect_stdout(output):
-            status = command(f"{folder}/libthing.so", folder, self.reference)
+            status = command(f"{folder}/libthing.so", folder, self.border, self.reference)
         return status, output.getvalue()
 
     def assert_passes(self, *changes):
@@ -77,7 +83,21 @@ class Abi(unittest.TestCase):
                             "void plim_set(plim_thing *thing, plim_value value) {} void plim_more(void) {}"))
 
     def test_a_struct_that_knows_its_size_may_grow(self):
+        self.write_border("template <> struct FirstSize<plim_options> {\n"
+                          "  static constexpr size_t value = offsetof(plim_options, more);\n};\n")
         self.assert_passes(("uint64_t bytes; }", "uint64_t bytes; double more; uint32_t last; }"))
+
+    def test_a_struct_may_not_grow_if_the_library_refuses_it_as_it_was(self):
+        # Without a first size, and with one of what came later still.
+        for border in ("", "template <> struct FirstSize<plim_options> {\n"
+                           "  static constexpr size_t value = offsetof(plim_options, last);\n};\n"):
+            self.write_border(border)
+            folder = self.build(f"now{len(border)}", ("uint64_t bytes; }", "uint64_t bytes; double more; uint32_t last; }"))
+            for command in (abi.check, abi.renew):
+                status, output = self.silently(command, folder)
+                self.assertEqual(status, 1, output)
+                self.assertIn("plim_options", output)
+                self.assertIn("FirstSize", output)
 
     def test_a_function_may_not_go(self):
         self.assert_fails("plim_set", ("void plim_set", "static inline void plim_set"))
