@@ -487,7 +487,7 @@ StatusOr<Artifact> CompileWorkers::compileThere(std::string_view source,
                                                 const targets::TargetDescription &target,
                                                 const CompileOptions &options,
                                                 CompileTimes *times) {
-  const Patience patience({}, options.timeout);
+  const Patience patience({}, options.timeout, options.begin);
   ProfilerSpan span(options.profiler, Profiler::Kind::Compile, "compile worker");
   WorkerRequest request = requestFor(sourceName, target, options);
   request.threads = options.parallelFor ? pool->options.threads : 1;

@@ -677,7 +677,7 @@ private:
   const CompileOptions &options;
   CompileTimes &times;
   targets::SourceLimits limits;
-  const Patience patience{options.stop, options.timeout};
+  const Patience patience{options.stop, options.timeout, options.begin};
   ProgressReport progress;
   std::optional<ObjectCache> cache;
   ConstantTable constants; // a second lowering takes those of the first

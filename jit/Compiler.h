@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -107,6 +108,8 @@ struct CompileOptions {
   std::stop_token stop;
   /// Ends it with DeadlineExceeded in the same places; in a process of its own, anywhere. 0: never.
   std::chrono::nanoseconds timeout{0};
+  /// What that is counted from; the call, unless it is a part of something that began before.
+  std::optional<std::chrono::steady_clock::time_point> begin = {};
   /// If not null, gets spans of the steps, the passes and the jobs.
   Profiler *profiler = nullptr;
 };

@@ -12,9 +12,12 @@ namespace plim::jit {
 class Patience {
 public:
   Patience() = default;
-  /// Until a stop is requested, or `timeout` from now, if it is not 0.
-  Patience(std::stop_token stop, std::chrono::nanoseconds timeout)
-      : stop(std::move(stop)), timeout(timeout) {}
+  using Clock = std::chrono::steady_clock;
+
+  /// Until a stop is requested, or `timeout` from a time on, now unless told, if it is not 0.
+  Patience(std::stop_token stop, std::chrono::nanoseconds timeout,
+           std::optional<Clock::time_point> begin = std::nullopt)
+      : stop(std::move(stop)), timeout(timeout), start(begin.value_or(Clock::now())) {}
 
   /// Can it end at all?
   bool isFinite() const { return stop.stop_possible() || timeout.count() > 0; }
@@ -33,7 +36,6 @@ public:
   }
 
 private:
-  using Clock = std::chrono::steady_clock;
   bool isLate() const { return left().count() < 0; }
 
   std::stop_token stop;

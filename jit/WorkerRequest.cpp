@@ -94,9 +94,9 @@ std::string toJson(const WorkerRequest &request) {
                /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, preferredDevice,
                deviceMemories,
                /*in the request:*/ cache, assembly, progress, specialization,
-               /*not sent:*/ stop, timeout, profiler] = options;
+               /*not sent:*/ stop, timeout, begin, profiler] = options;
   (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)progress,
-      (void)stop, (void)timeout, (void)profiler;
+      (void)stop, (void)timeout, (void)begin, (void)profiler;
   return print(json::Object{{"version", artifactVersion},
                             {"source_name", json::fixUTF8(request.sourceName)},
                             {"target", json::fixUTF8(targets::toJson(request.target))},

@@ -39,6 +39,14 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+targets::TargetDescription withoutTiles(targets::TargetDescription target) {
+  targets::DeviceDescription &device = target.devices[0];
+  for (const std::string &feature : std::vector(device.features))
+    if (feature.starts_with("+amx-"))
+      device.setFeature(feature.substr(1), false);
+  return target;
+}
+
 /// The part of a triple that decides whether code can run at all.
 std::string_view architectureOf(std::string_view triple) {
   return triple.substr(0, triple.find('-'));
@@ -221,6 +229,11 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   }
   for (const Status &warning : warnings)
     options.logger.log(LogLevel::Warning, warning.toString());
+  if (state.host.devices[0].hasFeature("amx-tile") &&
+      state.target.devices[0].hasFeature("amx-tile")) {
+    state.tiles.emplace(targets::requestTiles);
+    state.targetWithoutTiles = withoutTiles(state.target);
+  }
   if (!options.allocator.allocate != !options.allocator.release)
     return invalidArgumentError("an allocator needs both allocate and release");
   runtime::MemoryPoolOptions pool;
@@ -275,6 +288,8 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
   }
   if (!options.cacheFolder.empty()) {
     state.compiledTarget = State::keyOf(state.target);
+    if (state.tiles)
+      state.compiledTargetWithoutTiles = State::keyOf(state.targetWithoutTiles);
     // Without a program nothing is compiled.
     if (state.compileWorkers && state.compileWorkers->program().ok())
       state.workerIdentity = jit::identityOfFile(*state.compileWorkers->program());
@@ -376,18 +391,18 @@ StatusOr<Engine::State::Compiled>
 Engine::State::compileToRun(std::string_view source, const Digest &digest,
                             std::string_view sourceName,
                             const jit::CompileOptions &compileOptions) {
-  PLIM_ASSIGN_OR_RETURN(Compiled result, compile(source, digest, sourceName, compileOptions));
-  if (!jit::usesTiles(result.artifact) || targets::requestTiles())
-    return result;
-  targets::TargetDescription withoutTiles = target;
-  targets::DeviceDescription &device = withoutTiles.devices[0];
-  for (const std::string &feature : std::vector(device.features))
-    if (feature.starts_with("+amx-"))
-      device.setFeature(feature.substr(1), false);
-  options.logger.log(LogLevel::Info,
-                     "the kernel refuses tile registers to this process: ", sourceName,
-                     " is compiled without");
-  return compileFor(withoutTiles, keyOf(withoutTiles), source, digest, sourceName, compileOptions);
+  if (!tiles)
+    return compile(source, digest, sourceName, compileOptions);
+  return tiles->compile(
+      compileOptions, [&](bool mayUseTiles, const jit::CompileOptions &itsOptions) {
+        if (mayUseTiles)
+          return compile(source, digest, sourceName, itsOptions);
+        options.logger.log(LogLevel::Info,
+                           "the kernel refuses tile registers to this process: ", sourceName,
+                           " is compiled without");
+        return compileFor(targetWithoutTiles, compiledTargetWithoutTiles, source, digest,
+                          sourceName, itsOptions);
+      });
 }
 
 StatusOr<Engine::State::Compiled>

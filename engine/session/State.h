@@ -14,6 +14,7 @@
 #include "engine/session/EventPool.h"
 #include "engine/session/GuardedData.h"
 #include "engine/session/Specializations.h"
+#include "engine/session/TileFallback.h"
 #include "jit/ArtifactCache.h"
 #include "jit/CompileWorkers.h"
 #include "jit/Session.h"
@@ -70,8 +71,11 @@ struct Engine::State {
   targets::TargetDescription target;
   /// What this machine really is; `target` may be another one, or have been overridden.
   targets::TargetDescription host;
-  /// GPUs of the target that the engine runs by itself; bindExternals() adds those of code for others.
+  /// GPUs of the target that the engine runs by itself.
   Devices gpus;
+  /// There are none unless both this machine and the target have tile registers.
+  std::optional<session::TileFallback> tiles;
+  targets::TargetDescription targetWithoutTiles;
   /// Null unless the engine is checked.
   std::shared_ptr<runtime::GuardedMemory> guarded;
   std::optional<runtime::FaultHandlers> handlers;
@@ -87,7 +91,7 @@ struct Engine::State {
   std::shared_ptr<jit::Session> session;
   std::optional<jit::ArtifactCache> cache;
   // What keys of the cache have of the target, and of the program of compile workers.
-  std::string compiledTarget, workerIdentity;
+  std::string compiledTarget, compiledTargetWithoutTiles, workerIdentity;
   std::optional<jit::CompileWorkers> compileWorkers;
 
   struct Compiled {

@@ -212,6 +212,12 @@ TEST(CompileWorkers, EndWhatTakesTooLong) {
     EXPECT_THAT(std::string(compileIn(workers, slow, options).status().message()),
                 EndsWith(message));
   }
+  // Of something that began before.
+  CompileOptions late;
+  late.timeout = std::chrono::seconds(10);
+  late.begin = std::chrono::steady_clock::now() - std::chrono::seconds(11);
+  EXPECT_THAT(std::string(compileIn(workers, slow, late).status().message()),
+              EndsWith("longer than 10000 ms"));
 
   CompileWorkers patient({});
   std::stop_source source;

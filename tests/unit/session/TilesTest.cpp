@@ -19,6 +19,7 @@ namespace {
 using namespace testing;
 using ::testing::ExitedWithCode;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr int64_t extent = 64;
 constexpr char productSource[] = R"(
@@ -69,6 +70,37 @@ bool isRight(const std::shared_ptr<Module> &module) {
         return false;
     }
   return true;
+}
+
+TEST(TilesOfAnotherMachine, AreRequiredByTheCodeThatUsesThem) {
+  std::shared_ptr<Engine> engine = makeEngine({.target = "sapphirerapids"});
+  ASSERT_TRUE(engine);
+  StatusOr<jit::Artifact> product = engine->compile(productSource, "product.mlir", {});
+  ASSERT_TRUE(product.ok()) << product.status().toString();
+  EXPECT_TRUE(jit::usesTiles(*product));
+  EXPECT_THAT(product->requiredFeatures, ::testing::IsSupersetOf({"amx-tile", "amx-int8"}));
+  StatusOr<jit::Artifact> sums = engine->compile(temporariesSource, "sums.mlir", {});
+  ASSERT_TRUE(sums.ok()) << sums.status().toString();
+  EXPECT_FALSE(jit::usesTiles(*sums));
+  EXPECT_THAT(sums->requiredFeatures, ::testing::Contains("avx512f"));
+  EXPECT_THAT(sums->requiredFeatures, ::testing::Not(::testing::Contains(StartsWith("amx-"))));
+}
+
+TEST(TilesOfAnotherMachine, AreNotDoneWithout) {
+  targets::TargetDescription description = *targets::queryHost();
+  targets::DeviceDescription &device = description.devices[0];
+  if (device.hasFeature("amx-tile"))
+    GTEST_SKIP() << "this machine has them";
+  for (const char *feature : {"amx-tile", "amx-int8"})
+    device.setFeature(feature, true);
+  std::shared_ptr<Engine> engine = makeEngine({.description = description});
+  ASSERT_TRUE(engine);
+  // The host asked for another machine, and is told that it is one.
+  StatusOr<std::shared_ptr<Module>> module = engine->load(productSource, "product.mlir");
+  ASSERT_FALSE(module.ok());
+  EXPECT_EQ(module.status().code(), StatusCode::FailedPrecondition);
+  EXPECT_THAT(std::string(module.status().message()), HasSubstr("needs 'amx-"));
+  EXPECT_TRUE(load(*engine, temporariesSource));
 }
 
 /// In processes of their own: a permission is for good.
