@@ -195,11 +195,11 @@ def compare(got, want, tolerance, signs=False):
     return f"element {i} is {a!r}, wanted {b!r}{by}; {wrong} of {len(got.elements)} differ"
 
 
-launched = []  # By each run that says how often it launched a device. list.append() is atomic.
+launches = []  # Of a device, by each run of the side under test that says so. list.append() is atomic.
 
 
-def execute(command, timeout):
-    """(values by label, None) or (None, why not)."""
+def execute(command, timeout, counts=None):
+    """(values by label, None) or (None, why not). How often it launched a device goes to `counts`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
@@ -212,8 +212,8 @@ def execute(command, timeout):
         return None, f"{how}: {lines[0] if lines else 'nothing on standard error'}"
     values = {}
     for line in done.stdout.splitlines():
-        if match := LAUNCHES.fullmatch(line):
-            launched.append(int(match.group(1)))
+        if counts is not None and (match := LAUNCHES.fullmatch(line)):
+            counts.append(int(match.group(1)))
         if match := PRINTED.match(line):
             try:
                 values[match.group(1)] = parse_value(match.group(2))
@@ -340,7 +340,7 @@ def run_case(case, options, reference):
         judge(oracle, "oracle ", oracle_command)
     for threads in options.threads:
         command = case.command(options.tool, ["--threads", str(threads)] + options.flags)
-        got, why = execute(command, options.timeout)
+        got, why = execute(command, options.timeout, launches)
         if why:
             failures.append((why, command))
             continue
@@ -386,8 +386,8 @@ def main():
                         help="every bit must be the oracle's, whatever the tolerance of a case")
     parser.add_argument("--no-reference", action="store_true",
                         help="without the evaluator, which needs NumPy and mlir-opt")
-    parser.add_argument("--launches", action="store_true",
-                        help="a failure if no run launched its device")
+    parser.add_argument("--launches", type=float, metavar="MINIMUM",
+                        help="a failure unless this share of the runs, 0 to 1, launched a device")
     parser.add_argument("--needs", metavar="DEVICE",
                         help="exit with 77 unless the target 'host' has this device")
     parser.add_argument("--jobs", type=int, default=2, help="cases that run at once (default 2)")
@@ -413,10 +413,11 @@ def main():
             for what, command in failures:
                 print(f"FAIL {case.path} case {case.number}: {what}: {shlex.join(command)}")
     print(f"{len(cases) - failed} passed, {failed} failed")
-    if options.launches:
-        print(f"{sum(launched)} launches of a device in {len(launched)} runs")
-        if sum(launched) == 0:
-            print("FAIL: nothing ran on the device")
+    if options.launches is not None:
+        share = sum(count > 0 for count in launches) / max(len(launches), 1)
+        print(f"{sum(launches)} launches of a device, in {share:.3f} of {len(launches)} runs")
+        if not launches or share < options.launches:
+            print(f"FAIL: {options.launches:g} of the runs must launch the device")
             return 1
     return 1 if failed or not cases else 0
 

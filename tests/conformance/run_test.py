@@ -28,14 +28,14 @@ class DriverTest(unittest.TestCase):
         self.tool.chmod(self.tool.stat().st_mode | stat.S_IXUSR)
 
     def drive(self, engine, oracle, header="// CASE:\n", tolerance="0", status=0,
-              code="// NO-REFERENCE: no code\n"):
+              code="// NO-REFERENCE: no code\n", options=()):
         (self.folder / "engine").write_text(engine)
         (self.folder / "oracle").write_text(oracle)
         (self.folder / "status").write_text(str(status))
         module = self.folder / "module.mlir"
         start = "" if "func.func" in code else code
         module.write_text(f"{start}// RUN-FUNCTION: @main\n// TOLERANCE: {tolerance}\n{header}{code}")
-        done = subprocess.run([sys.executable, str(HERE / "run.py"), str(self.tool), str(module)],
+        done = subprocess.run([sys.executable, str(HERE / "run.py"), str(self.tool), str(module), *options],
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
@@ -140,6 +140,20 @@ class DriverTest(unittest.TestCase):
                              ("// PARAM: w\n// CASE:\n", "PARAM must be"),
                              ("// NO-REFERENCE:\n// CASE:\n", "NO-REFERENCE must say why")):
             self.assertFails(what, "result[0]: f32=1", "result[0]: f32=1", header)
+
+    def test_a_share_of_the_runs_must_launch_the_device(self):
+        value = "result[0]: i32=1\n"
+        for launches, minimum, passes in ((3, "1", True), (0, "1", False), (0, "0.1", False),
+                                          (0, "0", True)):
+            # What the oracle launches does not count.
+            status, text = self.drive(f"{value}launches: {launches}", f"{value}launches: {3 - launches}",
+                                      options=["--launches", minimum])
+            self.assertEqual(status, 0 if passes else 1, text)
+            self.assertIn(f"{2 * launches} launches of a device, in {launches > 0:.3f} of 2 runs", text)
+        # A tool that does not say so.
+        status, text = self.drive(value, value, options=["--launches", "0"])
+        self.assertEqual(status, 1, text)
+        self.assertIn("1 passed, 0 failed", text)
 
     def test_no_case_is_a_failure(self):
         empty = self.folder / "empty"
