@@ -1,6 +1,7 @@
 #include "targets/Resolve.h"
 
 #include "targets/Calibration.h"
+#include "targets/VisibleDevices.h"
 #include "targets/cuda/Cuda.h"
 #include "targets/host/Host.h"
 #include "targets/internal/File.h"
@@ -27,6 +28,7 @@ StatusOr<TargetDescription> queryAll(std::vector<Status> *warnings) {
   PLIM_ASSIGN_OR_RETURN(TargetDescription target, queryCpu(warnings));
   keepWarning(warnings, queryCuda(target), "CUDA devices are left out");
   keepWarning(warnings, queryVulkan(target), "Vulkan devices are left out");
+  keepWarning(warnings, keepVisibleDevices(target), "PLIMSOLL_VISIBLE_DEVICES");
   return target;
 }
 

@@ -2,11 +2,13 @@
 
 #include "devices/GpuDevice.h"
 #include "devices/GpuLaunch.h"
+#include "targets/VisibleDevices.h"
 
 #include <charconv>
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace plim::session {
 namespace {
@@ -16,9 +18,12 @@ using devices::GpuDevice;
 /// Opens its driver when it is first wanted.
 class LazyGpu {
 public:
-  LazyGpu(bool isCuda, int ordinal) : isCuda(isCuda), ordinal(ordinal) {}
+  LazyGpu(std::string name, bool isCuda, int ordinal)
+      : name(std::move(name)), isCuda(isCuda), ordinal(ordinal) {}
 
   StatusOr<std::shared_ptr<GpuDevice>> get() {
+    if (targets::isHidden(name))
+      return unavailableError("PLIMSOLL_VISIBLE_DEVICES leaves it out");
     std::lock_guard lock(mutex);
     // What failed may be there the next time.
     if (!device) {
@@ -28,7 +33,14 @@ public:
     return device;
   }
 
+  /// Null before get().
+  std::shared_ptr<GpuDevice> opened() {
+    std::lock_guard lock(mutex);
+    return device;
+  }
+
 private:
+  const std::string name;
   const bool isCuda;
   const int ordinal;
   std::mutex mutex;
@@ -40,11 +52,9 @@ StatusOr<HostFunction> load(LazyGpu &gpu, std::string_view code) {
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<GpuDevice> device, gpu.get());
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<devices::GpuProgram> program,
                         device->load(std::move(decoded)));
-  devices::LaunchFunction function =
-      devices::makeLaunchFunction(std::move(program), &plim_rt_fail);
-  return HostFunction{.function = function.function,
-                      .user = function.user,
-                      .owner = std::move(function.owner)};
+  devices::LaunchFunction function = devices::makeLaunchFunction(std::move(program), &plim_rt_fail);
+  return HostFunction{
+      .function = function.function, .user = function.user, .owner = std::move(function.owner)};
 }
 
 void *allocate(void *user, size_t bytes, size_t alignment, const char *) noexcept {
@@ -53,9 +63,8 @@ void *allocate(void *user, size_t bytes, size_t alignment, const char *) noexcep
 }
 
 void release(void *user, void *memory, size_t bytes) noexcept {
-  StatusOr<std::shared_ptr<GpuDevice>> device = static_cast<LazyGpu *>(user)->get();
-  if (device.ok())
-    (*device)->release(memory, bytes);
+  if (std::shared_ptr<GpuDevice> device = static_cast<LazyGpu *>(user)->opened())
+    device->release(memory, bytes);
 }
 
 std::optional<int> ordinalIn(std::string_view name, std::string_view kind) {
@@ -74,7 +83,7 @@ std::shared_ptr<const Device> makeGpuDevice(const std::string &name) {
   const std::optional<int> cuda = ordinalIn(name, "cuda"), vulkan = ordinalIn(name, "vulkan");
   if (!cuda && !vulkan)
     return nullptr;
-  auto gpu = std::make_shared<LazyGpu>(cuda.has_value(), cuda ? *cuda : *vulkan);
+  auto gpu = std::make_shared<LazyGpu>(name, cuda.has_value(), cuda ? *cuda : *vulkan);
   auto device = std::make_shared<Device>();
   device->name = name;
   device->load = [gpu](std::string_view, std::string_view code) { return load(*gpu, code); };

@@ -47,7 +47,10 @@ private:
   LogicalResult addTemporary(Value memref, MemRefType type, ArrayRef<Number> sizes);
   LogicalResult writeConstant(memref::GetGlobalOp op);
   KernelWriter begin(Location loc) const;
-  /// `overwritten`: views that have new elements everywhere.
+  /// Notes what the kernel has done to arguments since the last time. `overwritten`: views that have new elements
+  /// everywhere.
+  void noteAccesses(KernelWriter &kernel, ArrayRef<const View *> overwritten);
+  /// The same, and the end of the kernel.
   void end(KernelWriter kernel, Number workgroups, ArrayRef<const View *> overwritten);
   Number workgroupsOf(Number invocations) const;
   /// Writes the fills that wait for what is in `op`, unless it begins its sums with them.
@@ -65,6 +68,10 @@ private:
 
   // LinalgKernels.cpp: an op of linalg.
 
+  /// Extents that operands of one op give to a loop are equal: numbers of them that are written otherwise.
+  Number sameAs(Number number) const;
+  /// Notes that two numbers are equal, and gives one for both.
+  Number unify(Number a, Number b);
   LogicalResult loopsOf(linalg::LinalgOp op, Loops &loops);
   SmallVector<Value> indicesOf(AffineMap map, ArrayRef<Value> positions, KernelWriter &kernel);
   /// One run of the body at `positions` of the loops, on `accumulators` in place of what results are. `known` may have
@@ -77,6 +84,8 @@ private:
   /// `lastResults` then.
   LogicalResult finishCopy(Operation *copy, ArrayRef<Value> positions, KernelWriter &kernel);
   LogicalResult writeLinalg(linalg::LinalgOp op);
+  /// What no kernel needs to write any more once `op` has, and the views that it has overwritten.
+  SmallVector<const View *> finishResults(linalg::LinalgOp op);
   /// Are all operands walked in the order of memory, so that one position serves all?
   bool isFlat(linalg::LinalgOp op);
   LogicalResult writeFlat(linalg::LinalgOp op, Value position, KernelWriter &kernel);
@@ -98,6 +107,18 @@ private:
   LogicalResult writeSharedReduction(linalg::LinalgOp op, const Loops &loops,
                                      ArrayRef<Operation *> combiners, Value position,
                                      KernelWriter &kernel);
+
+  // RowKernels.cpp: ops that follow each other on rows, in one kernel.
+
+  /// Can the ops of the group and this one be one kernel, a workgroup for each row?
+  bool joinsRows(linalg::LinalgOp op);
+  /// Is a buffer of the op one of the group's?
+  bool touchesGroup(Operation *op);
+  /// Writes the ops that wait.
+  LogicalResult flushGroup();
+  LogicalResult writeRows(ArrayRef<linalg::LinalgOp> ops);
+  LogicalResult writeRowElements(linalg::LinalgOp op, const Loops &loops, unsigned rows,
+                                 Value position, KernelWriter &kernel);
 
   // ProductKernels.cpp: products, whose operands a workgroup shares.
 
@@ -122,10 +143,12 @@ private:
   Kernels &kernels;
   Numbers &numbers;
   Views views;
+  llvm::DenseMap<Number, Number> same;
   /// By argument: did an earlier kernel leave nothing of what it held that is not known?
   std::vector<bool> wasWritten;
-  SmallVector<linalg::FillOp> fills; // that no kernel has written yet
-  SmallVector<Value> lastResults;    // of finishCopy()
+  SmallVector<linalg::LinalgOp> group; // that wait for more ops on the same rows
+  SmallVector<linalg::FillOp> fills;   // that no kernel has written yet
+  SmallVector<Value> lastResults;      // of finishCopy()
   bool hasFailed = false;
 };
 

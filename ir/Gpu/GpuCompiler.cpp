@@ -38,6 +38,21 @@ void protectOperands(func::FuncOp function, unsigned outputs) {
       function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName, no);
 }
 
+/// A destination for each op, so that what one op leaves is still there when the next but one writes: ops that share a buffer
+/// are not one kernel.
+void separateDestinations(func::FuncOp function) {
+  SmallVector<tensor::EmptyOp> shared;
+  function.walk([&](tensor::EmptyOp op) {
+    if (!op->use_empty() && !op->hasOneUse())
+      shared.push_back(op);
+  });
+  for (tensor::EmptyOp op : shared) {
+    OpBuilder builder(op);
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
+      use.set(builder.clone(*op)->getResult(0));
+  }
+}
+
 LogicalResult bufferize(ModuleOp module) {
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
@@ -125,6 +140,7 @@ KernelOptions optionsFor(const plim::targets::DeviceDescription &device, bool st
   if (device.kind == DeviceKind::Cuda) {
     options.maxWorkgroups = std::max<int64_t>(device.cores, 1) * 64;
     options.productTile = 8;
+    options.sharesBuffers = true;
     int architecture = 0;
     (void)StringRef(device.cpu)
         .drop_front(3)
@@ -150,6 +166,7 @@ FailureOr<std::string> compile(ModuleOp module, StringRef name,
   protectOperands(function, outputs);
   if (!strict)
     widenSums(function);
+  separateDestinations(function);
   if (failed(bufferize(module)))
     return failure();
 

@@ -51,6 +51,11 @@ public:
 
   const llvm::SmallSet<unsigned, 8> &loaded() const { return loads; }
   const llvm::SmallSet<unsigned, 8> &stored() const { return stores; }
+  /// Begins to count them anew.
+  void forgetAccesses() {
+    loads.clear();
+    stores.clear();
+  }
   Kernel finish(Number workgroups);
 
 private:

@@ -70,14 +70,21 @@ LogicalResult DispatchWriter::write(Operation *op) {
   if (auto global = dyn_cast<memref::GetGlobalOp>(op))
     return writeConstant(global);
   if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+    if (touchesGroup(op) && failed(flushGroup()))
+      return failure();
     flushFills(op);
     fills.push_back(fill);
     return success();
   }
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (!joinsRows(linalgOp) && failed(flushGroup()))
+      return failure();
     flushFills(op);
-    return writeLinalg(linalgOp);
+    group.push_back(linalgOp);
+    return success();
   }
+  if (isa<memref::CopyOp, memref::StoreOp, func::ReturnOp>(op) && failed(flushGroup()))
+    return failure();
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     flushFills(op);
     return writeCopy(copy, copy.getSource(), copy.getTarget());
@@ -149,8 +156,7 @@ KernelWriter DispatchWriter::begin(Location loc) const {
   return KernelWriter(module, loc, numbers, options.workgroupSize);
 }
 
-void DispatchWriter::end(KernelWriter kernel, Number workgroups,
-                         ArrayRef<const View *> overwritten) {
+void DispatchWriter::noteAccesses(KernelWriter &kernel, ArrayRef<const View *> overwritten) {
   auto isWhole = [&](unsigned argument) {
     return llvm::any_of(overwritten, [&](const View *view) {
       const View *whole = views.find(dispatch.getArgument(argument));
@@ -168,6 +174,12 @@ void DispatchWriter::end(KernelWriter kernel, Number workgroups,
       kernels.arguments[buffer].isRead = true;
     kernels.arguments[buffer].isWritten = wasWritten[buffer] = true;
   }
+  kernel.forgetAccesses();
+}
+
+void DispatchWriter::end(KernelWriter kernel, Number workgroups,
+                         ArrayRef<const View *> overwritten) {
+  noteAccesses(kernel, overwritten);
   kernels.all.push_back(kernel.finish(
       numbers.apply(Kind::Minimum, workgroups, numbers.constant(options.maxWorkgroups))));
 }
@@ -190,7 +202,9 @@ void DispatchWriter::flushFills(Operation *op) {
                               ? WalkResult::interrupt()
                               : WalkResult::advance();
                  }).wasInterrupted();
-    if (!isUsed || isBeginOf(fill, op))
+    const bool isForGroup =
+        llvm::any_of(group, [&](linalg::LinalgOp waits) { return isBeginOf(fill, waits); });
+    if (!isUsed || isForGroup || isBeginOf(fill, op))
       waiting.push_back(fill);
     else
       writeFill(fill);

@@ -23,6 +23,8 @@ struct KernelOptions {
   int64_t maxWorkgroups = 65535;
   /// Rows, and columns, of a product's result that an invocation computes.
   int64_t productTile = 4;
+  /// Does what a workgroup writes to buffers reach all of it at a barrier?
+  bool sharesBuffers = false;
   /// Are there matrix units like those of sm_80?
   bool hasMatrixUnits = false;
   /// Sums in the order of the source.

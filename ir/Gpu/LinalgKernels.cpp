@@ -18,6 +18,23 @@ constexpr int64_t minSharedReduction = 32;
 
 } // namespace
 
+Number DispatchWriter::sameAs(Number number) const {
+  for (auto found = same.find(number); found != same.end(); found = same.find(number))
+    number = found->second;
+  return number;
+}
+
+Number DispatchWriter::unify(Number a, Number b) {
+  a = sameAs(a);
+  b = sameAs(b);
+  // What is known is the better one, else the earlier.
+  if (!numbers.constantOf(a) && (numbers.constantOf(b) || b < a))
+    std::swap(a, b);
+  if (a != b && !numbers.constantOf(b))
+    same[b] = a;
+  return a;
+}
+
 LogicalResult DispatchWriter::loopsOf(linalg::LinalgOp op, Loops &loops) {
   SmallVector<std::optional<Number>> sizes(op.getNumLoops());
   for (OpOperand &operand : op->getOpOperands()) {
@@ -27,8 +44,10 @@ LogicalResult DispatchWriter::loopsOf(linalg::LinalgOp op, Loops &loops) {
     if (!view)
       continue;
     for (auto [i, expression] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
-      if (auto loop = dyn_cast<AffineDimExpr>(expression); loop && !sizes[loop.getPosition()])
-        sizes[loop.getPosition()] = view->sizes[i];
+      if (auto loop = dyn_cast<AffineDimExpr>(expression)) {
+        std::optional<Number> &size = sizes[loop.getPosition()];
+        size = size ? unify(*size, view->sizes[i]) : sameAs(view->sizes[i]);
+      }
   }
   // Loops of results first, in the order of memory.
   AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -180,14 +199,19 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
   }
   if (failed(isWritten))
     return failure();
+  SmallVector<const View *> overwritten = finishResults(op);
+  end(std::move(kernel), workgroups, overwritten);
+  return success();
+}
+
+SmallVector<const View *> DispatchWriter::finishResults(linalg::LinalgOp op) {
   SmallVector<const View *> overwritten;
   for (OpOperand &init : op.getDpsInitsMutable()) {
     llvm::erase_if(fills, [&](linalg::FillOp fill) { return fill.getOutputs()[0] == init.get(); });
     if (op.getMatchingIndexingMap(&init).isProjectedPermutation())
       overwritten.push_back(views.find(init.get()));
   }
-  end(std::move(kernel), workgroups, overwritten);
-  return success();
+  return overwritten;
 }
 
 bool DispatchWriter::isFlat(linalg::LinalgOp op) {

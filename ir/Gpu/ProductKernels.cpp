@@ -233,13 +233,17 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
       }
     return results;
   };
-  /// A loop over `count` positions of a slice.
-  auto foldSlice = [&](Value count, ValueRange sums) -> FailureOr<SmallVector<Value>> {
-    auto loop = scf::ForOp::create(b, kernel.index(0), count, kernel.index(1), sums);
+  /// A loop over `count` positions of a slice, a multiple of `unroll`.
+  auto foldSlice = [&](Value count, ValueRange sums,
+                       int64_t unroll) -> FailureOr<SmallVector<Value>> {
+    auto loop = scf::ForOp::create(b, kernel.index(0), count, kernel.index(unroll), sums);
     b.setInsertionPointToStart(loop.getBody());
-    FailureOr<SmallVector<Value>> results = fold(loop.getInductionVar(), loop.getRegionIterArgs());
-    if (failed(results))
-      return failure();
+    FailureOr<SmallVector<Value>> results = SmallVector<Value>(loop.getRegionIterArgs());
+    for (int64_t i = 0; i < unroll; ++i) {
+      results = fold(plus(loop.getInductionVar(), kernel.index(i)), *results);
+      if (failed(results))
+        return failure();
+    }
     scf::YieldOp::create(b, *results);
     b.setInsertionPointAfter(loop);
     return SmallVector<Value>(loop.getResults());
@@ -253,7 +257,8 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
   copy(left, slices.getInductionVar(), {});
   copy(right, slices.getInductionVar(), {});
   kernel.barrier();
-  FailureOr<SmallVector<Value>> sums = foldSlice(kernel.index(slice), slices.getRegionIterArgs());
+  FailureOr<SmallVector<Value>> sums =
+      foldSlice(kernel.index(slice), slices.getRegionIterArgs(), options.productTile > 4 ? 4 : 1);
   if (failed(sums))
     return failure();
   kernel.barrier();
@@ -267,7 +272,7 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
     copy(left, whole, depth);
     copy(right, whole, depth);
     kernel.barrier();
-    sums = foldSlice(rest, *sums);
+    sums = foldSlice(rest, *sums, 1);
     if (failed(sums))
       return failure();
     // Before the next tile's slice is copied.

@@ -480,7 +480,7 @@ static void deviceOfTheTarget(void) {
   plim_module *module = load(engine, plainSource, &loadOptions);
   plim_report *report = NULL;
   CHECK_OK(plim_module_explain(module, &report));
-  CHECK(strstr(plim_report_text(report), "\"device\": \"vulkan0\""));
+  CHECK(strstr(plim_report_text(report), "\"device\":\"vulkan0\""));
   plim_report_release(report);
   plim_function *negate = lookup(module, "negate");
   negates(negate);

@@ -102,7 +102,7 @@ def test_a_gpu_that_is_not_here():
     engine = pl.Engine(pl.Target.from_json(json.dumps(target)), threads=1)
     code = engine.compile(SAXPY, "saxpy.mlir", device="cuda99")
     assert b".target sm_80" in code
-    with pytest.raises(pl.UnavailableError, match="saxpy.mlir:5:.*device 'cuda99'"):
+    with pytest.raises(pl.UnavailableError, match="saxpy.mlir:6:.*device 'cuda99'"):
         engine.loads(code)
     with pytest.raises(pl.UnavailableError, match="device 'cuda99'"):
         engine.loads(SAXPY, device="cuda99")

@@ -1,0 +1,66 @@
+#include "targets/VisibleDevices.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace plim::targets {
+namespace {
+
+std::vector<std::string> namesIn(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    std::string_view name = list.substr(0, end);
+    while (name.starts_with(' '))
+      name.remove_prefix(1);
+    while (name.ends_with(' '))
+      name.remove_suffix(1);
+    if (!name.empty())
+      names.emplace_back(name);
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return names;
+}
+
+const char *visibleList() { return std::getenv("PLIMSOLL_VISIBLE_DEVICES"); }
+
+} // namespace
+
+bool isHidden(std::string_view device) {
+  const char *list = visibleList();
+  if (!list)
+    return false;
+  const std::vector<std::string> names = namesIn(list);
+  return std::ranges::find(names, device) == names.end();
+}
+
+Status keepVisibleDevices(TargetDescription &target) {
+  const char *list = visibleList();
+  return list ? keepVisibleDevices(list, target) : okStatus();
+}
+
+Status keepVisibleDevices(std::string_view list, TargetDescription &target) {
+  const std::vector<std::string> names = namesIn(list);
+  auto isNamed = [&](const std::string &name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  std::string unknown;
+  for (const std::string &name : names)
+    if (!target.findDevice(name))
+      unknown += (unknown.empty() ? "'" : ", '") + name + "'";
+  const std::string host = target.devices[0].name;
+  std::erase_if(target.devices, [&](const DeviceDescription &device) {
+    return device.name != host && !isNamed(device.name);
+  });
+  std::erase_if(target.memories, [&](MemoryDescription &memory) {
+    const bool wasReached = !memory.accessibleBy.empty();
+    std::erase_if(memory.accessibleBy,
+                  [&](const std::string &device) { return !target.findDevice(device); });
+    return wasReached && memory.accessibleBy.empty();
+  });
+  return unknown.empty() ? okStatus() : notFoundError("this machine has no " + unknown);
+}
+
+} // namespace plim::targets
