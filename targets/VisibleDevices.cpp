@@ -51,10 +51,18 @@ Status keepVisibleDevices(std::string_view list, TargetDescription &target) {
     if (!target.findDevice(name))
       unknown += (unknown.empty() ? "'" : ", '") + name + "'";
   const std::string host = target.devices[0].name;
+  std::vector<std::string> hidden;
+  for (const DeviceDescription &device : target.devices)
+    if (device.name != host && !isNamed(device.name))
+      hidden.push_back(device.name);
   std::erase_if(target.devices, [&](const DeviceDescription &device) {
-    return device.name != host && !isNamed(device.name);
+    return std::ranges::find(hidden, device.name) != hidden.end();
   });
   std::erase_if(target.memories, [&](MemoryDescription &memory) {
+    if (std::ranges::any_of(hidden, [&](const std::string &device) {
+          return memory.name.starts_with(device + ".");
+        }))
+      return true;
     const bool wasReached = !memory.accessibleBy.empty();
     std::erase_if(memory.accessibleBy,
                   [&](const std::string &device) { return !target.findDevice(device); });

@@ -9,7 +9,8 @@
 namespace plim::targets {
 
 /// Removes all devices but the first from `target` that are not in `list`, names with commas between them such as
-/// "cuda1,vulkan0", and the memories that nobody reaches without them. Those that stay keep their names. An empty list
+/// "cuda1,vulkan0", and the memories that are theirs by
+/// name, or that nobody reaches without them. Those that stay keep their names. An empty list
 /// leaves none. NotFound, behind the same work, for names that no device has.
 Status keepVisibleDevices(std::string_view list, TargetDescription &target);
 

@@ -22,6 +22,9 @@ echo "== drivers"
 echo "== conformance"
 python3 -B tests/conformance/run.py "$plimsoll" tests/conformance --jobs "$(nproc)" --threads 2 \
   --no-reference "--flags=--device $device --isolation none" "--oracle-flags=--isolation none" || status=1
+echo "== products"
+python3 -B tests/gpu/products.py "$plimsoll" "$device" --jobs "$(nproc)" \
+  "--flags=--device $device --isolation none" "--oracle-flags=--isolation none" || status=1
 echo "== kernels"
 "$(find_program GpuKernels)" --device="$device" || status=1
 if [[ $device == cuda* ]] && python3 -c 'import torch' 2> /dev/null; then

@@ -111,16 +111,16 @@ StatusOr<std::unique_ptr<VulkanDriver>> VulkanDriver::open(int ordinal, const st
   PLIM_RETURN_IF_ERROR(driver->findQueue(*physical));
   PLIM_RETURN_IF_ERROR(driver->createDevice(*physical, version));
   PLIM_RETURN_IF_ERROR(driver->loadDeviceCalls());
-  driver->calls.GetDeviceQueue(driver->device, driver->queueFamily, 0, &driver->queue);
+  driver->calls.getDeviceQueue(driver->device, driver->queueFamily, 0, &driver->queue);
   PLIM_RETURN_IF_ERROR(driver->chooseMemory(*physical, options));
   return driver;
 }
 
 VulkanDriver::~VulkanDriver() {
-  if (device && calls.DestroyDevice)
-    calls.DestroyDevice(device, nullptr);
-  if (instance && calls.DestroyInstance)
-    calls.DestroyInstance(instance, nullptr);
+  if (device && calls.destroyDevice)
+    calls.destroyDevice(device, nullptr);
+  if (instance && calls.destroyInstance)
+    calls.destroyInstance(instance, nullptr);
 }
 
 Status VulkanDriver::check(VkResult result, const char *call) {
@@ -169,9 +169,9 @@ StatusOr<uint32_t> VulkanDriver::createInstance(PFN_vkGetInstanceProcAddr getPro
   info.pApplicationInfo = &application;
   PLIM_RETURN_IF_ERROR(check(create(&info, nullptr, &instance), "vkCreateInstance"));
   bool isComplete = true;
-#define CALL(name)                                                                                 \
-  calls.name = reinterpret_cast<PFN_vk##name>(getProc(instance, "vk" #name));                      \
-  isComplete &= calls.name != nullptr;
+#define CALL(member, name)                                                                         \
+  calls.member = reinterpret_cast<PFN_vk##name>(getProc(instance, "vk" #name));                    \
+  isComplete &= calls.member != nullptr;
   PLIM_VULKAN_INSTANCE_CALLS(CALL)
 #undef CALL
   if (!isComplete)
@@ -182,10 +182,10 @@ StatusOr<uint32_t> VulkanDriver::createInstance(PFN_vkGetInstanceProcAddr getPro
 /// Counts as targets/vulkan does.
 StatusOr<VkPhysicalDevice> VulkanDriver::findDevice(int ordinal) {
   uint32_t count = 0;
-  PLIM_RETURN_IF_ERROR(check(calls.EnumeratePhysicalDevices(instance, &count, nullptr),
+  PLIM_RETURN_IF_ERROR(check(calls.enumeratePhysicalDevices(instance, &count, nullptr),
                              "vkEnumeratePhysicalDevices"));
   std::vector<VkPhysicalDevice> devices(count);
-  VkResult listed = calls.EnumeratePhysicalDevices(instance, &count, devices.data());
+  VkResult listed = calls.enumeratePhysicalDevices(instance, &count, devices.data());
   if (listed != VK_INCOMPLETE)
     PLIM_RETURN_IF_ERROR(check(listed, "vkEnumeratePhysicalDevices"));
   devices.resize(count);
@@ -194,7 +194,7 @@ StatusOr<VkPhysicalDevice> VulkanDriver::findDevice(int ordinal) {
   for (VkPhysicalDevice candidate : devices) {
     VkPhysicalDeviceProperties2 properties = {};
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    calls.GetPhysicalDeviceProperties2(candidate, &properties);
+    calls.getPhysicalDeviceProperties2(candidate, &properties);
     if (properties.properties.apiVersion >= VK_API_VERSION_1_1 && position++ == ordinal)
       return candidate;
   }
@@ -210,11 +210,11 @@ void VulkanDriver::readProperties(VkPhysicalDevice physical, uint32_t version) {
   VkPhysicalDeviceProperties2 properties = {};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   properties.pNext = &allocations;
-  calls.GetPhysicalDeviceProperties2(physical, &properties);
+  calls.getPhysicalDeviceProperties2(physical, &properties);
   maxBufferBytes = allocations.maxMemoryAllocationSize;
   if (std::min(version, properties.properties.apiVersion) >= VK_API_VERSION_1_3) {
     allocations.pNext = &buffers;
-    calls.GetPhysicalDeviceProperties2(physical, &properties);
+    calls.getPhysicalDeviceProperties2(physical, &properties);
     maxBufferBytes = std::min(maxBufferBytes, buffers.maxBufferSize);
   }
   maxBufferBytes -= maxBufferBytes % 256; // sums of aligned sizes stay below it
@@ -224,9 +224,9 @@ void VulkanDriver::readProperties(VkPhysicalDevice physical, uint32_t version) {
 
 Status VulkanDriver::findQueue(VkPhysicalDevice physical) {
   uint32_t count = 0;
-  calls.GetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
+  calls.getPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
-  calls.GetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
+  calls.getPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
   for (queueFamily = 0; queueFamily < count; ++queueFamily)
     if ((families[queueFamily].queueFlags & VK_QUEUE_COMPUTE_BIT) &&
         families[queueFamily].queueCount > 0)
@@ -237,10 +237,10 @@ Status VulkanDriver::findQueue(VkPhysicalDevice physical) {
 Status VulkanDriver::createDevice(VkPhysicalDevice physical, uint32_t version) {
   VkPhysicalDeviceProperties2 properties = {};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-  calls.GetPhysicalDeviceProperties2(physical, &properties);
+  calls.getPhysicalDeviceProperties2(physical, &properties);
   version = std::min(version, properties.properties.apiVersion);
   Features available(version), enabled(version);
-  calls.GetPhysicalDeviceFeatures2(physical, &available.all);
+  calls.getPhysicalDeviceFeatures2(physical, &available.all);
   auto there = available.named(), wanted = enabled.named();
   for (size_t i = 0; i < there.size(); ++i) {
     wanted[i].isOn = there[i].isOn;
@@ -259,14 +259,14 @@ Status VulkanDriver::createDevice(VkPhysicalDevice physical, uint32_t version) {
   info.pNext = &enabled.all;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queueInfo;
-  return check(calls.CreateDevice(physical, &info, nullptr, &device), "vkCreateDevice");
+  return check(calls.createDevice(physical, &info, nullptr, &device), "vkCreateDevice");
 }
 
 Status VulkanDriver::loadDeviceCalls() {
   bool isComplete = true;
-#define CALL(name)                                                                                 \
-  calls.name = reinterpret_cast<PFN_vk##name>(calls.GetDeviceProcAddr(device, "vk" #name));        \
-  isComplete &= calls.name != nullptr;
+#define CALL(member, name)                                                                         \
+  calls.member = reinterpret_cast<PFN_vk##name>(calls.getDeviceProcAddr(device, "vk" #name));      \
+  isComplete &= calls.member != nullptr;
   PLIM_VULKAN_DEVICE_CALLS(CALL)
 #undef CALL
   return isComplete ? okStatus() : unavailableError("the device lacks calls of Vulkan 1.1");
@@ -276,12 +276,12 @@ Status VulkanDriver::chooseMemory(VkPhysicalDevice physical, const VulkanOptions
   VkBufferCreateInfo info = bufferInfo(64);
   VulkanBuffer sample(*this);
   PLIM_RETURN_IF_ERROR(
-      check(calls.CreateBuffer(device, &info, nullptr, &sample.handle), "vkCreateBuffer"));
+      check(calls.createBuffer(device, &info, nullptr, &sample.handle), "vkCreateBuffer"));
   VkMemoryRequirements requirements = {};
-  calls.GetBufferMemoryRequirements(device, sample.handle, &requirements);
+  calls.getBufferMemoryRequirements(device, sample.handle, &requirements);
 
   VkPhysicalDeviceMemoryProperties properties = {};
-  calls.GetPhysicalDeviceMemoryProperties(physical, &properties);
+  calls.getPhysicalDeviceMemoryProperties(physical, &properties);
   uint32_t heap = largestLocalHeap(properties);
   auto find = [&](VkMemoryPropertyFlags flags, bool inHeap, uint32_t &found) {
     for (uint32_t type = 0; type < properties.memoryTypeCount; ++type) {
@@ -310,21 +310,21 @@ StatusOr<VulkanBuffer> VulkanDriver::createBuffer(Memory use, VkDeviceSize bytes
   VulkanBuffer buffer(*this);
   VkBufferCreateInfo info = bufferInfo(bytes);
   PLIM_RETURN_IF_ERROR(
-      check(calls.CreateBuffer(device, &info, nullptr, &buffer.handle), "vkCreateBuffer"));
+      check(calls.createBuffer(device, &info, nullptr, &buffer.handle), "vkCreateBuffer"));
   VkMemoryRequirements requirements = {};
-  calls.GetBufferMemoryRequirements(device, buffer.handle, &requirements);
+  calls.getBufferMemoryRequirements(device, buffer.handle, &requirements);
   VkMemoryAllocateInfo allocation = {};
   allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
   allocation.allocationSize = requirements.size;
   allocation.memoryTypeIndex = use == Memory::Kernels ? kernelsType : stagingType;
-  PLIM_RETURN_IF_ERROR(check(calls.AllocateMemory(device, &allocation, nullptr, &buffer.memory),
+  PLIM_RETURN_IF_ERROR(check(calls.allocateMemory(device, &allocation, nullptr, &buffer.memory),
                              "vkAllocateMemory"));
   PLIM_RETURN_IF_ERROR(
-      check(calls.BindBufferMemory(device, buffer.handle, buffer.memory, 0), "vkBindBufferMemory"));
+      check(calls.bindBufferMemory(device, buffer.handle, buffer.memory, 0), "vkBindBufferMemory"));
   if (isUnified || use == Memory::Staging) {
     void *mapped = nullptr;
     PLIM_RETURN_IF_ERROR(
-        check(calls.MapMemory(device, buffer.memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory"));
+        check(calls.mapMemory(device, buffer.memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory"));
     buffer.mapped = static_cast<std::byte *>(mapped);
   }
   buffer.bytes = bytes;
@@ -338,25 +338,25 @@ Status VulkanDriver::submitAndWait(VkCommandBuffer commands, VkFence fence) {
   info.pCommandBuffers = &commands;
   {
     std::lock_guard lock(queueMutex);
-    PLIM_RETURN_IF_ERROR(check(calls.QueueSubmit(queue, 1, &info, fence), "vkQueueSubmit"));
+    PLIM_RETURN_IF_ERROR(check(calls.queueSubmit(queue, 1, &info, fence), "vkQueueSubmit"));
   }
-  VkResult waited = calls.WaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX);
+  VkResult waited = calls.waitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX);
   if (waited != VK_SUCCESS) {
     // What was submitted may still use what the caller is about to give back.
     lost = true;
     Status status = check(waited, "vkWaitForFences");
     std::lock_guard lock(queueMutex);
-    calls.DeviceWaitIdle(device);
+    calls.deviceWaitIdle(device);
     return unavailableError(std::string(status.message()));
   }
-  return check(calls.ResetFences(device, 1, &fence), "vkResetFences");
+  return check(calls.resetFences(device, 1, &fence), "vkResetFences");
 }
 
 VulkanBuffer::~VulkanBuffer() {
   if (!driver)
     return;
-  driver->calls.DestroyBuffer(driver->device, handle, nullptr);
-  driver->calls.FreeMemory(driver->device, memory, nullptr); // unmaps it
+  driver->calls.destroyBuffer(driver->device, handle, nullptr);
+  driver->calls.freeMemory(driver->device, memory, nullptr); // unmaps it
 }
 
 void VulkanBuffer::swap(VulkanBuffer &other) noexcept {

@@ -18,59 +18,59 @@
 
 namespace plim::devices::internal {
 
-// The calls that take an instance, and those that take a device, by what follows "vk" in their names.
+// The calls that take an instance, and those that take a device: member, what follows "vk" in its name.
 #define PLIM_VULKAN_INSTANCE_CALLS(CALL)                                                           \
-  CALL(CreateDevice)                                                                               \
-  CALL(DestroyInstance)                                                                            \
-  CALL(EnumeratePhysicalDevices)                                                                   \
-  CALL(GetDeviceProcAddr)                                                                          \
-  CALL(GetPhysicalDeviceFeatures2)                                                                 \
-  CALL(GetPhysicalDeviceMemoryProperties)                                                          \
-  CALL(GetPhysicalDeviceProperties2)                                                               \
-  CALL(GetPhysicalDeviceQueueFamilyProperties)
+  CALL(createDevice, CreateDevice)                                                                 \
+  CALL(destroyInstance, DestroyInstance)                                                           \
+  CALL(enumeratePhysicalDevices, EnumeratePhysicalDevices)                                         \
+  CALL(getDeviceProcAddr, GetDeviceProcAddr)                                                       \
+  CALL(getPhysicalDeviceFeatures2, GetPhysicalDeviceFeatures2)                                     \
+  CALL(getPhysicalDeviceMemoryProperties, GetPhysicalDeviceMemoryProperties)                       \
+  CALL(getPhysicalDeviceProperties2, GetPhysicalDeviceProperties2)                                 \
+  CALL(getPhysicalDeviceQueueFamilyProperties, GetPhysicalDeviceQueueFamilyProperties)
 #define PLIM_VULKAN_DEVICE_CALLS(CALL)                                                             \
-  CALL(AllocateCommandBuffers)                                                                     \
-  CALL(AllocateDescriptorSets)                                                                     \
-  CALL(AllocateMemory)                                                                             \
-  CALL(BeginCommandBuffer)                                                                         \
-  CALL(BindBufferMemory)                                                                           \
-  CALL(CmdBindDescriptorSets)                                                                      \
-  CALL(CmdBindPipeline)                                                                            \
-  CALL(CmdCopyBuffer)                                                                              \
-  CALL(CmdDispatch)                                                                                \
-  CALL(CmdPipelineBarrier)                                                                         \
-  CALL(CmdPushConstants)                                                                           \
-  CALL(CreateBuffer)                                                                               \
-  CALL(CreateCommandPool)                                                                          \
-  CALL(CreateComputePipelines)                                                                     \
-  CALL(CreateDescriptorPool)                                                                       \
-  CALL(CreateDescriptorSetLayout)                                                                  \
-  CALL(CreateFence)                                                                                \
-  CALL(CreatePipelineLayout)                                                                       \
-  CALL(CreateShaderModule)                                                                         \
-  CALL(DestroyBuffer)                                                                              \
-  CALL(DestroyCommandPool)                                                                         \
-  CALL(DestroyDescriptorPool)                                                                      \
-  CALL(DestroyDescriptorSetLayout)                                                                 \
-  CALL(DestroyDevice)                                                                              \
-  CALL(DestroyFence)                                                                               \
-  CALL(DestroyPipeline)                                                                            \
-  CALL(DestroyPipelineLayout)                                                                      \
-  CALL(DestroyShaderModule)                                                                        \
-  CALL(DeviceWaitIdle)                                                                             \
-  CALL(EndCommandBuffer)                                                                           \
-  CALL(FreeMemory)                                                                                 \
-  CALL(GetBufferMemoryRequirements)                                                                \
-  CALL(GetDeviceQueue)                                                                             \
-  CALL(MapMemory)                                                                                  \
-  CALL(QueueSubmit)                                                                                \
-  CALL(ResetCommandPool)                                                                           \
-  CALL(ResetFences)                                                                                \
-  CALL(UpdateDescriptorSets)                                                                       \
-  CALL(WaitForFences)
+  CALL(allocateCommandBuffers, AllocateCommandBuffers)                                             \
+  CALL(allocateDescriptorSets, AllocateDescriptorSets)                                             \
+  CALL(allocateMemory, AllocateMemory)                                                             \
+  CALL(beginCommandBuffer, BeginCommandBuffer)                                                     \
+  CALL(bindBufferMemory, BindBufferMemory)                                                         \
+  CALL(cmdBindDescriptorSets, CmdBindDescriptorSets)                                               \
+  CALL(cmdBindPipeline, CmdBindPipeline)                                                           \
+  CALL(cmdCopyBuffer, CmdCopyBuffer)                                                               \
+  CALL(cmdDispatch, CmdDispatch)                                                                   \
+  CALL(cmdPipelineBarrier, CmdPipelineBarrier)                                                     \
+  CALL(cmdPushConstants, CmdPushConstants)                                                         \
+  CALL(createBuffer, CreateBuffer)                                                                 \
+  CALL(createCommandPool, CreateCommandPool)                                                       \
+  CALL(createComputePipelines, CreateComputePipelines)                                             \
+  CALL(createDescriptorPool, CreateDescriptorPool)                                                 \
+  CALL(createDescriptorSetLayout, CreateDescriptorSetLayout)                                       \
+  CALL(createFence, CreateFence)                                                                   \
+  CALL(createPipelineLayout, CreatePipelineLayout)                                                 \
+  CALL(createShaderModule, CreateShaderModule)                                                     \
+  CALL(destroyBuffer, DestroyBuffer)                                                               \
+  CALL(destroyCommandPool, DestroyCommandPool)                                                     \
+  CALL(destroyDescriptorPool, DestroyDescriptorPool)                                               \
+  CALL(destroyDescriptorSetLayout, DestroyDescriptorSetLayout)                                     \
+  CALL(destroyDevice, DestroyDevice)                                                               \
+  CALL(destroyFence, DestroyFence)                                                                 \
+  CALL(destroyPipeline, DestroyPipeline)                                                           \
+  CALL(destroyPipelineLayout, DestroyPipelineLayout)                                               \
+  CALL(destroyShaderModule, DestroyShaderModule)                                                   \
+  CALL(deviceWaitIdle, DeviceWaitIdle)                                                             \
+  CALL(endCommandBuffer, EndCommandBuffer)                                                         \
+  CALL(freeMemory, FreeMemory)                                                                     \
+  CALL(getBufferMemoryRequirements, GetBufferMemoryRequirements)                                   \
+  CALL(getDeviceQueue, GetDeviceQueue)                                                             \
+  CALL(mapMemory, MapMemory)                                                                       \
+  CALL(queueSubmit, QueueSubmit)                                                                   \
+  CALL(resetCommandPool, ResetCommandPool)                                                         \
+  CALL(resetFences, ResetFences)                                                                   \
+  CALL(updateDescriptorSets, UpdateDescriptorSets)                                                 \
+  CALL(waitForFences, WaitForFences)
 
 struct VulkanCalls {
-#define CALL(name) PFN_vk##name name = nullptr;
+#define CALL(member, name) PFN_vk##name member = nullptr;
   PLIM_VULKAN_INSTANCE_CALLS(CALL)
   PLIM_VULKAN_DEVICE_CALLS(CALL)
 #undef CALL

@@ -136,9 +136,9 @@ public:
     frames.drop();
     const VulkanCalls &vk = driver().calls;
     for (const Kernel &kernel : kernels) {
-      vk.DestroyPipeline(driver().device, kernel.pipeline, nullptr);
-      vk.DestroyPipelineLayout(driver().device, kernel.layout, nullptr);
-      vk.DestroyDescriptorSetLayout(driver().device, kernel.setLayout, nullptr);
+      vk.destroyPipeline(driver().device, kernel.pipeline, nullptr);
+      vk.destroyPipelineLayout(driver().device, kernel.layout, nullptr);
+      vk.destroyDescriptorSetLayout(driver().device, kernel.setLayout, nullptr);
     }
   }
 
@@ -188,9 +188,9 @@ Frame::Frame(VulkanProgram &program)
       slots(program.program.arguments.size() + program.program.temporaries.size()) {}
 
 Frame::~Frame() {
-  vk.DestroyDescriptorPool(driver.device, descriptorPool, nullptr);
-  vk.DestroyFence(driver.device, fence, nullptr);
-  vk.DestroyCommandPool(driver.device, commandPool, nullptr); // and its commands
+  vk.destroyDescriptorPool(driver.device, descriptorPool, nullptr);
+  vk.destroyFence(driver.device, fence, nullptr);
+  vk.destroyCommandPool(driver.device, commandPool, nullptr); // and its commands
 }
 
 Status Frame::create() {
@@ -198,7 +198,7 @@ Status Frame::create() {
   poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   poolInfo.queueFamilyIndex = driver.queueFamily;
   PLIM_RETURN_IF_ERROR(
-      driver.check(vk.CreateCommandPool(driver.device, &poolInfo, nullptr, &commandPool),
+      driver.check(vk.createCommandPool(driver.device, &poolInfo, nullptr, &commandPool),
                    "vkCreateCommandPool"));
   VkCommandBufferAllocateInfo commandInfo = {};
   commandInfo.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
@@ -206,12 +206,12 @@ Status Frame::create() {
   commandInfo.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   commandInfo.commandBufferCount = 1;
   PLIM_RETURN_IF_ERROR(
-      driver.check(vk.AllocateCommandBuffers(driver.device, &commandInfo, &commands),
+      driver.check(vk.allocateCommandBuffers(driver.device, &commandInfo, &commands),
                    "vkAllocateCommandBuffers"));
   VkFenceCreateInfo fenceInfo = {};
   fenceInfo.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
   PLIM_RETURN_IF_ERROR(
-      driver.check(vk.CreateFence(driver.device, &fenceInfo, nullptr, &fence), "vkCreateFence"));
+      driver.check(vk.createFence(driver.device, &fenceInfo, nullptr, &fence), "vkCreateFence"));
   return createDescriptors();
 }
 
@@ -234,14 +234,14 @@ Status Frame::createDescriptors() {
   poolInfo.poolSizeCount = 1;
   poolInfo.pPoolSizes = &size;
   PLIM_RETURN_IF_ERROR(
-      driver.check(vk.CreateDescriptorPool(driver.device, &poolInfo, nullptr, &descriptorPool),
+      driver.check(vk.createDescriptorPool(driver.device, &poolInfo, nullptr, &descriptorPool),
                    "vkCreateDescriptorPool"));
   VkDescriptorSetAllocateInfo setInfo = {};
   setInfo.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
   setInfo.descriptorPool = descriptorPool;
   setInfo.descriptorSetCount = static_cast<uint32_t>(layouts.size());
   setInfo.pSetLayouts = layouts.data();
-  return driver.check(vk.AllocateDescriptorSets(driver.device, &setInfo, sets.data()),
+  return driver.check(vk.allocateDescriptorSets(driver.device, &setInfo, sets.data()),
                       "vkAllocateDescriptorSets");
 }
 
@@ -352,7 +352,7 @@ void Frame::writeDescriptors(const GpuLaunch &launch) {
     for (uint32_t buffer : buffers)
       *info++ = {slots[buffer].buffer->handle, slots[buffer].offset, slots[buffer].bytes};
   }
-  vk.UpdateDescriptorSets(driver.device, static_cast<uint32_t>(writes.size()), writes.data(), 0,
+  vk.updateDescriptorSets(driver.device, static_cast<uint32_t>(writes.size()), writes.data(), 0,
                           nullptr);
 }
 
@@ -362,7 +362,7 @@ void Frame::recordBarrier(VkPipelineStageFlags fromStages, VkAccessFlags from,
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
   barrier.srcAccessMask = from;
   barrier.dstAccessMask = to;
-  vk.CmdPipelineBarrier(commands, fromStages, toStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+  vk.cmdPipelineBarrier(commands, fromStages, toStages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
 constexpr VkPipelineStageFlags inKernels = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
@@ -371,12 +371,12 @@ constexpr VkAccessFlags kernelsAccess = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SH
 
 Status Frame::record(const GpuLaunch &launch) {
   PLIM_RETURN_IF_ERROR(
-      driver.check(vk.ResetCommandPool(driver.device, commandPool, 0), "vkResetCommandPool"));
+      driver.check(vk.resetCommandPool(driver.device, commandPool, 0), "vkResetCommandPool"));
   VkCommandBufferBeginInfo begin = {};
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
   PLIM_RETURN_IF_ERROR(
-      driver.check(vk.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"));
+      driver.check(vk.beginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"));
   // What the host wrote is there from the submission on; what earlier launches wrote must be asked for.
   recordBarrier(inKernels | inCopies, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                 inKernels | inCopies,
@@ -392,7 +392,7 @@ Status Frame::record(const GpuLaunch &launch) {
   }
   recordBarrier(inKernels | inCopies, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                 VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-  return driver.check(vk.EndCommandBuffer(commands), "vkEndCommandBuffer");
+  return driver.check(vk.endCommandBuffer(commands), "vkEndCommandBuffer");
 }
 
 void Frame::recordKernels(const GpuLaunch &launch) {
@@ -404,14 +404,14 @@ void Frame::recordKernels(const GpuLaunch &launch) {
       continue;
     if (!std::exchange(isFirst, false))
       recordBarrier(inKernels, VK_ACCESS_SHADER_WRITE_BIT, inKernels, kernelsAccess);
-    vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
+    vk.cmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
     if (sets[i])
-      vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout, 0, 1,
+      vk.cmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout, 0, 1,
                                &sets[i], 0, nullptr);
     if (!run.words.empty())
-      vk.CmdPushConstants(commands, kernel.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+      vk.cmdPushConstants(commands, kernel.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                           static_cast<uint32_t>(run.words.size()), run.words.data());
-    vk.CmdDispatch(commands, std::min(run.workgroups, driver.limits.maxComputeWorkGroupCount[0]), 1,
+    vk.cmdDispatch(commands, std::min(run.workgroups, driver.limits.maxComputeWorkGroupCount[0]), 1,
                    1);
   }
 }
@@ -425,7 +425,7 @@ void Frame::recordCopies(bool isIn) {
     region.srcOffset = isIn ? slot.staging.offset : slot.offset;
     region.dstOffset = isIn ? slot.offset : slot.staging.offset;
     region.size = slot.bytes;
-    vk.CmdCopyBuffer(commands, isIn ? host : device, isIn ? device : host, 1, &region);
+    vk.cmdCopyBuffer(commands, isIn ? host : device, isIn ? device : host, 1, &region);
   }
 }
 
@@ -478,7 +478,7 @@ Status VulkanProgram::createLayouts(const GpuKernel &source, Kernel &kernel) {
   setInfo.bindingCount = static_cast<uint32_t>(bindings.size());
   setInfo.pBindings = bindings.data();
   PLIM_RETURN_IF_ERROR(driver().check(
-      vk.CreateDescriptorSetLayout(driver().device, &setInfo, nullptr, &kernel.setLayout),
+      vk.createDescriptorSetLayout(driver().device, &setInfo, nullptr, &kernel.setLayout),
       "vkCreateDescriptorSetLayout"));
 
   VkPushConstantRange words = {VK_SHADER_STAGE_COMPUTE_BIT, 0, wordBytes(source)};
@@ -488,7 +488,7 @@ Status VulkanProgram::createLayouts(const GpuKernel &source, Kernel &kernel) {
   info.pSetLayouts = &kernel.setLayout;
   info.pushConstantRangeCount = words.size > 0 ? 1 : 0;
   info.pPushConstantRanges = &words;
-  return driver().check(vk.CreatePipelineLayout(driver().device, &info, nullptr, &kernel.layout),
+  return driver().check(vk.createPipelineLayout(driver().device, &info, nullptr, &kernel.layout),
                         "vkCreatePipelineLayout");
 }
 
@@ -507,7 +507,7 @@ Status VulkanProgram::createPipelines(uint32_t module) {
   moduleInfo.pCode = code.data();
   VkShaderModule shader = VK_NULL_HANDLE;
   PLIM_RETURN_IF_ERROR(
-      driver().check(vk.CreateShaderModule(driver().device, &moduleInfo, nullptr, &shader),
+      driver().check(vk.createShaderModule(driver().device, &moduleInfo, nullptr, &shader),
                      "vkCreateShaderModule"));
   Status status;
   for (size_t i = 0; i < kernels.size() && status.ok(); ++i) {
@@ -530,12 +530,12 @@ Status VulkanProgram::createPipelines(uint32_t module) {
                                               .basePipelineHandle = VK_NULL_HANDLE,
                                               .basePipelineIndex = -1};
     status = driver()
-                 .check(vk.CreateComputePipelines(driver().device, VK_NULL_HANDLE, 1, &info,
+                 .check(vk.createComputePipelines(driver().device, VK_NULL_HANDLE, 1, &info,
                                                   nullptr, &kernels[i].pipeline),
                         "vkCreateComputePipelines")
                  .withContext("kernel '" + program.kernels[i].entry + "'");
   }
-  vk.DestroyShaderModule(driver().device, shader, nullptr);
+  vk.destroyShaderModule(driver().device, shader, nullptr);
   return status;
 }
 

@@ -17,7 +17,8 @@ PLIM_C_BEGIN
  *
  * `name`: "host-cpu", this machine without its accelerators; "host", with them, whose drivers take tens
  * of milliseconds to load: its GPUs, "vulkan0", "cuda0"..., run dispatches for loads that ask for it
- * (plim_load_options::device); a tag such as "x86-64-v3"; or the path of a target in JSON, ending in ".json".
+ * (plim_load_options::device), and the environment variable PLIMSOLL_VISIBLE_DEVICES, "cuda1,vulkan0", hides
+ * all others; a tag such as "x86-64-v3"; or the path of a target in JSON, ending in ".json".
  * NULL is "host-cpu". Where processors have AMX, the first load of code that uses its tiles asks the kernel for them; from
  * then on it refuses alternate signal stacks that could not hold them, smaller than AT_MINSIGSTKSZ. If a thread has such a one
  * already, code is compiled without tiles, and artifacts that need them are FAILED_PRECONDITION.

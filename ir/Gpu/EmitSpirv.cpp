@@ -226,6 +226,8 @@ void keepRounding(spirv::ModuleOp module) {
 LogicalResult plim::ir::emitSpirv(ModuleOp module, const Kernels &kernels,
                                   const targets::DeviceDescription &device, bool wideIndex,
                                   devices::GpuCode &code) {
+  if (kernels.all.empty())
+    return success();
   MLIRContext *context = module.getContext();
   for (const Kernel &kernel : kernels.all)
     if (failed(prepare(kernel, device, wideIndex)))
@@ -246,10 +248,7 @@ LogicalResult plim::ir::emitSpirv(ModuleOp module, const Kernels &kernels,
   if (failed(manager.run(module)))
     return failure();
 
-  auto found = module.getOps<spirv::ModuleOp>();
-  if (found.empty())
-    return success(); // a dispatch without kernels
-  spirv::ModuleOp made = *found.begin();
+  spirv::ModuleOp made = *module.getOps<spirv::ModuleOp>().begin();
   unbindPushConstants(made);
   keepRounding(made);
   SmallVector<uint32_t> binary;

@@ -322,8 +322,8 @@ PyObject *compileModule(PyObject *, PyObject *arguments) {
   options.struct_size = sizeof options;
   plim_engine *engine;
   if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!Iz", &capsule, &source.view, Name::convert, &name,
-                        &options.flags, &options.policy, &PyTuple_Type, &limits,
-                        &options.numerics, &options.device) ||
+                        &options.flags, &options.policy, &PyTuple_Type, &limits, &options.numerics,
+                        &options.device) ||
       !unwrapHandle(capsule, &engine))
     return nullptr;
   Strings texts(limits);

@@ -389,13 +389,19 @@ TEST(GpuCompilerTest, RefusesMoreSizesThanPushConstants) {
   const int count = 8;
   for (int i = 0; i < count; ++i) {
     const std::string n = std::to_string(i), comma = i ? ", " : "";
-    arguments += "%x" + n + ": " + type + ", ";
-    operands += comma + "%x" + n;
-    types += comma + type;
+    arguments.append("%x").append(n).append(": ").append(type).append(", ");
+    operands.append(comma).append("%x").append(n);
+    types.append(comma).append(type);
     maps += "affine_map<(a, b, c, d, e) -> (e, d, c, b, a)>, ";
-    values += "%a" + n + ": f32, ";
+    values.append("%a").append(n).append(": f32, ");
     if (i)
-      sums += "    %s" + n + " = arith.addf %s" + std::to_string(i - 1) + ", %a" + n + " : f32\n";
+      sums.append("    %s")
+          .append(n)
+          .append(" = arith.addf %s")
+          .append(std::to_string(i - 1))
+          .append(", %a")
+          .append(n)
+          .append(" : f32\n");
   }
   const std::string text =
       "func.func @f(" + arguments + "%out: " + type + ") -> " + type +
@@ -407,6 +413,84 @@ TEST(GpuCompilerTest, RefusesMoreSizesThanPushConstants) {
       "\n  return %r : " + type + "\n}\n";
   expectRefusal(text, vulkan(), "more sizes than a launch hands over");
   EXPECT_GT(compile(text, cuda()).kernels[0].words.size(), 32u);
+}
+
+/// A softmax of the rows of ?x? or ROWSx?.
+std::string softmax(const std::string &rows) {
+  const std::string t = "tensor<" + rows + "x?xf32>", v = "tensor<" + rows + "xf32>";
+  const std::string maps =
+      "#both = affine_map<(i, j) -> (i, j)>\n#row = affine_map<(i, j) -> (i)>\n";
+  auto fold = [&](const std::string &result, const std::string &from, const std::string &init,
+                  const std::string &op) {
+    return "  %f" + result + " = linalg.fill ins(%" + init + " : f32) outs(%e : " + v + ") -> " +
+           v + "\n  %" + result +
+           " = linalg.generic {indexing_maps = [#both, #row], iterator_types = [\"parallel\", "
+           "\"reduction\"]} ins(%" +
+           from + " : " + t + ") outs(%f" + result + " : " + v +
+           ") {\n  ^bb0(%a: f32, %o: f32):\n    %s = " + op +
+           " %a, %o : f32\n    linalg.yield %s : f32\n  } -> " + v + "\n";
+  };
+  auto combine = [&](const std::string &result, const std::string &from, const std::string &by,
+                     const std::string &body) {
+    return "  %" + result +
+           " = linalg.generic {indexing_maps = [#both, #row, #both], iterator_types = "
+           "[\"parallel\", \"parallel\"]} ins(%" +
+           from + ", %" + by + " : " + t + ", " + v + ") outs(%out : " + t +
+           ") {\n  ^bb0(%a: f32, %b: f32, %o: f32):\n" + body +
+           "    linalg.yield %r : f32\n  } -> " + t + "\n";
+  };
+  const std::string sizes = rows == "?" ? "  %c0 = arith.constant 0 : index\n  %m = tensor.dim %x, "
+                                          "%c0 : " +
+                                              t + "\n  %e = tensor.empty(%m) : " + v + "\n"
+                                        : "  %e = tensor.empty() : " + v + "\n";
+  return maps + "func.func @f(%x: " + t + ", %out: " + t + ") -> " + t +
+         " {\n  %low = arith.constant 0xFF800000 : f32\n  %zero = arith.constant 0.0 : f32\n" +
+         sizes + fold("max", "x", "low", "arith.maximumf") +
+         combine("e2", "x", "max",
+                 "    %d = arith.subf %a, %b : f32\n    %r = math.exp %d : f32\n") +
+         fold("sum", "e2", "zero", "arith.addf") +
+         combine("q", "e2", "sum", "    %r = arith.divf %a, %b : f32\n") + "  return %q : " + t +
+         "\n}\n";
+}
+
+TEST(GpuCompilerTest, OpsOnTheSameRowsAreOneKernel) {
+  const GpuCode one = compile(softmax("?"), cuda());
+  EXPECT_EQ(one.kernels.size(), 1u);
+  ASSERT_EQ(one.arguments.size(), 2u);
+  // The kernel reads what it has written itself.
+  EXPECT_FALSE(one.arguments[1].isRead);
+  EXPECT_TRUE(one.arguments[1].isWritten);
+  EXPECT_EQ(compile(softmax("64"), cuda()).kernels.size(), 1u);
+  // Few rows are too little work for a device; other orders are not strict; Vulkan's barriers order workgroup memory.
+  EXPECT_EQ(compile(softmax("63"), cuda()).kernels.size(), 4u);
+  EXPECT_GE(compile(softmax("?"), cuda(), /*strict=*/true).kernels.size(), 4u);
+  EXPECT_EQ(compile(softmax("?"), vulkan()).kernels.size(), 4u);
+}
+
+/// A product of narrow floats with sums of f32.
+std::string narrowProduct(const std::string &element) {
+  const std::string t = "tensor<?x?x" + element + ">", f = "tensor<?x?xf32>";
+  return "func.func @f(%x: " + t + ", %y: " + t + ", %out: " + f + ") -> " + f +
+         " {\n  %c = arith.constant 0.0 : f32\n  %i = linalg.fill ins(%c : f32) outs(%out : " + f +
+         ") -> " + f + "\n  %r = linalg.matmul ins(%x, %y : " + t + ", " + t + ") outs(%i : " + f +
+         ") -> " + f + "\n  return %r : " + f + "\n}\n";
+}
+
+TEST(GpuCompilerTest, ProductsOfNarrowFloatsUseMatrixUnits) {
+  for (const char *element : {"f16", "bf16"}) {
+    const std::string text = narrowProduct(element);
+    const std::string code = compile(text, cuda()).modules[0];
+    const std::string types = std::string(".f32.") + element + "." + element + ".f32";
+    EXPECT_THAT(code, HasSubstr("mma.sync.aligned.m16n8k16.row.col" + types));
+    EXPECT_THAT(code, HasSubstr("ldmatrix.sync.aligned.m8n8.x4.trans"));
+    EXPECT_THAT(code, HasSubstr("cp.async.cg.shared.global"));
+    // In the order of the source, or without such units.
+    EXPECT_THAT(compile(text, cuda(), /*strict=*/true).modules[0], Not(HasSubstr("mma.sync")));
+    DeviceDescription older = cuda();
+    older.cpu = "sm_75";
+    EXPECT_THAT(compile(text, older).modules[0], Not(HasSubstr("mma.sync")));
+  }
+  EXPECT_THAT(compile(matmul(true), cuda()).modules[0], Not(HasSubstr("mma.sync")));
 }
 
 TEST(GpuCompilerTest, TextThatIsNone) {

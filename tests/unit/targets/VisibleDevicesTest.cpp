@@ -22,6 +22,7 @@ TargetDescription machine() {
   add("cuda0.global", {"cuda0"});
   add("cuda1.global", {"cuda1"});
   add("cuda.managed", {"cuda0", "cuda1"});
+  add("vulkan0.heap0", {"host", "vulkan0"});
   add("flash", {});
   return target;
 }
@@ -44,7 +45,8 @@ TEST(VisibleDevices, AreThoseOfTheList) {
   TargetDescription target = machine();
   ASSERT_TRUE(keepVisibleDevices(" cuda1 ,vulkan0", target).ok());
   EXPECT_THAT(devicesOf(target), ElementsAre("host", "cuda1", "vulkan0"));
-  EXPECT_THAT(memoriesOf(target), ElementsAre("dram", "cuda1.global", "cuda.managed", "flash"));
+  EXPECT_THAT(memoriesOf(target),
+              ElementsAre("dram", "cuda1.global", "cuda.managed", "vulkan0.heap0", "flash"));
   EXPECT_THAT(target.memories[0].accessibleBy, ElementsAre("host"));
   EXPECT_TRUE(verify(target).ok());
 }
