@@ -94,7 +94,7 @@ LogicalResult checkTypes(gpu::GPUFuncOp function, const plim::targets::DeviceDes
 }
 
 /// Loops carry their values in variables: what upstream makes of a loop that does not run has no result.
-void carryInVariables(gpu::GPUFuncOp function) {
+void carryInVariables(gpu::GPUFuncOp function, bool wideIndex) {
   SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) {
     if (loop.getNumResults() > 0)
@@ -106,17 +106,23 @@ void carryInVariables(gpu::GPUFuncOp function) {
     Value zero = arith::ConstantIndexOp::create(b, 0);
     auto load = [&](Value variable, Type type) -> Value {
       Value value = memref::LoadOp::create(b, variable, zero);
+      if (type.isIndex())
+        return arith::IndexCastOp::create(b, type, value);
       return type.isInteger(1) ? arith::TruncIOp::create(b, type, value).getResult() : value;
     };
     auto store = [&](Value value, Value variable) {
       if (value.getType().isInteger(1))
         value = arith::ExtUIOp::create(b, b.getI32Type(), value);
+      if (value.getType().isIndex())
+        value = arith::IndexCastOp::create(b, b.getIntegerType(wideIndex ? 64 : 32), value);
       memref::StoreOp::create(b, value, variable, zero);
     };
     for (Value init : loop.getInitArgs()) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&function.getBody().front());
-      Type held = init.getType().isInteger(1) ? b.getI32Type() : init.getType();
+      Type held = init.getType();
+      if (held.isInteger(1) || held.isIndex())
+        held = b.getIntegerType(held.isIndex() && wideIndex ? 64 : 32);
       auto type = MemRefType::get(
           {1}, held, MemRefLayoutAttrInterface(),
           spirv::StorageClassAttr::get(b.getContext(), spirv::StorageClass::Function));
@@ -156,7 +162,7 @@ LogicalResult prepare(const Kernel &kernel, const plim::targets::DeviceDescripti
   Block &entry = function.getBody().front();
   ImplicitLocOpBuilder b(function.getLoc(), context);
   b.setInsertionPointToStart(&entry);
-  carryInVariables(function);
+  carryInVariables(function, wideIndex);
   const size_t buffers = kernel.buffers.size();
   for (BlockArgument argument : entry.getArguments().take_front(buffers))
     argument.setType(withStorage(argument.getType(), spirv::StorageClass::StorageBuffer));

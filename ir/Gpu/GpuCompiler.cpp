@@ -105,14 +105,20 @@ LogicalResult expandArithmetic(ModuleOp module) {
   for (gpu::GPUModuleOp each : module.getOps<gpu::GPUModuleOp>()) {
     PassManager manager(module.getContext(), gpu::GPUModuleOp::getOperationName());
     manager.addPass(createPlimDefineArithmetic());
+    // Narrow floats are bits: each operation rounds what f32 gives.
+    arith::ArithEmulateUnsupportedFloatsOptions narrow;
+    narrow.sourceTypeStrs = {"bf16"};
+    narrow.targetTypeStr = "f32";
+    manager.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
     if (failed(manager.run(each)))
       return failure();
     expandStorageFloats(each);
     RewritePatternSet functions(module.getContext());
     populateMathF32ExpansionPatterns(functions, [](StringRef) { return true; });
     populateMathPolynomialPatterns(functions);
-    math::populateExpansionPatterns(functions, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh",
-                                                "powf", "fpowi", "exp2f", "rsqrt", "roundeven"});
+    math::populateExpansionPatterns(functions,
+                                    {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf",
+                                     "fpowi", "exp2", "exp2f", "rsqrt", "roundeven"});
     if (failed(applySoundPatterns(each, std::move(functions))))
       return failure();
     RewritePatternSet approximations(module.getContext());
