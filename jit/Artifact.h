@@ -180,13 +180,13 @@ struct StackProof {
 struct Artifact {
   std::string source; // name of the source, for messages
   std::string triple;
-  std::string policy;                        // the allocation policy it was compiled for
-  bool isGuarded = false;                    // for an engine that looks for faults, and no other
+  std::string policy;     // the allocation policy it was compiled for
+  bool isGuarded = false; // for an engine that looks for faults, and no other
   /// ISA features that it was compiled for, without '+'; those of tile registers ("amx-...") only if the
   /// code has instructions for them, since they need a permission.
   std::vector<std::string> requiredFeatures;
-  std::vector<std::string> objects;          // relocatable ELF
-  std::vector<std::string> pools;            // in the order of plim_context::pools
+  std::vector<std::string> objects; // relocatable ELF
+  std::vector<std::string> pools;   // in the order of plim_context::pools
   std::vector<FunctionSignature> functions;
   std::vector<ExternalFunction> externals;
   std::vector<DataSymbol> symbols;

@@ -1,7 +1,7 @@
 #include "jit/ObjectCache.h"
 
-#include "support/ByteStream.h"
 #include "jit/CompilerIdentity.h"
+#include "support/ByteStream.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeWriter.h"

@@ -146,8 +146,8 @@ Devices session::addGpus(const Devices &devices, targets::TargetDescription &tar
     const bool isBrought = std::ranges::any_of(
         devices, [&](const auto &brought) { return brought->name == device.name; });
     std::shared_ptr<const Device> gpu = isBrought ? nullptr : makeGpuDevice(device.name);
-    if (!gpu || (device.kind != targets::DeviceKind::Cuda &&
-                 device.kind != targets::DeviceKind::Vulkan))
+    if (!gpu ||
+        (device.kind != targets::DeviceKind::Cuda && device.kind != targets::DeviceKind::Vulkan))
       continue;
     reachHostMemory(device.name, target);
     gpus.push_back(std::move(gpu));
@@ -278,9 +278,10 @@ Status Engine::State::checkDevice(const std::string &name) const {
   // The commonest reason.
   const bool leavesOut = target.name == "host-cpu" && session::makeGpuDevice(name);
   return invalidArgumentError("the engine has no compiler for a device '" + name + "'" +
-                              (leavesOut ? ": its target is 'host-cpu', which leaves out accelerators; "
-                                           "'host' has them"
-                                         : suggestion(name, names)));
+                              (leavesOut
+                                   ? ": its target is 'host-cpu', which leaves out accelerators; "
+                                     "'host' has them"
+                                   : suggestion(name, names)));
 }
 
 } // namespace plim

@@ -82,8 +82,8 @@ enum {
 typedef struct plim_diagnostic {
   uint32_t struct_size; /* sizeof(plim_diagnostic), set by the caller */
   plim_severity severity;
-  const char *message; /* without the place; lives as long as the status, as does file */
-  const char *file;    /* NULL: of no place */
+  const char *message;   /* without the place; lives as long as the status, as does file */
+  const char *file;      /* NULL: of no place */
   uint32_t line, column; /* from 1 on, columns count bytes; 0: of the file as a whole */
   /* Behind what it speaks of: a name, a number, a sign. 0: not known. */
   uint32_t end_line, end_column;

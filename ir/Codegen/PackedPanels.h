@@ -2,8 +2,8 @@
 #pragma once
 
 #include "ir/Codegen/OperandCopies.h"
-#include "ir/Transforms/Products.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"

@@ -10,13 +10,15 @@
 
 enum { mostArguments = 32, mostDimensions = 16, mostScratch = 64 };
 
-extern plim_code entry(plim_context *, const plim_view *, const plim_view *) __asm__("plim.entry.main");
+extern plim_code entry(plim_context *, const plim_view *,
+                       const plim_view *) __asm__("plim.entry.main");
 
 static void *scratch[mostScratch];
 static int scratches;
 
 static void *allocate(int64_t bytes) {
-  void *memory = aligned_alloc(PLIM_BUFFER_ALIGNMENT, ((size_t)bytes / PLIM_BUFFER_ALIGNMENT + 1) * PLIM_BUFFER_ALIGNMENT);
+  void *memory = aligned_alloc(PLIM_BUFFER_ALIGNMENT,
+                               ((size_t)bytes / PLIM_BUFFER_ALIGNMENT + 1) * PLIM_BUFFER_ALIGNMENT);
   if (!memory) {
     fputs("no memory\n", stderr);
     exit(1);
@@ -30,7 +32,8 @@ static int64_t bytesOf(int64_t rank, const int64_t *sizes, int64_t bytes) {
   return bytes;
 }
 
-plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch, void *const *bindings, const int64_t *scalars) {
+plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
+                           void *const *bindings, const int64_t *scalars) {
   const int64_t count = dispatch->workgroups(scalars);
   plim_code code = 0;
   for (int64_t i = 0; i < count && code == 0; ++i) {
@@ -41,10 +44,12 @@ plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
   return code;
 }
 
-plim_code plim_rt_schedule(plim_context *context, const plim_schedule *schedule, const plim_launch *launches) {
+plim_code plim_rt_schedule(plim_context *context, const plim_schedule *schedule,
+                           const plim_launch *launches) {
   plim_code code = 0;
   for (uint64_t i = 0; i < schedule->count && code == 0; ++i)
-    code = plim_rt_dispatch(context, launches[i].dispatch, launches[i].bindings, launches[i].scalars);
+    code =
+        plim_rt_dispatch(context, launches[i].dispatch, launches[i].bindings, launches[i].scalars);
   return code;
 }
 
@@ -53,7 +58,8 @@ void *plim_rt_allocate(plim_context *context, int64_t rank, const int64_t *sizes
   return allocate(bytesOf(rank, sizes, bytes));
 }
 
-void *plim_rt_allocate_result(plim_context *context, int64_t index, int64_t rank, const int64_t *sizes, int64_t bytes) {
+void *plim_rt_allocate_result(plim_context *context, int64_t index, int64_t rank,
+                              const int64_t *sizes, int64_t bytes) {
   (void)index;
   return plim_rt_allocate(context, rank, sizes, bytes);
 }
@@ -74,7 +80,8 @@ plim_code plim_rt_fail(plim_context *context, plim_code code, const char *messag
   return code;
 }
 
-void plim_rt_require_failed(plim_context *context, const char *message, const int64_t *values, int64_t count) {
+void plim_rt_require_failed(plim_context *context, const char *message, const int64_t *values,
+                            int64_t count) {
   (void)values, (void)count;
   plim_rt_fail(context, 3, message);
 }
@@ -107,7 +114,8 @@ int main(int argc, char **argv) {
   fclose(in);
 
   plim_code status = 0;
-  plim_context context = {.magic = PLIM_ABI_MAGIC, .version = PLIM_ABI_VERSION, .call_status = &status};
+  plim_context context = {
+      .magic = PLIM_ABI_MAGIC, .version = PLIM_ABI_VERSION, .call_status = &status};
   context.call = &context;
   if (entry(&context, arguments, &result) != 0)
     return 1;

@@ -378,18 +378,11 @@ TEST(EngineCache, WhatChangesCodeIsPartOfTheKey) {
 }
 
 TEST(EngineCache, EveryFieldOfTheTargetButForTheseIsPartOfTheKey) {
-  const std::set<std::string, std::less<>> ignored = {"description",
-                                                      "hardware_threads",
-                                                      "numa_nodes",
-                                                      "clock_mhz",
-                                                      "huge_page_bytes",
-                                                      "main_thread_stack_bytes",
-                                                      "worker_stack_bytes",
-                                                      "caller_stack_bytes",
-                                                      "read_gbps",
-                                                      "write_gbps",
-                                                      "latency_ns",
-                                                      "numa_node"};
+  const std::set<std::string, std::less<>> ignored = {
+      "description",        "hardware_threads",   "numa_nodes",
+      "clock_mhz",          "huge_page_bytes",    "main_thread_stack_bytes",
+      "worker_stack_bytes", "caller_stack_bytes", "read_gbps",
+      "write_gbps",         "latency_ns",         "numa_node"};
   TemporaryFolder folder;
   std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = folder.path()});
   EXPECT_FALSE(load(*engine, sumSource)->statistics().fromCache);
