@@ -29,10 +29,10 @@ struct GpuNumber {
     Constant, // a itself
     Extent,   // of argument a, a tensor, in dimension b
     Scalar, // argument a: its bits, extended by the highest one, floats too, so that they fit into a word
-    Add,         // wraps around, as Subtract and Multiply do
+    Add,         // wraps around, as Subtract does
     Subtract,    //
-    Multiply,    //
-    FloorDivide, // of a zero divisor or out of range: the launch fails, as for those that follow
+    Multiply,    // out of range, or by a zero divisor: the launch fails, as for those that follow
+    FloorDivide, //
     CeilDivide,
     Remainder, // of the truncating division
     Divide,    // that

@@ -32,9 +32,7 @@ int64_t readScalar(const void *data, uint32_t bytes) {
 
 int64_t wrapped(GpuNumber::Kind kind, int64_t a, int64_t b) {
   auto left = static_cast<uint64_t>(a), right = static_cast<uint64_t>(b);
-  return static_cast<int64_t>(kind == GpuNumber::Add        ? left + right
-                              : kind == GpuNumber::Subtract ? left - right
-                                                            : left * right);
+  return static_cast<int64_t>(kind == GpuNumber::Add ? left + right : left - right);
 }
 
 /// The divisor is not zero and the quotient fits.
@@ -101,8 +99,12 @@ Status LaunchNumbers::computeNumbers(const plim_view *arguments) {
       break;
     case GpuNumber::Add:
     case GpuNumber::Subtract:
-    case GpuNumber::Multiply:
       numbers[i] = wrapped(number.kind, numbers[a], numbers[b]);
+      break;
+    case GpuNumber::Multiply:
+      if (__builtin_mul_overflow(numbers[a], numbers[b], &numbers[i]))
+        return outOfRangeError("a size of the launch is " + std::to_string(numbers[a]) + " times " +
+                               std::to_string(numbers[b]));
       break;
     case GpuNumber::Minimum:
       numbers[i] = std::min(numbers[a], numbers[b]);

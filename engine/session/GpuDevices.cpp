@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -58,8 +59,12 @@ StatusOr<HostFunction> load(LazyGpu &gpu, std::string_view code) {
 }
 
 void *allocate(void *user, size_t bytes, size_t alignment, const char *) noexcept {
-  StatusOr<std::shared_ptr<GpuDevice>> device = static_cast<LazyGpu *>(user)->get();
-  return device.ok() ? (*device)->allocate(bytes, alignment) : nullptr;
+  try {
+    StatusOr<std::shared_ptr<GpuDevice>> device = static_cast<LazyGpu *>(user)->get();
+    return device.ok() ? (*device)->allocate(bytes, alignment) : nullptr;
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
 }
 
 void release(void *user, void *memory, size_t bytes) noexcept {

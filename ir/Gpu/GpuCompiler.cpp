@@ -79,20 +79,25 @@ bool computesWithIndices(func::FuncOp function) {
     auto memref = dyn_cast<MemRefType>(type);
     return memref && memref.getElementType().isIndex();
   };
+  auto isSmall = [](Operation *op) {
+    auto constant = dyn_cast_or_null<arith::ConstantOp>(op);
+    auto value = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : nullptr;
+    return value && value.getValue().isSignedIntN(32);
+  };
   WalkResult found = function.walk([&](Operation *op) {
     if (llvm::any_of(op->getOperandTypes(), holds) || llvm::any_of(op->getResultTypes(), holds))
       return WalkResult::interrupt();
     auto body = op->getParentOfType<linalg::LinalgOp>();
     if (!body || isa<memref::LoadOp>(op))
       return WalkResult::advance();
-    const bool isKnown = isa<linalg::IndexOp, arith::IndexCastOp, arith::IndexCastUIOp>(op) ||
-                         op->hasTrait<OpTrait::ConstantLike>();
+    const bool isKnown =
+        isa<linalg::IndexOp, arith::IndexCastOp, arith::IndexCastUIOp>(op) || isSmall(op);
     auto isIndex = [](Type type) { return type.isIndex(); };
     if (!isKnown && llvm::any_of(op->getResultTypes(), isIndex))
       return WalkResult::interrupt();
     for (Value operand : op->getOperands())
       if (operand.getType().isIndex() && !operand.getDefiningOp<linalg::IndexOp>() &&
-          !operand.getDefiningOp<arith::ConstantOp>())
+          !isSmall(operand.getDefiningOp()))
         return WalkResult::interrupt();
     return WalkResult::advance();
   });

@@ -259,8 +259,8 @@ LogicalResult DispatchWriter::beginnings(linalg::LinalgOp op, ArrayRef<Value> po
       if (failed(capture(value, kernel, known)))
         return failure();
       values.push_back(known.lookup(value));
-    } else if (op.getMatchingBlockArgument(&init).use_empty()) {
-      // Never read, but loops carry something.
+    } else if (op.getNumReductionLoops() == 0 && op.getMatchingBlockArgument(&init).use_empty()) {
+      // Never read. A reduction that runs no time leaves what was there.
       ImplicitLocOpBuilder &b = kernel.builder();
       values.push_back(arith::ConstantOp::create(
           b, b.getZeroAttr(cast<MemRefType>(init.get().getType()).getElementType())));

@@ -136,6 +136,17 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     positions[loop] = value;
 
   Type element = views.find(product.left->get())->element;
+  // An argument may begin anywhere in memory of the device: it may be a slice of what an earlier launch has left there.
+  auto isAtPiece = [&](const View &view) {
+    SmallVector<Value> begin(view.sizes.size(), kernel.index(0));
+    Value address =
+        LLVM::PtrToIntOp::create(b, b.getI64Type(), kernel.address(view, begin, globalSpace));
+    auto number = [&](int64_t value) {
+      return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)).getResult();
+    };
+    Value rest = arith::AndIOp::create(b, address, number(15));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, number(0)).getResult();
+  };
   auto share = [&](OpOperand *operand, unsigned across, Value number) {
     MatrixTile::Share result;
     result.view = views.find(operand->get());
@@ -148,9 +159,10 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     result.first = tiles.times(number, side);
     const bool isInner = last == product.depth[0] || last == across;
     if (isInner && numbers.isConstant(result.view->strides[inner], 1))
-      result.isAligned =
+      result.isAligned = tiles.both(
           arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                kernel.word(misalignment(*result.view, inner)), kernel.index(0));
+                                kernel.word(misalignment(*result.view, inner)), kernel.index(0)),
+          isAtPiece(*result.view));
     return result;
   };
   MatrixTile::Share left = share(product.left, product.rows[0], at[1]),

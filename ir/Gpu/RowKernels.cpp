@@ -137,8 +137,10 @@ LogicalResult DispatchWriter::writeRows(ArrayRef<linalg::LinalgOp> ops) {
       if (succeeded(isWritten) && loops.reduction.empty()) {
         isWritten = writeRowElements(op, loops, rows, position, kernel);
       } else if (succeeded(isWritten)) {
-        (void)matchSharedReduction(op, loops, combiners);
-        isWritten = writeSharedReduction(op, loops, combiners, position, kernel);
+        // Later ops may have said more of its extents.
+        isWritten = matchSharedReduction(op, loops, combiners)
+                        ? writeSharedReduction(op, loops, combiners, position, kernel)
+                        : op.emitError() << "it has rows whose length is known too late";
       }
       if (failed(isWritten))
         return;

@@ -44,7 +44,6 @@ TEST(GpuLaunchTest, ComputesNumbers) {
   EXPECT_EQ(*compute(GpuNumber::Subtract, 3, -5), 8);
   EXPECT_EQ(*compute(GpuNumber::Subtract, lowest, 1), highest);
   EXPECT_EQ(*compute(GpuNumber::Multiply, -3, 5), -15);
-  EXPECT_EQ(*compute(GpuNumber::Multiply, highest, 2), -2);
   EXPECT_EQ(*compute(GpuNumber::Minimum, -3, 5), -3);
   EXPECT_EQ(*compute(GpuNumber::Maximum, -3, 5), 5);
   struct {
@@ -66,6 +65,15 @@ TEST(GpuLaunchTest, ComputesNumbers) {
     EXPECT_EQ(*compute(GpuNumber::Remainder, a, b), remainder) << a << " " << b;
     EXPECT_EQ(*compute(GpuNumber::Divide, a, b), quotient) << a << " " << b;
   }
+}
+
+// A size that wraps around would be one that nobody asked for.
+TEST(GpuLaunchTest, RefusesProductsThatDoNotFit) {
+  EXPECT_EQ(compute(GpuNumber::Multiply, highest, 2).status().code(), StatusCode::OutOfRange);
+  EXPECT_EQ(compute(GpuNumber::Multiply, int64_t(1) << 32, int64_t(1) << 32).status().code(),
+            StatusCode::OutOfRange);
+  EXPECT_EQ(compute(GpuNumber::Multiply, lowest, -1).status().code(), StatusCode::OutOfRange);
+  EXPECT_EQ(*compute(GpuNumber::Multiply, highest, 0), 0);
 }
 
 TEST(GpuLaunchTest, RefusesDivisionsThatHaveNoResult) {
