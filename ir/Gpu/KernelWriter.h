@@ -71,7 +71,6 @@ private:
   mlir::gpu::GPUFuncOp function;
   mlir::ImplicitLocOpBuilder b;
   unsigned size;
-  llvm::SmallVector<mlir::Operation *> uses;
   llvm::MapVector<unsigned, mlir::Value> bufferArguments;
   llvm::MapVector<std::pair<Number, mlir::Type>, mlir::Value> wordArguments;
   llvm::SmallSet<unsigned, 8> loads, stores;

@@ -6,7 +6,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <array>
-#include <tuple>
 
 using namespace mlir;
 using namespace plim::ir;
@@ -65,8 +64,7 @@ public:
     Value isAligned;           // may pieces be copied as they are?
   };
 
-  MatrixTile(KernelWriter &kernel, Numbers &numbers)
-      : kernel(kernel), b(kernel.builder()), numbers(numbers) {}
+  explicit MatrixTile(KernelWriter &kernel) : kernel(kernel), b(kernel.builder()) {}
 
   Value index(int64_t value) { return kernel.index(value); }
   Value plus(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
@@ -89,7 +87,6 @@ public:
 
   KernelWriter &kernel;
   ImplicitLocOpBuilder &b;
-  Numbers &numbers;
 };
 
 } // namespace
@@ -119,7 +116,7 @@ Number DispatchWriter::misalignment(const View &view, unsigned inner) {
 LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &loops,
                                               const Product &product, Value position,
                                               KernelWriter &kernel) {
-  MatrixTile tiles(kernel, numbers);
+  MatrixTile tiles(kernel);
   ImplicitLocOpBuilder &b = kernel.builder();
   const Number rowCount = loops.sizes[product.rows[0]],
                columnCount = loops.sizes[product.columns[0]],
