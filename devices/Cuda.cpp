@@ -201,8 +201,8 @@ Status Frame::launchKernel(const GpuLaunch::Kernel &launch, size_t position) {
   for (size_t i = 0; i < kernel.words.size(); ++i)
     parameters.push_back(const_cast<std::byte *>(launch.words.data() + 8 * i));
   const auto &[x, y, z] = kernel.workgroupSize;
-  return driver.check(cuda.launchKernel(functions[position], launch.workgroups, 1, 1, x, y, z, 0,
-                                        stream, parameters.data(), nullptr),
+  return driver.check(cuda.launchKernel(functions[position], launch.workgroups, 1, 1, x, y, z,
+                                        kernel.workgroupMemory, stream, parameters.data(), nullptr),
                       "cuLaunchKernel");
 }
 
@@ -324,6 +324,17 @@ Status CudaProgram::findFunction(const GpuKernel &kernel) {
   PLIM_RETURN_IF_ERROR(driver().check(
       driver().calls.moduleGetFunction(&function, modules[kernel.module], kernel.entry.c_str()),
       "cuModuleGetFunction"));
+  if (kernel.workgroupMemory > 0) {
+    constexpr int maxDynamicSharedBytes = 8;
+    if (kernel.workgroupMemory > driver().maxWorkgroupMemory)
+      return failedPreconditionError("a workgroup needs " + std::to_string(kernel.workgroupMemory) +
+                                     " bytes of memory, the device has " +
+                                     std::to_string(driver().maxWorkgroupMemory));
+    PLIM_RETURN_IF_ERROR(driver().check(
+        driver().calls.functionSetAttribute(function, maxDynamicSharedBytes,
+                                            static_cast<int>(kernel.workgroupMemory)),
+        "cuFuncSetAttribute"));
+  }
   functions.push_back(function);
   return okStatus();
 }

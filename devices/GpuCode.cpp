@@ -7,7 +7,8 @@
 namespace plim::devices {
 namespace {
 
-constexpr std::string_view magic = "PLIMGPU1";
+constexpr std::string_view magic = "PLIMGPU2";
+constexpr uint32_t maxWorkgroupMemory = INT32_MAX; // what drivers count in
 
 /// ByteReader, and whether all integers were in the range of what they are read into.
 class Fields {
@@ -67,6 +68,7 @@ GpuKernel readKernel(Fields &in) {
   in.reader.list(kernel.buffers, [&] { return in.number(); });
   in.reader.list(kernel.words, [&] { return readWord(in); });
   kernel.workgroups = in.number();
+  kernel.workgroupMemory = in.number();
   return kernel;
 }
 
@@ -100,6 +102,7 @@ void write(ByteWriter &out, const GpuKernel &kernel) {
     out.integer(word.bits);
   });
   out.integer(kernel.workgroups);
+  out.integer(kernel.workgroupMemory);
 }
 
 bool isElementSize(uint32_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
@@ -159,7 +162,8 @@ bool isValid(const GpuCode &code, const GpuKernel &kernel) {
   return isName(kernel.entry) && kernel.module < code.modules.size() &&
          std::ranges::count(kernel.workgroupSize, 0u) == 0 &&
          std::ranges::all_of(kernel.buffers, isBuffer) &&
-         std::ranges::all_of(kernel.words, isWord) && kernel.workgroups < code.numbers.size();
+         std::ranges::all_of(kernel.words, isWord) && kernel.workgroups < code.numbers.size() &&
+         kernel.workgroupMemory <= (code.kind == GpuCodeKind::Ptx ? maxWorkgroupMemory : 0);
 }
 
 bool isValid(GpuCodeKind kind, const std::string &module) {

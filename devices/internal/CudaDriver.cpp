@@ -13,6 +13,7 @@ enum Attribute : int {
   MaxBlockX = 2, // then y and z
   ComputeCapabilityMajor = 75,
   ComputeCapabilityMinor = 76,
+  MaxSharedMemoryPerBlockOptin = 97,
 };
 
 enum class Meaning { NoMemory, Lost, CodeRefused, Fault };
@@ -106,6 +107,7 @@ Status CudaDriver::findDevice(int ordinal) {
   };
   capability = ask(ComputeCapabilityMajor) * 10 + ask(ComputeCapabilityMinor);
   maxBlockThreads = static_cast<uint32_t>(ask(MaxThreadsPerBlock));
+  maxWorkgroupMemory = static_cast<uint32_t>(ask(MaxSharedMemoryPerBlockOptin));
   for (int i = 0; i < 3; ++i)
     maxBlock[i] = static_cast<uint32_t>(ask(MaxBlockX + i));
   return check(calls.primaryContextRetain(&context, device), "cuDevicePrimaryCtxRetain");

@@ -37,6 +37,7 @@ using CuStream = struct CuStreamObject *;
        (CuModule * module, const void *image, unsigned count, int *options, void **values))        \
   CALL(moduleGetFunction, cuModuleGetFunction,                                                     \
        (CuFunction * function, CuModule module, const char *name))                                 \
+  CALL(functionSetAttribute, cuFuncSetAttribute, (CuFunction function, int attribute, int value))  \
   CALL(moduleUnload, cuModuleUnload, (CuModule module))                                            \
   CALL(launchKernel, cuLaunchKernel,                                                               \
        (CuFunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,      \
@@ -94,6 +95,7 @@ public:
   int capability = 0; // 90 for sm_90
   uint32_t maxBlockThreads = 0;
   uint32_t maxBlock[3] = {};
+  uint32_t maxWorkgroupMemory = 0; // bytes that a launch may ask for
 
 private:
   CudaDriver() = default;

@@ -29,6 +29,14 @@ struct Product {
   OpOperand *left = nullptr, *right = nullptr; // with the rows, with the columns
 };
 
+/// What a workgroup computes of a product at a time, and with what.
+struct ProductTile {
+  enum { Invocations, MatrixUnits, WarpgroupUnits } by = Invocations;
+  int64_t rows = 0, columns = 0;
+  int64_t enough = 1; // tiles for the device to be busy
+};
+constexpr int64_t warpgroupRows = 128, warpgroupColumns = 256; // of a tile on the units of sm_90a
+
 class DispatchWriter {
 public:
   DispatchWriter(func::FuncOp dispatch, unsigned outputs, gpu::GPUModuleOp module,
@@ -92,6 +100,12 @@ private:
   /// What results begin with: a fill that waits, or what memory holds.
   LogicalResult beginnings(linalg::LinalgOp op, ArrayRef<Value> positions, KernelWriter &kernel,
                            SmallVectorImpl<Value> &values);
+  /// The same for `count` elements of a tile, of an op with one result. `moveTo` changes what `positions` refers to, so that it
+  /// is the element's, and returns whether it is there; one that is not begins with zero.
+  FailureOr<SmallVector<Value>> beginningsOfTile(linalg::LinalgOp op, int64_t count,
+                                                 ArrayRef<Value> positions,
+                                                 llvm::function_ref<Value(int64_t)> moveTo,
+                                                 KernelWriter &kernel);
   void storeResults(linalg::LinalgOp op, ArrayRef<Value> positions, ArrayRef<Value> values,
                     KernelWriter &kernel);
   /// Positions of all loops: parallel ones at `position`, the others unknown yet.
@@ -123,18 +137,30 @@ private:
   // ProductKernels.cpp: products, whose operands a workgroup shares.
 
   std::optional<Product> matchProduct(linalg::LinalgOp op, const Loops &loops);
+  /// A kernel for each size of tiles: those of the largest run if there are enough for the device.
+  LogicalResult writeProduct(linalg::LinalgOp op, const Loops &loops, const Product &product);
+  SmallVector<ProductTile> tilesFor(linalg::LinalgOp op, const Product &product);
   /// Tiles of all batches, which is what workgroups are for: squares of so many elements a side.
-  Number tilesOf(const Product &product, const Loops &loops, int64_t side);
+  Number tilesOf(const Product &product, const Loops &loops, int64_t rows, int64_t columns);
+  /// `own`: rows, and columns, of the tile that an invocation has.
   LogicalResult writeProductTile(linalg::LinalgOp op, const Loops &loops, const Product &product,
-                                 Value position, KernelWriter &kernel);
+                                 int64_t own, Value position, KernelWriter &kernel);
 
   // MatrixKernels.cpp: products on matrix units.
 
   bool isForMatrixUnits(linalg::LinalgOp op, const Product &product);
   /// Zero in a launch where pieces of 16 bytes, of 16-bit elements along dimension `inner`, are at multiples of their size.
   Number misalignment(const View &view, unsigned inner);
+  /// Does the view begin at a multiple of 16 bytes in memory? An argument may be a slice of what an earlier launch has left.
+  static Value isAtPiece(const View &view, KernelWriter &kernel);
+  /// `side`: of a square tile, 128 or 64.
   LogicalResult writeMatrixTile(linalg::LinalgOp op, const Loops &loops, const Product &product,
-                                Value position, KernelWriter &kernel);
+                                int64_t side, Value position, KernelWriter &kernel);
+
+  // WarpgroupKernels.cpp: the same on those of sm_90a.
+
+  LogicalResult writeWarpgroupTile(linalg::LinalgOp op, const Loops &loops, const Product &product,
+                                   Value position, KernelWriter &kernel);
 
   func::FuncOp dispatch;
   unsigned outputs;

@@ -6,6 +6,7 @@
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,6 +42,8 @@ void LLVMInitializeNVPTXAsmPrinter();
 namespace {
 
 constexpr unsigned globalSpace = 1, sharedSpace = 3;
+/// More workgroup memory than that can only be asked for by a launch.
+constexpr int64_t maxDeclaredBytes = 48 * 1024;
 
 /// One kernel as a function of LLVM's dialect.
 class FunctionWriter {
@@ -48,10 +51,14 @@ public:
   FunctionWriter(gpu::GPUFuncOp source, ModuleOp module)
       : module(module), source(source), b(source.getLoc(), source.getContext()) {}
 
-  void write() {
+  /// Returns how many bytes of workgroup memory a launch has to give.
+  uint32_t write() {
     Block &entry = source.getBody().front();
     b.setInsertionPointToStart(&entry);
     replaceArguments(entry);
+    int64_t bytes = 0;
+    source.walk([&](memref::AllocOp alloc) { bytes += bytesOf(alloc); });
+    isDynamic = bytes > maxDeclaredBytes;
     SmallVector<Operation *> ops;
     source.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops) {
@@ -62,6 +69,7 @@ public:
       alloc.erase();
     entry.eraseArguments(0, oldArguments);
     moveBody(entry);
+    return dynamicBytes;
   }
 
 private:
@@ -127,7 +135,33 @@ private:
                                ArrayRef<LLVM::GEPArg>{at}, LLVM::GEPNoWrapFlags::inbounds);
   }
 
+  static int64_t bytesOf(memref::AllocOp alloc) {
+    return alloc.getType().getDimSize(0) * alloc.getType().getElementTypeBitWidth() / 8;
+  }
+
+  /// All of it is behind one symbol, which has no size of its own.
+  void shareDynamic(memref::AllocOp alloc) {
+    constexpr unsigned alignment = 1024; // what a swizzle of 128 bytes repeats in
+    const StringRef name = "workgroup_memory";
+    auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+    if (!global) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      global = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+                                      /*isConstant=*/false, LLVM::Linkage::External, name,
+                                      Attribute(), alignment, sharedSpace);
+    }
+    Value base = LLVM::AddressOfOp::create(b, global);
+    pointers[alloc] =
+        LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(dynamicBytes)});
+    allocations.push_back(alloc);
+    dynamicBytes += static_cast<uint32_t>(llvm::alignTo(uint64_t(bytesOf(alloc)), alignment));
+  }
+
   void share(memref::AllocOp alloc) {
+    if (isDynamic)
+      return shareDynamic(alloc);
     auto array = LLVM::LLVMArrayType::get(alloc.getType().getElementType(),
                                           unsigned(alloc.getType().getDimSize(0)));
     LLVM::GlobalOp global;
@@ -160,6 +194,8 @@ private:
   gpu::GPUFuncOp source;
   ImplicitLocOpBuilder b;
   unsigned oldArguments = 0;
+  bool isDynamic = false;
+  uint32_t dynamicBytes = 0;
   DenseMap<Value, Value> pointers;
   SmallVector<memref::AllocOp> allocations;
 };
@@ -183,6 +219,7 @@ LogicalResult checkFunctions(ModuleOp module) {
 LogicalResult convertToLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
   PassManager manager(context);
+  manager.addPass(createConvertNVVMToLLVMPass());
   manager.addPass(createSCFToControlFlowPass());
   if (failed(manager.run(module)))
     return failure();
@@ -272,8 +309,8 @@ LogicalResult plim::ir::emitPtx(ModuleOp module, const Kernels &kernels,
   code.features.push_back(device.cpu);
   if (kernels.all.empty())
     return success();
-  for (const Kernel &kernel : kernels.all)
-    FunctionWriter(kernel.function, module).write();
+  for (auto [kernel, described] : llvm::zip_equal(kernels.all, code.kernels))
+    described.workgroupMemory = FunctionWriter(kernel.function, module).write();
   for (gpu::GPUModuleOp each : llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>()))
     each.erase();
   if (failed(checkFunctions(module)) || failed(convertToLLVM(module)))

@@ -149,15 +149,17 @@ KernelOptions optionsFor(const plim::targets::DeviceDescription &device, bool st
   options.workgroupSize = static_cast<unsigned>(llvm::bit_floor(static_cast<uint64_t>(size)));
   // A multiprocessor has many at once.
   if (device.kind == DeviceKind::Cuda) {
-    options.maxWorkgroups = std::max<int64_t>(device.cores, 1) * 64;
-    options.productTile = 8;
+    options.cores = std::max<int64_t>(device.cores, 1);
+    options.maxWorkgroups = options.cores * 64;
     options.sharesBuffers = true;
     int architecture = 0;
     (void)StringRef(device.cpu)
         .drop_front(3)
         .take_while(llvm::isDigit)
         .getAsInteger(10, architecture);
+    options.copiesAsync = architecture >= 80;
     options.hasMatrixUnits = architecture >= 80;
+    options.hasWarpgroupUnits = device.cpu == "sm_90a";
   }
   return options;
 }

@@ -146,6 +146,12 @@ Value KernelWriter::address(const View &view, ValueRange indices, unsigned space
   return sharedAddress(buffer(view.buffer, view.element), position(view, indices), space);
 }
 
+Value KernelWriter::behind(Value pointer, Type element, Value count) {
+  Value offset = arith::IndexCastOp::create(b, b.getI64Type(), count);
+  return LLVM::GEPOp::create(b, pointer.getType(), storedType(element), pointer,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
 Value KernelWriter::sharedAddress(Value memory, Value at, unsigned space) {
   return UnrealizedConversionCastOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), space),
                                             ValueRange{memory, at})

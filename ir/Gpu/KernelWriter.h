@@ -40,6 +40,8 @@ public:
   void barrier();
   /// The address of an element, as a pointer of LLVM, for what only PTX has.
   mlir::Value address(const View &view, mlir::ValueRange indices, unsigned space);
+  /// `count` elements behind a pointer, wherever that is.
+  mlir::Value behind(mlir::Value pointer, mlir::Type element, mlir::Value count);
   mlir::Value sharedAddress(mlir::Value memory, mlir::Value index, unsigned space);
 
   /// Runs `body` for each position below `total`, spread over all invocations of all workgroups.

@@ -21,12 +21,16 @@ struct KernelOptions {
   unsigned workgroupSize = 256;
   /// Workgroups of a kernel at most: more work is done in loops.
   int64_t maxWorkgroups = 65535;
-  /// Rows, and columns, of a product's result that an invocation computes.
-  int64_t productTile = 4;
+  /// Workgroups that run at once, at least. 0: not known.
+  int64_t cores = 0;
   /// Does what a workgroup writes to buffers reach all of it at a barrier?
   bool sharesBuffers = false;
+  /// Can memory of the workgroup be filled while invocations do something else (cp.async)?
+  bool copiesAsync = false;
   /// Are there matrix units like those of sm_80?
   bool hasMatrixUnits = false;
+  /// And those of sm_90a, which a warpgroup uses together?
+  bool hasWarpgroupUnits = false;
   /// Sums in the order of the source.
   bool strict = false;
 };

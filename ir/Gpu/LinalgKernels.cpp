@@ -168,6 +168,8 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
   Loops loops;
   if (failed(loopsOf(op, loops)))
     return failure();
+  if (std::optional<Product> product = matchProduct(op, loops))
+    return writeProduct(op, loops, *product);
   SmallVector<Operation *> combiners;
   LogicalResult isWritten = success();
   KernelWriter kernel = begin(op.getLoc());
@@ -178,13 +180,6 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
     workgroups = workgroupsOf(total);
     kernel.forEachInvocation(total,
                              [&](Value position) { isWritten = writeFlat(op, position, kernel); });
-  } else if (std::optional<Product> product = matchProduct(op, loops)) {
-    const bool isForUnits = isForMatrixUnits(op, *product);
-    workgroups = tilesOf(*product, loops, isForUnits ? 128 : 16 * options.productTile);
-    kernel.forEachWorkgroup(workgroups, [&](Value position) {
-      isWritten = isForUnits ? writeMatrixTile(op, loops, *product, position, kernel)
-                             : writeProductTile(op, loops, *product, position, kernel);
-    });
   } else if (matchSharedReduction(op, loops, combiners)) {
     const Number total = numbers.product(loops.sizesOf(loops.parallel));
     workgroups = total;
@@ -270,6 +265,37 @@ LogicalResult DispatchWriter::beginnings(linalg::LinalgOp op, ArrayRef<Value> po
     }
   }
   return success();
+}
+
+FailureOr<SmallVector<Value>>
+DispatchWriter::beginningsOfTile(linalg::LinalgOp op, int64_t count, ArrayRef<Value> positions,
+                                 llvm::function_ref<Value(int64_t)> moveTo, KernelWriter &kernel) {
+  ImplicitLocOpBuilder &b = kernel.builder();
+  Value init = op.getDpsInits()[0];
+  const bool isFilled =
+      llvm::any_of(fills, [&](linalg::FillOp fill) { return fill.getOutputs()[0] == init; });
+  SmallVector<Value> values;
+  if (isFilled) {
+    if (failed(beginnings(op, positions, kernel, values)))
+      return failure();
+    return SmallVector<Value>(size_t(count), values[0]);
+  }
+  Type element = cast<MemRefType>(init.getType()).getElementType();
+  SmallVector<Value> all;
+  for (int64_t i = 0; i < count; ++i) {
+    Value isThere = moveTo(i);
+    auto inside = scf::IfOp::create(b, element, isThere, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(inside.thenBlock());
+    values.clear();
+    if (failed(beginnings(op, positions, kernel, values)))
+      return failure();
+    scf::YieldOp::create(b, values);
+    b.setInsertionPointToStart(inside.elseBlock());
+    scf::YieldOp::create(b, ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(element))));
+    b.setInsertionPointAfter(inside);
+    all.push_back(inside.getResult(0));
+  }
+  return all;
 }
 
 void DispatchWriter::storeResults(linalg::LinalgOp op, ArrayRef<Value> positions,

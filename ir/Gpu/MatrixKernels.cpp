@@ -1,4 +1,5 @@
 #include "ir/Gpu/DispatchWriter.h"
+#include "ir/Gpu/Positions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -13,7 +14,7 @@ using namespace plim::ir::gpukernels;
 using Kind = Numbers::Kind;
 
 // Products on the matrix units of NVIDIA's devices (mma.sync, from sm_80 on). A workgroup of eight subgroups computes a tile of 128
-// by 128, two rows and four columns of subgroups, each with 64 by 32. Slices of both operands, 32 of the depth, go through three
+// by 128 (or 64 by 64), two rows and four columns of subgroups, each with 64 by 32 (32 by 16). Slices of both operands, 32 of the depth, go through three
 // stages of workgroup memory: two are on their way while the units read the third. They lie there as in memory of the device,
 // and are turned, where that is needed, on the way to registers (ldmatrix). Pieces of 16 bytes lie in an order in which
 // eight rows of a matrix of eight by eight are in different banks.
@@ -22,12 +23,9 @@ using Kind = Numbers::Kind;
 
 namespace {
 
-constexpr int64_t side = 128, slice = 32, stages = 3;
-constexpr int64_t stageElements = side * slice;
+constexpr int64_t slice = 32, stages = 3;
 constexpr int64_t piece = 8; // elements of 16 bytes
 constexpr int64_t invocations = 256;
-constexpr int64_t warpRows = 64, warpColumns = 32;                         // of a subgroup
-constexpr int64_t rowTiles = warpRows / 16, columnTiles = warpColumns / 8; // fragments of results
 constexpr unsigned globalSpace = 1, sharedSpace = 3;
 
 /// Does the body add the product of two narrow floats, taken as f32, to the accumulator?
@@ -51,43 +49,24 @@ bool addsProduct(linalg::LinalgOp op, OpOperand *left, OpOperand *right) {
          (isWidened(product.getLhs(), c) && isWidened(product.getRhs(), a));
 }
 
-/// Writes the tile.
-class MatrixTile {
-public:
-  /// An operand: what of it a workgroup has.
-  struct Share {
-    const View *view = nullptr;
-    unsigned across = 0;       // the loop of rows, or of columns
-    bool isDepthInner = false; // in memory of the operand
-    Value memory;              // stages one behind the other
-    Value first;               // row or column of the tile
-    Value isAligned;           // may pieces be copied as they are?
-  };
-
-  explicit MatrixTile(KernelWriter &kernel) : kernel(kernel), b(kernel.builder()) {}
-
-  Value index(int64_t value) { return kernel.index(value); }
-  Value plus(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
-  Value times(Value x, int64_t by) { return arith::MulIOp::create(b, x, index(by)); }
-  Value quotient(Value x, int64_t by) { return arith::DivUIOp::create(b, x, index(by)); }
-  Value remainder(Value x, int64_t by) { return arith::RemUIOp::create(b, x, index(by)); }
-  Value isBelow(Value x, Value y) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, y);
-  }
-  Value both(Value x, Value y) { return arith::AndIOp::create(b, x, y); }
-
-  /// Where element (row, column) of a stage is, rows of `width` elements.
-  Value swizzled(Value row, Value column, int64_t width) {
-    Value chunk = quotient(column, piece);
-    // Rows of 64 bytes repeat their banks every second row, longer ones in each.
-    Value turn = width == slice ? remainder(quotient(row, 2), 4) : remainder(row, 8);
-    Value place = arith::XOrIOp::create(b, chunk, turn);
-    return plus(plus(times(row, width), times(place, piece)), remainder(column, piece));
-  }
-
-  KernelWriter &kernel;
-  ImplicitLocOpBuilder &b;
+/// An operand: what of it a workgroup has.
+struct Share {
+  const View *view = nullptr;
+  unsigned across = 0;       // the loop of rows, or of columns
+  bool isDepthInner = false; // in memory of the operand
+  Value memory;              // stages one behind the other
+  Value first;               // row or column of the tile
+  Value isAligned;           // may pieces be copied as they are?
 };
+
+/// Where element (row, column) of a stage is, rows of `width` elements.
+Value swizzled(Positions &at, Value row, Value column, int64_t width) {
+  Value chunk = at.quotient(column, piece);
+  // Rows of 64 bytes repeat their banks every second row, longer ones in each.
+  Value turn = width == slice ? at.remainder(at.quotient(row, 2), 4) : at.remainder(row, 8);
+  return at.plus(at.plus(at.times(row, width), at.times(at.exclusiveOr(chunk, turn), piece)),
+                 at.remainder(column, piece));
+}
 
 } // namespace
 
@@ -113,10 +92,25 @@ Number DispatchWriter::misalignment(const View &view, unsigned inner) {
   return sum;
 }
 
+Value DispatchWriter::isAtPiece(const View &view, KernelWriter &kernel) {
+  ImplicitLocOpBuilder &b = kernel.builder();
+  SmallVector<Value> begin(view.sizes.size(), kernel.index(0));
+  Value address =
+      LLVM::PtrToIntOp::create(b, b.getI64Type(), kernel.address(view, begin, globalSpace));
+  auto number = [&](int64_t value) {
+    return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)).getResult();
+  };
+  Value rest = arith::AndIOp::create(b, address, number(15));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, number(0));
+}
+
 LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &loops,
-                                              const Product &product, Value position,
+                                              const Product &product, int64_t side, Value position,
                                               KernelWriter &kernel) {
-  MatrixTile tiles(kernel);
+  const int64_t stageElements = side * slice;
+  const int64_t warpRows = side / 2, warpColumns = side / 4;             // of a subgroup
+  const int64_t rowTiles = warpRows / 16, columnTiles = warpColumns / 8; // fragments of results
+  Positions tiles(kernel);
   ImplicitLocOpBuilder &b = kernel.builder();
   const Number rowCount = loops.sizes[product.rows[0]],
                columnCount = loops.sizes[product.columns[0]],
@@ -133,19 +127,8 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     positions[loop] = value;
 
   Type element = views.find(product.left->get())->element;
-  // An argument may begin anywhere in memory of the device: it may be a slice of what an earlier launch has left there.
-  auto isAtPiece = [&](const View &view) {
-    SmallVector<Value> begin(view.sizes.size(), kernel.index(0));
-    Value address =
-        LLVM::PtrToIntOp::create(b, b.getI64Type(), kernel.address(view, begin, globalSpace));
-    auto number = [&](int64_t value) {
-      return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)).getResult();
-    };
-    Value rest = arith::AndIOp::create(b, address, number(15));
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, number(0)).getResult();
-  };
   auto share = [&](OpOperand *operand, unsigned across, Value number) {
-    MatrixTile::Share result;
+    Share result;
     result.view = views.find(operand->get());
     result.across = across;
     AffineMap map = op.getMatchingIndexingMap(operand);
@@ -156,22 +139,21 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     result.first = tiles.times(number, side);
     const bool isInner = last == product.depth[0] || last == across;
     if (isInner && numbers.isConstant(result.view->strides[inner], 1))
-      result.isAligned = tiles.both(
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                kernel.word(misalignment(*result.view, inner)), kernel.index(0)),
-          isAtPiece(*result.view));
+      result.isAligned =
+          tiles.both(tiles.isEqual(kernel.word(misalignment(*result.view, inner)), kernel.index(0)),
+                     isAtPiece(*result.view, kernel));
     return result;
   };
-  MatrixTile::Share left = share(product.left, product.rows[0], at[1]),
-                    right = share(product.right, product.columns[0], at[2]);
+  Share left = share(product.left, product.rows[0], at[1]),
+        right = share(product.right, product.columns[0], at[2]);
   Value depth = kernel.word(depthCount);
   Value thread = kernel.threadId();
 
   // The elements of an operand at (across, k), and a piece of them.
-  auto mapOf = [&](const MatrixTile::Share &share) {
+  auto mapOf = [&](const Share &share) {
     return op.getMatchingIndexingMap(&share == &left ? product.left : product.right);
   };
-  auto indices = [&](const MatrixTile::Share &share, Value across, Value k) {
+  auto indices = [&](const Share &share, Value across, Value k) {
     SmallVector<Value> own = positions;
     own[share.across] = across;
     own[product.depth[0]] = k;
@@ -182,7 +164,7 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
         .getResult();
   };
   /// Starts to copy the slice that begins at `begin` to a stage. What is outside of the operand is zero.
-  auto copy = [&](const MatrixTile::Share &share, Value begin, Value stage) {
+  auto copy = [&](const Share &share, Value begin, Value stage) {
     Value extent = kernel.word(loops.sizes[share.across]);
     const int64_t width = share.isDepthInner ? slice : side;
     Value base = tiles.times(stage, stageElements);
@@ -194,14 +176,14 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
         Value a = tiles.plus(share.first, share.isDepthInner ? row : column),
               k = tiles.plus(begin, share.isDepthInner ? column : row);
         Value isInside = tiles.both(tiles.isBelow(a, extent), tiles.isBelow(k, depth));
-        Value bytes = arith::SelectOp::create(b, isInside, i32(16), i32(0));
+        Value bytes = tiles.choose(isInside, i32(16), i32(0));
         Value zero = kernel.index(0);
-        Value source = kernel.address(*share.view,
-                                      indices(share, arith::SelectOp::create(b, isInside, a, zero),
-                                              arith::SelectOp::create(b, isInside, k, zero)),
-                                      globalSpace);
+        Value source = kernel.address(
+            *share.view,
+            indices(share, tiles.choose(isInside, a, zero), tiles.choose(isInside, k, zero)),
+            globalSpace);
         Value target = kernel.sharedAddress(
-            share.memory, tiles.plus(base, tiles.swizzled(row, column, width)), sharedSpace);
+            share.memory, tiles.plus(base, swizzled(tiles, row, column, width)), sharedSpace);
         NVVM::CpAsyncOp::create(b, target, source, 16, NVVM::LoadCacheModifierKind::CG, bytes);
       }
     };
@@ -222,7 +204,7 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
       scf::YieldOp::create(b, ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(element))));
       b.setInsertionPointAfter(inside);
       kernel.storeShared(inside.getResult(0), share.memory,
-                         tiles.plus(base, tiles.swizzled(row, column, width)));
+                         tiles.plus(base, swizzled(tiles, row, column, width)));
     };
     if (!share.isAligned)
       return copyElements();
@@ -255,51 +237,26 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
                       tiles.isBelow(column, kernel.word(columnCount)));
   };
 
-  // What sums begin with.
-  Value init = op.getDpsInits()[0];
-  const bool isFilled =
-      llvm::any_of(fills, [&](linalg::FillOp fill) { return fill.getOutputs()[0] == init; });
-  SmallVector<Value> accumulators;
-  for (int64_t n = 0; n < rowTiles * columnTiles * 4; ++n) {
-    SmallVector<Value> value;
-    if (isFilled && n > 0) {
-      accumulators.push_back(accumulators.front());
-      continue;
-    }
-    if (isFilled) {
-      if (failed(beginnings(op, positions, kernel, value)))
-        return failure();
-      accumulators.push_back(value[0]);
-      continue;
-    }
-    Value isThere = place(n / 4 / columnTiles, n / 4 % columnTiles, n % 4);
-    auto inside = scf::IfOp::create(b, b.getF32Type(), isThere, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(inside.thenBlock());
-    if (failed(beginnings(op, positions, kernel, value)))
-      return failure();
-    scf::YieldOp::create(b, value);
-    b.setInsertionPointToStart(inside.elseBlock());
-    scf::YieldOp::create(b,
-                         ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(b.getF32Type()))));
-    b.setInsertionPointAfter(inside);
-    accumulators.push_back(inside.getResult(0));
-  }
+  FailureOr<SmallVector<Value>> accumulators = beginningsOfTile(
+      op, rowTiles * columnTiles * 4, positions,
+      [&](int64_t n) { return place(n / 4 / columnTiles, n / 4 % columnTiles, n % 4); }, kernel);
+  if (failed(accumulators))
+    return failure();
 
   /// Four matrices of eight by eight, at rows or columns `across` and depth `k` of a stage: of the left operand two rows and two
   /// columns of matrices, rows first; of the right one, which is turned, the other way round.
-  auto loadFragment = [&](const MatrixTile::Share &share, Value stage, Value across, int64_t k,
-                          bool isLeft) {
+  auto loadFragment = [&](const Share &share, Value stage, Value across, int64_t k, bool isLeft) {
     Value matrix = tiles.quotient(lane, 8), own = tiles.remainder(lane, 8);
     Value low = tiles.times(tiles.remainder(matrix, 2), 8),
           high = tiles.times(tiles.quotient(matrix, 2), 8);
     Value acrossStep = isLeft ? low : high, depthStep = isLeft ? high : low;
     Value address;
     if (share.isDepthInner)
-      address = tiles.swizzled(tiles.plus(tiles.plus(across, acrossStep), own),
-                               tiles.plus(kernel.index(k), depthStep), slice);
+      address = swizzled(tiles, tiles.plus(tiles.plus(across, acrossStep), own),
+                         tiles.plus(kernel.index(k), depthStep), slice);
     else
-      address = tiles.swizzled(tiles.plus(tiles.plus(kernel.index(k), depthStep), own),
-                               tiles.plus(across, acrossStep), side);
+      address = swizzled(tiles, tiles.plus(tiles.plus(kernel.index(k), depthStep), own),
+                         tiles.plus(across, acrossStep), side);
     Value pointer = kernel.sharedAddress(
         share.memory, tiles.plus(tiles.times(stage, stageElements), address), sharedSpace);
     auto type =
@@ -352,7 +309,7 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     fill(kernel.index(stage * slice), kernel.index(stage));
     NVVM::CpAsyncCommitGroupOp::create(b);
   }
-  auto loop = scf::ForOp::create(b, kernel.index(0), depth, kernel.index(slice), accumulators);
+  auto loop = scf::ForOp::create(b, kernel.index(0), depth, kernel.index(slice), *accumulators);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

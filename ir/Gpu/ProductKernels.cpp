@@ -1,6 +1,9 @@
 #include "ir/Gpu/DispatchWriter.h"
+#include "ir/Gpu/Positions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <algorithm>
@@ -21,6 +24,8 @@ constexpr int64_t slice = 16; // of the depth at a time
 constexpr int64_t run = 4;    // neighbours that one invocation has in a row
 /// Fewer rows or columns leave most of a tile empty.
 constexpr int64_t minExtent = 16;
+constexpr int64_t asyncStages = 3; // slices in workgroup memory, all but one of them on their way
+constexpr unsigned globalSpace = 1, sharedSpace = 3;
 
 /// Where accumulator `i` of the invocation at `place` is in its direction: runs side by side, so that the invocations of a
 /// subgroup read neighbours.
@@ -35,8 +40,9 @@ struct Share {
   const View *view;
   AffineMap map;
   ArrayRef<unsigned> across; // rows or columns
-  Value memory;              // slice x tile
+  Value memory;              // stages of slice x tile
   Value first;               // of the tile
+  Value extent;              // of all rows or columns
   bool isDepthInner;         // in memory of the operand
 };
 
@@ -88,137 +94,216 @@ std::optional<Product> DispatchWriter::matchProduct(linalg::LinalgOp op, const L
   return product;
 }
 
-Number DispatchWriter::tilesOf(const Product &product, const Loops &loops, int64_t side) {
-  auto tiles = [&](ArrayRef<unsigned> across) {
+SmallVector<ProductTile> DispatchWriter::tilesFor(linalg::LinalgOp op, const Product &product) {
+  // The fewer tiles are enough, the faster a large one is.
+  if (isForMatrixUnits(op, product)) {
+    const ProductTile small{.by = ProductTile::MatrixUnits, .rows = 64, .columns = 64};
+    if (options.hasWarpgroupUnits)
+      return {{.by = ProductTile::WarpgroupUnits,
+               .rows = warpgroupRows,
+               .columns = warpgroupColumns,
+               .enough = std::max<int64_t>(1, options.cores / 4)},
+              small};
+    return {{.by = ProductTile::MatrixUnits,
+             .rows = 128,
+             .columns = 128,
+             .enough = std::max<int64_t>(1, options.cores / 2)},
+            small};
+  }
+  const ProductTile small{.rows = 4 * side, .columns = 4 * side};
+  if (options.cores == 0)
+    return {small};
+  return {{.rows = 8 * side, .columns = 8 * side, .enough = options.cores}, small};
+}
+
+LogicalResult DispatchWriter::writeProduct(linalg::LinalgOp op, const Loops &loops,
+                                           const Product &product) {
+  SmallVector<std::pair<KernelWriter, Number>, 0> written;
+  const Number zero = numbers.constant(0), one = numbers.constant(1);
+  // One in a launch for which no tile has been taken yet, otherwise zero.
+  Number isOpen = one;
+  const SmallVector<ProductTile> tiles = tilesFor(op, product);
+  for (const ProductTile &tile : tiles) {
+    const Number count = tilesOf(product, loops, tile.rows, tile.columns);
+    Number isTaken = isOpen;
+    if (&tile != &tiles.back()) {
+      Number isEnough =
+          numbers.apply(Kind::Minimum, one,
+                        numbers.apply(Kind::FloorDivide, count, numbers.constant(tile.enough)));
+      isTaken = numbers.apply(Kind::Multiply, isOpen, isEnough);
+      isOpen = numbers.apply(Kind::Subtract, isOpen, isTaken);
+    }
+    if (isTaken == zero)
+      continue;
+    KernelWriter kernel = begin(op.getLoc());
+    LogicalResult isWritten = success();
+    kernel.forEachWorkgroup(count, [&](Value position) {
+      switch (tile.by) {
+      case ProductTile::Invocations:
+        isWritten = writeProductTile(op, loops, product, tile.rows / side, position, kernel);
+        break;
+      case ProductTile::MatrixUnits:
+        isWritten = writeMatrixTile(op, loops, product, tile.rows, position, kernel);
+        break;
+      case ProductTile::WarpgroupUnits:
+        isWritten = writeWarpgroupTile(op, loops, product, position, kernel);
+        break;
+      }
+    });
+    if (failed(isWritten))
+      return failure();
+    written.emplace_back(std::move(kernel), numbers.apply(Kind::Multiply, count, isTaken));
+    if (isOpen == zero)
+      break;
+  }
+  SmallVector<const View *> overwritten = finishResults(op);
+  for (auto &[kernel, workgroups] : written)
+    end(std::move(kernel), workgroups, overwritten);
+  return success();
+}
+
+Number DispatchWriter::tilesOf(const Product &product, const Loops &loops, int64_t rows,
+                               int64_t columns) {
+  auto tiles = [&](ArrayRef<unsigned> across, int64_t side) {
     return numbers.apply(Kind::CeilDivide, numbers.product(loops.sizesOf(across)),
                          numbers.constant(side));
   };
-  return numbers.product(
-      {numbers.product(loops.sizesOf(product.batch)), tiles(product.rows), tiles(product.columns)});
+  return numbers.product({numbers.product(loops.sizesOf(product.batch)), tiles(product.rows, rows),
+                          tiles(product.columns, columns)});
 }
 
 LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops &loops,
-                                               const Product &product, Value position,
+                                               const Product &product, int64_t own, Value position,
                                                KernelWriter &kernel) {
   ImplicitLocOpBuilder &b = kernel.builder();
-  const int64_t own = options.productTile, tile = side * own, invocations = side * side;
+  Positions arithmetic(kernel);
+  auto &of = arithmetic;
+  const int64_t tile = side * own, invocations = side * side;
+  auto elementOf = [&](OpOperand *operand) { return views.find(operand->get())->element; };
+  // Elements of four bytes can be on their way while others are computed with.
+  const bool isAsync =
+      options.copiesAsync && elementOf(product.left).isF32() && elementOf(product.right).isF32();
+  const int64_t stages = isAsync ? asyncStages : 1;
+  // Padding puts neighbours along the depth into different banks, and keeps runs of four at multiples of 16 bytes.
+  const int64_t row = isAsync ? tile + run : tile, stageElements = slice * row;
   auto count = [&](ArrayRef<unsigned> which) { return numbers.product(loops.sizesOf(which)); };
   auto tiles = [&](ArrayRef<unsigned> across) {
     return numbers.apply(Kind::CeilDivide, count(across), numbers.constant(tile));
-  };
-  auto times = [&](Value value, int64_t by) {
-    return arith::MulIOp::create(b, value, kernel.index(by)).getResult();
-  };
-  auto plus = [&](Value x, Value y) { return arith::AddIOp::create(b, x, y).getResult(); };
-  auto isBelow = [&](Value x, Value y) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, y).getResult();
   };
 
   SmallVector<Value> at = kernel.delinearize(
       position, {count(product.batch), tiles(product.rows), tiles(product.columns)});
   SmallVector<Value> positions(loops.sizes.size(), kernel.index(0));
-  auto set = [&](ArrayRef<unsigned> which, Value value) {
+  auto set = [&](SmallVectorImpl<Value> &all, ArrayRef<unsigned> which, Value value) {
     for (auto [loop, index] :
          llvm::zip_equal(which, kernel.delinearize(value, loops.sizesOf(which))))
-      positions[loop] = index;
+      all[loop] = index;
   };
-  set(product.batch, at[0]);
+  set(positions, product.batch, at[0]);
   Value thread = kernel.threadId();
-  Value y = arith::DivUIOp::create(b, thread, kernel.index(side));
-  Value x = arith::RemUIOp::create(b, thread, kernel.index(side));
+  Value y = of.quotient(thread, side), x = of.remainder(thread, side);
 
-  auto share = [&](OpOperand *operand, ArrayRef<unsigned> across, Value first) {
+  auto share = [&](OpOperand *operand, ArrayRef<unsigned> across, Value number) {
     const View *view = views.find(operand->get());
     AffineMap map = op.getMatchingIndexingMap(operand);
-    const unsigned last = cast<AffineDimExpr>(map.getResults().back()).getPosition();
-    return Share{view,   map,
-                 across, kernel.workgroupMemory(view->element, slice * tile),
-                 first,  llvm::is_contained(product.depth, last)};
+    const unsigned last = map.getDimPosition(map.getNumResults() - 1);
+    return Share{.view = view,
+                 .map = map,
+                 .across = across,
+                 .memory = kernel.workgroupMemory(view->element, stages * stageElements),
+                 .first = of.times(number, tile),
+                 .extent = kernel.word(count(across)),
+                 .isDepthInner = llvm::is_contained(product.depth, last)};
   };
-  Share left = share(product.left, product.rows, times(at[1], tile)),
-        right = share(product.right, product.columns, times(at[2], tile));
+  Share left = share(product.left, product.rows, at[1]),
+        right = share(product.right, product.columns, at[2]);
   Value depth = kernel.word(count(product.depth));
+  auto i32 = [&](int32_t value) {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value)).getResult();
+  };
 
-  /// Copies the slice that begins at `begin`; `end`: of the depth, where the slice may reach beyond it.
-  auto copy = [&](const Share &share, Value begin, Value end) {
-    Value extent = kernel.word(count(share.across));
+  auto addressOf = [&](const Share &share, Value a, Value k) {
+    SmallVector<Value> all = positions;
+    set(all, share.across, a);
+    set(all, product.depth, k);
+    return kernel.address(*share.view, indicesOf(share.map, all, kernel), globalSpace);
+  };
+  /// Where an operand of one loop in each direction has (a, k), which may be outside of it.
+  auto addressBeyond = [&](const Share &share, Value a, Value k) {
+    Value zero = kernel.index(0);
+    auto stride = [&](unsigned loop) {
+      for (unsigned i = 0; i < share.map.getNumResults(); ++i)
+        if (share.map.getDimPosition(i) == loop)
+          return kernel.word(share.view->strides[i]);
+      llvm_unreachable("a loop of the operand");
+    };
+    return kernel.behind(
+        addressOf(share, zero, zero), share.view->element,
+        of.plus(of.times(a, stride(share.across[0])), of.times(k, stride(product.depth[0]))));
+  };
+  /// Copies the slice that begins at `begin` to a stage, or starts to; `end`: of the depth, where the slice may reach beyond
+  /// it. What is outside of the operand is zero, or anything.
+  auto copy = [&](const Share &share, Value begin, Value end, Value stage) {
+    const int64_t inner = share.isDepthInner ? slice : tile;
+    Value fast = of.remainder(thread, inner), slow = of.quotient(thread, inner);
     for (int64_t i = 0; i < slice * tile / invocations; ++i) {
-      Value element = plus(thread, kernel.index(i * invocations));
-      const int64_t inner = share.isDepthInner ? slice : tile;
-      Value fast = arith::RemUIOp::create(b, element, kernel.index(inner));
-      Value slow = arith::DivUIOp::create(b, element, kernel.index(inner));
-      Value k = share.isDepthInner ? fast : slow, a = share.isDepthInner ? slow : fast;
-      Value place = plus(times(k, tile), a);
-      k = plus(begin, k);
-      a = plus(share.first, a);
-      Value isInside = isBelow(a, extent);
+      Value next = of.plus(slow, i * (invocations / inner));
+      Value k = share.isDepthInner ? fast : next, a = share.isDepthInner ? next : fast;
+      Value place = of.plus(of.times(stage, stageElements), of.plus(of.times(k, row), a));
+      k = of.plus(begin, k);
+      a = of.plus(share.first, a);
+      Value isInside = of.isBelow(a, share.extent);
       if (end)
-        isInside = arith::AndIOp::create(b, isInside, isBelow(k, end));
+        isInside = of.both(isInside, of.isBelow(k, end));
+      if (isAsync) {
+        Value zero = kernel.index(0);
+        Value from =
+            share.across.size() == 1 && product.depth.size() == 1
+                ? addressBeyond(share, a, k)
+                : addressOf(share, of.choose(isInside, a, zero), of.choose(isInside, k, zero));
+        NVVM::CpAsyncOp::create(b, kernel.sharedAddress(share.memory, place, sharedSpace), from, 4,
+                                NVVM::LoadCacheModifierKind::CA,
+                                of.choose(isInside, i32(4), i32(0)));
+        continue;
+      }
       auto guard = scf::IfOp::create(b, isInside);
       b.setInsertionPointToStart(guard.thenBlock());
-      SmallVector<Value> own = positions;
-      for (auto [which, value] : {std::pair(share.across, a), {ArrayRef(product.depth), k}})
-        for (auto [loop, index] :
-             llvm::zip_equal(which, kernel.delinearize(value, loops.sizesOf(which))))
-          own[loop] = index;
-      Value value = kernel.load(*share.view, indicesOf(share.map, own, kernel));
+      SmallVector<Value> all = positions;
+      set(all, share.across, a);
+      set(all, product.depth, k);
+      Value value = kernel.load(*share.view, indicesOf(share.map, all, kernel));
       kernel.storeShared(value, share.memory, place);
       b.setInsertionPointAfter(guard);
     }
   };
-
-  /// Where accumulator (i, j) is in the result, and whether it is there.
-  auto locate = [&](int64_t i, int64_t j) {
-    Value row = plus(left.first, inTile(kernel, y, i)),
-          column = plus(right.first, inTile(kernel, x, j));
-    set(product.rows, row);
-    set(product.columns, column);
-    return arith::AndIOp::create(b, isBelow(row, kernel.word(count(product.rows))),
-                                 isBelow(column, kernel.word(count(product.columns))))
-        .getResult();
+  auto copyBoth = [&](Value begin, Value end, Value stage) {
+    copy(left, begin, end, stage);
+    copy(right, begin, end, stage);
+    if (isAsync)
+      NVVM::CpAsyncCommitGroupOp::create(b);
   };
 
-  // What sums begin with.
-  Value init = op.getDpsInits()[0];
-  const bool isFilled =
-      llvm::any_of(fills, [&](linalg::FillOp fill) { return fill.getOutputs()[0] == init; });
-  SmallVector<Value> accumulators;
-  for (int64_t i = 0; i < own; ++i)
-    for (int64_t j = 0; j < own; ++j) {
-      SmallVector<Value> value;
-      if (isFilled) {
-        if (i + j > 0) {
-          accumulators.push_back(accumulators.front());
-          continue;
-        }
-        if (failed(beginnings(op, positions, kernel, value)))
-          return failure();
-      } else {
-        Value isThere = locate(i, j);
-        Type element = cast<MemRefType>(init.getType()).getElementType();
-        auto guard = scf::IfOp::create(b, element, isThere, /*withElseRegion=*/true);
-        b.setInsertionPointToStart(guard.thenBlock());
-        if (failed(beginnings(op, positions, kernel, value)))
-          return failure();
-        scf::YieldOp::create(b, value);
-        b.setInsertionPointToStart(guard.elseBlock());
-        Value nothing = arith::ConstantOp::create(b, b.getZeroAttr(element));
-        scf::YieldOp::create(b, nothing);
-        b.setInsertionPointAfter(guard);
-        value = {guard.getResult(0)};
-      }
-      accumulators.push_back(value[0]);
-    }
+  /// Moves to accumulator `n`: is it in the result?
+  auto moveTo = [&](int64_t n) {
+    Value i = of.plus(left.first, inTile(kernel, y, n / own)),
+          j = of.plus(right.first, inTile(kernel, x, n % own));
+    set(positions, product.rows, i);
+    set(positions, product.columns, j);
+    return of.both(of.isBelow(i, left.extent), of.isBelow(j, right.extent));
+  };
+  FailureOr<SmallVector<Value>> sums = beginningsOfTile(op, own * own, positions, moveTo, kernel);
+  if (failed(sums))
+    return failure();
 
   /// Adds what the slice has at `k` to accumulators.
-  auto fold = [&](Value k, ValueRange sums) -> FailureOr<SmallVector<Value>> {
+  auto fold = [&](Value stage, Value k, ValueRange sums) -> FailureOr<SmallVector<Value>> {
     SmallVector<Value> rows, columns, results;
-    Value first = times(k, tile);
+    Value first = of.plus(of.times(stage, stageElements), of.times(k, row));
     for (int64_t i = 0; i < own; ++i) {
       rows.push_back(
-          kernel.loadShared(left.memory, left.view->element, plus(first, inTile(kernel, y, i))));
-      columns.push_back(
-          kernel.loadShared(right.memory, right.view->element, plus(first, inTile(kernel, x, i))));
+          kernel.loadShared(left.memory, left.view->element, of.plus(first, inTile(kernel, y, i))));
+      columns.push_back(kernel.loadShared(right.memory, right.view->element,
+                                          of.plus(first, inTile(kernel, x, i))));
     }
     for (int64_t i = 0; i < own; ++i)
       for (int64_t j = 0; j < own; ++j) {
@@ -234,13 +319,13 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
     return results;
   };
   /// A loop over `count` positions of a slice, a multiple of `unroll`.
-  auto foldSlice = [&](Value count, ValueRange sums,
+  auto foldSlice = [&](Value stage, Value count, ValueRange sums,
                        int64_t unroll) -> FailureOr<SmallVector<Value>> {
     auto loop = scf::ForOp::create(b, kernel.index(0), count, kernel.index(unroll), sums);
     b.setInsertionPointToStart(loop.getBody());
     FailureOr<SmallVector<Value>> results = SmallVector<Value>(loop.getRegionIterArgs());
     for (int64_t i = 0; i < unroll; ++i) {
-      results = fold(plus(loop.getInductionVar(), kernel.index(i)), *results);
+      results = fold(stage, of.plus(loop.getInductionVar(), i), *results);
       if (failed(results))
         return failure();
     }
@@ -248,20 +333,35 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
     b.setInsertionPointAfter(loop);
     return SmallVector<Value>(loop.getResults());
   };
+  /// The stage of the slice that begins at `begin` is there for all, and the one before it is read no more. The next but one
+  /// is on its way to that.
+  auto advance = [&](Value begin) -> Value {
+    Value zero = kernel.index(0);
+    if (!isAsync) {
+      copyBoth(begin, {}, zero);
+      kernel.barrier();
+      return zero;
+    }
+    Value number = of.quotient(begin, slice);
+    NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(stages - 2));
+    kernel.barrier();
+    copyBoth(of.plus(begin, (stages - 1) * slice), depth,
+             of.remainder(of.plus(number, stages - 1), stages));
+    return of.remainder(number, stages);
+  };
 
   // Whole slices, in which the inner loop is of known length,
-  Value rest = arith::RemUIOp::create(b, depth, kernel.index(slice));
-  Value whole = arith::SubIOp::create(b, depth, rest);
-  auto slices = scf::ForOp::create(b, kernel.index(0), whole, kernel.index(slice), accumulators);
+  for (int64_t i = 0; i + 1 < stages; ++i)
+    copyBoth(kernel.index(i * slice), depth, kernel.index(i));
+  Value rest = of.remainder(depth, slice), whole = of.minus(depth, rest);
+  auto slices = scf::ForOp::create(b, kernel.index(0), whole, kernel.index(slice), *sums);
   b.setInsertionPointToStart(slices.getBody());
-  copy(left, slices.getInductionVar(), {});
-  copy(right, slices.getInductionVar(), {});
-  kernel.barrier();
-  FailureOr<SmallVector<Value>> sums =
-      foldSlice(kernel.index(slice), slices.getRegionIterArgs(), options.productTile > 4 ? 4 : 1);
+  sums = foldSlice(advance(slices.getInductionVar()), kernel.index(slice),
+                   slices.getRegionIterArgs(), own > 4 ? 4 : 1);
   if (failed(sums))
     return failure();
-  kernel.barrier();
+  if (!isAsync)
+    kernel.barrier();
   scf::YieldOp::create(b, *sums);
   b.setInsertionPointAfter(slices);
 
@@ -269,23 +369,27 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
   sums = SmallVector<Value>(slices.getResults());
   if (!numbers.isConstant(
           numbers.apply(Kind::Remainder, count(product.depth), numbers.constant(slice)), 0)) {
-    copy(left, whole, depth);
-    copy(right, whole, depth);
-    kernel.barrier();
-    sums = foldSlice(rest, *sums, 1);
+    Value stage = kernel.index(0);
+    if (isAsync)
+      stage = advance(whole);
+    else
+      copyBoth(whole, depth, stage);
+    if (!isAsync)
+      kernel.barrier();
+    sums = foldSlice(stage, rest, *sums, 1);
     if (failed(sums))
       return failure();
-    // Before the next tile's slice is copied.
-    kernel.barrier();
   }
+  // Before the next tile's slice is copied.
+  if (isAsync)
+    NVVM::CpAsyncWaitGroupOp::create(b, 0);
+  kernel.barrier();
 
-  for (int64_t i = 0; i < own; ++i)
-    for (int64_t j = 0; j < own; ++j) {
-      Value isThere = locate(i, j);
-      auto guard = scf::IfOp::create(b, isThere);
-      b.setInsertionPointToStart(guard.thenBlock());
-      storeResults(op, positions, {(*sums)[size_t(i * own + j)]}, kernel);
-      b.setInsertionPointAfter(guard);
-    }
+  for (int64_t n = 0; n < own * own; ++n) {
+    auto guard = scf::IfOp::create(b, moveTo(n));
+    b.setInsertionPointToStart(guard.thenBlock());
+    storeResults(op, positions, {(*sums)[size_t(n)]}, kernel);
+    b.setInsertionPointAfter(guard);
+  }
   return success();
 }

@@ -114,8 +114,9 @@ StatusOr<Found> describe(const Driver &driver, int ordinal, int driverVersion) {
   device.kind = DeviceKind::Cuda;
   device.description = model.data();
   device.triple = "nvptx64-nvidia-cuda";
-  device.cpu = "sm_" + std::to_string(ask(ComputeCapabilityMajor)) +
-               std::to_string(ask(ComputeCapabilityMinor));
+  const int64_t capability = ask(ComputeCapabilityMajor) * 10 + ask(ComputeCapabilityMinor);
+  // With what only this one architecture has, and none after it: code is for this device.
+  device.cpu = "sm_" + std::to_string(capability) + (capability == 90 ? "a" : "");
   device.tuneCpu = device.cpu;
   if (std::string ptx = ptxFeature(driverVersion); !ptx.empty())
     device.features = {ptx};

@@ -24,7 +24,7 @@ GPUS = {
                 "subgroup_size": 32, "scratch_bytes": 32768, "stack_addressable": False,
                 "features": ["+shaderFloat16", "+shaderFloat64", "+shaderInt16", "+shaderInt64", "+shaderInt8",
                              "+storageBuffer16BitAccess", "+storageBuffer8BitAccess"]},
-    "cuda0": {"kind": "cuda", "triple": "nvptx64-nvidia-cuda", "cpu": "sm_90", "tune_cpu": "sm_90", "cores": 132,
+    "cuda0": {"kind": "cuda", "triple": "nvptx64-nvidia-cuda", "cpu": "sm_90a", "tune_cpu": "sm_90a", "cores": 132,
               "max_workgroup_size": 1024, "subgroup_size": 32, "scratch_bytes": 49152, "stack_addressable": False},
 }
 # What a GPU may leave to the host, and why (docs/design/gpu.md has the table).
@@ -38,7 +38,7 @@ MAY_LEAVE = {
     "math/fma_copysign": "fma on Vulkan",
     "tensor/gather_*": CHECKED,
 }
-MAGIC = b"PLIMGPU1"
+MAGIC = b"PLIMGPU2"
 KINDS = ("spirv", "ptx")
 
 
@@ -80,7 +80,7 @@ def read_container(data, position):
         reader.integers(4)
         reader.list(reader.integer)
         reader.list(lambda: reader.integers(2))
-        reader.integer()
+        reader.integers(2)
 
     reader.list(kernel)
     return kind, reader.list(reader.text)
@@ -153,7 +153,7 @@ class Check:
         file = self.folder / "module.ptx"
         file.write_bytes(module)
         try:
-            self.run(self.ptxas, "-arch=sm_90", file, "-o", self.folder / "module.cubin")
+            self.run(self.ptxas, "-arch=sm_90a", file, "-o", self.folder / "module.cubin")
         except RuntimeError as error:
             self.fault(path, error)
 

@@ -4,7 +4,7 @@
     products.py PLIMSOLL DEVICE [--quick] [options of tests/conformance/run.py]
 
 Writes conformance modules, which run.py runs: products of f16, bf16 and f32 with sums in f32, each operand in both
-orders, in batches, and added to what the result held; extents from 0 to 1000, odd to every tile. --quick: those
+orders, in batches, and added to what the result held; extents from 0 to 1704, odd to every tile. --quick: those
 that are small. Exit status 77 without the device.
 """
 
@@ -19,6 +19,8 @@ RUN = HERE.parent / "conformance" / "run.py"
 QUICK = [(1, 1, 1), (17, 33, 65), (32, 32, 0), (0, 5, 7), (130, 136, 40)]
 SHAPES = QUICK + [(16, 16, 16), (128, 128, 32), (129, 127, 31), (256, 256, 64), (200, 304, 504),
                   (64, 1000, 8), (1000, 40, 72), (130, 136, 1000)]
+# Enough large tiles for a device with up to 150 multiprocessors.
+LARGE = [(1301, 1703, 71), (1288, 1704, 136)]
 ROWS = [(64, 1), (100, 7), (2, 3), (0, 4), (333, 1025), (1, 5000), (70, 256), (128, 257)]
 ORDERS = ["nn", "nt", "tn", "tt"]
 
@@ -112,7 +114,7 @@ def main():
     tool, device, *rest = sys.argv[1:]
     quick = "--quick" in rest
     rest = [word for word in rest if word != "--quick"]
-    shapes, rows = (QUICK, ROWS[:4]) if quick else (SHAPES, ROWS)
+    shapes, rows = (QUICK, ROWS[:4]) if quick else (SHAPES + LARGE, ROWS)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for element in ("f16", "bf16", "f32"):

@@ -480,6 +480,22 @@ TEST_F(CudaTest, ComparesArchitectures) {
   }
 }
 
+TEST_F(CudaTest, GivesWorkgroupsTheMemoryThatTheyNeed) {
+  GpuCode code = axpyCode(GpuCodeKind::Ptx);
+  code.kernels[0].workgroupMemory = 232448;
+  clear();
+  Launcher axpy = load(code);
+  EXPECT_THAT(journal(), HasSubstr("cuModuleGetFunction axpy\ncuFuncSetAttribute axpy 8 232448\n"));
+  expectOk(run(axpy));
+  EXPECT_THAT(journal(), HasSubstr("cuLaunchKernel axpy 2 1 1 64 1 1 232448\n"));
+
+  code.kernels[0].workgroupMemory = 232449;
+  StatusOr<std::shared_ptr<GpuProgram>> refused = device->load(code);
+  EXPECT_EQ(refused.status().code(), StatusCode::FailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("a workgroup needs 232449 bytes of memory, the device has 232448"));
+}
+
 TEST_F(CudaTest, SaysWhyCodeIsRefused) {
   fail("cuModuleLoadDataEx", 218);
   StatusOr<std::shared_ptr<GpuProgram>> refused = device->load(axpyCode(GpuCodeKind::Ptx));

@@ -71,7 +71,8 @@ EXPORT int cuDeviceGetName(char *name, int length, int device) {
 }
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  static const int values[128] = {[1] = 1024, [2] = 1024, [3] = 1024, [4] = 64, [75] = 9};
+  static const int values[128] = {[1] = 1024, [2] = 1024, [3] = 1024, [4] = 64, [75] = 9,
+                                  [97] = 232448};
   *value = values[attribute];
   return 0;
 }
@@ -129,6 +130,10 @@ EXPORT int cuModuleGetFunction(const void **function, void *module, const char *
   *function = !strcmp(name, "axpy") ? &axpy : !strcmp(name, "scale") ? &scale : NULL;
   int result = enter(1, "cuModuleGetFunction", " %s", name);
   return result == 0 && !*function ? 500 : result;
+}
+
+EXPORT int cuFuncSetAttribute(const struct function *function, int attribute, int value) {
+  return enter(1, "cuFuncSetAttribute", " %s %d %d", function->name, attribute, value);
 }
 
 EXPORT int cuLaunchKernel(const struct function *function, unsigned gridX, unsigned gridY,

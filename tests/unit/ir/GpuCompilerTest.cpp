@@ -268,12 +268,13 @@ func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>, %out
 })";
   for (const DeviceDescription &device : both()) {
     const GpuCode code = compile(text, device);
-    ASSERT_EQ(code.kernels.size(), 2u); // fills are the begin of sums
+    const size_t sizesOfTiles = device.kind == DeviceKind::Cuda ? 2 : 1;
+    ASSERT_EQ(code.kernels.size(), 2 * sizesOfTiles); // fills are the begin of sums
     ASSERT_EQ(code.temporaries.size(), 1u);
     EXPECT_EQ(code.temporaries[0].elementBytes, 4u);
     EXPECT_EQ(code.numbers[code.temporaries[0].bytes].kind, GpuNumber::Multiply);
     EXPECT_THAT(code.kernels[0].buffers, testing::UnorderedElementsAre(0u, 1u, 4u));
-    EXPECT_THAT(code.kernels[1].buffers, testing::UnorderedElementsAre(2u, 3u, 4u));
+    EXPECT_THAT(code.kernels.back().buffers, testing::UnorderedElementsAre(2u, 3u, 4u));
     EXPECT_FALSE(code.arguments[3].isRead);
   }
 }
@@ -491,6 +492,52 @@ TEST(GpuCompilerTest, ProductsOfNarrowFloatsUseMatrixUnits) {
     EXPECT_THAT(compile(text, older).modules[0], Not(HasSubstr("mma.sync")));
   }
   EXPECT_THAT(compile(matmul(true), cuda()).modules[0], Not(HasSubstr("mma.sync")));
+}
+
+TEST(GpuCompilerTest, ProductsOfNarrowFloatsUseTheUnitsOfOneArchitecture) {
+  DeviceDescription hopper = cuda();
+  hopper.cpu = "sm_90a";
+  for (const char *element : {"f16", "bf16"}) {
+    const std::string text = narrowProduct(element);
+    const GpuCode code = compile(text, hopper);
+    const std::string types = std::string(".f32.") + element + "." + element;
+    EXPECT_THAT(code.modules[0], HasSubstr("wgmma.mma_async.sync.aligned.m64n256k16" + types));
+    EXPECT_THAT(code.features, ElementsAre("sm_90a"));
+    EXPECT_EQ(code.kernels[0].workgroupMemory, 4u * (128 + 256) * 64 * 2);
+    DeviceDescription portable = hopper;
+    portable.cpu = "sm_90";
+    EXPECT_THAT(compile(text, portable).modules[0], Not(HasSubstr("wgmma")));
+    EXPECT_THAT(compile(text, hopper, /*strict=*/true).modules[0], Not(HasSubstr("wgmma")));
+  }
+}
+
+/// A product of f32 with `rows` rows and columns of tiles of 128.
+std::string squareProduct(int rows) {
+  const std::string n = std::to_string(128 * rows), t = "tensor<" + n + "x" + n + "xf32>";
+  return "func.func @f(%x: " + t + ", %y: " + t + ", %out: " + t + ") -> " + t +
+         " {\n  %r = linalg.matmul ins(%x, %y : " + t + ", " + t + ") outs(%out : " + t + ") -> " +
+         t + "\n  return %r : " + t + "\n}\n";
+}
+
+TEST(GpuCompilerTest, ProductsHaveTilesThatKeepTheDeviceBusy) {
+  auto workgroupsOf = [](const GpuCode &code, size_t kernel) {
+    return code.numbers[code.kernels[kernel].workgroups];
+  };
+  DeviceDescription device = cuda();
+  device.cores = 16;
+  // As many large tiles as cores,
+  const GpuCode enough = compile(squareProduct(4), device);
+  ASSERT_EQ(enough.kernels.size(), 1u);
+  EXPECT_EQ(workgroupsOf(enough, 0), (GpuNumber{GpuNumber::Constant, 16, 0}));
+  // fewer, so that there are four small ones in place of each,
+  const GpuCode few = compile(squareProduct(3), device);
+  ASSERT_EQ(few.kernels.size(), 1u);
+  EXPECT_EQ(workgroupsOf(few, 0), (GpuNumber{GpuNumber::Constant, 36, 0}));
+  // or as many as the call has. The sums begin with what the result holds.
+  const GpuCode unknown = compile(matmul(true), device);
+  EXPECT_EQ(unknown.kernels.size(), 2u);
+  EXPECT_THAT(unknown.modules[0], HasSubstr("cp.async.ca.shared.global"));
+  EXPECT_EQ(compile(matmul(true), vulkan()).kernels.size(), 1u);
 }
 
 TEST(GpuCompilerTest, TextThatIsNone) {

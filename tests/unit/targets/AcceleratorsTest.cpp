@@ -57,7 +57,7 @@ TEST(CudaTest, DescribesEveryDevice) {
   EXPECT_EQ(modern.kind, DeviceKind::Cuda);
   EXPECT_EQ(modern.description, "Fake H100");
   EXPECT_EQ(modern.triple, "nvptx64-nvidia-cuda");
-  EXPECT_EQ(modern.cpu, "sm_90");
+  EXPECT_EQ(modern.cpu, "sm_90a");
   EXPECT_THAT(modern.features, ElementsAre("+ptx87"));
   EXPECT_EQ(modern.cores, 132);
   EXPECT_EQ(modern.hardwareThreads, 132 * 2048);

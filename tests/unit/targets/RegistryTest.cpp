@@ -69,7 +69,7 @@ TEST(RegistryTest, BuiltinTagsInherit) {
   EXPECT_THAT(spr.findMemory("dram")->accessibleBy, ElementsAre("host"));
   TargetDescription h100 = get(registry, "nvidia-sm90");
   EXPECT_EQ(h100.devices[0].name, "host");
-  EXPECT_EQ(h100.devices[1].cpu, "sm_90");
+  EXPECT_EQ(h100.devices[1].cpu, "sm_90a");
 }
 
 TEST(RegistryTest, NothingGoesOnTheStackOfAnEthosBoard) {
