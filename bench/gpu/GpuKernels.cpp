@@ -230,8 +230,12 @@ std::vector<Case> cases() {
            "  return %r : " + t + "\n}\n",
        {square, square}});
   for (const auto &[element, size] : {std::pair("f32", 512),
+                                      {"f32", 1024},
                                       {"f32", 2048},
                                       {"f32", 8192},
+                                      {"bf16", 512},
+                                      {"bf16", 1024},
+                                      {"bf16", 2048},
                                       {"f16", 4096},
                                       {"bf16", 4096},
                                       {"bf16", 8192}}) {

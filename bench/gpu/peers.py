@@ -40,8 +40,8 @@ measure("add_row", lambda: torch.add(x, row, out=out))
 measure("transpose", lambda: out.copy_(x.t()))
 measure("row_sum", lambda: torch.sum(x, 1, out=sums))
 measure("softmax", lambda: torch.softmax(x, 1))
-for dtype, size in ((torch.float32, 512), (torch.float32, 2048), (torch.float32, 8192),
-                    (torch.float16, 4096), (torch.bfloat16, 4096), (torch.bfloat16, 8192)):
+for dtype, size in ((torch.float32, 512), (torch.float32, 1024), (torch.float32, 2048), (torch.float32, 8192),
+                    (torch.bfloat16, 512), (torch.bfloat16, 1024), (torch.bfloat16, 2048), (torch.float16, 4096), (torch.bfloat16, 4096), (torch.bfloat16, 8192)):
     a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
     name = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}[dtype]
     measure(f"matmul_{name}_{size}", lambda: a @ b)

@@ -96,7 +96,7 @@ private:
   SmallVector<const View *> finishResults(linalg::LinalgOp op);
   /// Are all operands walked in the order of memory, so that one position serves all?
   bool isFlat(linalg::LinalgOp op);
-  LogicalResult writeFlat(linalg::LinalgOp op, Value position, KernelWriter &kernel);
+  LogicalResult writeFlat(linalg::LinalgOp op, ArrayRef<Value> positions, KernelWriter &kernel);
   /// What results begin with: a fill that waits, or what memory holds.
   LogicalResult beginnings(linalg::LinalgOp op, ArrayRef<Value> positions, KernelWriter &kernel,
                            SmallVectorImpl<Value> &values);

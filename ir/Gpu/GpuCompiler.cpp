@@ -152,6 +152,7 @@ KernelOptions optionsFor(const plim::targets::DeviceDescription &device, bool st
     options.cores = std::max<int64_t>(device.cores, 1);
     options.maxWorkgroups = options.cores * 64;
     options.sharesBuffers = true;
+    options.elementsAtOnce = 4;
     int architecture = 0;
     (void)StringRef(device.cpu)
         .drop_front(3)

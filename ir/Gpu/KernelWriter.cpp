@@ -168,11 +168,44 @@ void KernelWriter::forStrided(Value first, Value step, Number total,
   body(loop.getInductionVar());
 }
 
+void KernelWriter::forStrided(Value first, Value step, Number total, unsigned count,
+                              llvm::function_ref<void(ArrayRef<Value>)> body) {
+  if (count == 1)
+    return forStrided(first, step, total, [&](Value position) { body(position); });
+  // Of the position the last one of a group is below the total for as many groups as there are whole ones.
+  Value reach = arith::MulIOp::create(b, step, index(count - 1)),
+        groupStep = arith::MulIOp::create(b, step, index(count));
+  Value end = word(total);
+  Value limit = arith::SubIOp::create(b, end, arith::MinUIOp::create(b, end, reach));
+  auto groups = scf::ForOp::create(b, first, limit, groupStep, ValueRange(first));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(groups.getBody());
+    SmallVector<Value> positions{groups.getInductionVar()};
+    while (positions.size() < count)
+      positions.push_back(arith::AddIOp::create(b, positions.back(), step));
+    body(positions);
+    Value next = arith::AddIOp::create(b, groups.getInductionVar(), groupStep);
+    scf::YieldOp::create(b, next);
+  }
+  forStrided(groups.getResult(0), step, total, [&](Value position) { body(position); });
+}
+
 void KernelWriter::forEachInvocation(Number total, llvm::function_ref<void(Value)> body) {
+  forEachInvocation(total, 1, [&](ArrayRef<Value> positions) { body(positions[0]); });
+}
+
+void KernelWriter::forEachInvocation(Number total, unsigned count,
+                                     llvm::function_ref<void(ArrayRef<Value>)> body) {
   Value invocations = index(size);
   Value first = arith::AddIOp::create(
       b, arith::MulIOp::create(b, workgroupId(), invocations).getResult(), threadId());
-  forStrided(first, arith::MulIOp::create(b, workgroups(), invocations), total, body);
+  forStrided(first, arith::MulIOp::create(b, workgroups(), invocations), total, count, body);
+}
+
+void KernelWriter::forEachInWorkgroup(Number total, unsigned count,
+                                      llvm::function_ref<void(ArrayRef<Value>)> body) {
+  forStrided(threadId(), index(size), total, count, body);
 }
 
 void KernelWriter::forEachWorkgroup(Number total, llvm::function_ref<void(Value)> body) {

@@ -46,6 +46,13 @@ public:
 
   /// Runs `body` for each position below `total`, spread over all invocations of all workgroups.
   void forEachInvocation(Number total, llvm::function_ref<void(mlir::Value)> body);
+  /// The same for `count` positions at a time, and for one where there are no more: what a body loads before it stores is
+  /// on its way together.
+  void forEachInvocation(Number total, unsigned count,
+                         llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
+  /// The same with positions that the invocations of this workgroup share.
+  void forEachInWorkgroup(Number total, unsigned count,
+                          llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   /// The same, a workgroup for each position.
   void forEachWorkgroup(Number total, llvm::function_ref<void(mlir::Value)> body);
   /// The indices of a position among `sizes`, the last one fastest.
@@ -68,6 +75,8 @@ private:
   mlir::Value toStored(mlir::Value value);
   void forStrided(mlir::Value first, mlir::Value step, Number total,
                   llvm::function_ref<void(mlir::Value)> body);
+  void forStrided(mlir::Value first, mlir::Value step, Number total, unsigned count,
+                  llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
 
   Numbers &numbers;
   mlir::gpu::GPUFuncOp function;

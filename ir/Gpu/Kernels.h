@@ -25,6 +25,8 @@ struct KernelOptions {
   int64_t cores = 0;
   /// Does what a workgroup writes to buffers reach all of it at a barrier?
   bool sharesBuffers = false;
+  /// Elements that an invocation loads before it stores the first, where each is by itself.
+  unsigned elementsAtOnce = 1;
   /// Can memory of the workgroup be filled while invocations do something else (cp.async)?
   bool copiesAsync = false;
   /// Are there matrix units like those of sm_80?

@@ -178,8 +178,10 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
     const View *result = views.find(op.getDpsInits()[0]);
     const Number total = numbers.product(result->sizes);
     workgroups = workgroupsOf(total);
-    kernel.forEachInvocation(total,
-                             [&](Value position) { isWritten = writeFlat(op, position, kernel); });
+    kernel.forEachInvocation(total, options.elementsAtOnce, [&](ArrayRef<Value> positions) {
+      if (succeeded(isWritten))
+        isWritten = writeFlat(op, positions, kernel);
+    });
   } else if (matchSharedReduction(op, loops, combiners)) {
     const Number total = numbers.product(loops.sizesOf(loops.parallel));
     workgroups = total;
@@ -218,28 +220,37 @@ bool DispatchWriter::isFlat(linalg::LinalgOp op) {
   });
 }
 
-LogicalResult DispatchWriter::writeFlat(linalg::LinalgOp op, Value position, KernelWriter &kernel) {
+LogicalResult DispatchWriter::writeFlat(linalg::LinalgOp op, ArrayRef<Value> positions,
+                                        KernelWriter &kernel) {
   auto flat = [&](Value operand) {
     View view = *views.find(operand);
     view.sizes = {numbers.product(view.sizes)};
     view.strides = {numbers.constant(1)};
     return view;
   };
-  IRMapping known;
-  for (OpOperand *operand : op.getDpsInputOperands())
-    if (BlockArgument argument = op.getMatchingBlockArgument(operand);
-        !argument.use_empty() && views.find(operand->get()))
-      known.map(argument, kernel.load(flat(operand->get()), position));
-  SmallVector<Value> accumulators;
-  for (OpOperand &init : op.getDpsInitsMutable())
-    accumulators.push_back(op.getMatchingBlockArgument(&init).use_empty()
-                               ? Value()
-                               : kernel.load(flat(init.get()), position));
-  FailureOr<SmallVector<Value>> results = writeBody(op, {}, accumulators, kernel, known);
-  if (failed(results))
-    return failure();
-  for (auto [init, value] : llvm::zip_equal(op.getDpsInits(), *results))
-    kernel.store(value, flat(init), position);
+  // All loads come before the first computation.
+  SmallVector<IRMapping, 0> inputs(positions.size());
+  SmallVector<SmallVector<Value>> accumulators(positions.size()), results;
+  for (auto [i, position] : llvm::enumerate(positions)) {
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (BlockArgument argument = op.getMatchingBlockArgument(operand);
+          !argument.use_empty() && views.find(operand->get()))
+        inputs[i].map(argument, kernel.load(flat(operand->get()), position));
+    for (OpOperand &init : op.getDpsInitsMutable())
+      accumulators[i].push_back(op.getMatchingBlockArgument(&init).use_empty()
+                                    ? Value()
+                                    : kernel.load(flat(init.get()), position));
+  }
+  for (size_t i = 0; i < positions.size(); ++i) {
+    FailureOr<SmallVector<Value>> values =
+        writeBody(op, {}, accumulators[i], kernel, std::move(inputs[i]));
+    if (failed(values))
+      return failure();
+    results.push_back(std::move(*values));
+  }
+  for (auto [position, values] : llvm::zip_equal(positions, results))
+    for (auto [init, value] : llvm::zip_equal(op.getDpsInits(), values))
+      kernel.store(value, flat(init), position);
   return success();
 }
 

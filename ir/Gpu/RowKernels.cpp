@@ -156,31 +156,47 @@ LogicalResult DispatchWriter::writeRows(ArrayRef<linalg::LinalgOp> ops) {
 LogicalResult DispatchWriter::writeRowElements(linalg::LinalgOp op, const Loops &loops,
                                                unsigned rows, Value position,
                                                KernelWriter &kernel) {
-  ImplicitLocOpBuilder &b = kernel.builder();
   ArrayRef<unsigned> outer = ArrayRef(loops.parallel).take_front(rows),
                      inner = ArrayRef(loops.parallel).drop_front(rows);
-  SmallVector<Value> positions(loops.sizes.size(), kernel.index(0));
-  auto set = [&](ArrayRef<unsigned> which, Value value) {
+  SmallVector<Value> row(loops.sizes.size(), kernel.index(0));
+  auto set = [&](SmallVectorImpl<Value> &all, ArrayRef<unsigned> which, Value value) {
     for (auto [loop, index] :
          llvm::zip_equal(which, kernel.delinearize(value, loops.sizesOf(which))))
-      positions[loop] = index;
+      all[loop] = index;
   };
-  set(outer, position);
-  auto loop =
-      scf::ForOp::create(b, kernel.threadId(), kernel.word(numbers.product(loops.sizesOf(inner))),
-                         kernel.index(kernel.workgroupSize()));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    set(inner, loop.getInductionVar());
-    SmallVector<Value> values;
-    if (failed(beginnings(op, positions, kernel, values)))
-      return failure();
-    FailureOr<SmallVector<Value>> results = writeBody(op, positions, values, kernel, {});
-    if (failed(results))
-      return failure();
-    storeResults(op, positions, *results, kernel);
-  }
+  set(row, outer, position);
+  LogicalResult isWritten = success();
+  auto write = [&](ArrayRef<Value> places) -> LogicalResult {
+    SmallVector<SmallVector<Value>> positions, results;
+    SmallVector<IRMapping, 0> inputs(places.size());
+    for (auto [place, known] : llvm::zip_equal(places, inputs)) {
+      SmallVector<Value> &own = positions.emplace_back(row);
+      set(own, inner, place);
+      for (OpOperand *operand : op.getDpsInputOperands())
+        if (BlockArgument argument = op.getMatchingBlockArgument(operand);
+            !argument.use_empty() && views.find(operand->get()))
+          known.map(argument,
+                    kernel.load(*views.find(operand->get()),
+                                indicesOf(op.getMatchingIndexingMap(operand), own, kernel)));
+    }
+    for (auto [own, known] : llvm::zip_equal(positions, inputs)) {
+      SmallVector<Value> values;
+      if (failed(beginnings(op, own, kernel, values)))
+        return failure();
+      FailureOr<SmallVector<Value>> made = writeBody(op, own, values, kernel, std::move(known));
+      if (failed(made))
+        return failure();
+      results.push_back(std::move(*made));
+    }
+    for (auto [own, values] : llvm::zip_equal(positions, results))
+      storeResults(op, own, values, kernel);
+    return success();
+  };
+  kernel.forEachInWorkgroup(numbers.product(loops.sizesOf(inner)), options.elementsAtOnce,
+                            [&](ArrayRef<Value> places) {
+                              if (succeeded(isWritten))
+                                isWritten = write(places);
+                            });
   kernel.barrier();
-  return success();
+  return isWritten;
 }
