@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
 
 namespace plim::runtime {
@@ -95,18 +94,15 @@ TEST(SteadyState, ParallelAllocatesNothing) {
   EXPECT_LE(allocations, 2);
 }
 
-TEST(SteadyState, AnAllocationOfThePoolIsCheap) {
+TEST(SteadyState, ThePoolGivesAgainWhatItGot) {
+  if (!PLIM_COUNTS_ALLOCATIONS)
+    GTEST_SKIP() << "malloc belongs to the sanitizer";
   MemoryPool pool;
   pool.release(pool.allocate(1000));
-  constexpr int pairs = 1000000;
-  auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < pairs; ++i)
+  const int64_t before = allocationCount.load();
+  for (int i = 0; i < 1000; ++i)
     pool.release(pool.allocate(1000));
-  std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
-  RecordProperty("nanosecondsPerPair", static_cast<int>(time.count() / pairs));
-  // A multiple of what is expected, since the machine may be busy.
-  if (PLIM_COUNTS_ALLOCATIONS)
-    EXPECT_LT(time.count() / pairs, 500);
+  EXPECT_EQ(allocationCount.load() - before, 0);
 }
 
 } // namespace
