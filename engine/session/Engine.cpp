@@ -21,6 +21,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 namespace plim {
 
@@ -149,8 +150,8 @@ size_t alignmentOf(const DataSymbol &symbol) {
 /// own. Nothing can write to them.
 Status guardData(const jit::Artifact &artifact, std::vector<jit::DataBinding> &bindings,
                  GuardedData &data) {
-  std::map<std::string_view, const void *> parameters(bindings.begin(), bindings.end());
-  bindings.clear();
+  const std::vector<jit::DataBinding> bound = std::exchange(bindings, {});
+  const std::map<std::string_view, const void *> parameters(bound.begin(), bound.end());
   for (const DataSymbol &symbol : artifact.symbols) {
     if (!symbol.pool.empty() || symbol.kind == DataKind::Variable)
       continue;

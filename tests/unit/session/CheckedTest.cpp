@@ -159,6 +159,26 @@ TEST_F(CheckedTest, ParametersAreBound) {
 }
 
 // Data of the module, which no argument names.
+TEST_F(CheckedTest, ConstantsAndParametersAreBound) {
+  auto module = load(*engine, R"(
+ml_program.global private @w(#ml_program.extern<tensor<2x20xf32>>) : tensor<2x20xf32>
+func.func @main(%x: tensor<2x20xf32>) -> tensor<2x20xf32> {
+  %c = arith.constant dense<[
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0],
+    [0.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
+  ]> : tensor<2x20xf32>
+  %w = ml_program.global_load_const @w : tensor<2x20xf32>
+  %a = arith.addf %x, %c : tensor<2x20xf32>
+  %b = arith.addf %a, %w : tensor<2x20xf32>
+  return %b : tensor<2x20xf32>
+}
+)",
+                     {.parameters = {{"w", smallIntegers({2, 20})}}});
+  std::vector<float> sum =
+      elements<float>(callOk(lookup(module, "main"), {smallIntegers({2, 20})})[0]);
+  EXPECT_EQ(sum[19], 10 + 2 * elements<float>(smallIntegers({2, 20}))[19]);
+}
+
 TEST_F(CheckedTest, DataHasGuards) {
   std::string first = "dense<\"0x";
   for (int i = 0; i < 2000; ++i)
