@@ -2,6 +2,7 @@
 #include "devices/internal/AddressRanges.h"
 #include "devices/internal/CudaDriver.h"
 #include "devices/internal/FramePool.h"
+#include "devices/internal/IdleMemory.h"
 #include "devices/internal/SharedDevices.h"
 
 #include <algorithm>
@@ -23,26 +24,51 @@ using internal::CuFunction;
 using internal::CuModule;
 using internal::CuStream;
 using internal::FramePool;
-using internal::FramePools;
+using internal::IdleMemory;
+
+/// Memory of the device.
+class CudaBlock {
+public:
+  /// The context is current. The driver outlives the block.
+  static StatusOr<std::unique_ptr<CudaBlock>> create(CudaDriver &driver, size_t bytes) {
+    std::unique_ptr<CudaBlock> block(new CudaBlock(driver));
+    PLIM_RETURN_IF_ERROR(
+        driver.check(driver.calls.memoryAllocate(&block->address, bytes), "cuMemAlloc"));
+    return block;
+  }
+  ~CudaBlock() {
+    if (!address)
+      return;
+    CudaDriver::Current current(driver);
+    if (current.status.ok())
+      driver.calls.memoryFree(address);
+  }
+  CudaBlock(const CudaBlock &) = delete;
+  CudaBlock &operator=(const CudaBlock &) = delete;
+
+  CuAddress address = 0;
+
+private:
+  explicit CudaBlock(CudaDriver &driver) : driver(driver) {}
+  CudaDriver &driver;
+};
 
 /// What the programs of a device share.
 struct CudaShared {
   std::unique_ptr<CudaDriver> driver;
   AddressRanges<CuAddress> allocations; // what GpuDevice::allocate() gave
-  FramePools pools;
+  IdleMemory<CudaBlock> idle;
 
   bool isLost() const { return driver->isLost(); }
 
-  /// The context is current. Once more without the frames that rest if there is no memory.
+  /// The context is current.
   StatusOr<CuAddress> allocate(size_t bytes) {
-    CuAddress address = 0;
-    Status status = driver->check(driver->calls.memoryAllocate(&address, bytes), "cuMemAlloc");
-    if (status.code() == StatusCode::ResourceExhausted) {
-      pools.drop();
-      status = driver->check(driver->calls.memoryAllocate(&address, bytes), "cuMemAlloc");
-    }
-    PLIM_RETURN_IF_ERROR(status);
-    return address;
+    return idle.withMemory([&]() -> StatusOr<CuAddress> {
+      CuAddress address = 0;
+      PLIM_RETURN_IF_ERROR(
+          driver->check(driver->calls.memoryAllocate(&address, bytes), "cuMemAlloc"));
+      return address;
+    });
   }
 };
 
@@ -70,9 +96,13 @@ private:
     bool copiesOut = false;
     bool isInBlock = false;
     CuAddress address = 0; // in the block: counted from its begin, until that is known
+    std::shared_ptr<const CudaBlock> constant; // that it is in
   };
 
+  Status runIn(const GpuLaunch &launch);
   Status placeBuffers(const GpuLaunch &launch);
+  Status placeConstant(Slot &slot, const GpuLaunch::Buffer &argument);
+  StatusOr<std::shared_ptr<const CudaBlock>> copyConstant(const void *data, size_t bytes);
   Status reserveBlock(size_t bytes);
   Status enqueue(const GpuLaunch &launch);
   Status launchKernel(const GpuLaunch::Kernel &launch, size_t position);
@@ -114,6 +144,13 @@ Status Frame::create() {
 }
 
 Status Frame::run(const GpuLaunch &launch) {
+  Status status = runIn(launch);
+  for (Slot &slot : slots)
+    slot.constant = nullptr;
+  return status;
+}
+
+Status Frame::runIn(const GpuLaunch &launch) {
   PLIM_RETURN_IF_ERROR(placeBuffers(launch));
   Status enqueued = enqueue(launch);
   // Also after a fault: what was enqueued uses the caller's memory.
@@ -144,6 +181,10 @@ Status Frame::placeBuffers(const GpuLaunch &launch) {
       }
       slot.copiesIn = code.arguments[i].isRead;
       slot.copiesOut = code.arguments[i].isWritten;
+      if (slot.copiesIn && !slot.copiesOut)
+        PLIM_RETURN_IF_ERROR(placeConstant(slot, launch.arguments[i]));
+      if (slot.constant)
+        continue;
     }
     slot.isInBlock = true;
     slot.address = needed;
@@ -156,6 +197,31 @@ Status Frame::placeBuffers(const GpuLaunch &launch) {
     if (slot.isInBlock)
       slot.address += block;
   return okStatus();
+}
+
+/// If the argument is in a constant, and that is in the device's memory.
+Status Frame::placeConstant(Slot &slot, const GpuLaunch::Buffer &argument) {
+  PLIM_ASSIGN_OR_RETURN(auto found, shared.idle.constants.find(argument.data, argument.bytes,
+                                                               [&](const void *data, size_t bytes) {
+                                                                 return copyConstant(data, bytes);
+                                                               }));
+  if (!found.copy)
+    return okStatus();
+  slot.address = found.copy->address + found.offset;
+  slot.constant = std::move(found.copy);
+  slot.copiesIn = false;
+  return okStatus();
+}
+
+/// It is there when this returns: other streams do not wait for this one.
+StatusOr<std::shared_ptr<const CudaBlock>> Frame::copyConstant(const void *data, size_t bytes) {
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<const CudaBlock> copy, shared.idle.withoutIdleFrames([&] {
+    return CudaBlock::create(driver, bytes);
+  }));
+  PLIM_RETURN_IF_ERROR(
+      driver.check(cuda.copyToDevice(copy->address, data, bytes, stream), "cuMemcpyHtoDAsync"));
+  PLIM_RETURN_IF_ERROR(driver.check(cuda.streamSynchronize(stream), "cuStreamSynchronize"));
+  return copy;
 }
 
 Status Frame::reserveBlock(size_t bytes) {
@@ -210,11 +276,11 @@ class CudaProgram final : public GpuProgram {
 public:
   CudaProgram(std::shared_ptr<CudaShared> shared, GpuCode code)
       : shared(std::move(shared)), program(std::move(code)) {
-    this->shared->pools.add(&frames);
+    this->shared->idle.frames.add(&frames);
   }
 
   ~CudaProgram() override {
-    shared->pools.remove(&frames);
+    shared->idle.frames.remove(&frames);
     frames.drop();
     CudaDriver::Current current(driver());
     if (current.status.ok())
@@ -376,6 +442,11 @@ public:
     CudaDriver::Current current(*shared->driver);
     if (current.status.ok())
       shared->driver->calls.memoryFree(*address);
+    shared->idle.constants.tryAgain();
+  }
+
+  std::shared_ptr<const void> keepConstant(const void *data, size_t bytes) override {
+    return internal::keepConstant(shared, data, bytes);
   }
 
 private:

@@ -36,8 +36,8 @@ public:
   virtual ~GpuProgram() = default;
   virtual const GpuCode &code() const = 0;
   /// Returns when the results are there. Arguments in memory of the host are copied in where the code reads them and out
-  /// where it writes them, those of kernels that run. A launch like an earlier one takes no memory from the system, unless
-  /// more run at once than before.
+  /// where it writes them, those of kernels that run, but for constants (GpuDevice::keepConstant). A launch like an earlier
+  /// one takes no memory from the system, unless more run at once than before.
   /// Unavailable once the device is lost, ResourceExhausted without memory.
   virtual Status run(const GpuLaunch &launch) = 0;
 };
@@ -51,13 +51,18 @@ public:
   /// FailedPrecondition for code of the other kind, or if the device lacks what it needs.
   virtual StatusOr<std::shared_ptr<GpuProgram>> load(GpuCode code) = 0;
   /// Memory that the device alone reaches: an address to compute with, which the host cannot read. Arguments that begin
-  /// in it are used where they are: on Vulkan the distance from its begin is a multiple of what the device demands, 256 at
-  /// most, or the launch fails with FailedPrecondition. Null without memory, and on Vulkan for more than its largest
-  /// buffer. `alignment` is a power of two, at most 256.
+  /// in it are used where they are. On Vulkan those whose distance from its begin is no multiple of what the device
+  /// demands, 256 at most, are copied on the device. Null without memory, and on Vulkan for more than its largest buffer.
+  /// `alignment` is a power of two, at most 256.
   virtual void *allocate(size_t bytes, size_t alignment) = 0;
   /// What allocate() gave, with the same `bytes`; no launch uses it. All is given back before the last holder of the device
   /// goes.
   virtual void release(void *memory, size_t bytes) = 0;
+  /// Nobody writes these bytes of the host's memory, or gives them back, until the result is destroyed. Arguments in them
+  /// that the code only reads are copied once: the first launch that has one copies all the bytes, and later ones use
+  /// them as they use memory that allocate() gave. Without memory for it they copy as ever. Constants may overlap, and the
+  /// same may be kept several times.
+  virtual std::shared_ptr<const void> keepConstant(const void *data, size_t bytes) = 0;
 };
 
 /// The device at this position, from 0, among those that targets/vulkan and targets/cuda describe. Unavailable without a

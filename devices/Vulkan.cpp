@@ -35,7 +35,7 @@ public:
     if (shared->isLost())
       return nullptr;
     bytes = std::max<size_t>(bytes, 1);
-    StatusOr<VulkanBuffer> buffer = shared->withMemory(
+    StatusOr<VulkanBuffer> buffer = shared->idle.withMemory(
         [&] { return shared->driver->createBuffer(VulkanDriver::Memory::Kernels, bytes); });
     if (!buffer.ok())
       return nullptr;
@@ -52,6 +52,11 @@ public:
       return;
     delete *buffer;
     munmap(memory, std::max<size_t>(bytes, 1));
+    shared->idle.constants.tryAgain();
+  }
+
+  std::shared_ptr<const void> keepConstant(const void *data, size_t bytes) override {
+    return internal::keepConstant(shared, data, bytes);
   }
 
 private:

@@ -1,5 +1,7 @@
 #include "devices/internal/VulkanProgram.h"
 
+#include "devices/internal/FramePool.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -81,6 +83,10 @@ struct Slot {
   VkDeviceSize offset = 0;
   VkDeviceSize bytes = 0;
   Arena::Place place, staging;
+  std::shared_ptr<const VulkanBuffer> constant; // that it is in
+  /// Memory of the device that it is copied from and to, as kernels take no buffer that begins there.
+  const VulkanBuffer *apart = nullptr;
+  VkDeviceSize apartOffset = 0;
 };
 
 class VulkanProgram;
@@ -97,18 +103,22 @@ public:
 
 private:
   Status createDescriptors();
+  Status runIn(const GpuLaunch &launch);
   Status placeBuffers(const GpuLaunch &launch);
   Status placeBuffer(Slot &slot, const void *data, VkDeviceSize bytes, const GpuArgument *argument);
+  StatusOr<bool> findInDevice(Slot &slot, const void *data, VkDeviceSize bytes);
+  StatusOr<std::shared_ptr<const VulkanBuffer>> copyConstant(const void *data, size_t bytes);
   void copyIn(const GpuLaunch &launch);
   void copyOut(const GpuLaunch &launch);
   std::byte *hostMemory(const Slot &slot) const;
   void writeDescriptors(const GpuLaunch &launch);
+  Status begin();
   Status record(const GpuLaunch &launch);
   void recordKernels(const GpuLaunch &launch);
-  void recordCopies(bool isIn);
+  void recordCopies(const GpuLaunch &launch, bool isIn);
   void recordBarrier(VkPipelineStageFlags fromStages, VkAccessFlags from,
                      VkPipelineStageFlags toStages, VkAccessFlags to);
-  /// Nothing copies through a second buffer.
+  /// Nothing of the host's is copied through a second buffer.
   bool isUnified() const { return driver.isUnified; }
 
   VulkanProgram &program;
@@ -129,10 +139,10 @@ class VulkanProgram final : public GpuProgram {
 public:
   VulkanProgram(std::shared_ptr<VulkanShared> shared, GpuCode code)
       : shared(std::move(shared)), program(std::move(code)), kernels(program.kernels.size()) {
-    this->shared->pools.add(&frames);
+    this->shared->idle.frames.add(&frames);
   }
   ~VulkanProgram() override {
-    shared->pools.remove(&frames);
+    shared->idle.frames.remove(&frames);
     frames.drop();
     const VulkanCalls &vk = driver().calls;
     for (const Kernel &kernel : kernels) {
@@ -148,7 +158,7 @@ public:
 
   Status run(const GpuLaunch &launch) override {
     PLIM_RETURN_IF_ERROR(driver().checkAlive());
-    return shared->withMemory([&]() -> Status {
+    return shared->idle.withMemory([&]() -> Status {
       PLIM_ASSIGN_OR_RETURN(auto frame, takeFrame());
       return frame->run(launch);
     });
@@ -246,6 +256,13 @@ Status Frame::createDescriptors() {
 }
 
 Status Frame::run(const GpuLaunch &launch) {
+  Status status = runIn(launch);
+  for (Slot &slot : slots)
+    slot.constant = nullptr;
+  return status;
+}
+
+Status Frame::runIn(const GpuLaunch &launch) {
   PLIM_RETURN_IF_ERROR(placeBuffers(launch));
   copyIn(launch);
   writeDescriptors(launch);
@@ -295,26 +312,73 @@ Status Frame::placeBuffer(Slot &slot, const void *data, VkDeviceSize bytes,
                                   " bytes; kernels of the device reach " +
                                   std::to_string(driver.limits.maxStorageBufferRange));
   if (argument && bytes > 0) {
-    if (auto found = program.shared->allocations.find(reinterpret_cast<uintptr_t>(data))) {
-      if (bytes > found->bytes)
-        return outOfRangeError("an argument reaches beyond the device's memory that it is in");
-      if (found->offset % driver.limits.minStorageBufferOffsetAlignment != 0)
-        return failedPreconditionError(
-            "an argument begins at byte " + std::to_string(found->offset) +
-            " of the device's memory; kernels of the device take multiples of " +
-            std::to_string(driver.limits.minStorageBufferOffsetAlignment));
-      slot.buffer = found->value;
-      slot.offset = found->offset;
-      slot.bytes = bytes;
-      return okStatus();
-    }
     slot.copiesIn = argument->isRead;
     slot.copiesOut = argument->isWritten;
+    PLIM_ASSIGN_OR_RETURN(bool isInDevice, findInDevice(slot, data, bytes));
+    if (isInDevice && slot.apartOffset % driver.limits.minStorageBufferOffsetAlignment == 0) {
+      slot.buffer = std::exchange(slot.apart, nullptr);
+      slot.offset = slot.apartOffset;
+      slot.bytes = bytes;
+      slot.copiesIn = slot.copiesOut = false;
+      return okStatus();
+    }
   }
   slot.place = blocks.add(slot.bytes);
-  if (!isUnified() && (slot.copiesIn || slot.copiesOut))
+  if (!isUnified() && !slot.apart && (slot.copiesIn || slot.copiesOut))
     slot.staging = staging.add(slot.bytes);
   return okStatus();
+}
+
+/// Sets where the argument is apart from the frame's blocks, if it is in memory of the device or in a constant that the
+/// device has.
+StatusOr<bool> Frame::findInDevice(Slot &slot, const void *data, VkDeviceSize bytes) {
+  VulkanShared &shared = *program.shared;
+  if (auto found = shared.allocations.find(reinterpret_cast<uintptr_t>(data))) {
+    if (bytes > found->bytes)
+      return outOfRangeError("an argument reaches beyond the device's memory that it is in");
+    slot.apart = found->value;
+    slot.apartOffset = found->offset;
+    return true;
+  }
+  if (!slot.copiesIn || slot.copiesOut)
+    return false;
+  PLIM_ASSIGN_OR_RETURN(
+      auto found, shared.idle.constants.find(data, bytes, [&](const void *all, size_t allBytes) {
+        return copyConstant(all, allBytes);
+      }));
+  if (!found.copy)
+    return false;
+  slot.apart = found.copy.get();
+  slot.apartOffset = found.offset;
+  slot.constant = std::move(found.copy);
+  return true;
+}
+
+/// What comes after this on the queue finds it there.
+StatusOr<std::shared_ptr<const VulkanBuffer>> Frame::copyConstant(const void *data, size_t bytes) {
+  using enum VulkanDriver::Memory;
+  constexpr size_t pieceBytes = 16 << 20; // that go through staging at once
+  if (bytes > driver.maxBufferBytes)
+    return resourceExhaustedError("no buffer is large enough for a constant");
+  auto create = [&](VulkanDriver::Memory use, size_t size) {
+    return program.shared->idle.withoutIdleFrames([&] { return driver.createBuffer(use, size); });
+  };
+  PLIM_ASSIGN_OR_RETURN(VulkanBuffer created, create(Kernels, bytes));
+  auto copy = std::make_shared<const VulkanBuffer>(std::move(created));
+  if (copy->mapped) {
+    std::memcpy(copy->mapped, data, bytes);
+    return copy;
+  }
+  PLIM_ASSIGN_OR_RETURN(VulkanBuffer piece, create(Staging, std::min(bytes, pieceBytes)));
+  for (size_t done = 0; done < bytes; done += pieceBytes) {
+    const VkBufferCopy region = {0, done, std::min(bytes - done, pieceBytes)};
+    std::memcpy(piece.mapped, static_cast<const std::byte *>(data) + done, region.size);
+    PLIM_RETURN_IF_ERROR(begin());
+    vk.cmdCopyBuffer(commands, piece.handle, copy->handle, 1, &region);
+    PLIM_RETURN_IF_ERROR(driver.check(vk.endCommandBuffer(commands), "vkEndCommandBuffer"));
+    PLIM_RETURN_IF_ERROR(driver.submitAndWait(commands, fence));
+  }
+  return copy;
 }
 
 std::byte *Frame::hostMemory(const Slot &slot) const {
@@ -324,13 +388,13 @@ std::byte *Frame::hostMemory(const Slot &slot) const {
 
 void Frame::copyIn(const GpuLaunch &launch) {
   for (size_t i = 0; i < launch.arguments.size(); ++i)
-    if (slots[i].copiesIn)
+    if (slots[i].copiesIn && !slots[i].apart)
       std::memcpy(hostMemory(slots[i]), launch.arguments[i].data, launch.arguments[i].bytes);
 }
 
 void Frame::copyOut(const GpuLaunch &launch) {
   for (size_t i = 0; i < launch.arguments.size(); ++i)
-    if (slots[i].copiesOut)
+    if (slots[i].copiesOut && !slots[i].apart)
       std::memcpy(launch.arguments[i].data, hostMemory(slots[i]), launch.arguments[i].bytes);
 }
 
@@ -369,27 +433,24 @@ constexpr VkPipelineStageFlags inKernels = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
 constexpr VkPipelineStageFlags inCopies = VK_PIPELINE_STAGE_TRANSFER_BIT;
 constexpr VkAccessFlags kernelsAccess = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
 
-Status Frame::record(const GpuLaunch &launch) {
+Status Frame::begin() {
   PLIM_RETURN_IF_ERROR(
       driver.check(vk.resetCommandPool(driver.device, commandPool, 0), "vkResetCommandPool"));
-  VkCommandBufferBeginInfo begin = {};
-  begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  PLIM_RETURN_IF_ERROR(
-      driver.check(vk.beginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"));
+  VkCommandBufferBeginInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+  info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  return driver.check(vk.beginCommandBuffer(commands, &info), "vkBeginCommandBuffer");
+}
+
+Status Frame::record(const GpuLaunch &launch) {
+  PLIM_RETURN_IF_ERROR(begin());
   // What the host wrote is there from the submission on; what earlier launches wrote must be asked for.
   recordBarrier(inKernels | inCopies, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                 inKernels | inCopies,
                 kernelsAccess | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
-  if (!isUnified()) {
-    recordCopies(/*isIn=*/true);
-    recordBarrier(inCopies, VK_ACCESS_TRANSFER_WRITE_BIT, inKernels, kernelsAccess);
-  }
+  recordCopies(launch, /*isIn=*/true);
   recordKernels(launch);
-  if (!isUnified()) {
-    recordBarrier(inKernels, VK_ACCESS_SHADER_WRITE_BIT, inCopies, VK_ACCESS_TRANSFER_READ_BIT);
-    recordCopies(/*isIn=*/false);
-  }
+  recordCopies(launch, /*isIn=*/false);
   recordBarrier(inKernels | inCopies, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                 VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   return driver.check(vk.endCommandBuffer(commands), "vkEndCommandBuffer");
@@ -416,17 +477,31 @@ void Frame::recordKernels(const GpuLaunch &launch) {
   }
 }
 
-void Frame::recordCopies(bool isIn) {
-  for (const Slot &slot : slots) {
-    if (!(isIn ? slot.copiesIn : slot.copiesOut))
+/// With barriers between them and the kernels.
+void Frame::recordCopies(const GpuLaunch &launch, bool isIn) {
+  auto isCopied = [&](const Slot &slot) {
+    return (isIn ? slot.copiesIn : slot.copiesOut) && (slot.apart || !isUnified());
+  };
+  if (std::ranges::none_of(slots, isCopied))
+    return;
+  if (!isIn)
+    recordBarrier(inKernels, VK_ACCESS_SHADER_WRITE_BIT, inCopies,
+                  VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Slot &slot = slots[i];
+    if (!isCopied(slot))
       continue;
-    VkBuffer host = staging.block(slot.staging).handle, device = slot.buffer->handle;
+    VkBuffer other = slot.apart ? slot.apart->handle : staging.block(slot.staging).handle;
+    VkBuffer own = slot.buffer->handle;
+    VkDeviceSize otherOffset = slot.apart ? slot.apartOffset : slot.staging.offset;
     VkBufferCopy region = {};
-    region.srcOffset = isIn ? slot.staging.offset : slot.offset;
-    region.dstOffset = isIn ? slot.offset : slot.staging.offset;
-    region.size = slot.bytes;
-    vk.cmdCopyBuffer(commands, isIn ? host : device, isIn ? device : host, 1, &region);
+    region.srcOffset = isIn ? otherOffset : slot.offset;
+    region.dstOffset = isIn ? slot.offset : otherOffset;
+    region.size = launch.arguments[i].bytes;
+    vk.cmdCopyBuffer(commands, isIn ? other : own, isIn ? own : other, 1, &region);
   }
+  if (isIn)
+    recordBarrier(inCopies, VK_ACCESS_TRANSFER_WRITE_BIT, inKernels, kernelsAccess);
 }
 
 Status VulkanProgram::load() {

@@ -6,7 +6,7 @@
 
 #include "devices/GpuDevice.h"
 #include "devices/internal/AddressRanges.h"
-#include "devices/internal/FramePool.h"
+#include "devices/internal/IdleMemory.h"
 #include "devices/internal/VulkanDriver.h"
 
 #include <memory>
@@ -19,24 +19,9 @@ struct VulkanShared {
   std::unique_ptr<VulkanDriver> driver;
   /// What GpuDevice::allocate() gave.
   AddressRanges<const VulkanBuffer *> allocations;
-  FramePools pools;
+  IdleMemory<VulkanBuffer> idle;
 
   bool isLost() const { return driver->isLost(); }
-
-  /// `attempt`, and once more without the frames that rest if it lacks memory.
-  template <typename AttemptT> auto withMemory(AttemptT attempt) {
-    auto result = attempt();
-    if (codeOf(result) != StatusCode::ResourceExhausted)
-      return result;
-    pools.drop();
-    return attempt();
-  }
-
-private:
-  static StatusCode codeOf(const Status &status) { return status.code(); }
-  template <typename T> static StatusCode codeOf(const StatusOr<T> &value) {
-    return value.status().code();
-  }
 };
 
 /// Code for Vulkan on this device; the errors are those of GpuDevice::load(). `code` is one that verify() takes.

@@ -190,6 +190,115 @@ TEST_P(DriversTest, BindsItsOwnMemory) {
   device->release(other, bytes);
 }
 
+TEST_P(DriversTest, BindsItsOwnMemoryFromAnyElementOn) {
+  Launcher tenfold = load(tenfoldCode(kind())), axpy = load(axpyCode(kind()));
+  constexpr size_t bytes = 64 << 10;
+  void *memory = device->allocate(bytes, 256);
+  ASSERT_NE(memory, nullptr);
+  Vector x(999, 1), y(999);
+  auto at = [&](size_t offset) -> plim_view {
+    return {static_cast<std::byte *>(memory) + offset, &x.extent, nullptr};
+  };
+  float a = 2;
+  for (auto [from, to] : {std::pair<size_t, size_t>(4, 8192), {8192, 12}, {20, 16388}}) {
+    expectOk(tenfold({x.view(), at(from)}));
+    expectOk(tenfold({at(from), at(to)}));
+    expectOk(axpy({at(from), viewOf(a), at(to)})); // reads and writes it
+    expectOk(tenfold({at(to), y.view()}));
+    for (size_t i = 0; i < 999; ++i)
+      ASSERT_EQ(y.elements[i], 1200 * x.elements[i]) << from << " to " << to;
+  }
+  EXPECT_EQ(tenfold({x.view(), at(bytes - 3992)}).code(), StatusCode::OutOfRange);
+  device->release(memory, bytes);
+}
+
+// That a constant is written shows whether launches use their copy.
+TEST_P(DriversTest, CopiesConstantsOnce) {
+  Launcher tenfold = load(tenfoldCode(kind()));
+  Vector x(1000, 1), y(1000);
+  auto result = [&](size_t begin, size_t end) {
+    int64_t extent = static_cast<int64_t>(end - begin);
+    expectOk(
+        tenfold({{&x.elements[begin], &extent, nullptr}, {&y.elements[begin], &extent, nullptr}}));
+    EXPECT_EQ(y.elements[end - 1] - y.elements[begin], 10 * static_cast<float>(extent - 1));
+    return y.elements[begin] / 10 - static_cast<float>(begin);
+  };
+  auto write = [&](float first) {
+    for (float &element : x.elements)
+      element = first++;
+  };
+  auto keep = [&](size_t begin, size_t end) {
+    return device->keepConstant(&x.elements[begin], (end - begin) * sizeof(float));
+  };
+  EXPECT_EQ(keep(0, 0), nullptr);
+  std::shared_ptr<const void> constant = keep(100, 200), again = keep(100, 200);
+  write(2);
+  EXPECT_EQ(result(100, 200), 2);
+  write(3);
+  EXPECT_EQ(result(100, 200), 2);
+  EXPECT_EQ(result(164, 200), 2);
+  EXPECT_EQ(result(101, 103), 2);
+  for (auto [begin, end] : {std::pair<size_t, size_t>(99, 200), {100, 201}, {0, 100}, {200, 201}})
+    EXPECT_EQ(result(begin, end), 3) << begin << " to " << end;
+  // One that overlaps it, one within, and one of which both are a part.
+  std::shared_ptr<const void> next = keep(150, 300), within = keep(110, 120), all = keep(0, 1000);
+  EXPECT_EQ(result(160, 201), 3);
+  EXPECT_EQ(result(100, 200), 2);
+  EXPECT_EQ(result(100, 210), 3);
+  write(4);
+  EXPECT_EQ(result(0, 1000), 3);
+  EXPECT_EQ(result(111, 113), 4);
+  all = nullptr;
+  EXPECT_EQ(result(0, 1000), 4);
+  EXPECT_EQ(result(160, 201), 3);
+  again = nullptr;
+  EXPECT_EQ(result(100, 200), 2);
+  constant = nullptr;
+  EXPECT_EQ(result(100, 200), 4);
+  EXPECT_EQ(result(151, 299), 3);
+  next = within = nullptr;
+  EXPECT_EQ(result(111, 113), 4);
+  EXPECT_EQ(result(151, 299), 4);
+}
+
+TEST_P(DriversTest, CopiesWhatItWritesAlthoughItIsAConstant) {
+  Launcher axpy = load(axpyCode(kind()));
+  Vector x(100, 1), y(100, 1);
+  std::shared_ptr<const void> constant = device->keepConstant(y.elements.data(), 400);
+  float a = 2;
+  for (float wanted : {3, 5, 7}) {
+    expectOk(axpy({x.view(), viewOf(a), y.view()}));
+    EXPECT_EQ(y.elements[0], wanted);
+  }
+}
+
+TEST_P(DriversTest, HasConstantsThatThreadsWantAtOnce) {
+  Launcher tenfold = load(tenfoldCode(kind())), axpy = load(axpyCode(kind()));
+  constexpr size_t size = 5000;
+  Vector x(size, 1);
+  for (int round = 0; round < 10; ++round) {
+    // Some threads keep it longer than others.
+    std::shared_ptr<const void> constant = device->keepConstant(x.elements.data(), 4 * size);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        Vector y(size);
+        for (int i = 0; i < 5; ++i) {
+          std::shared_ptr<const void> own =
+              i % 2 == thread % 2 ? device->keepConstant(x.elements.data(), 4 * size) : nullptr;
+          if (thread == 0 && i == 2)
+            constant = nullptr;
+          float a = -10;
+          expectOk(tenfold({x.view(), y.view()}));
+          expectOk(axpy({x.view(), viewOf(a), y.view()}));
+          ASSERT_EQ(y.elements, std::vector<float>(size));
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+}
+
 TEST_P(DriversTest, HasMemoryThatProgramsShare) {
   Launcher axpy = load(axpyCode(kind()));
   void *memory = device->allocate(1, 1);
@@ -218,17 +327,26 @@ TEST_P(DriversTest, RefusesWhatItCannotRun) {
 
 TEST_P(DriversTest, OutlivesItsOwner) {
   Launcher axpy = load(axpyCode(kind()));
+  Vector x(10, 1), y(10);
+  std::shared_ptr<const void> constant = device->keepConstant(x.elements.data(), 40);
   device = nullptr;
   expectAxpy(axpy, 10);
+  float a = 1;
+  expectOk(axpy({x.view(), viewOf(a), y.view()}));
+  axpy = Launcher(nullptr);
 }
 
 TEST_P(DriversTest, TakesNoMemoryForALaunchLikeThoseBefore) {
   if (!countsAllocations || std::getenv("VK_INSTANCE_LAYERS"))
     GTEST_SKIP() << "sanitizers and layers take memory of their own";
   Launcher axpy = load(axpyCode(kind()));
-  Vector x(1000), y(1000);
+  Vector x(1000), y(1000), constant(1000);
+  std::shared_ptr<const void> kept = device->keepConstant(constant.elements.data(), 4000);
   float a = 1;
-  auto launch = [&] { return axpy({x.view(), viewOf(a), y.view()}); };
+  auto launch = [&] {
+    Status status = axpy({x.view(), viewOf(a), y.view()});
+    return status.ok() ? axpy({constant.view(), viewOf(a), y.view()}) : status;
+  };
   expectOk(launch());
   expectOk(launch());
   size_t before = allocationCount;
@@ -393,15 +511,65 @@ TEST_F(VulkanFailures, RefusesWhatIsNoSpirv) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("push constants: 40008"));
 }
 
-TEST_F(VulkanFailures, RefusesAnOffsetBetweenItsUnits) {
+TEST_F(VulkanFailures, CopiesOnTheDeviceWhatBeginsBetweenItsUnits) {
   Launcher tenfold = load(tenfoldCode(GpuCodeKind::Spirv));
   void *memory = device->allocate(1024, 256);
-  Vector x(4);
-  plim_view inside = {static_cast<std::byte *>(memory) + 1, &x.extent, nullptr};
-  Status status = tenfold({x.view(), inside});
-  EXPECT_EQ(status.code(), StatusCode::FailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("take multiples of"));
+  Vector x(4, 1), y(4);
+  plim_view inside = {static_cast<std::byte *>(memory) + 4, &x.extent, nullptr};
+  int before = copies();
+  expectOk(tenfold({x.view(), inside})); // to staging's, and on the device
+  EXPECT_EQ(copies() - before, 2);
+  before = copies();
+  expectOk(tenfold({inside, y.view()}));
+  EXPECT_EQ(copies() - before, 2);
+  EXPECT_EQ(y.elements[3], 400);
   device->release(memory, 1024);
+}
+
+TEST_F(VulkanFailures, CopiesConstantsOnce) {
+  Launcher tenfold = load(tenfoldCode(GpuCodeKind::Spirv));
+  Vector x(20 << 18, 1), y(20 << 18); // more than goes through staging at once
+  std::shared_ptr<const void> constant =
+      device->keepConstant(x.elements.data(), x.elements.size() * 4);
+  int before = copies();
+  expectOk(tenfold({x.view(), y.view()}));
+  EXPECT_EQ(copies() - before, 3);
+  EXPECT_EQ(y.elements[(20 << 18) - 1], 10 * (20 << 18));
+  before = copies();
+  expectOk(tenfold({x.view(), y.view()}));
+  EXPECT_EQ(copies() - before, 1); // the result
+  constant = nullptr;
+  expectOk(tenfold({x.view(), y.view()}));
+  EXPECT_EQ(copies() - before, 3);
+}
+
+TEST_F(VulkanFailures, CopiesConstantsEachTimeWithoutMemoryForThem) {
+  Launcher tenfold = load(tenfoldCode(GpuCodeKind::Spirv));
+  Vector x(1000, 1), y(1000);
+  expectOk(tenfold({x.view(), y.view()}));
+  std::shared_ptr<const void> constant = device->keepConstant(x.elements.data(), 4000);
+  for (Call call : {Allocate, Submit}) {
+    // Memory comes back, and is not there when it is asked for.
+    device->release(device->allocate(100, 64), 100);
+    fail(call, outOfDeviceMemory, call == Allocate ? 2 : 1);
+    expectOk(tenfold({x.view(), y.view()}));
+    EXPECT_EQ(y.elements[999], 10000);
+    int before = copies();
+    expectOk(tenfold({x.view(), y.view()}));
+    EXPECT_EQ(copies() - before, 2);
+  }
+  device->release(device->allocate(100, 64), 100);
+  int before = copies();
+  expectOk(tenfold({x.view(), y.view()}));
+  EXPECT_EQ(copies() - before, 2);
+  expectOk(tenfold({x.view(), y.view()}));
+  EXPECT_EQ(copies() - before, 3);
+  // The frame goes, and then the constant's copy.
+  fail(Allocate, outOfDeviceMemory, 2);
+  void *memory = device->allocate(100, 64);
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(control<int()>(vulkanShim, "shimMemories")(), 1);
+  device->release(memory, 100);
 }
 
 class CudaTest : public testing::Test {
@@ -520,6 +688,125 @@ TEST_F(CudaTest, GivesIdleMemoryBackBeforeItHasNone) {
   expectOk(run(axpy));
   fail("cuMemAlloc", 2, 2);
   EXPECT_EQ(device->allocate(100, 16), nullptr);
+}
+
+/// How often something is copied to the device.
+class CudaConstantsTest : public CudaTest {
+protected:
+  int copies(const std::string &what = "cuMemcpyHtoDAsync") {
+    int count = 0;
+    for (size_t at = 0; (at = journal().find(what, at)) != std::string::npos; at += what.size())
+      ++count;
+    return count;
+  }
+  /// Copies of a launch.
+  int copiesOf(const Launcher &tenfold) {
+    clear();
+    expectOk(tenfold({x.view(), y.view()}));
+    EXPECT_EQ(y.elements[99], 990);
+    return copies();
+  }
+  std::shared_ptr<const void> keep() { return device->keepConstant(x.elements.data(), 400); }
+  void giveSomethingBack() { device->release(device->allocate(100, 64), 100); }
+  Launcher tenfold() { return load(tenfoldCode(GpuCodeKind::Ptx)); }
+};
+
+TEST_F(CudaConstantsTest, AreThereBeforeOthersUseThem) {
+  Launcher launch = tenfold();
+  std::shared_ptr<const void> constant = keep();
+  clear();
+  expectOk(launch({x.view(), y.view()}));
+  EXPECT_EQ(journal(), "cuCtxPushCurrent\n"
+                       "cuMemAlloc 400\n"
+                       "cuMemcpyHtoDAsync 400\n"
+                       "cuStreamSynchronize\n"
+                       "cuMemAlloc 65536\n"
+                       "cuLaunchKernel scale 2 1 1 64 1 1 0\n"
+                       "cuLaunchKernel scale 2 1 1 64 1 1 0\n"
+                       "cuLaunchKernel axpy 2 1 1 64 1 1 0\n"
+                       "cuMemcpyDtoHAsync 400\n"
+                       "cuStreamSynchronize\n"
+                       "cuCtxPopCurrent\n");
+  EXPECT_EQ(copiesOf(launch), 0);
+  EXPECT_EQ(copiesOf(tenfold()), 0);
+  constant = nullptr;
+  EXPECT_EQ(copiesOf(launch), 1);
+}
+
+TEST_F(CudaConstantsTest, AreCopiedByOneOfManyThreads) {
+  Launcher launch = tenfold();
+  Vector other(100, 1);
+  std::shared_ptr<const void> constant = keep(),
+                              second = device->keepConstant(other.elements.data(), 400);
+  clear();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] {
+      Vector result(100);
+      Vector &argument = thread % 2 ? x : other;
+      expectOk(launch({argument.view(), result.view()}));
+      EXPECT_EQ(result.elements[99], thread % 2 ? 990 : 1000);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(copies(), 2);
+}
+
+TEST_F(CudaConstantsTest, AreCopiedEachTimeWithoutMemoryForThem) {
+  Launcher launch = tenfold();
+  EXPECT_EQ(copiesOf(launch), 1);
+  std::shared_ptr<const void> constant = keep();
+  fail("cuMemAlloc", 2, 2);
+  EXPECT_EQ(copiesOf(launch), 1);
+  EXPECT_EQ(copies("cuMemAlloc 400"), 2);
+  EXPECT_EQ(copiesOf(launch), 1);
+  EXPECT_EQ(copies("cuMemAlloc"), 0);
+  giveSomethingBack();
+  EXPECT_EQ(copiesOf(launch), 1);
+  EXPECT_EQ(copiesOf(launch), 0);
+}
+
+TEST_F(CudaConstantsTest, GiveWayUnlessALaunchUsesThem) {
+  Launcher launch = tenfold(), axpy = load(axpyCode(GpuCodeKind::Ptx));
+  Vector other(100), result(100);
+  std::shared_ptr<const void> constant = keep();
+  EXPECT_EQ(copiesOf(launch), 1);
+  // The second program has no memory for its block: frames first, then copies, but not the one that it uses.
+  std::shared_ptr<const void> second = device->keepConstant(other.elements.data(), 400);
+  float a = 1;
+  EXPECT_EQ(run(axpy).code(), StatusCode::Ok);
+  axpy = load(axpyCode(GpuCodeKind::Ptx));
+  expectOk(load(tenfoldCode(GpuCodeKind::Ptx))({other.view(), result.view()}));
+  fail("cuMemAlloc", 2, 2);
+  clear();
+  expectOk(axpy({other.view(), viewOf(a), result.view()}));
+  EXPECT_EQ(copies("cuMemFree"), 2); // a block of a frame, and the copy of x
+  EXPECT_EQ(copies(), 1);            // the result, which is added to
+  EXPECT_EQ(copiesOf(launch), 1);    // not again before memory comes back
+  EXPECT_EQ(copiesOf(launch), 1);
+  giveSomethingBack();
+  EXPECT_EQ(copiesOf(launch), 1);
+  EXPECT_EQ(copiesOf(launch), 0);
+  // What the host allocates is worth more as well; then there is nothing left to give.
+  fail("cuMemAlloc", 2, 2);
+  giveSomethingBack();
+  EXPECT_EQ(copiesOf(launch), 1);
+  EXPECT_EQ(copiesOf(launch), 0);
+  constant = second = nullptr;
+  fail("cuMemAlloc", 2, 2);
+  EXPECT_EQ(device->allocate(100, 64), nullptr);
+}
+
+TEST_F(CudaConstantsTest, AreNoMoreThanTheDevice) {
+  Launcher launch = tenfold();
+  std::shared_ptr<const void> constant = keep();
+  EXPECT_EQ(copiesOf(launch), 1);
+  Vector other(100);
+  std::shared_ptr<const void> second = device->keepConstant(other.elements.data(), 400);
+  fail("cuStreamSynchronize", 700);
+  EXPECT_EQ(launch({other.view(), y.view()}).code(), StatusCode::Unavailable);
+  EXPECT_EQ(launch({x.view(), y.view()}).code(), StatusCode::Unavailable);
+  EXPECT_NE(keep(), nullptr);
 }
 
 TEST_F(CudaTest, WaitsAlsoAfterAFault) {
