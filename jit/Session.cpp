@@ -167,6 +167,7 @@ struct LinkedModule::State {
   std::map<std::string, void *, std::less<>> preparedByName;
   std::multimap<size_t, const char *> small; // constants there, by their bytes
   std::vector<SharedBytes> blocks;
+  std::vector<std::span<const std::byte>> ranges; // of all constants and dense parameters
   int64_t sharedBytes = 0;
   std::map<std::string, void *, std::less<>> entries, raws;
 };
@@ -301,7 +302,13 @@ StatusOr<std::unique_ptr<LinkedModule>> Session::link(const Artifact &artifact,
       address = target;
     }
     data.emplace_back("plim.data." + symbol.name, address);
+    const bool isAlone = isBound(symbol) || isBlock(symbol) || symbol.kind == DataKind::Prepared;
+    if (isAlone && symbol.type.strides.empty())
+      state->ranges.emplace_back(static_cast<const std::byte *>(address),
+                                 static_cast<size_t>(symbol.bytes));
   }
+  if (constantBytes != 0)
+    state->ranges.push_back(std::as_bytes(std::span(state->constants.data(), constantBytes)));
   for (const ExternalFunction &external : artifact.externals) {
     auto bound = find_if(externals,
                          [&](const ExternalBinding &each) { return each.first == external.name; });
@@ -413,6 +420,10 @@ void *LinkedModule::prepared(std::string_view name) const {
 }
 
 bool LinkedModule::protectPrepared() { return state->prepared.protect(); }
+
+std::span<const std::span<const std::byte>> LinkedModule::constants() const {
+  return state->ranges;
+}
 
 int64_t LinkedModule::sharedConstantBytes() const { return state->sharedBytes; }
 

@@ -10,6 +10,7 @@
 #include "engine/abi/plim_abi.h"
 #include "jit/Artifact.h"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -57,6 +58,9 @@ public:
   void *prepared(std::string_view name) const;
   /// To be called once it has been written. False if the system refuses.
   bool protectPrepared();
+  /// What neither code nor anybody else writes, once protectPrepared() was called, as long as the module and what it is bound
+  /// to live: small constants together, each other constant and dense parameter.
+  std::span<const std::span<const std::byte>> constants() const;
   /// Bytes of large constants that were in memory already, for other modules of the session.
   int64_t sharedConstantBytes() const;
 

@@ -15,8 +15,10 @@
 #include "engine/session/HostFunctions.h"
 #include "support/Status.h"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,9 @@ struct Device {
   /// gives null, it waits for a block of another call of the module, or fails with ResourceExhausted if
   /// there is none.
   runtime::Allocator memory = {};
+  /// If given, it is told of each constant of a module with code for the device, behind the link: until the result is
+  /// destroyed nobody writes these bytes, and launches may use copies of them.
+  std::function<std::shared_ptr<const void>(std::span<const std::byte> constant)> keepConstant;
 };
 
 using Devices = std::vector<std::shared_ptr<const Device>>;

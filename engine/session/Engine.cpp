@@ -646,6 +646,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   }
   if (!moduleState.linked->protectPrepared())
     return unavailableError("cannot protect the constants of " + moduleState.artifact.source);
+  moduleState.keptConstants = state->keepConstants(moduleState.externals, *moduleState.linked);
   for (const FunctionSignature &function : moduleState.artifact.functions)
     if (!function.plan.buffers.empty())
       moduleState.planners[&function] = std::make_unique<CallPlanner>(function);
@@ -661,6 +662,7 @@ Module::~Module() {
   if (state->specializations)
     state->specializations->close();
   Engine::State &engine = *state->engine->state;
+  state->keptConstants.clear(); // before another module may have the pools
   engine.release(state->constants);
   // The slabs may have been this module's alone.
   engine.slabs->trim(runtime::MemoryPoolOptions().maxKeptBytes);

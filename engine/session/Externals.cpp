@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace plim {
 
@@ -169,14 +170,8 @@ StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
   for (const jit::ExternalFunction &external : artifact.externals) {
     HostFunction function, turn;
     if (!external.device.empty()) {
-      // Code that was compiled elsewhere may be for a GPU that the target leaves out.
-      std::shared_ptr<const Device> other;
-      const Device *device = findDevice(external.device);
-      if (!device) {
-        other = session::makeGpuDevice(external.device);
-        device = other.get();
-      }
-      PLIM_ASSIGN_OR_RETURN(function, loadCode(external, device, turn));
+      std::shared_ptr<const Device> device = deviceOf(external.device);
+      PLIM_ASSIGN_OR_RETURN(function, loadCode(external, device.get(), turn));
     } else {
       const HostFunction *found = find(ofLoad, options.functions, external.name);
       if (!found || !found->function) {
@@ -214,12 +209,12 @@ std::vector<jit::DeviceCompiler> Engine::State::deviceCompilers() const {
   return compilers;
 }
 
-const Device *Engine::State::findDevice(std::string_view name) const {
+std::shared_ptr<const Device> Engine::State::deviceOf(const std::string &name) const {
   for (const Devices *devices : {&options.devices, &gpus})
     for (const std::shared_ptr<const Device> &device : *devices)
       if (device->name == name)
-        return device.get();
-  return nullptr;
+        return device;
+  return session::makeGpuDevice(name);
 }
 
 const Device *Engine::State::providerOf(const targets::MemoryDescription &memory) const {
@@ -263,6 +258,24 @@ Engine::State::makeDevicePools(const jit::Artifact &artifact) const {
   if (!hasAny)
     pools.clear();
   return pools;
+}
+
+std::vector<std::shared_ptr<const void>>
+Engine::State::keepConstants(const Externals &externals, const jit::LinkedModule &module) const {
+  std::set<std::string> names;
+  for (const auto &external : externals)
+    if (!external->device.empty())
+      names.insert(external->device);
+  std::vector<std::shared_ptr<const void>> kept;
+  for (const std::string &name : names) {
+    std::shared_ptr<const Device> device = deviceOf(name);
+    if (!device || !device->keepConstant)
+      continue;
+    for (std::span<const std::byte> constant : module.constants())
+      if (std::shared_ptr<const void> keeper = device->keepConstant(constant))
+        kept.push_back(std::move(keeper));
+  }
+  return kept;
 }
 
 Status Engine::State::checkDevice(const std::string &name) const {

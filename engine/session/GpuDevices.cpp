@@ -93,6 +93,10 @@ std::shared_ptr<const Device> makeGpuDevice(const std::string &name) {
   device->name = name;
   device->load = [gpu](std::string_view, std::string_view code) { return load(*gpu, code); };
   device->memory = {.user = gpu.get(), .allocate = &allocate, .release = &release, .owner = gpu};
+  device->keepConstant = [gpu](std::span<const std::byte> constant) -> std::shared_ptr<const void> {
+    StatusOr<std::shared_ptr<GpuDevice>> opened = gpu->get();
+    return opened.ok() ? (*opened)->keepConstant(constant.data(), constant.size()) : nullptr;
+  };
   return device;
 }
 

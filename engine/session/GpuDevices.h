@@ -8,7 +8,7 @@
 
 namespace plim::session {
 
-/// The device "vulkan0", "cuda1"...: loads code, and allocates memory that it alone reaches. Its driver is opened when it is
+/// The device "vulkan0", "cuda1"...: loads code, allocates memory that it alone reaches, and keeps constants there. Its driver is opened when it is
 /// asked for either, and stays open as long as anybody uses it; then, without it, load fails with Unavailable. Has no
 /// compiler: that is jit's. Null for other names.
 std::shared_ptr<const Device> makeGpuDevice(const std::string &name);

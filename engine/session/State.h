@@ -139,13 +139,17 @@ struct Engine::State {
   /// code.
   StatusOr<Externals> bindExternals(const jit::Artifact &artifact, const HostFunctions &ofLoad);
   std::vector<jit::DeviceCompiler> deviceCompilers() const;
-  /// Of the host application, or a GPU of our own; null: none.
-  const Device *findDevice(std::string_view name) const;
+  /// Of the host application, or a GPU of our own, which the target may leave out: code may come from elsewhere. Null: none.
+  std::shared_ptr<const Device> deviceOf(const std::string &name) const;
   /// The device that brings a memory of the target; null: none.
   const Device *providerOf(const targets::MemoryDescription &memory) const;
   /// The memories of the target that devices bring.
   std::vector<std::string> deviceMemories() const;
   std::vector<std::unique_ptr<DevicePool>> makeDevicePools(const jit::Artifact &artifact) const;
+  /// Tells the devices that the module has code for of its constants, which must have their values. The result goes before
+  /// the module.
+  std::vector<std::shared_ptr<const void>> keepConstants(const Externals &externals,
+                                                         const jit::LinkedModule &module) const;
   /// Is there a compiler for the device of that name? Empty is none.
   Status checkDevice(const std::string &name) const;
   /// What the host functions with this function and user take turns with.
@@ -187,6 +191,8 @@ struct Module::State {
   /// By the position of the pool, null for those that no device has memory for; empty: all of them.
   std::vector<std::unique_ptr<DevicePool>> devicePools;
   std::unique_ptr<jit::LinkedModule> linked;
+  std::vector<std::shared_ptr<const void>>
+      keptConstants;                         // by devices; before what they lie in goes
   std::shared_ptr<runtime::MemoryPool> pool; // of results and unplanned buffers
   std::shared_ptr<const StateLayout> layout;
   std::shared_ptr<ModuleState> variables; // of calls that name no others
