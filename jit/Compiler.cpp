@@ -639,6 +639,7 @@ private:
                                                       : WalkResult::advance();
       };
       if (ir::isGpu(device) && !llvm::is_contained(names, device.name) &&
+          !llvm::is_contained(options.devicesWithoutCompiler, device.name) &&
           (options.preferredDevice == device.name || module.walk(isNamed).wasInterrupted()))
         names.push_back(device.name);
     }

@@ -92,6 +92,8 @@ struct CompileOptions {
   std::shared_ptr<const void> sourceOwner;
   /// The oracle has none. For GPUs of the target that none of these is for the compiler is our own.
   std::vector<DeviceCompiler> devices;
+  /// Devices of the target that nobody compiles for, GPUs among them: their drivers take other code than ours.
+  std::vector<std::string> devicesWithoutCompiler;
   /// The device that gets what the source gives to none, as far as it takes it. Empty: none.
   std::string preferredDevice;
   /// Memories of the target that their devices bring to a call, so that temporaries may be there.

@@ -91,8 +91,8 @@ std::string toJson(const WorkerRequest &request) {
   const CompileOptions &options = request.options;
   // Who adds an option has to say here what becomes of it: what decides about code goes into the JSON.
   const auto &[policy, engineLimits, loadLimits, oracle, numerics, guarded,
-               /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, preferredDevice,
-               deviceMemories,
+               /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, devicesWithoutCompiler,
+               preferredDevice, deviceMemories,
                /*in the request:*/ cache, assembly, progress, specialization,
                /*not sent:*/ stop, timeout, begin, profiler] = options;
   (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)progress,
@@ -107,6 +107,7 @@ std::string toJson(const WorkerRequest &request) {
                             {"strict", numerics == Numerics::Strict},
                             {"guarded", guarded},
                             {"devices", fixUTF8(request.devices)},
+                            {"devices_without_compiler", fixUTF8(devicesWithoutCompiler)},
                             {"preferred_device", json::fixUTF8(preferredDevice)},
                             {"device_memories", fixUTF8(deviceMemories)},
                             {"specialized_function", json::fixUTF8(specialization.function)},
@@ -137,6 +138,7 @@ StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
       !map.map("load_limits", options.loadLimits) || !map.map("oracle", options.oracle) ||
       !map.map("strict", isStrict) || !map.map("guarded", options.guarded) ||
       !map.map("devices", request.devices) ||
+      !map.map("devices_without_compiler", options.devicesWithoutCompiler) ||
       !map.map("preferred_device", options.preferredDevice) ||
       !map.map("device_memories", options.deviceMemories) ||
       !map.map("specialized_function", options.specialization.function) ||

@@ -353,6 +353,9 @@ StatusOr<jit::CompileOptions> Engine::compileOptionsOf(const LoadOptions &option
   result.numerics = options.numerics.value_or(state->options.numerics);
   result.guarded = state->options.checked;
   result.devices = state->deviceCompilers();
+  for (const std::shared_ptr<const Device> &device : state->options.devices)
+    if (!device->compile)
+      result.devicesWithoutCompiler.push_back(device->name);
   result.preferredDevice = options.device;
   result.deviceMemories = state->deviceMemories();
   result.cache = state->cache ? &*state->cache : nullptr;

@@ -310,6 +310,29 @@ TEST_F(DeviceTest, TargetsMayDescribeThem) {
               HasSubstr("device 'npu' is an accelerator that the engine has no compiler for"));
 }
 
+TEST_F(DeviceTest, NobodyCompilesForAGpuThatTheHostBringsWithoutACompiler) {
+  EngineOptions options;
+  options.description = makeEngine()->target();
+  targets::DeviceDescription &gpu = options.description->devices.emplace_back();
+  gpu.name = "cuda0";
+  gpu.kind = targets::DeviceKind::Cuda;
+  gpu.triple = "nvptx64-nvidia-cuda";
+  gpu.cpu = "sm_80";
+  gpu.maxWorkgroupSize = 1024;
+  std::string source = negateSource;
+  source.replace(source.find("negf"), 4, "negf {plim.device = \"cuda0\"}");
+  StatusOr<jit::Artifact> own = makeEngine(options)->compile(source, "in.mlir", {});
+  ASSERT_TRUE(own.ok()) << own.status().toString();
+  EXPECT_THAT(own->externals, SizeIs(1));
+
+  auto device = std::make_shared<Device>(*makeEmulatedDevice("cuda0", log));
+  device->compile = nullptr;
+  auto engine = engineWith(device, options);
+  EXPECT_THAT(engine->compile(source, "in.mlir", {}).status().toString(),
+              HasSubstr("device 'cuda0' is an accelerator that the engine has no compiler for"));
+  EXPECT_TRUE(engine->load(negateSource, "in.mlir", {}).ok());
+}
+
 TEST_F(DeviceTest, CompiledModulesCarryTheirCode) {
   auto engine = engineWithDevice();
   StatusOr<jit::Artifact> artifact = engine->compile(negateOnDevice(), "in.mlir", {});
