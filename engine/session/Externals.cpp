@@ -171,6 +171,10 @@ StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
     HostFunction function, turn;
     if (!external.device.empty()) {
       std::shared_ptr<const Device> device = deviceOf(external.device);
+      if (device && std::ranges::find(options.devices, device) == options.devices.end())
+        PLIM_RETURN_IF_ERROR(
+            session::checkGpuCode(external.signature, external.code)
+                .withContext(external.location + "device '" + external.device + "'"));
       PLIM_ASSIGN_OR_RETURN(function, loadCode(external, device.get(), turn));
     } else {
       const HostFunction *found = find(ofLoad, options.functions, external.name);

@@ -2,14 +2,17 @@
 
 #include "devices/GpuDevice.h"
 #include "devices/GpuLaunch.h"
+#include "engine/runtime/ElementType.h"
 #include "targets/VisibleDevices.h"
 
+#include <algorithm>
 #include <charconv>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace plim::session {
 namespace {
@@ -82,7 +85,56 @@ std::optional<int> ordinalIn(std::string_view name, std::string_view kind) {
   return isNumber ? std::optional(ordinal) : std::nullopt;
 }
 
+/// The arguments in "(tensor<?x4xf32>, index) -> ...": what is between commas that no bracket encloses.
+std::vector<std::string_view> argumentsOf(std::string_view signature) {
+  std::vector<std::string_view> arguments;
+  int depth = 0;
+  size_t begin = 1;
+  for (size_t i = 0; i < signature.size(); ++i) {
+    const char c = signature[i];
+    const bool isArrow = c == '>' && i > 0 && signature[i - 1] == '-';
+    depth += (c == '(' || c == '<' || c == '[') - ((c == ')' || c == '>' || c == ']') && !isArrow);
+    const bool isEnd = depth == 0;
+    if ((isEnd || (depth == 1 && c == ',')) && i > begin)
+      arguments.push_back(signature.substr(begin, i - begin));
+    if (isEnd)
+      break;
+    if (depth == 1 && c == ',')
+      begin = i + 2;
+  }
+  return arguments;
+}
+
+/// "tensor<?x4xf32> writeonly as result 0" or "index".
+bool takes(const devices::GpuArgument &argument, std::string_view type) {
+  const size_t open = type.find('<'), close = type.rfind('>');
+  if (argument.isTensor != (open != type.npos && close != type.npos))
+    return false;
+  std::string_view element = type;
+  uint32_t rank = 0;
+  if (argument.isTensor) {
+    element = type.substr(open + 1, close - open - 1);
+    element = element.substr(0, element.find(','));
+    for (size_t end; (end = element.find_first_not_of("?0123456789")) != element.npos && end > 0 &&
+                     element[end] == 'x';
+         ++rank)
+      element.remove_prefix(end + 1);
+  }
+  const std::optional<runtime::ElementType> known = runtime::elementTypeFromName(element);
+  const bool mayWrite = type.find("write", close) != type.npos;
+  return known && elementBytes(*known) == argument.bytes && rank == argument.rank &&
+         (mayWrite || !argument.isWritten);
+}
+
 } // namespace
+
+Status checkGpuCode(std::string_view signature, std::string_view code) {
+  PLIM_ASSIGN_OR_RETURN(devices::GpuCode decoded, devices::decodeGpuCode(code));
+  if (std::ranges::equal(decoded.arguments, argumentsOf(signature), takes))
+    return okStatus();
+  return dataLossError("the code for a GPU does not take the arguments of its dispatch, " +
+                       std::string(signature));
+}
 
 std::shared_ptr<const Device> makeGpuDevice(const std::string &name) {
   const std::optional<int> cuda = ordinalIn(name, "cuda"), vulkan = ordinalIn(name, "vulkan");

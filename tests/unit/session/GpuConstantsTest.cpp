@@ -166,6 +166,28 @@ TEST_F(GpuConstantsTest, AreThoseOfCodeThatCameFromElsewhere) {
   EXPECT_EQ(std::ranges::count(copiesOf(mainOf(module)), ofW), 0);
 }
 
+// Launches would read beyond what the views have.
+TEST_F(GpuConstantsTest, AreNotReadByCodeOfAnotherSignature) {
+  auto compiled = engine->compile(layer(), "in.mlir", {.device = "cuda0"});
+  ASSERT_TRUE(compiled.ok());
+  ASSERT_FALSE(compiled->externals.empty());
+  for (auto [from, to] : {std::pair("tensor<64x64xf32>", "tensor<64x64xf16>"),
+                          {"tensor<64x64xf32>", "tensor<64xf32>"},
+                          {"tensor<64x64xf32>", "f32"},
+                          {", tensor<64x64xf32>", ""},
+                          {", tensor<64x64xf32>", ", tensor<64x64xf32>, index"},
+                          {" writeonly", ""}}) {
+    jit::Artifact artifact = *compiled;
+    for (jit::ExternalFunction &external : artifact.externals)
+      if (size_t at = external.signature.find(from); at != std::string::npos)
+        external.signature.replace(at, std::string_view(from).size(), to);
+    Status status =
+        engine->load(jit::serialize(artifact), "in.plim", {.parameters = {{"p", p}}}).status();
+    EXPECT_EQ(status.code(), StatusCode::DataLoss) << from << " to " << to;
+    EXPECT_THAT(status.toString(), ::testing::HasSubstr("does not take the arguments"));
+  }
+}
+
 TEST_F(GpuConstantsTest, OfCheckedEnginesToo) {
   auto checked = makeGpuEngine(/*isChecked=*/true);
   auto module = load(*checked, layer(), optionsFor("cuda0", p));
