@@ -73,8 +73,8 @@ EXPORT int cuDeviceGetName(char *name, int length, int device) {
 }
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  static const int values[128] = {[1] = 1024, [2] = 1024, [3] = 1024, [4] = 64, [75] = 9,
-                                  [97] = 232448};
+  static const int values[128] = {[1] = 1024, [2] = 1024, [3] = 1024,
+                                  [4] = 64,   [75] = 9,   [97] = 232448};
   *value = values[attribute];
   return 0;
 }
