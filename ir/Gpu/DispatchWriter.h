@@ -138,7 +138,16 @@ private:
 
   std::optional<Product> matchProduct(linalg::LinalgOp op, const Loops &loops);
   /// A kernel for each size of tiles: those of the largest run if there are enough for the device.
-  LogicalResult writeProduct(linalg::LinalgOp op, const Loops &loops, const Product &product);
+  LogicalResult writeProduct(linalg::LinalgOp op, const Loops &loops, const Product &product,
+                             linalg::LinalgOp epilogue);
+  /// Is the op all that uses the product which waits alone, element by element, so that the kernel of that can do it with what
+  /// it has in registers?
+  bool joinsProduct(linalg::LinalgOp op);
+  /// Where the op has the elements of the product.
+  AffineMap sumsMap(linalg::LinalgOp op, const View *sums);
+  /// Stores an element of a product, or what `epilogue` makes of it.
+  LogicalResult storeProduct(linalg::LinalgOp op, ArrayRef<Value> positions, Value value,
+                             KernelWriter &kernel);
   SmallVector<ProductTile> tilesFor(linalg::LinalgOp op, const Product &product);
   /// Tiles of all batches, which is what workgroups are for: squares of so many elements a side.
   Number tilesOf(const Product &product, const Loops &loops, int64_t rows, int64_t columns);
@@ -172,7 +181,9 @@ private:
   llvm::DenseMap<Number, Number> same;
   /// By argument: did an earlier kernel leave nothing of what it held that is not known?
   std::vector<bool> wasWritten;
-  SmallVector<linalg::LinalgOp> group; // that wait for more ops on the same rows
+  SmallVector<linalg::LinalgOp> group; // that wait for more ops on the same rows, or elements
+  bool isProductGroup = false;         // a product, and an op that joins it
+  linalg::LinalgOp epilogue;           // of the product that is written
   SmallVector<linalg::FillOp> fills;   // that no kernel has written yet
   SmallVector<Value> lastResults;      // of finishCopy()
   bool hasFailed = false;

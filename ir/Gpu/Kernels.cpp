@@ -77,8 +77,10 @@ LogicalResult DispatchWriter::write(Operation *op) {
     return success();
   }
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    if (!joinsRows(linalgOp) && failed(flushGroup()))
+    const bool joins = joinsProduct(linalgOp);
+    if (!joins && !joinsRows(linalgOp) && failed(flushGroup()))
       return failure();
+    isProductGroup = joins;
     flushFills(op);
     group.push_back(linalgOp);
     return success();

@@ -169,7 +169,7 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
   if (failed(loopsOf(op, loops)))
     return failure();
   if (std::optional<Product> product = matchProduct(op, loops))
-    return writeProduct(op, loops, *product);
+    return writeProduct(op, loops, *product, {});
   SmallVector<Operation *> combiners;
   LogicalResult isWritten = success();
   KernelWriter kernel = begin(op.getLoc());

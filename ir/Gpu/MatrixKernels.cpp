@@ -333,7 +333,8 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     Value isThere = place(n / 4 / columnTiles, n / 4 % columnTiles, n % 4);
     auto inside = scf::IfOp::create(b, isThere);
     b.setInsertionPointToStart(inside.thenBlock());
-    storeResults(op, positions, {loop.getResult(unsigned(n))}, kernel);
+    if (failed(storeProduct(op, positions, loop.getResult(unsigned(n)), kernel)))
+      return failure();
     b.setInsertionPointAfter(inside);
   }
   return success();

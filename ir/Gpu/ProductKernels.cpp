@@ -5,6 +5,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
 
@@ -33,6 +35,13 @@ Value inTile(KernelWriter &kernel, Value place, int64_t i) {
   ImplicitLocOpBuilder &b = kernel.builder();
   Value first = arith::MulIOp::create(b, place, kernel.index(run));
   return arith::AddIOp::create(b, first, kernel.index(i / run * run * side + i % run));
+}
+
+/// Does the body compute with elements and positions alone?
+bool isPlain(linalg::LinalgOp op) {
+  return !op.getBlock()
+              ->walk([](memref::LoadOp) { return WalkResult::interrupt(); })
+              .wasInterrupted();
 }
 
 /// One operand: what of it a workgroup has.
@@ -116,8 +125,95 @@ SmallVector<ProductTile> DispatchWriter::tilesFor(linalg::LinalgOp op, const Pro
   return {{.rows = 8 * side, .columns = 8 * side, .enough = options.cores}, small};
 }
 
+AffineMap DispatchWriter::sumsMap(linalg::LinalgOp op, const View *sums) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (const View *view = views.find(operand.get()); view && view->buffer == sums->buffer)
+      return op.getMatchingIndexingMap(&operand);
+  llvm_unreachable("an operand of it is the product");
+}
+
+bool DispatchWriter::joinsProduct(linalg::LinalgOp op) {
+  if (group.size() != 1 || op.getNumReductionLoops() > 0)
+    return false;
+  linalg::LinalgOp first = group[0];
+  Loops loops;
+  ScopedDiagnosticHandler quiet(op->getContext(), [](mlir::Diagnostic &) { return success(); });
+  if (failed(loopsOf(first, loops)))
+    return false;
+  std::optional<Product> product = matchProduct(first, loops);
+  if (!product)
+    return false;
+  Value sums = first.getDpsInits()[0];
+  const View *view = views.find(sums);
+  AffineMap of = first.getMatchingIndexingMap(first.getDpsInitOperand(0));
+  if (!isPlain(op) || of.getNumResults() != op.getNumLoops())
+    return false;
+  // An element each, read and maybe written where it is.
+  bool isUsed = false, isInPlace = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    const View *own = views.find(operand.get());
+    if (!own || own->buffer != view->buffer)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!(*own == *view) || !map.isPermutation() || (isUsed && map != sumsMap(op, view)))
+      return false;
+    isUsed = true;
+    isInPlace |= op.isDpsInit(&operand);
+  }
+  // Other workgroups still read the product's operands.
+  const bool overwritesOperand = llvm::any_of(op.getDpsInits(), [&](Value init) {
+    const unsigned buffer = views.find(init)->buffer;
+    return buffer == views.find(product->left->get())->buffer ||
+           buffer == views.find(product->right->get())->buffer;
+  });
+  auto isOfBoth = [&](Operation *user) {
+    return user == first || user == op || isa<memref::DeallocOp, linalg::FillOp>(user);
+  };
+  const bool isTheirs = isInPlace || (sums.getDefiningOp<memref::AllocOp>() &&
+                                      llvm::all_of(sums.getUsers(), isOfBoth));
+  return isUsed && isTheirs && !overwritesOperand;
+}
+
+LogicalResult DispatchWriter::storeProduct(linalg::LinalgOp op, ArrayRef<Value> positions,
+                                           Value value, KernelWriter &kernel) {
+  if (!epilogue) {
+    storeResults(op, positions, {value}, kernel);
+    return success();
+  }
+  const View *view = views.find(op.getDpsInits()[0]);
+  AffineMap of = op.getMatchingIndexingMap(op.getDpsInitOperand(0)), to = sumsMap(epilogue, view);
+  SmallVector<Value> own(epilogue.getNumLoops());
+  for (unsigned i = 0; i < of.getNumResults(); ++i)
+    own[to.getDimPosition(i)] = positions[of.getDimPosition(i)];
+  auto isSum = [&](Value operand) {
+    const View *found = views.find(operand);
+    return found && found->buffer == view->buffer;
+  };
+  IRMapping known;
+  for (OpOperand *input : epilogue.getDpsInputOperands())
+    if (isSum(input->get()))
+      known.map(epilogue.getMatchingBlockArgument(input), value);
+  SmallVector<Value> begin;
+  for (OpOperand &init : epilogue.getDpsInitsMutable()) {
+    if (epilogue.getMatchingBlockArgument(&init).use_empty())
+      begin.push_back({});
+    else
+      begin.push_back(
+          isSum(init.get())
+              ? value
+              : kernel.load(*views.find(init.get()),
+                            indicesOf(epilogue.getMatchingIndexingMap(&init), own, kernel)));
+  }
+  FailureOr<SmallVector<Value>> results = writeBody(epilogue, own, begin, kernel, std::move(known));
+  if (failed(results))
+    return failure();
+  storeResults(epilogue, own, *results, kernel);
+  return success();
+}
+
 LogicalResult DispatchWriter::writeProduct(linalg::LinalgOp op, const Loops &loops,
-                                           const Product &product) {
+                                           const Product &product, linalg::LinalgOp last) {
+  llvm::SaveAndRestore isLast(epilogue, last);
   SmallVector<std::pair<KernelWriter, Number>, 0> written;
   const Number zero = numbers.constant(0), one = numbers.constant(1);
   // One in a launch for which no tile has been taken yet, otherwise zero.
@@ -157,6 +253,8 @@ LogicalResult DispatchWriter::writeProduct(linalg::LinalgOp op, const Loops &loo
       break;
   }
   SmallVector<const View *> overwritten = finishResults(op);
+  if (last)
+    overwritten.append(finishResults(last));
   for (auto &[kernel, workgroups] : written)
     end(std::move(kernel), workgroups, overwritten);
   return success();
@@ -388,7 +486,8 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
   for (int64_t n = 0; n < own * own; ++n) {
     auto guard = scf::IfOp::create(b, moveTo(n));
     b.setInsertionPointToStart(guard.thenBlock());
-    storeResults(op, positions, {(*sums)[size_t(n)]}, kernel);
+    if (failed(storeProduct(op, positions, (*sums)[size_t(n)], kernel)))
+      return failure();
     b.setInsertionPointAfter(guard);
   }
   return success();

@@ -2,6 +2,8 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace plim::ir;
 using namespace plim::ir::gpukernels;
@@ -104,6 +106,15 @@ bool DispatchWriter::joinsRows(linalg::LinalgOp op) {
 LogicalResult DispatchWriter::flushGroup() {
   SmallVector<linalg::LinalgOp> waiting = std::move(group);
   group.clear();
+  // Its second op may have said more of the extents since.
+  if (std::exchange(isProductGroup, false)) {
+    Loops loops;
+    if (failed(loopsOf(waiting[0], loops)))
+      return failure();
+    if (std::optional<Product> product = matchProduct(waiting[0], loops))
+      return writeProduct(waiting[0], loops, *product, waiting[1]);
+    return failure(failed(writeLinalg(waiting[0])) || failed(writeLinalg(waiting[1])));
+  }
   auto reduction =
       llvm::find_if(waiting, [](linalg::LinalgOp op) { return op.getNumReductionLoops() > 0; });
   if (waiting.size() > 1 && reduction != waiting.end())

@@ -311,24 +311,86 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
   kernel.barrier();
 
   auto store = [&](int64_t n) {
-    storeResults(op, positions, {loop.getResult(unsigned(n))}, kernel);
+    return storeProduct(op, positions, loop.getResult(unsigned(n)), kernel);
   };
+  /// The sums go through workgroup memory, so that code which is long is there a few times only, and neighbours are read and
+  /// written by neighbours.
+  auto storeTogether = [&]() -> LogicalResult {
+    static_assert(stages * slice * 2 >= tileRows * 4,
+                  "the right operand's stages have room for all sums");
+    auto placeOf = [&](Value row, Value column) {
+      // Eight rows that are written at once are in different banks. In elements of 16 bits.
+      Value exchanged = at.exclusiveOr(column, at.times(at.remainder(row, 8), 8));
+      return kernel.sharedAddress(
+          right.memory, at.times(at.plus(at.times(row, tileColumns), exchanged), 2), sharedSpace);
+    };
+    Value ownRow = at.minus(firstRow, left.first), ownColumn = at.minus(firstColumn, right.first);
+    for (int64_t n = 0; n < sums; ++n)
+      LLVM::StoreOp::create(
+          b, loop.getResult(unsigned(n)),
+          placeOf(at.plus(ownRow, n % 4 / 2 * 8), at.plus(ownColumn, n / 4 * 8 + n % 2)));
+    kernel.barrier();
+    constexpr int64_t together = 4;
+    auto rows = scf::ForOp::create(b, thread, kernel.index(tileRows * tileColumns / together),
+                                   kernel.index(invocations));
+    b.setInsertionPointToStart(rows.getBody());
+    Value row = at.quotient(rows.getInductionVar(), tileColumns / together),
+          column = at.times(at.remainder(rows.getInductionVar(), tileColumns / together), together);
+    Value resultRow = at.plus(left.first, row), resultColumn = at.plus(right.first, column);
+    auto storeAt = [&](int64_t i) {
+      positions[product.rows[0]] = resultRow;
+      positions[product.columns[0]] = at.plus(resultColumn, i);
+      Value sum = LLVM::LoadOp::create(b, b.getF32Type(), placeOf(row, at.plus(column, i)));
+      return storeProduct(op, positions, sum, kernel);
+    };
+    Value isRow = at.isBelow(resultRow, left.extent);
+    auto all = scf::IfOp::create(
+        b, at.both(isRow, at.isBelow(at.plus(resultColumn, together - 1), right.extent)),
+        /*withElseRegion=*/true);
+    b.setInsertionPointToStart(all.thenBlock());
+    for (int64_t i = 0; i < together; ++i)
+      if (failed(storeAt(i)))
+        return failure();
+    b.setInsertionPointToStart(all.elseBlock());
+    for (int64_t i = 0; i < together - 1; ++i) {
+      auto inside =
+          scf::IfOp::create(b, at.both(isRow, at.isBelow(at.plus(resultColumn, i), right.extent)));
+      b.setInsertionPointToStart(inside.thenBlock());
+      if (failed(storeAt(i)))
+        return failure();
+      b.setInsertionPointAfter(inside);
+    }
+    b.setInsertionPointAfter(rows);
+    // Before the next tile's slices are copied there.
+    kernel.barrier();
+    return success();
+  };
+  auto storeInside = [&]() -> LogicalResult {
+    for (int64_t n = 0; n < sums; ++n) {
+      place(n);
+      auto inside = scf::IfOp::create(b, isThere());
+      b.setInsertionPointToStart(inside.thenBlock());
+      if (failed(store(n)))
+        return failure();
+      b.setInsertionPointAfter(inside);
+    }
+    return success();
+  };
+  if (epilogue)
+    return storeTogether();
+  // Whole tiles do not ask for each element.
   Value isWhole = at.both(at.isBelow(at.plus(left.first, tileRows - 1), left.extent),
                           at.isBelow(at.plus(right.first, tileColumns - 1), right.extent));
   auto choice = scf::IfOp::create(b, isWhole, /*withElseRegion=*/true);
   b.setInsertionPointToStart(choice.thenBlock());
   for (int64_t n = 0; n < sums; ++n) {
     place(n);
-    store(n);
+    if (failed(store(n)))
+      return failure();
   }
   b.setInsertionPointToStart(choice.elseBlock());
-  for (int64_t n = 0; n < sums; ++n) {
-    place(n);
-    auto inside = scf::IfOp::create(b, isThere());
-    b.setInsertionPointToStart(inside.thenBlock());
-    store(n);
-    b.setInsertionPointAfter(inside);
-  }
+  if (failed(storeInside()))
+    return failure();
   b.setInsertionPointAfter(choice);
   return success();
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Products, and softmax of rows, on a device against the oracle of the host.
+"""Products, layers, and softmax of rows, on a device against the oracle of the host.
 
     products.py PLIMSOLL DEVICE [--quick] [options of tests/conformance/run.py]
 
 Writes conformance modules, which run.py runs: products of f16, bf16 and f32 with sums in f32, each operand in both
-orders, in batches, and added to what the result held; extents from 0 to 1704, odd to every tile. --quick: those
-that are small. Exit status 77 without the device.
+orders, in batches, added to what the result held, and as layers with an activation; extents from 0 to 1704, odd to
+every tile. --quick: those that are small. Exit status 77 without the device.
 """
 
 import concurrent.futures
@@ -74,6 +74,63 @@ func.func @main(%x: {narrow}, %y: {narrow}, %z: {wide}) -> {wide} {{
 """
 
 
+def dense(element, activation, shapes):
+    """What a layer does: a product, a vector of each column beside it, an activation, and f32 or the element again."""
+    gelu = activation == "gelu"
+    narrow, wide = f"tensor<?x?x{element}>", "tensor<?x?xf32>"
+    result = narrow if gelu else wide
+    body = "    %s = arith.addf %p, %b : f32\n"
+    if gelu:
+        body += """    %i = arith.constant 0.70710677 : f32
+    %h = arith.constant 0.5 : f32
+    %one = arith.constant 1.0 : f32
+    %t = arith.mulf %s, %i : f32
+    %u = math.erf %t : f32
+    %v = arith.addf %u, %one : f32
+    %w = arith.mulf %s, %h : f32
+    %r = arith.mulf %v, %w : f32
+"""
+    else:
+        body += "    %zero = arith.constant 0.0 : f32\n    %r = arith.maximumf %s, %zero : f32\n"
+    if gelu and element != "f32":
+        body += f"    %z = arith.truncf %r : f32 to {element}\n    linalg.yield %z : {element}\n"
+    else:
+        body += "    linalg.yield %r : f32\n"
+    widen, a, b = "", "%a", "%b"
+    if element != "f32":
+        widen = f"    %c = arith.extf %a : {element} to f32\n    %d = arith.extf %b : {element} to f32\n"
+        a, b = "%c", "%d"
+    cases = [(argument((m, k), element, 1), argument((k, n), element, 2), argument((n,), "f32", 3))
+             for m, n, k in shapes]
+    # A result in bf16 may be one place off where sums are in another order.
+    return header("A layer.", "main", 1e-2 if gelu and element != "f32" else 2e-4, cases) + f"""
+func.func @main(%x: {narrow}, %y: {narrow}, %bias: tensor<?xf32>) -> {result} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = arith.constant 0.0 : f32
+  %m = tensor.dim %x, %c0 : {narrow}
+  %n = tensor.dim %y, %c1 : {narrow}
+  %e = tensor.empty(%m, %n) : {wide}
+  %f = linalg.fill ins(%none : f32) outs(%e : {wide}) -> {wide}
+  %product = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>,
+      affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%x, %y : {narrow}, {narrow}) outs(%f : {wide}) {{
+  ^bb0(%a: {element}, %b: {element}, %o: f32):
+{widen}    %q = arith.mulf {a}, {b} : f32
+    %s = arith.addf %o, %q : f32
+    linalg.yield %s : f32
+  }} -> {wide}
+  %out = tensor.empty(%m, %n) : {result}
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}}
+      ins(%product, %bias : {wide}, tensor<?xf32>) outs(%out : {result}) {{
+  ^bb0(%p: f32, %b: f32, %o: {result[result.rindex('x') + 1:-1]}):
+{body}  }} -> {result}
+  return %r : {result}
+}}
+"""
+
+
 def softmax(rows):
     cases = [(argument(extents, "f32", 1), argument(extents, "f32", 2)) for extents in rows]
 
@@ -129,13 +186,19 @@ def check_large(tool, device, folder):
             raise RuntimeError(done.stderr.strip())
         return numpy.load(result)
 
-    def check(element, order, onto, shape):
+    def check(element, what, shape):
         m, n, k = shape
-        name = f"{element}_{order}{'_onto' if onto else ''}_{m}"
+        name = f"{element}_{what}_{m}"
         path = folder / f"{name}.mlir"
-        path.write_text(product(element, order, False, onto, []))
+        order = what if what in ORDERS else "nn"
         inputs = [argument((m, k) if order[0] == "n" else (k, m), element, 1),
-                  argument((k, n) if order[1] == "n" else (n, k), element, 2), argument((m, n), "f32", 3)]
+                  argument((k, n) if order[1] == "n" else (n, k), element, 2)]
+        if what == "relu":
+            path.write_text(dense(element, what, []))
+            inputs.append(argument((n,), "f32", 3))
+        else:
+            path.write_text(product(element, order, False, what == "onto", []))
+            inputs.append(argument((m, n), "f32", 3))
         try:
             got, want = run(path, inputs, device), run(path, inputs, "host")
         except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
@@ -143,8 +206,8 @@ def check_large(tool, device, folder):
         error = numpy.abs(got - want).max() / numpy.sqrt(numpy.mean(numpy.square(want, dtype=numpy.float64)))
         return None if got.shape == want.shape and error <= 2e-4 else f"{name}: error {error:.2g}"
 
-    cases = [(element, order, onto, shape) for element in ("f16", "bf16", "f32") for shape in LARGE
-             for order, onto in [(order, False) for order in ORDERS] + [("nn", True)]]
+    cases = [(element, what, shape) for element in ("f16", "bf16", "f32") for shape in LARGE
+             for what in ORDERS + ["onto", "relu"]]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         faults = [fault for fault in pool.map(lambda case: check(*case), cases) if fault]
     print(f"{len(cases)} large ones, {len(faults)} faults")
@@ -164,6 +227,8 @@ def main():
                     product(element, order, False, False, shapes))
             (folder / f"{element}_batch.mlir").write_text(product(element, "nn", True, False, shapes))
             (folder / f"{element}_onto.mlir").write_text(product(element, "nn", False, True, shapes))
+            for activation in ("relu", "gelu"):
+                (folder / f"{element}_{activation}.mlir").write_text(dense(element, activation, shapes))
         (folder / "softmax.mlir").write_text(softmax(rows))
         command = [sys.executable, "-B", str(RUN), tool, str(folder), "--threads", "2",
                    "--no-reference", "--needs", device, *rest]

@@ -540,6 +540,60 @@ TEST(GpuCompilerTest, ProductsHaveTilesThatKeepTheDeviceBusy) {
   EXPECT_EQ(compile(matmul(true), vulkan()).kernels.size(), 1u);
 }
 
+/// A product, and `body` of each of its elements %a and an element %b of a vector; `then`: what follows.
+std::string layer(const std::string &body,
+                  const std::string &then = "  return %r : tensor<?x?xf32>\n") {
+  return R"(#at = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+#turned = affine_map<(i, j) -> (j, i)>
+func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %v: tensor<?xf32>, %out: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %y, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%i : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [#at, #column, #at], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %v : tensor<?x?xf32>, tensor<?xf32>) outs(%out : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+)" + body +
+         "  } -> tensor<?x?xf32>\n" + then + "}\n";
+}
+
+TEST(GpuCompilerTest, ProductsStoreWhatIsMadeOfTheirElements) {
+  const std::string add = "    %s = arith.addf %a, %b : f32\n    linalg.yield %s : f32\n";
+  const GpuCode one = compile(layer(add), vulkan());
+  EXPECT_EQ(one.kernels.size(), 1u);
+  EXPECT_THAT(one.kernels[0].buffers, testing::UnorderedElementsAre(0u, 1u, 2u, 3u));
+  EXPECT_FALSE(one.arguments[3].isRead);
+  // What the result holds may have a part in it.
+  const GpuCode onto =
+      compile(layer("    %s = arith.addf %a, %o : f32\n    linalg.yield %s : f32\n"), vulkan());
+  EXPECT_EQ(onto.kernels.size(), 1u);
+  EXPECT_TRUE(onto.arguments[3].isRead);
+  // The result may have its elements in another order.
+  std::string turned = layer(add);
+  turned.replace(turned.find("[#at, #column"), 4, "[#turned");
+  EXPECT_EQ(compile(turned, vulkan()).kernels.size(), 1u);
+  // Not where the product is wanted once more.
+  const std::string again =
+      R"(  %q = linalg.generic {indexing_maps = [#at, #turned, #at], iterator_types = ["parallel", "parallel"]}
+      ins(%r, %p : tensor<?x?xf32>, tensor<?x?xf32>) outs(%i : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+)";
+  EXPECT_GE(compile(layer(add, again), vulkan()).kernels.size(), 3u);
+  // With matrix units it is the same.
+  DeviceDescription hopper = cuda();
+  hopper.cpu = "sm_90a";
+  EXPECT_EQ(compile(layer(add), hopper).kernels.size(), 2u); // large tiles and small ones
+}
+
 TEST(GpuCompilerTest, TextThatIsNone) {
   for (const DeviceDescription &device : both()) {
     DeviceAnswer answer = answerTo("func.func @f( {", device);
