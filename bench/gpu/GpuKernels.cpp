@@ -157,6 +157,13 @@ std::string generic(const std::string &maps, const std::string &iterators, const
 const std::string same = "affine_map<(d0, d1) -> (d0, d1)>", rows = "affine_map<(d0, d1) -> (d0)>",
                   both = "\"parallel\", \"parallel\"", along = "\"parallel\", \"reduction\"";
 
+/// %g: gelu of %a.
+const std::string geluOfA =
+    "    %h = arith.constant 0.5 : f32\n    %i = arith.constant 0.70710677 : f32\n"
+    "    %one = arith.constant 1.0 : f32\n    %b = arith.mulf %a, %i : f32\n"
+    "    %c = math.erf %b : f32\n    %d = arith.addf %c, %one : f32\n"
+    "    %e = arith.mulf %a, %h : f32\n    %g = arith.mulf %e, %d : f32\n";
+
 std::vector<Case> cases() {
   const std::string t = "tensor<?x?xf32>", v = "tensor<?xf32>";
   auto unary = [&](const std::string &body) {
@@ -176,14 +183,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   const Case::Tensor square{{8192, 8192}, "f32"};
   all.push_back({"copy", unary("    linalg.yield %a : f32\n"), {square, square}});
-  all.push_back(
-      {"gelu",
-       unary("    %h = arith.constant 0.5 : f32\n    %i = arith.constant 0.70710677 : f32\n"
-             "    %one = arith.constant 1.0 : f32\n    %b = arith.mulf %a, %i : f32\n"
-             "    %c = math.erf %b : f32\n    %d = arith.addf %c, %one : f32\n"
-             "    %e = arith.mulf %a, %h : f32\n    %g = arith.mulf %e, %d : f32\n"
-             "    linalg.yield %g : f32\n"),
-       {square, square}});
+  all.push_back({"gelu", unary(geluOfA + "    linalg.yield %g : f32\n"), {square, square}});
   all.push_back(
       {"add_row",
        "func.func @f(%x: " + t + ", %y: " + v + ", %out: " + t + ") -> " + t + " {\n  %r = " +
@@ -260,6 +260,27 @@ std::vector<Case> cases() {
          {{{size, size}, element}, {{size, size}, element}, {{size, size}, "f32"}},
          2.0 * size * size * size});
   }
+  // What a layer of a transformer does: a product, a bias, gelu, and bf16 again.
+  const std::string narrow = "tensor<?x?xbf16>", wide = "tensor<?x?xf32>";
+  all.push_back(
+      {"dense_gelu_bf16_4096",
+       "func.func @f(%x: " + narrow + ", %y: " + narrow + ", %v: tensor<?xf32>, %out: " + narrow +
+           ") -> " + narrow +
+           " {\n  %zero = arith.constant 0.0 : f32\n  %c0 = arith.constant 0 : index\n"
+           "  %m = tensor.dim %x, %c0 : " +
+           narrow +
+           "\n  %n = tensor.dim %v, %c0 : tensor<?xf32>\n  %empty = tensor.empty(%m, %n) : " +
+           wide + "\n  %init = linalg.fill ins(%zero : f32) outs(%empty : " + wide + ") -> " +
+           wide + "\n  %p = linalg.matmul ins(%x, %y : " + narrow + ", " + narrow +
+           ") outs(%init : " + wide + ") -> " + wide + "\n  %r = " +
+           generic(same + ", affine_map<(d0, d1) -> (d1)>, " + same, both, "%p, %v",
+                   wide + ", tensor<?xf32>", "%out", narrow,
+                   "  ^bb0(%p0: f32, %b0: f32, %o: bf16):\n    %a = arith.addf %p0, %b0 : f32\n" +
+                       geluOfA +
+                       "    %t = arith.truncf %g : f32 to bf16\n    linalg.yield %t : bf16\n") +
+           "  return %r : " + narrow + "\n}\n",
+       {{{4096, 4096}, "bf16"}, {{4096, 4096}, "bf16"}, {{4096}, "f32"}, {{4096, 4096}, "bf16"}},
+       2.0 * 4096 * 4096 * 4096});
   return all;
 }
 

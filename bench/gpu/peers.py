@@ -45,3 +45,6 @@ for dtype, size in ((torch.float32, 512), (torch.float32, 1024), (torch.float32,
     a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
     name = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}[dtype]
     measure(f"matmul_{name}_{size}", lambda: a @ b)
+a, b = (torch.randn(4096, 4096, device=device).to(torch.bfloat16) for _ in range(2))
+bias = torch.randn(4096, device=device).to(torch.bfloat16)
+measure("dense_gelu_bf16_4096", lambda: torch.nn.functional.gelu(torch.addmm(bias, a, b)))

@@ -179,22 +179,13 @@ LogicalResult DispatchWriter::writeRowElements(linalg::LinalgOp op, const Loops 
   LogicalResult isWritten = success();
   auto write = [&](ArrayRef<Value> places) -> LogicalResult {
     SmallVector<SmallVector<Value>> positions, results;
-    SmallVector<IRMapping, 0> inputs(places.size());
-    for (auto [place, known] : llvm::zip_equal(places, inputs)) {
+    for (Value place : places) {
       SmallVector<Value> &own = positions.emplace_back(row);
       set(own, inner, place);
-      for (OpOperand *operand : op.getDpsInputOperands())
-        if (BlockArgument argument = op.getMatchingBlockArgument(operand);
-            !argument.use_empty() && views.find(operand->get()))
-          known.map(argument,
-                    kernel.load(*views.find(operand->get()),
-                                indicesOf(op.getMatchingIndexingMap(operand), own, kernel)));
-    }
-    for (auto [own, known] : llvm::zip_equal(positions, inputs)) {
       SmallVector<Value> values;
       if (failed(beginnings(op, own, kernel, values)))
         return failure();
-      FailureOr<SmallVector<Value>> made = writeBody(op, own, values, kernel, std::move(known));
+      FailureOr<SmallVector<Value>> made = writeBody(op, own, values, kernel, {});
       if (failed(made))
         return failure();
       results.push_back(std::move(*made));
