@@ -125,6 +125,16 @@ void KernelWriter::store(Value value, const View &view, ValueRange indices) {
   memref::StoreOp::create(b, toStored(value), memory, position(view, indices));
 }
 
+Value KernelWriter::valueIf(Value condition, Type type, llvm::function_ref<Value()> value) {
+  auto choice = scf::IfOp::create(b, type, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(b, value());
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(type))));
+  return choice.getResult(0);
+}
+
 Value KernelWriter::workgroupMemory(Type element, int64_t count) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&function.getBody().front());

@@ -33,6 +33,9 @@ public:
 
   mlir::Value load(const View &view, mlir::ValueRange indices);
   void store(mlir::Value value, const View &view, mlir::ValueRange indices);
+  /// What `value` gives where the condition holds, zero elsewhere.
+  mlir::Value valueIf(mlir::Value condition, mlir::Type type,
+                      llvm::function_ref<mlir::Value()> value);
   /// Workgroup memory for `count` elements.
   mlir::Value workgroupMemory(mlir::Type element, int64_t count);
   mlir::Value loadShared(mlir::Value memory, mlir::Type element, mlir::Value index);

@@ -197,13 +197,9 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
       Value a = tiles.plus(share.first, share.isDepthInner ? row : column),
             k = tiles.plus(begin, share.isDepthInner ? column : row);
       Value isInside = tiles.both(tiles.isBelow(a, extent), tiles.isBelow(k, depth));
-      auto inside = scf::IfOp::create(b, element, isInside, /*withElseRegion=*/true);
-      b.setInsertionPointToStart(inside.thenBlock());
-      scf::YieldOp::create(b, kernel.load(*share.view, indices(share, a, k)));
-      b.setInsertionPointToStart(inside.elseBlock());
-      scf::YieldOp::create(b, ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(element))));
-      b.setInsertionPointAfter(inside);
-      kernel.storeShared(inside.getResult(0), share.memory,
+      Value value = kernel.valueIf(isInside, element,
+                                   [&] { return kernel.load(*share.view, indices(share, a, k)); });
+      kernel.storeShared(value, share.memory,
                          tiles.plus(base, swizzled(tiles, row, column, width)));
     };
     if (!share.isAligned)

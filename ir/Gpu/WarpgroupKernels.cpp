@@ -180,13 +180,9 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
       Value a = at.plus(share.first, share.isDepthInner ? row : column),
             k = at.plus(begin, share.isDepthInner ? column : row);
       Value isInside = at.both(at.isBelow(a, share.extent), at.isBelow(k, depth));
-      auto inside = scf::IfOp::create(b, element, isInside, /*withElseRegion=*/true);
-      b.setInsertionPointToStart(inside.thenBlock());
-      scf::YieldOp::create(b, kernel.load(*share.view, indices(share, a, k)));
-      b.setInsertionPointToStart(inside.elseBlock());
-      scf::YieldOp::create(b, ValueRange(arith::ConstantOp::create(b, b.getZeroAttr(element))));
-      b.setInsertionPointAfter(inside);
-      kernel.storeShared(inside.getResult(0), share.memory,
+      Value value = kernel.valueIf(isInside, element,
+                                   [&] { return kernel.load(*share.view, indices(share, a, k)); });
+      kernel.storeShared(value, share.memory,
                          at.plus(base, placeInStage(row, column, rowsOfBlock)));
     };
     if (!share.isAligned)
