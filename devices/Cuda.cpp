@@ -282,6 +282,7 @@ public:
   ~CudaProgram() override {
     shared->idle.frames.remove(&frames);
     frames.drop();
+    shared->idle.constants.tryAgain();
     CudaDriver::Current current(driver());
     if (current.status.ok())
       for (CuModule module : modules)

@@ -38,7 +38,8 @@ public:
   /// Returns when the results are there. Arguments in memory of the host are copied in where the code reads them and out
   /// where it writes them, those of kernels that run, but for constants (GpuDevice::keepConstant). A launch like an earlier
   /// one takes no memory from the system, unless more run at once than before.
-  /// Unavailable once the device is lost, ResourceExhausted without memory.
+  /// Unavailable once the device is lost, ResourceExhausted without memory, OutOfRange for a buffer larger than kernels of the
+  /// device reach.
   virtual Status run(const GpuLaunch &launch) = 0;
 };
 

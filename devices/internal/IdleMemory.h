@@ -21,7 +21,12 @@ template <typename CopyT> struct IdleMemory {
   /// and once more without the copies that no launch uses.
   template <typename AttemptT> auto withMemory(AttemptT attempt) {
     auto result = withoutIdleFrames(attempt);
-    return lacksMemory(result) && constants.drop() ? attempt() : std::move(result);
+    if (!lacksMemory(result) || !constants.drop())
+      return result;
+    result = attempt();
+    if (lacksMemory(result))
+      constants.tryAgain(); // it was not what they had
+    return result;
   }
 
   /// The same, but copies stay.

@@ -144,6 +144,7 @@ public:
   ~VulkanProgram() override {
     shared->idle.frames.remove(&frames);
     frames.drop();
+    shared->idle.constants.tryAgain();
     const VulkanCalls &vk = driver().calls;
     for (const Kernel &kernel : kernels) {
       vk.destroyPipeline(driver().device, kernel.pipeline, nullptr);
@@ -308,9 +309,9 @@ Status Frame::placeBuffer(Slot &slot, const void *data, VkDeviceSize bytes,
   // A binding is never empty.
   slot.bytes = std::max<VkDeviceSize>(bytes, 16);
   if (slot.bytes > driver.limits.maxStorageBufferRange)
-    return resourceExhaustedError("a buffer of " + std::to_string(bytes) +
-                                  " bytes; kernels of the device reach " +
-                                  std::to_string(driver.limits.maxStorageBufferRange));
+    return outOfRangeError("a buffer of " + std::to_string(bytes) +
+                           " bytes; kernels of the device reach " +
+                           std::to_string(driver.limits.maxStorageBufferRange));
   if (argument && bytes > 0) {
     slot.copiesIn = argument->isRead;
     slot.copiesOut = argument->isWritten;

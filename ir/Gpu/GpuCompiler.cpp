@@ -193,7 +193,9 @@ FailureOr<std::string> compile(ModuleOp module, StringRef name,
   OwningOpRef<ModuleOp> target = ModuleOp::create(builder, module.getLoc());
   builder.setInsertionPointToStart(target->getBody());
   auto kernelModule = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
-  const KernelOptions options = optionsFor(device, strict);
+  KernelOptions options = optionsFor(device, strict);
+  if (!isCuda) // of 128 bytes of push constants the product has half
+    options.maxJoinedRank = wideIndex ? 4 : 12;
   FailureOr<Kernels> kernels = writeKernels(function, outputs, kernelModule, options);
   if (failed(kernels) || failed(expandArithmetic(*target)))
     return failure();

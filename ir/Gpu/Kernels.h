@@ -25,6 +25,9 @@ struct KernelOptions {
   int64_t cores = 0;
   /// Does what a workgroup writes to buffers reach all of it at a barrier?
   bool sharesBuffers = false;
+  /// Dimensions of all that an op reads and writes beside the product that it joins, at most: each may be a size that a launch
+  /// hands over.
+  size_t maxJoinedRank = SIZE_MAX;
   /// Elements that an invocation loads before it stores the first, where each is by itself.
   unsigned elementsAtOnce = 1;
   /// Can memory of the workgroup be filled while invocations do something else (cp.async)?

@@ -138,7 +138,8 @@ bool DispatchWriter::joinsProduct(linalg::LinalgOp op) {
   linalg::LinalgOp first = group[0];
   Loops loops;
   ScopedDiagnosticHandler quiet(op->getContext(), [](mlir::Diagnostic &) { return success(); });
-  if (failed(loopsOf(first, loops)))
+  // It may say more of the product's extents; and it may be one that no kernel does.
+  if (Loops own; failed(loopsOf(op, own)) || failed(loopsOf(first, loops)))
     return false;
   std::optional<Product> product = matchProduct(first, loops);
   if (!product)
@@ -150,10 +151,13 @@ bool DispatchWriter::joinsProduct(linalg::LinalgOp op) {
     return false;
   // An element each, read and maybe written where it is.
   bool isUsed = false, isInPlace = false;
+  size_t others = 0;
   for (OpOperand &operand : op->getOpOperands()) {
     const View *own = views.find(operand.get());
-    if (!own || own->buffer != view->buffer)
+    if (!own || own->buffer != view->buffer) {
+      others += own ? own->sizes.size() : 0;
       continue;
+    }
     AffineMap map = op.getMatchingIndexingMap(&operand);
     if (!(*own == *view) || !map.isPermutation() || (isUsed && map != sumsMap(op, view)))
       return false;
@@ -171,7 +175,7 @@ bool DispatchWriter::joinsProduct(linalg::LinalgOp op) {
   };
   const bool isTheirs = isInPlace || (sums.getDefiningOp<memref::AllocOp>() &&
                                       llvm::all_of(sums.getUsers(), isOfBoth));
-  return isUsed && isTheirs && !overwritesOperand;
+  return isUsed && isTheirs && !overwritesOperand && others <= options.maxJoinedRank;
 }
 
 LogicalResult DispatchWriter::storeProduct(linalg::LinalgOp op, ArrayRef<Value> positions,

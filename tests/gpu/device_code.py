@@ -112,7 +112,7 @@ class Check:
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(map(str, command))}: {(done.stderr or done.stdout).strip()}")
-        return done.stdout
+        return done.stdout or done.stderr
 
     def fault(self, path, what):
         self.faults += 1
@@ -153,7 +153,9 @@ class Check:
         file = self.folder / "module.ptx"
         file.write_bytes(module)
         try:
-            self.run(self.ptxas, "-arch=sm_90a", file, "-o", self.folder / "module.cubin")
+            said = self.run(self.ptxas, "-v", "-arch=sm_90a", file, "-o", self.folder / "module.cubin")
+            if "serialized" in said:  # sums of wgmma were moved while they are computed
+                self.fault(path, said)
         except RuntimeError as error:
             self.fault(path, error)
 

@@ -797,6 +797,32 @@ TEST_F(CudaConstantsTest, GiveWayUnlessALaunchUsesThem) {
   EXPECT_EQ(device->allocate(100, 64), nullptr);
 }
 
+TEST_F(CudaConstantsTest, AreCopiedAgainOnceAProgramIsGone) {
+  Launcher launch = tenfold();
+  EXPECT_EQ(copiesOf(launch), 1);
+  std::shared_ptr<const void> constant = keep();
+  {
+    Launcher other = tenfold();
+    fail("cuMemAlloc", 2, 2);
+    EXPECT_EQ(copiesOf(launch), 1);
+    EXPECT_EQ(copiesOf(launch), 1);
+  }
+  EXPECT_EQ(copiesOf(launch), 1); // the program had memory, maybe
+  EXPECT_EQ(copiesOf(launch), 0);
+}
+
+TEST_F(CudaConstantsTest, AreCopiedAgainIfTheirMemoryWasNotEnough) {
+  Launcher launch = tenfold(), axpy = load(axpyCode(GpuCodeKind::Ptx));
+  std::shared_ptr<const void> constant = keep();
+  EXPECT_EQ(copiesOf(launch), 1);
+  Vector other(100), result(100);
+  float a = 1;
+  fail("cuMemAlloc", 2, 3);
+  EXPECT_EQ(axpy({other.view(), viewOf(a), result.view()}).code(), StatusCode::ResourceExhausted);
+  EXPECT_EQ(copiesOf(launch), 1);
+  EXPECT_EQ(copiesOf(launch), 0);
+}
+
 TEST_F(CudaConstantsTest, AreNoMoreThanTheDevice) {
   Launcher launch = tenfold();
   std::shared_ptr<const void> constant = keep();

@@ -588,10 +588,45 @@ TEST(GpuCompilerTest, ProductsStoreWhatIsMadeOfTheirElements) {
   return %q : tensor<?x?xf32>
 )";
   EXPECT_GE(compile(layer(add, again), vulkan()).kernels.size(), 3u);
+  // What no kernel does is refused as it is alone.
+  std::string racing = layer("    linalg.yield %a : f32\n");
+  racing.replace(racing.find("#column, #at]"), 12, "#column, affine_map<(i, j) -> (i, 0)>");
+  for (const DeviceDescription &device : both())
+    expectRefusal(racing, device, "it writes elements more than once");
   // With matrix units it is the same.
   DeviceDescription hopper = cuda();
   hopper.cpu = "sm_90a";
   EXPECT_EQ(compile(layer(add), hopper).kernels.size(), 2u); // large tiles and small ones
+}
+
+TEST(GpuCompilerTest, WhatJoinsAProductLeavesRoomForItsSizes) {
+  // The sum of a product of batches and of `count` tensors more.
+  auto sum = [](int count) {
+    const std::string t = "tensor<?x?x?xf32>";
+    std::string arguments, names = "%p", types = t, maps = "#at, #at", block = "%a: f32", body;
+    for (int i = 0; i < count; ++i) {
+      const std::string n = std::to_string(i);
+      arguments += "%t" + n + ": " + t + ", ";
+      names += ", %t" + n;
+      types += ", " + t;
+      maps += ", #at";
+      block += ", %b" + n + ": f32";
+      body += "    %s" + n + " = arith.addf " + (i ? "%s" + std::to_string(i - 1) : "%a") + ", %b" +
+              n + " : f32\n";
+    }
+    return "#at = affine_map<(b, i, j) -> (b, i, j)>\nfunc.func @f(%x: " + t + ", %y: " + t + ", " +
+           arguments + "%out: " + t + ") -> " + t +
+           " {\n  %zero = arith.constant 0.0 : f32\n  %i = linalg.fill ins(%zero : f32) outs(%out "
+           ": " +
+           t + ") -> " + t + "\n  %p = linalg.batch_matmul ins(%x, %y : " + t + ", " + t +
+           ") outs(%i : " + t + ") -> " + t + "\n  %r = linalg.generic {indexing_maps = [" + maps +
+           "], iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} ins(" + names + " : " +
+           types + ") outs(%out : " + t + ") {\n  ^bb0(" + block + ", %o: f32):\n" + body +
+           "    linalg.yield %s" + std::to_string(count - 1) + " : f32\n  } -> " + t +
+           "\n  return %r : " + t + "\n}\n";
+  };
+  EXPECT_EQ(compile(sum(2), vulkan()).kernels.size(), 1u);
+  EXPECT_EQ(compile(sum(16), vulkan()).kernels.size(), 2u);
 }
 
 TEST(GpuCompilerTest, TextThatIsNone) {
