@@ -68,6 +68,7 @@ GpuKernel readKernel(Fields &in) {
   in.reader.list(kernel.buffers, [&] { return in.number(); });
   in.reader.list(kernel.words, [&] { return readWord(in); });
   kernel.workgroups = in.number();
+  kernel.iterations = in.number();
   kernel.workgroupMemory = in.number();
   return kernel;
 }
@@ -102,6 +103,7 @@ void write(ByteWriter &out, const GpuKernel &kernel) {
     out.integer(word.bits);
   });
   out.integer(kernel.workgroups);
+  out.integer(kernel.iterations);
   out.integer(kernel.workgroupMemory);
 }
 
@@ -163,6 +165,7 @@ bool isValid(const GpuCode &code, const GpuKernel &kernel) {
          std::ranges::count(kernel.workgroupSize, 0u) == 0 &&
          std::ranges::all_of(kernel.buffers, isBuffer) &&
          std::ranges::all_of(kernel.words, isWord) && kernel.workgroups < code.numbers.size() &&
+         kernel.iterations < code.numbers.size() &&
          kernel.workgroupMemory <= (code.kind == GpuCodeKind::Ptx ? maxWorkgroupMemory : 0);
 }
 

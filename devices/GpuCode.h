@@ -83,6 +83,8 @@ struct GpuKernel {
   /// A number: workgroups in x, one in y and z. Zero or less: the kernel does not run. A kernel is right with any number
   /// of workgroups above zero, so a driver may run fewer.
   uint32_t workgroups = 0;
+  /// A number: how often an invocation goes through loops, all of them together, with as many workgroups.
+  uint32_t iterations = 0;
   /// Of PTX: bytes of workgroup memory, besides what the kernel declares with a size, that a launch gives each workgroup.
   uint32_t workgroupMemory = 0;
   bool operator==(const GpuKernel &) const = default;

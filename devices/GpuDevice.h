@@ -24,6 +24,7 @@ struct GpuLaunch {
     /// As the kernel gets them: in Vulkan's packing, or 8 bytes for each word, whose low bytes count, for CUDA.
     std::span<const std::byte> words;
     uint32_t workgroups = 0; // 0: the kernel does not run
+    int64_t iterations = 0;  // of an invocation
   };
   std::span<const Buffer> arguments; // empty for scalars
   std::span<const size_t> temporaryBytes;

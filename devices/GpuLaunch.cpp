@@ -184,6 +184,7 @@ Status LaunchNumbers::computeKernels() {
     }
     int64_t workgroups = numbers[code.kernels[i].workgroups];
     kernels[i].workgroups = static_cast<uint32_t>(std::clamp<int64_t>(workgroups, 0, INT32_MAX));
+    kernels[i].iterations = numbers[code.kernels[i].iterations];
   }
   return okStatus();
 }

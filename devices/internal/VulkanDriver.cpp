@@ -219,6 +219,8 @@ void VulkanDriver::readProperties(VkPhysicalDevice physical, uint32_t version) {
   }
   maxBufferBytes -= maxBufferBytes % 256; // sums of aligned sizes stay below it
   model = properties.properties.deviceName;
+  if (model.starts_with("llvmpipe")) // LP_MAX_TGSI_LOOP_ITERATIONS of Mesa, which all loops share
+    maxIterations = 65535;
   limits = properties.properties.limits;
 }
 

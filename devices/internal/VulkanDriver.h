@@ -119,6 +119,8 @@ public:
   VkPhysicalDeviceLimits limits = {};
   VkDeviceSize maxBufferBytes = 0;
   uint32_t queueFamily = 0;
+  /// After so many the driver ends an invocation's loops, and says nothing.
+  int64_t maxIterations = INT64_MAX;
   /// The host reads and writes what kernels use, in its caches.
   bool isUnified = false;
 

@@ -275,10 +275,18 @@ Status Frame::runIn(const GpuLaunch &launch) {
 
 Status Frame::placeBuffers(const GpuLaunch &launch) {
   std::ranges::fill(slots, Slot());
-  for (size_t i = 0; i < launch.kernels.size(); ++i)
-    if (launch.kernels[i].workgroups > 0)
-      for (uint32_t buffer : program.program.kernels[i].buffers)
-        slots[buffer].isUsed = true;
+  for (size_t i = 0; i < launch.kernels.size(); ++i) {
+    if (launch.kernels[i].workgroups == 0)
+      continue;
+    const GpuKernel &kernel = program.program.kernels[i];
+    if (launch.kernels[i].iterations > driver.maxIterations)
+      return outOfRangeError("kernel '" + kernel.entry + "' goes through loops " +
+                             std::to_string(launch.kernels[i].iterations) + " times; '" +
+                             driver.model + "' ends them after " +
+                             std::to_string(driver.maxIterations));
+    for (uint32_t buffer : kernel.buffers)
+      slots[buffer].isUsed = true;
+  }
 
   blocks.clear();
   staging.clear();

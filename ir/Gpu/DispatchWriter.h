@@ -27,6 +27,7 @@ struct Loops {
 struct Product {
   SmallVector<unsigned> batch, rows, columns, depth;
   OpOperand *left = nullptr, *right = nullptr; // with the rows, with the columns
+  linalg::LinalgOp epilogue;                   // what joins it, or null
 };
 
 /// What a workgroup computes of a product at a time, and with what.
@@ -34,6 +35,18 @@ struct ProductTile {
   enum { Invocations, MatrixUnits, WarpgroupUnits } by = Invocations;
   int64_t rows = 0, columns = 0;
   int64_t enough = 1; // tiles for the device to be busy
+};
+/// What a workgroup with matrix units has of an operand of a product, which has one loop in each direction.
+struct MatrixOperand {
+  const View *view = nullptr;
+  AffineMap map;
+  unsigned across = 0;       // the loop of rows, or of columns
+  int64_t side = 0;          // of the tile
+  bool isDepthInner = false; // in memory of the operand
+  Value memory;              // stages one behind the other
+  Value first;               // row or column of the tile
+  Value extent;              // of all rows or columns
+  Value isAligned;           // may pieces of 16 bytes be copied as they are? Null: never
 };
 constexpr int64_t warpgroupRows = 128, warpgroupColumns = 256; // of a tile on the units of sm_90a
 
@@ -58,8 +71,9 @@ private:
   /// Notes what the kernel has done to arguments since the last time. `overwritten`: views that have new elements
   /// everywhere.
   void noteAccesses(KernelWriter &kernel, ArrayRef<const View *> overwritten);
-  /// The same, and the end of the kernel.
-  void end(KernelWriter kernel, Number workgroups, ArrayRef<const View *> overwritten);
+  /// The same, and the end of the kernel. `iterations`: of its loops, for one of the positions that workgroups share.
+  void end(KernelWriter kernel, Number workgroups, ArrayRef<const View *> overwritten,
+           Number iterations);
   Number workgroupsOf(Number invocations) const;
   /// Writes the fills that wait for what is in `op`, unless it begins its sums with them.
   void flushFills(Operation *op);
@@ -138,16 +152,15 @@ private:
 
   std::optional<Product> matchProduct(linalg::LinalgOp op, const Loops &loops);
   /// A kernel for each size of tiles: those of the largest run if there are enough for the device.
-  LogicalResult writeProduct(linalg::LinalgOp op, const Loops &loops, const Product &product,
-                             linalg::LinalgOp epilogue);
+  LogicalResult writeProduct(linalg::LinalgOp op, const Loops &loops, const Product &product);
   /// Is the op all that uses the product which waits alone, element by element, so that the kernel of that can do it with what
   /// it has in registers?
   bool joinsProduct(linalg::LinalgOp op);
   /// Where the op has the elements of the product.
   AffineMap sumsMap(linalg::LinalgOp op, const View *sums);
-  /// Stores an element of a product, or what `epilogue` makes of it.
-  LogicalResult storeProduct(linalg::LinalgOp op, ArrayRef<Value> positions, Value value,
-                             KernelWriter &kernel);
+  /// Stores an element of a product, or what its epilogue makes of that.
+  LogicalResult storeProduct(linalg::LinalgOp op, const Product &product, ArrayRef<Value> positions,
+                             Value value, KernelWriter &kernel);
   SmallVector<ProductTile> tilesFor(linalg::LinalgOp op, const Product &product);
   /// Tiles of all batches, which is what workgroups are for: squares of so many elements a side.
   Number tilesOf(const Product &product, const Loops &loops, int64_t rows, int64_t columns);
@@ -160,6 +173,17 @@ private:
   bool isForMatrixUnits(linalg::LinalgOp op, const Product &product);
   /// Zero in a launch where pieces of 16 bytes, of 16-bit elements along dimension `inner`, are at multiples of their size.
   Number misalignment(const View &view, unsigned inner);
+  /// `tile`: its number among those of `side` rows or columns.
+  MatrixOperand matrixOperand(linalg::LinalgOp op, const Loops &loops, const Product &product,
+                              OpOperand *operand, Value tile, int64_t side, int64_t stagesElements,
+                              KernelWriter &kernel);
+  /// Copies a slice of `slice` by `side`, which begins at depth `begin`, to workgroup memory: by `copyPieces` where the operand
+  /// is aligned, otherwise element by element. `place`: of a row and a column, as they are in memory of the operand. What is
+  /// outside of the operand is zero. `indices`: of the operand at (across, depth).
+  static void copySlice(const MatrixOperand &operand, Value begin, int64_t slice, Value depth,
+                        llvm::function_ref<SmallVector<Value>(Value, Value)> indices,
+                        llvm::function_ref<Value(Value, Value)> place,
+                        llvm::function_ref<void()> copyPieces, KernelWriter &kernel);
   /// Does the view begin at a multiple of 16 bytes in memory? An argument may be a slice of what an earlier launch has left.
   static Value isAtPiece(const View &view, KernelWriter &kernel);
   /// `side`: of a square tile, 128 or 64.
@@ -183,7 +207,6 @@ private:
   std::vector<bool> wasWritten;
   SmallVector<linalg::LinalgOp> group; // that wait for more ops on the same rows, or elements
   bool isProductGroup = false;         // a product, and an op that joins it
-  linalg::LinalgOp epilogue;           // of the product that is written
   SmallVector<linalg::FillOp> fills;   // that no kernel has written yet
   SmallVector<Value> lastResults;      // of finishCopy()
   bool hasFailed = false;

@@ -158,7 +158,6 @@ KernelOptions optionsFor(const plim::targets::DeviceDescription &device, bool st
         .drop_front(3)
         .take_while(llvm::isDigit)
         .getAsInteger(10, architecture);
-    options.copiesAsync = architecture >= 80;
     options.hasMatrixUnits = architecture >= 80;
     options.hasWarpgroupUnits = device.cpu == "sm_90a";
   }
@@ -212,6 +211,7 @@ FailureOr<std::string> compile(ModuleOp module, StringRef name,
     described.workgroupSize[0] = options.workgroupSize;
     described.buffers.assign(kernel.buffers.begin(), kernel.buffers.end());
     described.workgroups = kernel.workgroups;
+    described.iterations = kernel.iterations;
     ArrayRef<Type> types = kernel.function.getArgumentTypes().drop_front(kernel.buffers.size());
     for (auto [number, type] : llvm::zip_equal(kernel.words, types)) {
       const unsigned bits = type.isIndex() ? (wideIndex ? 64 : 32) : type.getIntOrFloatBitWidth();

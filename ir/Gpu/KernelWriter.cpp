@@ -243,12 +243,12 @@ SmallVector<Value> KernelWriter::delinearize(Value position, ArrayRef<Number> si
   return indices;
 }
 
-Kernel KernelWriter::finish(Number workgroups) {
+Kernel KernelWriter::finish(Number workgroups, Number iterations) {
   b.setInsertionPointToEnd(&function.getBody().front());
   gpu::ReturnOp::create(b);
   // Buffers first.
   Block &entry = function.getBody().front();
-  Kernel kernel{function, {}, {}, workgroups};
+  Kernel kernel{function, {}, {}, workgroups, iterations};
   SmallVector<Value> order;
   for (auto &[position, value] : bufferArguments) {
     kernel.buffers.push_back(position);

@@ -68,7 +68,7 @@ public:
     loads.clear();
     stores.clear();
   }
-  Kernel finish(Number workgroups);
+  Kernel finish(Number workgroups, Number iterations);
 
 private:
   mlir::Value buffer(unsigned position, mlir::Type element);

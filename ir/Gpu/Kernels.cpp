@@ -150,7 +150,7 @@ LogicalResult DispatchWriter::writeConstant(memref::GetGlobalOp op) {
     for (TypedAttr element : value.getValues<TypedAttr>())
       kernel.store(arith::ConstantOp::create(kernel.builder(), element), view, kernel.index(i++));
   });
-  end(std::move(kernel), numbers.constant(1), {&view});
+  end(std::move(kernel), numbers.constant(1), {&view}, numbers.constant(1));
   return success();
 }
 
@@ -179,11 +179,13 @@ void DispatchWriter::noteAccesses(KernelWriter &kernel, ArrayRef<const View *> o
   kernel.forgetAccesses();
 }
 
-void DispatchWriter::end(KernelWriter kernel, Number workgroups,
-                         ArrayRef<const View *> overwritten) {
+void DispatchWriter::end(KernelWriter kernel, Number workgroups, ArrayRef<const View *> overwritten,
+                         Number iterations) {
   noteAccesses(kernel, overwritten);
-  kernels.all.push_back(kernel.finish(
-      numbers.apply(Kind::Minimum, workgroups, numbers.constant(options.maxWorkgroups))));
+  const Number most = numbers.constant(options.maxWorkgroups),
+               rounds = numbers.apply(Kind::CeilDivide, workgroups, most);
+  kernels.all.push_back(kernel.finish(numbers.apply(Kind::Minimum, workgroups, most),
+                                      numbers.apply(Kind::Multiply, rounds, iterations)));
 }
 
 Number DispatchWriter::workgroupsOf(Number invocations) const {
@@ -241,7 +243,7 @@ void DispatchWriter::writeFill(linalg::FillOp fill) {
                    kernel.delinearize(position, target->sizes));
   });
   hasFailed |= !isKnown;
-  end(std::move(kernel), workgroupsOf(total), {target});
+  end(std::move(kernel), workgroupsOf(total), {target}, numbers.constant(1));
 }
 
 LogicalResult DispatchWriter::writeCopy(Operation *op, Value source, Value target) {
@@ -258,7 +260,7 @@ LogicalResult DispatchWriter::writeCopy(Operation *op, Value source, Value targe
     SmallVector<Value> indices = kernel.delinearize(position, to->sizes);
     kernel.store(kernel.load(*from, indices), *to, indices);
   });
-  end(std::move(kernel), workgroupsOf(total), {to});
+  end(std::move(kernel), workgroupsOf(total), {to}, numbers.constant(1));
   return success();
 }
 
@@ -278,7 +280,7 @@ LogicalResult DispatchWriter::writeStore(memref::StoreOp op) {
           known.lookup(op.getValueToStore()), *target,
           llvm::map_to_vector(op.getIndices(), [&](Value index) { return known.lookup(index); }));
   });
-  end(std::move(kernel), numbers.constant(1), {});
+  end(std::move(kernel), numbers.constant(1), {}, numbers.constant(1));
   return isKnown;
 }
 

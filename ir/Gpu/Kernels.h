@@ -30,9 +30,7 @@ struct KernelOptions {
   size_t maxJoinedRank = SIZE_MAX;
   /// Elements that an invocation loads before it stores the first, where each is by itself.
   unsigned elementsAtOnce = 1;
-  /// Can memory of the workgroup be filled while invocations do something else (cp.async)?
-  bool copiesAsync = false;
-  /// Are there matrix units like those of sm_80?
+  /// Are there matrix units, and copies to workgroup memory that run beside (cp.async), like those of sm_80?
   bool hasMatrixUnits = false;
   /// And those of sm_90a, which a warpgroup uses together?
   bool hasWarpgroupUnits = false;
@@ -46,6 +44,7 @@ struct Kernel {
   std::vector<unsigned> buffers;
   std::vector<Number> words;
   Number workgroups;
+  Number iterations; // of loops, by an invocation
 };
 
 struct Kernels {

@@ -169,11 +169,11 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
   if (failed(loopsOf(op, loops)))
     return failure();
   if (std::optional<Product> product = matchProduct(op, loops))
-    return writeProduct(op, loops, *product, {});
+    return writeProduct(op, loops, *product);
   SmallVector<Operation *> combiners;
   LogicalResult isWritten = success();
   KernelWriter kernel = begin(op.getLoc());
-  Number workgroups;
+  Number workgroups, iterations = numbers.constant(1);
   if (loops.reduction.empty() && isFlat(op)) {
     const View *result = views.find(op.getDpsInits()[0]);
     const Number total = numbers.product(result->sizes);
@@ -185,19 +185,28 @@ LogicalResult DispatchWriter::writeLinalg(linalg::LinalgOp op) {
   } else if (matchSharedReduction(op, loops, combiners)) {
     const Number total = numbers.product(loops.sizesOf(loops.parallel));
     workgroups = total;
+    iterations = numbers.apply(Kind::Add, iterations,
+                               numbers.apply(Kind::CeilDivide,
+                                             numbers.product(loops.sizesOf(loops.reduction)),
+                                             numbers.constant(options.workgroupSize)));
     kernel.forEachWorkgroup(total, [&](Value position) {
       isWritten = writeSharedReduction(op, loops, combiners, position, kernel);
     });
   } else {
     const Number total = numbers.product(loops.sizesOf(loops.parallel));
     workgroups = workgroupsOf(total);
+    Number ofNest = iterations;
+    for (Number size : loops.sizesOf(loops.reduction)) {
+      ofNest = numbers.apply(Kind::Multiply, ofNest, size);
+      iterations = numbers.apply(Kind::Add, iterations, ofNest);
+    }
     kernel.forEachInvocation(
         total, [&](Value position) { isWritten = writeElement(op, loops, position, kernel); });
   }
   if (failed(isWritten))
     return failure();
   SmallVector<const View *> overwritten = finishResults(op);
-  end(std::move(kernel), workgroups, overwritten);
+  end(std::move(kernel), workgroups, overwritten, iterations);
   return success();
 }
 

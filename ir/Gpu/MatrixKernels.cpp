@@ -49,16 +49,6 @@ bool addsProduct(linalg::LinalgOp op, OpOperand *left, OpOperand *right) {
          (isWidened(product.getLhs(), c) && isWidened(product.getRhs(), a));
 }
 
-/// An operand: what of it a workgroup has.
-struct Share {
-  const View *view = nullptr;
-  unsigned across = 0;       // the loop of rows, or of columns
-  bool isDepthInner = false; // in memory of the operand
-  Value memory;              // stages one behind the other
-  Value first;               // row or column of the tile
-  Value isAligned;           // may pieces be copied as they are?
-};
-
 /// Where element (row, column) of a stage is, rows of `width` elements.
 Value swizzled(Positions &at, Value row, Value column, int64_t width) {
   Value chunk = at.quotient(column, piece);
@@ -104,6 +94,61 @@ Value DispatchWriter::isAtPiece(const View &view, KernelWriter &kernel) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, number(0));
 }
 
+MatrixOperand DispatchWriter::matrixOperand(linalg::LinalgOp op, const Loops &loops,
+                                            const Product &product, OpOperand *operand, Value tile,
+                                            int64_t side, int64_t stagesElements,
+                                            KernelWriter &kernel) {
+  Positions of(kernel);
+  MatrixOperand result;
+  result.view = views.find(operand->get());
+  result.map = op.getMatchingIndexingMap(operand);
+  result.across = operand == product.left ? product.rows[0] : product.columns[0];
+  result.side = side;
+  const unsigned inner = result.map.getNumResults() - 1, last = result.map.getDimPosition(inner);
+  result.isDepthInner = last == product.depth[0];
+  result.memory = kernel.workgroupMemory(result.view->element, stagesElements);
+  result.first = of.times(tile, side);
+  result.extent = kernel.word(loops.sizes[result.across]);
+  if ((result.isDepthInner || last == result.across) &&
+      numbers.isConstant(result.view->strides[inner], 1))
+    result.isAligned =
+        of.both(of.isEqual(kernel.word(misalignment(*result.view, inner)), kernel.index(0)),
+                isAtPiece(*result.view, kernel));
+  return result;
+}
+
+void DispatchWriter::copySlice(const MatrixOperand &operand, Value begin, int64_t slice,
+                               Value depth,
+                               llvm::function_ref<SmallVector<Value>(Value, Value)> indices,
+                               llvm::function_ref<Value(Value, Value)> place,
+                               llvm::function_ref<void()> copyPieces, KernelWriter &kernel) {
+  ImplicitLocOpBuilder &b = kernel.builder();
+  Positions of(kernel);
+  auto copyElements = [&] {
+    auto loop = scf::ForOp::create(b, kernel.threadId(), kernel.index(operand.side * slice),
+                                   kernel.index(invocations));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    const int64_t width = operand.isDepthInner ? slice : operand.side;
+    Value row = of.quotient(loop.getInductionVar(), width),
+          column = of.remainder(loop.getInductionVar(), width);
+    Value a = of.plus(operand.first, operand.isDepthInner ? row : column),
+          k = of.plus(begin, operand.isDepthInner ? column : row);
+    Value value = kernel.valueIf(of.both(of.isBelow(a, operand.extent), of.isBelow(k, depth)),
+                                 operand.view->element,
+                                 [&] { return kernel.load(*operand.view, indices(a, k)); });
+    kernel.storeShared(value, operand.memory, place(row, column));
+  };
+  if (!operand.isAligned)
+    return copyElements();
+  auto choice = scf::IfOp::create(b, operand.isAligned, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(choice.thenBlock());
+  copyPieces();
+  b.setInsertionPointToStart(choice.elseBlock());
+  copyElements();
+  b.setInsertionPointAfter(choice);
+}
+
 LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &loops,
                                               const Product &product, int64_t side, Value position,
                                               KernelWriter &kernel) {
@@ -127,45 +172,26 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     positions[loop] = value;
 
   Type element = views.find(product.left->get())->element;
-  auto share = [&](OpOperand *operand, unsigned across, Value number) {
-    Share result;
-    result.view = views.find(operand->get());
-    result.across = across;
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    const unsigned inner = map.getNumResults() - 1;
-    const unsigned last = cast<AffineDimExpr>(map.getResult(inner)).getPosition();
-    result.isDepthInner = last == product.depth[0];
-    result.memory = kernel.workgroupMemory(element, stages * stageElements);
-    result.first = tiles.times(number, side);
-    const bool isInner = last == product.depth[0] || last == across;
-    if (isInner && numbers.isConstant(result.view->strides[inner], 1))
-      result.isAligned =
-          tiles.both(tiles.isEqual(kernel.word(misalignment(*result.view, inner)), kernel.index(0)),
-                     isAtPiece(*result.view, kernel));
-    return result;
+  auto share = [&](OpOperand *operand, Value number) {
+    return matrixOperand(op, loops, product, operand, number, side, stages * stageElements, kernel);
   };
-  Share left = share(product.left, product.rows[0], at[1]),
-        right = share(product.right, product.columns[0], at[2]);
+  MatrixOperand left = share(product.left, at[1]), right = share(product.right, at[2]);
   Value depth = kernel.word(depthCount);
   Value thread = kernel.threadId();
 
   // The elements of an operand at (across, k), and a piece of them.
-  auto mapOf = [&](const Share &share) {
-    return op.getMatchingIndexingMap(&share == &left ? product.left : product.right);
-  };
-  auto indices = [&](const Share &share, Value across, Value k) {
+  auto indices = [&](const MatrixOperand &share, Value across, Value k) {
     SmallVector<Value> own = positions;
     own[share.across] = across;
     own[product.depth[0]] = k;
-    return indicesOf(mapOf(share), own, kernel);
+    return indicesOf(share.map, own, kernel);
   };
   auto i32 = [&](int64_t value) {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(static_cast<int32_t>(value)))
         .getResult();
   };
   /// Starts to copy the slice that begins at `begin` to a stage. What is outside of the operand is zero.
-  auto copy = [&](const Share &share, Value begin, Value stage) {
-    Value extent = kernel.word(loops.sizes[share.across]);
+  auto copy = [&](const MatrixOperand &share, Value begin, Value stage) {
     const int64_t width = share.isDepthInner ? slice : side;
     Value base = tiles.times(stage, stageElements);
     auto copyPieces = [&] {
@@ -175,7 +201,7 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
               column = tiles.times(tiles.remainder(number, width / piece), piece);
         Value a = tiles.plus(share.first, share.isDepthInner ? row : column),
               k = tiles.plus(begin, share.isDepthInner ? column : row);
-        Value isInside = tiles.both(tiles.isBelow(a, extent), tiles.isBelow(k, depth));
+        Value isInside = tiles.both(tiles.isBelow(a, share.extent), tiles.isBelow(k, depth));
         Value bytes = tiles.choose(isInside, i32(16), i32(0));
         Value zero = kernel.index(0);
         Value source = kernel.address(
@@ -187,29 +213,12 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
         NVVM::CpAsyncOp::create(b, target, source, 16, NVVM::LoadCacheModifierKind::CG, bytes);
       }
     };
-    auto copyElements = [&] {
-      auto loop =
-          scf::ForOp::create(b, thread, kernel.index(stageElements), kernel.index(invocations));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Value row = tiles.quotient(loop.getInductionVar(), width),
-            column = tiles.remainder(loop.getInductionVar(), width);
-      Value a = tiles.plus(share.first, share.isDepthInner ? row : column),
-            k = tiles.plus(begin, share.isDepthInner ? column : row);
-      Value isInside = tiles.both(tiles.isBelow(a, extent), tiles.isBelow(k, depth));
-      Value value = kernel.valueIf(isInside, element,
-                                   [&] { return kernel.load(*share.view, indices(share, a, k)); });
-      kernel.storeShared(value, share.memory,
-                         tiles.plus(base, swizzled(tiles, row, column, width)));
-    };
-    if (!share.isAligned)
-      return copyElements();
-    auto choice = scf::IfOp::create(b, share.isAligned, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(choice.thenBlock());
-    copyPieces();
-    b.setInsertionPointToStart(choice.elseBlock());
-    copyElements();
-    b.setInsertionPointAfter(choice);
+    copySlice(
+        share, begin, slice, depth, [&](Value a, Value k) { return indices(share, a, k); },
+        [&](Value row, Value column) {
+          return tiles.plus(base, swizzled(tiles, row, column, width));
+        },
+        copyPieces, kernel);
   };
   auto fill = [&](Value begin, Value stage) {
     copy(left, begin, stage);
@@ -241,7 +250,8 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
 
   /// Four matrices of eight by eight, at rows or columns `across` and depth `k` of a stage: of the left operand two rows and two
   /// columns of matrices, rows first; of the right one, which is turned, the other way round.
-  auto loadFragment = [&](const Share &share, Value stage, Value across, int64_t k, bool isLeft) {
+  auto loadFragment = [&](const MatrixOperand &share, Value stage, Value across, int64_t k,
+                          bool isLeft) {
     Value matrix = tiles.quotient(lane, 8), own = tiles.remainder(lane, 8);
     Value low = tiles.times(tiles.remainder(matrix, 2), 8),
           high = tiles.times(tiles.quotient(matrix, 2), 8);
@@ -329,7 +339,7 @@ LogicalResult DispatchWriter::writeMatrixTile(linalg::LinalgOp op, const Loops &
     Value isThere = place(n / 4 / columnTiles, n / 4 % columnTiles, n % 4);
     auto inside = scf::IfOp::create(b, isThere);
     b.setInsertionPointToStart(inside.thenBlock());
-    if (failed(storeProduct(op, positions, loop.getResult(unsigned(n)), kernel)))
+    if (failed(storeProduct(op, product, positions, loop.getResult(unsigned(n)), kernel)))
       return failure();
     b.setInsertionPointAfter(inside);
   }

@@ -6,7 +6,6 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
 
@@ -178,8 +177,10 @@ bool DispatchWriter::joinsProduct(linalg::LinalgOp op) {
   return isUsed && isTheirs && !overwritesOperand && others <= options.maxJoinedRank;
 }
 
-LogicalResult DispatchWriter::storeProduct(linalg::LinalgOp op, ArrayRef<Value> positions,
-                                           Value value, KernelWriter &kernel) {
+LogicalResult DispatchWriter::storeProduct(linalg::LinalgOp op, const Product &product,
+                                           ArrayRef<Value> positions, Value value,
+                                           KernelWriter &kernel) {
+  linalg::LinalgOp epilogue = product.epilogue;
   if (!epilogue) {
     storeResults(op, positions, {value}, kernel);
     return success();
@@ -216,8 +217,7 @@ LogicalResult DispatchWriter::storeProduct(linalg::LinalgOp op, ArrayRef<Value> 
 }
 
 LogicalResult DispatchWriter::writeProduct(linalg::LinalgOp op, const Loops &loops,
-                                           const Product &product, linalg::LinalgOp last) {
-  llvm::SaveAndRestore isLast(epilogue, last);
+                                           const Product &product) {
   SmallVector<std::pair<KernelWriter, Number>, 0> written;
   const Number zero = numbers.constant(0), one = numbers.constant(1);
   // One in a launch for which no tile has been taken yet, otherwise zero.
@@ -256,11 +256,17 @@ LogicalResult DispatchWriter::writeProduct(linalg::LinalgOp op, const Loops &loo
     if (isOpen == zero)
       break;
   }
+  // Slices, and what is in them.
+  const Number depth = numbers.product(loops.sizesOf(product.depth)),
+               iterations = numbers.apply(
+                   Kind::Add, numbers.constant(2),
+                   numbers.apply(Kind::Add, depth,
+                                 numbers.apply(Kind::FloorDivide, depth, numbers.constant(slice))));
   SmallVector<const View *> overwritten = finishResults(op);
-  if (last)
-    overwritten.append(finishResults(last));
+  if (product.epilogue)
+    overwritten.append(finishResults(product.epilogue));
   for (auto &[kernel, workgroups] : written)
-    end(std::move(kernel), workgroups, overwritten);
+    end(std::move(kernel), workgroups, overwritten, iterations);
   return success();
 }
 
@@ -284,7 +290,7 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
   auto elementOf = [&](OpOperand *operand) { return views.find(operand->get())->element; };
   // Elements of four bytes can be on their way while others are computed with.
   const bool isAsync =
-      options.copiesAsync && elementOf(product.left).isF32() && elementOf(product.right).isF32();
+      options.hasMatrixUnits && elementOf(product.left).isF32() && elementOf(product.right).isF32();
   const int64_t stages = isAsync ? asyncStages : 1;
   // Padding puts neighbours along the depth into different banks, and keeps runs of four at multiples of 16 bytes.
   const int64_t row = isAsync ? tile + run : tile, stageElements = slice * row;
@@ -435,12 +441,12 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
     b.setInsertionPointAfter(loop);
     return SmallVector<Value>(loop.getResults());
   };
-  /// The stage of the slice that begins at `begin` is there for all, and the one before it is read no more. The next but one
-  /// is on its way to that.
-  auto advance = [&](Value begin) -> Value {
+  /// The stage of the slice that begins at `begin`, when it is there for all. Where copies run beside, the next but one is on
+  /// its way to that of the one before, which is read no more. `end`: as of copy().
+  auto advance = [&](Value begin, Value end) -> Value {
     Value zero = kernel.index(0);
     if (!isAsync) {
-      copyBoth(begin, {}, zero);
+      copyBoth(begin, end, zero);
       kernel.barrier();
       return zero;
     }
@@ -458,7 +464,7 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
   Value rest = of.remainder(depth, slice), whole = of.minus(depth, rest);
   auto slices = scf::ForOp::create(b, kernel.index(0), whole, kernel.index(slice), *sums);
   b.setInsertionPointToStart(slices.getBody());
-  sums = foldSlice(advance(slices.getInductionVar()), kernel.index(slice),
+  sums = foldSlice(advance(slices.getInductionVar(), {}), kernel.index(slice),
                    slices.getRegionIterArgs(), own > 4 ? 4 : 1);
   if (failed(sums))
     return failure();
@@ -471,14 +477,7 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
   sums = SmallVector<Value>(slices.getResults());
   if (!numbers.isConstant(
           numbers.apply(Kind::Remainder, count(product.depth), numbers.constant(slice)), 0)) {
-    Value stage = kernel.index(0);
-    if (isAsync)
-      stage = advance(whole);
-    else
-      copyBoth(whole, depth, stage);
-    if (!isAsync)
-      kernel.barrier();
-    sums = foldSlice(stage, rest, *sums, 1);
+    sums = foldSlice(advance(whole, depth), rest, *sums, 1);
     if (failed(sums))
       return failure();
   }
@@ -490,7 +489,7 @@ LogicalResult DispatchWriter::writeProductTile(linalg::LinalgOp op, const Loops 
   for (int64_t n = 0; n < own * own; ++n) {
     auto guard = scf::IfOp::create(b, moveTo(n));
     b.setInsertionPointToStart(guard.thenBlock());
-    if (failed(storeProduct(op, positions, (*sums)[size_t(n)], kernel)))
+    if (failed(storeProduct(op, product, positions, (*sums)[size_t(n)], kernel)))
       return failure();
     b.setInsertionPointAfter(guard);
   }

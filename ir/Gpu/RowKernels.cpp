@@ -111,8 +111,10 @@ LogicalResult DispatchWriter::flushGroup() {
     Loops loops;
     if (failed(loopsOf(waiting[0], loops)))
       return failure();
-    if (std::optional<Product> product = matchProduct(waiting[0], loops))
-      return writeProduct(waiting[0], loops, *product, waiting[1]);
+    if (std::optional<Product> product = matchProduct(waiting[0], loops)) {
+      product->epilogue = waiting[1];
+      return writeProduct(waiting[0], loops, *product);
+    }
     return failure(failed(writeLinalg(waiting[0])) || failed(writeLinalg(waiting[1])));
   }
   auto reduction =
@@ -160,7 +162,8 @@ LogicalResult DispatchWriter::writeRows(ArrayRef<linalg::LinalgOp> ops) {
   });
   if (failed(isWritten))
     return failure();
-  end(std::move(kernel), total, {});
+  // No driver that runs rows as one kernel counts.
+  end(std::move(kernel), total, {}, numbers.constant(1));
   return success();
 }
 

@@ -69,19 +69,9 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
        llvm::zip_equal(product.batch, kernel.delinearize(of[0], loops.sizesOf(product.batch))))
     positions[loop] = value;
 
-  /// An operand: what of it a workgroup has.
-  struct Share {
-    const View *view = nullptr;
-    AffineMap map;
-    unsigned across = 0;       // the loop of rows, or of columns
-    int64_t side = 0;          // of the tile
-    bool isDepthInner = false; // in memory of the operand
-    Value memory;              // stages one behind the other
-    Value first;               // row or column of the tile
-    Value extent;              // of all rows or columns
-    Value isAligned;           // may pieces be copied as they are? Null: never
-    Value source;              // the invocation's first piece at depth 0
-    Value outerStep;           // elements between two of the other dimension
+  struct Share : MatrixOperand {
+    Value source;    // the invocation's first piece at depth 0, where it is aligned
+    Value outerStep; // elements between two of the other dimension
   };
   auto behind = [&](Value pointer, Value elements) {
     return kernel.behind(pointer, element, elements);
@@ -96,26 +86,15 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
     own[product.depth[0]] = k;
     return indicesOf(share.map, own, kernel);
   };
-  auto share = [&](OpOperand *operand, unsigned across, Value number, int64_t side) {
-    Share result;
-    result.view = views.find(operand->get());
-    result.map = op.getMatchingIndexingMap(operand);
-    result.across = across;
-    result.side = side;
-    const unsigned inner = result.map.getNumResults() - 1;
-    const unsigned last = result.map.getDimPosition(inner);
-    result.isDepthInner = last == product.depth[0];
-    result.memory = kernel.workgroupMemory(element, stages * side * slice);
-    result.first = at.times(number, side);
-    result.extent = kernel.word(loops.sizes[across]);
-    if (!(result.isDepthInner || last == across) ||
-        !numbers.isConstant(result.view->strides[inner], 1))
+  auto share = [&](OpOperand *operand, Value number, int64_t side) {
+    Share result{
+        matrixOperand(op, loops, product, operand, number, side, stages * side * slice, kernel),
+        {},
+        {}};
+    if (!result.isAligned)
       return result;
-    result.isAligned =
-        at.both(at.isEqual(kernel.word(misalignment(*result.view, inner)), kernel.index(0)),
-                isAtPiece(*result.view, kernel));
-    const unsigned outer = result.isDepthInner ? across : product.depth[0];
-    for (unsigned i = 0; i < inner; ++i)
+    const unsigned outer = result.isDepthInner ? result.across : product.depth[0];
+    for (unsigned i = 0; i + 1 < result.map.getNumResults(); ++i)
       if (result.map.getDimPosition(i) == outer)
         result.outerStep = kernel.word(result.view->strides[i]);
     const int64_t pieces = piecesOfRow(result);
@@ -129,8 +108,8 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
                                         : behind(result.source, at.times(row, result.outerStep));
     return result;
   };
-  Share left = share(product.left, product.rows[0], tileRow, tileRows),
-        right = share(product.right, product.columns[0], tileColumn, tileColumns);
+  Share left = share(product.left, tileRow, tileRows),
+        right = share(product.right, tileColumn, tileColumns);
 
   auto i32 = [&](int64_t value) {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(static_cast<int32_t>(value)))
@@ -169,30 +148,12 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
         NVVM::CpAsyncOp::create(b, to, from, 16, NVVM::LoadCacheModifierKind::CG, bytes);
       }
     };
-    auto copyElements = [&] {
-      auto loop = scf::ForOp::create(b, thread, kernel.index(share.side * slice),
-                                     kernel.index(invocations));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      const int64_t rowWidth = share.isDepthInner ? slice : share.side;
-      Value row = at.quotient(loop.getInductionVar(), rowWidth),
-            column = at.remainder(loop.getInductionVar(), rowWidth);
-      Value a = at.plus(share.first, share.isDepthInner ? row : column),
-            k = at.plus(begin, share.isDepthInner ? column : row);
-      Value isInside = at.both(at.isBelow(a, share.extent), at.isBelow(k, depth));
-      Value value = kernel.valueIf(isInside, element,
-                                   [&] { return kernel.load(*share.view, indices(share, a, k)); });
-      kernel.storeShared(value, share.memory,
-                         at.plus(base, placeInStage(row, column, rowsOfBlock)));
-    };
-    if (!share.isAligned)
-      return copyElements();
-    auto choice = scf::IfOp::create(b, share.isAligned, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(choice.thenBlock());
-    copyPieces();
-    b.setInsertionPointToStart(choice.elseBlock());
-    copyElements();
-    b.setInsertionPointAfter(choice);
+    copySlice(
+        share, begin, slice, depth, [&](Value a, Value k) { return indices(share, a, k); },
+        [&](Value row, Value column) {
+          return at.plus(base, placeInStage(row, column, rowsOfBlock));
+        },
+        copyPieces, kernel);
   };
   auto fill = [&](Value begin, Value stage) {
     copy(left, begin, stage);
@@ -307,7 +268,7 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
   kernel.barrier();
 
   auto store = [&](int64_t n) {
-    return storeProduct(op, positions, loop.getResult(unsigned(n)), kernel);
+    return storeProduct(op, product, positions, loop.getResult(unsigned(n)), kernel);
   };
   /// The sums go through workgroup memory, so that code which is long is there a few times only, and neighbours are read and
   /// written by neighbours.
@@ -337,7 +298,7 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
       positions[product.rows[0]] = resultRow;
       positions[product.columns[0]] = at.plus(resultColumn, i);
       Value sum = LLVM::LoadOp::create(b, b.getF32Type(), placeOf(row, at.plus(column, i)));
-      return storeProduct(op, positions, sum, kernel);
+      return storeProduct(op, product, positions, sum, kernel);
     };
     Value isRow = at.isBelow(resultRow, left.extent);
     auto all = scf::IfOp::create(
@@ -372,7 +333,7 @@ LogicalResult DispatchWriter::writeWarpgroupTile(linalg::LinalgOp op, const Loop
     }
     return success();
   };
-  if (epilogue)
+  if (product.epilogue)
     return storeTogether();
   // Whole tiles do not ask for each element.
   Value isWhole = at.both(at.isBelow(at.plus(left.first, tileRows - 1), left.extent),

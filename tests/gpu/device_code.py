@@ -80,7 +80,7 @@ def read_container(data, position):
         reader.integers(4)
         reader.list(reader.integer)
         reader.list(lambda: reader.integers(2))
-        reader.integers(2)
+        reader.integers(3)
 
     reader.list(kernel)
     return kind, reader.list(reader.text)

@@ -104,6 +104,7 @@ TEST(GpuCodeTest, RefusesWhatPointsAtNothing) {
       [=](GpuCode &code) { code.kernels[0].words[0].number = static_cast<uint32_t>(last); },
       [](GpuCode &code) { code.kernels[0].words[0].bits = 16; },
       [=](GpuCode &code) { code.kernels[0].workgroups = static_cast<uint32_t>(last); },
+      [=](GpuCode &code) { code.kernels[0].iterations = static_cast<uint32_t>(last); },
       [](GpuCode &code) { code.kernels[0].workgroupMemory = 1u << 31; },
       [](GpuCode &code) { code.kernels[0].workgroupMemory = 16; }, // of SPIR-V
       [](GpuCode &code) { code.modules[0].pop_back(); },

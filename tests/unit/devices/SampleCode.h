@@ -45,6 +45,7 @@ inline GpuCode axpyCode(GpuCodeKind kind) {
                   {GpuNumber::Constant, 64, 0},
                   {GpuNumber::CeilDivide, 0, 2}};
   code.kernels = {axpyKernel({0, 2}, 0, 1, 3)};
+  code.kernels[0].iterations = 2; // 64 rounds: too many, but no matter
   return code;
 }
 
@@ -60,6 +61,8 @@ inline GpuCode tenfoldCode(GpuCodeKind kind) {
   code.temporaries = {{4, 4}};
   code.kernels = {scaleKernel(code, {0, 2}, 0, 5, 2), scaleKernel(code, {2, 1}, 0, 6, 2),
                   axpyKernel({2, 1}, 0, 5, 2)};
+  for (GpuKernel &kernel : code.kernels)
+    kernel.iterations = 1;
   return code;
 }
 

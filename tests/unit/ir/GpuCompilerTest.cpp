@@ -629,6 +629,48 @@ TEST(GpuCompilerTest, WhatJoinsAProductLeavesRoomForItsSizes) {
   EXPECT_EQ(compile(sum(16), vulkan()).kernels.size(), 2u);
 }
 
+TEST(GpuCompilerTest, CountsIterations) {
+  auto iterationsOf = [](const std::string &text) {
+    const GpuCode code = compile(text, vulkan());
+    EXPECT_EQ(code.kernels.size(), 1u);
+    const GpuNumber &number = code.numbers[code.kernels[0].iterations];
+    EXPECT_EQ(number.kind, GpuNumber::Constant);
+    return number.a;
+  };
+  // 65535 workgroups of 256 invocations have 16776960 elements at once.
+  auto copy = [](const std::string &count) {
+    const std::string t = "tensor<" + count + "xf32>";
+    return "func.func @f(%x: " + t + ", %out: " + t + ") -> " + t +
+           " {\n  %r = linalg.exp ins(%x : " + t + ") outs(%out : " + t + ") -> " + t +
+           "\n  return %r : " + t + "\n}\n";
+  };
+  EXPECT_EQ(iterationsOf(copy("16776960")), 1);
+  EXPECT_EQ(iterationsOf(copy("16776961")), 2);
+  // The loops of a nest: 1 + 3 + 3 * 5 for each element, whose sum is not kept in a workgroup.
+  auto sums = [](const std::string &outer, const std::string &inner, const std::string &kept) {
+    const std::string t = "tensor<" + outer + "x" + inner + "x" + kept + "xf32>",
+                      v = "tensor<" + kept + "xf32>";
+    return "func.func @f(%x: " + t + ", %out: " + v + ") -> " + v +
+           " {\n  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (j, k, i)>, "
+           "affine_map<(i, j, k) -> (i)>], iterator_types = [\"parallel\", \"reduction\", "
+           "\"reduction\"]} ins(%x : " +
+           t + ") outs(%out : " + v +
+           ") {\n  ^bb0(%a: f32, %o: f32):\n    %s = arith.addf %a, %o : f32\n    linalg.yield %s "
+           ": "
+           "f32\n  } -> " +
+           v + "\n  return %r : " + v + "\n}\n";
+  };
+  EXPECT_EQ(iterationsOf(sums("3", "5", "100000")), 1 + 3 + 15);
+  // 2000 elements for each of 256 invocations.
+  EXPECT_EQ(iterationsOf(sums("1000", "512", "2")), 1 + 2000);
+  // Slices of 16, and what is in them.
+  const std::string a = "tensor<64x100xf32>", b = "tensor<100x64xf32>", c = "tensor<64x64xf32>";
+  EXPECT_EQ(iterationsOf("func.func @f(%x: " + a + ", %y: " + b + ", %out: " + c + ") -> " + c +
+                         " {\n  %r = linalg.matmul ins(%x, %y : " + a + ", " + b +
+                         ") outs(%out : " + c + ") -> " + c + "\n  return %r : " + c + "\n}\n"),
+            2 + 100 + 6);
+}
+
 TEST(GpuCompilerTest, TextThatIsNone) {
   for (const DeviceDescription &device : both()) {
     DeviceAnswer answer = answerTo("func.func @f( {", device);
