@@ -25,6 +25,12 @@ python3 -B tests/conformance/run.py "$plimsoll" tests/conformance --jobs "$(npro
 echo "== products"
 python3 -B tests/gpu/products.py "$plimsoll" "$device" --jobs "$(nproc)" \
   "--flags=--device $device --isolation none" "--oracle-flags=--isolation none" || status=1
+if PYTHONPATH=$build/python python3 -c 'import numpy, plimsoll' 2> /dev/null; then
+  for kind in contractions convolutions networks quantised attention; do
+    echo "== random $kind"
+    PYTHONPATH=$build/python python3 -B "tests/random/$kind.py" --seed 1 --count 25 --device "$device" || status=1
+  done
+fi
 echo "== kernels"
 "$(find_program GpuKernels)" --device="$device" || status=1
 if [[ $device == cuda* ]] && python3 -c 'import torch' 2> /dev/null; then

@@ -207,16 +207,26 @@ void VulkanDriver::readProperties(VkPhysicalDevice physical, uint32_t version) {
   buffers.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES;
   VkPhysicalDeviceMaintenance3Properties allocations = {};
   allocations.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES;
+  VkPhysicalDeviceFloatControlsProperties floats = {}; // of Vulkan 1.2; others leave it alone
+  floats.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+  allocations.pNext = &floats;
   VkPhysicalDeviceProperties2 properties = {};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   properties.pNext = &allocations;
   calls.getPhysicalDeviceProperties2(physical, &properties);
   maxBufferBytes = allocations.maxMemoryAllocationSize;
   if (std::min(version, properties.properties.apiVersion) >= VK_API_VERSION_1_3) {
-    allocations.pNext = &buffers;
+    floats.pNext = &buffers;
     calls.getPhysicalDeviceProperties2(physical, &properties);
     maxBufferBytes = std::min(maxBufferBytes, buffers.maxBufferSize);
   }
+  for (auto [name, isThere] :
+       {std::pair("shaderSignedZeroInfNanPreserveFloat16",
+                  floats.shaderSignedZeroInfNanPreserveFloat16),
+        {"shaderSignedZeroInfNanPreserveFloat32", floats.shaderSignedZeroInfNanPreserveFloat32},
+        {"shaderSignedZeroInfNanPreserveFloat64", floats.shaderSignedZeroInfNanPreserveFloat64}})
+    if (isThere)
+      features.insert(name);
   maxBufferBytes -= maxBufferBytes % 256; // sums of aligned sizes stay below it
   model = properties.properties.deviceName;
   if (model.starts_with("llvmpipe")) // LP_MAX_TGSI_LOOP_ITERATIONS of Mesa, which all loops share

@@ -115,7 +115,7 @@ public:
   VulkanCalls calls;
   VkDevice device = VK_NULL_HANDLE;
   std::string model;
-  std::set<std::string, std::less<>> features; // that are on, by name
+  std::set<std::string, std::less<>> features; // that are on, and what it says of floats, by name
   VkPhysicalDeviceLimits limits = {};
   VkDeviceSize maxBufferBytes = 0;
   uint32_t queueFamily = 0;

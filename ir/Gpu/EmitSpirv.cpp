@@ -57,6 +57,11 @@ Type withStorage(Type type, spirv::StorageClass storage) {
                          spirv::StorageClassAttr::get(type.getContext(), storage));
 }
 
+/// The name of what says that the device can keep NaNs, infinities and the signs of zeros of such floats.
+std::string keepsSpecialValues(int width) {
+  return "shaderSignedZeroInfNanPreserveFloat" + std::to_string(width);
+}
+
 /// Upstream emulates what a device lacks, or narrows it: neither is what memory holds.
 LogicalResult checkTypes(gpu::GPUFuncOp function, const plim::targets::DeviceDescription &device) {
   auto check = [&](Type type) -> StringRef {
@@ -227,6 +232,37 @@ void keepRounding(spirv::ModuleOp module) {
   });
 }
 
+/// Drivers may take floats for finite, and any zero for another, unless an entry point says otherwise.
+void keepSpecialValues(spirv::ModuleOp module, const plim::targets::DeviceDescription &device,
+                       plim::devices::GpuCode &code) {
+  spirv::VerCapExtAttr has = *module.getVceTriple();
+  SmallVector<spirv::Capability> capabilities = llvm::to_vector(has.getCapabilities());
+  SmallVector<spirv::Extension> extensions = llvm::to_vector(has.getExtensions());
+  SmallVector<int32_t> widths;
+  for (auto [width, needs] : {std::pair(16, spirv::Capability::Float16),
+                              {32, spirv::Capability::Shader},
+                              {64, spirv::Capability::Float64}})
+    if (llvm::is_contained(capabilities, needs) && device.hasFeature(keepsSpecialValues(width))) {
+      widths.push_back(width);
+      code.features.push_back(keepsSpecialValues(width));
+    }
+  if (widths.empty())
+    return;
+  ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  for (spirv::EntryPointOp entry : module.getOps<spirv::EntryPointOp>())
+    for (int32_t width : widths)
+      spirv::ExecutionModeOp::create(
+          b, entry.getFnAttr(),
+          spirv::ExecutionModeAttr::get(b.getContext(),
+                                        spirv::ExecutionMode::SignedZeroInfNanPreserve),
+          b.getI32ArrayAttr({width}));
+  capabilities.push_back(spirv::Capability::SignedZeroInfNanPreserve);
+  extensions.push_back(spirv::Extension::SPV_KHR_float_controls);
+  module.setVceTripleAttr(
+      spirv::VerCapExtAttr::get(has.getVersion(), capabilities, extensions, b.getContext()));
+}
+
 } // namespace
 
 LogicalResult plim::ir::emitSpirv(ModuleOp module, const Kernels &kernels,
@@ -257,6 +293,7 @@ LogicalResult plim::ir::emitSpirv(ModuleOp module, const Kernels &kernels,
   spirv::ModuleOp made = *module.getOps<spirv::ModuleOp>().begin();
   unbindPushConstants(made);
   keepRounding(made);
+  keepSpecialValues(made, device, code);
   SmallVector<uint32_t> binary;
   if (failed(spirv::serialize(made, binary)))
     return failure();

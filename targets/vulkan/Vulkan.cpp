@@ -143,6 +143,9 @@ DeviceDescription describeDevice(const InstanceCalls &calls, VkPhysicalDevice ha
                                  const std::string &name) {
   VkPhysicalDeviceSubgroupProperties subgroup = {};
   subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+  VkPhysicalDeviceFloatControlsProperties floats = {}; // of Vulkan 1.2; others leave it alone
+  floats.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+  subgroup.pNext = &floats;
   VkPhysicalDeviceProperties2 properties = {};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   properties.pNext = &subgroup;
@@ -159,6 +162,12 @@ DeviceDescription describeDevice(const InstanceCalls &calls, VkPhysicalDevice ha
   device.triple =
       "spirv-unknown-vulkan1." + std::to_string(VK_API_VERSION_MINOR(version)) + "-compute";
   describeFeatures(readFeatures(calls, handle, version), device);
+  device.setFeature("shaderSignedZeroInfNanPreserveFloat16",
+                    floats.shaderSignedZeroInfNanPreserveFloat16);
+  device.setFeature("shaderSignedZeroInfNanPreserveFloat32",
+                    floats.shaderSignedZeroInfNanPreserveFloat32);
+  device.setFeature("shaderSignedZeroInfNanPreserveFloat64",
+                    floats.shaderSignedZeroInfNanPreserveFloat64);
   device.stackAddressable = false;
   device.workspaceAlignment =
       std::max<int64_t>(64, static_cast<int64_t>(limits.minStorageBufferOffsetAlignment));

@@ -23,6 +23,8 @@ GPUS = {
     "vulkan0": {"kind": "vulkan", "triple": "spirv-unknown-vulkan1.1-compute", "max_workgroup_size": 1024,
                 "subgroup_size": 32, "scratch_bytes": 32768, "stack_addressable": False,
                 "features": ["+shaderFloat16", "+shaderFloat64", "+shaderInt16", "+shaderInt64", "+shaderInt8",
+                             "+shaderSignedZeroInfNanPreserveFloat16", "+shaderSignedZeroInfNanPreserveFloat32",
+                             "+shaderSignedZeroInfNanPreserveFloat64",
                              "+storageBuffer16BitAccess", "+storageBuffer8BitAccess"]},
     "cuda0": {"kind": "cuda", "triple": "nvptx64-nvidia-cuda", "cpu": "sm_90a", "tune_cpu": "sm_90a", "cores": 132,
               "max_workgroup_size": 1024, "subgroup_size": 32, "scratch_bytes": 49152, "stack_addressable": False},

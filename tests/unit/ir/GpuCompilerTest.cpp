@@ -629,6 +629,28 @@ TEST(GpuCompilerTest, WhatJoinsAProductLeavesRoomForItsSizes) {
   EXPECT_EQ(compile(sum(16), vulkan()).kernels.size(), 2u);
 }
 
+TEST(GpuCompilerTest, AsksForSpecialValuesOfTheFloatsThatItHas) {
+  auto needs = [](const std::string &element, const DeviceDescription &device) {
+    return compile(unary(element, "%b = arith.addf %a, %a : " + element), device).features;
+  };
+  DeviceDescription device = vulkan();
+  EXPECT_THAT(needs("f32", device), IsEmpty());
+  for (const char *width : {"16", "32", "64"})
+    device.setFeature(std::string("shaderSignedZeroInfNanPreserveFloat") + width, true);
+  EXPECT_THAT(needs("f32", device), ElementsAre("shaderSignedZeroInfNanPreserveFloat32"));
+  EXPECT_THAT(needs("f64", device), testing::UnorderedElementsAre(
+                                        "shaderFloat64", "shaderSignedZeroInfNanPreserveFloat32",
+                                        "shaderSignedZeroInfNanPreserveFloat64"));
+  // OpExecutionMode, once for its kernel.
+  const GpuCode code = compile(unary("f32", "%b = arith.addf %a, %a : f32"), device);
+  std::vector<uint32_t> words(code.modules[0].size() / 4);
+  std::memcpy(words.data(), code.modules[0].data(), code.modules[0].size());
+  int modes = 0;
+  for (size_t at = 5; at < words.size(); at += words[at] >> 16)
+    modes += (words[at] & 0xFFFF) == 16 && words[at + 2] == 4461 && words[at + 3] == 32;
+  EXPECT_EQ(modes, 1);
+}
+
 TEST(GpuCompilerTest, CountsIterations) {
   auto iterationsOf = [](const std::string &text) {
     const GpuCode code = compile(text, vulkan());
