@@ -9,6 +9,7 @@
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Reductions.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -117,6 +118,12 @@ LogicalResult expandArithmetic(ModuleOp module) {
     manager.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
     if (failed(manager.run(each)))
       return failure();
+    // Upstream lets what rounds and widens again go; the host rounds.
+    each.walk([](Operation *op) {
+      if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+        op->setAttr("fastmath",
+                    arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::none));
+    });
     expandStorageFloats(each);
     RewritePatternSet functions(module.getContext());
     populateMathF32ExpansionPatterns(functions, [](StringRef) { return true; });
