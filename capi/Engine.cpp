@@ -5,6 +5,7 @@
 #include "capi/Numerics.h"
 #include "capi/Objects.h"
 #include "capi/Specialization.h"
+#include "support/Json.h"
 #include "support/Trace.h"
 
 #include <limits>

@@ -1,5 +1,7 @@
 #include "support/Trace.h"
 
+#include "support/Json.h"
+
 #include <cstdio>
 #include <ostream>
 #include <utility>
@@ -9,22 +11,6 @@ namespace plim {
 namespace {
 
 using Kind = Profiler::Kind;
-
-/// Bytes of the UTF-8 sequence that `text` begins with; 0 if there is none.
-size_t sequenceLength(std::string_view text) {
-  auto at = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  unsigned lead = at(0);
-  size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (lead > 0xf4)
-    return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((at(i) & 0xc0) != 0x80)
-      return 0;
-  // Longer than needed, surrogates, beyond the last code point.
-  bool isWrong = (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xed && at(1) >= 0xa0) ||
-                 (lead == 0xf0 && at(1) < 0x90) || (lead == 0xf4 && at(1) >= 0x90);
-  return isWrong ? 0 : length;
-}
 
 void writeMicroseconds(int64_t nanoseconds, std::ostream &out) {
   char text[32];
@@ -74,28 +60,6 @@ void writeSpan(const Profiler::Span &span, std::ostream &out) {
 }
 
 } // namespace
-
-void writeJsonString(std::string_view text, std::ostream &out) {
-  out << '"';
-  while (!text.empty()) {
-    size_t length = sequenceLength(text);
-    char first = text[0];
-    if (length == 0) {
-      out << "\\ufffd";
-      length = 1;
-    } else if (first == '"' || first == '\\') {
-      out << '\\' << first;
-    } else if (length == 1 && static_cast<unsigned char>(first) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(first));
-      out << escape;
-    } else {
-      out << text.substr(0, length);
-    }
-    text.remove_prefix(length);
-  }
-  out << '"';
-}
 
 void writeTrace(const Profiler &profiler, std::ostream &out) {
   const Profiler::Snapshot snapshot = profiler.snapshot();

@@ -9,14 +9,10 @@
 #include "support/Profiler.h"
 
 #include <iosfwd>
-#include <string_view>
 
 namespace plim {
 
 /// Whether all could be written is the stream's state.
 void writeTrace(const Profiler &profiler, std::ostream &out);
-
-/// `text` between quotes, as JSON wants it; what is no UTF-8 becomes U+FFFD.
-void writeJsonString(std::string_view text, std::ostream &out);
 
 } // namespace plim

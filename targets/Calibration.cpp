@@ -1,8 +1,8 @@
 #include "targets/Calibration.h"
 
 #include "support/FileSizeSignal.h"
+#include "support/Json.h"
 #include "targets/internal/File.h"
-#include "targets/internal/Json.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,32 +28,32 @@ StatusOr<std::optional<Calibration>> readCalibration(const std::string &path) {
   if (path.empty() || !fs::exists(path, ignored))
     return std::optional<Calibration>();
   PLIM_ASSIGN_OR_RETURN(std::string text, internal::readFile(path));
-  StatusOr<internal::Json> json = internal::parseJson(text);
+  StatusOr<Json> json = Json::parse(text);
   if (!json.ok())
     return json.status().withContext(path);
   auto malformed = [&](const std::string &what) {
     return invalidArgumentError(path + ": " + what);
   };
-  if (!json->is_object())
+  const Json::Object *members = json->object();
+  if (!members)
     return malformed("must be an object");
   Calibration calibration;
-  for (const auto &[key, value] : json->items()) {
-    if (key == "machine" && value.is_string())
-      calibration.machine = value.get<std::string>();
-    else if (key == "max_stack_alloca_bytes" && value.is_number_integer() &&
-             value.get<int64_t>() >= 0)
-      calibration.maxStackAllocaBytes = value.get<int64_t>();
+  for (const auto &[key, value] : *members) {
+    if (key == "machine" && value.string())
+      calibration.machine = *value.string();
+    else if (key == "max_stack_alloca_bytes" && value.integer() && *value.integer() >= 0)
+      calibration.maxStackAllocaBytes = *value.integer();
     else
       return malformed("unknown or malformed '" + key + "'");
   }
-  if (json->size() != 2)
+  if (members->size() != 2)
     return malformed("must have 'machine' and 'max_stack_alloca_bytes'");
   return std::optional(std::move(calibration));
 }
 
 Status writeCalibration(const std::string &path, const Calibration &calibration) {
-  internal::Json json = {{"machine", calibration.machine},
-                         {"max_stack_alloca_bytes", calibration.maxStackAllocaBytes}};
+  const Json json = Json::Object{{"machine", calibration.machine},
+                                 {"max_stack_alloca_bytes", calibration.maxStackAllocaBytes}};
   const WithoutFileSizeSignal shield;
   // A reader sees the old file or the new one.
   std::string draft = path + "." + std::to_string(getpid());
@@ -61,7 +61,7 @@ Status writeCalibration(const std::string &path, const Calibration &calibration)
   fs::create_directories(fs::path(path).parent_path(), error);
   if (!error) {
     std::ofstream file(draft);
-    file << json.dump(2, ' ', false, internal::Json::error_handler_t::replace) << "\n";
+    file << json.text() << "\n";
     if (!file.flush())
       error = std::make_error_code(std::errc::io_error);
   }

@@ -1,16 +1,14 @@
 #include "targets/Registry.h"
 
 #include "targets/internal/BuiltinTags.h"
+#include "targets/internal/Codec.h"
 #include "targets/internal/File.h"
-#include "targets/internal/Json.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
 
 namespace plim::targets {
-
-using internal::Json;
 
 struct Registry::Tag {
   TagInfo info;
@@ -29,25 +27,25 @@ namespace {
 //===-- Merging -----------------------------------------------------------------------------===//
 
 /// The element of `list` whose "name" is that of `wanted`, or null.
-Json *findNamed(Json &list, const Json &wanted) {
-  if (!wanted.is_object() || !wanted.contains("name"))
+Json *findNamed(Json::Array &list, const Json &wanted) {
+  const Json *name = wanted.find("name");
+  if (!name)
     return nullptr;
   for (Json &element : list)
-    if (element.is_object() && element.contains("name") && element["name"] == wanted["name"])
+    if (const Json *own = element.find("name"); own && *own == *name)
       return &element;
   return nullptr;
 }
 
 /// "+a" and "-a" are about the same feature.
 bool sameFeature(const Json &a, const Json &b) {
-  if (!a.is_string() || !b.is_string())
+  if (!a.string() || !b.string())
     return false;
-  std::string_view left = a.get_ref<const std::string &>(),
-                   right = b.get_ref<const std::string &>();
+  std::string_view left = *a.string(), right = *b.string();
   return !left.empty() && !right.empty() && left.substr(1) == right.substr(1);
 }
 
-void mergeFeatures(Json &base, const Json &edits) {
+void mergeFeatures(Json::Array &base, const Json::Array &edits) {
   for (const Json &edit : edits) {
     auto place = std::find_if(base.begin(), base.end(),
                               [&](const Json &feature) { return sameFeature(feature, edit); });
@@ -59,20 +57,21 @@ void mergeFeatures(Json &base, const Json &edits) {
 }
 
 void mergeObject(Json &base, const Json &own) {
-  for (const auto &[key, value] : own.items()) {
-    auto inherited = base.find(key);
-    bool bothLists = inherited != base.end() && inherited->is_array() && value.is_array();
+  for (const auto &[key, value] : *own.object()) {
+    Json *there = base.find(key);
+    Json::Array *inherited = there ? there->array() : nullptr;
+    const bool bothLists = inherited && value.array();
     if (bothLists && key == "features") {
-      mergeFeatures(*inherited, value);
+      mergeFeatures(*inherited, *value.array());
     } else if (bothLists && (key == "devices" || key == "memories")) {
-      for (const Json &element : value) {
+      for (const Json &element : *value.array()) {
         if (Json *same = findNamed(*inherited, element))
           mergeObject(*same, element);
         else
           inherited->push_back(element);
       }
     } else {
-      base[key] = value;
+      base.set(key, value);
     }
   }
 }
@@ -80,33 +79,36 @@ void mergeObject(Json &base, const Json &own) {
 //===-- Reading tags ------------------------------------------------------------------------===//
 
 Status takeString(Json &tag, const char *key, std::string &value) {
-  auto found = tag.find(key);
-  if (found == tag.end())
+  const Json *found = tag.find(key);
+  if (!found)
     return okStatus();
-  if (!found->is_string())
+  if (!found->string())
     return invalidArgumentError(std::string(key) + ": expected a string");
-  value = found->get<std::string>();
-  tag.erase(found);
+  value = *found->string();
+  tag.erase(key);
   return okStatus();
 }
 
 Status takeStrings(Json &tag, const char *key, std::vector<std::string> &values) {
-  auto found = tag.find(key);
-  if (found == tag.end())
+  const Json *found = tag.find(key);
+  if (!found)
     return okStatus();
-  for (const Json &value : *found) {
-    if (!found->is_array() || !value.is_string())
-      return invalidArgumentError(std::string(key) + ": expected an array of strings");
-    values.push_back(value.get<std::string>());
+  const auto refused = invalidArgumentError(std::string(key) + ": expected an array of strings");
+  if (!found->array())
+    return refused;
+  for (const Json &value : *found->array()) {
+    if (!value.string())
+      return refused;
+    values.push_back(*value.string());
   }
-  tag.erase(found);
+  tag.erase(key);
   return okStatus();
 }
 
 /// Splits a tag's file into what is about the tag and what is about the target.
 Status readTag(std::string_view json, TagInfo &info, Json &target) {
-  PLIM_ASSIGN_OR_RETURN(target, internal::parseJson(json));
-  if (!target.is_object())
+  PLIM_ASSIGN_OR_RETURN(target, Json::parse(json));
+  if (!target.object())
     return invalidArgumentError("expected an object");
   PLIM_RETURN_IF_ERROR(takeString(target, "name", info.name));
   PLIM_RETURN_IF_ERROR(takeString(target, "about", info.about));
@@ -245,7 +247,7 @@ StatusOr<TargetDescription> Registry::evaluate(const Tag &tag) const {
     chain.push_back(parent);
   }
 
-  Json document = Json::object();
+  Json document = Json::Object();
   for (auto link = chain.rbegin(); link != chain.rend(); ++link) {
     if (!(*link)->probe) {
       mergeObject(document, (*link)->target);
@@ -254,7 +256,7 @@ StatusOr<TargetDescription> Registry::evaluate(const Tag &tag) const {
     PLIM_ASSIGN_OR_RETURN(TargetDescription probed, (*link)->probe());
     document = internal::toDocument(probed);
   }
-  document["name"] = tag.info.name;
+  document.set("name", tag.info.name);
   StatusOr<TargetDescription> target = internal::fromDocument(document);
   if (!target.ok())
     return target.status().withContext(tag.origin);
@@ -269,13 +271,13 @@ std::vector<TagInfo> Registry::tags() const {
 }
 
 std::string toJson(const std::vector<TagInfo> &tags) {
-  Json list = Json::array();
+  Json::Array list;
   for (const TagInfo &tag : tags)
-    list.push_back({{"name", tag.name},
-                    {"about", tag.about},
-                    {"aliases", tag.aliases},
-                    {"inherits", tag.inherits}});
-  return list.dump(2);
+    list.push_back(Json::Object{{"name", tag.name},
+                                {"about", tag.about},
+                                {"aliases", tag.aliases},
+                                {"inherits", tag.inherits}});
+  return Json(std::move(list)).text();
 }
 
 } // namespace plim::targets

@@ -1,7 +1,7 @@
 #include "targets/TargetDescription.h"
 
+#include "targets/internal/Codec.h"
 #include "targets/internal/Fields.h"
-#include "targets/internal/Json.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,8 +10,6 @@
 #include <set>
 
 namespace plim::targets {
-
-using internal::Json;
 
 namespace {
 
@@ -171,11 +169,11 @@ const MemoryDescription *TargetDescription::findMemory(std::string_view name) co
 
 std::string toJson(const TargetDescription &target) {
   // Vendors' device names are not always UTF-8.
-  return internal::toDocument(target).dump(2, ' ', false, Json::error_handler_t::replace);
+  return internal::toDocument(target).text();
 }
 
 StatusOr<TargetDescription> fromJson(std::string_view json) {
-  PLIM_ASSIGN_OR_RETURN(Json document, internal::parseJson(json));
+  PLIM_ASSIGN_OR_RETURN(Json document, Json::parse(json));
   return internal::fromDocument(document);
 }
 
@@ -235,7 +233,7 @@ namespace {
 
 /// The element of `list` that `rest` begins with, by "[number]" or by ".name"; `rest` loses it.
 /// Names may contain dots, so the longest one that fits wins.
-Json *findElement(Json &list, std::string_view &rest) {
+Json *findElement(Json::Array &list, std::string_view &rest) {
   if (rest.starts_with('[')) {
     size_t index = 0;
     auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), index);
@@ -248,16 +246,13 @@ Json *findElement(Json &list, std::string_view &rest) {
   Json *found = nullptr;
   size_t length = 0;
   for (Json &element : list) {
-    if (!element.is_object())
+    const Json *name = element.find("name");
+    if (!name || !name->string())
       continue;
-    auto named = element.find("name");
-    if (named == element.end())
-      continue;
-    const auto &name = named->get_ref<const std::string &>();
-    std::string prefix = "." + name + ".";
-    if (rest.starts_with(prefix) && name.size() >= length) {
+    std::string prefix = "." + *name->string() + ".";
+    if (rest.starts_with(prefix) && name->string()->size() >= length) {
       found = &element;
-      length = name.size();
+      length = name->string()->size();
     }
   }
   if (found)
@@ -271,16 +266,15 @@ Json *findPath(Json &node, std::string_view path) {
   std::string prefixed = "." + std::string(path);
   std::string_view rest = prefixed;
   while (current && !rest.empty()) {
-    if (current->is_array()) {
-      current = findElement(*current, rest);
+    if (Json::Array *list = current->array()) {
+      current = findElement(*list, rest);
       continue;
     }
-    if (!current->is_object() || !rest.starts_with('.'))
+    if (!rest.starts_with('.'))
       return nullptr;
     rest.remove_prefix(1);
     std::string_view key = rest.substr(0, rest.find_first_of(".["));
-    auto member = current->find(std::string(key));
-    current = member == current->end() ? nullptr : &*member;
+    current = current->find(key);
     rest.remove_prefix(key.size());
   }
   return current;
@@ -288,8 +282,8 @@ Json *findPath(Json &node, std::string_view path) {
 
 Status editFeatures(Json &list, std::string_view edits) {
   DeviceDescription device;
-  for (const Json &feature : list)
-    device.features.push_back(feature.get<std::string>());
+  for (const Json &feature : *list.array())
+    device.features.push_back(*feature.string());
   while (!edits.empty()) {
     std::string_view edit = edits.substr(0, edits.find(','));
     edits.remove_prefix(std::min(edits.size(), edit.size() + 1));
@@ -304,11 +298,11 @@ Status editFeatures(Json &list, std::string_view edits) {
 Status assign(Json &place, bool isFeatures, std::string_view value) {
   if (isFeatures && (value.starts_with('+') || value.starts_with('-')))
     return editFeatures(place, value);
-  if (place.is_string() && !value.starts_with('"')) {
-    place = std::string(value);
+  if (place.string() && !value.starts_with('"')) {
+    place = value;
     return okStatus();
   }
-  PLIM_ASSIGN_OR_RETURN(place, internal::parseJson(value));
+  PLIM_ASSIGN_OR_RETURN(place, Json::parse(value));
   return okStatus();
 }
 
@@ -322,7 +316,7 @@ Status applyOverride(TargetDescription &target, std::string_view assignment) {
   Json document = internal::toDocument(target);
   std::string_view first = path.substr(0, path.find_first_of(".["));
   bool fromTop = first == "devices" || first == "memories";
-  Json *place = findPath(fromTop ? document : document["devices"][0], path);
+  Json *place = findPath(fromTop ? document : document.find("devices")->array()->front(), path);
   if (!place)
     return invalidArgumentError("there is no field \"" + std::string(path) + "\"");
   bool isFeatures = path == "features" || path.ends_with(".features");

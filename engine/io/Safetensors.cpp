@@ -1,20 +1,17 @@
 #include "engine/io/Safetensors.h"
 
 #include "engine/runtime/ByteSize.h"
-
-#include <nlohmann/json.hpp>
+#include "support/Json.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <set>
 #include <string_view>
 
 namespace plim::io {
 namespace {
 
-using nlohmann::json;
 using runtime::Buffer;
 using runtime::ElementType;
 
@@ -44,54 +41,41 @@ StatusOr<ElementType> elementTypeOf(std::string_view name) {
 }
 
 /// The value as a count, or nothing: neither negative, nor fractional, nor of another type.
-std::optional<int64_t> countOf(const json &value) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > INT64_MAX)
+std::optional<int64_t> countOf(const Json &value) {
+  if (!value.integer() || *value.integer() < 0)
     return std::nullopt;
-  return value.get<int64_t>();
+  return *value.integer();
 }
 
-StatusOr<json> parseHeader(std::string_view text) {
-  // The parser keeps the last of several equal keys; here they are an error.
-  std::vector<std::set<std::string>> keys;
-  bool repeated = false;
-  auto watch = [&](int, json::parse_event_t event, json &parsed) {
-    if (event == json::parse_event_t::object_start)
-      keys.emplace_back();
-    else if (event == json::parse_event_t::object_end)
-      keys.pop_back();
-    else if (event == json::parse_event_t::key)
-      repeated |= !keys.back().insert(parsed.get<std::string>()).second;
-    return true;
-  };
-  json header = json::parse(text, watch, /*allow_exceptions=*/false);
-  if (header.is_discarded() || !header.is_object())
+StatusOr<Json> parseHeader(std::string_view text) {
+  StatusOr<Json> header = Json::parse(text);
+  if (!header.ok())
+    return header.status().withContext("the header");
+  if (!header->object())
     return invalidArgumentError("the header is not a JSON object");
-  if (repeated)
-    return invalidArgumentError("the header has the same key twice");
   return header;
 }
 
-StatusOr<SafetensorsEntry> parseEntry(const json &object, std::span<const std::byte> data) {
-  if (!object.is_object() || !object.contains("dtype") || !object.contains("shape") ||
-      !object.contains("data_offsets"))
+StatusOr<SafetensorsEntry> parseEntry(const Json &object, std::span<const std::byte> data) {
+  const Json *dtype = object.find("dtype");
+  const Json *shape = object.find("shape");
+  const Json *offsets = object.find("data_offsets");
+  if (!dtype || !shape || !offsets)
     return invalidArgumentError("expected dtype, shape and data_offsets");
-  const json &dtype = object["dtype"];
-  const json &shape = object["shape"];
-  const json &offsets = object["data_offsets"];
-  if (!dtype.is_string() || !shape.is_array() || !offsets.is_array() || offsets.size() != 2)
+  if (!dtype->string() || !shape->array() || !offsets->array() || offsets->array()->size() != 2)
     return invalidArgumentError("dtype, shape or data_offsets is of the wrong kind");
 
   SafetensorsEntry entry;
-  PLIM_ASSIGN_OR_RETURN(entry.type, elementTypeOf(dtype.get_ref<const std::string &>()));
-  for (const json &value : shape) {
+  PLIM_ASSIGN_OR_RETURN(entry.type, elementTypeOf(*dtype->string()));
+  for (const Json &value : *shape->array()) {
     std::optional<int64_t> extent = countOf(value);
     if (!extent)
       return invalidArgumentError("an extent is no count");
     entry.shape.push_back(*extent);
   }
   PLIM_ASSIGN_OR_RETURN(int64_t bytes, runtime::byteSizeOf(entry.shape, elementBytes(entry.type)));
-  std::optional<int64_t> begin = countOf(offsets[0]);
-  std::optional<int64_t> end = countOf(offsets[1]);
+  std::optional<int64_t> begin = countOf(offsets->array()->front());
+  std::optional<int64_t> end = countOf(offsets->array()->back());
   if (!begin || !end || *begin > *end || static_cast<uint64_t>(*end) > data.size())
     return invalidArgumentError("its offsets lie outside of the data");
   if (*end - *begin != bytes)
@@ -138,9 +122,9 @@ StatusOr<std::map<std::string, SafetensorsEntry>> parse(std::span<const std::byt
   std::string_view text(reinterpret_cast<const char *>(file.data()) + lengthBytes, headerBytes);
   std::span<const std::byte> data = file.subspan(lengthBytes + headerBytes);
 
-  PLIM_ASSIGN_OR_RETURN(json header, parseHeader(text));
+  PLIM_ASSIGN_OR_RETURN(Json header, parseHeader(text));
   std::map<std::string, SafetensorsEntry> tensors;
-  for (const auto &[name, object] : header.items()) {
+  for (const auto &[name, object] : *header.object()) {
     if (name == "__metadata__")
       continue;
     StatusOr<SafetensorsEntry> entry = parseEntry(object, data);

@@ -355,10 +355,10 @@ int main() {
       {"a call of tensors", tensorCall},
       {"calls that are refused", wrongCalls},
       {"handles", handles},
-      {"targets", targets, {5, 100}},
-      {"engines", engines, {10, 100}},
+      {"targets", targets},
+      {"engines", engines},
       {"loads of artifacts", links, {}, Kind::Here, othersWork},
-      {"loads through workers", asksWorkers, {5, 100}, Kind::Here, othersWork},
+      {"loads through workers", asksWorkers, {}, Kind::Here, othersWork},
       {"compilations", compiles, {20, 20}, Kind::Everywhere, othersWork},
       {"threads", withThreads, {}, Kind::Threads},
   };
