@@ -22,6 +22,12 @@ void outOfMemoryOfLLVM(void *, const char *reason, bool) {
   std::abort();
 }
 
+void *orThrow(void *memory) {
+  if (!memory && isCaught)
+    throw std::bad_alloc();
+  return memory;
+}
+
 struct Start {
   const Status &exhausted;
   llvm::function_ref<Status()> job;
@@ -35,6 +41,17 @@ void *run(void *argument) {
 }
 
 } // namespace
+
+// MLIR does not look at what malloc() gives it for the interfaces of operations, nor at what calloc() gives where its
+// compiler has made one of both calls. Libraries with MLIR inside are linked with --wrap for the two, so that it asks here;
+// elsewhere nobody does, and there is nothing behind the __real ones.
+extern "C" {
+[[gnu::weak]] void *__real_malloc(size_t bytes);
+[[gnu::weak]] void *__real_calloc(size_t count, size_t bytes);
+
+void *__wrap_malloc(size_t bytes) { return orThrow(__real_malloc(bytes)); }
+void *__wrap_calloc(size_t count, size_t bytes) { return orThrow(__real_calloc(count, bytes)); }
+}
 
 Status outOfMemory(std::string_view what) {
   return resourceExhaustedError("out of memory: " + std::string(what));

@@ -356,10 +356,10 @@ int main() {
       {"calls that are refused", wrongCalls},
       {"handles", handles},
       {"targets", targets},
-      {"engines", engines},
+      {"engines", engines, {3, 3}},
       {"loads of artifacts", links, {}, Kind::Here, othersWork},
       {"loads through workers", asksWorkers, {}, Kind::Here, othersWork},
-      {"compilations", compiles, {20, 20}, Kind::Everywhere, othersWork},
+      {"compilations", compiles, {2, 2}, Kind::Everywhere, othersWork},
       {"threads", withThreads, {}, Kind::Threads},
   };
   bool isOk = true;
