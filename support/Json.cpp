@@ -223,9 +223,12 @@ Json::Json(Array value) : value(std::move(value)) {}
 Json::Json(Object value) : value(std::move(value)) {}
 Json::Json(const std::vector<std::string> &strings)
     : value(Array(strings.begin(), strings.end())) {}
-Json::Json(const Json &) = default;
+// Not by copying the variant: libstdc++ 12 destroys, as if it held something, one whose copy could not be made.
+Json::Json(const Json &other) {
+  std::visit([this](const auto &held) { value = held; }, other.value);
+}
 Json::Json(Json &&) noexcept = default;
-Json &Json::operator=(const Json &) = default;
+Json &Json::operator=(const Json &other) { return *this = Json(other); }
 Json &Json::operator=(Json &&) noexcept = default;
 Json::~Json() = default;
 

@@ -74,10 +74,7 @@ struct Event::State final : runtime::Task {
     {
       std::lock_guard lock(mutex);
       if (!other.ok() && before.ok()) {
-        constexpr std::string_view prefix = "a call before this one failed: ";
-        std::string message(other.message());
-        before = Status(other.code(),
-                        message.starts_with(prefix) ? message : std::string(prefix) + message);
+        before = afterFailureOf(other);
       }
       if (--waitsFor != 0 || !function->module)
         return false;
@@ -89,14 +86,29 @@ struct Event::State final : runtime::Task {
     return true;
   }
 
+  static Status afterFailureOf(const Status &other) noexcept {
+    constexpr std::string_view prefix = "a call before this one failed: ";
+    if (other.message().starts_with(prefix))
+      return other;
+    try {
+      return Status(other.code(), std::string(prefix) + std::string(other.message()));
+    } catch (const std::bad_alloc &) {
+      return other;
+    }
+  }
+
   void run() noexcept override { runHere(true); }
 
   /// `isWorker`: in the executor's queue, which comes next.
   void runHere(bool isWorker) {
     Status result = before;
     if (result.ok()) {
-      results.resize(function->signature().results.size());
-      result = function->callInto(arguments, results, call);
+      try {
+        results.resize(function->signature().results.size());
+        result = function->callInto(arguments, results, call);
+      } catch (const std::bad_alloc &) {
+        result = home->exhausted;
+      }
     }
     finish(std::move(result), isWorker);
   }
@@ -104,7 +116,7 @@ struct Event::State final : runtime::Task {
   void cancel() {
     stop.request_stop();
     if (take())
-      finish(Status(StatusCode::Cancelled, "the call was cancelled"), false);
+      finish(home->cancelled, false);
   }
 
   void finish(Status result, bool isWorker) {

@@ -27,6 +27,10 @@ public:
   /// Takes back one that nobody refers to.
   void keep(Event::State *state);
 
+  /// How calls end that get no memory, and that are cancelled: made beforehand, since a call has to end.
+  const Status exhausted = resourceExhaustedError("out of memory");
+  const Status cancelled = cancelledError("the call was cancelled");
+
 private:
   runtime::Mutex mutex;
   Event::State *free PLIM_GUARDED_BY(mutex) = nullptr;

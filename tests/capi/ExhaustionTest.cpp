@@ -1,19 +1,18 @@
 // Every allocation that an entry point makes fails once, alone and with all behind it, and every thread that it starts:
 // a status, and the same call works afterwards. Each attempt runs in a child, so that one which ends it is counted. Of
 // many allocations each of the first 60 fails, then ever fewer, by PLIM_TEST_SCALE times more where that is set; each
-// single one with PLIM_TEST_SCALE=1000000 (half an hour).
+// single one with PLIM_TEST_SCALE=1000000 (half an hour). Arguments: names of scenarios, which alone run then.
 #include "plimsoll/plimsoll.h"
+#include "tests/capi/FailingMemory.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
 #include <functional>
-#include <pthread.h>
 #include <string>
 #include <string_view>
 #include <sys/wait.h>
@@ -29,80 +28,7 @@ int main() {
 
 namespace {
 
-/// How many more succeed, and whether those behind the one that fails do.
-std::atomic<long> left = LONG_MAX;
-std::atomic<bool> isAlone = true;
-std::atomic<long> failed = 0;
-/// Whose turn it is: allocations of the thread that runs the scenario, those of all, or new threads.
-enum class Kind { Here, Everywhere, Threads };
-std::atomic<Kind> kind = Kind::Here;
-thread_local bool isHere = false;
-
-bool fails() {
-  if (left.load(std::memory_order_relaxed) == LONG_MAX)
-    return false;
-  if (left.fetch_sub(1) > 0)
-    return false;
-  ++failed;
-  left = isAlone ? LONG_MAX : 0;
-  return true;
-}
-
-bool allocationFails() {
-  return (kind == Kind::Everywhere || (kind == Kind::Here && isHere)) && fails();
-}
-
-} // namespace
-
-extern "C" {
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *memory, size_t bytes);
-void *__libc_memalign(size_t alignment, size_t bytes);
-
-__attribute__((visibility("default"))) void *malloc(size_t bytes) {
-  if (!allocationFails())
-    return __libc_malloc(bytes);
-  errno = ENOMEM;
-  return nullptr;
-}
-__attribute__((visibility("default"))) void *calloc(size_t count, size_t bytes) {
-  if (!allocationFails())
-    return __libc_calloc(count, bytes);
-  errno = ENOMEM;
-  return nullptr;
-}
-__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
-  if (!allocationFails())
-    return __libc_realloc(memory, bytes);
-  errno = ENOMEM;
-  return nullptr;
-}
-__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
-  if (!allocationFails())
-    return __libc_memalign(alignment, bytes);
-  errno = ENOMEM;
-  return nullptr;
-}
-__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
-  return memalign(alignment, bytes);
-}
-__attribute__((visibility("default"))) int posix_memalign(void **out, size_t alignment,
-                                                          size_t bytes) {
-  *out = memalign(alignment, bytes);
-  return *out ? 0 : ENOMEM;
-}
-
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
-                                                          const pthread_attr_t *attributes,
-                                                          void *(*start)(void *), void *argument) {
-  static const auto real =
-      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
-  return kind == Kind::Threads && fails() ? EAGAIN : real(thread, attributes, start, argument);
-}
-}
-
-namespace {
+using failing::Kind;
 
 constexpr const char *source = R"(
 ml_program.global private mutable @count(dense<0> : tensor<i64>) : tensor<i64>
@@ -125,10 +51,33 @@ func.func @next() -> i64 {
 }
 )";
 
+/// What it asks of its host: a parameter, a function, a device.
+constexpr const char *askingSource = R"(
+ml_program.global private @w(#ml_program.extern<tensor<3xf32>>) : tensor<3xf32>
+func.func private @count(index) -> tensor<?xf32>
+func.func @weigh(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %w = ml_program.global_load_const @w : tensor<3xf32>
+  %r = arith.addf %x, %w : tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+func.func @counted(%n: index) -> tensor<?xf32> {
+  %r = func.call @count(%n) : (index) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @negate(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.negf {plim.device = "npu"} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+)";
+
 plim_engine *engine;
 plim_engine *apart;  // compiles in workers
 plim_engine *unused; // links what the other does not any more, once it has run out of memory
-std::string artifact;
+plim_engine *asked;  // has the device and the functions of `askingSource`
+std::string artifact, askingArtifact;
+/// Files that scenarios read; in a folder that goes with the test.
+std::string folder, artifactFile, npyFile, safetensorsFile;
 plim_module *module;
 plim_function *twice, *add;
 
@@ -142,6 +91,23 @@ bool ended(plim_status *status) {
   plim_status_release(status);
   return isOk;
 }
+
+/// A handle, released with its scope.
+template <typename T, void (*release)(T *)> struct Own {
+  T *handle = nullptr;
+  ~Own() { release(handle); }
+  T **operator&() { return &handle; }
+  operator T *() const { return handle; }
+};
+using Buffer = Own<plim_buffer, plim_buffer_release>;
+using Engine = Own<plim_engine, plim_engine_release>;
+using Event = Own<plim_event, plim_event_release>;
+using Function = Own<plim_function, plim_function_release>;
+using Module = Own<plim_module, plim_module_release>;
+using Parameters = Own<plim_parameters, plim_parameters_release>;
+using Report = Own<plim_report, plim_report_release>;
+using State = Own<plim_state, plim_state_release>;
+using Target = Own<plim_target, plim_target_release>;
 
 plim_engine_options engineOptions() {
   plim_engine_options options{};
@@ -161,9 +127,8 @@ void require(plim_status *status) {
 struct Scenario {
   const char *name;
   std::function<bool()> run; // true if all went well
-  /// Of a hundred attempts that many may end the process where one allocation fails, and where all from one on do. What
-  /// ends it are libraries below: nlohmann_json takes memory to destroy a document, and MLIR does not look at what
-  /// malloc() gives it for the interfaces of operations (a compile worker dies of that instead).
+  /// Of a hundred attempts that many may end the process where one allocation fails, and where all from one on do: hwloc
+  /// does not look at all that malloc() gives it while it reads the topology of the machine.
   long mayEnd[2] = {0, 0};
   Kind kind = Kind::Here;
   /// What works afterwards, if not the same.
@@ -271,26 +236,299 @@ bool withThreads() {
   return isOk;
 }
 
+bool copies() {
+  const float numbers[] = {1, 2, 3};
+  Buffer copy, wrapped, back;
+  DLManagedTensorVersioned *tensor = nullptr;
+  plim_buffer_memory memory{};
+  memory.struct_size = sizeof memory;
+  memory.element = PLIM_F32;
+  memory.rank = 1;
+  memory.shape = three;
+  memory.data = const_cast<float *>(numbers);
+  memory.bytes = sizeof numbers;
+  if (!ended(plim_buffer_copy(engine, PLIM_F32, 1, three, numbers, sizeof numbers, &copy)) ||
+      !ended(plim_buffer_wrap(&memory, &wrapped)) ||
+      !ended(plim_buffer_to_dlpack(copy, nullptr, &tensor)))
+    return false;
+  if (ended(plim_buffer_from_dlpack(tensor, &back)))
+    return true;
+  auto *managed = reinterpret_cast<plim_dlpack_managed_tensor *>(tensor);
+  managed->deleter(managed); // still the caller's
+  return false;
+}
+
+bool asynchronousCalls() {
+  Event first, second;
+  const plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)};
+  if (!ended(plim_function_call_async(add, arguments, 2, nullptr, &first)))
+    return false;
+  plim_event *after[] = {first};
+  plim_async_options options{};
+  options.struct_size = sizeof options;
+  options.after = after;
+  options.after_count = 1;
+  bool isOk = ended(plim_function_call_async(add, arguments, 2, &options, &second));
+  std::atomic<int> told = 0;
+  auto tell = [](void *user, plim_event *) { ++*static_cast<std::atomic<int> *>(user); };
+  const bool isAsked = ended(plim_event_then(first, tell, &told, nullptr));
+  for (plim_event *event : {first.handle, second.handle}) {
+    if (!event)
+      continue;
+    plim_value result;
+    // Whatever fails on the way, an event ends.
+    bool isDone = false;
+    (void)ended(plim_event_wait_for(event, 1, &isDone));
+    while (!plim_event_is_done(event))
+      (void)ended(plim_event_wait(event));
+    isOk &= ended(plim_event_results(event, &result, 1)) && result.as.i64 == 42;
+    isOk &= ended(plim_event_cancel(event));
+  }
+  while (isAsked && told == 0) { // told after those who wait
+  }
+  return isOk && isAsked;
+}
+
+bool parameterSets() {
+  Parameters parameters;
+  Buffer w;
+  return ended(plim_parameters_create(&parameters)) &&
+         ended(plim_buffer_allocate(engine, PLIM_F32, 1, three, &w)) &&
+         ended(plim_parameters_set(parameters, "w", w)) &&
+         ended(plim_parameters_load_npy(parameters, "v", npyFile.c_str())) &&
+         ended(plim_parameters_load_safetensors(parameters, safetensorsFile.c_str())) &&
+         plim_parameters_count(parameters) == 3;
+}
+
+bool poolSets() {
+  plim_pools *pools = nullptr;
+  alignas(64) static char memory[4096];
+  bool isOk = ended(plim_pools_create(&pools)) &&
+              ended(plim_pools_set(pools, "a pool whose name is not short", memory, sizeof memory));
+  plim_pools_release(pools);
+  return isOk;
+}
+
+plim_code count(plim_host_call *call, void *, const plim_host_value *arguments,
+                const plim_host_value *) {
+  const int64_t n = *static_cast<const int64_t *>(arguments[0].data);
+  if (n > 3)
+    return plim_host_call_fail(call, PLIM_OUT_OF_RANGE,
+                               "more than three, which is all that there is");
+  auto *numbers = static_cast<float *>(plim_host_call_make_result(call, 0, &n));
+  if (!numbers)
+    return PLIM_UNKNOWN;
+  for (int64_t i = 0; i < n; ++i)
+    numbers[i] = static_cast<float>(i);
+  return PLIM_OK;
+}
+
+plim_code compileForDevice(plim_device_job *job, void *, const char *, const char *text,
+                           size_t size) {
+  return plim_device_job_write(job, text, size);
+}
+
+plim_code negate(plim_host_call *, void *, const plim_host_value *arguments,
+                 const plim_host_value *results) {
+  for (int i = 0; i < 3; ++i)
+    static_cast<float *>(results[0].data)[i] = -static_cast<const float *>(arguments[0].data)[i];
+  return PLIM_OK;
+}
+
+plim_code loadForDevice(plim_device_job *, void *, const char *, const void *, size_t,
+                        plim_host_function_options *function) {
+  function->function = negate;
+  return PLIM_OK;
+}
+
+/// An engine with a device and functions, as `askingSource` wants it.
+bool makeAsked(plim_engine **out) {
+  Own<plim_host_functions, plim_host_functions_release> functions;
+  Own<plim_device, plim_device_release> npu;
+  plim_host_function_options function{};
+  function.struct_size = sizeof function;
+  function.function = count;
+  plim_device_options device{};
+  device.struct_size = sizeof device;
+  device.name = "npu";
+  device.compile = compileForDevice;
+  device.load = loadForDevice;
+  if (!ended(plim_host_functions_create(&functions)) ||
+      !ended(plim_host_functions_add(functions, "count", &function)) ||
+      !ended(plim_device_create(&device, &npu)))
+    return false;
+  const plim_device *devices[] = {npu};
+  plim_engine_options options = engineOptions();
+  options.host_functions = functions;
+  options.devices = devices;
+  options.device_count = 1;
+  return ended(plim_engine_create(&options, out));
+}
+
+/// Loads what asks its host, and calls all of it.
+bool loadAsking(plim_engine *engine, std::string_view text) {
+  Parameters parameters;
+  Buffer x;
+  plim_load_options options{};
+  options.struct_size = sizeof options;
+  const float numbers[] = {1, 2, 3};
+  if (!ended(plim_parameters_create(&parameters)) ||
+      !ended(plim_buffer_copy(engine, PLIM_F32, 1, three, numbers, sizeof numbers, &x)) ||
+      !ended(plim_parameters_set(parameters, "w", x)))
+    return false;
+  options.parameters = parameters;
+  Module module;
+  if (!ended(plim_module_load(engine, text.data(), text.size(), "in.mlir", &options, &module)))
+    return false;
+  auto gives = [&](const char *name, plim_value argument, std::vector<float> expected) {
+    Function function;
+    plim_value result;
+    if (!ended(plim_module_function(module, name, &function)) ||
+        !ended(plim_function_call(function, &argument, 1, &result, 1, nullptr)))
+      return false;
+    bool isEqual = !std::memcmp(plim_buffer_data(result.as.buffer), expected.data(),
+                                expected.size() * sizeof(float));
+    plim_value_release(&result);
+    return isEqual;
+  };
+  return gives("weigh", plim_value_buffer(x), {2, 4, 6}) &&
+         gives("counted", plim_value_index(3), {0, 1, 2}) &&
+         gives("negate", plim_value_buffer(x), {-1, -2, -3}) &&
+         !gives("counted", plim_value_index(4), {});
+}
+
+bool asks() { return loadAsking(asked, askingArtifact); }
+bool devices() {
+  Engine other;
+  return makeAsked(&other) && loadAsking(other, askingArtifact);
+}
+bool deviceCompilers() {
+  Report report;
+  return ended(plim_module_compile(asked, askingSource, std::strlen(askingSource), "in.mlir",
+                                   nullptr, &report));
+}
+
+bool files() {
+  Module other;
+  return ended(plim_module_load_file(engine, artifactFile.c_str(), nullptr, &other));
+}
+
+/// Code for extents, asked for or made in the background.
+bool specialize(plim_specialization kind) {
+  Module other;
+  Function function;
+  Buffer x;
+  plim_load_options options{};
+  options.struct_size = sizeof options;
+  options.specialization = kind;
+  if (!ended(plim_module_load(engine, source, std::strlen(source), "in.mlir", &options, &other)) ||
+      !ended(plim_module_function(other, "twice", &function)) ||
+      !ended(plim_buffer_allocate(engine, PLIM_F32, 1, three, &x)))
+    return false;
+  const plim_value argument = plim_value_buffer(x);
+  bool isOk =
+      kind == PLIM_SPECIALIZATION_HOT || ended(plim_function_specialize(function, &argument, 1));
+  for (int i = 0; i < 200; ++i) {
+    plim_value result;
+    if (ended(plim_function_call(function, &argument, 1, &result, 1, nullptr)))
+      plim_value_release(&result);
+    else
+      isOk = false;
+  }
+  return isOk;
+}
+bool specializations() { return specialize(PLIM_SPECIALIZATION_ON_REQUEST); }
+bool hotSpecializations() { return specialize(PLIM_SPECIALIZATION_HOT); }
+
+bool views() {
+  Report statistics, trace;
+  State state;
+  Buffer variable, x;
+  plim_load_statistics load{};
+  load.struct_size = sizeof load;
+  plim_workspace workspace{};
+  workspace.struct_size = sizeof workspace;
+  if (!ended(plim_buffer_allocate(engine, PLIM_F32, 1, three, &x)))
+    return false;
+  const plim_value argument = plim_value_buffer(x);
+  return ended(plim_engine_statistics(engine, &statistics)) &&
+         ended(plim_engine_trace(engine, &trace)) && ended(plim_engine_trim(engine)) &&
+         ended(plim_module_statistics(module, &load)) &&
+         ended(plim_function_workspace(twice, &argument, 1, &workspace)) &&
+         ended(plim_state_create(module, &state)) &&
+         ended(plim_state_variable(state, "count", &variable)) && ended(plim_state_reset(state));
+}
+
+bool targetsByName() {
+  const char *overrides[] = {"vector_bits=256", "features=-avx512f"};
+  Target named, read;
+  Report text, list;
+  return ended(plim_target_create("x86-64-v4", overrides, 2, &named)) &&
+         ended(plim_target_describe(named, &text)) &&
+         ended(
+             plim_target_create_from_json(plim_report_text(text), plim_report_size(text), &read)) &&
+         ended(plim_target_list(&list));
+}
+
+/// Texts that are refused, with their places.
+bool diagnostics() {
+  static constexpr std::string_view wrong = "func.func @main() {\n  return %x : f32\n}\n";
+  Module none;
+  plim_status *status =
+      plim_module_load(apart, wrong.data(), wrong.size(), "wrong.mlir", nullptr, &none);
+  bool isOk = status && plim_status_diagnostic_count(status) > 0;
+  plim_diagnostic diagnostic{};
+  diagnostic.struct_size = sizeof diagnostic;
+  if (isOk)
+    isOk = ended(plim_status_diagnostic(status, 0, &diagnostic)) && diagnostic.line == 2;
+  plim_status_release(status);
+  return isOk && ended(plim_version_check(PLIM_VERSION));
+}
+
 struct Counts {
   long attempts = 0, refused = 0, ended = 0, broken = 0;
 };
 
+std::string compileArtifact(plim_engine *compiler, std::string_view text) {
+  Report bytes;
+  require(plim_module_compile(compiler, text.data(), text.size(), "in.mlir", nullptr, &bytes));
+  return {plim_report_text(bytes), plim_report_size(bytes)};
+}
+
 /// Once, for all children.
-void compileArtifact() {
+void prepareFiles() {
   const plim_engine_options options = engineOptions();
-  plim_engine *compiler = nullptr;
-  plim_report *bytes = nullptr;
+  Engine compiler, asking;
   require(plim_engine_create(&options, &compiler));
-  require(plim_module_compile(compiler, source, std::strlen(source), "in.mlir", nullptr, &bytes));
-  artifact = std::string(plim_report_text(bytes), plim_report_size(bytes));
-  plim_report_release(bytes);
-  plim_engine_release(compiler);
+  artifact = compileArtifact(compiler, source);
+  if (!makeAsked(&asking))
+    std::exit(1);
+  askingArtifact = compileArtifact(asking, askingSource);
+  std::string name = std::filesystem::temp_directory_path() / "plim_exhaustion_XXXXXX";
+  if (!::mkdtemp(name.data()))
+    std::exit(1);
+  folder = name;
+  auto write = [](const std::string &path, const std::string &bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  };
+  write(artifactFile = folder + "/a.plimart", artifact);
+  const std::string numbers(12, '\0');
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+  header.resize(117, ' ');
+  write(npyFile = folder + "/v.npy",
+        std::string("\x93NUMPY\1\0\x76\0", 10) + header + "\n" + numbers);
+  header = R"({"u": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}})";
+  std::string length(8, '\0');
+  length[0] = static_cast<char>(header.size());
+  write(safetensorsFile = folder + "/u.safetensors", length + header + numbers);
 }
 
 /// What the scenarios use, in each child: engines do not get through fork().
 void prepare() {
   plim_engine_options options = engineOptions();
+  options.flags = PLIM_ENGINE_TRACE;
   require(plim_engine_create(&options, &engine));
+  options.flags = 0;
   require(plim_module_load(engine, artifact.data(), artifact.size(), "in.mlir", nullptr, &module));
   require(plim_module_function(module, "twice", &twice));
   require(plim_module_function(module, "add", &add));
@@ -299,19 +537,21 @@ void prepare() {
   workers.struct_size = sizeof workers;
   options.compile_workers = &workers;
   require(plim_engine_create(&options, &apart));
+  if (!makeAsked(&asked))
+    std::exit(1);
 }
 
 /// In a child: 0 if nothing failed any more, 1 if it did and all is well, 2 if the same does not work afterwards.
 int attempt(const Scenario &scenario, long count, bool alone) {
   prepare();
-  isHere = true;
-  kind = scenario.kind;
-  isAlone = alone;
-  failed = 0;
-  left = count;
+  failing::isHere = true;
+  failing::kind = scenario.kind;
+  failing::isAlone = alone;
+  failing::failed = 0;
+  failing::left = count;
   (void)scenario.run();
-  left = LONG_MAX;
-  if (failed == 0)
+  failing::left = LONG_MAX;
+  if (failing::failed == 0)
     return 0;
   return scenario.afterwards() ? 1 : 2;
 }
@@ -346,9 +586,9 @@ Counts exhaust(const Scenario &scenario, bool alone) {
 
 } // namespace
 
-int main() {
+int main(int count, char **names) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  compileArtifact();
+  prepareFiles();
   const Scenario scenarios[] = {
       {"buffers", buffers},
       {"a call", call},
@@ -360,10 +600,27 @@ int main() {
       {"loads of artifacts", links, {}, Kind::Here, othersWork},
       {"loads through workers", asksWorkers, {}, Kind::Here, othersWork},
       {"compilations", compiles, {2, 2}, Kind::Everywhere, othersWork},
+      {"copies, wrapped buffers, DLPack", copies},
+      {"asynchronous calls", asynchronousCalls},
+      {"asynchronous calls, workers too", asynchronousCalls, {}, Kind::Everywhere},
+      {"parameters", parameterSets},
+      {"pools", poolSets},
+      {"loads with parameters, functions and devices", asks, {}, Kind::Here, othersWork},
+      {"engines with devices", devices, {3, 3}, Kind::Here, othersWork},
+      {"compilers of devices", deviceCompilers, {}, Kind::Everywhere, othersWork},
+      {"files", files, {}, Kind::Here, othersWork},
+      {"specialisation", specializations, {}, Kind::Everywhere, othersWork},
+      {"specialisation in the background", hotSpecializations, {}, Kind::Everywhere, othersWork},
+      {"statistics, traces, states", views},
+      {"targets by name", targetsByName},
+      {"texts that are wrong", diagnostics, {}, Kind::Here, othersWork},
       {"threads", withThreads, {}, Kind::Threads},
   };
   bool isOk = true;
-  for (const Scenario &scenario : scenarios)
+  for (const Scenario &scenario : scenarios) {
+    if (count > 1 &&
+        std::find(names + 1, names + count, std::string_view(scenario.name)) == names + count)
+      continue;
     for (bool alone : {true, false}) {
       Counts counts = exhaust(scenario, alone);
       std::printf("%s, %s: %ld attempts, %ld survived, %ld ended the process, %ld did not work "
@@ -373,6 +630,8 @@ int main() {
       isOk &= counts.broken == 0 &&
               100 * counts.ended <= scenario.mayEnd[alone ? 0 : 1] * counts.attempts;
     }
+  }
+  std::filesystem::remove_all(folder);
   return isOk ? 0 : 1;
 }
 #endif
