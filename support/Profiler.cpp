@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
+#include <new>
 
 namespace plim {
 
@@ -80,7 +82,7 @@ std::string_view Profiler::kindName(Kind kind) {
 }
 
 Profiler::Profiler(size_t maxSpans)
-    : subjects(std::make_unique<std::atomic<Subject *>[]>(subjectSlots)),
+    : subjects(std::make_unique<std::atomic<Subject *>[]>(subjectSlots)), others(makeOthers()),
       memory(subject(Kind::Memory, "memory")), rows(std::make_unique<Row[]>(maxRows)),
       blockCount((std::min(maxSpans, mostSpans) + blockRecords - 1) / blockRecords),
       // Pages of the system's that nobody has touched cost nothing, which makes one block for all cheap.
@@ -90,11 +92,16 @@ Profiler::Profiler(size_t maxSpans)
     nextBlock = blockCount;
 }
 
+std::array<std::unique_ptr<Profiler::Subject>, Profiler::kindCount> Profiler::makeOthers() {
+  std::array<std::unique_ptr<Subject>, kindCount> made;
+  for (size_t i = 0; i < kindCount; ++i)
+    made[i] = std::make_unique<Subject>(static_cast<Kind>(i), "other", "");
+  return made;
+}
+
 Profiler::~Profiler() {
   for (size_t i = 0; i < subjectSlots; ++i)
     delete subjects[i].load(relaxed);
-  for (std::atomic<Subject *> &other : others)
-    delete other.load(relaxed);
 }
 
 void Profiler::nameThread(const char *role) { threadRole = role; }
@@ -113,25 +120,25 @@ Profiler::Subject &Profiler::subject(Kind kind, std::string_view name, std::stri
   const size_t hash = hashOf(kind, name, location);
   if (Subject *known = find(hash, kind, name, location)) [[likely]]
     return *known;
-  // Names beyond the limit come here each time; they need no lock once the counter of their kind is there.
-  std::atomic<Subject *> &other = others[static_cast<size_t>(kind)];
-  if (Subject *known = other.load(std::memory_order_acquire))
-    return *known;
+  // Names beyond the limit come here each time, and without a lock.
+  Subject &other = *others[static_cast<size_t>(kind)];
+  if (isFull.load(relaxed))
+    return other;
   std::lock_guard lock(namesMutex);
   if (Subject *known = find(hash, kind, name, location))
     return *known;
-  if (nameCount == maxNames) {
-    if (!other.load(relaxed))
-      other.store(new Subject(kind, "other", ""), std::memory_order_release);
-    return *other.load(relaxed);
+  std::unique_ptr<Subject> made;
+  try {
+    made = std::make_unique<Subject>(kind, name, location);
+  } catch (const std::bad_alloc &) {
+    return other; // who measures goes on
   }
-  ++nameCount;
   size_t i = hash;
   while (subjects[i % subjectSlots].load(relaxed))
     ++i;
-  auto *made = new Subject(kind, name, location);
-  subjects[i % subjectSlots].store(made, std::memory_order_release);
-  return *made;
+  subjects[i % subjectSlots].store(made.get(), std::memory_order_release);
+  isFull.store(++nameCount == maxNames, relaxed);
+  return *made.release();
 }
 
 void Profiler::count(Subject &subject, int64_t nanoseconds, const Work &work) {
@@ -232,8 +239,8 @@ std::vector<Profiler::Counter> Profiler::counters() const {
   };
   for (size_t i = 0; i < subjectSlots; ++i)
     add(subjects[i].load(std::memory_order_acquire));
-  for (const std::atomic<Subject *> &other : others)
-    add(other.load(std::memory_order_acquire));
+  for (const std::unique_ptr<Subject> &other : others)
+    add(other.get());
   return result;
 }
 

@@ -101,7 +101,8 @@ public:
         .count();
   }
 
-  /// The counter of something, which lives as long as the profiler. Takes memory at the first sight of it.
+  /// The counter of something, which lives as long as the profiler. Takes memory at the first sight of it; without, it
+  /// counts as "other".
   class Subject;
   Subject &subject(Kind kind, std::string_view name, std::string_view location = {});
 
@@ -132,6 +133,7 @@ private:
   static constexpr size_t blockRecords = 64;
   static constexpr size_t maxRows = 1024, subjectSlots = 8192; // powers of two
 
+  static std::array<std::unique_ptr<Subject>, kindCount> makeOthers();
   Row *ownRow();
   Record *takeRecord(Row &row);
   Subject *find(size_t hash, Kind kind, std::string_view name, std::string_view location) const;
@@ -143,7 +145,8 @@ private:
   std::unique_ptr<std::atomic<Subject *>[]> subjects;
   std::mutex namesMutex; // of those that add
   size_t nameCount = 0;  // guarded by namesMutex
-  std::array<std::atomic<Subject *>, kindCount> others{};
+  std::atomic<bool> isFull{false};
+  const std::array<std::unique_ptr<Subject>, kindCount> others;
   Subject &memory;
 
   std::unique_ptr<Row[]> rows;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -73,9 +74,8 @@ struct Event::State final : runtime::Task {
     runtime::Executor *executor;
     {
       std::lock_guard lock(mutex);
-      if (!other.ok() && before.ok()) {
+      if (!other.ok() && before.ok())
         before = afterFailureOf(other);
-      }
       if (--waitsFor != 0 || !function->module)
         return false;
       kept = function->module;

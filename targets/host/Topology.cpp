@@ -4,6 +4,7 @@
 #include <array>
 #include <hwloc.h>
 #include <memory>
+#include <mutex>
 #include <unistd.h>
 
 namespace plim::targets::host {
@@ -30,6 +31,24 @@ int64_t countObjects(hwloc_topology_t topology, hwloc_obj_type_t type,
   int64_t count = 0;
   forEachObject(topology, type, usable, [&](hwloc_obj_t) { ++count; });
   return count;
+}
+
+/// As the machine was when it was first asked for: reading it takes longer than all else that is asked of a host, and hwloc
+/// 2 ends the process if it gets no memory meanwhile. Queries of any thread. Null if it cannot be read; tried again then.
+hwloc_topology_t machineTopology() {
+  static std::mutex mutex;
+  static TopologyHandle topology;
+  std::lock_guard lock(mutex);
+  if (topology)
+    return topology.get();
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0)
+    return nullptr;
+  TopologyHandle read(raw);
+  if (hwloc_topology_load(raw) != 0)
+    return nullptr;
+  topology = std::move(read);
+  return raw;
 }
 
 /// The processors in the affinity mask of any thread of this process; all if that is not told.
@@ -102,11 +121,8 @@ std::string readModel(hwloc_topology_t topology) {
 } // namespace
 
 StatusOr<Topology> readTopology() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0)
-    return unavailableError("hwloc cannot be initialised");
-  TopologyHandle topology(raw);
-  if (hwloc_topology_load(raw) != 0)
+  hwloc_topology_t raw = machineTopology();
+  if (!raw)
     return unavailableError("hwloc cannot read the topology of this machine");
   Bitmap usable = usableProcessors(raw);
   if (!usable)
