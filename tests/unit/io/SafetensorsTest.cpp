@@ -114,7 +114,8 @@ TEST(Safetensors, MalformedFilesAreErrors) {
   EXPECT_THAT(error(safetensors("[]", "")), HasSubstr("not a JSON object"));
   EXPECT_THAT(error(safetensors("{\"a\":", "")), HasSubstr("the header: parse error at line 1"));
   EXPECT_THAT(error(safetensors("{} x", "")), HasSubstr("the header: parse error at line 1"));
-  EXPECT_THAT(error(safetensors("{\"\xff\":1}", "")), HasSubstr("the header: parse error at line 1"));
+  EXPECT_THAT(error(safetensors("{\"\xff\":1}", "")),
+              HasSubstr("the header: parse error at line 1"));
   EXPECT_THAT(error(safetensors(std::string(100000, '['), "")), HasSubstr("nested too deep"));
   EXPECT_THAT(
       error(safetensors("{\"a\":" + std::string(50000, '[') + std::string(50000, ']') + "}", "")),
