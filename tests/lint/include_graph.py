@@ -58,6 +58,7 @@ LIBRARIES = [
     ("tbb/", ["engine/runtime", "bench", "tests"]),
     ("oneapi/", ["engine/runtime", "bench", "tests"]),
     ("spdlog/", ["support"]),
+    ("nlohmann/", ["support", "tests", "bench", "examples"]),
     ("hwloc", ["targets/host", "tests"]),
 ]
 

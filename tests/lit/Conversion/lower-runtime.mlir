@@ -200,6 +200,33 @@ func.func @slab(%o: memref<1xi8>) -> (i32, i32) {
 
 // -----
 
+// What lies at offset zero shares one address, the base's: its place is the largest of them, whichever comes first.
+// CHECK-LABEL: func.func private @plim.body.at_zero(
+//   CHECK-DAG: llvm.load %{{.*}} {plim.place = {bytes = array<i64: 0, 256>, memory = ""}} : !llvm.ptr -> !llvm.ptr
+//   CHECK-DAG: llvm.load %{{.*}} {plim.place = {bytes = array<i64: 0, 128>, memory = "sram"}} : !llvm.ptr -> !llvm.ptr
+//       CHECK: llvm.getelementptr {{.*}} {plim.place = {bytes = array<i64: 128, 160>, memory = ""}}
+module attributes {plim.pools = ["dram", "sram"]} {
+func.func @at_zero(%o: memref<1xi8>) -> (i32, i32) {
+  %c0 = arith.constant 0 : index
+  %large = plim.alloc() {scope = "global.workspace", bytes = 256 : i64, offset = 0 : i64} : memref<256xi8>
+  %v = memref.load %large[%c0] : memref<256xi8>
+  memref.dealloc %large : memref<256xi8>
+  %small = plim.alloc() {scope = "global.workspace", bytes = 32 : i64, offset = 0 : i64} : memref<32xi8>
+  %other = plim.alloc() {scope = "global.workspace", bytes = 32 : i64, offset = 128 : i64} : memref<32xi8>
+  memref.store %v, %small[%c0] : memref<32xi8>
+  memref.store %v, %other[%c0] : memref<32xi8>
+  %first = plim.alloc() {scope = "global.sram", bytes = 16 : i64, offset = 0 : i64} : memref<16xi8>
+  memref.store %v, %first[%c0] : memref<16xi8>
+  %second = plim.alloc() {scope = "global.sram", bytes = 128 : i64, offset = 0 : i64} : memref<128xi8>
+  memref.store %v, %second[%c0] : memref<128xi8>
+  memref.store %v, %o[%c0] : memref<1xi8>
+  %i = arith.constant 3 : i32
+  return %i, %i : i32, i32
+}
+}
+
+// -----
+
 // A plan for more than a cache line rounds the base up.
 // CHECK-LABEL: func.func private @plim.body.aligned(
 //       CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint
