@@ -40,9 +40,11 @@ function(plim_add_unit_test NAME)
                        PROPERTIES TIMEOUT 300)
   # Compiling them is a third of the whole build. LLVM's headers, and all that links them, are compiled without exceptions.
   set(without_exceptions "$<IN_LIST:-fno-exceptions,$<TARGET_PROPERTY:${NAME}_uses,INTERFACE_COMPILE_OPTIONS>>")
-  set(headers "${PROJECT_BINARY_DIR}/tests/unit/CMakeFiles/plim_test_headers$<IF:${without_exceptions},_without_exceptions,>.dir/Headers.h.o")
-  set_property(SOURCE ${ARG_SRCS} APPEND PROPERTY COMPILE_OPTIONS -include-pch "${headers}")
-  add_dependencies(${NAME} plim_test_headers plim_test_headers_without_exceptions)
+  set(headers ${PROJECT_BINARY_DIR}/tests/unit/CMakeFiles/plim_test_headers)
+  set_property(SOURCE ${ARG_SRCS} APPEND PROPERTY COMPILE_OPTIONS
+    -include-pch "${headers}$<IF:${without_exceptions},_without_exceptions,>.dir/Headers.h.o")
+  set_property(SOURCE ${ARG_SRCS} APPEND PROPERTY OBJECT_DEPENDS
+    ${headers}.dir/Headers.h.o ${headers}_without_exceptions.dir/Headers.h.o)
   target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
   # PROPERTIES above cannot carry a list; CTest reads this file after the one with the tests.
   set(labels ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_labels.cmake)

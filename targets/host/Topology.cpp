@@ -33,22 +33,21 @@ int64_t countObjects(hwloc_topology_t topology, hwloc_obj_type_t type,
   return count;
 }
 
-/// As the machine was when it was first asked for: reading it takes longer than all else that is asked of a host, and hwloc
-/// 2 ends the process if it gets no memory meanwhile. Queries of any thread. Null if it cannot be read; tried again then.
+/// As the machine was when it was first asked for: hwloc 2 ends the process if it gets no memory while it reads. Any
+/// thread. Null if it cannot be read; tried again then. Never destroyed: threads may ask while the process ends.
 hwloc_topology_t machineTopology() {
   static std::mutex mutex;
-  static TopologyHandle topology;
+  static hwloc_topology_t topology = nullptr;
   std::lock_guard lock(mutex);
   if (topology)
-    return topology.get();
+    return topology;
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0)
     return nullptr;
   TopologyHandle read(raw);
   if (hwloc_topology_load(raw) != 0)
     return nullptr;
-  topology = std::move(read);
-  return raw;
+  return topology = read.release();
 }
 
 /// The processors in the affinity mask of any thread of this process; all if that is not told.

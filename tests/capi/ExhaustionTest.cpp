@@ -1,7 +1,7 @@
 // Every allocation that an entry point makes fails once, alone and with all behind it, and every thread that it starts:
 // a status, and the same call works afterwards. Each attempt runs in a child, so that one which ends it is counted. Of
 // many allocations each of the first 40 fails, then ever fewer, by PLIM_TEST_SCALE times more where that is set; each
-// single one with PLIM_TEST_SCALE=1000000 (half an hour). Arguments: names of scenarios, which alone run then.
+// single one with PLIM_TEST_SCALE=1000000 (hours). Arguments: names of scenarios, which alone run then.
 #include "plimsoll/plimsoll.h"
 #include "tests/capi/FailingMemory.h"
 
