@@ -3,9 +3,8 @@
 #include "capi/Border.h"
 #include "capi/Handle.h"
 
-#include <charconv>
+#include <memory>
 #include <string>
-#include <string_view>
 
 struct plim_status {
   std::atomic<plim::capi::Word> word{plim::capi::Word::Status};
@@ -17,16 +16,7 @@ struct plim_status {
 namespace plim::capi {
 namespace {
 
-bool takeNumber(std::string_view &text, uint32_t &number) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number == 0)
-    return false;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return true;
-}
-
-/// Of the first error of a compilation; or, for what compiled code says, "file:line:column: " at the begin of a message,
-/// or behind words that were put in front of it.
+/// That of the first error.
 void findPlace(plim_status &status) {
   for (const Diagnostic &diagnostic : status.status.diagnostics()) {
     if (diagnostic.severity != Diagnostic::Severity::Error)
@@ -36,25 +26,6 @@ void findPlace(plim_status &status) {
       status.line = diagnostic.line;
       status.column = diagnostic.column;
     }
-    return;
-  }
-  std::string_view message = status.status.message();
-  message = message.substr(0, message.find('\n'));
-  for (size_t colon = message.find(':'); colon != message.npos;
-       colon = message.find(':', colon + 1)) {
-    std::string_view rest = message.substr(colon + 1);
-    uint32_t line = 0, column = 0;
-    if (!takeNumber(rest, line) || !rest.starts_with(':'))
-      continue;
-    rest.remove_prefix(1);
-    if (!takeNumber(rest, column) || !rest.starts_with(": "))
-      continue;
-    std::string_view file = message.substr(0, colon);
-    if (size_t words = file.rfind(": "); words != file.npos)
-      file.remove_prefix(words + 2);
-    status.file = std::make_unique<const std::string>(file);
-    status.line = line;
-    status.column = column;
     return;
   }
 }

@@ -1,6 +1,7 @@
 #include "support/Status.h"
 
 #include <cassert>
+#include <charconv>
 
 namespace plim {
 
@@ -55,6 +56,39 @@ Status Status::withContext(std::string_view context) const {
   if (ok())
     return *this;
   return Status(code(), std::string(context) + ": " + std::string(message()), state->diagnostics);
+}
+
+std::optional<Diagnostic> diagnosticOf(std::string_view text) {
+  auto takeNumber = [](std::string_view &rest) -> uint32_t {
+    uint32_t number = 0;
+    auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    rest.remove_prefix(static_cast<size_t>(end - rest.data()));
+    return error == std::errc() ? number : 0;
+  };
+  // The name of a file may have colons in it, and numbers behind them, but no line's end.
+  const size_t line = text.find('\n');
+  for (size_t colon = text.find(':', 1); colon < line; colon = text.find(':', colon + 1)) {
+    std::string_view rest = text.substr(colon + 1);
+    Diagnostic diagnostic;
+    diagnostic.line = takeNumber(rest);
+    if (diagnostic.line == 0 || !rest.starts_with(':'))
+      continue;
+    rest.remove_prefix(1);
+    diagnostic.column = takeNumber(rest);
+    if (diagnostic.column == 0 || !rest.starts_with(": "))
+      continue;
+    diagnostic.file = text.substr(0, colon);
+    diagnostic.message = rest.substr(2);
+    return diagnostic;
+  }
+  return std::nullopt;
+}
+
+Status errorAtPlace(StatusCode code, std::string message) {
+  std::vector<Diagnostic> diagnostics;
+  if (std::optional<Diagnostic> diagnostic = diagnosticOf(message))
+    diagnostics.push_back(std::move(*diagnostic));
+  return Status(code, std::move(message), std::move(diagnostics));
 }
 
 Status cancelledError(std::string message) {

@@ -41,7 +41,7 @@ enum class StatusCode : int32_t {
 /// "invalid argument" for StatusCode::InvalidArgument, and so on.
 std::string_view statusCodeName(StatusCode code);
 
-/// What a compiler says of one place of a source.
+/// What is said of one place of a source: by the compiler, by checks of compiled code, by a load that lacks something.
 struct Diagnostic {
   enum class Severity : int32_t { Error = 0, Warning = 1, Remark = 2, Note = 3 };
   Severity severity = Severity::Error; // a note belongs to what stands before it
@@ -52,6 +52,9 @@ struct Diagnostic {
 
   bool operator==(const Diagnostic &) const = default;
 };
+
+/// The error that `text` tells, "file:line:column: words"; nothing if it begins with no place.
+std::optional<Diagnostic> diagnosticOf(std::string_view text);
 
 class [[nodiscard]] Status {
 public:
@@ -83,6 +86,9 @@ private:
 };
 
 inline Status okStatus() { return Status(); }
+/// An error at the place that `message` begins with, as compiled code and what belongs to it know theirs:
+/// "file:line:column: words". It is the status's one diagnostic; without a place there is none.
+Status errorAtPlace(StatusCode code, std::string message);
 Status cancelledError(std::string message);
 Status invalidArgumentError(std::string message);
 Status notFoundError(std::string message);

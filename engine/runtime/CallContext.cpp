@@ -216,7 +216,7 @@ Status CallContext::status() const {
     return okStatus();
   while (!messageReady.load(std::memory_order_acquire))
     std::this_thread::yield();
-  return Status(static_cast<StatusCode>(code), message);
+  return errorAtPlace(static_cast<StatusCode>(code), message);
 }
 
 void *CallContext::allocate(int64_t rank, const int64_t *sizes, int64_t elementBytes) {

@@ -82,12 +82,13 @@ StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &arti
     const std::string what = symbol.location + "parameter '" + symbol.name + "'";
     auto it = parameters.find(symbol.name);
     if (it == parameters.end() || !it->second)
-      return failedPreconditionError(what + " of type " + toString(symbol.type) + " is not bound");
+      return errorAtPlace(StatusCode::FailedPrecondition,
+                          what + " of type " + toString(symbol.type) + " is not bound");
     const Buffer &buffer = it->second;
     if (elementTypeName(buffer.type()) != symbol.type.element ||
         !shapeFits(symbol.type, buffer.shape()) || !stridesFit(symbol.type, buffer))
-      return invalidArgumentError(what + " is " + typeName(buffer) +
-                                  expected(symbol.type, &buffer));
+      return errorAtPlace(StatusCode::InvalidArgument,
+                          what + " is " + typeName(buffer) + expected(symbol.type, &buffer));
     bindings.emplace_back(symbol.name, buffer.data());
   }
   return bindings;

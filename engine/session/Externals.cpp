@@ -50,10 +50,12 @@ Status checkExternal(const jit::ExternalFunction &external, const HostFunction *
   const std::string what = whatIs(external);
   if (!function->signature.empty() &&
       withoutSpaces(function->signature) != withoutSpaces(external.signature))
-    return invalidArgumentError(what + "is declared as " + external.signature +
-                                ", but the one that it is bound to is " + function->signature);
+    return errorAtPlace(StatusCode::InvalidArgument, what + "is declared as " + external.signature +
+                                                         ", but the one that it is bound to is " +
+                                                         function->signature);
   if (external.isPure && function->kind != HostFunctionKind::Pure)
-    return invalidArgumentError(what + "is declared pure, but the one that it is bound to is not");
+    return errorAtPlace(StatusCode::InvalidArgument,
+                        what + "is declared pure, but the one that it is bound to is not");
   return okStatus();
 }
 
@@ -86,18 +88,21 @@ template <typename T, typename CallT> StatusOr<T> withoutThrowing(CallT call) {
 StatusOr<HostFunction> loadCode(const jit::ExternalFunction &dispatch, const Device *device,
                                 HostFunction &turn) {
   if (!device)
-    return failedPreconditionError(dispatch.location + "this is compiled for device '" +
-                                   dispatch.device + "', which the engine does not have");
+    return errorAtPlace(StatusCode::FailedPrecondition,
+                        dispatch.location + "this is compiled for device '" + dispatch.device +
+                            "', which the engine does not have");
   const std::string what = dispatch.location + "device '" + dispatch.device + "' ";
   if (!dispatch.name.starts_with(dispatch.device + "."))
-    return dataLossError(dispatch.location + "'" + dispatch.name + "' is no code of a device");
+    return errorAtPlace(StatusCode::DataLoss,
+                        dispatch.location + "'" + dispatch.name + "' is no code of a device");
   auto function = withoutThrowing<HostFunction>([&] {
     return device->load(dispatch.name.substr(dispatch.device.size() + 1), dispatch.code);
   });
   if (!function.ok())
-    return function.status().withContext(what + "does not load its code");
+    return errorAtPlace(function.status().code(), what + "does not load its code: " +
+                                                      std::string(function.status().message()));
   if (!function->function)
-    return internalError(what + "has made no function of its code");
+    return errorAtPlace(StatusCode::Internal, what + "has made no function of its code");
   // One launch of the device at a time, whatever it runs.
   if (function->kind == HostFunctionKind::Serial)
     turn = {.user = const_cast<Device *>(device)};
@@ -167,19 +172,23 @@ StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
                                                  const HostFunctions &ofLoad) {
   Externals externals;
   std::string missing; // a line for each
+  std::vector<Diagnostic> places;
   for (const jit::ExternalFunction &external : artifact.externals) {
     HostFunction function, turn;
     if (!external.device.empty()) {
       std::shared_ptr<const Device> device = deviceOf(external.device);
       if (device && std::ranges::find(options.devices, device) == options.devices.end())
-        PLIM_RETURN_IF_ERROR(
-            session::checkGpuCode(external.signature, external.code)
-                .withContext(external.location + "device '" + external.device + "'"));
+        if (Status status = session::checkGpuCode(external.signature, external.code); !status.ok())
+          return errorAtPlace(status.code(), external.location + "device '" + external.device +
+                                                 "': " + std::string(status.message()));
       PLIM_ASSIGN_OR_RETURN(function, loadCode(external, device.get(), turn));
     } else {
       const HostFunction *found = find(ofLoad, options.functions, external.name);
       if (!found || !found->function) {
-        missing += (missing.empty() ? "" : "\n") + unbound(external, ofLoad, options.functions);
+        const std::string text = unbound(external, ofLoad, options.functions);
+        missing += (missing.empty() ? "" : "\n") + text;
+        if (std::optional<Diagnostic> diagnostic = diagnosticOf(text))
+          places.push_back(std::move(*diagnostic));
         continue;
       }
       PLIM_RETURN_IF_ERROR(checkExternal(external, found));
@@ -198,7 +207,7 @@ StatusOr<Externals> Engine::State::bindExternals(const jit::Artifact &artifact,
                       function.owner, std::move(openResults), external.device}));
   }
   if (!missing.empty())
-    return failedPreconditionError(missing);
+    return Status(StatusCode::FailedPrecondition, missing, std::move(places));
   return externals;
 }
 

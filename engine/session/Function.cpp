@@ -118,10 +118,11 @@ Status Function::checkBounds(size_t argument, const Buffer &buffer) const {
   const std::vector<jit::ExtentBounds> &bounds = description->arguments[argument].bounds;
   for (size_t d = 0; d < bounds.size(); ++d)
     if (int64_t extent = buffer.shape()[d]; extent < bounds[d].min || extent > bounds[d].max)
-      return invalidArgumentError(description->location + "extent " + std::to_string(d) +
-                                  " of argument #" + std::to_string(argument) + " of '" +
-                                  description->name + "' is " + std::to_string(extent) +
-                                  ", but its bounds are " + toString(bounds[d]));
+      return errorAtPlace(StatusCode::InvalidArgument,
+                          description->location + "extent " + std::to_string(d) + " of argument #" +
+                              std::to_string(argument) + " of '" + description->name + "' is " +
+                              std::to_string(extent) + ", but its bounds are " +
+                              toString(bounds[d]));
   return okStatus();
 }
 

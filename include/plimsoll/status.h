@@ -78,7 +78,7 @@ enum {
   PLIM_SEVERITY_NOTE = 3
 };
 
-/* What the compiler says of one place of a source. */
+/* What is said of one place of a source. */
 typedef struct plim_diagnostic {
   uint32_t struct_size; /* sizeof(plim_diagnostic), set by the caller */
   plim_severity severity;
@@ -90,7 +90,9 @@ typedef struct plim_diagnostic {
 } plim_diagnostic;
 
 /* All that was said of a source that does not compile, in its order, at most 100, and the first error in any case;
- * the message of the status is that of the first error. 0 for NULL, and for what is no failure of a source. */
+ * the message of the status is that of the first error. One for a check of compiled code that does not hold, for what a
+ * function of the host says where it is called, and for each parameter, function and device that a load lacks. 0 for NULL,
+ * and for what speaks of no source. */
 PLIM_API size_t plim_status_diagnostic_count(const plim_status *status);
 
 /* Fills in `out_diagnostic`, whose struct_size must be set. OUT_OF_RANGE if there is none of that index. */

@@ -51,7 +51,10 @@ Ref diagnosticsOf(const plim_status *status) {
     plim_diagnostic each{};
     each.struct_size = sizeof each;
     plim_status_release(plim_status_diagnostic(status, i, &each));
-    Ref message = decoded(each.message), file = fileName(each.file);
+    // As that of the whole, without the number of its cause.
+    std::string words = each.message;
+    words.resize(std::min(words.size(), words.rfind(causeMark)));
+    Ref message = decoded(words.c_str()), file = fileName(each.file);
     PyObject *tuple = message && file
                           ? Py_BuildValue("iOOIIII", each.severity, message.get(), file.get(),
                                           each.line, each.column, each.end_line, each.end_column)

@@ -54,6 +54,50 @@ static void statusSaysAllThatIsWrong(void) {
   plim_engine_release(engine);
 }
 
+/* Not the compiler alone. */
+static void statusSaysWhereCallsFail(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_diagnostic said = {.struct_size = sizeof said};
+  const char *source = "func.func @at(%t: tensor<4xf32>, %i: index) -> f32 {\n"
+                       "  %r = tensor.extract %t[%i] : tensor<4xf32>\n"
+                       "  return %r : f32\n"
+                       "}\n";
+  plim_load_options options = {.struct_size = sizeof options};
+  plim_module *module = NULL;
+  CHECK_OK(plim_module_load(engine, source, strlen(source), "a: b.mlir", &options, &module));
+  plim_function *at = lookup(module, "at");
+  plim_buffer *x = makeVector(engine, (float[]){1, 2, 3, 4}, 4);
+  plim_value arguments[] = {plim_value_buffer(x), plim_value_index(4)}, result;
+  plim_status *status = plim_function_call(at, arguments, 2, &result, 1, NULL);
+  CHECK(plim_status_diagnostic_count(status) == 1);
+  CHECK_OK(plim_status_diagnostic(status, 0, &said));
+  CHECK(said.severity == PLIM_SEVERITY_ERROR && said.line == plim_status_line(status));
+  CHECK(strcmp(said.file, plim_status_file(status)) == 0);
+  CHECK(strstr(plim_status_message(status), said.message) != NULL);
+  CHECK(strstr(said.message, "b.mlir") == NULL);
+  plim_status_release(status);
+  plim_buffer_release(x);
+  plim_function_release(at);
+  plim_module_release(module);
+
+  source = "func.func private @one() -> i32\n"
+           "func.func private @two() -> i32\n"
+           "func.func @main() -> (i32, i32) {\n"
+           "  %a = call @one() : () -> i32\n"
+           "  %b = call @two() : () -> i32\n"
+           "  return %a, %b : i32, i32\n"
+           "}\n";
+  module = NULL;
+  status = plim_module_load(engine, source, strlen(source), "net.mlir", &options, &module);
+  CHECK(plim_status_code(status) == PLIM_FAILED_PRECONDITION);
+  CHECK(plim_status_diagnostic_count(status) == 2);
+  CHECK(plim_status_line(status) == 1);
+  CHECK_OK(plim_status_diagnostic(status, 1, &said));
+  CHECK(said.line == 2 && strncmp(said.message, "host function 'two'", 19) == 0);
+  plim_status_release(status);
+  plim_engine_release(engine);
+}
+
 static void statusOfNothing(void) {
   CHECK(plim_status_code(NULL) == PLIM_OK);
   CHECK(strcmp(plim_status_message(NULL), "") == 0);
@@ -81,6 +125,7 @@ static void versionFits(void) {
 const Test statusTests[] = {
     {"status.SaysWhere", statusSaysWhere},
     {"status.SaysAllThatIsWrong", statusSaysAllThatIsWrong},
+    {"status.SaysWhereCallsFail", statusSaysWhereCallsFail},
     {"status.OfNothing", statusOfNothing},
     {"version.Fits", versionFits},
     {0},

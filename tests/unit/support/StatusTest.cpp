@@ -56,6 +56,32 @@ TEST(Status, ContextGoesInFront) {
   EXPECT_TRUE(Status().withContext("anything").ok());
 }
 
+TEST(Status, KnowsThePlaceThatTheMessageBeginsWith) {
+  auto place = [](std::string message) {
+    Status status = errorAtPlace(StatusCode::OutOfRange, message);
+    EXPECT_EQ(status.code(), StatusCode::OutOfRange);
+    EXPECT_EQ(status.message(), message);
+    if (status.diagnostics().empty())
+      return std::string("none");
+    const plim::Diagnostic &said = status.diagnostics()[0];
+    return said.file + "|" + std::to_string(said.line) + "|" + std::to_string(said.column) + "|" +
+           said.message;
+  };
+  EXPECT_EQ(place("net.mlir:3:8: no"), "net.mlir|3|8|no");
+  EXPECT_EQ(place("C:\\a: b.mlir:3:8: no: 4:5: yes\nmore"), "C:\\a: b.mlir|3|8|no: 4:5: yes\nmore");
+  EXPECT_EQ(place("a:3:8: "), "a|3|8|");
+  for (const char *none : {"", "no", ":3:8: no", "net.mlir:3: no", "net.mlir:3:8 no",
+                           "net.mlir:0:8: no", "net.mlir:3:-8: no", "net.mlir:3:99999999999: no",
+                           "net.mlir\n:3:8: no", "net.mlir:3:8:", ":::"})
+    EXPECT_EQ(place(none), "none") << none;
+  // What is put in front moves no place.
+  EXPECT_EQ(errorAtPlace(StatusCode::OutOfRange, "a:3:8: no")
+                .withContext("x:1:2: words")
+                .diagnostics()[0]
+                .line,
+            3u);
+}
+
 TEST(Status, CopiesShareTheMessage) {
   Status first = plim::internalError("kept");
   Status second = first;
