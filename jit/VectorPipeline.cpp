@@ -20,6 +20,7 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
 
 namespace plim::jit {
@@ -75,7 +76,7 @@ bool isVectorized(const llvm::Module &module) {
     for (const llvm::Loop *loop : loops.getLoopsInPreorder()) {
       if (anyInstruction(*loop, callsDefinition))
         return false;
-      if (!loop->isInnermost())
+      if (!loop->isInnermost() || llvm::getBooleanLoopAttribute(loop, "llvm.loop.isvectorized"))
         continue;
       if (anyInstruction(*loop, computesWithVectors))
         hasVectors = true;

@@ -5,9 +5,9 @@
 
 namespace plim::jit {
 
-/// Does each innermost loop compute with vectors, or do no more than copy elements beside many such instructions, and does no loop
-/// call a function of the module? Then LLVM's vectorisers, and what prepares loops for them, find nothing to do, and inlining gains
-/// nothing.
+/// Does each innermost loop compute with vectors, or go over what such a loop leaves, or do no more than copy elements beside many such
+/// instructions, and does no loop call a function of the module? Then LLVM's vectorisers, and what prepares loops for them, find nothing
+/// to do, and inlining gains nothing.
 bool isVectorized(const llvm::Module &module);
 
 /// What is left to do for such a module: redundant loads and computations, invariants of loops, simpler instructions. Takes a

@@ -599,7 +599,7 @@ def PlimVectorizeChoices : Pass<"plim-vectorize-choices", "::mlir::func::FuncOp"
     scf.for %i .. { %l:2 = scf.for %j = %c0 to %whole step %c64 iter_args(%best = %splat, %place = %none) -> (vector<64xf32>, vector<64xi64>) ..
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::vector::VectorDialect", "::mlir::affine::AffineDialect"];
   let statistics = [Statistic<"vectorized", "vectorized", "reductions that choose an element">];
 }
@@ -619,7 +619,7 @@ def PlimVectorizeRows : Pass<"plim-vectorize-rows", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"strict", "strict", "bool", /*default=*/"false",
                         "Every operation rounds as the source says, in its order">];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"vectorized", "vectorized", "reductions along rows">,
@@ -642,7 +642,7 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
     floats of 8 bits, is left to plain loops, and so is what is in the loop of a kernel, whose author may have it read what it has
     written.
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"vectorized", "vectorized", "ops that became loops over vectors">,

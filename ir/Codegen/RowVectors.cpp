@@ -1,10 +1,12 @@
 #include "ir/Codegen/RowVectors.h"
 
+#include "ir/Plim/Plim.h"
 #include "ir/Transforms/Products.h"
 #include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -50,6 +52,12 @@ bool takesVectors(Operation &op) {
              math::CeilOp, math::TruncOp, math::RoundEvenOp, math::CopySignOp, math::CtPopOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::IsNaNOp, math::IsInfOp,
              math::IsFiniteOp>(op);
+}
+
+/// What LLVM's vectoriser says of the remainders of its own loops, and heeds.
+LLVM::LoopAnnotationAttr ofRemainder(MLIRContext *context) {
+  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                       /*isVectorized=*/BoolAttr::get(context, true), {}, {}, {});
 }
 
 } // namespace
@@ -119,18 +127,19 @@ void RowVectors::buildAlong(
     llvm::function_ref<void(OpBuilder &, SmallVector<Value> &, int64_t, int64_t)> halve) {
   const Value start = number(builder, 0), whole = endOfParts(builder, start, width),
               single = endOfParts(builder, start, lanes);
-  buildLoop(builder, outer, start, whole, width, /*isMasked=*/false, carried, part);
+  buildLoop(builder, outer, start, whole, 0, width, /*isMasked=*/false, carried, part);
   halve(builder, carried, width, lanes);
-  buildLoop(builder, outer, whole, single, lanes, /*isMasked=*/false, carried, part);
+  buildLoop(builder, outer, whole, single, width - lanes, lanes, /*isMasked=*/false, carried, part);
   if (hasMasks)
-    buildLoop(builder, outer, single, length, lanes, /*isMasked=*/true, carried, part);
+    buildLoop(builder, outer, single, length, lanes - 1, lanes, /*isMasked=*/true, carried, part);
   halve(builder, carried, lanes, 1);
   if (!hasMasks)
-    buildLoop(builder, outer, single, length, 0, /*isMasked=*/false, carried, part);
+    buildLoop(builder, outer, single, length, lanes - 1, 0, /*isMasked=*/false, carried, part);
 }
 
-void RowVectors::buildLoop(OpBuilder &builder, ValueRange outer, Value from, Value to, int64_t size,
-                           bool isMasked, SmallVector<Value> &carried, PartBuilder part) {
+void RowVectors::buildLoop(OpBuilder &builder, ValueRange outer, Value from, Value to, int64_t most,
+                           int64_t size, bool isMasked, SmallVector<Value> &carried,
+                           PartBuilder part) {
   const std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
   if (first && last && *first >= *last)
     return;
@@ -147,6 +156,11 @@ void RowVectors::buildLoop(OpBuilder &builder, ValueRange outer, Value from, Val
               ValueRange(arith::SubIOp::create(body, at, to, index).getResult()));
         scf::YieldOp::create(body, at, part(body, indices, size, mask, values));
       });
+  if (most > 0)
+    loopOp->setAttr(mostIterationsAttr, builder.getI64IntegerAttr(llvm::divideCeil(
+                                            uint64_t(most), uint64_t(std::max<int64_t>(1, size)))));
+  if (most > 0 && size == 0)
+    loopOp->setAttr("llvm.loop_annotation", ofRemainder(builder.getContext()));
   moveLoopInvariantCode(cast<LoopLikeOpInterface>(loopOp.getOperation()));
   carried.assign(loopOp.result_begin(), loopOp.result_end());
 }

@@ -82,44 +82,46 @@ private:
 
   void row(OpBuilder &b, ValueRange outer) {
     rows.loadInFront(b, outer);
-    auto along = [&](Value from, Value to, int64_t size, bool isMasked, bool isAligned) {
+    auto along = [&](Value from, Value to, int64_t most, int64_t size, bool isMasked,
+                     bool isAligned) {
       SmallVector<Value> carried;
-      rows.buildLoop(b, outer, from, to, size, isMasked, carried,
+      rows.buildLoop(b, outer, from, to, most, size, isMasked, carried,
                      [&](OpBuilder &body, ValueRange indices, int64_t, Value mask, ValueRange) {
                        iteration(body, indices, size, mask, isAligned);
                        return SmallVector<Value>();
                      });
     };
-    auto alongRest = [&](Value from, Value to) {
+    auto alongRest = [&](Value from, Value to, int64_t most) {
       if (rows.hasMasks)
-        return along(from, to, rows.lanes, /*isMasked=*/true, /*isAligned=*/false);
-      along(from, to, 0, /*isMasked=*/false, /*isAligned=*/false);
+        return along(from, to, most, rows.lanes, /*isMasked=*/true, /*isAligned=*/false);
+      along(from, to, most, 0, /*isMasked=*/false, /*isAligned=*/false);
     };
     Value start = rows.number(b, 0);
     if (streamed) {
       Value line = startOfLine(b, outer);
-      alongRest(start, line);
+      alongRest(start, line, cacheLineBytes / elementBytes(getElementTypeOrSelf(streamed->get())));
       start = line;
     }
     Value end = rows.endOfParts(b, start, rows.width);
-    along(start, end, rows.width, /*isMasked=*/false, /*isAligned=*/streamed != nullptr);
+    along(start, end, 0, rows.width, /*isMasked=*/false, /*isAligned=*/streamed != nullptr);
     const std::optional<int64_t> length = getConstantIntValue(rows.length);
     if (length && !streamed &&
         !(rows.hasMasks && isLong(op) && llvm::popcount(uint64_t(*length % rows.lanes)) > 1)) {
       // The rest is known: each half of what is left of it, down to single elements.
       for (int64_t size = rows.lanes; size >= 1; size /= 2) {
         Value next = rows.endOfParts(b, start, size);
-        along(end, next, size == 1 ? 0 : size, /*isMasked=*/false, /*isAligned=*/false);
+        along(end, next, 0, size == 1 ? 0 : size, /*isMasked=*/false, /*isAligned=*/false);
         end = next;
       }
       return;
     }
     if (!rows.hasMasks) {
       Value next = rows.endOfParts(b, start, rows.lanes);
-      along(end, next, rows.lanes, /*isMasked=*/false, /*isAligned=*/false);
+      along(end, next, rows.width - rows.lanes, rows.lanes, /*isMasked=*/false,
+            /*isAligned=*/false);
       end = next;
     }
-    alongRest(end, rows.length);
+    alongRest(end, rows.length, rows.hasMasks ? rows.width - 1 : rows.lanes - 1);
   }
 
   /// The first element of the row that a line of the caches begins with, or the end of the row.
@@ -211,7 +213,7 @@ public:
                                                                        : 0) {
         Value end = rows.endOfParts(b, done, width);
         SmallVector<Value> carried;
-        rows.buildLoop(b, outer, done, end, width, /*isMasked=*/false, carried,
+        rows.buildLoop(b, outer, done, end, 0, width, /*isMasked=*/false, carried,
                        [&](OpBuilder &body, ValueRange indices, int64_t, Value, ValueRange) {
                          iteration(body, indices, width);
                          return SmallVector<Value>();

@@ -75,6 +75,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     storeSmallIntegersAsBytes();
     loadLastBFloatsAlone();
     endNontemporalStores();
+    keepLoopAnnotations();
   }
 
   /// Vector ops to those that have a direct counterpart in LLVM.
@@ -193,6 +194,16 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
           OpBuilder builder(end);
           LLVM::FenceOp::create(builder, end.getLoc(), LLVM::AtomicOrdering::seq_cst);
         });
+    });
+  }
+
+  /// What is said of a loop stands on its branch back. Upstream's conversion leaves it where the translation does not look.
+  void keepLoopAnnotations() {
+    getOperation().walk([](Operation *op) {
+      if (auto branch = dyn_cast<LLVM::BrOp>(op))
+        if (auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(
+                op->removeDiscardableAttr("llvm.loop_annotation")))
+          branch.setLoopAnnotationAttr(annotation);
     });
   }
 

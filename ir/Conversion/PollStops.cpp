@@ -210,6 +210,8 @@ struct PollStops : plim::ir::impl::PlimPollStopsBase<PollStops> {
     int64_t most = width < 60 ? int64_t(1) << width : Work::limit;
     if (range && !loop.getUnsignedCmp())
       most = std::min(most, llvm::divideCeilSigned(*range, std::max<int64_t>(step.value_or(1), 1)));
+    if (auto bound = loop->getAttrOfType<IntegerAttr>(mostIterationsAttr))
+      most = std::min(most, bound.getInt());
     bool isKnown = first && last && step && !loop.getUnsignedCmp();
     return {isKnown ? most : 0, most};
   }

@@ -67,6 +67,9 @@ inline constexpr llvm::StringLiteral pureAttr = "plim.pure";
 /// On an op that stands for another one, until extents are checked: the name that its author wrote.
 inline constexpr llvm::StringLiteral sourceOpAttr = "plim.source_op";
 
+/// On an `scf.for`: the most iterations it has, where its bounds do not show it.
+inline constexpr llvm::StringLiteral mostIterationsAttr = "plim.most_iterations";
+
 /// On a linalg op: half of a reduction that was split, so that workgroups share it, or a sum beside a product. What it is
 /// computed along with may not keep it, or itself, from being split.
 inline constexpr llvm::StringLiteral splitAttr = "plim.split";

@@ -2,7 +2,7 @@
 // RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-vectorize-elementwise -canonicalize -cse -split-input-file | FileCheck %s --check-prefixes=CHECK,PLAIN
 
 // Loops that all operands have one after the other are one. Several vectors at a time, and the rest: behind a mask, or a vector and an
-// element at a time.
+// element at a time, which LLVM leaves as it is. A rest says how many iterations it has at most.
 // CHECK-LABEL: func.func private @dense
 //       CHECK:   memref.collapse_shape %{{.*}} {{\[}}[0, 1]] : memref<?x24xf32> into memref<?xf32>
 //        MASK:   scf.for %{{.*}} step %c64
@@ -12,11 +12,14 @@
 //        MASK:   scf.for %{{.*}} step %c16
 //        MASK:     %[[MASK:.*]] = vector.create_mask
 //        MASK:     vector.transfer_write {{.*}}, %[[MASK]]
+//        MASK:   } {plim.most_iterations = 4 : i64}
 //       PLAIN:   scf.for %{{.*}} step %c32
 //       PLAIN:   scf.for %{{.*}} step %c8
 //   PLAIN-NOT:   create_mask
+//       PLAIN:   } {plim.most_iterations = 3 : i64}
 //       PLAIN:   scf.for %{{.*}} step %c1
 //       PLAIN:     memref.store
+//       PLAIN:   } {llvm.loop_annotation = #[[REST:.*]], plim.most_iterations = 7 : i64}
 //   CHECK-NOT: linalg.generic
 #whole = affine_map<(i, j) -> (i, j)>
 func.func private @dense(%x: memref<?x24xf32>, %y: memref<?x24xf32>) attributes {plim.dispatch_function} {

@@ -156,3 +156,21 @@ func.func @temporal(%a: memref<8xf32>, %x: f32, %i: index) {
   memref.store %x, %a[%i] : memref<8xf32>
   return
 }
+
+// What is said of a loop is said where LLVM's translation looks for it.
+// CHECK-LABEL: llvm.func @rest(
+//       CHECK:   llvm.br {{.*}} {loop_annotation = #{{.*}}}
+func.func @rest(%a: memref<8xf32>, %x: f32, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  cf.br ^head(%c0 : index)
+^head(%i: index):
+  %more = arith.cmpi slt, %i, %n : index
+  cf.cond_br %more, ^body, ^end
+^body:
+  memref.store %x, %a[%i] : memref<8xf32>
+  %next = arith.addi %i, %c1 : index
+  cf.br ^head(%next : index) {llvm.loop_annotation = #llvm.loop_annotation<isVectorized = true>}
+^end:
+  return
+}

@@ -51,7 +51,7 @@ func.func @carries(%n: i32, %step: i32) -> i32 {
 
 // -----
 
-// Loops that end soon are left alone: by their number of iterations, by a bound of it, by their type.
+// Loops that end soon are left alone: by their number of iterations, by a bound of it, by their type, by what a pass said of them.
 // CHECK-LABEL: func.func @short(
 //   CHECK-NOT: plim.poll
 //       CHECK: return
@@ -77,6 +77,9 @@ func.func @short(%x: memref<?xf32>, %n: index, %b: index, %m: i8) {
   scf.for %i = %i1 to %m step %i1 : i8 {
     memref.store %f, %x[%c0] : memref<?xf32>
   }
+  scf.for %i = %b to %n step %c1 {
+    memref.store %f, %x[%i] : memref<?xf32>
+  } {plim.most_iterations = 7 : i64}
   return
 }
 

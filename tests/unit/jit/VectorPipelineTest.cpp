@@ -50,6 +50,16 @@ TEST(VectorPipeline, TakesLoopsOfVectors) {
   EXPECT_TRUE(isVectorizedText("define float @f(float %x) {\n  ret float %x\n}\n"));
 }
 
+TEST(VectorPipeline, TakesWhatVectorsLeave) {
+  std::string rest = loopOf("  %v = load float, ptr %at\n  %s = fadd float %v, %v\n"
+                            "  store float %s, ptr %at\n");
+  EXPECT_FALSE(isVectorizedText(rest));
+  const std::string back = "label %loop, label %end";
+  rest.insert(rest.find(back) + back.size(), ", !llvm.loop !0");
+  rest += "!0 = distinct !{!0, !1}\n!1 = !{!\"llvm.loop.isvectorized\", i32 1}\n";
+  EXPECT_TRUE(isVectorizedText(rest));
+}
+
 /// A loop of so many additions of vectors, and one that does something to elements.
 std::string besideVectors(int additions, const std::string &body) {
   std::string vectors = "  %v0 = load <8 x float>, ptr %at\n";
