@@ -104,12 +104,7 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
             .count());
   }
-  // What a function leaves in its buffers is an effect too.
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (function.signature().arguments[i].isMemref)
-      out << "arg[" << i << "]: " << printValue(inputs[i]) << "\n";
-  for (size_t i = 0; i < results.size(); ++i)
-    out << "result[" << i << "]: " << printValue(results[i]) << "\n";
+  printValues(function.signature(), inputs, results, out);
   if (options.stats)
     printStatistics({.load = module->statistics(),
                      .specializations = module->specializationStatistics(),
@@ -123,6 +118,16 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
 }
 
 } // namespace
+
+void printValues(const jit::FunctionSignature &signature, std::span<const Value> arguments,
+                 std::span<const Value> results, std::ostream &out) {
+  // What a function leaves in its buffers is an effect too.
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (signature.arguments[i].isMemref)
+      out << "arg[" << i << "]: " << printValue(arguments[i]) << "\n";
+  for (size_t i = 0; i < results.size(); ++i)
+    out << "result[" << i << "]: " << printValue(results[i]) << "\n";
+}
 
 int runRunCommand(const RunOptions &options, std::ostream &out, std::ostream &err) {
   std::shared_ptr<Profiler> profiler;

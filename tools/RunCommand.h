@@ -6,6 +6,7 @@
 #include "tools/ModuleCall.h"
 
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct RunOptions {
       trace; // "" none, else a file of support/Trace.h, written whether or not the calls fail
   std::string assembly; // "" none, "-" standard output, else a file
 };
+
+/// What a call left in the arguments that are buffers, and its results, a line each.
+void printValues(const jit::FunctionSignature &signature, std::span<const runtime::Value> arguments,
+                 std::span<const runtime::Value> results, std::ostream &out);
 
 /// Exit status: 0, or 1 after one diagnostic on `err`.
 int runRunCommand(const RunOptions &options, std::ostream &out, std::ostream &err);

@@ -71,6 +71,15 @@ func.func @negate(%x: tensor<3xf32>) -> tensor<3xf32> {
 }
 )";
 
+/// What a device refuses.
+constexpr const char *negateSource = R"(
+func.func @negate(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.negf {plim.device = "npu"} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+)";
+
 plim_engine *engine;
 plim_engine *apart;  // compiles in workers
 plim_engine *unused; // links what the other does not any more, once it has run out of memory
@@ -459,6 +468,140 @@ bool views() {
          ended(plim_state_variable(state, "count", &variable)) && ended(plim_state_reset(state));
 }
 
+/// What says something of a handle, and owners.
+bool getters() {
+  Buffer x, kept;
+  Parameters parameters;
+  Event event;
+  Own<plim_stop, plim_stop_release> stop;
+  plim_memory_statistics memory{};
+  memory.struct_size = sizeof memory;
+  plim_specialization_statistics codes{};
+  codes.struct_size = sizeof codes;
+  plim_value_type argument{}, result{};
+  argument.struct_size = result.struct_size = sizeof argument;
+  const plim_value numbers[] = {plim_value_i64(40), plim_value_i64(2)};
+  if (!ended(plim_engine_memory_statistics(engine, &memory)) ||
+      !ended(plim_module_specialization_statistics(module, &codes)) ||
+      !ended(plim_function_argument_type(twice, 0, &argument)) ||
+      !ended(plim_function_result_type(twice, 0, &result)) ||
+      !ended(plim_buffer_allocate(engine, PLIM_F32, 1, three, &x)) ||
+      !ended(plim_parameters_create(&parameters)) ||
+      !ended(plim_parameters_set(parameters, "a name that is longer than small strings", x)) ||
+      !ended(plim_parameters_get(parameters, plim_parameters_name(parameters, 0), &kept)) ||
+      !ended(plim_function_call_async(add, numbers, 2, nullptr, &event)) ||
+      !ended(plim_stop_create(&stop)) || !ended(plim_stop_request(stop)))
+    return false;
+  while (!plim_event_is_done(event))
+    (void)ended(plim_event_wait(event));
+  bool isOk = plim_stop_is_requested(stop);
+  isOk &= plim_buffer_bytes(x) == 12 && plim_buffer_element_count(x) == 3 &&
+          plim_buffer_element_type(x) == PLIM_F32 && plim_buffer_rank(x) == 1 &&
+          plim_buffer_is_dense(x) && !plim_buffer_is_read_only(kept) && plim_buffer_mutable_data(x);
+  isOk &= plim_buffer_shape(x)[0] == 3 && plim_buffer_strides(x)[0] == 1;
+  isOk &= plim_element_type_from_name(plim_element_type_name(PLIM_F32)) == PLIM_F32 &&
+          plim_element_type_bytes(PLIM_F32) == 4 && plim_code_name(PLIM_OK) &&
+          plim_version() == PLIM_VERSION && plim_version_string();
+  isOk &= plim_engine_threads(engine) == 1 && plim_module_function_count(module) == 3 &&
+          plim_module_function_name(module, 0) && plim_function_argument_count(add) == 2 &&
+          plim_function_result_count(add) == 1 && !std::strcmp(plim_function_name(add), "add") &&
+          plim_function_stack_bytes(add) > 0 && plim_function_raw_pointer(add);
+  plim_buffer_retain(x), plim_buffer_release(x);
+  plim_engine_retain(engine), plim_engine_release(engine);
+  plim_event_retain(event), plim_event_release(event);
+  plim_function_retain(add), plim_function_release(add);
+  plim_module_retain(module), plim_module_release(module);
+  plim_parameters_retain(parameters), plim_parameters_release(parameters);
+  plim_stop_retain(stop), plim_stop_release(stop);
+  return isOk;
+}
+
+/// What is retained nowhere else.
+bool owners() {
+  Own<plim_host_functions, plim_host_functions_release> functions;
+  Own<plim_pools, plim_pools_release> pools;
+  Report report;
+  State state;
+  Target target;
+  if (!ended(plim_host_functions_create(&functions)) || !ended(plim_pools_create(&pools)) ||
+      !ended(plim_module_explain(module, &report)) || !ended(plim_state_create(module, &state)) ||
+      !ended(plim_engine_target(engine, &target)))
+    return false;
+  plim_host_functions_retain(functions), plim_host_functions_release(functions);
+  plim_pools_retain(pools), plim_pools_release(pools);
+  plim_report_retain(report), plim_report_release(report);
+  plim_state_retain(state), plim_state_release(state);
+  plim_target_retain(target), plim_target_release(target);
+  return true;
+}
+
+/// Calls that are stopped before they begin, by their stop and by their event.
+bool stoppedCalls() {
+  Own<plim_stop, plim_stop_release> stop;
+  if (!ended(plim_stop_create(&stop)) || !ended(plim_stop_request(stop)))
+    return false;
+  const plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)};
+  plim_value result;
+  plim_call_options call{};
+  call.struct_size = sizeof call;
+  call.stop = stop;
+  auto isCancelled = [](plim_status *status) {
+    const bool is = plim_status_code(status) == PLIM_CANCELLED;
+    return !ended(status) && is;
+  };
+  if (!isCancelled(plim_function_call(add, arguments, 2, &result, 1, &call)))
+    return false;
+  plim_async_options options{};
+  options.struct_size = sizeof options;
+  options.call = &call;
+  Event first, second;
+  if (!ended(plim_function_call_async(add, arguments, 2, &options, &first)))
+    return false;
+  plim_event *after[] = {first};
+  options.call = nullptr;
+  options.after = after;
+  options.after_count = 1;
+  if (!ended(plim_function_call_async(add, arguments, 2, &options, &second)))
+    return false;
+  bool isOk = ended(plim_event_cancel(second));
+  for (plim_event *event : {first.handle, second.handle}) {
+    while (!plim_event_is_done(event))
+      (void)ended(plim_event_wait(event));
+    isOk &= isCancelled(plim_event_results(event, &result, 1));
+  }
+  return isOk;
+}
+
+/// Of a device whose compiler takes nothing, and says why; who owns it.
+bool deviceRefuses() {
+  Own<plim_device, plim_device_release> npu;
+  plim_device_options device{};
+  device.struct_size = sizeof device;
+  device.name = "npu";
+  device.compile = [](plim_device_job *job, void *, const char *, const char *, size_t) {
+    return plim_device_job_fail(job, PLIM_OUT_OF_RANGE, "none of this fits into the device");
+  };
+  device.load = loadForDevice;
+  if (!ended(plim_device_create(&device, &npu)))
+    return false;
+  plim_device_retain(npu), plim_device_release(npu);
+  const plim_device *devices[] = {npu};
+  plim_engine_options options = engineOptions();
+  options.devices = devices;
+  options.device_count = 1;
+  Engine refusing;
+  Report report;
+  if (!ended(plim_engine_create(&options, &refusing)))
+    return false;
+  plim_status *status = plim_module_compile(refusing, negateSource, std::strlen(negateSource),
+                                            "in.mlir", nullptr, &report);
+  const bool isOk = plim_status_code(status) == PLIM_OUT_OF_RANGE &&
+                    std::strstr(plim_status_message(status), "none of this fits") &&
+                    !std::strcmp(plim_status_file(status), "in.mlir") &&
+                    plim_status_line(status) > 0 && plim_status_column(status) > 0;
+  return !ended(status) && isOk;
+}
+
 bool targetsByName() {
   const char *overrides[] = {"vector_bits=256", "features=-avx512f"};
   Target named, read;
@@ -616,6 +759,10 @@ int main(int count, char **names) {
        Kind::Everywhere,
        othersWork},
       {"statistics, traces, states", views},
+      {"getters", getters},
+      {"owners", owners},
+      {"calls that are stopped", stoppedCalls},
+      {"devices that refuse", deviceRefuses, {3, 8}, Kind::Everywhere, othersWork},
       {"targets by name", targetsByName},
       {"texts that are wrong", diagnostics, {}, Kind::Here, othersWork},
       {"threads", withThreads, {}, Kind::Threads},

@@ -2,9 +2,10 @@
 """Compares what a library exports with what the public headers declare.
 
     symbols.py LIBRARY HEADERS NM READELF [NAMESPACE]
+    symbols.py --called-in FILE HEADERS
 
-Prints one line per symbol that is in but one of both, and exits 1 when there is any; likewise if the library
-needs MLIR's shared one, of which a process can have but one, or has anything of a C++ namespace in it.
+The first prints one line per symbol that is in but one of both, and exits 1 when there is any; likewise if the library
+needs MLIR's shared one, of which a process can have but one, or has anything of a C++ namespace in it. The second prints what a file of the tests does not name.
 """
 
 import os
@@ -33,7 +34,18 @@ def declared(folder):
     return names
 
 
+def called_in(path, headers):
+    with open(path, encoding="utf-8") as file:
+        called = set(re.findall(r"\bplim_\w+", file.read()))
+    missing = sorted(declared(headers) - called)
+    for name in missing:
+        print(f"{name}: not in {path}")
+    return 1 if missing else 0
+
+
 def main(arguments):
+    if len(arguments) == 3 and arguments[0] == "--called-in":
+        return called_in(*arguments[1:])
     if len(arguments) not in (4, 5):
         print(__doc__, file=sys.stderr)
         return 2

@@ -22,7 +22,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))  # For the package `reference`.
+sys.path.append(str(HERE.parent))  # For the packages `reference` and `commands`.
+import commands  # noqa: E402
 DIRECTIVE = re.compile(r"//\s*(RUN-FUNCTION|TOLERANCE|PARAM|COUNT|NO-REFERENCE|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
 COUNTS = ("copies", "allocations", "dispatches", "kernels", "beside")
 LAUNCHES = re.compile(r"launches: (\d+)")
@@ -198,12 +199,12 @@ def compare(got, want, tolerance, signs=False):
 launches = []  # Of a device, by each run of the side under test that says so. list.append() is atomic.
 
 
-def execute(command, timeout, counts=None):
+def execute(command, options, counts=None):
     """(values by label, None) or (None, why not). How often it launched a device goes to `counts`."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+        done = commands.run(command, options.timeout, options.served)
     except subprocess.TimeoutExpired:
-        return None, f"no result after {timeout:g} s"
+        return None, f"no result after {options.timeout:g} s"
     except OSError as error:
         return None, str(error)
     if done.returncode != 0:
@@ -300,8 +301,7 @@ def check_counts(case, options):
     """The failures of a module's COUNT lines, as (what, command)."""
     command = [options.tool, "explain", str(case.path), "--json"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout,
-                              check=False)
+        done = commands.run(command, options.timeout)
         counts = counts_of(json.loads(done.stdout))
     except (subprocess.TimeoutExpired, OSError, ValueError, KeyError) as error:
         return [(f"explain: {error}", command)]
@@ -333,14 +333,14 @@ def run_case(case, options, reference):
     if case.counts and case.number == 1 and not options.flags:
         failures += check_counts(case, options)
     oracle_command = case.command(options.tool, ["--oracle"] + options.oracle_flags)
-    oracle, why = execute(oracle_command, options.timeout)
+    oracle, why = execute(oracle_command, options)
     if why:
         failures.append((f"oracle: {why}", oracle_command))
     else:
         judge(oracle, "oracle ", oracle_command)
     for threads in options.threads:
         command = case.command(options.tool, ["--threads", str(threads)] + options.flags)
-        got, why = execute(command, options.timeout, launches)
+        got, why = execute(command, options, launches)
         if why:
             failures.append((why, command))
             continue
@@ -356,7 +356,7 @@ def run_case(case, options, reference):
 
 def has_device(tool, name):
     """Has this machine, with its accelerators, a device of that name?"""
-    done = subprocess.run([tool, "targets", "host", "--json"], capture_output=True, text=True, check=False)
+    done = commands.run([tool, "targets", "host", "--json"], timeout=60)
     return done.returncode == 0 and any(device["name"] == name for device in json.loads(done.stdout)["devices"])
 
 
@@ -375,6 +375,9 @@ def main():
     parser.add_argument("tool", help="the plimsoll program")
     parser.add_argument("paths", nargs="*", type=pathlib.Path, default=[HERE],
                         help="modules or folders (default: all of tests/conformance)")
+    parser.add_argument("--served", metavar="PROGRAM",
+                        help="plim_served, which runs the cases with one start, a module compiled once for all of its "
+                             "cases")
     parser.add_argument("--flags", type=shlex.split, default=[],
                         help="extra flags for the side under test: --flags='--policy heap'")
     parser.add_argument("--oracle-flags", type=shlex.split, default=[],

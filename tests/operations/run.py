@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a module for every operation there is, and keeps the table of them.
 
-  tests/operations/run.py build/bin/plimsoll build/bin/plimsoll-opt --calls build/bin/plim_operations [FILE...]
+  tests/operations/run.py build/bin/plimsoll build/bin/plimsoll-opt --served build/bin/plim_served [FILE...]
 
 Each section of each file is a module: its functions are called and what they print is compared with
 literal values, or it is refused with the words that it names. One line per failure; exit status 1
@@ -22,13 +22,13 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 SPEC = importlib.util.spec_from_file_location("conformance", HERE.parent / "conformance" / "run.py")
 conformance = importlib.util.module_from_spec(SPEC)
 sys.modules["conformance"] = conformance  # where its dataclasses look for their module
 SPEC.loader.exec_module(conformance)
+commands = conformance.commands
 ModuleError = conformance.ModuleError
 
 DIRECTIVE = re.compile(r"//\s*(EACH|TOLERANCE|REFUSED|FAILS|USE|CASE|INPUT|EXPECT):\s*(.*?)\s*$")
@@ -216,33 +216,6 @@ def prepare(modules, options):
             module.operations = operations_of(output)
 
 
-class Calls:
-    """The program that calls functions; started again when a call ends it."""
-
-    def __init__(self, program):
-        self.program, self.process, self.lock = program, None, threading.Lock()
-
-    def call(self, file, case):
-        """(exit status, what it printed)"""
-        with self.lock:
-            if self.process is None:
-                self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE,
-                                                stdout=subprocess.PIPE, text=True)
-            self.process.stdin.write("\t".join([str(file), case.function, *case.inputs]) + "\n")
-            self.process.stdin.flush()
-            lines = []
-            for line in self.process.stdout:
-                if line.startswith("exit "):
-                    return int(line.split()[1]), "".join(lines)
-                lines.append(line)
-            status, self.process = self.process.wait(), None
-            return status, "".join(lines)
-
-    def end(self):
-        if self.process:
-            self.process.communicate()
-
-
 def write(module, number, folder):
     file = pathlib.Path(folder) / f"{module.path.stem}-{module.line}-{number}.mlir"
     file.write_text(module.text, encoding="utf-8")
@@ -254,43 +227,43 @@ def run_module(module, file, options):
     def fail(what, command):
         module.failures.append(f"{module.name()}: {what}: {shlex.join(map(str, command))}")
 
-    artifact = file.with_suffix(".plimart")
-    command = [options.tool, "compile", file, "-o", artifact] + options.flags
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout,
-                              check=False)
-    except subprocess.TimeoutExpired:
-        return fail(f"no code after {options.timeout:g} s", command)
-    message = done.stderr.strip()
+    def run(function, inputs):
+        """(how it ended, command)"""
+        command = [options.tool, "run", file, "--threads", "1"] + options.flags
+        command += ["--function", function] if function else []
+        command += ["--input=" + value for value in inputs]
+        try:
+            return commands.run(command, options.timeout, options.served), command
+        except subprocess.TimeoutExpired:
+            why = f"no end after {options.timeout:g} s"
+            return subprocess.CompletedProcess(command, None, "", why), command
+
     if module.refused:
-        if done.returncode == 0:
-            return fail("is not refused", command)
+        done, command = run("", [])
+        message = done.stderr.strip()
         if done.returncode != 1 or module.refused[1] not in message:
             return fail(f"exit {done.returncode}, refused with '{message[:300]}'", command)
         if not re.search(re.escape(str(file)) + r":\d+:\d+: ", message):
             return fail(f"refused without a place: '{message[:300]}'", command)
         return None
-    if done.returncode != 0:
-        return fail(f"exit {done.returncode}: {message[:300]}", command)
     for case in module.cases:
-        command = [options.tool, "run", artifact, "--function", case.function, "--threads", "1"]
-        command += ["--input=" + value for value in case.inputs]
-        status, printed = options.calls.call(artifact, case)
+        done, command = run(case.function, case.inputs)
+        message = done.stderr.strip()
         if case.fails:
-            if status != 1 or case.fails not in printed:
-                fail(f"@{case.function}: wanted '{case.fails}', got exit {status} and "
-                     f"'{printed.strip()[:300]}'", command)
+            if done.returncode != 1 or case.fails not in message:
+                fail(f"@{case.function}: wanted '{case.fails}', got exit {done.returncode} and '{message[:300]}'",
+                     command)
             continue
-        if status != 0:
-            why = f"exit {status}: {printed.strip()[:300]}"
+        if done.returncode != 0:
+            why = f"exit {done.returncode}: {message[:300]}"
         else:
             got = {match.group(1): conformance.parse_value(match.group(2))
-                   for match in map(conformance.PRINTED.match, printed.splitlines()) if match}
+                   for match in map(conformance.PRINTED.match, done.stdout.splitlines()) if match}
             why = conformance.check(got, case.expected, case.tolerance, every_label=False)
         if why:
             fail(f"@{case.function}: {why}", command)
-        if why and "cannot link" in why:
-            break  # and so for all of the module
+        if why and done.returncode != 0:
+            break  # Most likely it is not compiled at all.
     return None
 
 
@@ -417,11 +390,12 @@ def main():
     parser.add_argument("tool", help="the plimsoll program")
     parser.add_argument("opt", help="the plimsoll-opt program")
     parser.add_argument("paths", nargs="*", type=pathlib.Path, help="files (default: all in this folder)")
-    parser.add_argument("--calls", required=True, help="the plim_operations program")
+    parser.add_argument("--served", help="plim_served, which runs the cases with one start")
+    parser.add_argument("--registered", help="plim_operations, which lists what a source may name; with --table")
     parser.add_argument("--table", type=pathlib.Path, help="only compare with this table")
     parser.add_argument("--update", action="store_true", help="write the table")
     parser.add_argument("--flags", type=shlex.split, default=[],
-                        help="extra flags for compilation: --flags='--policy heap'")
+                        help="extra flags for each run: --flags='--policy heap'")
     parser.add_argument("--jobs", type=int, default=1, help="modules at once (default 1)")
     parser.add_argument("--timeout", type=float, default=120, help="seconds per command (default 120)")
     parser.add_argument("--keep", type=pathlib.Path, help="write the modules here and leave them")
@@ -439,14 +413,12 @@ def main():
             return 1
         if not options.table:
             files = [write(module, number, folder) for number, module in enumerate(modules)]
-            options.calls = Calls(options.calls)
             with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
                 list(pool.map(lambda pair: run_module(*pair, options), zip(modules, files)))
-            options.calls.end()
     entries = collect(modules)
     failures = [failure for module in modules for failure in module.failures]
     if options.table:
-        done = subprocess.run([options.calls, "--registered"], capture_output=True, text=True, check=True)
+        done = subprocess.run([options.registered], capture_output=True, text=True, check=True)
         registered, reasons = done.stdout.split(), read_unlisted()
         failures += check_registered(entries, registered, reasons)
         text = table(entries, registered, reasons, modules)
