@@ -43,8 +43,8 @@ public:
   /// One of these loops: `size` elements at a time, behind a mask or not, or one for 0. None where it is known to have no iteration.
   /// `most` elements lie between `from` and `to`, or any number for 0.
   void buildLoop(mlir::OpBuilder &builder, mlir::ValueRange outer, mlir::Value from, mlir::Value to,
-                 int64_t most, int64_t size, bool isMasked,
-                 llvm::SmallVector<mlir::Value> &carried, PartBuilder part);
+                 int64_t most, int64_t size, bool isMasked, llvm::SmallVector<mlir::Value> &carried,
+                 PartBuilder part);
   /// Where the last of as many parts of `unit` elements as fit between `from` and the end of the row ends.
   mlir::Value endOfParts(mlir::OpBuilder &builder, mlir::Value from, int64_t unit);
 

@@ -83,8 +83,8 @@ private:
     const std::string engineKey =
         keyOf({{options.target, options.policy, std::to_string(options.threads),
                 std::to_string(int(options.numerics.value_or(jit::Numerics::Default))),
-                std::to_string(options.inProcess), options.device,
-                std::to_string(options.cache), options.cacheFolder},
+                std::to_string(options.inProcess), options.device, std::to_string(options.cache),
+                options.cacheFolder},
                options.overrides,
                options.limits});
     std::shared_ptr<Engine> &engine = engines[engineKey];
