@@ -1,5 +1,6 @@
 #include "jit/Session.h"
 
+#include "jit/CheckFixups.h"
 #include "jit/ConstantTable.h"
 #include "jit/Exhaustion.h"
 #include "jit/MathSymbols.h"
@@ -204,6 +205,7 @@ Status Session::Impl::start(std::span<const HostSymbol> symbols, SessionOptions 
   // Failures come back as errors; the default reporter prints them as well.
   execution->setErrorReporter([this](Error error) { reason = toString(std::move(error)); });
   linker = std::make_unique<ObjectLinkingLayer>(*execution);
+  linker->addPlugin(makeCheckFixupsPlugin());
   if (options.debugger) {
     Error error = Error::success();
     auto plugin = std::make_shared<ELFDebugObjectPlugin>(*execution, /*RequireDebugSections=*/false,
@@ -351,6 +353,8 @@ Status Session::Impl::link(LinkedModule::State &state, const Artifact &artifact,
     if (Error error = dylib.define(absoluteSymbols(std::move(symbols))))
       return toStatus(std::move(error), "cannot define the data of " + artifact.source);
   for (const std::string &object : artifact.objects) {
+    if (Error error = checkRelocations(object))
+      return toStatus(std::move(error), "cannot link " + artifact.source);
     std::unique_ptr<MemoryBuffer> copy = MemoryBuffer::getMemBufferCopy(object, "object");
     if (!copy)
       report_bad_alloc_error("an object");

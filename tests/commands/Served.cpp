@@ -11,6 +11,7 @@
 #include "tools/CommandLine.h"
 #include "tools/RunCommand.h"
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -24,7 +25,7 @@ namespace {
 using namespace plim;
 using namespace plim::tools;
 
-/// Options with a text for each, in any order: what they make is the same for the same text.
+/// One text for lists of texts.
 std::string keyOf(const std::vector<std::vector<std::string>> &lists) {
   std::string key;
   for (const std::vector<std::string> &list : lists) {

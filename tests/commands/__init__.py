@@ -68,8 +68,14 @@ def run(command, timeout, served=None):
     try:
         status, out, err = servers[served].answer(command[2:], timeout)
     except TimeoutError:
-        servers.pop(served).end()
+        end(served)
         raise subprocess.TimeoutExpired(command, timeout) from None
     if servers[served].has_ended():
-        servers.pop(served).end()
+        end(served)
     return subprocess.CompletedProcess(command, status, out, err)
+
+
+def end(served):
+    """Ends this thread's process of that program, if there is one; the next command begins another."""
+    if served in _of_thread.__dict__:
+        _of_thread.__dict__.pop(served).end()
