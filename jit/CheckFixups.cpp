@@ -31,10 +31,13 @@ private:
   }
 
   /// Of each architecture the kinds that are 64 bits wide have that in their name; others, instructions too, are 32 bits wide
-  /// or less. Where a load is made something else, the instruction begins up to 3 bytes in front of its relocation.
+  /// or less. Where a load is made something else, what is changed of its instruction begins 2 bytes in front, with a REX prefix 3:
+  /// a function may begin with it.
   static bool isInside(const jitlink::Block &block, const jitlink::Edge &edge, StringRef kind) {
-    const uint64_t width = kind.contains("64") ? 8 : 4, before = kind.contains("Relaxable") ? 3 : 0,
-                   offset = edge.getOffset();
+    const uint64_t width = kind.contains("64") ? 8 : 4, offset = edge.getOffset(),
+                   before = kind.contains("REXRelaxable") ? 3
+                            : kind.contains("Relaxable")  ? 2
+                                                          : 0;
     return !block.isZeroFill() && offset >= before && width <= block.getSize() &&
            offset <= block.getSize() - width;
   }

@@ -46,12 +46,16 @@ class Server:
 
     def end(self):
         self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        self.finish()
+
+    def finish(self):
+        """Its exit status, as it ends by itself when nothing is asked any more."""
+        self.process.communicate()
+        return self.process.returncode
 
 
 _of_thread = threading.local()
+_running = []  # of all threads
 
 
 def run(command, timeout, served=None):
@@ -63,8 +67,9 @@ def run(command, timeout, served=None):
     if command[1] != "run" or any(letter in word for word in command for letter in "\t\n"):
         raise ValueError(f"not to be served: {command}")
     servers = _of_thread.__dict__
-    if served not in servers:
+    if served not in servers or servers[served].has_ended():
         servers[served] = Server(served)
+        _running.append(servers[served])
     try:
         status, out, err = servers[served].answer(command[2:], timeout)
     except TimeoutError:
@@ -78,4 +83,18 @@ def run(command, timeout, served=None):
 def end(served):
     """Ends this thread's process of that program, if there is one; the next command begins another."""
     if served in _of_thread.__dict__:
-        _of_thread.__dict__.pop(served).end()
+        server = _of_thread.__dict__.pop(served)
+        if server in _running:
+            _running.remove(server)
+        server.end()
+
+
+def finish():
+    """Lets all processes end, when no thread asks them any more. False, with a line, if one ended badly: with it engines
+    and modules went."""
+    statuses = [server.finish() for server in _running]
+    _running.clear()
+    if not any(statuses):
+        return True
+    print(f"FAIL: processes that served ended with {statuses}")
+    return False

@@ -14,6 +14,7 @@ import commands  # noqa: E402
 STUB = """#!{python}
 import os, signal, sys, time
 calls = 0
+at_end = 0
 for line in sys.stdin:
     words = line[:-1].split("\\t")
     calls += 1
@@ -23,9 +24,11 @@ for line in sys.stdin:
         sys.exit(0)
     if words[0] == "hang":
         time.sleep(60)
+    at_end = len(words) if words[0] == "0" else at_end
     out, err = "|".join(words[1:]) * int(words[0]), str(calls)
     print(3, len(out), len(err))
     print(out + err, end="", flush=True)
+sys.exit(at_end)
 """
 
 MODULE = """
@@ -75,6 +78,11 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(subprocess.TimeoutExpired):
             self.run_stub("hang", timeout=0.2)
         self.expect(1, "a", call=1)
+
+    def test_a_bad_end_is_told(self):
+        for words, is_good in (("1", "a"), True), (("0", "a"), False):
+            self.assertEqual(self.run_stub(*words).returncode, 3)
+            self.assertEqual(commands.finish(), is_good)
 
     def test_what_cannot_be_said_is_refused(self):
         for command in (["plimsoll", "run", "a\tb"], ["plimsoll", "run", "a\nb"], ["plimsoll", "explain", "a"]):

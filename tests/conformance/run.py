@@ -415,6 +415,7 @@ def main():
             failed += bool(failures)
             for what, command in failures:
                 print(f"FAIL {case.path} case {case.number}: {what}: {shlex.join(command)}")
+    failed += not commands.finish()
     print(f"{len(cases) - failed} passed, {failed} failed")
     if options.launches is not None:
         share = sum(count > 0 for count in launches) / max(len(launches), 1)

@@ -415,6 +415,8 @@ def main():
             files = [write(module, number, folder) for number, module in enumerate(modules)]
             with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
                 list(pool.map(lambda pair: run_module(*pair, options), zip(modules, files)))
+            if not commands.finish():
+                return 1
     entries = collect(modules)
     failures = [failure for module in modules for failure in module.failures]
     if options.table:
