@@ -496,6 +496,10 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
     if (std::string_view fault = faultOf(function, artifact); !fault.empty())
       return dataLossError("the artifact's " + std::string(fault) + " of '" + function.name +
                            "' are malformed");
+  for (const ExternalFunction &external : artifact.externals)
+    for (const auto &[index, type] : external.openResults)
+      if (!isValid(type) || !type.isShaped)
+        return dataLossError("the artifact's results of '" + external.name + "' are malformed");
   for (const DataSymbol &symbol : artifact.symbols)
     if (!isValid(symbol, artifact))
       return dataLossError("the artifact's data of '" + symbol.name + "' is out of range");

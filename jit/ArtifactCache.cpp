@@ -1,6 +1,7 @@
 #include "jit/ArtifactCache.h"
 
 #include "jit/ArtifactFile.h"
+#include "support/Folder.h"
 #include "support/Hash.h"
 
 #include <algorithm>
@@ -243,9 +244,9 @@ void ArtifactCache::prune() const {
   int64_t total = 0;
   std::error_code error;
   auto now = fs::file_time_type::clock::now();
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+  for (const std::string &name : namesIn(path, error)) {
     std::error_code ignored;
-    const fs::path &file = it->path();
+    const fs::path file = fs::path(path) / name;
     fs::file_time_type used = fs::last_write_time(file, ignored);
     if (file.extension() == temporarySuffix && now - used > abandonedAfter)
       fs::remove(file, ignored);

@@ -2,29 +2,63 @@
 
 #include "llvm/Support/ErrorHandling.h"
 
+#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <pthread.h>
 #include <system_error>
+#include <unwind.h>
 #include <utility>
 
 namespace plim::jit {
 
 namespace {
 
-thread_local bool isCaught = false;
+/// Of the innermost catchExhaustion() of the thread; null outside of all.
+thread_local std::jmp_buf *wayOut = nullptr;
+
+_Unwind_Reason_Code isCatch(_Unwind_Context *context, void *found) {
+  if (_Unwind_GetRegionStart(context) != reinterpret_cast<_Unwind_Ptr>(&catchExhaustion))
+    return _URC_NO_REASON;
+  *static_cast<bool *>(found) = true;
+  return _URC_END_OF_STACK;
+}
+
+/// Leaves the job of the innermost catchExhaustion(). By an exception, so that our own frames let go of what they hold. But
+/// functions that put arguments of calls on the stack, without saying so in their unwind tables as upstream's libraries
+/// are compiled, are the end of what an unwinder sees, and an exception would end the process: those are jumped over, and
+/// all between with them.
+[[noreturn]] void leave() {
+  bool canUnwind = false;
+  _Unwind_Backtrace(isCatch, &canUnwind);
+  if (canUnwind)
+    throw std::bad_alloc();
+  std::longjmp(*wayOut, 1);
+}
 
 void outOfMemoryOfLLVM(void *, const char *reason, bool) {
-  if (isCaught)
-    throw std::bad_alloc();
+  if (wayOut)
+    leave();
   std::fprintf(stderr, "LLVM ERROR: out of memory: %s\n", reason);
   std::abort();
 }
 
-void *orThrow(void *memory) {
-  if (!memory && isCaught)
+/// That of the process before ours.
+std::new_handler newHandler = nullptr;
+
+/// What operator new does without a handler, but for threads with a way out.
+void outOfMemoryOfNew() {
+  if (wayOut)
+    leave();
+  if (!newHandler)
     throw std::bad_alloc();
+  newHandler();
+}
+
+void *orLeave(void *memory) {
+  if (!memory && wayOut)
+    leave();
   return memory;
 }
 
@@ -49,26 +83,33 @@ extern "C" {
 [[gnu::weak]] void *__real_malloc(size_t bytes);
 [[gnu::weak]] void *__real_calloc(size_t count, size_t bytes);
 
-void *__wrap_malloc(size_t bytes) { return orThrow(__real_malloc(bytes)); }
-void *__wrap_calloc(size_t count, size_t bytes) { return orThrow(__real_calloc(count, bytes)); }
+void *__wrap_malloc(size_t bytes) { return orLeave(__real_malloc(bytes)); }
+void *__wrap_calloc(size_t count, size_t bytes) { return orLeave(__real_calloc(count, bytes)); }
 }
 
 Status outOfMemory(std::string_view what) {
   return resourceExhaustedError("out of memory: " + std::string(what));
 }
 
-Status catchExhaustion(const Status &exhausted, llvm::function_ref<Status()> job) {
+[[gnu::noinline]] Status catchExhaustion(const Status &exhausted,
+                                         llvm::function_ref<Status()> job) {
   [[maybe_unused]] static const bool isInstalled =
-      (llvm::install_bad_alloc_error_handler(outOfMemoryOfLLVM), true);
-  const bool before = std::exchange(isCaught, true);
-  Status status;
-  try {
-    status = job();
-  } catch (const std::bad_alloc &) {
-    status = exhausted;
+      (llvm::install_bad_alloc_error_handler(outOfMemoryOfLLVM),
+       newHandler = std::set_new_handler(outOfMemoryOfNew), true);
+  std::jmp_buf here;
+  std::jmp_buf *const before = std::exchange(wayOut, &here);
+  if (setjmp(here) != 0) {
+    wayOut = before;
+    return exhausted;
   }
-  isCaught = before;
-  return status;
+  try {
+    Status status = job();
+    wayOut = before;
+    return status;
+  } catch (const std::bad_alloc &) {
+    wayOut = before;
+    return exhausted;
+  }
 }
 
 Status runOnThread(size_t stackBytes, const Status &exhausted, llvm::function_ref<Status()> job) {

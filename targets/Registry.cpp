@@ -1,5 +1,6 @@
 #include "targets/Registry.h"
 
+#include "support/Folder.h"
 #include "targets/internal/BuiltinTags.h"
 #include "targets/internal/Codec.h"
 #include "targets/internal/File.h"
@@ -162,19 +163,16 @@ Status Registry::addBuiltinTags() {
 }
 
 Status Registry::addFolder(const std::string &folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> files;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().extension() == ".json")
-      files.push_back(entry->path());
+  const std::vector<std::string> names = namesIn(folder, error);
   if (error)
     return notFoundError(folder + ": " + error.message());
-  std::sort(files.begin(), files.end());
-  for (const std::string &file : files) {
+  for (const std::string &name : names) {
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (file.extension() != ".json")
+      continue;
     PLIM_ASSIGN_OR_RETURN(std::string text, internal::readFile(file));
-    PLIM_RETURN_IF_ERROR(addTag(text, file));
+    PLIM_RETURN_IF_ERROR(addTag(text, file.native()));
   }
   return okStatus();
 }

@@ -461,12 +461,15 @@ SpecializationStatistics Specializations::statistics() const {
 }
 
 void Specializations::close() {
-  std::vector<std::unique_ptr<SpecializedCode>> gone;
-  std::lock_guard lock(mutex);
-  module = nullptr;
-  for (size_t i = 0; i < slots.size(); ++i) {
+  // Released without the lock, and without memory for a list of them: there may be none.
+  for (size_t i = 0;; ++i) {
+    std::unique_ptr<SpecializedCode> gone;
+    std::lock_guard lock(mutex);
+    module = nullptr;
+    if (i == slots.size())
+      return;
     hashes[i].store(0);
-    gone.push_back(std::move(slots[i]->special));
+    gone = std::move(slots[i]->special);
   }
 }
 

@@ -3,6 +3,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <pthread.h>
 #include <sched.h>
@@ -49,11 +51,23 @@ std::optional<FeatureMap> readOn(int cpu) {
 std::string readTriple() { return llvm::sys::getProcessTriple(); }
 
 FeatureMap readFeatures(const std::vector<int> &cpus) {
+  struct Known {
+    std::vector<int> cpus;
+    FeatureMap features;
+  };
+  // Once: LLVM ends the process if it gets no memory while it reads. Never destroyed, as threads may ask while it ends.
+  static std::atomic<const Known *> known = nullptr;
+  const Known *before = known.load();
+  if (before && before->cpus == cpus)
+    return before->features;
   FeatureMap features = readHere();
   if (cpus.size() > 1)
     for (int cpu : cpus)
       if (std::optional<FeatureMap> there = readOn(cpu))
         features = intersectFeatures(features, *there);
+  auto read = std::make_unique<const Known>(cpus, features);
+  if (!before && known.compare_exchange_strong(before, read.get()))
+    (void)read.release();
   return features;
 }
 

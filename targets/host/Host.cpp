@@ -1,5 +1,6 @@
 #include "targets/host/Host.h"
 
+#include "support/Folder.h"
 #include "targets/host/Cgroup.h"
 #include "targets/host/Cpu.h"
 #include "targets/host/Stacks.h"
@@ -8,14 +9,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
 #include <unistd.h>
 
 namespace plim::targets {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// 0 where there is no number that stays the same: equal machines must give equal descriptions.
 int64_t readClockMHz() {
@@ -39,9 +38,7 @@ int64_t readClockMHz() {
 std::vector<int64_t> readHugePageSizes() {
   std::vector<int64_t> sizes;
   std::error_code error;
-  fs::directory_iterator entry("/sys/kernel/mm/hugepages", error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::string name = entry->path().filename(); // "hugepages-2048kB"
+  for (const std::string &name : namesIn("/sys/kernel/mm/hugepages", error)) { // "hugepages-2048kB"
     size_t digits = name.find_first_of("0123456789");
     int64_t kibibytes = 0;
     if (digits != name.npos &&
@@ -72,9 +69,20 @@ std::vector<MemoryDescription> describeMemories(const host::Topology &topology,
   return memories;
 }
 
+/// Is there more memory than hwloc and LLVM take for what they read, on machines with a few hundred processors? They end
+/// the process if they get none.
+bool hasMemoryToRead() {
+  void *volatile room = std::malloc(4 << 20);
+  const bool isThere = room;
+  std::free(room);
+  return isThere;
+}
+
 } // namespace
 
 StatusOr<TargetDescription> queryHost() {
+  if (!hasMemoryToRead())
+    return resourceExhaustedError("no memory to read what this machine is");
   PLIM_ASSIGN_OR_RETURN(host::Topology topology, host::readTopology());
   host::CgroupLimits limits = host::readCgroupLimits("/");
   host::FeatureMap features = host::readFeatures(topology.oneCpuOfEachKind);

@@ -136,12 +136,14 @@ void require(plim_status *status) {
 struct Scenario {
   const char *name;
   std::function<bool()> run; // true if all went well
-  /// Of a hundred attempts that many may end the process where one allocation fails, and where all from one on do: what is
-  /// thrown passes MLIR, of whose functions those that hand arguments over on the stack cannot be unwound.
-  long mayEnd[2] = {0, 0};
+  /// Of a hundred attempts that many may end the process: glibc ends it where it gets no memory to note that a variable of
+  /// a thread is to be destroyed, as MLIR has some, and hwloc where one of its own allocations fails.
+  long mayEnd = 0;
   Kind kind = Kind::Here;
   /// What works afterwards, if not the same.
   std::function<bool()> afterwards = run;
+  /// In a process that has made nothing yet.
+  bool isFirst = false;
 };
 
 const int64_t three[] = {3};
@@ -686,7 +688,8 @@ void prepare() {
 
 /// In a child: 0 if nothing failed any more, 1 if it did and all is well, 2 if the same does not work afterwards.
 int attempt(const Scenario &scenario, long count, bool alone) {
-  prepare();
+  if (!scenario.isFirst)
+    prepare();
   failing::isHere = true;
   failing::kind = scenario.kind;
   failing::isAlone = alone;
@@ -740,32 +743,29 @@ int main(int count, char **names) {
       {"handles", handles},
       {"targets", targets},
       {"engines", engines},
-      {"loads of artifacts", links, {}, Kind::Here, othersWork},
-      {"loads through workers", asksWorkers, {}, Kind::Here, othersWork},
-      {"compilations", compiles, {3, 8}, Kind::Everywhere, othersWork},
+      {"first engines", engines, 0, Kind::Here, engines, /*isFirst=*/true},
+      {"loads of artifacts", links, 0, Kind::Here, othersWork},
+      {"loads through workers", asksWorkers, 0, Kind::Here, othersWork},
+      {"compilations", compiles, 2, Kind::Everywhere, othersWork},
       {"copies, wrapped buffers, DLPack", copies},
       {"asynchronous calls", asynchronousCalls},
-      {"asynchronous calls, workers too", asynchronousCalls, {}, Kind::Everywhere},
+      {"asynchronous calls, workers too", asynchronousCalls, 0, Kind::Everywhere},
       {"parameters", parameterSets},
       {"pools", poolSets},
-      {"loads with parameters, functions and devices", asks, {}, Kind::Here, othersWork},
-      {"engines with devices", devices, {}, Kind::Here, othersWork},
-      {"compilers of devices", deviceCompilers, {3, 8}, Kind::Everywhere, othersWork},
-      {"files", files, {}, Kind::Here, othersWork},
-      {"specialisation", specializations, {3, 8}, Kind::Everywhere, othersWork},
-      {"specialisation in the background",
-       hotSpecializations,
-       {3, 8},
-       Kind::Everywhere,
-       othersWork},
+      {"loads with parameters, functions and devices", asks, 0, Kind::Here, othersWork},
+      {"engines with devices", devices, 0, Kind::Here, othersWork},
+      {"compilers of devices", deviceCompilers, 2, Kind::Everywhere, othersWork},
+      {"files", files, 0, Kind::Here, othersWork},
+      {"specialisation", specializations, 2, Kind::Everywhere, othersWork},
+      {"specialisation in the background", hotSpecializations, 2, Kind::Everywhere, othersWork},
       {"statistics, traces, states", views},
       {"getters", getters},
       {"owners", owners},
       {"calls that are stopped", stoppedCalls},
-      {"devices that refuse", deviceRefuses, {3, 8}, Kind::Everywhere, othersWork},
+      {"devices that refuse", deviceRefuses, 2, Kind::Everywhere, othersWork},
       {"targets by name", targetsByName},
-      {"texts that are wrong", diagnostics, {}, Kind::Here, othersWork},
-      {"threads", withThreads, {}, Kind::Threads},
+      {"texts that are wrong", diagnostics, 0, Kind::Here, othersWork},
+      {"threads", withThreads, 0, Kind::Threads},
   };
   bool isOk = true;
   for (const Scenario &scenario : scenarios) {
@@ -778,8 +778,7 @@ int main(int count, char **names) {
                   "afterwards\n",
                   scenario.name, alone ? "one fails" : "all from one on fail", counts.attempts,
                   counts.refused, counts.ended, counts.broken);
-      isOk &= counts.broken == 0 &&
-              100 * counts.ended <= scenario.mayEnd[alone ? 0 : 1] * counts.attempts;
+      isOk &= counts.broken == 0 && 100 * counts.ended <= scenario.mayEnd * counts.attempts;
     }
   }
   std::filesystem::remove_all(folder);

@@ -1,5 +1,6 @@
-/* The library in a process that has other compilers in it: an older LLVM, if there is one, and MLIR's shared
- * library, all of whose symbols are visible to everybody. The command line names that library. */
+/* The library in a process that has other compilers in it: older LLVMs, if there are some, and MLIR's shared library, all
+ * of whose symbols are visible to everybody. They come before this one has worked, or after it has. The command line says
+ * which, and names that library. */
 #include "plimsoll/plimsoll.h"
 
 #include <dlfcn.h>
@@ -40,14 +41,24 @@ static int compileAndCall(void) {
   return 1;
 }
 
-int main(int argc, char **argv) {
-  const char *const others[] = {"libLLVM-14.so.1", "libLLVM-15.so.1"};
+static int loadOthers(const char *mlir) {
+  /* The last brings an LLVM of its own, for its shaders. */
+  const char *const others[] = {"libLLVM-14.so.1", "libLLVM-15.so.1", "libvulkan_lvp.so"};
   for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
     printf("%s: %s\n", others[i],
            dlopen(others[i], RTLD_NOW | RTLD_GLOBAL) ? "beside us" : "not on this machine");
-  if (argc > 1 && !dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL)) {
-    fprintf(stderr, "%s\n", dlerror());
+  if (dlopen(mlir, RTLD_NOW | RTLD_GLOBAL))
+    return 0;
+  fprintf(stderr, "%s\n", dlerror());
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3 || (strcmp(argv[1], "before") != 0 && strcmp(argv[1], "after") != 0)) {
+    fprintf(stderr, "usage: NeighboursTest before|after LIBRARY\n");
     return 1;
   }
-  return compileAndCall();
+  if (strcmp(argv[1], "after") == 0 && compileAndCall() != 0)
+    return 1;
+  return loadOthers(argv[2]) != 0 || compileAndCall() != 0;
 }

@@ -74,6 +74,9 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.calls, b.calls);
     EXPECT_EQ(a.signature, b.signature);
     EXPECT_EQ(a.isPure, b.isPure);
+    EXPECT_EQ(a.openResults, b.openResults);
+    EXPECT_EQ(a.device, b.device);
+    EXPECT_EQ(a.code, b.code);
   }
   ASSERT_EQ(out->symbols.size(), in.symbols.size());
   for (size_t i = 0; i < in.symbols.size(); ++i) {
@@ -224,6 +227,14 @@ TEST(Artifact, ForgedOnesAreDataLoss) {
     Status status = deserialize(serialize(artifact)).status();
     EXPECT_EQ(status.code(), StatusCode::DataLoss) << what;
     EXPECT_EQ(status.message(), "the artifact's " + std::string(what) + " of 'main' are malformed");
+  }
+  for (void (*forge)(ValueType &) :
+       {+[](ValueType &type) { type.shape[0] = -2; }, +[](ValueType &type) { type.strides = {1}; },
+        +[](ValueType &type) { type.isShaped = false; }}) {
+    Artifact artifact = sampleArtifact();
+    forge(artifact.externals[2].openResults[0].second);
+    EXPECT_EQ(deserialize(serialize(artifact)).status().message(),
+              "the artifact's results of 'pick' are malformed");
   }
   for (void (*forge)(DataSymbol &) : {+[](DataSymbol &symbol) { symbol.kind = DataKind(4); },
                                       +[](DataSymbol &symbol) { symbol.type.shape = {-7}; },

@@ -45,7 +45,13 @@ inline Artifact sampleArtifact() {
   artifact.pools = {"sram", "dram"};
   artifact.functions = {main, kernel};
   artifact.externals = {{"log", "net.mlir:1:1: ", {"4:2", "5:2"}, "(f32) -> i32", false},
-                        {"cost", "", {}, "() -> f64", true}};
+                        {"cost", "", {}, "() -> f64", true},
+                        {"pick",
+                         "",
+                         {"6:2"},
+                         "() -> (f32, tensor<?x2xi8>)",
+                         false,
+                         {{1, {"i8", true, false, {-1, 2}, {}}}}}};
   artifact.symbols = {
       {"table", DataKind::Constant, {"f32", true, false, {2}, {}}, 8, 0, -1, "flash", ""},
       {"large", DataKind::Constant, {"i8", true, false, {5000}, {}}, 5000, -1, 1, "", ""},

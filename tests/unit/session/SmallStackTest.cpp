@@ -178,7 +178,7 @@ TEST_P(SmallStack, EveryProgramGivesWhatThePlainLoweringGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Bytes, SmallStack,
-                         ::testing::Values(64 << 10, 128 << 10, 256 << 10, 8 << 20));
+                         ::testing::Values(16 << 10, 64 << 10, 128 << 10, 256 << 10, 8 << 20));
 
 TEST(SmallStackCall, ReflectionTellsTheNeed) {
   std::shared_ptr<Engine> engine = makeEngine();
