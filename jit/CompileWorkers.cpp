@@ -261,15 +261,33 @@ private:
     }
     case MessageKind::Crashed: {
       isUsable = true; // the next one stands there already
-      std::string tail = worker.tail();
-      return std::optional<StatusOr<Artifact>>(
-          Status(StatusCode::Internal, std::string(sourceName) + ": the compiler ended " +
-                                           crashText(message) +
-                                           (tail.empty() ? "" : "; it wrote: " + tail)));
+      return std::optional<StatusOr<Artifact>>(crash(received));
     }
     default:
       return dataLossError("what the compile worker says is no message");
     }
+  }
+
+  /// What it said before it ended is what is wrong with the text; else there is what it was about.
+  Status crash(const Received &received) {
+    const StatusOr<std::string> words = received.text();
+    const Status last = words.ok() ? failureFromJson(StatusCode::Internal, *words) : okStatus();
+    const Diagnostic *said = nullptr, *doing = nullptr;
+    for (const Diagnostic &diagnostic : last.diagnostics())
+      (diagnostic.severity == Diagnostic::Severity::Error ? said : doing) = &diagnostic;
+    std::string ended = "the compiler ended " + crashText(received.message);
+    if (said)
+      return Status(StatusCode::InvalidArgument, toString(*said) + " (" + ended + ")", {*said});
+    if (doing)
+      ended += " " + doing->message;
+    if (const std::string tail = worker.tail(); !tail.empty())
+      ended += "; it wrote: " + tail;
+    if (!doing || doing->line == 0)
+      return Status(StatusCode::Internal, std::string(sourceName) + ": " + ended);
+    Diagnostic error = *doing;
+    error.severity = Diagnostic::Severity::Error;
+    error.message = ended;
+    return Status(StatusCode::Internal, toString(error), {error});
   }
 
   Status compileForDevice(const Received &received) {

@@ -50,11 +50,23 @@ namespace {
 
 constexpr unsigned compileStackBytes = 64u << 20;
 
+Diagnostic diagnosticAt(Location location, Diagnostic::Severity severity, std::string message) {
+  Diagnostic diagnostic{severity, "", 0, 0, 0, 0, std::move(message)};
+  if (auto place = location->findInstanceOf<FileLineColLoc>()) {
+    diagnostic.file = place.getFilename().str();
+    diagnostic.line = place.getLine();
+    diagnostic.column = place.getColumn();
+  }
+  return diagnostic;
+}
+
 /// Keeps what upstream says, with its place.
 class Diagnostics {
 public:
-  Diagnostics(MLIRContext &context, StringRef source, StringRef name)
-      : source(source), name(name), handler(&context, [this](mlir::Diagnostic &said) {
+  Diagnostics(MLIRContext &context, StringRef source, StringRef name,
+              const std::function<void(const Diagnostic &)> &witness)
+      : source(source), name(name), witness(witness),
+        handler(&context, [this](mlir::Diagnostic &said) {
           add(said);
           return success();
         }) {}
@@ -64,11 +76,7 @@ public:
     auto first = firstError();
     if (first == all.end())
       return invalidArgumentError((stage + " failed").str());
-    const std::string place = first->file.empty()
-                                  ? ""
-                                  : first->file + ":" + std::to_string(first->line) + ":" +
-                                        std::to_string(first->column) + ": ";
-    return Status(StatusCode::InvalidArgument, place + first->message, all);
+    return Status(StatusCode::InvalidArgument, toString(*first), all);
   }
 
 private:
@@ -85,17 +93,14 @@ private:
         said.getSeverity() == DiagnosticSeverity::Error && firstError() == all.end();
     if (all.size() >= most && !isFirstError)
       return;
-    all.push_back({severityOf(said.getSeverity()), "", 0, 0, 0, 0, said.str()});
-    if (auto place = said.getLocation()->findInstanceOf<FileLineColLoc>()) {
-      Diagnostic &diagnostic = all.back();
-      diagnostic.file = place.getFilename().str();
-      diagnostic.line = place.getLine();
-      diagnostic.column = place.getColumn();
+    all.push_back(diagnosticAt(said.getLocation(), severityOf(said.getSeverity()), said.str()));
+    if (auto place = said.getLocation()->findInstanceOf<FileLineColLoc>())
       if (size_t bytes = tokenAt(place)) {
-        diagnostic.endLine = diagnostic.line;
-        diagnostic.endColumn = diagnostic.column + uint32_t(bytes);
+        all.back().endLine = all.back().line;
+        all.back().endColumn = all.back().column + uint32_t(bytes);
       }
-    }
+    if (isFirstError && witness)
+      witness(all.back());
     for (mlir::Diagnostic &note : said.getNotes())
       add(note);
   }
@@ -133,6 +138,7 @@ private:
   }
 
   StringRef source, name;
+  const std::function<void(const Diagnostic &)> &witness;
   std::vector<Diagnostic> all;
   ScopedDiagnosticHandler handler;
 };
@@ -176,6 +182,21 @@ private:
 
   Profiler &profiler;
   SmallVector<int64_t> begins;
+};
+
+/// Tells the witness which pass begins, on what.
+class PassWitness : public PassInstrumentation {
+public:
+  explicit PassWitness(const std::function<void(const Diagnostic &)> &witness) : witness(witness) {}
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (!pass->getArgument().empty())
+      witness(diagnosticAt(op->getLoc(), Diagnostic::Severity::Note,
+                           ("in pass '" + pass->getArgument() + "'").str()));
+  }
+
+private:
+  const std::function<void(const Diagnostic &)> &witness;
 };
 
 /// Where the work of a compilation stands when the stage begins: measured with models on one thread.
@@ -335,7 +356,12 @@ private:
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
     context.loadAllAvailableDialects();
     context.printOpOnDiagnostic(false); // places say it
-    Diagnostics diagnostics(context, source, name);
+    Diagnostics diagnostics(context, source, name, options.witness);
+    auto begins = [&](const char *what) {
+      if (options.witness)
+        options.witness({Diagnostic::Severity::Note, "", 0, 0, 0, 0, what});
+    };
+    begins("while parsing");
     // What has begun ends; passes that follow are left out, and what they would have been for is dropped.
     if (patience.isFinite())
       context.registerActionHandler(
@@ -408,6 +434,8 @@ private:
       manager.enableVerifier(false);
       if (options.profiler)
         manager.addInstrumentation(std::make_unique<PassSpans>(*options.profiler));
+      if (options.witness)
+        manager.addInstrumentation(std::make_unique<PassWitness>(options.witness));
       build(manager, pipeline);
       if (progress)
         manager.addInstrumentation(std::make_unique<PassProgress>(progress, manager, begin, end));
@@ -442,6 +470,7 @@ private:
     std::vector<ObjectEmitter> emitters;
     std::vector<std::string> names;
     bool usesTiles = false;
+    begins("in code generation");
     {
       ProfilerSpan span = step("translate");
       for (ModulePiece &piece : splitModule(*module)) {

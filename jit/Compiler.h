@@ -103,6 +103,9 @@ struct CompileOptions {
   /// If not null, receives the assembly of all objects; the cache is then not read.
   std::string *assembly = nullptr;
   ProgressCallback progress;
+  /// If set, is told each error when the compiler says it, and, as a note at the place of what is compiled, what begins
+  /// now: "while parsing", "in pass 'canonicalize'". For who may not live to hear the end. Any thread.
+  std::function<void(const Diagnostic &)> witness;
   /// With a function the artifact has that one alone, called like the general one; its signature
   /// has the types of the source.
   Specialization specialization;
@@ -125,6 +128,14 @@ struct CompileTimes {
   double optimise = 0; // LLVM's optimiser, summed over modules
   double codegen = 0;  // LLVM's code generator, summed over modules
 };
+
+/// "file:line:column: message", or the message alone.
+inline std::string toString(const Diagnostic &diagnostic) {
+  if (diagnostic.file.empty())
+    return diagnostic.message;
+  return diagnostic.file + ":" + std::to_string(diagnostic.line) + ":" +
+         std::to_string(diagnostic.column) + ": " + diagnostic.message;
+}
 
 /// The first diagnostic, "file:line:column: message", is the message of the status: InvalidArgument
 /// for a source that cannot be parsed, verified or lowered, or a specialisation that does not fit,

@@ -93,10 +93,11 @@ std::string toJson(const WorkerRequest &request) {
   const auto &[policy, engineLimits, loadLimits, oracle, numerics, guarded,
                /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, devicesWithoutCompiler,
                preferredDevice, deviceMemories,
-               /*in the request:*/ cache, assembly, progress, specialization,
+               /*in the request:*/ cache, assembly, progress,
+               /*not sent:*/ witness, /*in the request:*/ specialization,
                /*not sent:*/ stop, timeout, begin, profiler] = options;
   (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)progress,
-      (void)stop, (void)timeout, (void)begin, (void)profiler;
+      (void)witness, (void)stop, (void)timeout, (void)begin, (void)profiler;
   return print(json::Object{{"version", artifactVersion},
                             {"source_name", json::fixUTF8(request.sourceName)},
                             {"target", json::fixUTF8(targets::toJson(request.target))},

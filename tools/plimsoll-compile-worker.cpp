@@ -38,8 +38,62 @@ namespace {
 /// Of each thread; jit::ParallelFor asks for half of it.
 constexpr size_t jobStackBytes = size_t(8) << 20;
 
-/// Of the process that compiles: is it at work? Shared with the one that waits for it.
-std::atomic<bool> *isBusy = nullptr;
+/// A diagnostic in memory of a fixed size, written by one thread at a time; what is longer is cut.
+class Note {
+public:
+  void clear() { isThere = false; }
+  void write(const Diagnostic &diagnostic) {
+    isThere = false;
+    numbers[0] = diagnostic.line;
+    numbers[1] = diagnostic.column;
+    numbers[2] = diagnostic.endLine;
+    numbers[3] = diagnostic.endColumn;
+    copy(diagnostic.file, file);
+    copy(diagnostic.message, message);
+    isThere = true;
+  }
+  /// After the end of who wrote it, wherever that was.
+  std::optional<Diagnostic> read(Diagnostic::Severity severity) const {
+    if (!isThere)
+      return std::nullopt;
+    return Diagnostic{severity, file, numbers[0], numbers[1], numbers[2], numbers[3], message};
+  }
+
+private:
+  template <size_t size> static void copy(std::string_view text, char (&to)[size]) {
+    to[text.copy(to, size - 1)] = '\0';
+  }
+
+  std::atomic<bool> isThere = false;
+  uint32_t numbers[4] = {};
+  char file[512] = {}, message[1024] = {};
+};
+
+/// Of the process that compiles, shared with the one that waits for it.
+struct LastWords {
+  std::atomic<bool> isBusy = false; // is it at work?
+  std::mutex mutex;                 // of who writes
+  Note error, doing;                // the first error that it said, and what it was about
+
+  void begin() {
+    error.clear();
+    doing.clear();
+    isBusy = true;
+  }
+  void write(const Diagnostic &diagnostic) {
+    std::lock_guard lock(mutex);
+    (diagnostic.severity == Diagnostic::Severity::Error ? error : doing).write(diagnostic);
+  }
+  Status read() const {
+    std::vector<Diagnostic> diagnostics;
+    if (auto said = error.read(Diagnostic::Severity::Error))
+      diagnostics.push_back(std::move(*said));
+    if (auto was = doing.read(Diagnostic::Severity::Note))
+      diagnostics.push_back(std::move(*was));
+    return Status(StatusCode::Internal, "", std::move(diagnostics));
+  }
+};
+LastWords *lastWords = nullptr;
 
 /// Nobody wants what comes: the host is gone.
 [[noreturn]] void leave() { ::_exit(0); }
@@ -106,7 +160,7 @@ private:
     std::copy(std::begin(seconds), std::end(seconds), message.seconds);
     message.numbers[0] = uint64_t(times.objects);
     message.numbers[1] = uint64_t(times.cachedObjects);
-    *isBusy = false;
+    lastWords->isBusy = false;
     send(message, &*payload);
   }
 
@@ -128,6 +182,7 @@ private:
         message.seconds[0] = progress.fraction;
         send(message);
       };
+    options.witness = [](const Diagnostic &diagnostic) { lastWords->write(diagnostic); };
     std::optional<ArtifactCache> cache; // the host keeps to its bound
     if (!request.cacheFolder.empty())
       if (StatusOr<ArtifactCache> opened =
@@ -229,8 +284,8 @@ void leaveLimitsOfTheHost() {
                                                    : Status(message.code, std::move(text)));
     } else if (message.kind == MessageKind::Compile &&
                message.numbers[0] <= payload->bytes.size()) {
-      *isBusy = true;
       job.reset(); // it has answered
+      lastWords->begin();
       job = std::make_unique<Job>(std::move(*payload), message.numbers[0]);
     } else {
       leave();
@@ -254,12 +309,12 @@ int main(int argc, char **argv) {
   ::prctl(PR_SET_NAME, "plimsoll-worker");
   const rlimit noCore{0, 0};
   ::setrlimit(RLIMIT_CORE, &noCore);
-  void *page = ::mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *page =
+      ::mmap(nullptr, sizeof(LastWords), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED)
     return 1;
-  isBusy = new (page) std::atomic<bool>(false);
   while (true) {
+    lastWords = new (page) LastWords(); // its predecessor may have had the lock
     const pid_t worker = ::fork();
     if (worker < 0)
       return 1;
@@ -269,12 +324,13 @@ int main(int argc, char **argv) {
     while (::waitpid(worker, &status, 0) < 0 && errno == EINTR) {
     }
     // Without work it was asked to end, or cannot even begin: then another one could not either.
-    if (!isBusy->exchange(false))
+    if (!lastWords->isBusy)
       return 0;
     Message message{.kind = MessageKind::Crashed};
     message.numbers[0] = WIFSIGNALED(status) ? uint64_t(WTERMSIG(status)) : 0;
     message.numbers[1] = WIFEXITED(status) ? uint64_t(WEXITSTATUS(status)) : 0;
-    if (!sendMessage(workerSocket, message).ok())
+    const StatusOr<Payload> words = payloadOf(toJson(lastWords->read()));
+    if (!sendMessage(workerSocket, message, words.ok() ? &*words : nullptr).ok())
       return 0;
   }
 }

@@ -49,6 +49,31 @@ std::string genericWith(std::string_view attributes) {
          "  } -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
 }
 
+TEST(Compiler, TellsItsWitnessWhatBeginsAndWhatIsWrong) {
+  std::vector<Diagnostic> told;
+  CompileOptions options;
+  options.witness = [&](const Diagnostic &diagnostic) { told.push_back(diagnostic); };
+  ASSERT_TRUE(compileText("\nfunc.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+                          "  %r = math.exp %x : tensor<?xf32>\n  return %r : tensor<?xf32>\n}\n",
+                          options)
+                  .ok());
+  auto isNote = [](const Diagnostic &diagnostic) {
+    return diagnostic.severity == Diagnostic::Severity::Note;
+  };
+  EXPECT_TRUE(std::ranges::all_of(told, isNote));
+  EXPECT_EQ(told.front().message, "while parsing");
+  EXPECT_EQ(told.back().message, "in code generation");
+  EXPECT_TRUE(std::ranges::any_of(told, [](const Diagnostic &diagnostic) {
+    return diagnostic.message.starts_with("in pass '") && diagnostic.file == "in.mlir" &&
+           diagnostic.line == 2;
+  }));
+  told.clear();
+  EXPECT_FALSE(compileText("func.func @f() {\n  return 1\n}\n", options).ok());
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[1].severity, Diagnostic::Severity::Error);
+  EXPECT_EQ(told[1].line, 2u);
+}
+
 TEST(Compiler, AKernelBecomesAnArtifact) {
   CompileTimes times;
   StatusOr<Artifact> artifact = compile(testing::saxpySource, "saxpy.mlir", host(), {}, &times);

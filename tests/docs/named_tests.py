@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Do the tests exist that docs/design/hazards.md names?
+
+named_tests.py SOURCE_DIR: `Suite.Name` and `Suite.*` of GoogleTest, `capi.name` of CTest, test_name of pytest, and paths.
+"""
+import re
+import sys
+from pathlib import Path
+
+
+def text_of(root, pattern):
+    return "\n".join(path.read_text() for path in sorted(root.glob(pattern)))
+
+
+def missing(root, page):
+    """What the page names that is not there."""
+    googletest = {f"{suite}.{name}" for suite, name in
+                  re.findall(r"^TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", text_of(root, "tests/**/*.cpp"), re.M)}
+    suites = {name.split(".")[0] for name in googletest}
+    lists = text_of(root, "tests/**/CMakeLists.txt")
+    tables = text_of(root, "tests/capi/*.c")
+    python = set(re.findall(r"^def (test_\w+)", text_of(root, "tests/python/*.py"), re.M))
+    for name in re.findall(r"`([^`\n]+)`", page):
+        if re.fullmatch(r"(tests|jit)/[\w./]+", name):
+            found = (root / name).exists()
+        elif name.startswith("capi."):
+            order = re.sub(r"_(before|after)$", "_${order}", name)
+            found = any(f"NAME {each}" in lists for each in (name, order)) or f'"{name[5:]}"' in tables
+        elif re.fullmatch(r"[A-Z]\w+\.\w+", name):
+            found = name in googletest
+        elif re.fullmatch(r"[A-Z]\w+\.\*", name):
+            found = name[:-2] in suites
+        elif name.startswith("test_"):
+            found = name in python
+        else:
+            continue
+        if not found:
+            yield name
+
+
+def main():
+    root = Path(sys.argv[1])
+    page = (root / "docs/design/hazards.md").read_text()
+    bad = list(missing(root, page))
+    for name in bad:
+        print(f"docs/design/hazards.md: there is no {name}")
+    # The check itself: a name of each kind that is not there.
+    wrong = "`Folder.Nothing` `Nothing.*` `capi.no_such_test` `test_nothing` `tests/nothing`"
+    blind = len(list(missing(root, wrong))) != 5
+    if blind:
+        print("names that are not there are not found out")
+    return 1 if bad or blind else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
