@@ -11,8 +11,9 @@ namespace plim::tools {
 namespace {
 
 Status compile(const CompileOptions &options, std::ostream &err) {
+  PLIM_RETURN_IF_ERROR(checkWritable(options.output));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
-  PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
+  PLIM_ASSIGN_OR_RETURN(std::string source, readModule(options.module));
   LoadOptions load;
   load.oracle = options.module.oracle;
   load.device = options.module.device;
@@ -21,7 +22,8 @@ Status compile(const CompileOptions &options, std::ostream &err) {
     line.emplace(err);
     load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
   }
-  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine->compile(source, options.module.file, load));
+  PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
+                        engine->compile(source, moduleName(options.module), load));
   return jit::writeArtifact(artifact, options.output);
 }
 

@@ -395,7 +395,7 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
   load.policy = policy;
   StatusOr<jit::Artifact> artifact = jit::isArtifact(source)
                                          ? jit::deserialize(source)
-                                         : engine.compile(source, options.module.file, load);
+                                         : engine.compile(source, moduleName(options.module), load);
   if (!artifact.ok())
     return artifact.status();
   llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact->report);
@@ -406,12 +406,12 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
 
 Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
-  PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.module.file));
+  PLIM_ASSIGN_OR_RETURN(std::string source, readModule(options.module));
   std::string chosen = engine->options().policy;
   if (jit::isArtifact(source)) {
     PLIM_RETURN_IF_ERROR(checkPrecompiled(options.module));
     if (options.policies)
-      return invalidArgumentError(options.module.file +
+      return invalidArgumentError(moduleName(options.module) +
                                   " is compiled already, too late for --policies");
     PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, jit::deserialize(source));
     chosen = artifact.policy;

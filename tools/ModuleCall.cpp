@@ -1,14 +1,120 @@
 #include "tools/ModuleCall.h"
 
 #include "jit/ArtifactCache.h"
+#include "support/Json.h"
+#include "targets/Resolve.h"
+#include "tools/Text.h"
 #include "tools/io/ValueText.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
 
 namespace plim::tools {
 
 using runtime::Value;
+
+namespace {
+
+struct Assignment {
+  std::string name;
+  std::string_view value; // of the text
+};
+
+StatusOr<Assignment> parseParameter(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    return invalidArgumentError("parameter '" + std::string(text) + "' must be NAME=VALUE");
+  return Assignment{std::string(text.substr(0, equals)), text.substr(equals + 1)};
+}
+
+struct PoolSize {
+  std::string name;
+  int64_t bytes = 0;
+};
+
+StatusOr<PoolSize> parsePool(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view digits =
+      text.substr(equals == std::string_view::npos ? text.size() : equals + 1);
+  int64_t bytes = -1;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+  if (equals == std::string_view::npos || error != std::errc() ||
+      end != digits.data() + digits.size() || bytes < 0)
+    return invalidArgumentError("pool '" + std::string(text) + "' must be NAME=BYTES");
+  return PoolSize{std::string(text.substr(0, equals)), bytes};
+}
+
+/// Names that paths of fields are made of.
+void collectNames(const Json &json, std::vector<std::string> &names) {
+  if (const Json::Array *array = json.array())
+    for (const Json &element : *array)
+      collectNames(element, names);
+  if (const Json::Object *object = json.object())
+    for (const Json::Member &member : *object) {
+      names.push_back(member.key);
+      if (member.key == "name" && member.value.string())
+        names.push_back(*member.value.string());
+      collectNames(member.value, names);
+    }
+}
+
+/// The first name in the path of `assignment` that no field has, as a question.
+std::string fieldSuggestion(const targets::TargetDescription &target, std::string_view assignment) {
+  std::vector<std::string> names;
+  if (StatusOr<Json> json = Json::parse(targets::toJson(target)); json.ok())
+    collectNames(*json, names);
+  std::string_view path = assignment.substr(0, assignment.find('='));
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(path.size(), part.size() + 1));
+    const std::string_view name = part.substr(0, part.find('['));
+    if (std::ranges::find(names, name) == names.end())
+      return suggestion(name, names);
+  }
+  return "";
+}
+
+} // namespace
+
+Status checkTarget(const std::string &target, const std::vector<std::string> &overrides) {
+  const bool isFile = target.ends_with(".json");
+  // This machine is known to be known, and its accelerators' drivers take long to load.
+  if (overrides.empty() && (target.empty() || isFile || target == "host" || target == "host-cpu"))
+    return okStatus();
+  StatusOr<targets::TargetDescription> description =
+      targets::resolveTarget(target.empty() ? "host-cpu" : target, {});
+  if (!description.ok())
+    return isFile ? okStatus() : description.status();
+  for (const std::string &each : overrides)
+    if (Status status = targets::overrideField(*description, each); !status.ok())
+      return {status.code(), std::string(status.message()) + fieldSuggestion(*description, each)};
+  return okStatus();
+}
+
+Status checkParameter(const std::string &text) {
+  PLIM_ASSIGN_OR_RETURN(Assignment parameter, parseParameter(text));
+  return checkValue(parameter.value);
+}
+
+Status checkPool(const std::string &text) { return parsePool(text).status(); }
+
+Status checkWritable(const std::string &path) {
+  std::error_code none;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  int error = 0;
+  if (std::filesystem::is_directory(path, none))
+    error = EISDIR;
+  else if (access(path.c_str(), F_OK) == 0)
+    error = access(path.c_str(), W_OK) == 0 ? 0 : errno;
+  else if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+    error = errno;
+  return error == 0 ? okStatus()
+                    : unavailableError("cannot write '" + path + "': " + std::strerror(error));
+}
 
 StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
                                              std::shared_ptr<Profiler> profiler) {
@@ -26,6 +132,8 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
   if (!options.inProcess)
     engine.compileWorkers.emplace();
   engine.checked = options.checked;
+  engine.perfMap = options.perfMap;
+  engine.debugger = options.debugger;
   engine.specialization.mode = options.specialization;
   engine.devices = options.devices;
   engine.profiler = std::move(profiler);
@@ -34,6 +142,22 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
         options.cacheFolder.empty() ? jit::ArtifactCache::defaultFolder() : options.cacheFolder;
   engine.logger = makeStderrLogger(LogLevel::Warning);
   return Engine::create(std::move(engine));
+}
+
+std::string moduleName(const ModuleOptions &options) {
+  return options.file == "-" ? "<stdin>" : options.file;
+}
+
+StatusOr<std::string> readModule(const ModuleOptions &options) {
+  return Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file);
+}
+
+StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
+                                             const LoadOptions &load) {
+  if (options.file != "-")
+    return engine.loadFile(options.file, load);
+  PLIM_ASSIGN_OR_RETURN(std::string source, readModule(options));
+  return engine.load(source, moduleName(options), load);
 }
 
 Status checkPrecompiled(const ModuleOptions &options) {
@@ -49,9 +173,9 @@ Status checkPrecompiled(const ModuleOptions &options) {
         {options.specialization != Specialization::None, "--specialize-hot"}})
     if (isGiven)
       late += (late.empty() ? "" : ", ") + std::string(name);
-  return late.empty()
-             ? okStatus()
-             : invalidArgumentError(options.file + " is compiled already, too late for: " + late);
+  return late.empty() ? okStatus()
+                      : invalidArgumentError(moduleName(options) +
+                                             " is compiled already, too late for: " + late);
 }
 
 StatusOr<std::vector<Value>> readInputs(const CallText &text, const PoolPtr &pool) {
@@ -79,11 +203,8 @@ StatusOr<Parameters> readParameters(const CallText &call, const PoolPtr &pool) {
       PLIM_RETURN_IF_ERROR(add(name, buffer).withContext(path));
   }
   for (const std::string &text : call.parameters) {
-    size_t equals = text.find('=');
-    if (equals == std::string::npos)
-      return invalidArgumentError("parameter '" + text + "' must be NAME=VALUE");
-    std::string name = text.substr(0, equals);
-    std::string_view value = std::string_view(text).substr(equals + 1);
+    PLIM_ASSIGN_OR_RETURN(Assignment parameter, parseParameter(text));
+    const auto &[name, value] = parameter;
     if (value.starts_with('@')) {
       PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer,
                             loadParameter(std::string(value.substr(1)), log));
@@ -105,18 +226,12 @@ StatusOr<Pools> makePools(const CallText &call, const PoolPtr &pool,
                           std::vector<runtime::Buffer> &memories) {
   Pools pools;
   for (const std::string &text : call.pools) {
-    size_t equals = text.find('=');
-    std::string_view digits = std::string_view(text).substr(std::min(equals + 1, text.size()));
-    int64_t bytes = -1;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
-    if (equals == std::string::npos || error != std::errc() ||
-        end != digits.data() + digits.size() || bytes < 0)
-      return invalidArgumentError("pool '" + text + "' must be NAME=BYTES");
+    PLIM_ASSIGN_OR_RETURN(PoolSize size, parsePool(text));
     StatusOr<runtime::Buffer> memory =
-        runtime::Buffer::allocate(pool, runtime::ElementType::I8, std::span(&bytes, 1));
+        runtime::Buffer::allocate(pool, runtime::ElementType::I8, std::span(&size.bytes, 1));
     if (!memory.ok())
       return memory.status().withContext("pool '" + text + "'");
-    pools[text.substr(0, equals)] = {memory->mutableData(), static_cast<size_t>(bytes)};
+    pools[size.name] = {memory->mutableData(), static_cast<size_t>(size.bytes)};
     memories.push_back(std::move(*memory));
   }
   return pools;

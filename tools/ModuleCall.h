@@ -14,7 +14,7 @@
 namespace plim::tools {
 
 struct ModuleOptions {
-  std::string file;
+  std::string file;                   // "-": standard input
   std::string target;                 // empty: host-cpu
   std::vector<std::string> overrides; // path=value, in order
   std::vector<std::string> limits;    // name=value, in order
@@ -25,6 +25,8 @@ struct ModuleOptions {
   /// Compile in this process.
   bool inProcess = false;
   bool checked = false;
+  bool perfMap = false;  // EngineOptions::perfMap
+  bool debugger = false; // EngineOptions::debugger
   Specialization specialization = Specialization::None;
   Devices devices;    // of a program that has some; plimsoll has none
   std::string device; // LoadOptions::device
@@ -40,10 +42,24 @@ struct CallText {
   std::vector<std::string> pools;          // NAME=BYTES
 };
 
+// What the texts have wrong in themselves, whatever is in the files that they name: InvalidArgument or NotFound. For the
+// program that reads the command line, which is then wrong; all below tell it too.
+Status checkTarget(const std::string &target, const std::vector<std::string> &overrides);
+Status checkParameter(const std::string &text);
+Status checkPool(const std::string &text);
+
+/// Unavailable, with the reason, where a file cannot be written. Nothing is written: for the time before the work.
+Status checkWritable(const std::string &path);
+
 using PoolPtr = std::shared_ptr<runtime::MemoryPool>;
 
 StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
                                              std::shared_ptr<Profiler> profiler = nullptr);
+/// The module as messages name it.
+std::string moduleName(const ModuleOptions &options);
+StatusOr<std::string> readModule(const ModuleOptions &options);
+StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
+                                             const LoadOptions &load);
 /// For a file that turns out to be compiled already: InvalidArgument with the names of those options that
 /// say how to compile.
 Status checkPrecompiled(const ModuleOptions &options);

@@ -31,11 +31,15 @@ std::string withoutAt(const std::string &path) {
   return path.starts_with('@') ? path.substr(1) : path;
 }
 
+/// Before the work: what it makes shall not be lost.
+Status checkOutputs(const RunOptions &options) {
+  for (const std::string &output : options.outputs)
+    PLIM_RETURN_IF_ERROR(checkWritable(withoutAt(output)));
+  return options.assembly.empty() || options.assembly == "-" ? okStatus()
+                                                             : checkWritable(options.assembly);
+}
+
 Status writeOutputs(const RunOptions &options, const std::vector<Value> &results) {
-  if (options.outputs.size() > results.size())
-    return invalidArgumentError("--output given " + std::to_string(options.outputs.size()) +
-                                " times, but there are " + std::to_string(results.size()) +
-                                " results");
   for (size_t i = 0; i < options.outputs.size(); ++i)
     PLIM_RETURN_IF_ERROR(io::writeNpy(withoutAt(options.outputs[i]), results[i]));
   return okStatus();
@@ -56,20 +60,21 @@ int64_t peakResidentBytes() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
-StatusOr<std::shared_ptr<Module>> loadModule(const RunOptions &options, Engine &engine,
-                                             LoadOptions load, std::ostream &err) {
+StatusOr<std::shared_ptr<Module>> loadWithProgress(const RunOptions &options, Engine &engine,
+                                                   LoadOptions load, std::ostream &err) {
   std::optional<ProgressLine> line;
   if (options.progress) {
     line.emplace(err);
     load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
   }
-  return engine.loadFile(options.module.file, load);
+  return loadModule(options.module, engine, load);
 }
 
 Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler, std::ostream &out,
            std::ostream &err) {
   auto pool = std::make_shared<runtime::MemoryPool>();
-  // Inputs first: a typo in one should not cost a compilation.
+  // First: a typo should not cost a compilation.
+  PLIM_RETURN_IF_ERROR(checkOutputs(options));
   PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, readInputs(options.call, pool));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
   LoadOptions load;
@@ -83,7 +88,8 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
   std::string assembly;
   if (!options.assembly.empty())
     load.assembly = &assembly;
-  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module, loadModule(options, *engine, load, err));
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
+                        loadWithProgress(options, *engine, load, err));
   if (module->statistics().precompiled)
     PLIM_RETURN_IF_ERROR(checkPrecompiled(options.module));
   if (options.assembly == "-")
@@ -92,23 +98,27 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
     return unavailableError("cannot write '" + options.assembly + "'");
 
   PLIM_ASSIGN_OR_RETURN(Function function, chooseFunction(*module, options.call));
+  const size_t resultCount = function.signature().results.size();
+  if (options.outputs.size() > resultCount)
+    return invalidArgumentError("--output given " + std::to_string(options.outputs.size()) +
+                                " times, but there are " + std::to_string(resultCount) +
+                                " results");
   PLIM_RETURN_IF_ERROR(adaptScalars(function.signature(), pool, inputs));
   if (options.specialize)
     PLIM_RETURN_IF_ERROR(function.specialize(inputs));
-  std::vector<Value> results(function.signature().results.size());
+  std::vector<Value> results(resultCount);
   std::vector<double> times;
   for (int64_t i = 0; i < std::max<int64_t>(1, options.repeat); ++i) {
     auto start = std::chrono::steady_clock::now();
     PLIM_RETURN_IF_ERROR(function.callInto(inputs, results));
     times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
-            .count());
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  printValues(function.signature(), inputs, results, out);
+  printValues(function.signature(), inputs, results, options.print, out);
   if (options.stats)
     printStatistics({.load = module->statistics(),
                      .specializations = module->specializationStatistics(),
-                     .callMicroseconds = std::move(times),
+                     .callSeconds = std::move(times),
                      .callBytes = bytesOf(inputs) + bytesOf(results),
                      .memory = engine->memoryStatistics(),
                      .residentBytes = peakResidentBytes(),
@@ -120,13 +130,16 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
 } // namespace
 
 void printValues(const jit::FunctionSignature &signature, std::span<const Value> arguments,
-                 std::span<const Value> results, std::ostream &out) {
+                 std::span<const Value> results, Print print, std::ostream &out) {
+  if (print == Print::None)
+    return;
+  const bool summarize = print == Print::Summary;
   // What a function leaves in its buffers is an effect too.
   for (size_t i = 0; i < arguments.size(); ++i)
     if (signature.arguments[i].isMemref)
-      out << "arg[" << i << "]: " << printValue(arguments[i]) << "\n";
+      out << "arg[" << i << "]: " << printValue(arguments[i], summarize) << "\n";
   for (size_t i = 0; i < results.size(); ++i)
-    out << "result[" << i << "]: " << printValue(results[i]) << "\n";
+    out << "result[" << i << "]: " << printValue(results[i], summarize) << "\n";
 }
 
 int runRunCommand(const RunOptions &options, std::ostream &out, std::ostream &err) {

@@ -12,10 +12,18 @@
 
 namespace plim::tools {
 
+/// How much of a result is printed.
+enum class Print {
+  Full,    // every element
+  Summary, // of more than 1,000 elements the first and last of each dimension
+  None,
+};
+
 struct RunOptions {
   ModuleOptions module;
   CallText call;
   std::vector<std::string> outputs; // @FILE.npy or FILE.npy, one per result, in order
+  Print print = Print::Summary;
   int64_t repeat = 1;
   bool specialize = false; // code for the extents of the inputs, before the first call
   bool stats = false;      // what the calls took, on standard error
@@ -27,7 +35,7 @@ struct RunOptions {
 
 /// What a call left in the arguments that are buffers, and its results, a line each.
 void printValues(const jit::FunctionSignature &signature, std::span<const runtime::Value> arguments,
-                 std::span<const runtime::Value> results, std::ostream &out);
+                 std::span<const runtime::Value> results, Print print, std::ostream &out);
 
 /// Exit status: 0, or 1 after one diagnostic on `err`.
 int runRunCommand(const RunOptions &options, std::ostream &out, std::ostream &err);

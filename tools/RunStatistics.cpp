@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <numeric>
 #include <ostream>
 #include <string>
@@ -13,26 +12,26 @@ namespace plim::tools {
 
 namespace {
 
-std::string formatMicroseconds(int64_t nanoseconds) {
-  return formatNumber(static_cast<double>(nanoseconds) / 1e3);
+std::string formatNanoseconds(int64_t nanoseconds) {
+  return formatSeconds(static_cast<double>(nanoseconds) / 1e9);
 }
 
 void printLoad(const LoadStatistics &statistics, std::ostream &out) {
-  auto ms = [](double seconds) { return seconds * 1e3; };
-  out << std::fixed << std::setprecision(2) << "load: " << ms(statistics.totalSeconds) << " ms";
+  out << "load: " << formatSeconds(statistics.totalSeconds);
   if (statistics.fromCache)
     out << " (from the cache";
   else
-    out << " (parse " << ms(statistics.compile.parse) << ", lower " << ms(statistics.compile.lower)
-        << ", optimise " << ms(statistics.compile.optimise) << ", codegen "
-        << ms(statistics.compile.codegen);
+    out << " (parse " << formatSeconds(statistics.compile.parse) << ", lower "
+        << formatSeconds(statistics.compile.lower) << ", optimise "
+        << formatSeconds(statistics.compile.optimise) << ", codegen "
+        << formatSeconds(statistics.compile.codegen);
   if (statistics.compile.cachedObjects > 0)
     out << ", " << statistics.compile.cachedObjects << " of " << statistics.compile.objects
         << " objects from the cache";
-  out << ", link " << ms(statistics.linkSeconds) << ")\n";
+  out << ", link " << formatSeconds(statistics.linkSeconds) << ")\n";
 }
 
-void printDispatches(std::vector<Profiler::Counter> counters, double allMicroseconds,
+void printDispatches(std::vector<Profiler::Counter> counters, double allSeconds,
                      std::ostream &out) {
   std::erase_if(counters, [](const Profiler::Counter &counter) {
     return counter.kind != Profiler::Kind::Dispatch;
@@ -44,17 +43,17 @@ void printDispatches(std::vector<Profiler::Counter> counters, double allMicrosec
         return a.totalNanoseconds != b.totalNanoseconds ? a.totalNanoseconds > b.totalNanoseconds
                                                         : a.name < b.name;
       });
-  out << "dispatches, times in us, with their share of the calls\n";
+  out << "dispatches, with their share of the calls\n";
   std::vector<std::vector<std::string>> rows = {
       {"dispatch", "runs", "workgroups", "minimum", "mean", "maximum", "share %", "GB/s"}};
   for (const Profiler::Counter &counter : counters) {
-    double total = static_cast<double>(counter.totalNanoseconds) / 1e3;
+    const double total = static_cast<double>(counter.totalNanoseconds) / 1e9;
     rows.push_back({printable(counter.name), std::to_string(counter.runs),
-                    std::to_string(counter.workgroups), formatMicroseconds(counter.minNanoseconds),
-                    formatNumber(total / static_cast<double>(counter.runs)),
-                    formatMicroseconds(counter.maxNanoseconds),
-                    formatNumber(100 * total / allMicroseconds),
-                    formatNumber(static_cast<double>(counter.bytes) / 1e3 / total)});
+                    std::to_string(counter.workgroups), formatNanoseconds(counter.minNanoseconds),
+                    formatSeconds(total / static_cast<double>(counter.runs)),
+                    formatNanoseconds(counter.maxNanoseconds),
+                    formatNumber(100 * total / allSeconds),
+                    formatNumber(static_cast<double>(counter.bytes) / 1e9 / total)});
   }
   writeTable(out, rows);
 }
@@ -77,17 +76,17 @@ double quantileOf(const std::vector<double> &sorted, double q) {
 void printStatistics(RunStatistics statistics, std::ostream &out) {
   printLoad(statistics.load, out);
   printSpecializations(statistics.specializations, out);
-  std::vector<double> &times = statistics.callMicroseconds;
+  std::vector<double> &times = statistics.callSeconds;
   std::sort(times.begin(), times.end());
   const double total = std::accumulate(times.begin(), times.end(), 0.0);
   const auto count = static_cast<double>(times.size());
-  out << "calls: " << times.size() << ", in us: minimum " << formatNumber(times.front());
+  out << "calls: " << times.size() << ", minimum " << formatSeconds(times.front());
   for (int percent : {50, 90, 99})
-    out << ", p" << percent << " " << formatNumber(quantileOf(times, percent / 100.0));
-  out << ", maximum " << formatNumber(times.back()) << ", mean " << formatNumber(total / count)
+    out << ", p" << percent << " " << formatSeconds(quantileOf(times, percent / 100.0));
+  out << ", maximum " << formatSeconds(times.back()) << ", mean " << formatSeconds(total / count)
       << "\n";
   // A call of less than the clock's step.
-  const double seconds = std::max(total, 1e-3) / 1e6;
+  const double seconds = std::max(total, 1e-9);
   out << "throughput: " << formatNumber(count / seconds) << " calls a second, "
       << formatNumber(count * static_cast<double>(statistics.callBytes) / seconds / 1e9)
       << " GB/s of arguments and results\n";
@@ -98,7 +97,7 @@ void printStatistics(RunStatistics statistics, std::ostream &out) {
   out << "memory at most: buffers " << peak(memory.buffers) << ", workspaces "
       << peak(memory.workspaces) << ", scratch " << peak(memory.scratch)
       << "; resident in the process " << formatBytes(statistics.residentBytes) << "\n";
-  printDispatches(std::move(statistics.counters), std::max(total, 1e-3), out);
+  printDispatches(std::move(statistics.counters), seconds, out);
 }
 
 } // namespace plim::tools

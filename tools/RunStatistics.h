@@ -15,8 +15,8 @@ namespace plim::tools {
 struct RunStatistics {
   LoadStatistics load;
   SpecializationStatistics specializations;
-  std::vector<double> callMicroseconds; // of each call, at least one
-  int64_t callBytes = 0;                // of the arguments and results of a call
+  std::vector<double> callSeconds; // of each call, at least one
+  int64_t callBytes = 0;           // of the arguments and results of a call
   EngineMemoryStatistics memory;
   int64_t residentBytes = 0;               // the most that the process had
   std::vector<Profiler::Counter> counters; // those of dispatches are printed

@@ -1,5 +1,7 @@
 #include "tools/Text.h"
 
+#include "llvm/ADT/StringRef.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -9,7 +11,8 @@ namespace plim::tools {
 
 std::string formatNumber(double value) {
   std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
+  const bool isLarge = value >= 1e4 && value < 1e15;
+  std::snprintf(text.data(), text.size(), isLarge ? "%.0f" : "%.4g", value);
   return text.data();
 }
 
@@ -20,6 +23,26 @@ std::string formatBytes(int64_t bytes) {
   for (; value >= 1024 && unit + 1 < units.size(); ++unit)
     value /= 1024;
   return formatNumber(value) + " " + units[unit];
+}
+
+std::string formatSeconds(double seconds) {
+  if (seconds < 1e-3)
+    return formatNumber(seconds * 1e6) + " us";
+  return seconds < 1 ? formatNumber(seconds * 1e3) + " ms" : formatNumber(seconds) + " s";
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string> &names) {
+  const std::string *nearest = nullptr;
+  // A third of the letters may be wrong.
+  auto distance = static_cast<unsigned>(name.size() / 3 + 2);
+  for (const std::string &each : names) {
+    const unsigned candidate = llvm::StringRef(name).edit_distance(each);
+    if (candidate < distance) {
+      nearest = &each;
+      distance = candidate;
+    }
+  }
+  return nearest ? "; did you mean '" + *nearest + "'?" : "";
 }
 
 std::string printable(std::string_view text) {

@@ -1,4 +1,4 @@
-// Text for people: sizes and tables. Any thread.
+// Text for people: sizes, times, names and tables. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,17 @@ namespace plim::tools {
 /// Blanks in front of every line of a table.
 constexpr size_t tableIndent = 2;
 
-/// Four significant digits.
+/// Four significant digits, all digits of a large whole part.
 std::string formatNumber(double value);
 
 /// "64 KiB", "6.96 GiB".
 std::string formatBytes(int64_t bytes);
+
+/// "17.6 us", "41.65 ms", "1.075 s".
+std::string formatSeconds(double seconds);
+
+/// "; did you mean 'x'?" with the nearest of `names`; nothing where none is near.
+std::string suggestion(std::string_view name, const std::vector<std::string> &names);
 
 /// `text` with what a terminal would act on as "\\x1b": names come from sources.
 std::string printable(std::string_view text);

@@ -32,12 +32,20 @@ CLI::App *addPlanCommand(CLI::App &app, plim::tools::PlanOptions &options) {
   return command;
 }
 
+/// What a command printed may not have arrived.
+int flushed(int status) {
+  if (std::cout.flush() || status != 0)
+    return status;
+  std::cerr << "error: cannot write to standard output\n";
+  return 1;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Plimsoll: compile MLIR modules for this machine and run them");
+  CLI::App app("Plimsoll: compile MLIR modules for this machine and run them", "plimsoll");
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
+  plim::tools::addVersionFlag(app);
 
   plim::tools::TargetsOptions targets;
   CLI::App *targetsCommand =
@@ -45,7 +53,9 @@ int main(int argc, char **argv) {
   CLI::Option *target = targetsCommand->add_option("target", targets.target,
                                                    "tag, 'host', or a target in a .json file");
   CLI::Option *set =
-      targetsCommand->add_option("--set", targets.overrides, "override a field: PATH=VALUE");
+      targetsCommand->add_option("--set", targets.overrides, "override a field: PATH=VALUE")
+          ->allow_extra_args(false);
+  plim::tools::addTargetCheck(*targetsCommand, targets.target, targets.overrides);
   CLI::Option *json = targetsCommand->add_flag("--json", targets.json,
                                                "print JSON that can be read back as a target");
   CLI::Option *tags = targetsCommand->add_flag("--tags", targets.tags, "list the known tags");
@@ -65,7 +75,9 @@ int main(int argc, char **argv) {
       ->allow_extra_args(false);
   runCommand->add_flag("--checked", run.module.checked,
                        "find accesses out of range and writes to what is read-only");
-  runCommand->add_option("--repeat", run.repeat, "call this often")->check(CLI::PositiveNumber);
+  plim::tools::addPrintOption(*runCommand, run.print);
+  runCommand->add_option("--repeat", run.repeat, "call this often")
+      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max()));
   using enum plim::Specialization;
   runCommand->add_flag("--specialize", run.specialize,
                        "compile for the extents of the inputs before the first call");
@@ -81,6 +93,11 @@ int main(int argc, char **argv) {
                          "write what ran when, and where, to FILE.json for ui.perfetto.dev");
   runCommand->add_option("--dump-asm", run.assembly,
                          "write the assembly to FILE, - for standard output");
+
+  runCommand->add_flag("--perf", run.module.perfMap,
+                       "tell perf the names of generated code, in /tmp/perf-PID.map");
+  runCommand->add_flag("--gdb", run.module.debugger,
+                       "tell GDB the names of generated code, which has breakpoints then");
 
   plim::tools::CompileOptions compile;
   CLI::App *compileCommand = app.add_subcommand(
@@ -103,16 +120,16 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : plim::tools::wrongCommandLine;
+    return plim::tools::endOfParse(app, error, std::cout, std::cerr);
   }
   if (*targetsCommand)
-    return plim::tools::runTargetsCommand(targets, std::cout, std::cerr);
+    return flushed(plim::tools::runTargetsCommand(targets, std::cout, std::cerr));
   run.progress = compile.progress = explain.progress = isatty(STDERR_FILENO) != 0;
   if (*runCommand)
-    return plim::tools::runRunCommand(run, std::cout, std::cerr);
+    return flushed(plim::tools::runRunCommand(run, std::cout, std::cerr));
   if (*compileCommand)
     return plim::tools::runCompileCommand(compile, std::cerr);
   if (*planCommand)
-    return plim::tools::runPlanCommand(plan, std::cout, std::cerr);
-  return plim::tools::runExplainCommand(explain, std::cout, std::cerr);
+    return flushed(plim::tools::runPlanCommand(plan, std::cout, std::cerr));
+  return flushed(plim::tools::runExplainCommand(explain, std::cout, std::cerr));
 }

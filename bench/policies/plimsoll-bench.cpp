@@ -64,9 +64,8 @@ Status runPolicies(const PoliciesOptions &options) {
 } // namespace plim::bench
 
 int main(int argc, char **argv) {
-  CLI::App app("plimsoll-bench: what allocation policies cost");
+  CLI::App app("plimsoll-bench: what allocation policies cost", "plimsoll-bench");
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
   plim::bench::PoliciesOptions options;
   CLI::App *policies = app.add_subcommand(
       "policies", "one function under several allocation policies, in turns in one process");
@@ -87,7 +86,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : plim::tools::wrongCommandLine;
+    return plim::tools::endOfParse(app, error, std::cout, std::cerr);
   }
   plim::Status status = plim::bench::runPolicies(options);
   if (status.ok())

@@ -43,11 +43,12 @@ public:
     RunOptions run;
     addModuleOptions(app, run.module);
     addCallOptions(app, run.call);
+    addPrintOption(app, run.print);
     try {
       std::reverse(arguments.begin(), arguments.end()); // as the library wants them
       app.parse(std::move(arguments));
     } catch (const CLI::ParseError &error) {
-      return app.exit(error, out, err) == 0 ? 0 : wrongCommandLine;
+      return endOfParse(app, error, out, err);
     }
     const int before = log->launches;
     if (run.module.device == "npu")
@@ -75,7 +76,7 @@ private:
     CallOptions options;
     PLIM_ASSIGN_OR_RETURN(options.state, module->createState());
     PLIM_RETURN_IF_ERROR(function.callInto(inputs, results, options));
-    printValues(function.signature(), inputs, results, out);
+    printValues(function.signature(), inputs, results, run.print, out);
     return okStatus();
   }
 

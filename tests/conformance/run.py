@@ -50,7 +50,7 @@ class Case:
     expected: dict = dataclasses.field(default_factory=dict)
 
     def command(self, tool, flags):
-        command = [tool, "run", str(self.path), "--function", self.function.lstrip("@")]
+        command = [tool, "run", str(self.path), "--print", "full", "--function", self.function.lstrip("@")]
         for value in self.inputs:
             # One argument: a value may begin with a dash.
             command.append("--input=" + value)

@@ -229,7 +229,7 @@ def run_module(module, file, options):
 
     def run(function, inputs):
         """(how it ended, command)"""
-        command = [options.tool, "run", file, "--threads", "1"] + options.flags
+        command = [options.tool, "run", file, "--print", "full", "--threads", "1"] + options.flags
         command += ["--function", function] if function else []
         command += ["--input=" + value for value in inputs]
         try:

@@ -77,6 +77,8 @@ struct Type {
 StatusOr<Type> parseType(Cursor &cursor) {
   Type type;
   size_t begin = cursor.where();
+  if (cursor.rest().ends_with(".npy") && cursor.rest().find('=') == std::string_view::npos)
+    return cursor.error("a file is written with an @: '@" + std::string(cursor.rest()) + "'");
   while (isDigit(cursor.peek())) {
     std::string_view rest = cursor.rest();
     int64_t extent = 0;
@@ -106,8 +108,8 @@ StatusOr<Type> parseType(Cursor &cursor) {
   return type;
 }
 
-/// Reads elements, with or without brackets, into memory for all of them. Not recursive: the depth
-/// of the brackets is the text's to choose.
+/// Reads elements, with or without brackets, into memory for all of them, or only looks at them where that is null.
+/// Not recursive: the depth of the brackets is the text's to choose.
 class ElementsParser {
 public:
   ElementsParser(Cursor &cursor, const Type &type, std::byte *out)
@@ -139,7 +141,7 @@ private:
       PLIM_RETURN_IF_ERROR(element());
     }
     if (parsed == 1)
-      for (int64_t i = 1; i < type.count; ++i)
+      for (int64_t i = 1; out && i < type.count; ++i)
         std::memcpy(out + static_cast<size_t>(i) * bytes, first, bytes);
     else if (parsed != type.count)
       return cursor.error(std::to_string(parsed) + " elements where the shape has " +
@@ -224,7 +226,8 @@ private:
   Status element() {
     size_t where = cursor.where();
     std::string_view token = cursor.takeElement();
-    std::byte *slot = parsed < type.count ? out + static_cast<size_t>(parsed) * bytes : first;
+    std::byte *slot =
+        out && parsed < type.count ? out + static_cast<size_t>(parsed) * bytes : first;
     Status status = parseElement(type.element, token, slot);
     if (!status.ok())
       return cursor.errorAt(where, status.message());
@@ -275,9 +278,12 @@ private:
   bool afterComma = false;
 };
 
+/// Only looks at the text, and at no file, where `out` is null.
 Status parsePayload(Cursor &cursor, const Type &type, std::byte *out) {
   size_t where = cursor.where();
   if (cursor.consume("@")) {
+    if (!out)
+      return okStatus();
     PLIM_ASSIGN_OR_RETURN(io::File file, io::File::open(std::string(cursor.takeRest())));
     auto bytes = static_cast<size_t>(type.count * elementBytes(type.element));
     if (file.size() != bytes)
@@ -297,7 +303,8 @@ Status parsePayload(Cursor &cursor, const Type &type, std::byte *out) {
     auto [stop, error] = std::from_chars(begin, end, seed);
     if (error != std::errc() || stop != end)
       return cursor.errorAt(where + 4, "expected a decimal seed below 2^64");
-    fillRandom(type.element, seed, type.count, out);
+    if (out)
+      fillRandom(type.element, seed, type.count, out);
     return okStatus();
   }
   return ElementsParser(cursor, type, out).parse();
@@ -308,6 +315,10 @@ struct Description {
   std::span<const int64_t> shape;
   const std::byte *data;
 };
+
+// Those of NumPy.
+constexpr int64_t mostElementsInFull = 1000;
+constexpr int64_t elementsAtEdges = 3;
 
 Description describe(const Value &value) {
   if (const auto *buffer = std::get_if<Buffer>(&value))
@@ -335,6 +346,14 @@ StatusOr<Value> parseValue(std::string_view text, const std::shared_ptr<MemoryPo
   return Value(std::move(buffer));
 }
 
+Status checkValue(std::string_view text) {
+  if (text.starts_with('@'))
+    return okStatus();
+  Cursor cursor(text);
+  PLIM_ASSIGN_OR_RETURN(Type type, parseType(cursor));
+  return parsePayload(cursor, type, nullptr);
+}
+
 std::string printType(const Value &value) {
   Description description = describe(value);
   std::string out;
@@ -343,25 +362,39 @@ std::string printType(const Value &value) {
   return out + std::string(elementTypeName(description.element));
 }
 
-std::string printValue(const Value &value) {
+std::string printValue(const Value &value, bool summarize) {
   auto [element, shape, data] = describe(value);
   std::string out = printType(value) + "=";
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     return out + "[]";
-  auto bytes = static_cast<size_t>(elementBytes(element));
+  std::vector<int64_t> strides(shape.size());
+  int64_t bytes = elementBytes(element);
+  for (size_t dimension = shape.size(); dimension-- > 0; bytes *= shape[dimension])
+    strides[dimension] = bytes;
+  summarize = summarize && bytes / elementBytes(element) > mostElementsInFull;
   std::vector<int64_t> index(shape.size(), 0);
   out.append(shape.size(), '[');
   while (true) {
     printElement(element, data, out);
-    data += bytes;
     size_t dimension = shape.size();
-    while (dimension > 0 && ++index[dimension - 1] == shape[dimension - 1])
-      index[--dimension] = 0;
-    size_t closed = shape.size() - dimension;
+    while (dimension > 0 && index[dimension - 1] + 1 == shape[dimension - 1]) {
+      --dimension;
+      data -= index[dimension] * strides[dimension];
+      index[dimension] = 0;
+    }
+    const size_t closed = shape.size() - dimension;
     out.append(closed, ']');
     if (dimension == 0)
       return out;
     out += ", ";
+    int64_t step = 1;
+    const int64_t behind = shape[dimension - 1] - index[dimension - 1] - 1;
+    if (summarize && index[dimension - 1] + 1 == elementsAtEdges && behind > elementsAtEdges) {
+      out += "..., ";
+      step += behind - elementsAtEdges;
+    }
+    index[dimension - 1] += step;
+    data += step * strides[dimension - 1];
     out.append(closed, '[');
   }
 }

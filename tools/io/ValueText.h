@@ -10,7 +10,7 @@
 //   @in.npy                        shape, type and elements from a NumPy file
 //
 // Elements are those of ElementText.h. Printing what was parsed and parsing what was printed gives
-// the same value, except that NaNs lose their bits and a tensor of rank 0 becomes a scalar.
+// the same value, except that NaNs lose their bits, a tensor of rank 0 becomes a scalar, and a summary is not all.
 // Any thread.
 #pragma once
 
@@ -28,8 +28,12 @@ namespace plim::tools {
 StatusOr<runtime::Value> parseValue(std::string_view text,
                                     const std::shared_ptr<runtime::MemoryPool> &pool);
 
-/// `2x3xf32=[[1, 2, 3], [4, 5, 6]]`, `f32=3`, `0x4xf32=[]`.
-std::string printValue(const runtime::Value &value);
+/// What parseValue() would say of the text alone, without its memory and the files that it names.
+Status checkValue(std::string_view text);
+
+/// `2x3xf32=[[1, 2, 3], [4, 5, 6]]`, `f32=3`, `0x4xf32=[]`. With `summarize` a value of more than 1,000 elements has
+/// the first and the last three of each dimension, `...` between them, as NumPy prints it.
+std::string printValue(const runtime::Value &value, bool summarize = false);
 
 /// The part before the equals sign: `2x3xf32`.
 std::string printType(const runtime::Value &value);

@@ -134,6 +134,56 @@ TEST_F(RunCommandTest, WritesOutputsAndReadsThemAgain) {
   std::filesystem::remove(npy);
 }
 
+TEST_F(RunCommandTest, PrintsLargeResultsInPart) {
+  RunOptions options = optionsFor("func.func @main(%x: tensor<?xi32>) -> tensor<?xi32> {\n"
+                                  "  return %x : tensor<?xi32>\n}\n");
+  options.call.inputs = {"1001xi32=7"};
+  EXPECT_EQ(run(options).out, "result[0]: 1001xi32=[7, 7, 7, ..., 7, 7, 7]\n");
+  options.print = Print::Full;
+  EXPECT_THAT(run(options).out, ContainsRegex("^result.0.: 1001xi32=.7(, 7)+]\n$"));
+  options.print = Print::None;
+  EXPECT_EQ(run(options).out, "");
+}
+
+TEST_F(RunCommandTest, LooksAtOutputsBeforeTheWork) {
+  // The module is wrong too, and nobody has read it.
+  RunOptions options = optionsFor("func.func");
+  options.outputs = {"@/no/such/folder/x.npy"};
+  expectFailure(options, HasSubstr("cannot write '/no/such/folder/x.npy': No such file"));
+  options.outputs = {::testing::TempDir()};
+  expectFailure(options, HasSubstr("': Is a directory"));
+  options.outputs = {};
+  options.assembly = "/no/such/folder/x.s";
+  expectFailure(options, HasSubstr("cannot write '/no/such/folder/x.s'"));
+  CompileOptions compile;
+  compile.module = options.module;
+  compile.output = "/no/such/folder/x.plimart";
+  std::ostringstream err;
+  EXPECT_EQ(runCompileCommand(compile, err), 1);
+  EXPECT_EQ(err.str(),
+            "error: cannot write '/no/such/folder/x.plimart': No such file or directory\n");
+}
+
+TEST_F(RunCommandTest, AFileThatCanBeWrittenIsLeftAsItIs) {
+  TemporaryFile file("kept");
+  EXPECT_TRUE(checkWritable(file.path()).ok());
+  EXPECT_EQ(file.read(), "kept");
+  const std::string fresh = file.path() + ".new";
+  EXPECT_TRUE(checkWritable(fresh).ok());
+  EXPECT_FALSE(std::filesystem::exists(fresh));
+  EXPECT_TRUE(checkWritable("in-this-folder").ok());
+}
+
+TEST_F(RunCommandTest, TooManyOutputsAreToldBeforeTheCall) {
+  RunOptions options = optionsFor("func.func @main(%x: i32) {\n"
+                                  "  %z = arith.constant 0 : i32\n"
+                                  "  %q = arith.divsi %x, %z : i32\n"
+                                  "  return\n}\n");
+  options.call.inputs = {"i32=1"};
+  options.outputs = {::testing::TempDir() + "none.npy"};
+  expectFailure(options, HasSubstr("--output given 1 times, but there are 0 results"));
+}
+
 TEST_F(RunCommandTest, BindsParameters) {
   RunOptions options = optionsFor(testing::parameterSource);
   options.call.inputs = {"4xf32=1 2 3 4"};
@@ -165,9 +215,9 @@ TEST_F(RunCommandTest, StatisticsGoToStandardError) {
   options.stats = true;
   Outcome outcome = run(options);
   EXPECT_THAT(outcome.err,
-              AllOf(StartsWith("load: "), HasSubstr("\ncalls: 5, in us: minimum "),
-                    HasSubstr(", p50 "), HasSubstr(", p90 "), HasSubstr(", p99 "),
-                    HasSubstr(", maximum "), HasSubstr(", mean "), HasSubstr("\nthroughput: "),
+              AllOf(StartsWith("load: "), HasSubstr("\ncalls: 5, minimum "), HasSubstr(", p50 "),
+                    HasSubstr(", p90 "), HasSubstr(", p99 "), HasSubstr(", maximum "),
+                    HasSubstr(", mean "), HasSubstr("\nthroughput: "),
                     HasSubstr(" calls a second, "), HasSubstr("\nmemory at most: buffers "),
                     HasSubstr("; resident in the process "), Not(HasSubstr("dispatches"))));
   EXPECT_THAT(outcome.out, HasSubstr("result[0]: f64=3\n"));

@@ -332,6 +332,73 @@ TEST(ValueText, EverySmallFloatRoundTrips) {
   }
 }
 
+TEST(ValueText, SummariesHaveTheEdges) {
+  auto summary = [](const std::string &text) {
+    return printValue(*parseValue(text, pool()), /*summarize=*/true);
+  };
+  std::string row = "1001xi16=";
+  for (int i = 0; i < 1001; ++i)
+    row += std::to_string(i) + " ";
+  EXPECT_EQ(summary(row), "1001xi16=[0, 1, 2, ..., 998, 999, 1000]");
+  const std::string ones = "[1, 1, 1, ..., 1, 1, 1]";
+  EXPECT_EQ(summary("8x200xf32=1"), "8x200xf32=[" + ones + ", " + ones + ", " + ones + ", ..., " +
+                                        ones + ", " + ones + ", " + ones + "]");
+  EXPECT_EQ(summary("2x1000xf32=1"), "2x1000xf32=[" + ones + ", " + ones + "]");
+  EXPECT_EQ(summary("1000x6x1xi8=1").substr(0, 60),
+            "1000x6x1xi8=[[[1], [1], [1], [1], [1], [1]], [[1], [1], [1],");
+  // As it is up to 1,000 elements, and where it is empty.
+  EXPECT_EQ(summary("1000xi8=1"), printValue(*parseValue("1000xi8=1", pool())));
+  EXPECT_EQ(summary("0x5000xi8=1"), "0x5000xi8=[]");
+  EXPECT_EQ(summary("f32=3"), "f32=3");
+  EXPECT_FALSE(checkValue("1001xi16=[0, 1, 2, ..., 998, 999, 1000]").ok());
+}
+
+TEST(ValueText, ASummaryIsThatOfAnyShape) {
+  // Every element says where it is: what is left out is what NumPy leaves out.
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{7, 6, 30}, {3, 1000, 8}, {1100, 1, 2}}) {
+    std::string type;
+    int64_t count = 1;
+    for (int64_t extent : shape) {
+      type += std::to_string(extent) + "x";
+      count *= extent;
+    }
+    std::string text = type + "i32=";
+    for (int64_t i = 0; i < count; ++i)
+      text += std::to_string(i) + " ";
+    std::string expected = type + "i32=";
+    auto print = [&](auto &self, size_t dimension, int64_t offset) -> void {
+      if (dimension == shape.size()) {
+        expected += std::to_string(offset);
+        return;
+      }
+      expected += '[';
+      for (int64_t i = 0; i < shape[dimension]; ++i) {
+        if (i == 3 && shape[dimension] > 6) {
+          expected += ", ...";
+          i = shape[dimension] - 3;
+        }
+        expected += i > 0 ? ", " : "";
+        self(self, dimension + 1, offset * shape[dimension] + i);
+      }
+      expected += ']';
+    };
+    print(print, 0, 0);
+    EXPECT_EQ(printValue(*parseValue(text, pool()), /*summarize=*/true), expected);
+  }
+}
+
+TEST(ValueText, FilesHaveAnAt) {
+  EXPECT_THAT(reprint("in.npy"), HasSubstr("a file is written with an @: '@in.npy'"));
+  EXPECT_TRUE(checkValue("@in.npy").ok());
+  EXPECT_TRUE(checkValue("2xf32=@in.bin").ok());
+}
+
+TEST(ValueText, ChecksTakeNoMemory) {
+  EXPECT_TRUE(checkValue("1000000000000xi8=1").ok());
+  EXPECT_TRUE(checkValue("1000000000000xi8=rnd:1").ok());
+  EXPECT_FALSE(checkValue("1000000000000xi8=1 2").ok());
+}
+
 TEST(ValueText, RandomTextNeverBreaksTheParser) {
   PLIM_TRACE_SEED();
   std::mt19937_64 random(testing::testSeed());
@@ -361,6 +428,8 @@ TEST(ValueText, RandomTextNeverBreaksTheParser) {
         text.find('=') != std::string::npos && text.find('=') > 9)
       continue;
     StatusOr<Value> value = parseValue(text, shared);
+    if (value.ok() || value.status().code() == StatusCode::InvalidArgument)
+      ASSERT_EQ(checkValue(text).toString(), value.status().toString()) << text;
     if (value.ok())
       ASSERT_EQ(reprint(printValue(*value)), printValue(*value)) << text;
     else

@@ -1,0 +1,163 @@
+#include "tools/CommandLine.h"
+
+#include "targets/AllocationOptions.h"
+#include "tools/Text.h"
+#include "tools/Version.h"
+#include "tools/io/ValueText.h"
+
+#include <map>
+#include <ostream>
+
+namespace plim::tools {
+
+namespace {
+
+/// As CLI11 wants a check: the message, empty for none.
+std::string messageOf(const Status &status) {
+  return status.ok() ? "" : std::string(status.message());
+}
+
+/// Of one of several values, which the message has to name.
+std::string messageOf(const std::string &text, const Status &status) {
+  constexpr size_t shown = 40;
+  const std::string name =
+      text.size() > shown ? printable(text.substr(0, shown)) + "..." : printable(text);
+  return messageOf(status.withContext("'" + name + "'"));
+}
+
+/// Of a command where one was given, else of the program.
+const CLI::App &commandOf(const CLI::App &app) {
+  const std::vector<CLI::App *> commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.front();
+}
+
+std::string unknownOption(const CLI::App &command, const std::string &text) {
+  const std::string name = text.substr(0, text.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option *option : command.get_options())
+    for (const std::string &each : option->get_lnames())
+      known.push_back("--" + each);
+  return command.get_name() + " has no option '" + name + "'" + suggestion(name, known);
+}
+
+std::vector<std::string> commandNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// What was not understood says more than what is then missing.
+std::string messageOf(const CLI::App &app, const CLI::ParseError &error) {
+  const CLI::App &command = commandOf(app);
+  const std::vector<std::string> left = app.remaining(/*recurse=*/true);
+  for (const std::string &text : left)
+    if (text.size() > 1 && text.starts_with('-') && text != "--")
+      return unknownOption(command, text);
+  const std::vector<std::string> commands = commandNames(app);
+  if (&command == &app && !commands.empty())
+    return left.empty()
+               ? "which command? " + CLI::detail::join(commands, ", ")
+               : "there is no command '" + left.front() + "'" + suggestion(left.front(), commands);
+  return left.empty()
+             ? error.what()
+             : "one argument too many for " + command.get_name() + ": '" + left.front() + "'";
+}
+
+} // namespace
+
+void addVersionFlag(CLI::App &app) {
+  app.set_version_flag("--version", versionText, "print the version, of LLVM too, and the host");
+}
+
+void addTargetCheck(CLI::App &command, const std::string &target,
+                    const std::vector<std::string> &overrides) {
+  command.final_callback([&target, &overrides] {
+    if (Status status = checkTarget(target, overrides); !status.ok())
+      throw CLI::ValidationError(std::string(status.message()), CLI::ExitCodes::ValidationError);
+  });
+}
+
+void addModuleOptions(CLI::App &command, ModuleOptions &options) {
+  command
+      .add_option("file", options.file,
+                  "MLIR module, text or bytecode, or what compile made of one; - for standard "
+                  "input")
+      ->required();
+  command.add_option("--target", options.target, "tag, 'host', or a target in a .json file");
+  command.add_option("--set", options.overrides, "override a field of the target: PATH=VALUE")
+      ->allow_extra_args(false);
+  addTargetCheck(command, options.target, options.overrides);
+  command
+      .add_option("--limit", options.limits,
+                  "a stack limit, stronger than the target's, or one of sources: NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check(
+          [](const std::string &text) { return messageOf(targets::parseLimit(text).status()); });
+  command
+      .add_option("--policy", options.policy,
+                  "allocation policy: auto, stack, workspace, heap or fixed:N")
+      ->check([](const std::string &text) { return messageOf(targets::checkPolicy(text)); });
+  command.add_option("--threads", options.threads, "threads at once, 0 for all")
+      ->check(CLI::Range(0, 1024));
+  command
+      .add_option_function<std::string>(
+          "--numerics",
+          [&options](const std::string &name) {
+            options.numerics = name == "strict" ? jit::Numerics::Strict : jit::Numerics::Default;
+          },
+          "strict: every operation rounds as the source says, in its order")
+      ->check(CLI::IsMember({"default", "strict"}));
+  command
+      .add_option_function<std::string>(
+          "--isolation",
+          [&options](const std::string &name) { options.inProcess = name == "none"; },
+          "worker: compile in a process that may die; none: in this one")
+      ->check(CLI::IsMember({"worker", "none"}))
+      ->default_str("worker");
+  command.add_option("--device", options.device,
+                     "runs what the source gives to no device: vulkan0, cuda0, ...; needs a target "
+                     "that has it, 'host' unless told");
+  command.add_flag("--oracle", options.oracle, "the plain lowering, without any optimisation");
+  command.add_flag("--cache", options.cache, "keep compiled code in the user's cache folder");
+  command.add_option("--cache-dir", options.cacheFolder, "another folder for --cache");
+}
+
+void addCallOptions(CLI::App &command, CallText &call) {
+  command.add_option("--function,-f", call.function, "public function to call");
+  command
+      .add_option("--input,-i", call.inputs,
+                  "argument: 2x3xf32=1,2,3,4,5,6 | 2x3xf32=0.5 | f32=3 | @in.npy | 2x3xf32=rnd:42")
+      ->allow_extra_args(false)
+      ->check([](const std::string &text) { return messageOf(text, checkValue(text)); });
+  command.add_option("--param", call.parameters, "bind a parameter: NAME=@FILE.npy")
+      ->allow_extra_args(false)
+      ->check([](const std::string &text) { return messageOf(text, checkParameter(text)); });
+  command.add_option("--pool", call.pools, "give a memory pool: NAME=BYTES")
+      ->allow_extra_args(false)
+      ->check([](const std::string &text) { return messageOf(checkPool(text)); });
+  command.add_option("--params", call.parameterFiles, "bind all tensors of FILE.safetensors")
+      ->allow_extra_args(false);
+}
+
+void addPrintOption(CLI::App &command, Print &print) {
+  static const std::map<std::string, Print> values = {
+      {"full", Print::Full}, {"summary", Print::Summary}, {"none", Print::None}};
+  command
+      .add_option_function<std::string>(
+          "--print", [&print](const std::string &name) { print = values.at(name); },
+          "full, summary (of more than 1,000 elements the first and last three of each "
+          "dimension), or none")
+      ->check(CLI::IsMember({"full", "summary", "none"}))
+      ->default_str("summary");
+}
+
+int endOfParse(const CLI::App &app, const CLI::ParseError &error, std::ostream &out,
+               std::ostream &err) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
+    return app.exit(error, out, err);
+  err << "error: " << messageOf(app, error) << "\nRun with --help for more information.\n";
+  return wrongCommandLine;
+}
+
+} // namespace plim::tools
