@@ -1,11 +1,11 @@
 #include "bench/policies/Race.h"
 
 #include "bench/harness/Contest.h"
+#include "bench/policies/Rounding.h"
+#include "tools/Text.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <pthread.h>
 #include <span>
@@ -15,7 +15,6 @@
 namespace plim::bench {
 
 using runtime::Buffer;
-using runtime::ElementType;
 using runtime::Value;
 using tools::PoolPtr;
 
@@ -50,41 +49,6 @@ makeInputs(const Workload &workload, const jit::FunctionSignature &signature, co
   PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, tools::readInputs(call, pool));
   PLIM_RETURN_IF_ERROR(tools::adaptScalars(signature, pool, inputs));
   return inputs;
-}
-
-// Results
-
-template <typename T> bool isClose(T a, T b) {
-  return std::fabs(a - b) <= T(1e-3) * (1 + std::fabs(b)) || a == b || (a != a && b != b);
-}
-
-template <typename T> bool areClose(const Buffer &have, const Buffer &want) {
-  auto elements = [](const Buffer &buffer) {
-    return std::span(static_cast<const T *>(buffer.data()),
-                     static_cast<size_t>(buffer.elementCount()));
-  };
-  return std::ranges::equal(elements(have), elements(want), isClose<T>);
-}
-
-Status compare(const Value &have, const Value &want, const std::string &what) {
-  const auto *buffer = std::get_if<Buffer>(&have);
-  if (!buffer) {
-    auto a = std::get<runtime::Scalar>(have), b = std::get<runtime::Scalar>(want);
-    bool isEqual = a.type == ElementType::F32 ? isClose(std::bit_cast<float>(uint32_t(a.bits)),
-                                                        std::bit_cast<float>(uint32_t(b.bits)))
-                   : a.type == ElementType::F64
-                       ? isClose(std::bit_cast<double>(a.bits), std::bit_cast<double>(b.bits))
-                       : a.bits == b.bits;
-    return isEqual ? okStatus() : internalError(what + " is not the oracle's");
-  }
-  const Buffer &reference = std::get<Buffer>(want);
-  if (!buffer->isDense() || buffer->bytes() != reference.bytes())
-    return internalError(what + " does not have the oracle's shape");
-  bool isEqual = buffer->type() == ElementType::F32 ? areClose<float>(*buffer, reference)
-                 : buffer->type() == ElementType::F64
-                     ? areClose<double>(*buffer, reference)
-                     : std::memcmp(buffer->data(), reference.data(), buffer->bytes()) == 0;
-  return isEqual ? okStatus() : internalError(what + " is not the oracle's");
 }
 
 // The stack
@@ -161,6 +125,7 @@ public:
     std::vector<Value> results(function.signature().results.size());
     return Runner{std::move(engine),
                   std::move(memories),
+                  std::move(module),
                   std::move(function),
                   std::move(results),
                   std::move(lap),
@@ -211,6 +176,7 @@ public:
 
   std::shared_ptr<Engine> engine;
   std::vector<Buffer> memories; // of the pools
+  std::shared_ptr<Module> module;
   Function function;
   std::vector<Value> results;
   Lap lap;
@@ -218,17 +184,89 @@ public:
   std::vector<double> medians; // of bursts
 };
 
-Status check(Runner &runner, const Workload &workload, const std::vector<Value> &wantArguments,
-             const std::vector<Value> &wantResults, const PoolPtr &pool) {
-  const jit::FunctionSignature &signature = runner.function.signature();
+// The check
+
+/// Extents of the arguments that the source may leave open.
+int64_t largestExtent(std::span<const Value> inputs) {
+  int64_t largest = 1;
+  for (const Value &input : inputs)
+    if (const auto *buffer = std::get_if<Buffer>(&input); buffer && !buffer->shape().empty())
+      largest = std::max(largest, std::ranges::max(buffer->shape()));
+  return largest;
+}
+
+/// What the oracle makes of a call, and how far from that rounding may bring it.
+struct Reference {
+  std::vector<Value> values; // arguments, then results
+  std::vector<double> bounds;
+};
+
+/// The arguments, and what the call makes of them.
+StatusOr<std::vector<Value>> valuesOf(Runner &runner, std::vector<Value> inputs) {
+  CallOptions options;
+  PLIM_ASSIGN_OR_RETURN(options.state, runner.module->createState());
+  std::vector<Value> results(runner.results.size());
+  PLIM_RETURN_IF_ERROR(runner.function.callInto(inputs, results, options));
+  std::ranges::move(results, std::back_inserter(inputs));
+  return inputs;
+}
+
+std::string nameOf(const jit::FunctionSignature &signature, size_t value) {
+  const size_t arguments = signature.arguments.size();
+  return value < arguments ? "argument #" + std::to_string(value)
+                           : "result #" + std::to_string(value - arguments);
+}
+
+StatusOr<Reference> makeReference(const Workload &workload, const Parameters &parameters,
+                                  const PoolPtr &pool) {
+  PLIM_ASSIGN_OR_RETURN(Runner oracle, Runner::create(workload, "", 1, parameters, pool));
+  const jit::FunctionSignature &signature = oracle.function.signature();
   PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, makeInputs(workload, signature, pool));
-  PLIM_RETURN_IF_ERROR(runner.call(inputs));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (signature.arguments[i].isMemref)
-      PLIM_RETURN_IF_ERROR(compare(inputs[i], wantArguments[i], "argument #" + std::to_string(i)));
-  for (size_t i = 0; i < runner.results.size(); ++i)
-    PLIM_RETURN_IF_ERROR(
-        compare(runner.results[i], wantResults[i], "result #" + std::to_string(i)));
+  PLIM_ASSIGN_OR_RETURN(double rounding,
+                        relativeRounding(workload.source, workload.name, largestExtent(inputs)));
+  // Twice what is expected.
+  rounding *= 2;
+  Reference reference;
+  PLIM_ASSIGN_OR_RETURN(reference.values, valuesOf(oracle, std::move(inputs)));
+  PLIM_ASSIGN_OR_RETURN(std::vector<Value> shaken, makeInputs(workload, signature, pool));
+  PLIM_RETURN_IF_ERROR(shake(shaken, rounding));
+  PLIM_ASSIGN_OR_RETURN(shaken, valuesOf(oracle, std::move(shaken)));
+  for (size_t i = 0; i < reference.values.size(); ++i) {
+    StatusOr<Distance> moved = distanceOf(shaken[i], reference.values[i]);
+    // Extents that depend on values.
+    if (!moved.ok())
+      return moved.status().withContext(nameOf(signature, i));
+    reference.bounds.push_back(moved->isOfIntegers ? 0 : moved->most + rounding * moved->magnitude);
+  }
+  return reference;
+}
+
+/// Notes how far the policy's values are from the oracle's. Internal, if that is more than rounding explains.
+Status check(Runner &runner, const Workload &workload, const Reference &reference,
+             const PoolPtr &pool) {
+  const jit::FunctionSignature &signature = runner.function.signature();
+  PLIM_ASSIGN_OR_RETURN(std::vector<Value> values, makeInputs(workload, signature, pool));
+  PLIM_ASSIGN_OR_RETURN(values, valuesOf(runner, std::move(values)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i < signature.arguments.size() && !signature.arguments[i].isMemref)
+      continue;
+    StatusOr<Distance> distance = distanceOf(values[i], reference.values[i]);
+    if (!distance.ok())
+      return distance.status().withContext(nameOf(signature, i));
+    const double bound = reference.bounds[i];
+    if (distance->most > bound)
+      return internalError(nameOf(signature, i) + " is not the oracle's: element " +
+                           std::to_string(distance->element) + " is " +
+                           tools::formatNumber(distance->have) + " instead of " +
+                           tools::formatNumber(distance->want) + ", " +
+                           tools::formatNumber(distance->most) + " away; rounding explains " +
+                           tools::formatNumber(bound));
+    // The one nearest to its bound.
+    if (distance->most * runner.lap.differenceBound >= runner.lap.difference * bound) {
+      runner.lap.difference = distance->most;
+      runner.lap.differenceBound = bound;
+    }
+  }
   return okStatus();
 }
 
@@ -238,23 +276,21 @@ StatusOr<std::vector<Lap>> race(const Workload &workload, const RaceOptions &opt
   auto pool = std::make_shared<runtime::MemoryPool>();
   PLIM_ASSIGN_OR_RETURN(Parameters parameters, tools::readParameters(workload.call, pool));
 
-  PLIM_ASSIGN_OR_RETURN(Runner oracle, Runner::create(workload, "", 1, parameters, pool));
-  const jit::FunctionSignature &signature = oracle.function.signature();
-  PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, makeInputs(workload, signature, pool));
-  PLIM_RETURN_IF_ERROR(oracle.call(inputs));
+  PLIM_ASSIGN_OR_RETURN(Reference reference, makeReference(workload, parameters, pool));
 
   std::vector<Runner> runners;
   for (const std::string &policy : options.policies) {
     StatusOr<Runner> runner = Runner::create(workload, policy, options.threads, parameters, pool);
     if (!runner.ok())
       return runner.status().withContext("policy " + policy);
-    if (Status status = check(*runner, workload, inputs, oracle.results, pool); !status.ok())
+    if (Status status = check(*runner, workload, reference, pool); !status.ok())
       return status.withContext("policy " + policy);
     runners.push_back(std::move(*runner));
   }
 
   // One set of arguments for all: where they lie in memory must not favour anyone.
-  PLIM_ASSIGN_OR_RETURN(inputs, makeInputs(workload, signature, pool));
+  PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs,
+                        makeInputs(workload, runners.front().function.signature(), pool));
   double slowest = 0;
   for (Runner &runner : runners) {
     Status status;

@@ -44,13 +44,17 @@ struct Lap {
   uint64_t heapBytes = 0;
   double pageFaults = 0;  // a call, of any thread of the process
   double allocations = 0; // a call: requests for buffers, slabs and scratch
+  /// From the oracle, of the value nearest to what rounding may make of it; and that (Rounding.h).
+  double difference = 0;
+  double differenceBound = 0;
 };
 
 /// Loads the function once for each policy, compares what it returns and what it leaves in its
 /// arguments with the oracle, and then makes rounds in which every policy has a burst of calls; who
 /// begins changes from round to round. Memrefs that the function writes are not restored in between.
 /// Arguments that the call does not give are drawn at random; a scalar or a dynamic extent must be
-/// given. Errors: those of the load and of the calls, or Internal for a result that differs.
+/// given. Errors: those of the load and of the calls, or Internal for a result that differs by more than rounding
+/// explains.
 StatusOr<std::vector<Lap>> race(const Workload &workload, const RaceOptions &options);
 
 } // namespace plim::bench

@@ -14,16 +14,17 @@ namespace plim::bench {
 void print(const Result &result, std::ostream &out) {
   out << result.name << ", " << result.threads << (result.threads == 1 ? " thread" : " threads")
       << "\n";
-  std::vector<std::vector<std::string>> rows = {{"policy", "median us", "p99 us",
-                                                 "by " + result.laps[0].policy, "+-", "stack",
-                                                 "workspace", "heap", "faults", "allocations"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "median", "p99", "by " + result.laps[0].policy, "+-", "stack", "workspace", "heap",
+       "faults", "allocations", "off by", "may be"}};
   for (const Lap &lap : result.laps)
-    rows.push_back({lap.policy, tools::formatNumber(lap.medianSeconds * 1e6),
-                    tools::formatNumber(lap.p99Seconds * 1e6), tools::formatNumber(lap.versusFirst),
+    rows.push_back({lap.policy, tools::formatSeconds(lap.medianSeconds),
+                    tools::formatSeconds(lap.p99Seconds), tools::formatNumber(lap.versusFirst),
                     tools::formatNumber(lap.versusSpread / 2), tools::formatBytes(lap.stackBytes),
                     tools::formatBytes(static_cast<int64_t>(lap.workspaceBytes)),
                     tools::formatBytes(static_cast<int64_t>(lap.heapBytes)),
-                    tools::formatNumber(lap.pageFaults), tools::formatNumber(lap.allocations)});
+                    tools::formatNumber(lap.pageFaults), tools::formatNumber(lap.allocations),
+                    tools::formatNumber(lap.difference), tools::formatNumber(lap.differenceBound)});
   tools::writeTable(out, rows);
   out << std::flush;
 }
@@ -47,7 +48,9 @@ std::string toJson(const std::vector<Result> &results) {
           {"workspace_bytes", static_cast<int64_t>(lap.workspaceBytes)},
           {"heap_bytes", static_cast<int64_t>(lap.heapBytes)},
           {"page_faults", lap.pageFaults},
-          {"allocations", lap.allocations}});
+          {"allocations", lap.allocations},
+          {"difference", lap.difference},
+          {"difference_bound", lap.differenceBound}});
   llvm::json::Object context{
       {"executable", "plimsoll-bench"},
       {"num_cpus", static_cast<int64_t>(std::thread::hardware_concurrency())}};

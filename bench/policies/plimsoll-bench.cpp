@@ -6,6 +6,7 @@
 // compare two runs, and a plot. What is measured: Race.h.
 #include "bench/policies/Report.h"
 #include "bench/policies/Workloads.h"
+#include "targets/AllocationOptions.h"
 #include "tools/CommandLine.h"
 
 #include <fstream>
@@ -45,6 +46,9 @@ StatusOr<std::vector<Workload>> chooseWorkloads(const PoliciesOptions &options) 
 }
 
 Status runPolicies(const PoliciesOptions &options) {
+  for (const std::string &output : {options.json, options.svg})
+    if (!output.empty())
+      PLIM_RETURN_IF_ERROR(tools::checkWritable(output));
   PLIM_ASSIGN_OR_RETURN(std::vector<Workload> workloads, chooseWorkloads(options));
   std::vector<Result> results;
   for (int threads : options.threads)
@@ -74,7 +78,10 @@ int main(int argc, char **argv) {
   policies
       ->add_option("--policy", options.policies,
                    "policies to compare, the first one is the measure: auto,stack,heap,fixed:N,...")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check([](const std::string &text) {
+        return std::string(plim::targets::checkPolicy(text).message());
+      });
   policies->add_option("--threads", options.threads, "threads at once: 1,2,...; 0 for all")
       ->delimiter(',')
       ->check(CLI::Range(0, 1024));

@@ -40,7 +40,7 @@ file(WRITE ${module} "func.func @twice(%x: tensor<?xf32>, %y: tensor<3xf32>) -> 
 bench(0 "module.mlir, 1 thread\n.*\n  stack .*\n  auto " ${module} --input 5xf32=1
   --policy stack,auto)
 bench(1 "argument #0 is .xf32: give it" ${module})
-bench(1 "unknown allocation policy" ${module} --input 5xf32=1 --policy fastest)
+bench(2 "unknown allocation policy" ${module} --input 5xf32=1 --policy fastest)
 bench(1 "no workload has 'nothing' in its name" --filter nothing)
 bench(1 "no/such.mlir" /no/such.mlir)
 bench(1 "cannot write '/no/such/folder" ${module} --input 5xf32=1 --svg /no/such/folder/x.svg)
