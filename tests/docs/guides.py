@@ -7,6 +7,7 @@ What a snippet is stands in its Markdown:
 
     <!-- file: NAME -->   before a fence: it is written to NAME, in a folder of the guide
     <!-- more: NAME -->   before a fence: it is added to NAME
+    <!-- if: COMMAND -->  before a session: it needs what is not everywhere, and is run where COMMAND succeeds
     ```console            lines with "$ " are commands of bash, run there, which "> " continues; what follows must be
                           what they print on standard output and standard error, where "..." stands for anything
                           in a line and, as a line, for any lines; "[N]" at the end is an exit status that is not 0
@@ -28,20 +29,20 @@ class Fault(Exception):
 
 
 def snippets(text):
-    """Yields (line, language, "file", "more" or None, name, text) for each fence."""
+    """Yields (line, language, "file", "more", "if" or None, name or command, text) for each fence."""
     lines = text.split("\n")
     position = 0
     while position < len(lines):
         fence = re.match(r"```(\S*)", lines[position])
         if fence:
-            to = re.fullmatch(r"<!-- (file|more): (\S+) -->", lines[position - 1]) if position else None
+            to = re.fullmatch(r"<!-- (?:(file|more): (\S+)|(if): (.+)) -->", lines[position - 1]) if position else None
             begin = position
             position += 1
             while position < len(lines) and lines[position] != "```":
                 position += 1
             if position == len(lines):
                 raise Fault(f"{begin + 1}: a snippet without an end")
-            kind, name = to.groups() if to else (None, None)
+            kind, name = filter(None, to.groups()) if to else (None, None)
             yield begin + 1, fence[1], kind, name, "\n".join(lines[begin + 1:position]) + "\n"
         position += 1
 
@@ -87,12 +88,16 @@ def run_guide(path, folder, environment):
     count = 0
     for line, language, kind, name, content in snippets(text):
         count += 1
-        if kind:
+        if kind in ("file", "more"):
             with open(f"{folder}/{name}", "w" if kind == "file" else "a", encoding="utf-8") as out:
                 out.write(content)
             continue
         if language != "console":
             raise Fault(f"{line}: a snippet that is neither a file nor a session")
+        if kind == "if" and subprocess.run(["bash", "-c", name], cwd=folder, env=environment, check=False,
+                                           capture_output=True).returncode != 0:
+            print(f"{path}:{line}: not here: {name}")
+            continue
         for offset, command, expected, status in commands(content):
             done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, check=False, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -50,6 +50,13 @@ class Guides(unittest.TestCase):
     def test_commands_may_go_over_lines(self):
         self.run_guide(self.session("$ echo a \\\n> b\na b"))
 
+    def test_a_session_may_need_something(self):
+        needs = "# Guide\n\n<!-- if: {} > /dev/null -->\n```console\n$ echo a\n{}\n```\n"
+        self.assertEqual(self.run_guide(needs.format("false", "b")), 1)
+        self.assertEqual(self.run_guide(needs.format("true", "a")), 1)
+        self.assert_fault("--- printed\na\n", needs.format("true", "b"))
+        self.assert_fault("a snippet that is neither", "# Guide\n\n<!-- if: false -->\n```c\nint x;\n```\n")
+
     def test_each_snippet_is_looked_at(self):
         self.assert_fault("3: a snippet that is neither", "# Guide\n\n```c\nint x;\n```\n")
         self.assert_fault("without an end", "# Guide\n\n```console\n$ true\n")
