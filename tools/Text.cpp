@@ -33,10 +33,11 @@ std::string formatSeconds(double seconds) {
 
 std::string suggestion(std::string_view name, const std::vector<std::string> &names) {
   const std::string *nearest = nullptr;
-  // A third of the letters may be wrong.
-  auto distance = static_cast<unsigned>(name.size() / 3 + 2);
+  // Two letters may be wrong, or a third of them, or the end is missing.
+  auto distance = static_cast<unsigned>(std::max<size_t>(2, name.size() / 3)) + 1;
   for (const std::string &each : names) {
-    const unsigned candidate = llvm::StringRef(name).edit_distance(each);
+    const bool isBegin = name.size() > 3 && each.starts_with(name);
+    const unsigned candidate = isBegin ? 2 : llvm::StringRef(name).edit_distance(each);
     if (candidate < distance) {
       nearest = &each;
       distance = candidate;

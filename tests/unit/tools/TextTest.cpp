@@ -27,6 +27,9 @@ TEST(Text, SuggestsWhatIsNear) {
   EXPECT_EQ(suggestion("rnu", names), "; did you mean 'run'?");
   EXPECT_EQ(suggestion("explian", names), "; did you mean 'explain'?");
   EXPECT_EQ(suggestion("compile", names), "");
+  EXPECT_EQ(suggestion("--html", {"--help"}), "");
+  EXPECT_EQ(suggestion("stack_budget", {"stack_budget_bytes"}),
+            "; did you mean 'stack_budget_bytes'?");
   EXPECT_EQ(suggestion("", names), "");
   EXPECT_EQ(suggestion("run", {}), "");
 }
