@@ -1,5 +1,6 @@
 #include "tools/ExplainCommand.h"
 
+#include "tools/ExplainSummary.h"
 #include "tools/Progress.h"
 #include "tools/Text.h"
 
@@ -20,20 +21,6 @@ namespace {
 
 using llvm::json::Array;
 using llvm::json::Object;
-
-std::string text(const Object &object, llvm::StringRef key) {
-  return object.getString(key).value_or("").str();
-}
-
-int64_t number(const Object &object, llvm::StringRef key) {
-  return object.getInteger(key).value_or(0);
-}
-
-template <typename VisitT> void forEach(const Object &object, llvm::StringRef key, VisitT visit) {
-  if (const Array *array = object.getArray(key))
-    for (const llvm::json::Value &value : *array)
-      visit(*value.getAsObject());
-}
 
 template <typename NamesT> std::string join(const NamesT &names) {
   std::string list;
@@ -76,20 +63,43 @@ void printDecision(const Object &decision, std::ostream &out) {
   if (what == "stores") {
     out << "past the caches";
   } else if (what == "workgroups") {
-    out << extents(decision, "tiles");
+    out << extents(decision, "tiles") << " iterations";
   } else if (what == "panels") {
     const int64_t columns = number(decision, "columns");
-    out << extents(decision, "depth") << " by " << (columns == 0 ? "all" : std::to_string(columns))
-        << ", " << words(decision, "panel") << ", rows " << words(decision, "rows");
+    out << extents(decision, "depth") << " terms by "
+        << (columns == 0 ? "all" : std::to_string(columns)) << " columns, "
+        << words(decision, "panel") << ", rows " << words(decision, "rows");
     if (int64_t lines = number(decision, "lines"); lines > 1)
       out << ", " << lines << " lines together";
   } else {
-    out << number(decision, "rows") << " by " << number(decision, "columns") << ", in vectors of "
-        << number(decision, "lanes");
+    out << number(decision, "rows") << " rows by " << number(decision, "columns")
+        << " columns, in vectors of " << number(decision, "lanes") << " elements";
     if (int64_t terms = number(decision, "terms"); terms > 0)
       out << ", " << terms << " terms at a time";
   }
   out << ": " << text(decision, "because") << "\n";
+}
+
+void printDispatch(const Object &dispatch, size_t position, std::ostream &out) {
+  out << "  dispatch #" << position << " @" << text(dispatch, "name") << " on "
+      << text(dispatch, "device") << ", from " << text(dispatch, "location");
+  for (const char *order : {"after", "beside"}) {
+    std::vector<std::string> others;
+    if (const Array *positions = dispatch.getArray(order))
+      for (const auto &other : *positions)
+        others.push_back("#" + std::to_string(other.getAsInteger().value_or(0)));
+    if (!others.empty())
+      out << ", " << order << " " << join(others);
+  }
+  out << "\n";
+  if (dispatch.get("refusal"))
+    out << "    not on " << text(dispatch, "refusal") << "\n";
+  forEach(dispatch, "bindings", [&](const Object &binding) {
+    std::string line = "    " + text(binding, "access");
+    pad(line, 15);
+    out << line << text(binding, "type") << "\n";
+  });
+  forEach(dispatch, "strategy", [&](const Object &decision) { printDecision(decision, out); });
 }
 
 void printFunction(const Object &function, std::ostream &out) {
@@ -104,28 +114,23 @@ void printFunction(const Object &function, std::ostream &out) {
       out << ", donated to result #" << *result;
     out << "\n";
   });
-  int64_t position = 0;
+  std::vector<const Object *> dispatches;
+  std::vector<std::string> names;
   forEach(function, "dispatches", [&](const Object &dispatch) {
-    out << "  dispatch #" << position++ << " @" << text(dispatch, "name") << " on "
-        << text(dispatch, "device") << ", from " << text(dispatch, "location");
-    for (const char *order : {"after", "beside"}) {
-      std::vector<std::string> others;
-      if (const Array *positions = dispatch.getArray(order))
-        for (const auto &other : *positions)
-          others.push_back("#" + std::to_string(other.getAsInteger().value_or(0)));
-      if (!others.empty())
-        out << ", " << order << " " << join(others);
-    }
-    out << "\n";
-    if (dispatch.get("refusal"))
-      out << "    not on " << text(dispatch, "refusal") << "\n";
-    forEach(dispatch, "bindings", [&](const Object &binding) {
-      std::string line = "    " + text(binding, "access");
-      pad(line, 15);
-      out << line << text(binding, "type") << "\n";
-    });
-    forEach(dispatch, "strategy", [&](const Object &decision) { printDecision(decision, out); });
+    dispatches.push_back(&dispatch);
+    names.push_back(text(dispatch, "name"));
   });
+  // Dispatches of one name are one code, and so have the same bindings and strategy.
+  for (const Repetition &repetition : repetitionsIn(names)) {
+    if (repetition.count > 1)
+      out << "  dispatches #" << repetition.begin << " to #"
+          << repetition.begin + repetition.length * repetition.count - 1 << ": " << repetition.count
+          << " times "
+          << (repetition.length == 1 ? "this one" : "these " + std::to_string(repetition.length))
+          << "\n";
+    for (size_t i = 0; i < repetition.length; ++i)
+      printDispatch(*dispatches[repetition.begin + i], repetition.begin + i, out);
+  }
 }
 
 void printCopy(const Object &copy, std::ostream &out) {
@@ -133,22 +138,60 @@ void printCopy(const Object &copy, std::ostream &out) {
       << text(copy, "location") << "\n    of " << text(copy, "of") << "\n";
 }
 
-void printAllocation(const Object &allocation, std::ostream &out) {
-  out << "  " << text(allocation, "type") << " in @" << text(allocation, "function") << ", from "
+/// Two are shown as they are.
+constexpr size_t fewestEqual = 3;
+
+/// What is the same of allocations that are one entry.
+std::string keyOf(const Object &allocation) {
+  std::string key;
+  for (const char *each : {"type", "function", "scope", "reason", "level"})
+    key += text(allocation, each) + "\n";
+  return key + names(allocation, "accessors") + "\n" + names(allocation, "candidates") + "\n" +
+         (allocation.getInteger("offset") ? "planned" : "") +
+         (allocation.getInteger("slot") ? "slot" : "");
+}
+
+/// The places and lives of several are those of the memory's map.
+void printAllocations(const std::vector<const Object *> &equal, std::ostream &out) {
+  const Object &allocation = *equal.front();
+  const bool isOne = equal.size() == 1;
+  out << "  " << (isOne ? "" : std::to_string(equal.size()) + " times ") << text(allocation, "type")
+      << " in @" << text(allocation, "function") << (isOne ? ", from " : ", the first from ")
       << text(allocation, "location") << "\n    " << text(allocation, "scope");
-  if (auto offset = allocation.getInteger("offset"))
+  if (auto offset = allocation.getInteger("offset"); offset && isOne)
     out << " at " << *offset;
   else if (allocation.getInteger("slot"))
     out << ", planned at the call";
   out << ": " << text(allocation, "reason") << " (" << text(allocation, "level") << ")\n    ";
   if (auto bytes = allocation.getInteger("bytes"))
-    out << *bytes << " bytes";
+    out << *bytes << " bytes" << (isOne ? "" : " each");
   else
     out << "no bound";
-  if (const Array *life = allocation.getArray("lifetime"))
-    out << ", live from " << *(*life)[0].getAsInteger() << " to " << *(*life)[1].getAsInteger();
+  if (const Array *life = allocation.getArray("lifetime"); life && isOne)
+    out << ", live from step " << *(*life)[0].getAsInteger() << " to "
+        << *(*life)[1].getAsInteger();
   out << ", used by " << names(allocation, "accessors") << ", could be in "
       << names(allocation, "candidates") << "\n";
+}
+
+void printAllocations(const Object &report, std::ostream &out) {
+  std::vector<std::vector<const Object *>> groups;
+  std::map<std::string, size_t> groupOf;
+  forEach(report, "allocations", [&](const Object &allocation) {
+    auto [it, isNew] = groupOf.try_emplace(keyOf(allocation), groups.size());
+    if (isNew)
+      groups.emplace_back();
+    groups[it->second].push_back(&allocation);
+  });
+  if (!groups.empty())
+    out << "allocations\n";
+  for (const std::vector<const Object *> &equal : groups) {
+    if (equal.size() >= fewestEqual)
+      printAllocations(equal, out);
+    else
+      for (const Object *allocation : equal)
+        printAllocations({allocation}, out);
+  }
 }
 
 void printStack(const Object &stack, std::ostream &out) {
@@ -261,41 +304,6 @@ Object toJson(const MemoryMap &map) {
                 {"live_at_fullest", std::move(fullest)}};
 }
 
-/// What a module takes: the most of any function, constants and parameters of all.
-struct Cost {
-  int64_t stack = 0;     // proven
-  int64_t workspace = 0; // of a call, as far as that is known at load
-  bool isPlannedAtCall = false;
-  int64_t scratch = 0; // of a thread
-  std::map<std::string, int64_t> pools;
-  int64_t allocatorBuffers = 0; // allocations without a place that was planned
-};
-
-Cost costOf(const Object &report) {
-  Cost cost;
-  if (const Object *stack = report.getObject("stack"))
-    forEach(*stack, "functions", [&](const Object &function) {
-      cost.stack = std::max(cost.stack, number(function, "proven"));
-    });
-  forEach(report, "functions", [&](const Object &function) {
-    cost.workspace = std::max(cost.workspace, number(function, "workspace_bytes"));
-    if (const Object *pools = function.getObject("pool_bytes"))
-      for (const auto &[pool, bytes] : *pools) {
-        int64_t &most = cost.pools[pool.str()];
-        most = std::max(most, bytes.getAsInteger().value_or(0));
-      }
-  });
-  forEach(report, "allocations", [&](const Object &allocation) {
-    cost.isPlannedAtCall |= allocation.getInteger("slot").has_value();
-    cost.allocatorBuffers += !allocation.getInteger("offset") && !allocation.getInteger("slot") &&
-                             text(allocation, "scope") != "global.stack";
-  });
-  forEach(report, "scratch", [&](const Object &dispatch) {
-    cost.scratch = std::max(cost.scratch, number(dispatch, "bytes"));
-  });
-  return cost;
-}
-
 Object toJson(const std::string &policy, const Cost &cost) {
   Object pools;
   for (const auto &[pool, bytes] : cost.pools)
@@ -354,19 +362,15 @@ void printCosts(const std::vector<std::pair<std::string, Cost>> &costs, std::ost
 
 void print(const Object &report, const std::vector<std::pair<std::string, Cost>> &costs,
            std::ostream &out) {
+  printSummary(report, costs.front().second, out);
   forEach(report, "functions", [&](const Object &function) { printFunction(function, out); });
   forEach(report, "externals", [&](const Object &external) {
     out << "host function @" << text(external, "name")
         << (external.getBoolean("pure").value_or(false) ? ", pure" : "") << ", from "
         << text(external, "location") << "\n  " << text(external, "type") << "\n";
   });
+  printAllocations(report, out);
   bool first = true;
-  forEach(report, "allocations", [&](const Object &allocation) {
-    if (std::exchange(first, false))
-      out << "allocations\n";
-    printAllocation(allocation, out);
-  });
-  first = true;
   forEach(report, "copies", [&](const Object &copy) {
     if (std::exchange(first, false))
       out << "copies\n";

@@ -461,6 +461,35 @@ TEST_F(RunCommandTest, ExplainTellsWhoSetALimit) {
   }
 }
 
+TEST_F(RunCommandTest, ExplainShowsEqualLayersOnce) {
+  std::string source =
+      "func.func @main(%x: tensor<16x16xf32>, %w: tensor<16x16xf32>) -> tensor<16x16xf32> {\n"
+      "  %z = arith.constant 0.0 : f32\n"
+      "  %e = tensor.empty() : tensor<16x16xf32>\n"
+      "  %i = linalg.fill ins(%z : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>\n";
+  std::string last = "%x";
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    source += "  %m" + n + " = linalg.matmul ins(" + last +
+              ", %w : tensor<16x16xf32>, tensor<16x16xf32>) " +
+              "outs(%i : tensor<16x16xf32>) -> tensor<16x16xf32>\n" + //
+              "  %t" + n + " = math.tanh %m" + n + " : tensor<16x16xf32>\n";
+    last = "%t" + n;
+  }
+  module.write(source + "  return " + last + " : tensor<16x16xf32>\n}\n");
+  ExplainOptions options;
+  options.module.file = module.path();
+  Outcome outcome = explain(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("\n  dispatches      6, of "),
+                    ContainsRegex("\n  dispatches #0 to #[45]: [56] times this one\n"
+                                  "  dispatch #0 "),
+                    Not(HasSubstr("dispatch #1 ")),
+                    ContainsRegex("\n  [3-6] times memref<16x16xf32> in @main, the first from "
+                                  "[^\n]*:6:[^\n]*\n    global.workspace: planned")));
+}
+
 TEST_F(RunCommandTest, ASizeBeyondItsBoundIsLocated) {
   RunOptions options =
       optionsFor("func.func @fill(%n: index, %x: f32) -> tensor<?xf32> {\n"
@@ -482,7 +511,8 @@ TEST_F(RunCommandTest, ExplainTellsDispatchesAndPlaces) {
   Outcome outcome = explain(options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
-              AllOf(StartsWith("function @main, tensor program\n"), HasSubstr("dispatch #0 @"),
+              AllOf(StartsWith("summary\n  dispatches      3, of 2 kinds\n"),
+                    HasSubstr("\nfunction @main, tensor program\n"), HasSubstr("dispatch #0 @"),
                     HasSubstr("allocations\n"), HasSubstr(", used by host, could be in "),
                     HasSubstr("\nstack, in bytes\n  function "), HasSubstr("\ndata, in bytes\n"),
                     HasSubstr("\nmemory of @main: 1024 bytes; 1024 are live at once"),

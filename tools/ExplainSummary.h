@@ -1,0 +1,50 @@
+// What a report comes to: the first lines of `plimsoll explain`, and what a module costs under a policy.
+//
+// Reads the JSON that the compiler leaves, as ExplainCommand does. Any thread.
+#pragma once
+
+#include "llvm/Support/JSON.h"
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace plim::tools {
+
+// Of a report: "" and 0 for what is not there.
+std::string text(const llvm::json::Object &object, llvm::StringRef key);
+int64_t number(const llvm::json::Object &object, llvm::StringRef key);
+
+template <typename VisitT>
+void forEach(const llvm::json::Object &object, llvm::StringRef key, VisitT visit) {
+  if (const llvm::json::Array *array = object.getArray(key))
+    for (const llvm::json::Value &value : *array)
+      visit(*value.getAsObject());
+}
+
+/// What a module takes: the most of any function, constants and parameters of all.
+struct Cost {
+  int64_t stack = 0;     // proven
+  int64_t workspace = 0; // of a call, as far as that is known at load
+  bool isPlannedAtCall = false;
+  int64_t scratch = 0; // of a thread
+  std::map<std::string, int64_t> pools;
+  int64_t allocatorBuffers = 0; // allocations without a place that was planned
+};
+
+Cost costOf(const llvm::json::Object &report);
+
+/// `count` times the same `length` dispatches from `begin` on, such as the layers of a network.
+struct Repetition {
+  size_t begin = 0, length = 1, count = 1;
+};
+
+/// All of `names`, in order, in as few and as long repetitions as are found from left to right.
+std::vector<Repetition> repetitionsIn(const std::vector<std::string> &names);
+
+/// How many dispatches and bytes, the memory of a call, copies, and what to try. Times are not known.
+void printSummary(const llvm::json::Object &report, const Cost &cost, std::ostream &out);
+
+} // namespace plim::tools
