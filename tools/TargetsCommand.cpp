@@ -193,10 +193,10 @@ Status calibrate(std::ostream &out) {
   PLIM_ASSIGN_OR_RETURN(TargetDescription host, resolveTarget("host-cpu", {}));
   PLIM_ASSIGN_OR_RETURN(std::vector<ScratchTimes> times, measureScratch());
   std::vector<std::vector<std::string>> rows = {
-      {"scratch", "on the stack, us", "in the workspace, us", "workspace by stack"}};
+      {"scratch", "on the stack", "in the workspace", "workspace by stack"}};
   for (const ScratchTimes &each : times)
-    rows.push_back({formatBytes(each.bytes), formatNumber(each.stackSeconds * 1e6),
-                    formatNumber(each.workspaceSeconds * 1e6), formatNumber(each.ratio)});
+    rows.push_back({formatBytes(each.bytes), formatSeconds(each.stackSeconds),
+                    formatSeconds(each.workspaceSeconds), formatNumber(each.ratio)});
   writeTable(out, rows);
   Calibration calibration{host.devices[0].description, chooseMaxStackAlloca(times)};
   PLIM_RETURN_IF_ERROR(writeCalibration(path, calibration));

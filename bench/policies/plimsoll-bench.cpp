@@ -33,8 +33,10 @@ Status writeFile(const std::string &path, const std::string &text) {
 
 StatusOr<std::vector<Workload>> chooseWorkloads(const PoliciesOptions &options) {
   if (!options.file.empty()) {
-    PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource(options.file));
-    return std::vector<Workload>{{options.file, std::move(source), options.call}};
+    tools::ModuleOptions module;
+    module.file = options.file;
+    PLIM_ASSIGN_OR_RETURN(std::string source, tools::readModule(module));
+    return std::vector<Workload>{{tools::moduleName(module), std::move(source), options.call}};
   }
   PLIM_ASSIGN_OR_RETURN(std::vector<Workload> workloads, makeWorkloads(PLIM_DIGITS_FOLDER));
   std::erase_if(workloads, [&](const Workload &workload) {
@@ -73,7 +75,8 @@ int main(int argc, char **argv) {
   plim::bench::PoliciesOptions options;
   CLI::App *policies = app.add_subcommand(
       "policies", "one function under several allocation policies, in turns in one process");
-  policies->add_option("file", options.file, "MLIR module; without one, our own workloads");
+  policies->add_option("file", options.file,
+                       "MLIR module, - for standard input; without one, our own workloads");
   plim::tools::addCallOptions(*policies, options.call);
   policies
       ->add_option("--policy", options.policies,

@@ -39,6 +39,12 @@ file(WRITE ${module} "func.func @twice(%x: tensor<?xf32>, %y: tensor<3xf32>) -> 
 ")
 bench(0 "module.mlir, 1 thread\n.*\n  stack .*\n  auto " ${module} --input 5xf32=1
   --policy stack,auto)
+# A module from standard input.
+execute_process(COMMAND ${BENCH} policies - --seconds 0.05 --input 5xf32=1 --policy stack
+  INPUT_FILE ${module} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT status EQUAL 0 OR NOT output MATCHES "^<stdin>, 1 thread\n")
+  message(FATAL_ERROR "status ${status}:\n${output}")
+endif()
 bench(1 "argument #0 is .xf32: give it" ${module})
 bench(2 "unknown allocation policy" ${module} --input 5xf32=1 --policy fastest)
 bench(1 "no workload has 'nothing' in its name" --filter nothing)

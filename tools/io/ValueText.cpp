@@ -5,6 +5,7 @@
 #include "engine/runtime/ByteSize.h"
 #include "tools/io/ElementText.h"
 #include "tools/io/Random.h"
+#include "tools/io/SmallFloat.h"
 
 #include <algorithm>
 #include <charconv>
@@ -371,11 +372,22 @@ std::string printValue(const Value &value, bool summarize) {
   int64_t bytes = elementBytes(element);
   for (size_t dimension = shape.size(); dimension-- > 0; bytes *= shape[dimension])
     strides[dimension] = bytes;
-  summarize = summarize && bytes / elementBytes(element) > mostElementsInFull;
+  const int64_t count = bytes / elementBytes(element);
+  summarize = summarize && count > mostElementsInFull;
+  // Of numbers of 16 bits there are few, and their shortest texts are searched for.
+  std::vector<std::string> known(isSmallFloat(element) && count >= 1 << 14 ? 1 << 16 : 0);
   std::vector<int64_t> index(shape.size(), 0);
   out.append(shape.size(), '[');
   while (true) {
-    printElement(element, data, out);
+    if (known.empty()) {
+      printElement(element, data, out);
+    } else {
+      uint16_t bits = 0;
+      std::memcpy(&bits, data, static_cast<size_t>(elementBytes(element)));
+      if (known[bits].empty())
+        printElement(element, data, known[bits]);
+      out += known[bits];
+    }
     size_t dimension = shape.size();
     while (dimension > 0 && index[dimension - 1] + 1 == shape[dimension - 1]) {
       --dimension;

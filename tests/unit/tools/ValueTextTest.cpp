@@ -387,6 +387,18 @@ TEST(ValueText, ASummaryIsThatOfAnyShape) {
   }
 }
 
+TEST(ValueText, ManyNumbersOf16BitsPrintAsFewDo) {
+  for (const char *type : {"f16", "bf16", "f8E5M2", "f8E4M3FN"}) {
+    const std::string many =
+        printValue(*parseValue(std::string("20000x") + type + "=rnd:1", pool()));
+    const std::string few =
+        printValue(*parseValue(std::string("16000x") + type + "=rnd:1", pool()));
+    const size_t begin = few.find('['), length = few.size() - begin - 1;
+    EXPECT_EQ(many.substr(begin, length), few.substr(begin, length)) << type;
+    EXPECT_EQ(reprint(many), many) << type;
+  }
+}
+
 TEST(ValueText, FilesHaveAnAt) {
   EXPECT_THAT(reprint("in.npy"), HasSubstr("a file is written with an @: '@in.npy'"));
   EXPECT_TRUE(checkValue("@in.npy").ok());
