@@ -5,6 +5,7 @@
 #include "tools/Version.h"
 #include "tools/io/ValueText.h"
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 
@@ -31,13 +32,12 @@ const CLI::App &commandOf(const CLI::App &app) {
   return commands.empty() ? app : *commands.front();
 }
 
-std::string unknownOption(const CLI::App &command, const std::string &text) {
-  const std::string name = text.substr(0, text.find('='));
-  std::vector<std::string> known;
+std::vector<std::string> optionNames(const CLI::App &command) {
+  std::vector<std::string> names;
   for (const CLI::Option *option : command.get_options())
     for (const std::string &each : option->get_lnames())
-      known.push_back("--" + each);
-  return command.get_name() + " has no option '" + name + "'" + suggestion(name, known);
+      names.push_back("--" + each);
+  return names;
 }
 
 std::vector<std::string> commandNames(const CLI::App &app) {
@@ -50,10 +50,15 @@ std::vector<std::string> commandNames(const CLI::App &app) {
 /// What was not understood says more than what is then missing.
 std::string messageOf(const CLI::App &app, const CLI::ParseError &error) {
   const CLI::App &command = commandOf(app);
-  const std::vector<std::string> left = app.remaining(/*recurse=*/true);
-  for (const std::string &text : left)
-    if (text.size() > 1 && text.starts_with('-') && text != "--")
-      return unknownOption(command, text);
+  std::vector<std::string> left = app.remaining(/*recurse=*/true);
+  std::erase(left, "--"); // nothing behind it is an option
+  const std::vector<std::string> options = optionNames(command);
+  for (const std::string &text : left) {
+    const std::string name = text.substr(0, text.find('='));
+    if (name.size() > 1 && name.starts_with('-') &&
+        std::ranges::find(options, name) == options.end())
+      return command.get_name() + " has no option '" + name + "'" + suggestion(name, options);
+  }
   const std::vector<std::string> commands = commandNames(app);
   if (&command == &app && !commands.empty())
     return left.empty()

@@ -105,12 +105,12 @@ Status checkPool(const std::string &text) { return parsePool(text).status(); }
 Status checkWritable(const std::string &path) {
   std::error_code none;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  int error = 0;
+  int error = path.empty() ? ENOENT : 0;
   if (std::filesystem::is_directory(path, none))
     error = EISDIR;
   else if (access(path.c_str(), F_OK) == 0)
     error = access(path.c_str(), W_OK) == 0 ? 0 : errno;
-  else if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+  else if (error == 0 && access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
     error = errno;
   return error == 0 ? okStatus()
                     : unavailableError("cannot write '" + path + "': " + std::strerror(error));

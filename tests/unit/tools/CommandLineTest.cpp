@@ -87,6 +87,10 @@ TEST(CommandLine, SaysWhatIsMissingOrTooMuch) {
   EXPECT_EQ(refusal({}), "which command? run, plan");
   EXPECT_EQ(refusal({"run"}), "file is required");
   EXPECT_EQ(refusal({"run", "f.mlir", "g.mlir"}), "one argument too many for run: 'g.mlir'");
+  // It is one, but not there.
+  EXPECT_EQ(refusal({"run", "f.mlir", "--", "--oracle"}),
+            "one argument too many for run: '--oracle'");
+  EXPECT_EQ(refusal({"run", "f.mlir", "-x"}), "run has no option '-x'");
 }
 
 TEST(CommandLine, ChecksValuesBeforeAnyWork) {

@@ -150,6 +150,8 @@ TEST_F(RunCommandTest, LooksAtOutputsBeforeTheWork) {
   RunOptions options = optionsFor("func.func");
   options.outputs = {"@/no/such/folder/x.npy"};
   expectFailure(options, HasSubstr("cannot write '/no/such/folder/x.npy': No such file"));
+  options.outputs = {"@"};
+  expectFailure(options, HasSubstr("cannot write '': No such file"));
   options.outputs = {::testing::TempDir()};
   expectFailure(options, HasSubstr("': Is a directory"));
   options.outputs = {};
