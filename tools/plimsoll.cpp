@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
                        "find accesses out of range and writes to what is read-only");
   plim::tools::addPrintOption(*runCommand, run.print);
   runCommand->add_option("--repeat", run.repeat, "call this often")
-      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max()));
+      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max(), "at least 1"));
   using enum plim::Specialization;
   runCommand->add_flag("--specialize", run.specialize,
                        "compile for the extents of the inputs before the first call");

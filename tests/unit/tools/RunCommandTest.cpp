@@ -210,6 +210,21 @@ TEST_F(RunCommandTest, BindsParameters) {
   expectFailure(options, HasSubstr("/no/such.safetensors"));
 }
 
+TEST_F(RunCommandTest, PerfAndTheDebuggerLearnOfDispatches) {
+  RunOptions options = optionsFor(testing::matmulSource);
+  options.call.inputs = {"2x3xf32=1", "3x4xf32=1"};
+  const std::string map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  std::filesystem::remove(map);
+  EXPECT_EQ(run(options).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(map));
+  options.module.perfMap = options.module.debugger = true;
+  EXPECT_EQ(run(options).status, 0);
+  std::stringstream text;
+  text << std::ifstream(map).rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr(" plim.dispatch.matmul_"));
+  std::filesystem::remove(map);
+}
+
 TEST_F(RunCommandTest, StatisticsGoToStandardError) {
   RunOptions options = optionsFor(testing::sumSource);
   options.call.inputs = {"2xf64=1 2"};
