@@ -394,8 +394,9 @@ private:
         artifact.requiredFeatures.push_back(feature.str());
     if (std::string length = device.scalableVectorFeature(); !length.empty())
       artifact.requiredFeatures.push_back(std::move(length));
-    artifact.functions =
-        signaturesOf(*module, SourceNames(ir::isBytecode(source) ? "" : source, name));
+    const SourceNames sourceNames(ir::isBytecode(source) ? "" : source, name);
+    nameArguments(*module, sourceNames);
+    artifact.functions = signaturesOf(*module, sourceNames);
     const Specialization &special = options.specialization;
     if (!special.function.empty())
       std::erase_if(artifact.functions, [&](const FunctionSignature &function) {

@@ -23,6 +23,13 @@ public:
 
   void modifyPassConfig(MaterializationResponsibility &, jitlink::LinkGraph &,
                         jitlink::PassConfiguration &config) override {
+    // The body of a dispatch is called within its section alone: no edge leads to it, and it would lose its name.
+    config.PrePrunePasses.push_back([](jitlink::LinkGraph &graph) {
+      for (jitlink::Symbol *symbol : graph.defined_symbols())
+        if (symbol->hasName() && symbol->isCallable())
+          symbol->setLive(true);
+      return Error::success();
+    });
     config.PostFixupPasses.push_back([this](jitlink::LinkGraph &graph) {
       std::lock_guard<std::mutex> lock(mutex);
       for (jitlink::Symbol *symbol : graph.defined_symbols())

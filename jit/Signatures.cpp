@@ -31,6 +31,15 @@ ValueType valueTypeOf(Type type) {
   return value;
 }
 
+void nameArguments(ModuleOp module, const SourceNames &names) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      for (BlockArgument argument : function.getArguments())
+        if (StringRef name = names.at(argument.getLoc()); !name.empty())
+          argument.setLoc(
+              NameLoc::get(StringAttr::get(module.getContext(), name), argument.getLoc()));
+}
+
 std::vector<FunctionSignature> signaturesOf(ModuleOp module, const SourceNames &names) {
   std::vector<FunctionSignature> signatures;
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -14,6 +14,9 @@ namespace plim::jit {
 /// Of a scalar, tensor or memref.
 ValueType valueTypeOf(mlir::Type type);
 
+/// Gives the arguments of functions the locations that messages of calls take their names from.
+void nameArguments(mlir::ModuleOp module, const SourceNames &names);
+
 /// The public functions of a module as its author wrote it.
 std::vector<FunctionSignature> signaturesOf(mlir::ModuleOp module, const SourceNames &names);
 

@@ -80,8 +80,15 @@ OpFoldResult CheckOp::fold(FoldAdaptor adaptor) {
 bool plim::ir::isAssertion(Operation *op) { return isa<cf::AssertOp, RequireOp>(op); }
 
 StringRef plim::ir::sourceName(Operation *op) {
-  auto name = op->getAttrOfType<StringAttr>(sourceOpAttr);
-  return name ? name.getValue() : op->getName().getStringRef();
+  if (auto name = op->getAttrOfType<StringAttr>(sourceOpAttr))
+    return name.getValue();
+  // What upstream makes of an op on whole tensors has that op in it, at its own place.
+  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+    Block &body = *generic.getBody();
+    if (body.getOperations().size() == 2 && body.front().getLoc() == op->getLoc())
+      return body.front().getName().getStringRef();
+  }
+  return op->getName().getStringRef();
 }
 
 namespace {

@@ -79,8 +79,7 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
         }
         if (name.starts_with("plim.") && !llvm::is_contained(constraintAttrs, name) &&
             name != engineLimitsAttr)
-          return op->emitError() << "attribute '" << name
-                                 << "' is set by the engine and cannot stand in a source";
+          return refuse(op, name);
       }
       return success();
     };
@@ -92,6 +91,21 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
           if (failed(check(attributes, /*isArgument=*/true)))
             return failure();
     return success();
+  }
+
+  static LogicalResult refuse(Operation *op, StringRef name) {
+    SmallVector<StringRef> known(std::begin(constraintAttrs), std::end(constraintAttrs));
+    known.append({donateAttr, boundsAttr, pureAttr, deviceAttr});
+    auto edits = [&](StringRef each) { return name.edit_distance(each); };
+    auto nearest =
+        llvm::min_element(known, [&](StringRef a, StringRef b) { return edits(a) < edits(b); });
+    InFlightDiagnostic error = op->emitError() << "attribute '" << name;
+    if (*nearest == name)
+      return error << "' cannot stand here";
+    error << "' is none that a source may have";
+    if (edits(*nearest) <= 2)
+      error << "; did you mean '" << *nearest << "'?";
+    return error;
   }
 
   /// Only what becomes the root of a dispatch keeps it: all others would lose it without a word.

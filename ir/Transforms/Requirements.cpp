@@ -105,7 +105,10 @@ void Requirements::require(Value condition, const Twine &message, ValueRange val
 
 std::string plim::ir::operandText(OpOperand &operand) {
   auto argument = dyn_cast<BlockArgument>(operand.get());
-  if (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()))
-    return "argument #" + std::to_string(argument.getArgNumber());
+  if (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
+    auto named = dyn_cast<NameLoc>(argument.getLoc());
+    return "argument #" + std::to_string(argument.getArgNumber()) +
+           (named ? " (%" + named.getName().str() + ")" : "");
+  }
   return "operand " + std::to_string(operand.getOperandNumber());
 }

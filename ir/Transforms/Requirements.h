@@ -47,7 +47,8 @@ private:
   mlir::Location loc;
 };
 
-/// "argument #2" for an argument of the function, "operand 1" for any other operand of `op`.
+/// "argument #2 (%x)" for an argument of the function, without the name where its location has none, "operand 1" for any
+/// other operand of `op`.
 std::string operandText(mlir::OpOperand &operand);
 
 } // namespace plim::ir

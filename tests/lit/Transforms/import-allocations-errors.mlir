@@ -19,18 +19,18 @@ func.func @alloc() {
   %a = plim.alloc() {bytes = 4 : i64} : memref<4xf32>
   return
 }
-// expected-error @below {{attribute 'plim.workspace_bytes' is set by the engine and cannot stand in a source}}
+// expected-error @below {{attribute 'plim.workspace_bytes' is none that a source may have}}
 func.func @slab() attributes {plim.workspace_bytes = -5 : i64} {
   return
 }
-// expected-error @below {{attribute 'plim.bytes' is set by the engine and cannot stand in a source}}
+// expected-error @below {{attribute 'plim.bytes' is none that a source may have}}
 func.func @argument(%x: memref<4xf32> {plim.bytes = 400 : i64}) {
   return
 }
 
 // -----
 
-// expected-error @below {{attribute 'plim.pools' is set by the engine and cannot stand in a source}}
+// expected-error @below {{attribute 'plim.pools' is none that a source may have}}
 module attributes {plim.pools = [1 : i64]} {}
 
 // -----
@@ -64,14 +64,14 @@ func.func @pure() attributes {plim.pure} {
 
 // -----
 
-// expected-error @below {{attribute 'plim.kernel' is set by the engine and cannot stand in a source}}
+// expected-error @below {{attribute 'plim.kernel' is none that a source may have}}
 func.func @kernel() attributes {plim.kernel} {
   return
 }
 
 // -----
 
-// expected-error @below {{attribute 'plim.dispatch_function' is set by the engine and cannot stand in a source}}
+// expected-error @below {{attribute 'plim.dispatch_function' is none that a source may have}}
 func.func @dispatch() attributes {plim.dispatch_function} {
   return
 }
@@ -102,7 +102,14 @@ func.func @of_several(%x: tensor<4x4xf32>, %i: tensor<4x4xi32>) {
 func.func @function() attributes {plim.device = "npu"} {
   return
 }
-// expected-error @below {{attribute 'plim.device' is set by the engine}}
+// expected-error @below {{attribute 'plim.device' cannot stand here}}
 func.func @argument(%x: tensor<4xf32> {plim.device = "npu"}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'plim.max_byte' is none that a source may have; did you mean 'plim.max_bytes'?}}
+func.func @misspelt() attributes {plim.max_byte = 64 : i64} {
   return
 }
