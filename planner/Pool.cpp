@@ -6,10 +6,12 @@
 #include "planner/Skyline.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <variant>
 
 namespace plim::planner {
 
@@ -51,9 +53,17 @@ struct View {
   size_t shift = 0;    // rounds without success
 };
 
+/// A search of the boxes as they are for a packing within a capacity. It is continued round after
+/// round until it ends, whatever that takes.
+struct Proof {
+  std::variant<std::monostate, Search, PairSearch> search;
+  int64_t capacity = 0;
+};
+
 struct Task {
-  enum class Kind { Search, Pairs, Repair };
+  enum class Kind { Search, Proof, Repair };
   Kind kind = Kind::Search;
+  size_t proof = 0; // which one
   int64_t capacity = 0;
   Strategy strategy;
   uint64_t nodes = 0;
@@ -67,7 +77,6 @@ public:
       : model(model), whole(packing), capacity(capacity), best(best), budget(budget) {}
 
   void run() {
-    View asIs;
     asIs.packing = &whole;
     asIs.plan = best;
     asIs.dive = diveOf(whole);
@@ -85,6 +94,8 @@ public:
         break;
       View &view = isJoined ? *joined : asIs;
       form(view);
+      formProofs();
+      share();
       work(view);
       merge(view);
       idle = tasks.empty() ? idle + 1 : 0;
@@ -160,11 +171,6 @@ private:
       }
       if (asksForBound && !isFirst && room > 0)
         tasks[1].nodes /= 4;
-      // Shapes that interlock are searched in the way that can prove something, too.
-      if (!view.packing->isExact && view.blocks.places.empty()) {
-        tasks[0].kind = Task::Kind::Pairs;
-        tasks[0].capacity = most;
-      }
     }
     if (!view.plan.offsets.empty() && room > 0) {
       Task task;
@@ -177,9 +183,49 @@ private:
         view.repair.emplace(*view.packing);
       view.repair->hold(view.plan.offsets);
     }
+  }
+
+  /// One search for the bound and one for less than the best peak, so that what is between them gets less
+  /// from both sides. Of many boxes they seldom end: they get a smaller share.
+  void formProofs() {
+    constexpr uint64_t fewBoxes = 32;
+    if (tasks.empty() || asIs.dive > budget.nodes)
+      return;
+    uint64_t nodes = 0;
+    for (const Task &task : tasks)
+      nodes += task.nodes;
+    nodes = nodes * fewBoxes / (fewBoxes + whole.boxes.size());
+    int64_t below = capacity;
+    if (!best.offsets.empty())
+      below = best.peak - stepOf(whole);
+    std::array<int64_t, 2> capacities = {below, best.lowerBound};
+    size_t count = below > best.lowerBound ? 2 : 1;
+    for (size_t i = 0; i < count; ++i) {
+      Proof &proof = proofs[i];
+      if (std::holds_alternative<std::monostate>(proof.search) || proof.capacity != capacities[i]) {
+        proof.capacity = capacities[i];
+        if (whole.isExact)
+          proof.search = Search(whole, proof.capacity, strategies[i]);
+        else
+          proof.search = PairSearch(model, whole, proof.capacity);
+      }
+      Task task;
+      task.kind = Task::Kind::Proof;
+      task.proof = i;
+      task.capacity = proof.capacity;
+      task.nodes = nodes / count;
+      tasks.push_back(std::move(task));
+    }
+  }
+
+  /// What is left of the budget.
+  void share() {
     for (Task &task : tasks)
       task.nodes = std::clamp<uint64_t>(budget.nodes / tasks.size(), 1, task.nodes);
   }
+
+  /// All peaks that are needed are multiples of it.
+  static int64_t stepOf(const Packing &packing) { return packing.isExact ? packing.step : 1; }
 
   /// Runs the tasks. Nothing after the first that meets the bound counts, whoever ran it.
   void work(View &view) {
@@ -193,7 +239,7 @@ private:
         auto isStopped = [&, i] { return stops[i] || budget.isStopped(); };
         task.attempt = attempt(view, task, isStopped);
         if (task.attempt.outcome == Outcome::Found &&
-            peakOf(*view.packing, task.attempt.offsets) <= best.lowerBound) {
+            peakOf(packingOf(view, task), task.attempt.offsets) <= best.lowerBound) {
           size_t seen = winner;
           while (i < seen && !winner.compare_exchange_weak(seen, i))
             ;
@@ -217,12 +263,21 @@ private:
       tasks.resize(winner + 1);
   }
 
+  /// What a task is about.
+  const Packing &packingOf(const View &view, const Task &task) const {
+    return task.kind == Task::Kind::Proof ? whole : *view.packing;
+  }
+
   Attempt attempt(View &view, const Task &task, const std::function<bool()> &isStopped) {
     switch (task.kind) {
     case Task::Kind::Search:
       return search(*view.packing, task.capacity, task.strategy, task.nodes, isStopped);
-    case Task::Kind::Pairs:
-      return searchPairs(model, *view.packing, task.capacity, task.nodes, isStopped);
+    case Task::Kind::Proof: {
+      auto &proof = proofs[task.proof].search;
+      if (auto *pairs = std::get_if<PairSearch>(&proof))
+        return pairs->run(task.nodes, isStopped);
+      return std::get<Search>(proof).run(task.nodes, isStopped);
+    }
     case Task::Kind::Repair:
       return view.repair->run(best.lowerBound, task.nodes, isStopped);
     }
@@ -233,15 +288,12 @@ private:
     for (Task &task : tasks) {
       budget.nodes -= std::min(budget.nodes, task.attempt.nodes);
       budget.spent += task.attempt.nodes;
-      bool isFound = task.attempt.outcome == Outcome::Found;
-      if (isFound) {
-        offer(view, std::move(task.attempt.offsets));
-      } else if (task.attempt.outcome == Outcome::Exhausted && view.blocks.places.empty() &&
-                 (whole.isExact || task.kind == Task::Kind::Pairs)) {
-        int64_t step = whole.isExact ? whole.step : 1;
-        int64_t least = (task.capacity / step + 1) * step;
-        best.lowerBound = std::max(best.lowerBound, least);
-      }
+      bool isProof = task.kind == Task::Kind::Proof;
+      bool isWhole = isProof || (view.blocks.places.empty() && whole.isExact);
+      if (task.attempt.outcome == Outcome::Found)
+        offer(isProof ? asIs : view, std::move(task.attempt.offsets));
+      else if (task.attempt.outcome == Outcome::Exhausted && isWhole)
+        best.lowerBound = std::max(best.lowerBound, task.attempt.least);
     }
     view.shift = best.peak < before ? 0 : view.shift + 1;
   }
@@ -251,6 +303,8 @@ private:
   const int64_t capacity;
   PoolPlan &best;
   Budget &budget;
+  View asIs;
+  std::array<Proof, 2> proofs;
   std::vector<Task> tasks;
 };
 

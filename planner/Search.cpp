@@ -1,5 +1,7 @@
 #include "planner/Search.h"
 
+#include "planner/Nogoods.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,19 +13,18 @@ namespace {
 
 constexpr int64_t none = std::numeric_limits<int64_t>::max();
 constexpr uint32_t nobody = ~0u;
-/// Deeper than this only chains of decisions get that leave gaps.
-constexpr uint32_t maxDepth = 20000;
 
-class Searcher {
+} // namespace
+
+class Search::Searcher {
 public:
-  Searcher(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t limit,
-           const std::function<bool()> &isStopped)
-      : packing(packing), capacity(capacity), strategy(strategy), limit(limit),
-        isStopped(isStopped),
+  Searcher(const Packing &packing, int64_t capacity, Strategy strategy)
+      : packing(packing), capacity(capacity), strategy(strategy),
         sumCapacity((capacity + packing.unit - 1) / packing.unit * packing.unit),
         low(packing.boxes.size()), support(packing.boxes.size()), position(packing.boxes.size()),
         needed(packing.numSections, 0), sections(packing.numSections),
-        failures(packing.numSections, 1), crossing(packing.numSections + 1, 0) {
+        failures(packing.numSections, 1), crossing(packing.numSections + 1, 0),
+        nogoods(uint32_t(packing.boxes.size())) {
     for (uint32_t i = 0; i < packing.boxes.size(); ++i) {
       low[i] = packing.boxes[i].lowest();
       if (packing.boxes[i].parts.size() > 0)
@@ -33,18 +34,23 @@ public:
     rankBoxes();
     for (uint32_t i = 0; i < live.size(); ++i)
       position[live[i]] = i;
+    end = uint32_t(live.size());
+    for (const Box &box : packing.boxes)
+      if (box.parts.size() == 0 && box.extent > 0 && box.lowest() + box.extent > capacity) {
+        least = box.lowest() + box.extent;
+        finish(Outcome::Exhausted);
+      }
   }
 
-  Attempt run() {
+  Attempt run(uint64_t limit, const std::function<bool()> &isStopped) {
+    uint64_t before = nodes;
     Attempt attempt;
-    bool fits = true;
-    for (uint32_t i = 0; i < packing.boxes.size(); ++i)
-      fits &= low[i] + packing.boxes[i].extent <= capacity || packing.boxes[i].extent == 0;
-    bool found = fits && place(0, uint32_t(live.size()), 0);
-    attempt.nodes = nodes;
-    attempt.outcome = found ? Outcome::Found : halted ? Outcome::Stopped : Outcome::Exhausted;
-    if (found)
+    attempt.outcome = search(before + limit, isStopped);
+    attempt.nodes = nodes - before;
+    if (attempt.outcome == Outcome::Found)
       attempt.offsets = low;
+    if (attempt.outcome == Outcome::Exhausted)
+      attempt.least = least == none ? none : (least + packing.step - 1) / packing.step * packing.step;
     return attempt;
   }
 
@@ -58,6 +64,19 @@ private:
     int64_t floorIfLeft = none; // if none of those on the floor is placed on it
     uint32_t options = 0;       // boxes that could be placed on the floor
     bool isReady = true;        // nothing else could get below those
+  };
+  struct Option {
+    uint32_t box; // in a frame of parts: how many boxes one has
+    int64_t support;
+  };
+  /// A decision, or parts that are placed one after the other.
+  struct Frame {
+    uint32_t begin, end; // in `live`
+    size_t mark;         // of the trail
+    uint64_t hash;       // of the boxes
+    size_t firstOption, nextOption, lastOption;
+    bool mayLeave; // none of the options stays on the floor
+    bool isApart;
   };
   struct Change {
     uint32_t box;
@@ -73,6 +92,14 @@ private:
   int64_t rounded(const Piece &part) const {
     int64_t bytes = part.high - part.low;
     return packing.unit == 1 ? bytes : (bytes + packing.unit - 1) / packing.unit * packing.unit;
+  }
+
+  /// Of bytes that boxes need one above the other, rounded. If it is, it would not be with `least`.
+  bool isTooMuch(int64_t bytes) const {
+    if (bytes <= sumCapacity)
+      return false;
+    least = std::min(least, bytes - packing.unit + 1);
+    return true;
   }
 
   void rankBoxes() {
@@ -152,7 +179,7 @@ private:
     }
   }
 
-  bool undo(size_t mark) {
+  void undo(size_t mark) {
     while (trail.size() > mark) {
       Change change = trail.back();
       trail.pop_back();
@@ -161,7 +188,6 @@ private:
       else
         forSections(change.box, [&](uint32_t s, const Piece &part) { needed[s] += rounded(part); });
     }
-    return false;
   }
 
   /// Fills in `sections` for live[begin, end), which are in [first, last). False if they cannot fit.
@@ -175,12 +201,17 @@ private:
     }
     std::fill(sections.begin() + first, sections.begin() + last, Section());
     std::fill(crossing.begin() + first, crossing.begin() + last + 1, 0);
-    effort = 0;
+    effort = hash = 0;
     for (uint32_t k = begin; k < end; ++k) {
       uint32_t box = live[k];
+      hash += Nogoods::hashOf(box);
       const Box &what = packing.boxes[box];
-      if (low[box] + what.extent > capacity || (what.pin >= 0 && low[box] > what.pin))
+      if (what.pin >= 0 && low[box] > what.pin)
         return false;
+      if (low[box] + what.extent > capacity) {
+        least = std::min(least, low[box] + what.extent);
+        return false;
+      }
       ++crossing[packing.parts[what.parts.first].first + 1];
       --crossing[packing.parts[what.parts.last - 1].last];
       for (uint32_t i = what.parts.first; i < what.parts.last; ++i) {
@@ -201,7 +232,7 @@ private:
       }
     }
     for (uint32_t s = first; s < last; ++s)
-      if (sections[s].floor != none && sections[s].floor + needed[s] > sumCapacity) {
+      if (sections[s].floor != none && isTooMuch(sections[s].floor + needed[s])) {
         ++failures[s];
         return false;
       }
@@ -231,7 +262,7 @@ private:
       }
       bool isReady = rest > low[box];
       // Where nothing gets below it, all others would be above it.
-      if (isReady && low[box] + most > sumCapacity) {
+      if (isReady && isTooMuch(low[box] + most)) {
         if (rest == none || what.pin >= 0)
           return Finding::Dead;
         raise(box, what.stride.atLeast(rest));
@@ -262,7 +293,7 @@ private:
 
   bool canLeave(uint32_t s) const {
     return sections[s].floorIfLeft >= 0 && sections[s].floorIfLeft != none &&
-           sections[s].floorIfLeft + needed[s] <= sumCapacity;
+           !isTooMuch(sections[s].floorIfLeft + needed[s]);
   }
 
   /// The section to branch on; nobody if one has no option left.
@@ -304,19 +335,18 @@ private:
   }
 
   /// Parts of live[begin, end) that share no section are placed apart: where one has no place, no
-  /// other place of the others helps it.
-  bool placeApart(uint32_t begin, uint32_t end, uint32_t first, uint32_t last, uint32_t depth,
-                  bool &isApart) {
+  /// other place of the others helps it. Pushes a frame with them, the tightest first, if there are
+  /// several.
+  bool splitApart(uint32_t begin, uint32_t end, uint32_t first, uint32_t last) {
     int across = 0;
     uint32_t count = 1;
     for (uint32_t s = first + 1; s < last; ++s) {
       across += crossing[s];
       count += across == 0;
     }
-    isApart = count > 1;
-    if (!isApart)
+    if (count == 1)
       return false;
-    std::vector<uint32_t> componentOf(last - first);
+    componentOf.resize(packing.numSections);
     std::vector<std::tuple<int64_t, uint32_t, uint32_t>> bySlack(count); // slack, component, boxes
     uint32_t component = 0;
     across = 0;
@@ -326,13 +356,13 @@ private:
         ++component;
         bySlack[component] = {none, component, 0};
       }
-      componentOf[s - first] = component;
+      componentOf[s] = component;
       if (sections[s].floor != none)
         std::get<0>(bySlack[component]) =
             std::min(std::get<0>(bySlack[component]), sumCapacity - sections[s].floor - needed[s]);
     }
     auto of = [&](uint32_t box) {
-      return componentOf[packing.parts[packing.boxes[box].parts.first].first - first];
+      return componentOf[packing.parts[packing.boxes[box].parts.first].first];
     };
     for (uint32_t k = begin; k < end; ++k)
       ++std::get<2>(bySlack[of(live[k])]);
@@ -345,11 +375,12 @@ private:
     });
     for (uint32_t k = begin; k < end; ++k)
       position[live[k]] = k;
-    for (auto [slack, which, boxes] : bySlack) {
-      if (!place(begin, begin + boxes, depth + 1))
-        return false;
-      begin += boxes;
-    }
+    Frame frame = frameOf(begin, end);
+    frame.isApart = true;
+    for (auto [slack, which, boxes] : bySlack)
+      options.push_back({boxes, 0});
+    frame.lastOption = options.size();
+    stack.push_back(frame);
     return true;
   }
 
@@ -366,86 +397,137 @@ private:
     return true;
   }
 
-  bool isHalted() {
-    if (nodes >= limit)
-      halted = true;
-    if (nodes >= nextQuestion) {
-      nextQuestion = nodes + 64;
-      halted |= isStopped();
-    }
-    return halted;
-  }
+  enum class Step { Enter, Branch, Succeed, Fail };
 
-  /// Places live[begin, end), none of which may be below its `low`. Undoes what it did if it fails.
-  bool place(uint32_t begin, uint32_t end, uint32_t depth) {
-    size_t mark = trail.size();
-    uint32_t floorOf;
-    for (;;) {
-      if (begin == end)
-        return true;
-      if (depth > maxDepth)
-        halted = true;
-      if (halted || isHalted())
-        return undo(mark);
-      nodes += 1 + effort / sectionsPerNode;
-      uint32_t first, last;
-      if (!look(begin, end, first, last))
-        return undo(mark);
-      bool isApart;
-      if (placeApart(begin, end, first, last, depth, isApart))
-        return true;
-      if (isApart)
-        return undo(mark);
-      Finding finding = count(begin, end);
-      if (finding == Finding::Dead)
-        return undo(mark);
-      if (finding == Finding::Raised)
-        continue;
-      floorOf = choose(first, last);
-      // Shapes that interlock may leave nothing to decide on: given up, nothing is proved.
-      if (floorOf == nobody) {
-        halted |= !packing.isExact;
-        return undo(mark);
-      }
-      if (sections[floorOf].options + canLeave(floorOf) > 1)
-        break;
-      // Only one option: no need to come back here.
-      for (uint32_t k = begin; k < end; ++k)
-        if (isOn(live[k], floorOf)) {
-          put(live[k], begin++, end);
+  Outcome search(uint64_t limit, const std::function<bool()> &isStopped) {
+    while (!isOver) {
+      switch (step) {
+      case Step::Enter:
+        if (begin == end) {
+          step = Step::Succeed;
           break;
         }
+        if (nodes >= limit || (nodes >= nextQuestion && isStopped()))
+          return Outcome::Stopped;
+        if (nodes >= nextQuestion)
+          nextQuestion = nodes + 64;
+        step = enter();
+        break;
+      case Step::Branch:
+        step = branch();
+        break;
+      case Step::Succeed:
+        step = succeed();
+        break;
+      case Step::Fail:
+        step = fail();
+        break;
+      }
     }
+    return result;
+  }
 
-    bool mayLeave = canLeave(floorOf);
-    size_t firstOption = options.size();
+  Step finish(Outcome outcome) {
+    isOver = true;
+    result = outcome;
+    return Step::Fail;
+  }
+
+  Frame frameOf(uint32_t first, uint32_t last) const {
+    size_t at = options.size();
+    return {first, last, trail.size(), hash, at, at, at, false, false};
+  }
+
+  /// Places live[begin, end), none of which may be below its `low`, as far as there is one option.
+  Step enter() {
+    nodes += 1 + effort / sectionsPerNode;
+    uint32_t first, last;
+    if (!look(begin, end, first, last))
+      return Step::Fail;
+    if (nogoods.holds(hash, live.data() + begin, live.data() + end, low))
+      return Step::Fail;
+    if (splitApart(begin, end, first, last))
+      return Step::Branch;
+    Finding finding = count(begin, end);
+    if (finding != Finding::Open)
+      return finding == Finding::Raised ? Step::Enter : Step::Fail;
+    uint32_t floorOf = choose(first, last);
+    // Shapes that interlock may leave nothing to decide on: given up, nothing is proved.
+    if (floorOf == nobody)
+      return packing.isExact ? Step::Fail : finish(Outcome::Stopped);
+    Frame frame = frameOf(begin, end);
     for (uint32_t k = begin; k < end; ++k)
       if (isOn(live[k], floorOf))
         options.push_back({live[k], support[live[k]]});
-    size_t lastOption = options.size();
-    std::sort(options.begin() + firstOption, options.end(),
+    frame.lastOption = options.size();
+    frame.mayLeave = canLeave(floorOf);
+    if (options.size() - frame.firstOption == 1 && !frame.mayLeave) {
+      // No need to come back here.
+      put(options.back().box, begin++, end);
+      options.pop_back();
+      return Step::Enter;
+    }
+    std::sort(options.begin() + frame.firstOption, options.end(),
               [&](const Option &a, const Option &b) { return rank[a.box] < rank[b.box]; });
-    bool found = false;
-    for (size_t i = firstOption; i < lastOption && !found && !halted; ++i) {
-      uint32_t box = options[i].box;
+    stack.push_back(frame);
+    return Step::Branch;
+  }
+
+  /// Takes the next option of the last frame.
+  Step branch() {
+    Frame &frame = stack.back();
+    end = frame.end;
+    begin = frame.begin;
+    if (frame.isApart) {
+      for (size_t i = frame.firstOption; i < frame.nextOption; ++i)
+        begin += options[i].box;
+      end = begin + options[frame.nextOption++].box;
+      return Step::Enter;
+    }
+    while (frame.nextOption < frame.lastOption) {
+      uint32_t box = options[frame.nextOption].box;
       bool isRepeated = false;
-      for (size_t j = firstOption; j < i; ++j)
+      for (size_t j = frame.firstOption; j < frame.nextOption; ++j)
         isRepeated |= isSame(options[j].box, box);
+      ++frame.nextOption;
       if (isRepeated)
         continue;
-      size_t before = trail.size();
-      put(box, begin, end);
-      found = place(begin + 1, end, depth + 1);
-      if (!found)
-        undo(before);
+      put(box, begin++, end);
+      return Step::Enter;
     }
-    if (!found && mayLeave && !halted) {
-      for (size_t i = firstOption; i < lastOption; ++i)
+    if (frame.mayLeave) {
+      frame.mayLeave = false;
+      for (size_t i = frame.firstOption; i < frame.lastOption; ++i)
         raise(options[i].box, options[i].support);
-      found = place(begin, end, depth + 1);
+      return Step::Enter;
     }
-    options.resize(firstOption);
-    return found ? true : undo(mark);
+    undo(frame.mark);
+    nogoods.add(frame.hash, live.data() + begin, live.data() + end, low);
+    pop();
+    return Step::Fail;
+  }
+
+  void pop() {
+    options.resize(stack.back().firstOption);
+    stack.pop_back();
+  }
+
+  /// All of a part has a place: what is decided there is not looked at again.
+  Step succeed() {
+    while (!stack.empty() &&
+           !(stack.back().isApart && stack.back().nextOption < stack.back().lastOption))
+      pop();
+    return stack.empty() ? finish(Outcome::Found) : Step::Branch;
+  }
+
+  /// Back to the last decision.
+  Step fail() {
+    while (!stack.empty() && stack.back().isApart)
+      pop();
+    if (stack.empty())
+      return finish(Outcome::Exhausted);
+    undo(stack.back().mark);
+    return Step::Branch;
   }
 
   bool isOn(uint32_t box, uint32_t s) const {
@@ -456,16 +538,9 @@ private:
     return false;
   }
 
-  struct Option {
-    uint32_t box;
-    int64_t support;
-  };
-
   const Packing &packing;
   const int64_t capacity;
   const Strategy strategy;
-  const uint64_t limit;
-  const std::function<bool()> &isStopped;
   const int64_t sumCapacity;      // rounded up, as sums of boxes are
   std::vector<int64_t> low;       // of boxes: least offset, the offset once placed
   std::vector<int64_t> support;   // of boxes: least offset on another that is not placed
@@ -477,17 +552,33 @@ private:
   std::vector<uint32_t> failures;
   std::vector<int> crossing; // steps of the number of boxes across the border before a section
   std::vector<Change> trail;
-  std::vector<Option> options;
+  std::vector<uint32_t> componentOf; // of sections
+  std::vector<Option> options;       // of all frames
+  std::vector<Frame> stack;
+  Nogoods nogoods;
+  uint64_t hash = 0;           // of the boxes that the last node looked at
+  uint32_t begin = 0, end = 0; // of `live`, what is placed next
+  Step step = Step::Enter;
+  bool isOver = false;
+  Outcome result = Outcome::Stopped;
   uint64_t nodes = 0, nextQuestion = 64;
   uint64_t effort = 0; // sections that the last node looked at
-  bool halted = false;
+  mutable int64_t least = none; // capacity that would have allowed more
 };
 
-} // namespace
+Search::Search(const Packing &packing, int64_t capacity, Strategy strategy)
+    : searcher(std::make_unique<Searcher>(packing, capacity, strategy)) {}
+Search::Search(Search &&) noexcept = default;
+Search &Search::operator=(Search &&) noexcept = default;
+Search::~Search() = default;
+
+Attempt Search::run(uint64_t nodes, const std::function<bool()> &isStopped) {
+  return searcher->run(nodes, isStopped);
+}
 
 Attempt search(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t nodes,
                const std::function<bool()> &isStopped) {
-  return Searcher(packing, capacity, strategy, nodes, isStopped).run();
+  return Search(packing, capacity, strategy).run(nodes, isStopped);
 }
 
 } // namespace plim::planner

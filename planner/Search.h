@@ -4,6 +4,7 @@
 #include "planner/Packing.h"
 
 #include <functional>
+#include <memory>
 
 namespace plim::planner {
 
@@ -33,11 +34,29 @@ struct Attempt {
   Outcome outcome = Outcome::Stopped;
   std::vector<int64_t> offsets; // of boxes, if found
   uint64_t nodes = 0;
+  int64_t least = 0; // if exhausted: no packing has a lower peak; the most if there is none at all
 };
 
-/// Looks for a packing whose peak is at most `capacity`, with at most `nodes` decisions. If
-/// Packing::isExact, Exhausted proves that there is none. `isStopped` is
-/// asked between nodes.
+/// Branch and bound over what rests where in a packing whose peak is at most `capacity`. It may be
+/// continued for as long as it takes, so that it always ends. Memory is linear in the boxes, the
+/// sections and the depth.
+class Search {
+public:
+  Search(const Packing &packing, int64_t capacity, Strategy strategy);
+  Search(Search &&) noexcept;
+  Search &operator=(Search &&) noexcept;
+  ~Search();
+
+  /// Makes up to `nodes` further decisions. If Packing::isExact, Exhausted proves that there is no such
+  /// packing. `isStopped` is asked between nodes; after Stopped, call it again to go on.
+  Attempt run(uint64_t nodes, const std::function<bool()> &isStopped);
+
+private:
+  class Searcher;
+  std::unique_ptr<Searcher> searcher;
+};
+
+/// The first so many decisions of a search.
 Attempt search(const Packing &packing, int64_t capacity, Strategy strategy, uint64_t nodes,
                const std::function<bool()> &isStopped);
 

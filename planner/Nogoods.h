@@ -1,0 +1,45 @@
+// What a search has refuted already, so that it is not refuted again. Internal to planner/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace plim::planner {
+
+/// Remembers states of a search: which boxes were still to be placed, and the least offset of each.
+/// A state without a packing has none either where the same boxes may only be higher (dominance). Sets are
+/// found by a hash and then compared, box by box: nothing that is said rests on the hash.
+///
+/// Holds what fits in 8 MiB; then new states replace old ones. Not for use by several threads.
+class Nogoods {
+public:
+  explicit Nogoods(uint32_t numBoxes);
+
+  /// The hash of a set is the sum of these.
+  static uint64_t hashOf(uint32_t box);
+
+  /// Is a state known that implies that this one has no packing? The state is of the boxes [first,
+  /// last); `low` is by box.
+  bool holds(uint64_t hash, const uint32_t *first, const uint32_t *last,
+             const std::vector<int64_t> &low) const;
+  void add(uint64_t hash, const uint32_t *first, const uint32_t *last,
+           const std::vector<int64_t> &low);
+
+private:
+  struct Entry {
+    uint64_t hash = 0;
+    uint32_t size = 0; // of the set; 0: free
+  };
+
+  std::size_t setOf(uint64_t hash) const { return std::size_t(hash >> 20) % turn.size(); }
+  void grow();
+
+  static constexpr std::size_t ways = 4; // entries where a set may be
+  std::size_t numBoxes, mostSets, added = 0;
+  std::vector<Entry> entries;
+  std::vector<int64_t> lows; // by entry and box; -1: not in the set
+  std::vector<uint8_t> turn; // which way is replaced next
+};
+
+} // namespace plim::planner
