@@ -14,7 +14,8 @@ constexpr uint32_t none = ~0u;
 
 class Joiner {
 public:
-  explicit Joiner(const Packing &packing) : packing(packing) {}
+  Joiner(const Packing &packing, const std::function<bool()> &isStopped)
+      : packing(packing), isStopped(isStopped) {}
 
   Blocks run(uint64_t seed) {
     std::vector<uint32_t> order(packing.boxes.size());
@@ -24,7 +25,10 @@ public:
       std::swap(order[i - 1], order[random() % i]);
     for (const Box &box : packing.boxes)
       nodes.push_back({box.stride, {}, none, 0});
+    size_t steps = 0;
     for (uint32_t i : order) {
+      if (steps++ % 64 == 0 && isStopped())
+        break;
       // Only what is nothing but a rectangle.
       const Box &box = packing.boxes[i];
       if (box.pin >= 0 || box.parts.size() != 1)
@@ -141,6 +145,7 @@ private:
   }
 
   const Packing &packing;
+  const std::function<bool()> &isStopped;
   std::vector<Node> nodes;          // the boxes, then what they are joined to
   Index bySections, byStart, byEnd; // of those that are not joined
 };
@@ -155,13 +160,13 @@ std::vector<int64_t> Blocks::offsetsOf(const std::vector<int64_t> &blocks) const
   return offsets;
 }
 
-Blocks join(const Packing &packing, uint64_t seed) {
-  Blocks blocks = Joiner(packing).run(seed);
+Blocks join(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped) {
+  Blocks blocks = Joiner(packing, isStopped).run(seed);
   // Fewer sections are maximal then, so that more boxes may be of the same.
   for (;;) {
     size_t before = blocks.packing.boxes.size();
     renumber(blocks.packing);
-    Blocks next = Joiner(blocks.packing).run(seed);
+    Blocks next = Joiner(blocks.packing, isStopped).run(seed);
     if (next.packing.boxes.size() == before)
       return blocks;
     for (Blocks::Place &place : blocks.places) {

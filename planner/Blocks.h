@@ -22,7 +22,7 @@ struct Blocks {
 /// Joins two boxes of the same sections, one above the other, and two of the same bytes of which one
 /// begins where the other ends, side by side, as long as there are any. No section needs more bytes
 /// than before. `seed` decides what is joined first. O(n log n), again for each time that there are
-/// fewer sections afterwards.
-Blocks join(const Packing &packing, uint64_t seed);
+/// fewer sections afterwards. `isStopped` is asked every 64 boxes; then nothing further is joined.
+Blocks join(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped);
 
 } // namespace plim::planner

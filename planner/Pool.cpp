@@ -42,6 +42,9 @@ constexpr SkylineWeights skylines[] = {
     {.size = 0.05, .duration = 1.15, .load = 22, .touch = 2.8, .level = 7},
 };
 
+/// Any packing that is looked for is below.
+constexpr int64_t mostPeak = std::numeric_limits<int64_t>::max() / 2;
+
 /// The boxes as they are, or joined to blocks, and the best packing of them.
 struct View {
   Blocks blocks; // without places: as they are
@@ -72,9 +75,8 @@ struct Task {
 
 class Portfolio {
 public:
-  Portfolio(const Model &model, const Packing &packing, int64_t capacity, PoolPlan &best,
-            Budget &budget)
-      : model(model), whole(packing), capacity(capacity), best(best), budget(budget) {}
+  Portfolio(const Model &model, const Packing &packing, Goal goal, PoolPlan &best, Budget &budget)
+      : model(model), whole(packing), goal(goal), best(best), budget(budget) {}
 
   void run() {
     asIs.packing = &whole;
@@ -104,7 +106,8 @@ public:
 
 private:
   bool isDone() const {
-    return best.lowerBound > capacity || (!best.offsets.empty() && best.peak <= best.lowerBound);
+    return best.lowerBound > goal.most ||
+           (!best.offsets.empty() && best.peak <= std::max(best.lowerBound, goal.enough));
   }
 
   static uint64_t diveOf(const Packing &packing) {
@@ -114,15 +117,19 @@ private:
     return packing.boxes.size() * (1 + sections / 2 / sectionsPerNode);
   }
 
-  /// Joins in another order for each seed. False if that makes few less.
+  /// Joins in another order for each seed. False if that makes few less, or costs too much.
   bool join(View &view, uint64_t seed) {
-    view.blocks = planner::join(whole, seed);
+    if (!budget.spend(whole.boxes.size()))
+      return false;
+    auto isStopped = [&] { return budget.isStopped(); };
+    view.blocks = planner::join(whole, seed, isStopped);
     view.packing = &view.blocks.packing;
     if (view.packing->boxes.size() > whole.boxes.size() / 4 * 3)
       return false;
     view.dive = diveOf(*view.packing);
     for (const SkylineWeights &weights : skylines)
-      offer(view, placeOnSkyline(*view.packing, weights, [&] { return budget.isStopped(); }));
+      if (budget.spend(view.packing->boxes.size()))
+        offer(view, placeOnSkyline(*view.packing, weights, isStopped));
     return true;
   }
 
@@ -151,9 +158,7 @@ private:
     bool isFirst = round < std::size(strategies);
     size_t count = isFirst ? std::size(strategies) : numPersistent;
     uint64_t nodes = (2 * view.dive + 200) * (isFirst ? 1 : round % 2 ? 4 : 16);
-    int64_t most = capacity;
-    if (!best.offsets.empty() && best.peak <= capacity)
-      most = best.peak - 1;
+    int64_t most = best.offsets.empty() ? mostPeak : best.peak - 1;
     int64_t room = most - best.lowerBound;
     auto between = [&](size_t turn) { return most - (room >> (1 + turn % 3)); };
     // What was refused so often is not asked for as often any more.
@@ -195,9 +200,8 @@ private:
     for (const Task &task : tasks)
       nodes += task.nodes;
     nodes = nodes * fewBoxes / (fewBoxes + whole.boxes.size());
-    int64_t below = capacity;
-    if (!best.offsets.empty())
-      below = best.peak - stepOf(whole);
+    nodes *= std::min<uint64_t>(4, 1 + asIs.shift / 16);
+    int64_t below = best.offsets.empty() ? mostPeak : best.peak - stepOf(whole);
     std::array<int64_t, 2> capacities = {below, best.lowerBound};
     size_t count = below > best.lowerBound ? 2 : 1;
     for (size_t i = 0; i < count; ++i) {
@@ -300,7 +304,7 @@ private:
 
   const Model &model;
   const Packing &whole;
-  const int64_t capacity;
+  const Goal goal;
   PoolPlan &best;
   Budget &budget;
   View asIs;
@@ -319,8 +323,8 @@ bool doPinsCollide(const Model &model, const Packing &packing) {
 
 } // namespace
 
-PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
-                  const std::vector<int64_t> &start, bool searches, Budget &budget) {
+PoolPlan planPool(const Model &model, const Packing &packing, Goal goal,
+                  const std::vector<int64_t> &start, Budget &budget) {
   PoolPlan best;
   best.lowerBound = packing.lowerBound;
   auto offer = [&](std::vector<int64_t> offsets) {
@@ -329,37 +333,35 @@ PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
       best.peak = peak;
       best.offsets = std::move(offsets);
     }
-    return !best.offsets.empty() && best.peak <= best.lowerBound;
+    return !best.offsets.empty() && best.peak <= std::max(best.lowerBound, goal.enough);
   };
   if (packing.boxes.empty()) // `offsets` says nothing then
     return best;
   if (!start.empty() && offer(start))
     return best;
   for (const SkylineWeights &weights : skylines)
-    if (searches && !budget.isOver() &&
+    if (!budget.isOver() &&
         offer(placeOnSkyline(packing, weights, [&] { return budget.isStopped(); })))
       return best;
   // The rules look at all pairs.
-  if (packing.boxes.size() > manyItems && !best.offsets.empty()) {
-    if (searches)
-      Portfolio(model, packing, capacity, best, budget).run();
-    return best;
-  }
-  std::vector<int64_t> bySize = placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best);
-  if (bySize.empty()) {
-    // Parts that collide prove nothing: they may be larger than their pieces.
-    if (doPinsCollide(model, packing))
+  if (packing.boxes.size() <= manyItems || best.offsets.empty()) {
+    std::function<bool()> isStopped = [&] { return budget.isStopped(); };
+    std::vector<int64_t> bySize =
+        placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best, isStopped);
+    bool isPlaced = !bySize.empty();
+    if (!isPlaced && doPinsCollide(model, packing)) {
+      // Parts that collide prove nothing: they may be larger than their pieces.
       best.lowerBound = std::numeric_limits<int64_t>::max();
-    else if (searches)
-      Portfolio(model, packing, capacity, best, budget).run();
-    return best;
-  }
-  if (offer(std::move(bySize)) || !searches)
-    return best;
-  for (Order order : {Order::Size, Order::Area, Order::Conflicts, Order::Duration, Order::Start})
-    if (!budget.isStopped() && offer(placeInOrder(packing, orderBy(packing, order), Fit::First)))
       return best;
-  Portfolio(model, packing, capacity, best, budget).run();
+    }
+    if (isPlaced && offer(std::move(bySize)))
+      return best;
+    for (Order order : {Order::Size, Order::Area, Order::Conflicts, Order::Duration, Order::Start})
+      if (isPlaced && !budget.isStopped() &&
+          offer(placeInOrder(packing, orderBy(packing, order), Fit::First, isStopped)))
+        return best;
+  }
+  Portfolio(model, packing, goal, best, budget).run();
   return best;
 }
 

@@ -4,6 +4,7 @@
 #include "planner/Packing.h"
 
 #include <atomic>
+#include <limits>
 #include <mutex>
 
 namespace plim::planner {
@@ -27,6 +28,14 @@ struct Budget {
     return stop;
   }
   bool isOver() { return isStopped() || nodes == 0; }
+  /// For what is not counted placement by placement. False if there are not as many left.
+  bool spend(uint64_t count) {
+    if (count > nodes)
+      return false;
+    nodes -= count;
+    spent += count;
+    return true;
+  }
 };
 
 struct PoolPlan {
@@ -35,10 +44,16 @@ struct PoolPlan {
   int64_t lowerBound = 0; // of any packing; above the capacity: there is none
 };
 
+/// When a plan is not looked for any longer, apart from the budget. What is found does not depend on it
+/// until then: it is the same with a capacity and without.
+struct Goal {
+  int64_t enough = 0; // a peak that need not be lowered
+  int64_t most = std::numeric_limits<int64_t>::max(); // a bound above it is of no interest
+};
+
 /// Starts from the classical heuristics and from `start`, if it is sound, and searches until the peak
-/// meets the bound or the budget is spent. Without `searches` only the heuristics are tried. What is
-/// above `capacity` is still returned, as long as nothing better is found.
-PoolPlan planPool(const Model &model, const Packing &packing, int64_t capacity,
-                  const std::vector<int64_t> &start, bool searches, Budget &budget);
+/// meets the bound, the goal is reached or the budget is spent.
+PoolPlan planPool(const Model &model, const Packing &packing, Goal goal,
+                  const std::vector<int64_t> &start, Budget &budget);
 
 } // namespace plim::planner

@@ -1,6 +1,7 @@
 #include "planner/Search.h"
 
 #include "planner/Nogoods.h"
+#include "planner/RangeMaximum.h"
 
 #include <algorithm>
 #include <limits>
@@ -29,8 +30,14 @@ public:
       low[i] = packing.boxes[i].lowest();
       if (packing.boxes[i].parts.size() > 0)
         live.push_back(i);
-      forSections(i, [&](uint32_t s, const Piece &part) { needed[s] += rounded(part); });
     }
+    // Not section by section: of many boxes that would take longer than a stop may.
+    std::vector<int64_t> steps(packing.numSections + 1, 0);
+    for (const Piece &part : packing.parts) {
+      steps[part.first] += rounded(part);
+      steps[part.last] -= rounded(part);
+    }
+    std::partial_sum(steps.begin(), steps.end() - 1, needed.begin());
     rankBoxes();
     for (uint32_t i = 0; i < live.size(); ++i)
       position[live[i]] = i;
@@ -42,10 +49,11 @@ public:
       }
   }
 
-  Attempt run(uint64_t limit, const std::function<bool()> &isStopped) {
-    uint64_t before = nodes;
+  Attempt run(uint64_t more, const std::function<bool()> &isStopped) {
+    uint64_t before = nodes, limit = more < none - before ? before + more : none;
     Attempt attempt;
-    attempt.outcome = search(before + limit, isStopped);
+    shouldStop = &isStopped;
+    attempt.outcome = search(limit, isStopped);
     attempt.nodes = nodes - before;
     if (attempt.outcome == Outcome::Found)
       attempt.offsets = low;
@@ -105,12 +113,14 @@ private:
   void rankBoxes() {
     using First = Strategy::First;
     std::vector<std::tuple<double, double, double, uint32_t>> keys;
+    RangeMaximum loads(needed);
     for (uint32_t i : live) {
       double width = 0, load = 0, size = double(packing.boxes[i].extent);
-      forSections(i, [&](uint32_t s, const Piece &) {
-        ++width;
-        load = std::max(load, double(needed[s]));
-      });
+      for (uint32_t k = packing.boxes[i].parts.first; k < packing.boxes[i].parts.last; ++k) {
+        const Piece &part = packing.parts[k];
+        width += part.last - part.first;
+        load = std::max(load, double(loads.in(part.first, part.last)));
+      }
       switch (strategy.first) {
       case First::Area:
         keys.push_back({-width * size, 0, 0, i});
@@ -190,6 +200,19 @@ private:
     }
   }
 
+  /// A node of many boxes takes long: the question whether to stop comes up within it, too. What it has
+  /// found by then does no harm, and it is looked at again.
+  bool isCutShort(uint32_t box) {
+    constexpr uint64_t sectionsPerQuestion = 1 << 18;
+    for (uint32_t i = packing.boxes[box].parts.first; i < packing.boxes[box].parts.last; ++i)
+      unasked += packing.parts[i].last - packing.parts[i].first;
+    if (unasked >= sectionsPerQuestion) {
+      unasked = 0;
+      cutShort = (*shouldStop)();
+    }
+    return cutShort;
+  }
+
   /// Fills in `sections` for live[begin, end), which are in [first, last). False if they cannot fit.
   bool look(uint32_t begin, uint32_t end, uint32_t &first, uint32_t &last) {
     first = packing.numSections;
@@ -204,6 +227,8 @@ private:
     effort = hash = 0;
     for (uint32_t k = begin; k < end; ++k) {
       uint32_t box = live[k];
+      if (isCutShort(box))
+        return false;
       hash += Nogoods::hashOf(box);
       const Box &what = packing.boxes[box];
       if (what.pin >= 0 && low[box] > what.pin)
@@ -247,6 +272,8 @@ private:
     bool isRaised = false;
     for (uint32_t k = begin; k < end; ++k) {
       uint32_t box = live[k];
+      if (isCutShort(box))
+        return Finding::Raised;
       const Box &what = packing.boxes[box];
       // A box that does not rest on what is placed rests on another.
       int64_t rest = none, most = 0;
@@ -407,8 +434,10 @@ private:
           step = Step::Succeed;
           break;
         }
-        if (nodes >= limit || (nodes >= nextQuestion && isStopped()))
+        if (cutShort || nodes >= limit || (nodes >= nextQuestion && isStopped())) {
+          cutShort = false;
           return Outcome::Stopped;
+        }
         if (nodes >= nextQuestion)
           nextQuestion = nodes + 64;
         step = enter();
@@ -442,13 +471,19 @@ private:
   Step enter() {
     nodes += 1 + effort / sectionsPerNode;
     uint32_t first, last;
-    if (!look(begin, end, first, last))
+    cutShort = false;
+    bool fits = look(begin, end, first, last);
+    if (cutShort)
+      return Step::Enter;
+    if (!fits)
       return Step::Fail;
     if (nogoods.holds(hash, live.data() + begin, live.data() + end, low))
       return Step::Fail;
     if (splitApart(begin, end, first, last))
       return Step::Branch;
     Finding finding = count(begin, end);
+    if (cutShort)
+      return Step::Enter;
     if (finding != Finding::Open)
       return finding == Finding::Raised ? Step::Enter : Step::Fail;
     uint32_t floorOf = choose(first, last);
@@ -559,7 +594,9 @@ private:
   uint64_t hash = 0;           // of the boxes that the last node looked at
   uint32_t begin = 0, end = 0; // of `live`, what is placed next
   Step step = Step::Enter;
-  bool isOver = false;
+  bool isOver = false, cutShort = false;
+  const std::function<bool()> *shouldStop = nullptr;
+  uint64_t unasked = 0; // sections looked at since
   Outcome result = Outcome::Stopped;
   uint64_t nodes = 0, nextQuestion = 64;
   uint64_t effort = 0; // sections that the last node looked at

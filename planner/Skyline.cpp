@@ -1,5 +1,8 @@
 #include "planner/Skyline.h"
 
+#include "planner/Allocated.h"
+#include "planner/RangeMaximum.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,55 +10,11 @@
 #include <map>
 #include <numeric>
 #include <queue>
+#include <tuple>
 
 namespace plim::planner {
 
 namespace {
-
-/// Adds to ranges and tells the most of ranges, in O(log n).
-class RangeMaximum {
-public:
-  explicit RangeMaximum(const std::vector<int64_t> &values) {
-    while (width < values.size())
-      width *= 2;
-    most.assign(2 * width, 0);
-    added.assign(2 * width, 0);
-    std::copy(values.begin(), values.end(), most.begin() + width);
-    for (uint32_t i = width - 1; i > 0; --i)
-      most[i] = std::max(most[2 * i], most[2 * i + 1]);
-  }
-  void add(uint32_t first, uint32_t last, int64_t value) { add(1, 0, width, first, last, value); }
-  int64_t in(uint32_t first, uint32_t last) const { return in(1, 0, width, first, last); }
-
-private:
-  void add(uint32_t node, uint32_t low, uint32_t high, uint32_t first, uint32_t last,
-           int64_t value) {
-    if (last <= low || high <= first)
-      return;
-    if (first <= low && high <= last) {
-      most[node] += value;
-      added[node] += value;
-      return;
-    }
-    uint32_t middle = low + (high - low) / 2;
-    add(2 * node, low, middle, first, last, value);
-    add(2 * node + 1, middle, high, first, last, value);
-    most[node] = std::max(most[2 * node], most[2 * node + 1]) + added[node];
-  }
-  int64_t in(uint32_t node, uint32_t low, uint32_t high, uint32_t first, uint32_t last) const {
-    if (last <= low || high <= first)
-      return 0;
-    if (first <= low && high <= last)
-      return most[node];
-    uint32_t middle = low + (high - low) / 2;
-    return std::max(in(2 * node, low, middle, first, last),
-                    in(2 * node + 1, middle, high, first, last)) +
-           added[node];
-  }
-
-  uint32_t width = 1;
-  std::vector<int64_t> most, added;
-};
 
 std::vector<int64_t> loadsOf(const Packing &packing) {
   std::vector<int64_t> loads(packing.numSections + 1, 0);
@@ -232,10 +191,8 @@ private:
 
 std::vector<int64_t> placeOnSkyline(const Packing &packing, const SkylineWeights &weights,
                                     const std::function<bool()> &isStopped) {
-  for (const Box &box : packing.boxes)
-    if (box.pin >= 0 || box.parts.size() > 1 ||
-        (box.parts.size() == 1 && packing.parts[box.parts.first].low != 0))
-      return {};
+  if (!areRectangles(packing))
+    return {};
   return Skyline(packing, weights).run(isStopped);
 }
 

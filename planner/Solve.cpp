@@ -1,3 +1,4 @@
+#include "planner/Allocated.h"
 #include "planner/Greedy.h"
 #include "planner/InPlace.h"
 #include "planner/Pool.h"
@@ -13,6 +14,8 @@ namespace plim::planner {
 
 namespace {
 
+/// The greedy plan of so few takes about a millisecond: it is not stopped.
+constexpr size_t fewItems = 1000;
 constexpr int64_t unlimited = std::numeric_limits<int64_t>::max() / 2;
 
 /// What a plan costs, less is better: bytes missing, what the objective says, the sum of peaks.
@@ -91,13 +94,10 @@ private:
       isProved = false;
       improve(model, state);
     }
-    for (uint32_t pool = 0; pool < state.pools.size(); ++pool) {
-      plan(model, state, pool, capacityOf(pool));
+    for (uint32_t pool = 0; pool < state.pools.size() && !budget.isStopped(); ++pool) {
+      plan(model, state, pool);
       if (problem.pools.size() == 1)
         bound = std::min(bound, state.pools[0].lowerBound);
-      // What is missing is told from the lowest peak.
-      if (state.pools[pool].peak > capacityOf(pool) && explains)
-        plan(model, state, pool, unlimited);
     }
     offer(model, state);
   }
@@ -109,14 +109,20 @@ private:
       std::iota(items.begin(), items.end(), 0u);
       Packing packing = packingOf(model, items, 0);
       Placement placement;
-      bool areMany = items.size() > manyItems;
-      std::function<bool()> isStopped = [&] { return areMany && budget.isStopped(); };
-      if (areMany)
-        placement.offsets = placeOnSkyline(packing, {}, [] { return false; });
+      bool areFew = items.size() <= fewItems, areMany = items.size() > manyItems;
+      std::function<bool()> isStopped = [&] { return !areFew && budget.isStopped(); };
+      auto offer = [&](std::vector<int64_t> offsets) {
+        if (placement.offsets.empty() ||
+            (!offsets.empty() && peakOf(packing, offsets) < peakOf(packing, placement.offsets)))
+          placement.offsets = std::move(offsets);
+      };
+      if (!areFew)
+        offer(placeAsAllocated(packing));
+      if (areMany && !isStopped())
+        offer(placeOnSkyline(packing, {}, isStopped));
       // The same as placeBestFit's where it is exact, in less time.
-      if (placement.offsets.empty() && (areMany || packing.isExact))
-        placement.offsets =
-            placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best, isStopped);
+      if (areMany ? placement.offsets.empty() : packing.isExact)
+        offer(placeInOrder(packing, orderBy(packing, Order::Size), Fit::Best, isStopped));
       placement.pools.assign(items.size(), 0);
       if (!placement.offsets.empty())
         return stateOf(model, placement);
@@ -124,11 +130,15 @@ private:
     return stateOf(model, placeBestFit(problem, model, orderBySize(model)));
   }
 
-  /// Searches for a lower peak of the pool, or at least for one within the capacity.
-  void plan(const Model &model, State &state, uint32_t pool, int64_t capacity) {
+  /// Searches for a lower peak of the pool. What is missing is told from the lowest one: only where
+  /// nothing has to be told the capacity is enough.
+  void plan(const Model &model, State &state, uint32_t pool) {
     State::InPool &in = state.pools[pool];
     Packing packing = packingOf(model, in.items, pool);
-    PoolPlan plan = planPool(model, packing, capacity, in.offsets, true, budget);
+    Goal goal;
+    if (!explains)
+      goal = {capacityOf(pool), capacityOf(pool)};
+    PoolPlan plan = planPool(model, packing, goal, in.offsets, budget);
     in.lowerBound = plan.lowerBound;
     if (!plan.offsets.empty()) {
       in.offsets = std::move(plan.offsets);
@@ -310,7 +320,7 @@ private:
       Packing its = packingOf(model, in.items, pool);
       uint64_t later = budget.nodes - std::min<uint64_t>(budget.nodes, 8 * in.items.size() + 64);
       budget.nodes -= later;
-      PoolPlan plan = planPool(model, its, capacityOf(pool), in.offsets, true, budget);
+      PoolPlan plan = planPool(model, its, {0, capacityOf(pool)}, in.offsets, budget);
       budget.nodes += later;
       in.offsets = std::move(plan.offsets);
       in.peak = plan.peak;
@@ -321,11 +331,7 @@ private:
     return true;
   }
 
-  void spend(uint64_t nodes) {
-    nodes = std::min(nodes, budget.nodes);
-    budget.nodes -= nodes;
-    budget.spent += nodes;
-  }
+  void spend(uint64_t nodes) { budget.spend(std::min(nodes, budget.nodes)); }
 
   /// Tries all assignments to pools, if there are few. Returns whether it did.
   bool enumerate(const Model &model) {
@@ -381,7 +387,7 @@ private:
     bool isBest = true, isOut = false;
     for (uint32_t pool = 0; pool < full.pools.size(); ++pool) {
       State::InPool &in = full.pools[pool];
-      PoolPlan plan = planPool(model, packings[pool], capacityOf(pool), {}, true, budget);
+      PoolPlan plan = planPool(model, packings[pool], {0, capacityOf(pool)}, {}, budget);
       isOut |= plan.lowerBound > capacityOf(pool);
       isBest &= in.items.empty() ||
                 (packings[pool].isExact && !plan.offsets.empty() && plan.peak <= plan.lowerBound);

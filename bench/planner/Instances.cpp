@@ -9,6 +9,7 @@ namespace plim::bench {
 namespace {
 
 using planner::Buffer;
+using planner::Interval;
 using planner::Problem;
 
 /// Distributions of the standard library differ between libraries; these do not.
@@ -79,6 +80,45 @@ Problem cuts(int count) {
   });
   for (const Piece &piece : pieces)
     add(problem, piece.lower, piece.upper, piece.high - piece.low);
+  return problem;
+}
+
+Problem trims(int count) {
+  Draw draw(count);
+  Problem problem = cuts(count);
+  for (Buffer &buffer : problem.buffers) {
+    Interval &live = buffer.lifetime[0];
+    // In finer steps of time, so that there is something to trim.
+    int64_t duration = 1000 * (live.upper - live.lower);
+    live = {1000 * live.lower + draw(0, duration / 50), 1000 * live.upper - draw(0, duration / 50)};
+    buffer.bytes -= draw(0, buffer.bytes / 100);
+  }
+  return problem;
+}
+
+Problem gaps(int count, int seed, int64_t load, int64_t largest, int64_t slack) {
+  Draw draw(1000 * count + seed);
+  struct Live {
+    int64_t lower, bytes;
+  };
+  std::vector<Live> live;
+  Problem problem;
+  int64_t time = 0, missing = load;
+  for (int made = 0; made < count;) {
+    for (; missing > slack && made < count; ++made) {
+      live.push_back({time, draw(1, std::min(largest, missing))});
+      missing -= live.back().bytes;
+    }
+    ++time;
+    for (int64_t ends = draw(1, std::max<int64_t>(1, int64_t(live.size()) / 2)); ends > 0; --ends) {
+      size_t which = size_t(draw(0, int64_t(live.size()) - 1));
+      add(problem, live[which].lower, time, live[which].bytes);
+      missing += live[which].bytes;
+      live.erase(live.begin() + ptrdiff_t(which));
+    }
+  }
+  for (const Live &left : live)
+    add(problem, left.lower, time, left.bytes);
   return problem;
 }
 

@@ -51,7 +51,7 @@ TEST(PlannerBlocks, WhatWasCutIsPutTogether) {
       problemOf({live(0, 4, 10), live(4, 9, 10), live(0, 6, 5), live(6, 9, 2), live(6, 9, 3)});
   Packing packing = packingOf(problem);
   for (uint64_t seed : {0, 1, 2, 3}) {
-    Blocks blocks = join(packing, seed);
+    Blocks blocks = join(packing, seed, [] { return false; });
     EXPECT_EQ(blocks.packing.boxes.size(), 1u);
     Plan plan = planOf(problem, packing, blocks);
     EXPECT_EQ(verify(problem, plan), "");
@@ -69,7 +69,7 @@ TEST(PlannerBlocks, WhatIsNoRectangleStaysAsItIs) {
   problem.buffers.push_back(live(2, 4, 9));
   problem.buffers[6].base = 5;
   Packing packing = packingOf(problem);
-  Blocks blocks = join(packing, 0);
+  Blocks blocks = join(packing, 0, [] { return false; });
   EXPECT_EQ(blocks.packing.boxes.size(), packing.boxes.size() - 1); // 1 and 2
   EXPECT_NE(blocks.places[0].block, blocks.places[1].block);
   EXPECT_EQ(blocks.places[1].block, blocks.places[2].block);
@@ -79,7 +79,7 @@ TEST(PlannerBlocks, AlignmentsAreKept) {
   Problem problem = problemOf({live(0, 4, 10), live(0, 4, 10), live(4, 8, 14)});
   problem.buffers[0].alignment = problem.buffers[2].alignment = 16;
   Packing packing = packingOf(problem);
-  Blocks blocks = join(packing, 0);
+  Blocks blocks = join(packing, 0, [] { return false; });
   EXPECT_EQ(verify(problem, planOf(problem, packing, blocks)), "");
   EXPECT_EQ(blocks.places[0].block, blocks.places[2].block) << "both take 16 bytes";
   EXPECT_NE(blocks.places[0].block, blocks.places[1].block);
@@ -97,7 +97,7 @@ TEST(PlannerBlocks, PlansOfBlocksArePlans) {
       problem.buffers.back().alignment = 1 + int64_t(random() % 2);
     }
     Packing packing = packingOf(problem);
-    Blocks blocks = join(packing, random() % 4);
+    Blocks blocks = join(packing, random() % 4, [] { return false; });
     EXPECT_LE(blocks.packing.boxes.size(), packing.boxes.size());
     EXPECT_EQ(verify(problem, planOf(problem, packing, blocks)), "");
   }
