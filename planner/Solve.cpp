@@ -441,8 +441,10 @@ private:
     return best;
   }
 
-  /// Leaves out rigid groups as long as what is left has no plan.
-  std::vector<uint32_t> irreducible(const Model &model) const {
+  /// Leaves out rigid groups as long as what is left has no plan. Once stopped, or when that has taken as many
+  /// nodes as the search could have, what is left stays.
+  std::vector<uint32_t> irreducible(const Model &model) {
+    uint64_t left = options.nodes;
     std::vector<uint32_t> items(model.items.size());
     std::iota(items.begin(), items.end(), 0u);
     if (problem.pools.size() == 1) {
@@ -460,18 +462,19 @@ private:
         for (uint32_t i = box.parts.first; i < box.parts.last; ++i)
           if (packing.parts[i].first <= fullest && fullest < packing.parts[i].last)
             there.push_back(box.item);
-      if (isImpossible(model, there))
+      if (lowerBound(model, there) > capacityOf(0) || isImpossible(model, there, left))
         items = there;
     }
     // The least are most likely not needed.
     std::sort(items.begin(), items.end(), [&](uint32_t a, uint32_t b) {
       return std::pair(model.items[a].bytes, a) < std::pair(model.items[b].bytes, b);
     });
-    for (size_t i = 0; i < items.size();) {
-      std::vector<uint32_t> others = items;
-      others.erase(others.begin() + i);
-      if (isImpossible(model, others))
-        items = std::move(others);
+    std::vector<uint32_t> others;
+    for (size_t i = 0; i < items.size() && left > 0 && !budget.isStopped();) {
+      others = items;
+      others.erase(others.begin() + ptrdiff_t(i));
+      if (isImpossible(model, others, left))
+        items.swap(others);
       else
         ++i;
     }
@@ -488,8 +491,11 @@ private:
     return buffers;
   }
 
-  bool isImpossible(const Model &model, const std::vector<uint32_t> &items) const {
+  bool isImpossible(const Model &model, const std::vector<uint32_t> &items, uint64_t &left) {
     constexpr uint64_t mostNodes = 20'000;
+    // Most often that decides.
+    if (problem.pools.size() == 1 && lowerBound(model, items) > capacityOf(0))
+      return true;
     std::vector<uint32_t> buffers = buffersOf(model, items);
     std::vector<uint32_t> indexOf(problem.buffers.size(), ~0u);
     Problem part;
@@ -510,8 +516,11 @@ private:
     copy(problem.conflicts, part.conflicts);
     copy(problem.inPlace, part.inPlace);
     Options less;
-    less.nodes = std::min(options.nodes, mostNodes);
-    Status status = Solver(part, less, false).run().status;
+    less.nodes = std::min(left, mostNodes);
+    less.stop = [&] { return budget.isStopped(); };
+    Plan plan = Solver(part, less, false).run();
+    left -= std::min(left, plan.nodes + items.size());
+    Status status = plan.status;
     return status == Status::Infeasible || status == Status::Invalid;
   }
 

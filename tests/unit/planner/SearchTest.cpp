@@ -99,6 +99,50 @@ TEST(PlannerSearch, StopsWhenItIsTold) {
   EXPECT_EQ(verify(problem, plan), "");
 }
 
+/// A plan is never worse for a capacity, and what is missing is what the best plan without one lacks.
+TEST(PlannerSearch, ACapacityChangesNoPlan) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(testing::testSeed());
+  for (int i = 0; i < 30 && !::testing::Test::HasFailure(); ++i) {
+    Problem problem = randomProblem(random, 10 + random() % 60, 20);
+    Options options;
+    options.nodes = 200 + random() % 3000;
+    Plan free = solve(problem, options);
+    int64_t peak = free.peaks[0], bound = free.lowerBounds[0];
+    for (int64_t capacity : {bound - 64, bound, bound + 1, (bound + peak) / 2, peak - 1, peak,
+                             peak + 1, 2 * peak}) {
+      problem.pools[0].capacity = capacity;
+      Plan plan = solve(problem, options);
+      EXPECT_EQ(plan.peaks, free.peaks);
+      EXPECT_EQ(plan.isFound(), peak <= capacity);
+      EXPECT_EQ(plan.missingBytes, std::max<int64_t>(0, peak - capacity));
+      if (plan.isFound())
+        EXPECT_EQ(plan.offsets, free.offsets);
+      else
+        EXPECT_EQ(plan.status, bound > capacity ? Status::Infeasible : Status::Unknown);
+    }
+  }
+}
+
+TEST(PlannerSearch, AStopEndsTheExplanationToo) {
+  Problem problem;
+  problem.pools[0].capacity = 40;
+  for (int64_t i = 0; i < 60; ++i) {
+    Buffer &buffer = problem.buffers.emplace_back();
+    buffer.lifetime = {{i % 3, 4}};
+    buffer.bytes = 1;
+  }
+  Plan whole = solve(problem);
+  EXPECT_EQ(whole.subset.size(), 41u);
+  Options options;
+  int asked = 0;
+  options.stop = [&] { return ++asked >= 1; };
+  Plan stopped = solve(problem, options);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(stopped.status, Status::Infeasible);
+  EXPECT_GE(stopped.subset.size(), 41u);
+}
+
 TEST(PlannerSearch, WhatIsPinnedBetweenMembersOfAGroupDoesNotCollide) {
   Problem problem;
   problem.objective = Objective::WeightedPeaks;
