@@ -16,6 +16,8 @@ namespace {
 
 /// The greedy plan of so few takes about a millisecond: it is not stopped.
 constexpr size_t fewItems = 1000;
+/// So many are tried before any single item is moved.
+constexpr double fewAssignments = 4096;
 constexpr int64_t unlimited = std::numeric_limits<int64_t>::max() / 2;
 
 /// What a plan costs, less is better: bytes missing, what the objective says, the sum of peaks.
@@ -88,18 +90,138 @@ private:
       isProved = false;
       return;
     }
-    if (problem.pools.size() > 1 && enumerate(model))
-      return;
     if (problem.pools.size() > 1) {
-      isProved = false;
-      improve(model, state);
+      planPools(model, state);
+      return;
     }
-    for (uint32_t pool = 0; pool < state.pools.size() && !budget.isStopped(); ++pool) {
-      plan(model, state, pool);
-      if (problem.pools.size() == 1)
-        bound = std::min(bound, state.pools[0].lowerBound);
-    }
+    State::InPool &all = state.pools[0];
+    all.lowerBound = lowerBound(model, all.items);
+    if (!budget.isStopped())
+      plan(model, state, 0);
+    bound = std::min(bound, all.lowerBound);
     offer(model, state);
+  }
+
+  /// Starts from all that can be in one pool and from what each item prefers, improves the best of these by
+  /// moves, and then tries all assignments in a branch and bound that takes what is left.
+  void planPools(const Model &model, State &state) {
+    for (uint32_t favourite : favourites()) {
+      if (budget.isOver())
+        break;
+      State next = assignTo(model, favourite);
+      withShare(3, [&] { planAll(model, next); });
+      offer(model, next);
+      if (costOf(next) < costOf(state))
+        state = std::move(next);
+      if (isLeast(model, state))
+        return;
+    }
+    areFew = countAssignments(model) <= fewAssignments;
+    if (!areFew)
+      improve(model, state);
+    withShare(2, [&] { planAll(model, state); });
+    offer(model, state);
+    if (isLeast(model, state))
+      return;
+    largestFirst.resize(model.items.size());
+    std::iota(largestFirst.begin(), largestFirst.end(), 0u);
+    std::sort(largestFirst.begin(), largestFirst.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(-model.items[a].bytes, a) < std::pair(-model.items[b].bytes, b);
+    });
+    // What a leaf may cost grows until all are proved.
+    bool isVariantProved = false;
+    for (nodesOfLeaf = 1000; !isVariantProved && !budget.isOver(); nodesOfLeaf *= 8) {
+      isVariantProved = true;
+      State none;
+      none.pools.resize(problem.pools.size());
+      assign(model, none, 0, isVariantProved);
+    }
+    isProved &= isVariantProved;
+  }
+
+  /// Lets `function` have a part of what is left of the budget.
+  template <typename Function> void withShare(uint64_t parts, Function function) {
+    uint64_t later = budget.nodes - std::max(budget.nodes / parts, std::min<uint64_t>(1, budget.nodes));
+    budget.nodes -= later;
+    function();
+    budget.nodes += later;
+  }
+
+  /// The pools that may be best for all, the cheapest first; one there is none of stands for what each
+  /// item prefers.
+  std::vector<uint32_t> favourites() const {
+    if (problem.objective == Objective::PreferredPools)
+      return {uint32_t(problem.pools.size())};
+    std::vector<uint32_t> pools(problem.pools.size());
+    std::iota(pools.begin(), pools.end(), 0u);
+    std::sort(pools.begin(), pools.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(problem.pools[a].weight, a) < std::pair(problem.pools[b].weight, b);
+    });
+    return pools;
+  }
+
+  /// All that may be in that pool, the others in the one they prefer.
+  State assignTo(const Model &model, uint32_t favourite) const {
+    State state;
+    state.pools.resize(problem.pools.size());
+    for (uint32_t i = 0; i < model.items.size(); ++i) {
+      uint32_t pool = model.candidates[model.items[i].candidates.first].pool;
+      for (uint32_t c = model.items[i].candidates.first; c < model.items[i].candidates.last; ++c)
+        if (model.candidates[c].pool == favourite)
+          pool = favourite;
+      state.pools[pool].items.push_back(i);
+      state.preference += costIn(model, i, pool);
+    }
+    return state;
+  }
+
+  void planAll(const Model &model, State &state) {
+    for (uint32_t pool = 0; pool < state.pools.size(); ++pool)
+      withShare(state.pools.size() - pool, [&] { plan(model, state, pool); });
+  }
+
+  static double countAssignments(const Model &model) {
+    double count = 1;
+    for (const Item &item : model.items)
+      count *= item.candidates.size();
+    return count;
+  }
+
+  /// Is the plan proved to be the best of all assignments?
+  bool isLeast(const Model &model, const State &state) const {
+    auto [missing, cost, peaks] = costOf(state);
+    if (missing > 0)
+      return false;
+    if (problem.objective == Objective::WeightedPeaks)
+      return cost < 0x1p53 && cost <= leastWeightedSum(model);
+    // All where they prefer to be, and nowhere else as much.
+    for (const Item &item : model.items)
+      if (item.candidates.size() > 1 && model.candidates[item.candidates.first].cost >=
+                                            model.candidates[item.candidates.first + 1].cost)
+        return false;
+    double least = 0;
+    for (const Item &item : model.items)
+      least += model.candidates[item.candidates.first].cost;
+    for (const State::InPool &in : state.pools)
+      if (in.peak > in.lowerBound)
+        return false;
+    return cost <= least;
+  }
+
+  /// Of any assignment: at every time, each byte is in one of its pools.
+  double leastWeightedSum(const Model &model) const {
+    std::vector<double> steps(model.numSections + 1, 0);
+    for (uint32_t i = 0; i < model.items.size(); ++i) {
+      double least = std::numeric_limits<double>::max();
+      for (uint32_t c = model.items[i].candidates.first; c < model.items[i].candidates.last; ++c)
+        least = std::min(least, double(problem.pools[model.candidates[c].pool].weight));
+      model.loadsOf(i, [&](Model::Load load) {
+        steps[load.first] += least * double(load.bytes);
+        steps[load.last] -= least * double(load.bytes);
+      });
+    }
+    std::partial_sum(steps.begin(), steps.end(), steps.begin());
+    return *std::max_element(steps.begin(), steps.end());
   }
 
   /// Best fit by size, but for too many items.
@@ -333,25 +455,14 @@ private:
 
   void spend(uint64_t nodes) { budget.spend(std::min(nodes, budget.nodes)); }
 
-  /// Tries all assignments to pools, if there are few. Returns whether it did.
-  bool enumerate(const Model &model) {
-    double count = 1;
-    for (const Item &item : model.items)
-      count *= item.candidates.size();
-    if (count > 4096)
-      return false;
-    State state;
-    state.pools.resize(problem.pools.size());
-    assign(model, state, 0);
-    return true;
-  }
-
-  void assign(const Model &model, State &state, uint32_t item) {
+  /// Tries all assignments of the items from `depth` on that may be better. `isProved` becomes false if
+  /// one was not planned to the end.
+  void assign(const Model &model, State &state, uint32_t depth, bool &isProved) {
     if (budget.isOver()) {
       isProved = false;
       return;
     }
-    spend(1);
+    spend(1 + depth / 16);
     // No completion is better than the bounds of what is there.
     double weighted = 0, peaks = 0;
     std::vector<Packing> packings(state.pools.size());
@@ -369,15 +480,16 @@ private:
       return;
     if (!hasRoom && std::get<0>(bestCost) == 0)
       return;
-    if (!hasRoom && item < model.items.size() && !explains)
+    if (!hasRoom && depth < model.items.size() && (!explains || !areFew))
       return;
-    if (item < model.items.size()) {
+    if (depth < model.items.size()) {
+      uint32_t item = largestFirst[depth];
       Range candidates = model.items[item].candidates;
       for (uint32_t c = candidates.first; c < candidates.last; ++c) {
         State::InPool &in = state.pools[model.candidates[c].pool];
         in.items.push_back(item);
         state.preference += model.candidates[c].cost;
-        assign(model, state, item + 1);
+        assign(model, state, depth + 1, isProved);
         state.preference -= model.candidates[c].cost;
         in.items.pop_back();
       }
@@ -387,7 +499,10 @@ private:
     bool isBest = true, isOut = false;
     for (uint32_t pool = 0; pool < full.pools.size(); ++pool) {
       State::InPool &in = full.pools[pool];
+      uint64_t later = budget.nodes - std::min(budget.nodes, nodesOfLeaf);
+      budget.nodes -= later;
       PoolPlan plan = planPool(model, packings[pool], {0, capacityOf(pool)}, {}, budget);
+      budget.nodes += later;
       isOut |= plan.lowerBound > capacityOf(pool);
       isBest &= in.items.empty() ||
                 (packings[pool].isExact && !plan.offsets.empty() && plan.peak <= plan.lowerBound);
@@ -532,6 +647,9 @@ private:
   bool hasBest = false;
   Cost bestCost;
   bool isProved = true;
+  std::vector<uint32_t> largestFirst; // items
+  uint64_t nodesOfLeaf = 0;           // that planning one assignment may take
+  bool areFew = false;                // assignments
   int64_t bound = 0; // of a single pool, over all choices of pairs
 };
 

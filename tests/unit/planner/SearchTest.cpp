@@ -124,6 +124,33 @@ TEST(PlannerSearch, ACapacityChangesNoPlan) {
   }
 }
 
+/// Where all in one pool meets the bound of every assignment, a second pool changes nothing.
+TEST(PlannerSearch, TwoPoolsAreAsGoodAsOne) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(testing::testSeed());
+  for (int i = 0; i < 20 && !::testing::Test::HasFailure(); ++i) {
+    Problem problem = randomProblem(random, 20 + random() % 40, 15);
+    Options options;
+    options.nodes = 60'000;
+    Plan one = solve(problem, options);
+    if (one.status != Status::Optimal)
+      continue;
+    problem.pools.resize(2);
+    problem.pools[1].weight = 1 + i % 3;
+    problem.objective = Objective::WeightedPeaks;
+    Plan two = solve(problem, options);
+    EXPECT_EQ(verify(problem, two), "");
+    EXPECT_LE(two.peaks[0] + two.peaks[1] * problem.pools[1].weight, one.peaks[0]);
+    // A pool that holds all: nothing is spilled.
+    problem.pools[0].capacity = one.peaks[0];
+    problem.objective = Objective::PreferredPools;
+    two = solve(problem, options);
+    EXPECT_EQ(verify(problem, two), "");
+    EXPECT_EQ(two.pools, std::vector<uint32_t>(problem.buffers.size(), 0));
+    EXPECT_EQ(two.status, Status::Optimal);
+  }
+}
+
 TEST(PlannerSearch, AStopEndsTheExplanationToo) {
   Problem problem;
   problem.pools[0].capacity = 40;
