@@ -1,5 +1,7 @@
 #include "planner/Csv.h"
 
+#include "planner/Printable.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,9 +11,12 @@ namespace plim::planner {
 
 namespace {
 
-enum Column { Id, Lower, Upper, Size, Alignment, Offset, Pools, InPool, numColumns };
+enum Column { Id, Lower, Upper, Size, Alignment, Gaps, Offset, Pools, InPool, numColumns };
 constexpr std::array<std::string_view, numColumns> columnNames = {
-    "id", "lower", "upper", "size", "alignment", "offset", "pools", "pool"};
+    "id", "lower", "upper", "size", "alignment", "gaps", "offset", "pools", "pool"};
+/// Other names of theirs.
+constexpr std::pair<std::string_view, Column> synonyms[] = {
+    {"buffer", Id}, {"buffer_id", Id}, {"begin", Lower}, {"start", Lower}, {"end", Upper}};
 constexpr int numRequired = Size + 1;
 
 constexpr size_t none = ~size_t(0);
@@ -22,7 +27,7 @@ struct Cell {
   size_t line = 0, column = 0;
 };
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
 /// The rows of a text, one after the other.
 class Rows {
@@ -119,6 +124,8 @@ public:
     bool isGood = readHeader();
     while (isGood && rows.next(cells))
       isGood = readBuffer();
+    if (isGood && !rows.fault && problem.buffers.empty())
+      fail(header, "there is a header, but no buffer below it");
     return std::move(rows.fault);
   }
 
@@ -137,6 +144,9 @@ private:
     for (size_t i = 0; i < cells.size(); ++i) {
       size_t column =
           std::find(columnNames.begin(), columnNames.end(), cells[i].text) - columnNames.begin();
+      for (auto [name, meant] : synonyms)
+        if (cells[i].text == name)
+          column = meant;
       if (column == numColumns) {
         std::string known;
         for (std::string_view name : columnNames)
@@ -147,10 +157,13 @@ private:
       if (positions[column] != none)
         return fail(cells[i], "column " + quoted(cells[i].text) + " is there twice");
       positions[column] = i;
+      if (cells[i].text == "end")
+        afterLast = 1;
     }
     for (int column = 0; column < numRequired; ++column)
       if (positions[column] == none)
         return fail(cells[0], "column " + quoted(columnNames[column]) + " is missing");
+    header = cells[0];
     numCells = cells.size();
     return true;
   }
@@ -171,13 +184,16 @@ private:
     if (!isNew)
       return fail(cell(Id), "id " + quoted(buffer.name) + " is taken by line " +
                                 std::to_string(known->second));
-    Interval &life = buffer.lifetime.emplace_back();
-    if (!readNumber(Lower, life.lower) || !readNumber(Upper, life.upper) ||
+    Interval life;
+    if (!readNumber(Lower, life.lower) || !readUpper(life.upper) ||
         !readNumber(Size, buffer.bytes))
       return false;
     if (life.upper < life.lower)
       return fail(cell(Upper), "upper " + std::to_string(life.upper) + " is before lower " +
                                    std::to_string(life.lower));
+    buffer.lifetime.push_back(life);
+    if (has(Gaps) && !readGaps(buffer.lifetime))
+      return false;
     if (buffer.bytes < 0)
       return fail(cell(Size), "size " + std::to_string(buffer.bytes) + " is negative");
     if (has(Alignment)) {
@@ -223,6 +239,47 @@ private:
     return fail(from, what + " is no whole number");
   }
 
+  /// The time after the last, whichever of them the column holds.
+  bool readUpper(int64_t &upper) {
+    if (!readNumber(Upper, upper))
+      return false;
+    if (__builtin_add_overflow(upper, afterLast, &upper))
+      return fail(cell(Upper), "end " + quoted(cell(Upper).text) + " is the last time there is");
+    return true;
+  }
+
+  static bool parse(std::string_view text, int64_t &value) {
+    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && stop == text.data() + text.size();
+  }
+
+  /// Cuts them out of the lifetime, of one interval so far.
+  bool readGaps(std::vector<Interval> &lifetime) {
+    const Cell &from = cell(Gaps);
+    std::string_view list = from.text;
+    for (size_t begin = 0; (begin = list.find_first_not_of(' ', begin)) != list.npos;) {
+      size_t end = std::min(list.find(' ', begin), list.size());
+      std::string_view text = list.substr(begin, end - begin);
+      begin = end;
+      if (text.find('@') != text.npos)
+        return fail(from, "gap " + quoted(text) +
+                              " keeps some of the bytes in use: only gaps of all bytes are known");
+      // The first character may be the sign of the first number.
+      size_t dash = text.find('-', 1);
+      Interval gap, whole = lifetime.back();
+      if (dash == text.npos || !parse(text.substr(0, dash), gap.lower) ||
+          !parse(text.substr(dash + 1), gap.upper) ||
+          __builtin_add_overflow(gap.upper, afterLast, &gap.upper))
+        return fail(from, "gap " + quoted(text) + " must be two times such as 3-5");
+      if (gap.upper < gap.lower || gap.lower < whole.lower || whole.upper < gap.upper)
+        return fail(from, "gap " + quoted(text) +
+                              " is not within the lifetime, or not after the gap before it");
+      lifetime.back() = {whole.lower, gap.lower};
+      lifetime.push_back({gap.upper, whole.upper});
+    }
+    return true;
+  }
+
   bool readPool(const Cell &from, std::string_view name, Buffer &buffer) {
     auto it = std::find_if(problem.pools.begin(), problem.pools.end(),
                            [&](const Pool &pool) { return pool.name == name; });
@@ -240,6 +297,8 @@ private:
   std::vector<Cell> cells;
   std::array<size_t, numColumns> positions; // in `cells`
   size_t numCells = 0;
+  Cell header;           // its first
+  int64_t afterLast = 0; // from what `upper` or `end` says
   std::unordered_map<std::string, size_t> lineOf; // by id
 };
 

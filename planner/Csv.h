@@ -1,11 +1,12 @@
 // Problems and their solutions as tables of comma-separated values, in the format of the public
 // MiniMalloc benchmark: one line for each buffer, under a header that names the columns in any order.
 //
-//   id         any text, a different one for each buffer
-//   lower      lifetime, half open
-//   upper
+//   id         any text, a different one for each buffer; also called buffer or buffer_id
+//   lower      lifetime, half open; also called begin or start
+//   upper      or end, the last time at which it is live
 //   size       bytes
 //   alignment  optional: of the offset, bytes
+//   gaps       optional: when others may have its memory, such as 3-5 9-12; as upper or end are
 //   offset     optional: where the buffer has to be; in a solution, where it is
 //   pools      optional: names of the pools it may be in, best first, with one of " ,;|" between them
 //   pool       optional: the only one; in a solution, the one it is in

@@ -1,5 +1,7 @@
 #include "planner/Model.h"
 
+#include "planner/Printable.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -554,12 +556,12 @@ int64_t lowerBound(const Model &model, const std::vector<uint32_t> &items) {
 
 std::string nameOf(const Problem &problem, uint32_t buffer) {
   const std::string &name = problem.buffers[buffer].name;
-  return name.empty() ? "buffer " + std::to_string(buffer) : "buffer '" + name + "'";
+  return name.empty() ? "buffer " + std::to_string(buffer) : "buffer '" + printable(name) + "'";
 }
 
 std::string nameOfPool(const Problem &problem, uint32_t pool) {
   const std::string &name = problem.pools[pool].name;
-  return name.empty() ? "pool " + std::to_string(pool) : "pool '" + name + "'";
+  return name.empty() ? "pool " + std::to_string(pool) : "pool '" + printable(name) + "'";
 }
 
 std::string check(const Problem &problem) {

@@ -2,12 +2,15 @@
 
 #include "engine/session/Engine.h"
 #include "planner/Csv.h"
+#include "planner/Printable.h"
+#include "planner/Svg.h"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fstream>
 #include <iomanip>
+#include <limits>
 #include <numeric>
 #include <ostream>
 #include <thread>
@@ -92,7 +95,10 @@ void printPlan(const Problem &problem, const Plan &plan, std::ostream &out) {
   }
   int64_t peak = sum(plan.peaks), bound = sum(plan.lowerBounds), gap = peak - bound;
   double percent = bound > 0 ? 100 * double(gap) / double(bound) : 0;
-  out << "peak: " << peak << "\nlower bound: " << bound << "\ngap: " << gap << " (" << std::fixed
+  // Of several pools, others than these might hold the buffers.
+  bool isOfAssignment = problem.pools.size() > 1 && plan.status != planner::Status::Optimal;
+  out << "peak: " << peak << "\nlower bound: " << bound
+      << (isOfAssignment ? " for this assignment" : "") << "\ngap: " << gap << " (" << std::fixed
       << std::setprecision(2) << percent << "%)\n";
 }
 
@@ -108,7 +114,7 @@ void printFailure(const Problem &problem, const Plan &plan, std::ostream &out) {
     return;
   out << "no plan holds all of:";
   for (uint32_t buffer : plan.subset)
-    out << " " << problem.buffers[buffer].name;
+    out << " " << printable(problem.buffers[buffer].name);
   out << "\n";
 }
 
@@ -132,10 +138,17 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
                          std::to_string(fault->column) + ": " + fault->message);
 
   Options search;
-  search.nodes = uint64_t(options.nodes);
+  constexpr uint64_t defaultNodes = 1'000'000;
+  search.nodes = options.seconds ? std::numeric_limits<uint64_t>::max() : defaultNodes;
+  if (options.nodes)
+    search.nodes = uint64_t(*options.nodes);
   search.threads =
       options.threads > 0 ? unsigned(options.threads) : std::thread::hardware_concurrency();
   auto start = std::chrono::steady_clock::now();
+  if (options.seconds)
+    search.stop = [end = start + std::chrono::duration<double>(*options.seconds)] {
+      return std::chrono::steady_clock::now() >= end;
+    };
   Plan plan = solve(problem, search);
   std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
 
@@ -152,9 +165,13 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
     return fail(err, options.file + ": the planner is wrong: " + fault);
   printPlan(problem, plan, out);
   printSearch(plan, time.count(), out);
-  if (!options.output.empty() &&
-      !(std::ofstream(options.output, std::ios::binary) << writeCsv(*text, problem, plan)).flush())
+  auto write = [](const std::string &path, const std::string &what) {
+    return path.empty() || (std::ofstream(path, std::ios::binary) << what).flush().good();
+  };
+  if (!write(options.output, options.output.empty() ? "" : writeCsv(*text, problem, plan)))
     return fail(err, "cannot write '" + options.output + "'");
+  if (!write(options.svg, options.svg.empty() ? "" : drawSvg(problem, plan)))
+    return fail(err, "cannot write '" + options.svg + "'");
   return 0;
 }
 

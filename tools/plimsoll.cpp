@@ -26,9 +26,12 @@ CLI::App *addPlanCommand(CLI::App &app, plim::tools::PlanOptions &options) {
       ->allow_extra_args(false)
       ->excludes(capacity);
   command->add_option("--budget", options.nodes, "placements to try")->check(notNegative);
+  command->add_option("--time", options.seconds, "seconds until the best plan so far is taken")
+      ->check(CLI::Range(0.0, 1e6));
   command->add_option("--threads", options.threads, "threads that search, 0 for all")
       ->check(CLI::Range(0, 1024));
   command->add_option("--output,-o", options.output, "write the solution to FILE.csv");
+  command->add_option("--svg", options.svg, "draw the plan in FILE.svg");
   return command;
 }
 

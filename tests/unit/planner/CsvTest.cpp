@@ -43,6 +43,52 @@ TEST(PlannerCsv, ReadsTheFourColumns) {
   EXPECT_TRUE(second.pools.empty());
 }
 
+TEST(PlannerCsv, ReadsTheNamesOfOtherTools) {
+  Problem problem = readGood("buffer_id,start,end,size\nx,0,2,4\n");
+  EXPECT_EQ(problem.buffers[0].name, "x");
+  EXPECT_EQ(problem.buffers[0].lifetime[0].lower, 0);
+  EXPECT_EQ(problem.buffers[0].lifetime[0].upper, 3);
+  EXPECT_EQ(readGood("buffer,begin,upper,size\nx,1,2,4\n").buffers[0].lifetime[0].upper, 2);
+  EXPECT_EQ(faultOf("id,buffer,lower,upper,size\n"), "1:4: column 'buffer' is there twice");
+  EXPECT_EQ(faultOf("id,start,end,size\nx,0,9223372036854775807,4\n"),
+            "2:5: end '9223372036854775807' is the last time there is");
+}
+
+TEST(PlannerCsv, ReadsGaps) {
+  auto lifetimeOf = [](const std::string &header, const std::string &row) {
+    std::string result;
+    Problem problem = readGood(header + "\n" + row + "\n");
+    for (Interval live : problem.buffers[0].lifetime)
+      result += std::to_string(live.lower) + ".." + std::to_string(live.upper) + " ";
+    return result;
+  };
+  EXPECT_EQ(lifetimeOf("id,lower,upper,size,gaps", "x,0,20,4,3-5 9-12"), "0..3 5..9 12..20 ");
+  EXPECT_EQ(lifetimeOf("id,lower,upper,size,gaps", "x,0,20,4,"), "0..20 ");
+  EXPECT_EQ(lifetimeOf("id,start,end,size,gaps", "x,0,20,4,3-5"), "0..3 6..21 ");
+  EXPECT_EQ(lifetimeOf("id,lower,upper,size,gaps", "x,-9,-1,4,-7--5"), "-9..-7 -5..-1 ");
+  for (const char *bad : {"3", "3-", "-3", "a-b", "3-5-7", "3:5"})
+    EXPECT_EQ(faultOf(std::string("id,lower,upper,size,gaps\nx,0,20,4,") + bad + "\n"),
+              std::string("2:10: gap '") + bad + "' must be two times such as 3-5");
+  for (const char *bad : {"5-3", "-1-3", "15-21", "3-5 4-6"})
+    EXPECT_NE(faultOf(std::string("id,lower,upper,size,gaps\nx,0,20,4,") + bad + "\n")
+                  .find("is not within the lifetime"),
+              std::string::npos);
+  EXPECT_EQ(faultOf("id,lower,upper,size,gaps\nx,0,20,4,3-5@0:2\n"),
+            "2:10: gap '3-5@0:2' keeps some of the bytes in use: only gaps of all bytes are known");
+}
+
+TEST(PlannerCsv, MessagesHoldNoControlCharacters) {
+  EXPECT_EQ(faultOf("id,lower,upper,size\n\x1b[31mx,0,1,4\n\x1b[31mx,0,1,4\n"),
+            "3:1: id '\\x1b[31mx' is taken by line 2");
+  EXPECT_EQ(faultOf("id,lower,upper,size\n\xc2\x9bx\xc3\xa9,a,1,4\n"), "2:6: lower 'a' is no whole number");
+  EXPECT_EQ(faultOf("\xc2\x9bi\xc3\xa9\n").substr(0, 37), "1:1: no column is called '\\xc2\\x9bi\xc3\xa9");
+}
+
+TEST(PlannerCsv, AHeaderAloneIsNoProblem) {
+  for (const char *text : {"id,lower,upper,size", "id,lower,upper,size\n", "id,lower,upper,size\n\n\n"})
+    EXPECT_EQ(faultOf(text), "1:1: there is a header, but no buffer below it");
+}
+
 TEST(PlannerCsv, ReadsAllColumnsInAnyOrder) {
   Problem problem = readGood("offset,pools,size,alignment,upper,lower,id\n"
                              "64,slow;fast,10,16,-2,-5,x\n"
@@ -113,10 +159,10 @@ TEST(PlannerCsv, FaultsSayWhere) {
       {"id,lower,upper\n", "1:1: column 'size' is missing"},
       {"\nlower,upper,size\n", "2:1: column 'id' is missing"},
       {"0,0,3,4\n", "1:1: no column is called '0': there are id, lower, upper, size, alignment, "
-                    "offset, pools, pool"},
+                    "gaps, offset, pools, pool"},
       {"id,lower,upper,size,aligment\n",
        "1:21: no column is called 'aligment': there are id, lower, upper, size, alignment, "
-       "offset, pools, pool"},
+       "gaps, offset, pools, pool"},
       {"id,lower,upper,size,id\n", "1:21: column 'id' is there twice"},
       {"id,lower,upper,size\nb1,0,3\n", "2:6: this line has 3 cells, the header 4"},
       {"id,lower,upper,size\nb1,0,3,4,5,6\n", "2:10: this line has 6 cells, the header 4"},
