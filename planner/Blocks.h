@@ -19,6 +19,29 @@ struct Blocks {
   std::vector<int64_t> offsetsOf(const std::vector<int64_t> &blocks) const;
 };
 
+/// A box, or what two of them were joined to, while boxes are joined.
+struct BlockNode {
+  static constexpr uint32_t none = ~0u;
+  Stride stride;
+  Piece part;             // of what may be joined: nothing but a rectangle
+  uint32_t parent = none; // what it has become a part of
+  int64_t delta = 0;      // from the offset of that
+  bool isRectangle = false;
+
+  /// Bytes up to where another one may be put on top.
+  int64_t rounded() const;
+};
+
+/// A node for each box. What is pinned, has holes or steps is no rectangle.
+std::vector<BlockNode> nodesOf(const Packing &packing);
+/// The first nodes are those of the boxes, and each parent comes after what it is made of.
+Blocks assemble(const Packing &packing, const std::vector<BlockNode> &nodes);
+
+/// Joins the blocks again as long as there become fewer: fewer sections are maximal then, so that more boxes
+/// may be of the same.
+Blocks joinRepeatedly(const Packing &packing,
+                      const std::function<Blocks(const Packing &)> &joinOnce);
+
 /// Joins two boxes of the same sections, one above the other, and two of the same bytes of which one
 /// begins where the other ends, side by side, as long as there are any. No section needs more bytes
 /// than before. `seed` decides what is joined first. O(n log n), again for each time that there are

@@ -124,8 +124,6 @@ public:
     bool isGood = readHeader();
     while (isGood && rows.next(cells))
       isGood = readBuffer();
-    if (isGood && !rows.fault && problem.buffers.empty())
-      fail(header, "there is a header, but no buffer below it");
     return std::move(rows.fault);
   }
 
@@ -163,7 +161,6 @@ private:
     for (int column = 0; column < numRequired; ++column)
       if (positions[column] == none)
         return fail(cells[0], "column " + quoted(columnNames[column]) + " is missing");
-    header = cells[0];
     numCells = cells.size();
     return true;
   }
@@ -297,7 +294,6 @@ private:
   std::vector<Cell> cells;
   std::array<size_t, numColumns> positions; // in `cells`
   size_t numCells = 0;
-  Cell header;           // its first
   int64_t afterLast = 0; // from what `upper` or `end` says
   std::unordered_map<std::string, size_t> lineOf; // by id
 };

@@ -1,6 +1,6 @@
 #include "planner/Pool.h"
 
-#include "planner/Blocks.h"
+#include "planner/LooseBlocks.h"
 #include "planner/Pairs.h"
 #include "planner/Repair.h"
 #include "planner/Skyline.h"
@@ -84,14 +84,19 @@ public:
     asIs.dive = diveOf(whole);
     std::optional<View> joined;
     bool joins = true;
-    uint64_t joint = 0; // how often boxes were joined
+    uint64_t joint = 0; // how often boxes were joined, in vain or not
     // In each cycle both have a turn, even if no task is small enough for one of them.
     int idle = 0;
     for (uint64_t round = 0; idle < 4 && !isDone() && !budget.isOver(); ++round) {
       bool isJoined = joins && round % 4 != 1;
       // Another way to join helps more often than a long search, but not always.
-      if (isJoined && (!joined || joined->rounds == std::size(strategies) + joint))
-        isJoined = joins = join(joined.emplace(), joint++);
+      // The first of each kind is without noise.
+      if (isJoined && (!joined || joined->rounds >= std::size(strategies) + joint)) {
+        bool isFound = false;
+        for (int kind = 0; kind < 2 && !isFound; ++kind, ++joint)
+          isFound = join(joined.emplace(), joint / 2, joint % 2);
+        isJoined = joins = isFound;
+      }
       if (isDone())
         break;
       View &view = isJoined ? *joined : asIs;
@@ -118,11 +123,15 @@ private:
   }
 
   /// Joins in another order for each seed. False if that makes few less, or costs too much.
-  bool join(View &view, uint64_t seed) {
-    if (!budget.spend(whole.boxes.size()))
+  bool join(View &view, uint64_t seed, bool isLoose) {
+    constexpr size_t pairsPerNode = 512;
+    size_t count = whole.boxes.size();
+    if ((isLoose && count > manyItems) ||
+        !budget.spend(count + (isLoose ? count * count / pairsPerNode : 0)))
       return false;
-    auto isStopped = [&] { return budget.isStopped(); };
-    view.blocks = planner::join(whole, seed, isStopped);
+    std::function<bool()> isStopped = [&] { return budget.isStopped(); };
+    view.blocks = isLoose ? joinLoosely(whole, seed, isStopped)
+                          : planner::join(whole, seed, isStopped);
     view.packing = &view.blocks.packing;
     if (view.packing->boxes.size() > whole.boxes.size() / 4 * 3)
       return false;

@@ -136,6 +136,8 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
   if (std::optional<CsvFault> fault = readCsv(*text, problem))
     return fail(err, options.file + ":" + std::to_string(fault->line) + ":" +
                          std::to_string(fault->column) + ": " + fault->message);
+  if (problem.buffers.empty())
+    return fail(err, options.file + ": there is a header, but no buffer below it");
 
   Options search;
   constexpr uint64_t defaultNodes = 1'000'000;

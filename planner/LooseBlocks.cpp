@@ -1,0 +1,127 @@
+#include "planner/LooseBlocks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <random>
+
+namespace plim::planner {
+
+namespace {
+
+constexpr uint32_t none = BlockNode::none;
+
+class LooseJoiner {
+public:
+  LooseJoiner(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped)
+      : packing(packing), isStopped(isStopped), noise(seed ? 0.5 : 0), random(seed),
+        nodes(nodesOf(packing)), loads(packing.numSections + 1, 0) {
+    for (const Box &box : packing.boxes)
+      for (uint32_t i = box.parts.first; i < box.parts.last; ++i) {
+        const Piece &part = packing.parts[i];
+        loads[part.first] += part.high - part.low;
+        loads[part.last] -= part.high - part.low;
+      }
+    std::partial_sum(loads.begin(), loads.end(), loads.begin());
+    most = std::max(packing.lowerBound, *std::max_element(loads.begin(), loads.end()));
+  }
+
+  Blocks run() {
+    for (uint32_t i = 0; i < packing.boxes.size(); ++i)
+      if (nodes[i].isRectangle && !isStopped())
+        consider(i);
+    for (size_t steps = 1; !candidates.empty(); ++steps) {
+      if (steps % 64 == 0 && isStopped())
+        break;
+      Candidate next = candidates.top();
+      candidates.pop();
+      if (nodes[next.a].parent == none && nodes[next.b].parent == none)
+        joinIfRoom(next.a, next.b);
+    }
+    return assemble(packing, nodes);
+  }
+
+private:
+  struct Candidate {
+    double waste; // of the area of the whole, perturbed
+    uint32_t a, b;
+    bool operator<(const Candidate &other) const { return waste > other.waste; }
+  };
+
+  static bool areApart(const Piece &a, const Piece &b) {
+    return a.last <= b.first || b.last <= a.first;
+  }
+
+  /// The second on top of the first, or side by side.
+  static BlockNode wholeOf(const BlockNode &a, const BlockNode &b) {
+    BlockNode whole = a;
+    whole.part.first = std::min(a.part.first, b.part.first);
+    whole.part.last = std::max(a.part.last, b.part.last);
+    whole.part.high = areApart(a.part, b.part) ? std::max(a.part.high, b.part.high)
+                                               : a.rounded() + b.part.high;
+    return whole;
+  }
+
+  static double areaOf(const BlockNode &node) {
+    return double(node.part.last - node.part.first) * double(node.part.high);
+  }
+
+  /// All that the node might be joined with, and then the node itself for others.
+  void consider(uint32_t node) {
+    constexpr double mostWaste = 0.12;
+    std::erase_if(waiting, [&](uint32_t other) { return nodes[other].parent != none; });
+    for (uint32_t other : waiting) {
+      const BlockNode &a = nodes[other], &b = nodes[node];
+      if (a.stride.modulus != b.stride.modulus || a.stride.residue != b.stride.residue)
+        continue;
+      double area = areaOf(wholeOf(a, b)), waste = 1 - (areaOf(a) + areaOf(b)) / area;
+      if (waste > mostWaste)
+        continue;
+      waste *= 1 + noise * (double(random() >> 11) * 0x1p-52 - 1);
+      candidates.push({waste, other, node});
+    }
+    waiting.push_back(node);
+  }
+
+  void joinIfRoom(uint32_t a, uint32_t b) {
+    BlockNode whole = wholeOf(nodes[a], nodes[b]);
+    auto more = [&](uint32_t section) {
+      int64_t bytes = whole.part.high;
+      for (const Piece &part : {nodes[a].part, nodes[b].part})
+        if (part.first <= section && section < part.last)
+          bytes -= part.high;
+      return bytes;
+    };
+    for (uint32_t s = whole.part.first; s < whole.part.last; ++s)
+      if (loads[s] + more(s) > most)
+        return;
+    for (uint32_t s = whole.part.first; s < whole.part.last; ++s)
+      loads[s] += more(s);
+    uint32_t index = uint32_t(nodes.size());
+    if (!areApart(nodes[a].part, nodes[b].part))
+      nodes[b].delta = nodes[a].rounded();
+    nodes[a].parent = nodes[b].parent = index;
+    nodes.push_back(whole);
+    consider(index);
+  }
+
+  const Packing &packing;
+  const std::function<bool()> &isStopped;
+  const double noise;
+  std::mt19937_64 random;
+  std::vector<BlockNode> nodes; // the boxes, then what they are joined to
+  std::vector<int64_t> loads;   // by section
+  int64_t most = 0;             // of them
+  std::vector<uint32_t> waiting; // nodes that are not joined, and some that are
+  std::priority_queue<Candidate> candidates;
+};
+
+} // namespace
+
+Blocks joinLoosely(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped) {
+  return joinRepeatedly(packing, [&](const Packing &rest) {
+    return LooseJoiner(rest, seed, isStopped).run();
+  });
+}
+
+} // namespace plim::planner

@@ -1,0 +1,15 @@
+// Boxes joined to larger ones that waste a little. Internal to planner/.
+#pragma once
+
+#include "planner/Blocks.h"
+
+namespace plim::planner {
+
+/// As join(), for boxes that nearly match: two that are live at about the same time, one above the other, and
+/// two of about the same bytes of which one ends before the other begins, side by side. What wastes the
+/// least comes first, and no section may need more bytes than the fullest did before, or than the bound. So a
+/// packing of the blocks may still be as low as any. `seed` changes the order; 0: none. `isStopped` is asked now and
+/// then; nothing further is joined then. O(n^2 log n): at most `manyItems` boxes.
+Blocks joinLoosely(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped);
+
+} // namespace plim::planner
