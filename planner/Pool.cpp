@@ -45,6 +45,14 @@ constexpr SkylineWeights skylines[] = {
 /// Any packing that is looked for is below.
 constexpr int64_t mostPeak = std::numeric_limits<int64_t>::max() / 2;
 
+/// A search for a packing within a capacity that is continued round after round until it ends, whatever
+/// that takes.
+struct Continued {
+  std::variant<std::monostate, Search, PairSearch> search;
+  int64_t capacity = 0;
+  bool isOver = false;
+};
+
 /// The boxes as they are, or joined to blocks, and the best packing of them.
 struct View {
   Blocks blocks; // without places: as they are
@@ -52,21 +60,19 @@ struct View {
   PoolPlan plan;
   std::optional<Repair> repair;
   uint64_t dive = 0;   // nodes that one packing by search costs
+  uint64_t spent = 0;  // nodes
   uint64_t rounds = 0; // of this view
   size_t shift = 0;    // rounds without success
-};
+  std::array<Continued, 2> continued; // for the bound, and for less than the best peak
 
-/// A search of the boxes as they are for a packing within a capacity. It is continued round after
-/// round until it ends, whatever that takes.
-struct Proof {
-  std::variant<std::monostate, Search, PairSearch> search;
-  int64_t capacity = 0;
+  bool isWhole() const { return blocks.places.empty(); }
 };
 
 struct Task {
-  enum class Kind { Search, Proof, Repair };
+  enum class Kind { Search, Continue, Repair };
   Kind kind = Kind::Search;
-  size_t proof = 0; // which one
+  View *view = nullptr;
+  Continued *continued = nullptr;
   int64_t capacity = 0;
   Strategy strategy;
   uint64_t nodes = 0;
@@ -84,26 +90,23 @@ public:
     asIs.dive = diveOf(whole);
     std::optional<View> joined;
     bool joins = true;
-    uint64_t joint = 0; // how often boxes were joined, in vain or not
+    uint64_t joint = 0; // how often boxes were joined
     // In each cycle both have a turn, even if no task is small enough for one of them.
     int idle = 0;
     for (uint64_t round = 0; idle < 4 && !isDone() && !budget.isOver(); ++round) {
-      bool isJoined = joins && round % 4 != 1;
+      // Rounds of many boxes are long: those of the boxes as they are get no more than half of the nodes.
+      bool isJoined = joins && (round % 4 != 1 || asIs.spent > spent / 2);
       // Another way to join helps more often than a long search, but not always.
-      // The first of each kind is without noise.
       if (isJoined && (!joined || joined->rounds >= std::size(strategies) + joint)) {
-        bool isFound = false;
-        for (int kind = 0; kind < 2 && !isFound; ++kind, ++joint)
-          isFound = join(joined.emplace(), joint / 2, joint % 2);
-        isJoined = joins = isFound;
+        isJoined = joins = joinAnew(joined, joint++);
       }
       if (isDone())
         break;
       View &view = isJoined ? *joined : asIs;
       form(view);
-      formProofs();
+      proceed(view);
       share();
-      work(view);
+      work();
       merge(view);
       idle = tasks.empty() ? idle + 1 : 0;
     }
@@ -122,8 +125,18 @@ private:
     return packing.boxes.size() * (1 + sections / 2 / sectionsPerNode);
   }
 
-  /// Joins in another order for each seed. False if that makes few less, or costs too much.
-  bool join(View &view, uint64_t seed, bool isLoose) {
+  /// Exactly and loosely by turns, in another order each time. False if neither helps. Where boxes that match
+  /// exactly are not most of them, they are chance: those that match loosely come first.
+  bool joinAnew(std::optional<View> &view, uint64_t turn) {
+    size_t count = whole.boxes.size();
+    uint64_t seed = turn / 2;
+    return (turn % 2 == 0 && join(view.emplace(), seed, false, count / 2)) ||
+           join(view.emplace(), seed, true, count / 4 * 3) ||
+           join(view.emplace(), seed, false, count / 4 * 3);
+  }
+
+  /// Joins in another order for each seed. False if more than `mostBoxes` are left, or it costs too much.
+  bool join(View &view, uint64_t seed, bool isLoose, size_t mostBoxes) {
     constexpr size_t pairsPerNode = 512;
     size_t count = whole.boxes.size();
     if ((isLoose && count > manyItems) ||
@@ -133,7 +146,7 @@ private:
     view.blocks = isLoose ? joinLoosely(whole, seed, isStopped)
                           : planner::join(whole, seed, isStopped);
     view.packing = &view.blocks.packing;
-    if (view.packing->boxes.size() > whole.boxes.size() / 4 * 3)
+    if (view.packing->boxes.size() > mostBoxes)
       return false;
     view.dive = diveOf(*view.packing);
     for (const SkylineWeights &weights : skylines)
@@ -175,6 +188,8 @@ private:
     tasks.clear();
     if (view.dive <= budget.nodes) {
       tasks.resize(room > 0 ? 2 : 1);
+      for (Task &task : tasks)
+        task.view = &view;
       tasks[0].capacity = asksForBound ? best.lowerBound : between(view.shift + 1);
       for (size_t i = 0; i < tasks.size(); ++i) {
         if (i > 0)
@@ -189,6 +204,7 @@ private:
     if (!view.plan.offsets.empty() && room > 0) {
       Task task;
       task.kind = Task::Kind::Repair;
+      task.view = &view;
       task.nodes = tasks.empty() ? 4 * whole.boxes.size() : 0;
       for (const Task &other : tasks)
         task.nodes += other.nodes;
@@ -199,35 +215,51 @@ private:
     }
   }
 
-  /// One search for the bound and one for less than the best peak, so that what is between them gets less
-  /// from both sides. Of many boxes they seldom end: they get a smaller share.
-  void formProofs() {
-    constexpr uint64_t fewBoxes = 32;
-    if (tasks.empty() || asIs.dive > budget.nodes)
-      return;
+  /// The searches that are continued. Those of the boxes as they are prove what they do not find, and have
+  /// their turn in each round.
+  void proceed(View &view) {
     uint64_t nodes = 0;
     for (const Task &task : tasks)
       nodes += task.nodes;
-    nodes = nodes * fewBoxes / (fewBoxes + whole.boxes.size());
-    nodes *= std::min<uint64_t>(4, 1 + asIs.shift / 16);
-    int64_t below = best.offsets.empty() ? mostPeak : best.peak - stepOf(whole);
+    if (tasks.empty())
+      return;
+    proceed(asIs, nodes);
+    if (!view.isWhole())
+      proceed(view, nodes);
+  }
+
+  /// One for the bound and one for less than the best peak, so that what is between them gets less from both
+  /// sides. Of many boxes they seldom end: they get a smaller share.
+  void proceed(View &view, uint64_t nodes) {
+    constexpr uint64_t fewBoxes = 32;
+    if (view.dive > budget.nodes)
+      return;
+    const Packing &packing = *view.packing;
+    nodes = nodes * fewBoxes / (fewBoxes + packing.boxes.size());
+    nodes *= std::min<uint64_t>(4, 1 + view.shift / 16);
+    int64_t below = best.offsets.empty() ? mostPeak : best.peak - stepOf(packing);
     std::array<int64_t, 2> capacities = {below, best.lowerBound};
     size_t count = below > best.lowerBound ? 2 : 1;
     for (size_t i = 0; i < count; ++i) {
-      Proof &proof = proofs[i];
-      if (std::holds_alternative<std::monostate>(proof.search) || proof.capacity != capacities[i]) {
-        proof.capacity = capacities[i];
-        if (whole.isExact)
-          proof.search = Search(whole, proof.capacity, strategies[i]);
+      Continued &continued = view.continued[i];
+      if (std::holds_alternative<std::monostate>(continued.search) ||
+          continued.capacity != capacities[i]) {
+        continued.capacity = capacities[i];
+        continued.isOver = false;
+        // Pairs are of the model's pieces: blocks have none.
+        if (packing.isExact || !view.isWhole())
+          continued.search = Search(packing, continued.capacity, strategies[i]);
         else
-          proof.search = PairSearch(model, whole, proof.capacity);
+          continued.search = PairSearch(model, packing, continued.capacity);
       }
-      Task task;
-      task.kind = Task::Kind::Proof;
-      task.proof = i;
-      task.capacity = proof.capacity;
+      if (continued.isOver)
+        continue;
+      Task &task = tasks.emplace_back();
+      task.kind = Task::Kind::Continue;
+      task.view = &view;
+      task.continued = &continued;
+      task.capacity = continued.capacity;
       task.nodes = nodes / count;
-      tasks.push_back(std::move(task));
     }
   }
 
@@ -241,7 +273,7 @@ private:
   static int64_t stepOf(const Packing &packing) { return packing.isExact ? packing.step : 1; }
 
   /// Runs the tasks. Nothing after the first that meets the bound counts, whoever ran it.
-  void work(View &view) {
+  void work() {
     std::atomic<size_t> next = 0, winner = tasks.size();
     std::vector<std::atomic<bool>> stops(tasks.size());
     auto run = [&] {
@@ -250,9 +282,9 @@ private:
           continue;
         Task &task = tasks[i];
         auto isStopped = [&, i] { return stops[i] || budget.isStopped(); };
-        task.attempt = attempt(view, task, isStopped);
+        task.attempt = attempt(task, isStopped);
         if (task.attempt.outcome == Outcome::Found &&
-            peakOf(packingOf(view, task), task.attempt.offsets) <= best.lowerBound) {
+            peakOf(*task.view->packing, task.attempt.offsets) <= best.lowerBound) {
           size_t seen = winner;
           while (i < seen && !winner.compare_exchange_weak(seen, i))
             ;
@@ -276,23 +308,16 @@ private:
       tasks.resize(winner + 1);
   }
 
-  /// What a task is about.
-  const Packing &packingOf(const View &view, const Task &task) const {
-    return task.kind == Task::Kind::Proof ? whole : *view.packing;
-  }
-
-  Attempt attempt(View &view, const Task &task, const std::function<bool()> &isStopped) {
+  Attempt attempt(const Task &task, const std::function<bool()> &isStopped) {
     switch (task.kind) {
     case Task::Kind::Search:
-      return search(*view.packing, task.capacity, task.strategy, task.nodes, isStopped);
-    case Task::Kind::Proof: {
-      auto &proof = proofs[task.proof].search;
-      if (auto *pairs = std::get_if<PairSearch>(&proof))
+      return search(*task.view->packing, task.capacity, task.strategy, task.nodes, isStopped);
+    case Task::Kind::Continue:
+      if (auto *pairs = std::get_if<PairSearch>(&task.continued->search))
         return pairs->run(task.nodes, isStopped);
-      return std::get<Search>(proof).run(task.nodes, isStopped);
-    }
+      return std::get<Search>(task.continued->search).run(task.nodes, isStopped);
     case Task::Kind::Repair:
-      return view.repair->run(best.lowerBound, task.nodes, isStopped);
+      return task.view->repair->run(best.lowerBound, task.nodes, isStopped);
     }
   }
 
@@ -301,11 +326,15 @@ private:
     for (Task &task : tasks) {
       budget.nodes -= std::min(budget.nodes, task.attempt.nodes);
       budget.spent += task.attempt.nodes;
-      bool isProof = task.kind == Task::Kind::Proof;
-      bool isWhole = isProof || (view.blocks.places.empty() && whole.isExact);
+      view.spent += task.attempt.nodes;
+      spent += task.attempt.nodes;
+      bool isContinued = task.kind == Task::Kind::Continue;
+      if (isContinued)
+        task.continued->isOver = task.attempt.outcome != Outcome::Stopped;
       if (task.attempt.outcome == Outcome::Found)
-        offer(isProof ? asIs : view, std::move(task.attempt.offsets));
-      else if (task.attempt.outcome == Outcome::Exhausted && isWhole)
+        offer(*task.view, std::move(task.attempt.offsets));
+      else if (task.attempt.outcome == Outcome::Exhausted && task.view->isWhole() &&
+               (isContinued || whole.isExact))
         best.lowerBound = std::max(best.lowerBound, task.attempt.least);
     }
     view.shift = best.peak < before ? 0 : view.shift + 1;
@@ -317,8 +346,8 @@ private:
   PoolPlan &best;
   Budget &budget;
   View asIs;
-  std::array<Proof, 2> proofs;
   std::vector<Task> tasks;
+  uint64_t spent = 0; // nodes of all rounds
 };
 
 /// Whatever the capacity is.
