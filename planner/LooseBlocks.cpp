@@ -13,8 +13,9 @@ constexpr uint32_t none = BlockNode::none;
 
 class LooseJoiner {
 public:
-  LooseJoiner(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped)
-      : packing(packing), isStopped(isStopped), noise(seed ? 0.5 : 0), random(seed),
+  LooseJoiner(const Packing &packing, int64_t most, uint64_t seed,
+              const std::function<bool()> &isStopped)
+      : packing(packing), most(most), isStopped(isStopped), noise(seed ? 0.5 : 0), random(seed),
         nodes(nodesOf(packing)), loads(packing.numSections + 1, 0) {
     for (const Box &box : packing.boxes)
       for (uint32_t i = box.parts.first; i < box.parts.last; ++i) {
@@ -23,7 +24,6 @@ public:
         loads[part.last] -= part.high - part.low;
       }
     std::partial_sum(loads.begin(), loads.end(), loads.begin());
-    most = std::max(packing.lowerBound, *std::max_element(loads.begin(), loads.end()));
   }
 
   Blocks run() {
@@ -38,7 +38,10 @@ public:
       if (nodes[next.a].parent == none && nodes[next.b].parent == none)
         joinIfRoom(next.a, next.b);
     }
-    return assemble(packing, nodes);
+    Blocks blocks = assemble(packing, nodes);
+    int64_t fullest = *std::max_element(loads.begin(), loads.end());
+    blocks.packing.lowerBound = std::max(packing.lowerBound, fullest);
+    return blocks;
   }
 
 private:
@@ -106,21 +109,22 @@ private:
   }
 
   const Packing &packing;
+  const int64_t most; // bytes of a section
   const std::function<bool()> &isStopped;
   const double noise;
   std::mt19937_64 random;
   std::vector<BlockNode> nodes; // the boxes, then what they are joined to
   std::vector<int64_t> loads;   // by section
-  int64_t most = 0;             // of them
   std::vector<uint32_t> waiting; // nodes that are not joined, and some that are
   std::priority_queue<Candidate> candidates;
 };
 
 } // namespace
 
-Blocks joinLoosely(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped) {
+Blocks joinLoosely(const Packing &packing, int64_t most, uint64_t seed,
+                   const std::function<bool()> &isStopped) {
   return joinRepeatedly(packing, [&](const Packing &rest) {
-    return LooseJoiner(rest, seed, isStopped).run();
+    return LooseJoiner(rest, most, seed, isStopped).run();
   });
 }
 

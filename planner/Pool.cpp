@@ -97,7 +97,8 @@ public:
       // Rounds of many boxes are long: those of the boxes as they are get no more than half of the nodes.
       bool isJoined = joins && (round % 4 != 1 || asIs.spent > spent / 2);
       // Another way to join helps more often than a long search, but not always.
-      if (isJoined && (!joined || joined->rounds >= std::size(strategies) + joint)) {
+      if (isJoined && (!joined || joined->rounds >= std::size(strategies) + joint ||
+                       isVain(*joined))) {
         isJoined = joins = joinAnew(joined, joint++);
       }
       if (isDone())
@@ -135,6 +136,26 @@ private:
            join(view.emplace(), seed, false, count / 4 * 3);
   }
 
+  /// A little above the bound there are many more ways to join, and nothing is lost as long as the best peak is
+  /// far above it.
+  int64_t mostLoad(uint64_t seed) const {
+    constexpr int shifts[] = {8, 63, 6}; // of the bound
+    if (best.offsets.empty())
+      return best.lowerBound;
+    return best.lowerBound + std::min((best.peak - best.lowerBound) / 2,
+                                      best.lowerBound >> shifts[seed % std::size(shifts)]);
+  }
+
+  /// Could a packing of the view be better than the best?
+  bool isVain(const View &view) const {
+    return !best.offsets.empty() && boundOf(view) >= best.peak;
+  }
+
+  /// Blocks may waste some bytes.
+  int64_t boundOf(const View &view) const {
+    return std::max(best.lowerBound, view.packing->lowerBound);
+  }
+
   /// Joins in another order for each seed. False if more than `mostBoxes` are left, or it costs too much.
   bool join(View &view, uint64_t seed, bool isLoose, size_t mostBoxes) {
     constexpr size_t pairsPerNode = 512;
@@ -143,7 +164,7 @@ private:
         !budget.spend(count + (isLoose ? count * count / pairsPerNode : 0)))
       return false;
     std::function<bool()> isStopped = [&] { return budget.isStopped(); };
-    view.blocks = isLoose ? joinLoosely(whole, seed, isStopped)
+    view.blocks = isLoose ? joinLoosely(whole, mostLoad(seed), seed, isStopped)
                           : planner::join(whole, seed, isStopped);
     view.packing = &view.blocks.packing;
     if (view.packing->boxes.size() > mostBoxes)
@@ -181,7 +202,7 @@ private:
     size_t count = isFirst ? std::size(strategies) : numPersistent;
     uint64_t nodes = (2 * view.dive + 200) * (isFirst ? 1 : round % 2 ? 4 : 16);
     int64_t most = best.offsets.empty() ? mostPeak : best.peak - 1;
-    int64_t room = most - best.lowerBound;
+    int64_t bound = boundOf(view), room = most - bound;
     auto between = [&](size_t turn) { return most - (room >> (1 + turn % 3)); };
     // What was refused so often is not asked for as often any more.
     bool asksForBound = round < std::size(strategies) + 3 * numPersistent || round % 4 == 0;
@@ -190,7 +211,7 @@ private:
       tasks.resize(room > 0 ? 2 : 1);
       for (Task &task : tasks)
         task.view = &view;
-      tasks[0].capacity = asksForBound ? best.lowerBound : between(view.shift + 1);
+      tasks[0].capacity = asksForBound ? bound : between(view.shift + 1);
       for (size_t i = 0; i < tasks.size(); ++i) {
         if (i > 0)
           tasks[i].capacity = between(view.shift);
@@ -238,8 +259,8 @@ private:
     nodes = nodes * fewBoxes / (fewBoxes + packing.boxes.size());
     nodes *= std::min<uint64_t>(4, 1 + view.shift / 16);
     int64_t below = best.offsets.empty() ? mostPeak : best.peak - stepOf(packing);
-    std::array<int64_t, 2> capacities = {below, best.lowerBound};
-    size_t count = below > best.lowerBound ? 2 : 1;
+    std::array<int64_t, 2> capacities = {below, boundOf(view)};
+    size_t count = below > boundOf(view) ? 2 : 1;
     for (size_t i = 0; i < count; ++i) {
       Continued &continued = view.continued[i];
       if (std::holds_alternative<std::monostate>(continued.search) ||
@@ -317,7 +338,7 @@ private:
         return pairs->run(task.nodes, isStopped);
       return std::get<Search>(task.continued->search).run(task.nodes, isStopped);
     case Task::Kind::Repair:
-      return task.view->repair->run(best.lowerBound, task.nodes, isStopped);
+      return task.view->repair->run(boundOf(*task.view), task.nodes, isStopped);
     }
   }
 

@@ -1,4 +1,4 @@
-#include "planner/Blocks.h"
+#include "planner/LooseBlocks.h"
 #include "bench/planner/Instances.h"
 
 #include "tests/unit/engine/Random.h"
@@ -73,6 +73,24 @@ TEST(PlannerBlocks, WhatIsNoRectangleStaysAsItIs) {
   EXPECT_EQ(blocks.packing.boxes.size(), packing.boxes.size() - 1); // 1 and 2
   EXPECT_NE(blocks.places[0].block, blocks.places[1].block);
   EXPECT_EQ(blocks.places[1].block, blocks.places[2].block);
+}
+
+/// What is joined loosely is sound, too, and needs no more in any section than it may.
+TEST(PlannerBlocks, LooseBlocksWasteNoMoreThanTheyMay) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(plim::testing::testSeed());
+  for (int i = 0; i < 100 && !::testing::Test::HasFailure(); ++i) {
+    Problem problem = bench::trims(int(2 + random() % 80));
+    for (Buffer &buffer : problem.buffers)
+      buffer.alignment = i % 2 ? 1 : int64_t(1) << random() % 3;
+    Packing packing = packingOf(problem);
+    int64_t most = packing.lowerBound + packing.lowerBound / int64_t(50 + random() % 1000);
+    Blocks blocks = joinLoosely(packing, most, random() % 3, [] { return false; });
+    EXPECT_LE(blocks.packing.boxes.size(), packing.boxes.size());
+    EXPECT_GE(blocks.packing.lowerBound, packing.lowerBound);
+    EXPECT_LE(blocks.packing.lowerBound, most);
+    EXPECT_EQ(verify(problem, planOf(problem, packing, blocks)), "");
+  }
 }
 
 TEST(PlannerBlocks, AlignmentsAreKept) {
