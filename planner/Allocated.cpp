@@ -11,9 +11,9 @@ namespace {
 
 constexpr uint32_t none = ~0u;
 
-/// Memory in segments. The free ones are in lists by size class, eight to a power of two, so that taking
-/// and giving back cost a constant: M. Masmano et al., "TLSF: a New Dynamic Memory Allocator for
-/// Real-Time Systems", 2004.
+/// Memory in segments. The free ones are in lists by size class, eight to a power of two, so that
+/// taking and giving back cost a constant: M. Masmano et al., "TLSF: a New Dynamic Memory Allocator
+/// for Real-Time Systems", 2004.
 class Segments {
 public:
   Segments() { heads.fill(none); }
@@ -62,7 +62,7 @@ public:
 private:
   struct Segment {
     int64_t low = 0, high = 0;
-    uint32_t before = none, after = none;         // by offset
+    uint32_t before = none, after = none;          // by offset
     uint32_t previousFree = none, nextFree = none; // of its class
     bool isFree = false;
   };

@@ -179,9 +179,8 @@ Blocks joinRepeatedly(const Packing &packing,
 }
 
 Blocks join(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped) {
-  return joinRepeatedly(packing, [&](const Packing &rest) {
-    return Joiner(rest, isStopped).run(seed);
-  });
+  return joinRepeatedly(packing,
+                        [&](const Packing &rest) { return Joiner(rest, isStopped).run(seed); });
 }
 
 } // namespace plim::planner

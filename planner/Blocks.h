@@ -37,15 +37,16 @@ std::vector<BlockNode> nodesOf(const Packing &packing);
 /// The first nodes are those of the boxes, and each parent comes after what it is made of.
 Blocks assemble(const Packing &packing, const std::vector<BlockNode> &nodes);
 
-/// Joins the blocks again as long as there become fewer: fewer sections are maximal then, so that more boxes
-/// may be of the same.
+/// Joins the blocks again as long as there become fewer: fewer sections are maximal then, so that
+/// more boxes may be of the same.
 Blocks joinRepeatedly(const Packing &packing,
                       const std::function<Blocks(const Packing &)> &joinOnce);
 
-/// Joins two boxes of the same sections, one above the other, and two of the same bytes of which one
-/// begins where the other ends, side by side, as long as there are any. No section needs more bytes
-/// than before. `seed` decides what is joined first. O(n log n), again for each time that there are
-/// fewer sections afterwards. `isStopped` is asked every 64 boxes; then nothing further is joined.
+/// Joins two boxes of the same sections, one above the other, and two of the same bytes of which
+/// one begins where the other ends, side by side, as long as there are any. No section needs more
+/// bytes than before. `seed` decides what is joined first. O(n log n), again for each time that
+/// there are fewer sections afterwards. `isStopped` is asked every 64 boxes; then nothing further
+/// is joined.
 Blocks join(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped);
 
 } // namespace plim::planner

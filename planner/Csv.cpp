@@ -182,8 +182,7 @@ private:
       return fail(cell(Id), "id " + quoted(buffer.name) + " is taken by line " +
                                 std::to_string(known->second));
     Interval life;
-    if (!readNumber(Lower, life.lower) || !readUpper(life.upper) ||
-        !readNumber(Size, buffer.bytes))
+    if (!readNumber(Lower, life.lower) || !readUpper(life.upper) || !readNumber(Size, buffer.bytes))
       return false;
     if (life.upper < life.lower)
       return fail(cell(Upper), "upper " + std::to_string(life.upper) + " is before lower " +
@@ -294,7 +293,7 @@ private:
   std::vector<Cell> cells;
   std::array<size_t, numColumns> positions; // in `cells`
   size_t numCells = 0;
-  int64_t afterLast = 0; // from what `upper` or `end` says
+  int64_t afterLast = 0;                          // from what `upper` or `end` says
   std::unordered_map<std::string, size_t> lineOf; // by id
 };
 

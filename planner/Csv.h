@@ -1,5 +1,6 @@
 // Problems and their solutions as tables of comma-separated values, in the format of the public
-// MiniMalloc benchmark: one line for each buffer, under a header that names the columns in any order.
+// MiniMalloc benchmark: one line for each buffer, under a header that names the columns in any
+// order.
 //
 //   id         any text, a different one for each buffer; also called buffer or buffer_id
 //   lower      lifetime, half open; also called begin or start
@@ -11,8 +12,9 @@
 //   pools      optional: names of the pools it may be in, best first, with one of " ,;|" between them
 //   pool       optional: the only one; in a solution, the one it is in
 //
-// Cells of the optional columns may be empty. Cells may be quoted as RFC 4180 says; lines may end in
-// CR LF; blank lines do not count. A solution can be read as a problem again: all of it is pinned.
+// Cells of the optional columns may be empty. Cells may be quoted as RFC 4180 says; lines may end
+// in CR LF; blank lines do not count. A solution can be read as a problem again: all of it is
+// pinned.
 #pragma once
 
 #include "planner/Planner.h"
@@ -31,8 +33,9 @@ struct CsvFault {
 /// `problem.pools`. Only what a single line can tell is checked: the rest is for check().
 std::optional<CsvFault> readCsv(std::string_view text, Problem &problem);
 
-/// The solution: `text`, from which readCsv() took the problem, with the offsets of the plan and, if
-/// there are several pools, the pools in columns `offset` and `pool`. The plan must have been found.
+/// The solution: `text`, from which readCsv() took the problem, with the offsets of the plan and,
+/// if there are several pools, the pools in columns `offset` and `pool`. The plan must have been
+/// found.
 std::string writeCsv(std::string_view text, const Problem &problem, const Plan &plan);
 
 } // namespace plim::planner

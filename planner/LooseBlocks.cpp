@@ -60,8 +60,8 @@ private:
     BlockNode whole = a;
     whole.part.first = std::min(a.part.first, b.part.first);
     whole.part.last = std::max(a.part.last, b.part.last);
-    whole.part.high = areApart(a.part, b.part) ? std::max(a.part.high, b.part.high)
-                                               : a.rounded() + b.part.high;
+    whole.part.high =
+        areApart(a.part, b.part) ? std::max(a.part.high, b.part.high) : a.rounded() + b.part.high;
     return whole;
   }
 
@@ -113,8 +113,8 @@ private:
   const std::function<bool()> &isStopped;
   const double noise;
   std::mt19937_64 random;
-  std::vector<BlockNode> nodes; // the boxes, then what they are joined to
-  std::vector<int64_t> loads;   // by section
+  std::vector<BlockNode> nodes;  // the boxes, then what they are joined to
+  std::vector<int64_t> loads;    // by section
   std::vector<uint32_t> waiting; // nodes that are not joined, and some that are
   std::priority_queue<Candidate> candidates;
 };
@@ -123,9 +123,8 @@ private:
 
 Blocks joinLoosely(const Packing &packing, int64_t most, uint64_t seed,
                    const std::function<bool()> &isStopped) {
-  return joinRepeatedly(packing, [&](const Packing &rest) {
-    return LooseJoiner(rest, most, seed, isStopped).run();
-  });
+  return joinRepeatedly(
+      packing, [&](const Packing &rest) { return LooseJoiner(rest, most, seed, isStopped).run(); });
 }
 
 } // namespace plim::planner

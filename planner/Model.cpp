@@ -44,7 +44,8 @@ bool intersect(Stride &stride, Stride other) {
   if (distance % common || __builtin_mul_overflow(stride.modulus, step, &product) ||
       product > limit)
     return false;
-  // stride.residue + k * stride.modulus = other.residue modulo other.modulus, with Euclid's inverse.
+  // stride.residue + k * stride.modulus = other.residue modulo other.modulus, with Euclid's
+  // inverse.
   int64_t a = remainder(stride.modulus / common, step), b = step, x = 1, y = 0;
   while (b) {
     int64_t quotient = a / b;

@@ -30,9 +30,8 @@ bool Nogoods::holds(uint64_t hash, const uint32_t *first, const uint32_t *last,
   for (size_t i = begin; i < begin + ways; ++i) {
     const int64_t *least = lows.data() + i * numBoxes;
     if (entries[i].hash == hash && entries[i].size == uint32_t(last - first) &&
-        std::all_of(first, last, [&](uint32_t box) {
-          return least[box] >= 0 && low[box] >= least[box];
-        }))
+        std::all_of(first, last,
+                    [&](uint32_t box) { return least[box] >= 0 && low[box] >= least[box]; }))
       return true;
   }
   return false;

@@ -8,8 +8,8 @@
 namespace plim::planner {
 
 /// Remembers states of a search: which boxes were still to be placed, and the least offset of each.
-/// A state without a packing has none either where the same boxes may only be higher (dominance). Sets are
-/// found by a hash and then compared, box by box: nothing that is said rests on the hash.
+/// A state without a packing has none either where the same boxes may only be higher (dominance).
+/// Sets are found by a hash and then compared, box by box: nothing that is said rests on the hash.
 ///
 /// Holds what fits in 8 MiB; then new states replace old ones. Not for use by several threads.
 class Nogoods {

@@ -5,9 +5,10 @@
 
 namespace plim::planner {
 
-/// Once it is decided for some pairs of pieces which is above, all boxes have a least offset that any
-/// packing with these decisions is above: where boxes only push each other up, there is a least
-/// solution. If no two pieces share bytes there, it is a packing; if some do, they are decided next.
+/// Once it is decided for some pairs of pieces which is above, all boxes have a least offset that
+/// any packing with these decisions is above: where boxes only push each other up, there is a least
+/// solution. If no two pieces share bytes there, it is a packing; if some do, they are decided
+/// next.
 class PairSearch::Searcher {
 public:
   Searcher(const Model &model, const Packing &packing, int64_t capacity)
@@ -123,7 +124,8 @@ private:
     return Step::Push;
   }
 
-  /// Lets boxes push those above them. Those that push each other in a circle go on to the capacity.
+  /// Lets boxes push those above them. Those that push each other in a circle go on to the
+  /// capacity.
   Step push(uint64_t limit) {
     while (!waiting.empty()) {
       if (pushes >= 16) {

@@ -6,8 +6,8 @@
 namespace plim::planner {
 
 /// As Search, for shapes that interlock: slower, but Exhausted proves that there is no packing
-/// whatever the shapes are, and gaps within items are used. No pairs are listed: memory is linear in the
-/// pieces and the decisions.
+/// whatever the shapes are, and gaps within items are used. No pairs are listed: memory is linear
+/// in the pieces and the decisions.
 class PairSearch {
 public:
   PairSearch(const Model &model, const Packing &packing, int64_t capacity);

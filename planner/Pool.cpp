@@ -45,8 +45,8 @@ constexpr SkylineWeights skylines[] = {
 /// Any packing that is looked for is below.
 constexpr int64_t mostPeak = std::numeric_limits<int64_t>::max() / 2;
 
-/// A search for a packing within a capacity that is continued round after round until it ends, whatever
-/// that takes.
+/// A search for a packing within a capacity that is continued round after round until it ends,
+/// whatever that takes.
 struct Continued {
   std::variant<std::monostate, Search, PairSearch> search;
   int64_t capacity = 0;
@@ -59,10 +59,10 @@ struct View {
   const Packing *packing = nullptr;
   PoolPlan plan;
   std::optional<Repair> repair;
-  uint64_t dive = 0;   // nodes that one packing by search costs
-  uint64_t spent = 0;  // nodes
-  uint64_t rounds = 0; // of this view
-  size_t shift = 0;    // rounds without success
+  uint64_t dive = 0;                  // nodes that one packing by search costs
+  uint64_t spent = 0;                 // nodes
+  uint64_t rounds = 0;                // of this view
+  size_t shift = 0;                   // rounds without success
   std::array<Continued, 2> continued; // for the bound, and for less than the best peak
 
   bool isWhole() const { return blocks.places.empty(); }
@@ -94,11 +94,12 @@ public:
     // In each cycle both have a turn, even if no task is small enough for one of them.
     int idle = 0;
     for (uint64_t round = 0; idle < 4 && !isDone() && !budget.isOver(); ++round) {
-      // Rounds of many boxes are long: those of the boxes as they are get no more than half of the nodes.
+      // Rounds of many boxes are long: those of the boxes as they are get no more than half of the
+      // nodes.
       bool isJoined = joins && (round % 4 != 1 || asIs.spent > spent / 2);
       // Another way to join helps more often than a long search, but not always.
-      if (isJoined && (!joined || joined->rounds >= std::size(strategies) + joint ||
-                       isVain(*joined))) {
+      if (isJoined &&
+          (!joined || joined->rounds >= std::size(strategies) + joint || isVain(*joined))) {
         isJoined = joins = joinAnew(joined, joint++);
       }
       if (isDone())
@@ -126,8 +127,8 @@ private:
     return packing.boxes.size() * (1 + sections / 2 / sectionsPerNode);
   }
 
-  /// Exactly and loosely by turns, in another order each time. False if neither helps. Where boxes that match
-  /// exactly are not most of them, they are chance: those that match loosely come first.
+  /// Exactly and loosely by turns, in another order each time. False if neither helps. Where boxes
+  /// that match exactly are not most of them, they are chance: those that match loosely come first.
   bool joinAnew(std::optional<View> &view, uint64_t turn) {
     size_t count = whole.boxes.size();
     uint64_t seed = turn / 2;
@@ -136,8 +137,8 @@ private:
            join(view.emplace(), seed, false, count / 4 * 3);
   }
 
-  /// A little above the bound there are many more ways to join, and nothing is lost as long as the best peak is
-  /// far above it.
+  /// A little above the bound there are many more ways to join, and nothing is lost as long as the
+  /// best peak is far above it.
   int64_t mostLoad(uint64_t seed) const {
     constexpr int shifts[] = {8, 63, 6}; // of the bound
     if (best.offsets.empty())
@@ -156,7 +157,8 @@ private:
     return std::max(best.lowerBound, view.packing->lowerBound);
   }
 
-  /// Joins in another order for each seed. False if more than `mostBoxes` are left, or it costs too much.
+  /// Joins in another order for each seed. False if more than `mostBoxes` are left, or it costs too
+  /// much.
   bool join(View &view, uint64_t seed, bool isLoose, size_t mostBoxes) {
     constexpr size_t pairsPerNode = 512;
     size_t count = whole.boxes.size();
@@ -192,10 +194,10 @@ private:
 
   /// One task asks for the bound, which is nearly always the hardest to miss by accident and the
   /// easiest to refute; one for something between it and what is known, nearer and nearer to that
-  /// as long as it is not found. The first cycle is short; then long attempts and middling ones take
-  /// turns, as either kind finds what the other does not. As long as the bound has not been refused
-  /// often, it gets most of the nodes of those. As many are spent on repairing the best packing of
-  /// the view. That comes first: of many boxes, a search takes long to find any packing.
+  /// as long as it is not found. The first cycle is short; then long attempts and middling ones
+  /// take turns, as either kind finds what the other does not. As long as the bound has not been
+  /// refused often, it gets most of the nodes of those. As many are spent on repairing the best
+  /// packing of the view. That comes first: of many boxes, a search takes long to find any packing.
   void form(View &view) {
     uint64_t round = view.rounds++;
     bool isFirst = round < std::size(strategies);
@@ -236,8 +238,8 @@ private:
     }
   }
 
-  /// The searches that are continued. Those of the boxes as they are prove what they do not find, and have
-  /// their turn in each round.
+  /// The searches that are continued. Those of the boxes as they are prove what they do not find,
+  /// and have their turn in each round.
   void proceed(View &view) {
     uint64_t nodes = 0;
     for (const Task &task : tasks)
@@ -249,8 +251,8 @@ private:
       proceed(view, nodes);
   }
 
-  /// One for the bound and one for less than the best peak, so that what is between them gets less from both
-  /// sides. Of many boxes they seldom end: they get a smaller share.
+  /// One for the bound and one for less than the best peak, so that what is between them gets less
+  /// from both sides. Of many boxes they seldom end: they get a smaller share.
   void proceed(View &view, uint64_t nodes) {
     constexpr uint64_t fewBoxes = 32;
     if (view.dive > budget.nodes)

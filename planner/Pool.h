@@ -44,15 +44,15 @@ struct PoolPlan {
   int64_t lowerBound = 0; // of any packing; above the capacity: there is none
 };
 
-/// When a plan is not looked for any longer, apart from the budget. What is found does not depend on it
-/// until then: it is the same with a capacity and without.
+/// When a plan is not looked for any longer, apart from the budget. What is found does not depend
+/// on it until then: it is the same with a capacity and without.
 struct Goal {
-  int64_t enough = 0; // a peak that need not be lowered
+  int64_t enough = 0;                                 // a peak that need not be lowered
   int64_t most = std::numeric_limits<int64_t>::max(); // a bound above it is of no interest
 };
 
-/// Starts from the classical heuristics and from `start`, if it is sound, and searches until the peak
-/// meets the bound, the goal is reached or the budget is spent.
+/// Starts from the classical heuristics and from `start`, if it is sound, and searches until the
+/// peak meets the bound, the goal is reached or the budget is spent.
 PoolPlan planPool(const Model &model, const Packing &packing, Goal goal,
                   const std::vector<int64_t> &start, Budget &budget);
 

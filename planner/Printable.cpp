@@ -9,7 +9,8 @@ std::string printable(std::string_view text) {
     // U+0080 to U+009F, which terminals obey, too.
     bool beginsControl = c == 0xc2 && i + 1 < text.size() &&
                          (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
-    bool endsControl = (c & 0xe0) == 0x80 && i > 0 && static_cast<unsigned char>(text[i - 1]) == 0xc2;
+    bool endsControl =
+        (c & 0xe0) == 0x80 && i > 0 && static_cast<unsigned char>(text[i - 1]) == 0xc2;
     if (c >= ' ' && c != 0x7f && !beginsControl && !endsControl) {
       result += text[i];
       continue;

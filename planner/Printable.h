@@ -6,8 +6,8 @@
 
 namespace plim::planner {
 
-/// The text with control characters as \xHH, so that no name does anything to a terminal. What else UTF-8 may
-/// hold stays.
+/// The text with control characters as \xHH, so that no name does anything to a terminal. What else
+/// UTF-8 may hold stays.
 std::string printable(std::string_view text);
 
 } // namespace plim::planner

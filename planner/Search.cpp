@@ -58,7 +58,8 @@ public:
     if (attempt.outcome == Outcome::Found)
       attempt.offsets = low;
     if (attempt.outcome == Outcome::Exhausted)
-      attempt.least = least == none ? none : (least + packing.step - 1) / packing.step * packing.step;
+      attempt.least =
+          least == none ? none : (least + packing.step - 1) / packing.step * packing.step;
     return attempt;
   }
 
@@ -200,8 +201,8 @@ private:
     }
   }
 
-  /// A node of many boxes takes long: the question whether to stop comes up within it, too. What it has
-  /// found by then does no harm, and it is looked at again.
+  /// A node of many boxes takes long: the question whether to stop comes up within it, too. What it
+  /// has found by then does no harm, and it is looked at again.
   bool isCutShort(uint32_t box) {
     constexpr uint64_t sectionsPerQuestion = 1 << 18;
     for (uint32_t i = packing.boxes[box].parts.first; i < packing.boxes[box].parts.last; ++i)
@@ -213,7 +214,8 @@ private:
     return cutShort;
   }
 
-  /// Fills in `sections` for live[begin, end), which are in [first, last). False if they cannot fit.
+  /// Fills in `sections` for live[begin, end), which are in [first, last). False if they cannot
+  /// fit.
   bool look(uint32_t begin, uint32_t end, uint32_t &first, uint32_t &last) {
     first = packing.numSections;
     last = 0;
@@ -308,7 +310,8 @@ private:
         ++section.options;
         section.isReady &= isReady;
         int64_t left = support[box] == none ? none : support[box] + part.low;
-        // One that is pinned to the floor cannot be left out, and one that nothing supports neither.
+        // One that is pinned to the floor cannot be left out, and one that nothing supports
+        // neither.
         if (left == none)
           section.floorIfLeft = -1;
         else if (section.floorIfLeft >= 0)
@@ -599,7 +602,7 @@ private:
   uint64_t unasked = 0; // sections looked at since
   Outcome result = Outcome::Stopped;
   uint64_t nodes = 0, nextQuestion = 64;
-  uint64_t effort = 0; // sections that the last node looked at
+  uint64_t effort = 0;          // sections that the last node looked at
   mutable int64_t least = none; // capacity that would have allowed more
 };
 

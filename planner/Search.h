@@ -47,8 +47,8 @@ public:
   Search &operator=(Search &&) noexcept;
   ~Search();
 
-  /// Makes up to `nodes` further decisions. If Packing::isExact, Exhausted proves that there is no such
-  /// packing. `isStopped` is asked between nodes; after Stopped, call it again to go on.
+  /// Makes up to `nodes` further decisions. If Packing::isExact, Exhausted proves that there is no
+  /// such packing. `isStopped` is asked between nodes; after Stopped, call it again to go on.
   Attempt run(uint64_t nodes, const std::function<bool()> &isStopped);
 
 private:

@@ -102,8 +102,8 @@ private:
     offer(model, state);
   }
 
-  /// Starts from all that can be in one pool and from what each item prefers, improves the best of these by
-  /// moves, and then tries all assignments in a branch and bound that takes what is left.
+  /// Starts from all that can be in one pool and from what each item prefers, improves the best of
+  /// these by moves, and then tries all assignments in a branch and bound that takes what is left.
   void planPools(const Model &model, State &state) {
     for (uint32_t favourite : favourites()) {
       if (budget.isOver())
@@ -141,14 +141,15 @@ private:
 
   /// Lets `function` have a part of what is left of the budget.
   template <typename Function> void withShare(uint64_t parts, Function function) {
-    uint64_t later = budget.nodes - std::max(budget.nodes / parts, std::min<uint64_t>(1, budget.nodes));
+    uint64_t later =
+        budget.nodes - std::max(budget.nodes / parts, std::min<uint64_t>(1, budget.nodes));
     budget.nodes -= later;
     function();
     budget.nodes += later;
   }
 
-  /// The pools that may be best for all, the cheapest first; one there is none of stands for what each
-  /// item prefers.
+  /// The pools that may be best for all, the cheapest first; one there is none of stands for what
+  /// each item prefers.
   std::vector<uint32_t> favourites() const {
     if (problem.objective == Objective::PreferredPools)
       return {uint32_t(problem.pools.size())};
@@ -355,8 +356,8 @@ private:
     }
   }
 
-  /// Places in the order of an earlier plan, in its pools: where little changed, little moves. False
-  /// if it is not one of these buffers.
+  /// Places in the order of an earlier plan, in its pools: where little changed, little moves.
+  /// False if it is not one of these buffers.
   bool startWarm(const Model &model, State &warm) {
     const Plan &earlier = *options.warmStart;
     if (earlier.offsets.size() != problem.buffers.size() ||
@@ -455,8 +456,8 @@ private:
 
   void spend(uint64_t nodes) { budget.spend(std::min(nodes, budget.nodes)); }
 
-  /// Tries all assignments of the items from `depth` on that may be better. `isProved` becomes false if
-  /// one was not planned to the end.
+  /// Tries all assignments of the items from `depth` on that may be better. `isProved` becomes
+  /// false if one was not planned to the end.
   void assign(const Model &model, State &state, uint32_t depth, bool &isProved) {
     if (budget.isOver()) {
       isProved = false;
@@ -556,8 +557,8 @@ private:
     return best;
   }
 
-  /// Leaves out rigid groups as long as what is left has no plan. Once stopped, or when that has taken as many
-  /// nodes as the search could have, what is left stays.
+  /// Leaves out rigid groups as long as what is left has no plan. Once stopped, or when that has
+  /// taken as many nodes as the search could have, what is left stays.
   std::vector<uint32_t> irreducible(const Model &model) {
     uint64_t left = options.nodes;
     std::vector<uint32_t> items(model.items.size());
@@ -650,7 +651,7 @@ private:
   std::vector<uint32_t> largestFirst; // items
   uint64_t nodesOfLeaf = 0;           // that planning one assignment may take
   bool areFew = false;                // assignments
-  int64_t bound = 0; // of a single pool, over all choices of pairs
+  int64_t bound = 0;                  // of a single pool, over all choices of pairs
 };
 
 } // namespace

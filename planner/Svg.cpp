@@ -16,8 +16,8 @@ std::string number(double value) {
   return text;
 }
 
-/// For text and attributes. What XML 1.0 has no place for becomes a question mark, as does what is not ASCII:
-/// names may be in any encoding.
+/// For text and attributes. What XML 1.0 has no place for becomes a question mark, as does what is
+/// not ASCII: names may be in any encoding.
 std::string escaped(const std::string &text) {
   std::string result;
   for (char c : text)
@@ -72,14 +72,15 @@ private:
     auto up = [&](double offset) { return top + height * (1 - offset / most); };
     auto line = [&](int64_t offset, const char *color, const std::string &what, double textAt) {
       std::string y = number(up(double(offset)));
-      result += "<line x1=\"" + number(margin) + "\" x2=\"" + number(margin + width) + "\" y1=\"" + y +
-                "\" y2=\"" + y + "\" stroke=\"" + color + "\" stroke-dasharray=\"6 3\"/>\n";
+      result += "<line x1=\"" + number(margin) + "\" x2=\"" + number(margin + width) + "\" y1=\"" +
+                y + "\" y2=\"" + y + "\" stroke=\"" + color + "\" stroke-dasharray=\"6 3\"/>\n";
       result += "<text x=\"" + number(textAt) + "\" y=\"" +
-                number(std::max(top, up(double(offset))) - 4) + "\" fill=\"" + color + "\">" + what +
-                " " + std::to_string(offset) + "</text>\n";
+                number(std::max(top, up(double(offset))) - 4) + "\" fill=\"" + color + "\">" +
+                what + " " + std::to_string(offset) + "</text>\n";
     };
-    result += "<rect x=\"" + number(margin) + "\" y=\"" + number(top) + "\" width=\"" + number(width) +
-              "\" height=\"" + number(height) + "\" fill=\"#f4f4f4\" stroke=\"#888\"/>\n";
+    result += "<rect x=\"" + number(margin) + "\" y=\"" + number(top) + "\" width=\"" +
+              number(width) + "\" height=\"" + number(height) +
+              "\" fill=\"#f4f4f4\" stroke=\"#888\"/>\n";
     const std::string &name = problem.pools[pool].name;
     if (!name.empty())
       result += "<text x=\"" + number(margin) + "\" y=\"" + number(top - gutter) + "\">" +

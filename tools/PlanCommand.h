@@ -14,15 +14,15 @@ namespace plim::tools {
 struct PlanOptions {
   std::string file;
   std::optional<int64_t> capacity; // bytes of the one pool, if none are named
-  /// NAME[=[BYTES][:ALIGNMENT[:WEIGHT]]], best first. Without BYTES there is no limit. With a weight
-  /// anywhere the plan is that of the least weighted sum of peaks.
+  /// NAME[=[BYTES][:ALIGNMENT[:WEIGHT]]], best first. Without BYTES there is no limit. With a
+  /// weight anywhere the plan is that of the least weighted sum of peaks.
   std::vector<std::string> pools;
   /// Placements to try. Without one, a million, or no limit where there is one of time.
   std::optional<int64_t> nodes;
   std::optional<double> seconds; // until the best plan so far is taken
-  int threads = 0;           // that search; 0 for all
-  std::string output;        // the solution; empty: none
-  std::string svg;           // a picture of it; empty: none
+  int threads = 0;               // that search; 0 for all
+  std::string output;            // the solution; empty: none
+  std::string svg;               // a picture of it; empty: none
 };
 
 /// The report goes to `out`, one diagnostic to `err`. 0, 1 if there is no plan or after another

@@ -6,15 +6,19 @@
 //   INSTANCE/RULE       a classical rule
 //   INSTANCE/replan     three sizes have changed: from the plan of before, without further search
 //   MODULES/modules     all the problems of the modules together
+//   trims.N/400k        400,000 nodes: what was cut and then trimmed, so that hardly two buffers match
+//   gaps.N/proofs       20 problems whose best peak may be above the bound, 2 million nodes each: "proved",
+//                       and "above" how many of those have a best peak above the load
 //
 // Instances: the .csv files of ../shared/data/planner, if that folder is there, families made by
 // Instances.cpp, and what the engine's passes make of modules: of hourglasses made here, of
-// examples/digits and of all in tests/conformance. "pass" is what they take in the engine. To be run at the root of the checkout.
+// examples/digits and of all in tests/conformance. "pass" is what they take in the engine. To be
+// run at the root of the checkout.
 //
 // Counters: "peak" in bytes, "bound", what no plan is below as far as known, "over" their quotient,
-// "nodes" placements tried, "MB" the most memory that the process had so far. A plan that the verifier
-// finds wrong ends the program. At the end stands the geometric mean of "over" for each planner over
-// the instances of each group.
+// "nodes" placements tried, "MB" the most memory that the process had so far. A plan that the
+// verifier finds wrong ends the program. At the end stands the geometric mean of "over" for each
+// planner over the instances of each group.
 
 #include "bench/harness/Main.h"
 #include "bench/harness/Workload.h"
@@ -177,6 +181,41 @@ void planModules(benchmark::State &state, const std::vector<ModuleProblem> &prob
   state.counters["over"] = bound > 0 ? peak / bound : 1;
 }
 
+void planTrimmed(benchmark::State &state, int count) {
+  Problem problem = trims(count);
+  planner::Options options;
+  options.nodes = 400'000;
+  Plan plan;
+  for ([[maybe_unused]] auto _ : state)
+    plan = planner::solve(problem, options);
+  checkPlan("trims", problem, plan);
+  state.counters["peak"] = double(plan.peaks[0]);
+  state.counters["over"] = double(plan.peaks[0]) / double(plan.lowerBounds[0]);
+  state.counters["nodes"] = double(plan.nodes);
+}
+
+void proveGaps(benchmark::State &state, int count, int64_t load, int64_t largest, int64_t slack) {
+  double proved = 0, above = 0, nodes = 0, most = 0;
+  for ([[maybe_unused]] auto _ : state)
+    for (int seed = 1; seed <= 20; ++seed) {
+      Problem problem = gaps(count, seed, load, largest, slack);
+      planner::Options options;
+      options.nodes = 0;
+      int64_t bound = planner::solve(problem, options).lowerBounds[0];
+      options.nodes = 2'000'000;
+      Plan plan = planner::solve(problem, options);
+      checkPlan("gaps", problem, plan);
+      proved += plan.status == planner::Status::Optimal;
+      above += plan.status == planner::Status::Optimal && plan.peaks[0] > bound;
+      nodes += double(plan.nodes);
+      most = std::max(most, double(plan.nodes));
+    }
+  state.counters["proved"] = proved;
+  state.counters["above"] = above;
+  state.counters["nodes"] = nodes;
+  state.counters["most"] = most;
+}
+
 void planLarge(benchmark::State &state, int count, double share, double seconds) {
   Problem problem = scatter(count, share);
   Plan plan;
@@ -239,6 +278,20 @@ void registerAll() {
                                  [=](benchmark::State &s) { planLarge(s, count, share, 4); })
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime()
+        ->Iterations(1);
+  for (int count : {60, 100, 245, 250, 255, 260, 490, 500, 510, 520, 1000})
+    benchmark::RegisterBenchmark(("trims." + std::to_string(count) + "/400k").c_str(),
+                                 [=](benchmark::State &s) { planTrimmed(s, count); })
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(1);
+  struct GapFamily {
+    int count, load, largest, slack;
+  };
+  for (GapFamily f : {GapFamily{21, 24, 12, 0}, {32, 64, 24, 2}, {43, 24, 12, 0}, {43, 64, 24, 2}})
+    benchmark::RegisterBenchmark(
+        ("gaps." + std::to_string(f.count) + "." + std::to_string(f.load) + "/proofs").c_str(),
+        [=](benchmark::State &s) { proveGaps(s, f.count, f.load, f.largest, f.slack); })
+        ->Unit(benchmark::kMillisecond)
         ->Iterations(1);
   for (const char *name : {"layers.500", "cuts.500"})
     benchmark::RegisterBenchmark(

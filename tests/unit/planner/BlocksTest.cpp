@@ -1,5 +1,5 @@
-#include "planner/LooseBlocks.h"
 #include "bench/planner/Instances.h"
+#include "planner/LooseBlocks.h"
 
 #include "tests/unit/engine/Random.h"
 

@@ -80,8 +80,10 @@ TEST(PlannerCsv, ReadsGaps) {
 TEST(PlannerCsv, MessagesHoldNoControlCharacters) {
   EXPECT_EQ(faultOf("id,lower,upper,size\n\x1b[31mx,0,1,4\n\x1b[31mx,0,1,4\n"),
             "3:1: id '\\x1b[31mx' is taken by line 2");
-  EXPECT_EQ(faultOf("id,lower,upper,size\n\xc2\x9bx\xc3\xa9,a,1,4\n"), "2:7: lower 'a' is no whole number");
-  EXPECT_EQ(faultOf("\xc2\x9bi\xc3\xa9\n").substr(0, 37), "1:1: no column is called '\\xc2\\x9bi\xc3\xa9");
+  EXPECT_EQ(faultOf("id,lower,upper,size\n\xc2\x9bx\xc3\xa9,a,1,4\n"),
+            "2:7: lower 'a' is no whole number");
+  EXPECT_EQ(faultOf("\xc2\x9bi\xc3\xa9\n").substr(0, 37),
+            "1:1: no column is called '\\xc2\\x9bi\xc3\xa9");
 }
 
 TEST(PlannerCsv, ReadsAllColumnsInAnyOrder) {

@@ -47,8 +47,10 @@ TEST(PlannerInstances, NoneIsWorseThanByTheClassicalRules) {
 
 /// Lifetimes and sizes are trimmed, so that hardly two boxes match: the best peak is at most 2^20.
 TEST(PlannerInstances, TrimmedOnesAreNearTheBestPeak) {
-  for (auto [count, nodes, over] :
-       {std::tuple(60, 20'000, 1.0), {100, 100'000, 1.005}, {250, 100'000, 1.02}, {500, 200'000, 1.04}}) {
+  for (auto [count, nodes, over] : {std::tuple(60, 20'000, 1.0),
+                                    {100, 100'000, 1.005},
+                                    {250, 100'000, 1.02},
+                                    {500, 200'000, 1.04}}) {
     SCOPED_TRACE(count);
     Problem problem = bench::trims(count);
     Plan plan = solve(problem, budget(uint64_t(nodes)));
@@ -162,8 +164,8 @@ TEST(PlannerInstances, PublicOnes) {
   struct Known {
     const char *name;
     size_t buffers;
-    int64_t bound; // most bytes live at once
-    int64_t best;  // peak that is to be met
+    int64_t bound;  // most bytes live at once
+    int64_t best;   // peak that is to be met
     uint64_t nodes; // in so many
   };
   constexpr Known instances[] = {

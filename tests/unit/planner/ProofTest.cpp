@@ -1,5 +1,5 @@
-// Proofs: whatever the optimum is above the bound, they end, and what they say is what trying everything
-// says.
+// Proofs: whatever the optimum is above the bound, they end, and what they say is what trying
+// everything says.
 #include "bench/planner/Instances.h"
 #include "planner/Nogoods.h"
 #include "planner/Pairs.h"
@@ -70,8 +70,8 @@ TEST(PlannerProof, OptimaAboveTheLoadAreThoseOfTryingEverything) {
   }
 }
 
-/// Every capacity below the optimum is refuted, the least one that an exhausted search names is none
-/// that is too high, and the slices in which it is continued change nothing.
+/// Every capacity below the optimum is refuted, the least one that an exhausted search names is
+/// none that is too high, and the slices in which it is continued change nothing.
 TEST(PlannerProof, SlicesChangeNothing) {
   PLIM_TRACE_SEED();
   std::mt19937_64 random(plim::testing::testSeed());

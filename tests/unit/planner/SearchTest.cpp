@@ -99,7 +99,8 @@ TEST(PlannerSearch, StopsWhenItIsTold) {
   EXPECT_EQ(verify(problem, plan), "");
 }
 
-/// A plan is never worse for a capacity, and what is missing is what the best plan without one lacks.
+/// A plan is never worse for a capacity, and what is missing is what the best plan without one
+/// lacks.
 TEST(PlannerSearch, ACapacityChangesNoPlan) {
   PLIM_TRACE_SEED();
   std::mt19937_64 random(testing::testSeed());
@@ -109,8 +110,8 @@ TEST(PlannerSearch, ACapacityChangesNoPlan) {
     options.nodes = 200 + random() % 3000;
     Plan free = solve(problem, options);
     int64_t peak = free.peaks[0], bound = free.lowerBounds[0];
-    for (int64_t capacity : {bound - 64, bound, bound + 1, (bound + peak) / 2, peak - 1, peak,
-                             peak + 1, 2 * peak}) {
+    for (int64_t capacity :
+         {bound - 64, bound, bound + 1, (bound + peak) / 2, peak - 1, peak, peak + 1, 2 * peak}) {
       problem.pools[0].capacity = capacity;
       Plan plan = solve(problem, options);
       EXPECT_EQ(plan.peaks, free.peaks);
