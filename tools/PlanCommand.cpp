@@ -137,7 +137,7 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
     return fail(err, options.file + ":" + std::to_string(fault->line) + ":" +
                          std::to_string(fault->column) + ": " + fault->message);
   if (problem.buffers.empty())
-    return fail(err, options.file + ": there is a header, but no buffer below it");
+    err << "warning: " << options.file << ": there is a header, but no buffer below it\n";
 
   Options search;
   constexpr uint64_t defaultNodes = 1'000'000;

@@ -82,6 +82,21 @@ TEST_F(PlanCommandTest, AFileWithoutBuffersHasAPlan) {
   Outcome outcome = plan(optionsFor("id,lower,upper,size\n"));
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.out, HasSubstr("peak: 0\nlower bound: 0\ngap: 0 (0.00%)\n"));
+  EXPECT_EQ(outcome.err,
+            "warning: " + problem.path() + ": there is a header, but no buffer below it\n");
+}
+
+TEST_F(PlanCommandTest, TakesATimeAndDraws) {
+  TemporaryFile picture;
+  PlanOptions options = optionsFor(example);
+  options.seconds = 10;
+  options.svg = picture.path();
+  Outcome outcome = plan(options);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("status: optimal\n"));
+  EXPECT_THAT(picture.read(), StartsWith("<svg"));
+  options.svg = "/nonexistent/plan.svg";
+  expectFailure(options, "cannot write '/nonexistent/plan.svg'");
 }
 
 TEST_F(PlanCommandTest, SaysWhatDoesNotFit) {
