@@ -29,7 +29,8 @@ public:
   Attempt run(uint64_t nodesMore, const std::function<bool()> &isStopped) {
     uint64_t before = nodes;
     Attempt attempt;
-    attempt.outcome = search(before + nodesMore, isStopped);
+    constexpr uint64_t most = std::numeric_limits<uint64_t>::max();
+    attempt.outcome = search(nodesMore < most - before ? before + nodesMore : most, isStopped);
     attempt.nodes = nodes - before;
     if (attempt.outcome == Outcome::Found)
       attempt.offsets = offsets;
