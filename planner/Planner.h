@@ -116,7 +116,8 @@ struct Options {
 /// Why the problem makes no sense, one sentence; empty if it does. O(n log n) without conflicts.
 std::string check(const Problem &problem);
 
-/// The best plan that the budget finds, never worse than planGreedy's of up to 5,000 buffers.
+/// The best plan that the budget finds, never worse than planGreedy's of up to 5,000 buffers unless it
+/// is stopped. A capacity of a single pool changes no plan: it is the same without one.
 Plan solve(const Problem &problem, const Options &options = {});
 
 /// Greedy by size, best fit: largest buffer first, each into the smallest gap between the buffers it
