@@ -36,7 +36,7 @@
 // GOOD1: result[0]: f32=4
 // GOOD2: result[0]: f32=2
 // GOOD3: result[0]: f32=5
-// BAD0: 'linalg.copy': extent 0 of argument #1 is 3, but extent 0 of argument #2 is 4
+// BAD0: 'linalg.copy': extent 0 of argument #1 (%a) is 3, but extent 0 of argument #2 (%b) is 4
 // BAD1: 'memref.copy': extent 0 of the source is 3, of the target 4
 // BAD2: 'memref.subview': the slice of 2 elements from 2
 // BAD3: 'memref.load': index out of range

@@ -8,7 +8,7 @@
 
 // GOOD0: result[0]: 2xf32=[3, 3]
 // GOOD1: result[0]: 0xf32=[]
-// BAD0: indices from 2 to 2 leave dimension 0 of argument #0, which has 2
+// BAD0: indices from 2 to 2 leave dimension 0 of argument #0 (%x), which has 2
 
 func.func @main(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (2)>, affine_map<(i) -> (i)>],

@@ -7,8 +7,8 @@
 // RUN: not plimsoll run %s -f repeated -i 2xi64=1,2 -i index=3 2>&1 | FileCheck %s --check-prefix=DESTINATION
 
 // GOOD: result[0]: 2xi64=[1, 2]
-// BAD: copy.mlir:20:8: 'linalg.generic': extent 0 of argument #1 is 1, but extent 0 of argument #0 is 2
-// DESTINATION: copy.mlir:34:8: 'linalg.broadcast': extent 0 of argument #0 is 2, but extent 0 of operand 1 is 3
+// BAD: copy.mlir:20:8: 'linalg.generic': extent 0 of argument #1 (%y) is 1, but extent 0 of argument #0 (%x) is 2
+// DESTINATION: copy.mlir:34:8: 'linalg.broadcast': extent 0 of argument #0 (%x) is 2, but extent 0 of operand 1 is 3
 
 #id = affine_map<(i) -> (i)>
 

@@ -10,7 +10,7 @@
 // GOOD0: result[0]: 5xf32=[1, 3, 1, 3, 1]
 // GOOD1: result[0]: 5xf32=[1, 3, 1, 3, 1]
 // GOOD2: result[0]: 1xf32=[7]
-// BAD0: leave dimension 0 of argument #0, which has 2
+// BAD0: leave dimension 0 of argument #0 (%x), which has 2
 
 func.func @main(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> ((i * 2) mod 4)>, affine_map<(i) -> (i)>],

@@ -10,8 +10,8 @@
 // RUN:   | FileCheck %s --check-prefix=BAD1
 
 // GOOD0: result[0]: 5xf32=[11, 21, 21, 32, 32]
-// BAD0: indices from 0 to 2 leave dimension 0 of argument #0, which has 2
-// BAD1: indices from 0 to 3 leave dimension 0 of argument #1, which has 3
+// BAD0: indices from 0 to 2 leave dimension 0 of argument #0 (%x), which has 2
+// BAD1: indices from 0 to 3 leave dimension 0 of argument #1 (%y), which has 3
 
 func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 3)>,

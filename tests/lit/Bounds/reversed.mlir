@@ -14,8 +14,8 @@
 // GOOD0: result[0]: 4xf32=[4, 3, 2, 1]
 // GOOD1: result[0]: 2xf32=[4, 3]
 // GOOD2: result[0]: 0xf32=[]
-// BAD0: 'linalg.generic': indices from -1 to 3 leave dimension 0 of argument #0, which has 4
-// BAD1: indices from 2 to 3 leave dimension 0 of argument #0, which has 3
+// BAD0: 'linalg.generic': indices from -1 to 3 leave dimension 0 of argument #0 (%x), which has 4
+// BAD1: indices from 2 to 3 leave dimension 0 of argument #0 (%x), which has 3
 
 func.func @main(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (3 - i)>, affine_map<(i) -> (i)>],

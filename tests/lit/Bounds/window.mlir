@@ -8,7 +8,7 @@
 
 // GOOD0: result[0]: 2xf32=[3, 3]
 // GOOD1: result[0]: 0xf32=[]
-// BAD0: 'linalg.conv_1d': indices from 0 to 4 leave dimension 0 of argument #0, which has 4
+// BAD0: 'linalg.conv_1d': indices from 0 to 4 leave dimension 0 of argument #0 (%x), which has 4
 
 func.func @main(%x: tensor<?xf32>, %k: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.conv_1d ins(%x, %k : tensor<?xf32>, tensor<?xf32>) outs(%o : tensor<?xf32>)

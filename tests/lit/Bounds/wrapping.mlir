@@ -4,7 +4,7 @@
 // RUN: not plimsoll run %s --oracle -f main -i 5xf32=1 -i 5xf32=0 2>&1 | FileCheck %s --check-prefix=BAD
 
 // GOOD: result[0]: 1xf32=[1]
-// BAD: leave dimension 0 of argument #0, which has 5
+// BAD: leave dimension 0 of argument #0 (%x), which has 5
 
 func.func @main(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i * 4611686018427387904)>,

@@ -41,7 +41,7 @@ func.func @dispatches(%a: tensor<f32>) -> tensor<f32> {
   %r = plim.dispatch @d ins(%a : tensor<f32>) outs(%a : tensor<f32>) -> tensor<f32>
   return %r : tensor<f32>
 }
-// expected-error @below {{attribute 'plim.dispatch_function' is set by the engine}}
+// expected-error @below {{attribute 'plim.dispatch_function' is none that a source may have}}
 func.func private @d(%a: tensor<f32>, %o: tensor<f32>) -> tensor<f32>
     attributes {plim.dispatch_function} {
   return %a : tensor<f32>
