@@ -531,6 +531,19 @@ StatusOr<std::shared_ptr<Module>> Engine::linkTimed(jit::Artifact artifact,
   return module;
 }
 
+/// Refuses what the compiler would, in the same words, before it is read.
+static Status checkTextSize(const std::string &path, uint64_t bytes,
+                            std::initializer_list<std::span<const std::string>> given) {
+  targets::SourceLimits limits;
+  for (std::span<const std::string> each : given)
+    PLIM_RETURN_IF_ERROR(targets::setSourceLimits(each, limits));
+  if (bytes <= static_cast<uint64_t>(std::max<int64_t>(0, limits.textBytes)))
+    return okStatus();
+  return errorAtPlace(StatusCode::InvalidArgument,
+                      path + ":1:1: a text of " + std::to_string(bytes) +
+                          " bytes, more than max_text_bytes = " + std::to_string(limits.textBytes));
+}
+
 StatusOr<std::string> Engine::readSource(const std::string &path) { return io::readWhole(path); }
 
 StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
@@ -547,6 +560,9 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
     return loadCompiled(std::move(artifact), path, options, start);
   }
   if (!hasMagic || !jit::isBytecode(begin)) {
+    if (file.ok())
+      PLIM_RETURN_IF_ERROR(
+          checkTextSize(path, file->size(), {state->options.limits, options.limits}));
     PLIM_ASSIGN_OR_RETURN(std::string source, readSource(path));
     auto kept = std::make_shared<const std::string>(std::move(source));
     LoadOptions owned = options;

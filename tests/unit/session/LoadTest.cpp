@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 namespace plim {
 namespace {
@@ -101,6 +102,20 @@ TEST(Engine, SourcesThatAreRefusedLeaveItUsable) {
     EXPECT_THAT(std::string(module.status().message()), StartsWith("bad.mlir:"));
     EXPECT_EQ(runTemporaries(*engine), expectedTemporaries());
   }
+}
+
+TEST(Engine, AFileThatIsTooLongIsNotRead) {
+  // A terabyte without contents: to read it would take minutes, and memory that there is not.
+  TemporaryFile file("");
+  ASSERT_EQ(::truncate(file.path().c_str(), int64_t(1) << 40), 0);
+  std::shared_ptr<Engine> engine = makeEngine();
+  const std::string begin = file.path() + ":1:1: a text of 1099511627776 bytes, more than ";
+  Status status = engine->loadFile(file.path()).status();
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(status.message(), begin + "max_text_bytes = 1073741824");
+  ASSERT_EQ(status.diagnostics().size(), 1u);
+  EXPECT_EQ(engine->loadFile(file.path(), {.limits = {"max_text_bytes=7"}}).status().message(),
+            begin + "max_text_bytes = 7");
 }
 
 TEST(Engine, LoadsFiles) {
