@@ -351,8 +351,8 @@ enum Keyword { Out, State, Pools, Stop, Timeout, KeywordCount };
 constexpr const char *keywordNames[] = {"out", "state", "pools", "stop", "timeout"};
 PyObject *keywords[KeywordCount]; /// interned
 
-bool readKeywords(const FunctionObject *function, PyObject *names, PyObject *const *values,
-                  PyObject **given) {
+/// False where one is none of the options.
+bool readKeywords(PyObject *names, PyObject *const *values, PyObject **given) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
     PyObject *name = PyTuple_GET_ITEM(names, i);
     int found = 0;
@@ -362,13 +362,24 @@ bool readKeywords(const FunctionObject *function, PyObject *names, PyObject *con
       if (PyUnicode_Compare(name, keywords[j]) == 0)
         found = j;
     if (found == KeywordCount)
-      return fail(
-          PLIM_INVALID_ARGUMENT,
-          "'%s' has no keyword argument '%U'; there are out, state, pools, stop and timeout",
-          function->name(), name);
+      return false;
     given[found] = values[i];
   }
   return true;
+}
+
+/// A call with arguments by name, which Python puts in their order.
+PyObject *callByName(PyObject *callable, PyObject *const *arguments, size_t count,
+                     PyObject *names) {
+  Ref tuple(PyTuple_New(static_cast<Py_ssize_t>(count))), named(PyDict_New());
+  for (size_t i = 0; tuple && i < count; ++i)
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), Py_NewRef(arguments[i]));
+  for (Py_ssize_t i = 0; named && i < PyTuple_GET_SIZE(names); ++i)
+    if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(names, i), arguments[count + size_t(i)]) != 0)
+      return nullptr;
+  return tuple && named
+             ? PyObject_CallMethod(callable, "_by_name", "OO", tuple.get(), named.get())
+             : nullptr;
 }
 
 /// A call with a time-out, which Python makes.
@@ -387,10 +398,10 @@ PyObject *callFunction(PyObject *callable, PyObject *const *arguments, size_t fl
                        PyObject *names) {
   FunctionObject *self = asFunction(callable);
   size_t count = static_cast<size_t>(PyVectorcall_NARGS(flags));
-  if (!checkCall(self, count))
-    return nullptr;
   PyObject *given[KeywordCount] = {};
-  if (names && !readKeywords(self, names, arguments + count, given))
+  if (names && !readKeywords(names, arguments + count, given)) [[unlikely]]
+    return callByName(callable, arguments, count, names);
+  if (!checkCall(self, count))
     return nullptr;
   if (given[Timeout] && given[Timeout] != Py_None) [[unlikely]]
     return callWithin(callable, arguments, count, given);

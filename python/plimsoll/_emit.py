@@ -15,6 +15,11 @@ _ELEMENTS = {"bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64"
              "float64": "f64"}
 
 
+def native_order(dtype: np.dtype) -> np.dtype:
+    """The type with the bytes in the order of this machine."""
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
 def element_of(dtype) -> str:
     """"f32" for float32; TypeError for what the library has no elements of."""
     try:

@@ -6,7 +6,9 @@ they wrote is a module over tensors. Nothing of Python runs when it is called ag
 
 from __future__ import annotations
 
+import difflib
 import functools
+import inspect
 import os
 import threading
 import weakref
@@ -18,7 +20,7 @@ from . import _native, _trace
 # They say what NumPy's functions are.
 from . import _elements, _products, _reductions, _shapes, _sorting
 from ._dims import Dim, Known, identical, symbol, value_of
-from ._emit import Value, element_of, type_of
+from ._emit import Value, element_of, native_order, type_of
 from .engine import Engine
 from .host import found_as, name_as
 from .module import Module, loads
@@ -40,7 +42,8 @@ class Jit:
 
     def __init__(self, function: Callable, *, dynamic: bool, static: tuple, engine: Engine | None,
                  options: dict):
-        self._function, self._dynamic, self._static = function, dynamic, static
+        self._function, self._dynamic = function, dynamic
+        self._static = _both_ways(function, static)
         self._engine, self._options = engine, options
         self._compiled: dict = {}
         self._known: dict = {}  # extents that must be numbers
@@ -119,10 +122,11 @@ class Jit:
 
     def _traced(self, leaves, form, shapes) -> _Source:
         types = [element_of(_number_type(leaf)) if not isinstance(leaf, np.ndarray)
-                 else type_of(shape, element_of(leaf.dtype)) for leaf, shape in zip(leaves, shapes)]
+                 else type_of(shape, element_of(native_order(leaf.dtype)))
+                 for leaf, shape in zip(leaves, shapes)]
         trace = _trace.Trace(types)
         traced = [
-            _trace.Traced(trace, Value(f"%arg{i}", leaf.dtype, shape))
+            _trace.Traced(trace, Value(f"%arg{i}", native_order(leaf.dtype), shape))
             if isinstance(leaf, np.ndarray)
             else _trace.Traced(trace, Value("", _number_type(leaf), ()), f"%arg{i}")
             for i, (leaf, shape) in enumerate(zip(leaves, shapes))]
@@ -139,8 +143,10 @@ class Jit:
         text = trace.builder.text("main", [tensor._value for tensor in tensors])
         limits = [(i, *trace.limits[f"%arg{i}"]) for i in range(len(leaves))
                   if f"%arg{i}" in trace.limits]
+        swapped = [i for i, leaf in enumerate(leaves)
+                   if isinstance(leaf, np.ndarray) and not leaf.dtype.isnative]
         return _Source(text, trace.parameters, out_form, [tensor.dtype for tensor in tensors],
-                       limits, list(trace.bounds))
+                       limits, list(trace.bounds), swapped)
 
     def _compile(self, leaves, form) -> _Compiled:
         key = self._key(leaves, form)
@@ -178,10 +184,41 @@ class Jit:
 
     def __reduce__(self):
         return found_as(self) or (
-            _again, (self._function, self._dynamic, self._static, self._engine, self._options))
+            _again, (self._function, self._dynamic, tuple(self._static), self._engine, self._options))
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
+
+
+def _both_ways(function, static: tuple) -> frozenset:
+    """The positions and names of the arguments that are static, which may be given either way. TypeError for what the
+    function does not have."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return frozenset(static)  # a builtin, of which nothing is known
+    kinds = inspect.Parameter
+    takes_any = {kind for kind in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
+                 if any(each.kind == kind for each in parameters)}
+    positional = [each for each in parameters
+                  if each.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
+    named = [each.name for each in parameters
+             if each.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)]
+    both = set()
+    for each in static:
+        both.add(each)
+        if isinstance(each, int):
+            if 0 <= each < len(positional):
+                both.add(positional[each].name)
+            elif each < 0 or kinds.VAR_POSITIONAL not in takes_any:
+                raise TypeError(f"static={each}: {function.__name__}() has {len(positional)} arguments by position")
+        elif each in named:
+            both.update(i for i, parameter in enumerate(positional) if parameter.name == each)
+        elif kinds.VAR_KEYWORD not in takes_any:
+            near = difflib.get_close_matches(str(each), named, 1)
+            raise TypeError(f"static={each!r}: {function.__name__}() has no such argument"
+                            + (f"; did you mean {near[0]!r}?" if near else ""))
+    return frozenset(both)
 
 
 def _again(function, dynamic, static, engine, options) -> Jit:
@@ -195,10 +232,11 @@ def _kinds(leaves, form):
 
 
 class _Source:
-    def __init__(self, text, parameters, form, dtypes, limits, bounds):
+    def __init__(self, text, parameters, form, dtypes, limits, bounds, swapped):
         self.text, self.parameters, self.form, self.dtypes = text, parameters, form, dtypes
         self.limits = limits  # of numbers: (leaf, least, most)
         self.bounds = bounds  # of extents: (extent, least, most)
+        self.swapped = swapped  # leaves of the other byte order
 
 
 class _Compiled:
@@ -207,7 +245,7 @@ class _Compiled:
     def __init__(self, module: Module, source: _Source):
         self.module, self.text = module, source.text
         self._main, self._form, self._limits = module["main"], source.form, source.limits
-        self.bounds = source.bounds
+        self.bounds, self._swapped = source.bounds, source.swapped
         # Results have no sign in a module.
         self._unsigned = [dtype if dtype.kind == "u" else None for dtype in source.dtypes]
         self._is_plain = source.form is _Leaf and self._unsigned == [None]
@@ -222,6 +260,10 @@ class _Compiled:
             if not low <= leaves[i] <= high:
                 raise OverflowError(f"{leaves[i]} does not fit the elements that it is used with, "
                                     f"which are from {low} to {high}")
+        if self._swapped:
+            leaves = list(leaves)
+            for i in self._swapped:
+                leaves[i] = leaves[i].astype(native_order(leaves[i].dtype))
         results = self._main(*leaves)
         if self._is_plain:
             return results

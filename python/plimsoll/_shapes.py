@@ -251,7 +251,7 @@ def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind") -> Tr
     shape = (*rest[:axis], total, *rest[axis:])
     result, place = trace.builder.empty(shape, kind), 0
     for array in arrays:
-        if not same(array.shape[axis], 0):
+        if not any(same(extent, 0) for extent in array.shape):
             starts = [place if i == axis else 0 for i in range(len(shape))]
             result = trace.builder.insert(array.astype(kind)._value, result, starts)
         place = place + array.shape[axis]

@@ -14,8 +14,8 @@ import sys
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ._dims import Dim, Extent, Known, product
-from ._emit import Builder, Value, element_of
+from ._dims import Dim, Extent, Known, product, same
+from ._emit import Builder, Value, element_of, native_order
 from .errors import ArgumentTypeError
 
 _HERE = os.path.dirname(__file__)
@@ -39,7 +39,7 @@ class Trace:
         """An array that the function did not get but has: a copy, made now."""
         found = self._known.get(id(array))
         if found is None or found[0] is not array:
-            value = np.array(array, order="C")
+            value = np.array(array, native_order(array.dtype), order="C")
             element_of(value.dtype)
             if value.size == 0:
                 traced = Traced(self, self.builder.empty(value.shape, value.dtype))
@@ -138,6 +138,27 @@ class Traced(NDArrayOperatorsMixin):
         raise TypeError(
             "traced arrays do not change: build a new one, with numpy.where() or concatenate()")
 
+    def _in_place(ufunc):  # of a class that is being made: no method
+        def changed(self, other):
+            self._trace.locate()
+            result = ufunc(self, other)
+            if not all(map(same, result.shape, self.shape)) or result.ndim != self.ndim:
+                raise ValueError(f"numpy.{ufunc.__name__}: the result of shape {result.shape} does not "
+                                 f"fit the array of shape {self.shape} that it is to replace")
+            if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+                raise TypeError(f"numpy.{ufunc.__name__}: {result.dtype} does not fit the array of "
+                                f"{self.dtype} that it is to replace")
+            return result.astype(self.dtype)
+        return changed
+
+    __iadd__, __isub__, __imul__ = map(_in_place, (np.add, np.subtract, np.multiply))
+    __itruediv__, __ifloordiv__, __imod__ = map(_in_place, (np.true_divide, np.floor_divide,
+                                                            np.remainder))
+    __ipow__, __imatmul__ = map(_in_place, (np.power, np.matmul))
+    __iand__, __ior__, __ixor__ = map(_in_place, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+    __ilshift__, __irshift__ = map(_in_place, (np.left_shift, np.right_shift))
+    del _in_place
+
     # --- What NumPy asks --------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -149,7 +170,8 @@ class Traced(NDArrayOperatorsMixin):
 
     def __array_function__(self, function, types, arguments, options):
         if function not in functions:
-            raise unknown(function.__name__)
+            module = getattr(function, "__module__", None) or "numpy"
+            raise unknown(f"{module}.{function.__name__}".removeprefix("numpy."))
         self._trace.locate()
         return functions[function](*arguments, **options)
 
@@ -237,8 +259,30 @@ class Traced(NDArrayOperatorsMixin):
         return np.argsort(self, axis, kind)
 
 
+# What does the same with what is known.
+_SUBSTITUTES = {
+    "sort": "numpy.take_along_axis(x, x.argsort(axis), axis)",
+    "linalg.norm": "numpy.sqrt((x * x).sum(axis))",
+    "append": "numpy.concatenate()",
+    "pad": "numpy.concatenate()",
+    "tile": "numpy.concatenate()",
+    "repeat": "numpy.take()",
+    "roll": "numpy.concatenate() of two slices",
+    "nonzero": "numpy.where() with three arguments",
+    "argwhere": "numpy.where() with three arguments",
+    "count_nonzero": "(x != 0).sum()",
+    "nansum": "numpy.where(numpy.isnan(x), 0, x).sum()",
+    "ptp": "x.max() - x.min()",
+    "average": "(x * weights).sum() / weights.sum()",
+    "copyto": "numpy.where()",
+    "select": "numpy.where() in numpy.where()",
+    "divmod": "x // y and x % y",
+}
+
+
 def unknown(what: str) -> TypeError:
-    return TypeError(f"numpy.{what} is not among what plimsoll.jit knows")
+    instead = f"; {_SUBSTITUTES[what]} is" if what in _SUBSTITUTES else ""
+    return TypeError(f"numpy.{what} is not among what plimsoll.jit knows{instead}")
 
 
 def refuse(name: str, options) -> None:

@@ -6,12 +6,14 @@ adds to it.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import keyword
 from dataclasses import dataclass
 
 from . import _native
 from ._native import Function
+from .errors import ArgumentTypeError
 
 _DTYPES = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
            "f16": "float16", "bf16": "uint16", "f32": "float32", "f64": "float64", "index": "int64",
@@ -90,18 +92,55 @@ def _signature(self) -> Signature:
     return found
 
 
+_OPTIONS = ("out", "state", "pools", "stop", "timeout")
+
+
+def _names(self) -> list[str | None]:
+    """By which arguments may be given: the source's; None where that has none that Python could write."""
+    names: list[str | None] = []
+    for type in self.signature.arguments:
+        fits = (type.name and type.name.isidentifier() and not keyword.iskeyword(type.name)
+                and type.name not in (*names, *_OPTIONS))
+        names.append(type.name if fits else None)
+    return names
+
+
+def _by_name(self, arguments, keywords):
+    """A call with arguments by their names: in their order."""
+    names, values = _names(self), list(arguments)
+    for i, name in enumerate(names[:len(values)]):
+        if name in keywords:
+            raise ArgumentTypeError(f"argument #{i} of '{printable(self.__name__)}', {name}, is given "
+                                    "twice")
+    for i, name in enumerate(names[len(values):], len(values)):
+        if name not in keywords:
+            break
+        values.append(keywords.pop(name))
+    for name in keywords:
+        if name not in _OPTIONS and name not in names:
+            known = [*filter(None, names), *_OPTIONS]
+            near = difflib.get_close_matches(name, known, 1)
+            raise ArgumentTypeError(f"'{printable(self.__name__)}' has no keyword argument '{name}'; "
+                                    + (f"did you mean '{near[0]}'?" if near
+                                       else f"there are {', '.join(known)}"))
+    if len(values) < len(names):
+        i = len(values)
+        raise ArgumentTypeError(f"'{printable(self.__name__)}' lacks argument #{i}"
+                                + (f", {names[i]}" if names[i] else ""))
+    return self(*values, **keywords)
+
+
 def _inspect_signature(self) -> inspect.Signature:
     kinds = inspect.Parameter
-    options = ("out", "state", "pools", "stop", "timeout")
-    names: list[str] = []
-    for i, type in enumerate(self.signature.arguments):
-        fits = (type.name and type.name.isidentifier() and not keyword.iskeyword(type.name)
-                and type.name not in (*names, *options))
-        names.append(type.name if fits else f"argument{i}")
-    parameters = [kinds(name, kinds.POSITIONAL_ONLY, annotation=str(type))
-                  for name, type in zip(names, self.signature.arguments)]
+    names = _names(self)
+    # In front of one without a name all are by position.
+    by_position = max((i + 1 for i, name in enumerate(names) if name is None), default=0)
+    parameters = [kinds(name or f"argument{i}",
+                        kinds.POSITIONAL_ONLY if i < by_position else kinds.POSITIONAL_OR_KEYWORD,
+                        annotation=str(type))
+                  for i, (name, type) in enumerate(zip(names, self.signature.arguments))]
     parameters += [kinds(name, kinds.KEYWORD_ONLY, default=None)
-                   for name in options]
+                   for name in _OPTIONS]
     results = self.signature.results
     gives = str(results[0]) if len(results) == 1 else tuple(map(str, results)) or None
     return inspect.Signature(parameters, return_annotation=gives)
@@ -134,3 +173,4 @@ Function.__doc__ = property(_doc)
 Function.__signature__ = property(_inspect_signature)
 Function.signature = property(_signature)
 Function.workspace = _workspace
+Function._by_name = _by_name

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
+import inspect
 from typing import Any, Callable
 
 from .engine import Engine
+from .module import loads
+
+_OWN = ("dynamic", "static", "engine")  # options of jit() itself
+_GIVEN = 4  # parameters of loads(): source, name, engine and parameters are not its options
 
 
 def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any = (),
@@ -30,9 +36,13 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
 
     Arguments may be arrays, numbers, and tuples, lists and dicts of them. Numbers are values of the
     call; they have no say in types, and one that does not fit the type of the arrays that it is
-    used with is an OverflowError. `static`: the positions and names of arguments that are none,
+    used with is an OverflowError. `static`: the positions or names of arguments that are none,
     but decide: flags, axes. What is neither array nor number is static by itself. Arrays that the
-    function has from elsewhere are constants: copied when it is traced.
+    function has from elsewhere are constants: copied when it is traced. Arrays of the other byte order are
+    copied at each call.
+
+    Traced arrays do not change: `x += y` is `x = x + y` in the type of `x`, and other names and the
+    caller keep what they have.
 
     It is traced for each combination of element types, shapes and static arguments. With `dynamic`,
     extents but 0 and 1 are left open, unless the function depends on them: one code for all shapes
@@ -40,6 +50,12 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
 
     `engine` and what else `loads` takes, `policy`, `numerics`, `device`, `oracle`, say how it is compiled.
     """
+    known = [*list(inspect.signature(loads).parameters)[_GIVEN:], *_OWN]
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(f"jit() has no option {name!r}"
+                            + (f"; did you mean {near[0]!r}?" if near else ""))
     if function is None:
         return functools.partial(jit, dynamic=dynamic, static=static, engine=engine, **options)
     from ._jit import Jit  # which takes its time to load

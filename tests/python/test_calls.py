@@ -57,6 +57,31 @@ def test_counts_and_keywords(saxpy):
     assert (out == 2).all()
 
 
+def test_arguments_by_name(engine, saxpy):
+    x, y = np.ones(2, np.float32), np.full(2, 3, np.float32)
+    out = np.zeros(2, np.float32)
+    for result in (saxpy(2.0, x, y=y), saxpy(2.0, y=y, x=x), saxpy(y=y, x=x, a=2.0), saxpy(*(2.0,), **{"x": x, "y": y}),
+                   saxpy(2.0, x, y=y, timeout=60), inspect.signature(saxpy).bind(2.0, y=y, x=x) and saxpy(2.0, y=y, x=x)):
+        assert (result == 5).all()
+    assert saxpy(2.0, x=x, y=y, out=out) is out and (out == 5).all()
+    for call, message in ((lambda: saxpy(2.0, x, x=x), "argument #1 of 'saxpy', x, is given twice"),
+                          (lambda: saxpy(2.0, y=y), "'saxpy' lacks argument #1, x"),
+                          (lambda: saxpy(2.0, x, yy=y), "no keyword argument 'yy'; did you mean 'y'"),
+                          (lambda: saxpy(2.0, x, y, b=y), "no keyword argument 'b'; there are a, x, y, out"),
+                          (lambda: saxpy(2.0, x=x, y=[1, 2]), "argument #2 of 'saxpy'.*an array is needed, not list")):
+        with pytest.raises(pl.ArgumentTypeError, match=message):
+            call()
+    # Names that are options, or that Python cannot write, count by position alone.
+    f = engine.loads("func.func @f(%out: i32, %0: i32, %b: i32) -> i32 {\n"
+                     "  %r = arith.subi %out, %b : i32\n  return %r : i32 }").f
+    assert f(5, 0, b=2) == 3
+    with pytest.raises(TypeError, match="lacks argument #1$"):
+        f(5, b=2)
+    parameters = inspect.signature(f).parameters
+    assert [parameters[name].kind.name for name in ("argument0", "argument1", "b")] == [
+        "POSITIONAL_ONLY", "POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD"]
+
+
 def test_shapes_that_do_not_fit(engine, saxpy):
     x = np.ones(2, np.float32)
     with pytest.raises(ValueError, match="argument"):

@@ -696,3 +696,124 @@ def test_take_along_axis(dynamic):
     with pytest.raises(pl.Error, match="out of range"):
         pl.jit(lambda x, i: np.take_along_axis(x, i, 1), dynamic=dynamic)(
             x, np.full((3, 1, 4), 5))
+
+
+def test_empty_arrays(dynamic):
+    functions = (lambda x: np.stack([x, x]), lambda x: np.concatenate([x, x], axis=-1), lambda x: x.sum(axis=0),
+                 lambda x: x.mean(axis=-1), lambda x: np.cumsum(x, axis=0), lambda x: np.argsort(x, axis=-1),
+                 lambda x: (x[1:], x[::-1], x[None]), lambda x: x.T, lambda x: np.exp(x) + x,
+                 lambda x: np.where(x > 0, x, 0), lambda x: x.T @ x if x.ndim < 3 else x, lambda x: x.reshape(-1), lambda x: x.prod(axis=-1),
+                 lambda x: np.broadcast_to(x, (2, *x.shape)), lambda x: x.std(axis=-1),
+                 lambda x: np.take(x, np.zeros(0, int), axis=0))
+    for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
+        for function in functions:
+            check(function, np.zeros(shape, np.float32), dynamic=dynamic)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.float32, np.float64])
+def test_changes_in_place(dtype, dynamic):
+    def arithmetic(a, b):
+        a = a + dtype(0)  # NumPy would change the caller's array
+        a += b
+        a -= dtype(2)
+        a *= b
+        a **= 2
+        return a
+
+    def division(a, b):
+        a = a + dtype(0)
+        if np.dtype(dtype).kind == "f":
+            a /= 3
+        a //= b
+        a %= 5
+        return a
+
+    def bits(a, b):
+        a = a + dtype(0)
+        a &= b
+        a |= dtype(3)
+        a ^= b
+        a <<= dtype(1)
+        a >>= dtype(2)
+        return a
+
+    a, b = numbers((3, 5), dtype, 1), numbers((5,), dtype, 2, 1)
+    for function in (arithmetic, division) + ((bits,) if np.dtype(dtype).kind in "iu" else ()):
+        before = a.copy()
+        check(function, a, b, dynamic=dynamic)
+        assert (a == before).all()
+
+
+def test_changes_in_place_that_do_not_fit(dynamic):
+    def half(a):
+        a += 0.5
+        return a
+
+    def grow(a, b):
+        a += b
+        return a
+    with pytest.raises(TypeError, match="numpy.add: float64 does not fit the array of int64"):
+        pl.jit(half, dynamic=dynamic)(np.arange(3))
+    with pytest.raises(ValueError, match="does not fit the array of shape"):
+        pl.jit(grow, dynamic=dynamic)(np.ones(3), np.ones((2, 3)))
+    x = np.arange(3.0)
+    kept = pl.jit(lambda a: (a, a.__iadd__(1)), dynamic=dynamic)(x)
+    assert (kept[0] == x).all() and (kept[1] == x + 1).all() and (x == np.arange(3.0)).all()
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u4", ">f2"])
+def test_the_other_byte_order(dtype, dynamic):
+    x = numbers((4, 3), np.dtype(dtype).newbyteorder("="), 5)
+    compiled = pl.jit(lambda x, y: (x + y, x[::-1], x.sum()), dynamic=dynamic)
+    for a, b in ((x.astype(dtype), x), (x, x.astype(dtype)), (x.astype(dtype), x.astype(dtype)), (x, x)):
+        got = compiled(a, b)
+        same(got, (x + x, x[::-1], x.sum()))
+        assert all(each.dtype.isnative for each in got)
+    same(pl.jit(lambda y: y + x.astype(dtype), dynamic=dynamic)(x), x + x)  # a constant
+
+
+def test_static_arguments_by_position_or_name():
+    def total(x, axis, *, keep=False):
+        return x.sum(axis=axis, keepdims=keep)
+    x = numbers((2, 3), np.float32)
+    for static in ("axis", 1, ("axis", "keep"), (1, "keep")):
+        compiled = pl.jit(total, static=static)
+        same(compiled(x, 1), x.sum(axis=1))
+        same(compiled(x, axis=0), x.sum(axis=0))
+        same(pickle.loads(pickle.dumps(pl.jit(_total, static=static)))(x, 1), x.sum(axis=1))
+    for wrong, message in (("axes", r"static='axes': total\(\) has no such argument; did you mean 'axis'\?"),
+                           (2, r"static=2: total\(\) has 2 arguments by position"),
+                           (-1, "static=-1"), (("axis", "x y"), "no such argument")):
+        with pytest.raises(TypeError, match=message):
+            pl.jit(total, static=wrong)
+    pl.jit(lambda *x, **y: x[0], static=(3, "any"))  # whatever comes
+
+
+def _total(x, axis, *, keep=False):
+    return x.sum(axis=axis, keepdims=keep)
+
+
+def test_options_are_known():
+    with pytest.raises(TypeError, match=r"jit\(\) has no option 'statc'; did you mean 'static'\?"):
+        pl.jit(statc="x")
+    for wrong in ("source", "parameters", "name"):
+        with pytest.raises(TypeError, match=f"no option '{wrong}'"):
+            pl.jit(**{wrong: 1})
+
+
+def test_what_is_not_known_has_its_whole_name_and_a_substitute():
+    x = np.ones(3)
+    for function, message in ((lambda x: np.linalg.norm(x), r"numpy\.linalg\.norm is not.*numpy\.sqrt\("),
+                              (lambda x: np.fft.fft(x), r"numpy\.fft\.fft is not among what plimsoll.jit knows$"),
+                              (lambda x: np.sort(x), "numpy.sort is not.*take_along_axis"),
+                              (lambda x: np.add.at(x, 0, 1), r"numpy\.add\.at is not")):
+        with pytest.raises(TypeError, match=message):
+            pl.jit(function)(x)
+
+
+def test_substitutes_are_what_they_stand_for(dynamic):
+    x = numbers((4, 5), np.float32, 6)
+    check(lambda x: (np.take_along_axis(x, x.argsort(1), 1), np.sqrt((x * x).sum(1)), (x != 0).sum(),
+                     np.where(np.isnan(x), 0, x).sum(), x.max() - x.min(), x // 2, x % 2), x, dynamic=dynamic)
+    same(pl.jit(lambda x: np.take_along_axis(x, x.argsort(1), 1), dynamic=dynamic)(x), np.sort(x, 1))
+    same(pl.jit(lambda x: np.sqrt((x * x).sum(1)), dynamic=dynamic)(x), np.linalg.norm(x, axis=1))
