@@ -56,6 +56,7 @@ struct Continued {
 /// The boxes as they are, or joined to blocks, and the best packing of them.
 struct View {
   Blocks blocks; // without places: as they are
+  bool isLoose = false;
   const Packing *packing = nullptr;
   PoolPlan plan;
   std::optional<Repair> repair;
@@ -94,12 +95,15 @@ public:
     // In each cycle both have a turn, even if no task is small enough for one of them.
     int idle = 0;
     for (uint64_t round = 0; idle < 4 && !isDone() && !budget.isOver(); ++round) {
+      bool restarts = joint >= 2 && isFar();
       // Rounds of many boxes are long: those of the boxes as they are get no more than half of the
-      // nodes.
-      bool isJoined = joins && (round % 4 != 1 || asIs.spent > spent / 2);
-      // Another way to join helps more often than a long search, but not always.
+      // nodes, and little while there are restarts.
+      bool isJoined = joins && (round % 4 != 1 || asIs.spent > spent / (restarts ? 8 : 2));
+      // Another way to join helps more often than a long search, but not always. A restart has the
+      // cycle of short attempts, a long one and a middling one.
+      uint64_t longRounds = restarts ? 2 : joint;
       if (isJoined &&
-          (!joined || joined->rounds >= std::size(strategies) + joint || isVain(*joined))) {
+          (!joined || isVain(*joined) || joined->rounds >= std::size(strategies) + longRounds)) {
         isJoined = joins = joinAnew(joined, joint++);
       }
       if (isDone())
@@ -120,6 +124,11 @@ private:
            (!best.offsets.empty() && best.peak <= std::max(best.lowerBound, goal.enough));
   }
 
+  /// Is there much to gain? Little of it is often less than what blocks waste.
+  bool isFar() const {
+    return best.offsets.empty() || best.peak - best.lowerBound > best.lowerBound >> 8;
+  }
+
   static uint64_t diveOf(const Packing &packing) {
     uint64_t sections = 0;
     for (const Piece &part : packing.parts)
@@ -127,12 +136,18 @@ private:
     return packing.boxes.size() * (1 + sections / 2 / sectionsPerNode);
   }
 
-  /// Exactly and loosely by turns, in another order each time. False if neither helps. Where boxes
-  /// that match exactly are not most of them, they are chance: those that match loosely come first.
+  /// In another order each time: exactly, loosely, and then most often in the way that has given
+  /// the lower peak. False if neither helps. Where boxes that match exactly are not most of them,
+  /// they are chance: those that match loosely come first.
   bool joinAnew(std::optional<View> &view, uint64_t turn) {
+    if (view && !view->plan.offsets.empty())
+      lowest[view->isLoose] = std::min(lowest[view->isLoose], view->plan.peak);
     size_t count = whole.boxes.size();
-    uint64_t seed = turn / 2;
-    return (turn % 2 == 0 && join(view.emplace(), seed, false, count / 2)) ||
+    uint64_t seed = turn < 2 ? 0 : turn;
+    bool isLoose = turn % 2 == 1;
+    if (turn >= 2 && lowest[0] != lowest[1])
+      isLoose = (lowest[1] < lowest[0]) == (turn % 4 != 3);
+    return (!isLoose && join(view.emplace(), seed, false, count / 2)) ||
            join(view.emplace(), seed, true, count / 4 * 3) ||
            join(view.emplace(), seed, false, count / 4 * 3);
   }
@@ -166,6 +181,7 @@ private:
         !budget.spend(count + (isLoose ? count * count / pairsPerNode : 0)))
       return false;
     std::function<bool()> isStopped = [&] { return budget.isStopped(); };
+    view.isLoose = isLoose;
     view.blocks = isLoose ? joinLoosely(whole, mostLoad(seed), seed, isStopped)
                           : planner::join(whole, seed, isStopped);
     view.packing = &view.blocks.packing;
@@ -370,7 +386,8 @@ private:
   Budget &budget;
   View asIs;
   std::vector<Task> tasks;
-  uint64_t spent = 0; // nodes of all rounds
+  uint64_t spent = 0;                                   // nodes of all rounds
+  std::array<int64_t, 2> lowest = {mostPeak, mostPeak}; // peaks of what was joined exactly, loosely
 };
 
 /// Whatever the capacity is.
