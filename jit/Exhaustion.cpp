@@ -2,9 +2,11 @@
 
 #include "llvm/Support/ErrorHandling.h"
 
+#include <atomic>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
+#include <execinfo.h>
 #include <new>
 #include <pthread.h>
 #include <system_error>
@@ -62,6 +64,16 @@ void *orLeave(void *memory) {
   return memory;
 }
 
+/// glibc opens the unwinder when its own frames, as that of pthread_once(), are first unwound, and ends the process if it has
+/// no memory for that. So it is made to before; false if it cannot.
+bool canUnwindGlibc() {
+  static std::atomic<bool> isOpen = false;
+  void *frame = nullptr;
+  if (!isOpen && ::backtrace(&frame, 1) == 1)
+    isOpen = true;
+  return isOpen;
+}
+
 struct Start {
   const Status &exhausted;
   llvm::function_ref<Status()> job;
@@ -96,6 +108,8 @@ Status outOfMemory(std::string_view what) {
   [[maybe_unused]] static const bool isInstalled =
       (llvm::install_bad_alloc_error_handler(outOfMemoryOfLLVM),
        newHandler = std::set_new_handler(outOfMemoryOfNew), true);
+  if (!canUnwindGlibc())
+    return exhausted;
   std::jmp_buf here;
   std::jmp_buf *const before = std::exchange(wayOut, &here);
   if (setjmp(here) != 0) {

@@ -377,9 +377,8 @@ PyObject *callByName(PyObject *callable, PyObject *const *arguments, size_t coun
   for (Py_ssize_t i = 0; named && i < PyTuple_GET_SIZE(names); ++i)
     if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(names, i), arguments[count + size_t(i)]) != 0)
       return nullptr;
-  return tuple && named
-             ? PyObject_CallMethod(callable, "_by_name", "OO", tuple.get(), named.get())
-             : nullptr;
+  return tuple && named ? PyObject_CallMethod(callable, "_by_name", "OO", tuple.get(), named.get())
+                        : nullptr;
 }
 
 /// A call with a time-out, which Python makes.

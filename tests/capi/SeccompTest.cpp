@@ -1,6 +1,6 @@
 // Sandboxes: each system call that there is, one at a time, is refused by a filter (seccomp). An engine is then made, loads
 // an artifact and a source, and runs them, or there is a status; nothing ends the process, and nothing waits for ever.
-#include "plimsoll/plimsoll.h"
+#include "tests/capi/Twice.h"
 
 #include <cerrno>
 #include <cstddef>
@@ -24,12 +24,8 @@ int main() {
 
 namespace {
 
-constexpr const char *source = R"(
-func.func @twice(%x: tensor<1000xf32>) -> tensor<1000xf32> {
-  %r = arith.addf %x, %x : tensor<1000xf32>
-  return %r : tensor<1000xf32>
-}
-)";
+using twice::ended;
+using twice::source;
 
 /// The newest that the headers of this machine may know, and some.
 constexpr int lastCall = 470;
@@ -57,16 +53,6 @@ bool refuse(int number, unsigned how) {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-/// Was it ok? Says why not where it is asked to.
-bool ended(plim_status *status) {
-  if (!status)
-    return true;
-  if (std::getenv("PLIM_VERBOSE"))
-    std::fprintf(stderr, "  %s\n", plim_status_message(status));
-  plim_status_release(status);
-  return false;
-}
-
 plim_engine *makeEngine() {
   plim_engine_options options{};
   options.struct_size = sizeof options;
@@ -77,27 +63,9 @@ plim_engine *makeEngine() {
 
 bool loadAndCall(plim_engine *engine, const std::string &text) {
   plim_module *module = nullptr;
-  plim_function *twice = nullptr;
-  plim_buffer *x = nullptr;
-  const int64_t shape[] = {1000};
-  bool isOk =
+  const bool isOk =
       ended(plim_module_load(engine, text.data(), text.size(), "in.mlir", nullptr, &module)) &&
-      ended(plim_module_function(module, "twice", &twice)) &&
-      ended(plim_buffer_allocate(engine, PLIM_F32, 1, shape, &x));
-  if (isOk) {
-    auto *elements = static_cast<float *>(plim_buffer_mutable_data(x));
-    for (int i = 0; i < 1000; ++i)
-      elements[i] = static_cast<float>(i);
-    plim_value argument = plim_value_buffer(x), result;
-    isOk = ended(plim_function_call(twice, &argument, 1, &result, 1, nullptr));
-    if (isOk) {
-      if (static_cast<const float *>(plim_buffer_data(result.as.buffer))[999] != 1998)
-        std::abort();
-      plim_value_release(&result);
-    }
-  }
-  plim_buffer_release(x);
-  plim_function_release(twice);
+      twice::call(engine, module);
   plim_module_release(module);
   return isOk;
 }

@@ -2,7 +2,7 @@
 // left, from nothing to enough, an engine is made, loads and calls: all works, or there is a status; and once there is
 // enough again, the same works. Each attempt runs in a child, so that one which ends it is counted. Arguments: names of
 // shortages, which alone are tried then.
-#include "plimsoll/plimsoll.h"
+#include "tests/capi/Twice.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -32,53 +32,16 @@ int main() {
 
 namespace {
 
-constexpr const char *source = R"(
-func.func @twice(%x: tensor<1000xf32>) -> tensor<1000xf32> {
-  %r = arith.addf %x, %x : tensor<1000xf32>
-  return %r : tensor<1000xf32>
-}
-)";
+using twice::ended;
+using twice::source;
 
 std::string folder, artifactFile, cacheFolder;
-
-/// Was it ok? Says why not where it is asked to.
-bool ended(plim_status *status) {
-  if (!status)
-    return true;
-  if (std::getenv("PLIM_VERBOSE"))
-    std::fprintf(stderr, "  %s\n", plim_status_message(status));
-  plim_status_release(status);
-  return false;
-}
 
 plim_engine_options engineOptions() {
   plim_engine_options options{};
   options.struct_size = sizeof options;
   options.threads = 2;
   return options;
-}
-
-bool call(plim_engine *engine, plim_module *module) {
-  plim_function *twice = nullptr;
-  plim_buffer *x = nullptr;
-  const int64_t shape[] = {1000};
-  bool isOk = ended(plim_module_function(module, "twice", &twice)) &&
-              ended(plim_buffer_allocate(engine, PLIM_F32, 1, shape, &x));
-  if (isOk) {
-    auto *elements = static_cast<float *>(plim_buffer_mutable_data(x));
-    for (int i = 0; i < 1000; ++i)
-      elements[i] = static_cast<float>(i);
-    plim_value argument = plim_value_buffer(x), result;
-    isOk = ended(plim_function_call(twice, &argument, 1, &result, 1, nullptr));
-    if (isOk) {
-      if (static_cast<const float *>(plim_buffer_data(result.as.buffer))[999] != 1998)
-        std::abort();
-      plim_value_release(&result);
-    }
-  }
-  plim_buffer_release(x);
-  plim_function_release(twice);
-  return isOk;
 }
 
 bool compileToFile() {
@@ -102,7 +65,7 @@ bool use(const plim_engine_options &options, bool isCompiled) {
       ended(isCompiled ? plim_module_load_file(engine, artifactFile.c_str(), nullptr, &module)
                        : plim_module_load(engine, source, std::strlen(source), "in.mlir", nullptr,
                                           &module)) &&
-      call(engine, module);
+      twice::call(engine, module);
   plim_module_release(module);
   plim_engine_release(engine);
   return isOk;
