@@ -6,7 +6,6 @@ adds to it.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import keyword
 from dataclasses import dataclass
@@ -118,6 +117,7 @@ def _by_name(self, arguments, keywords):
         values.append(keywords.pop(name))
     for name in keywords:
         if name not in _OPTIONS and name not in names:
+            import difflib  # which takes its time to load
             known = [*filter(None, names), *_OPTIONS]
             near = difflib.get_close_matches(name, known, 1)
             raise ArgumentTypeError(f"'{printable(self.__name__)}' has no keyword argument '{name}'; "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from typing import Any, Callable
@@ -54,6 +53,7 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
     known = [*list(inspect.signature(loads).parameters)[_GIVEN:], *_OWN]
     for name in options:
         if name not in known:
+            import difflib  # which takes its time to load
             near = difflib.get_close_matches(name, known, 1)
             raise TypeError(f"jit() has no option {name!r}"
                             + (f"; did you mean {near[0]!r}?" if near else ""))

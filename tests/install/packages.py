@@ -188,7 +188,7 @@ class Packages(unittest.TestCase):
                                   cwd=self.source, check=True, text=True, stdout=subprocess.PIPE)
             return done.stdout.split()
 
-        self.assertEqual(complete(""), [*COMMANDS, "--help"])
+        self.assertEqual(complete(""), [*COMMANDS, "--help", "--version"])
         self.assertEqual(complete("ru"), ["run"])
         self.assertEqual(complete("run", "--specialize"), ["--specialize", "--specialize-hot"])
         self.assertEqual(complete("plan", "--spec"), [])
