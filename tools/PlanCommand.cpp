@@ -4,6 +4,7 @@
 #include "planner/Csv.h"
 #include "planner/Printable.h"
 #include "planner/Svg.h"
+#include "tools/ModuleCall.h"
 
 #include <algorithm>
 #include <charconv>
@@ -133,6 +134,10 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
   StatusOr<std::string> text = Engine::readSource(options.file);
   if (!text.ok())
     return fail(err, text.status().message());
+  for (const std::string &path : {options.output, options.svg})
+    if (!path.empty())
+      if (plim::Status status = checkWritable(path); !status.ok())
+        return fail(err, status.message());
   if (std::optional<CsvFault> fault = readCsv(*text, problem))
     return fail(err, options.file + ":" + std::to_string(fault->line) + ":" +
                          std::to_string(fault->column) + ": " + fault->message);

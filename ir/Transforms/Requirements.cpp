@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ParallelCombiningOpInterface.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace plim::ir;
@@ -107,8 +108,12 @@ std::string plim::ir::operandText(OpOperand &operand) {
   auto argument = dyn_cast<BlockArgument>(operand.get());
   if (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
     auto named = dyn_cast<NameLoc>(argument.getLoc());
+    // A location may be of any name: braces would stand for values, escapes are nobody's to print.
+    const bool isName = named && llvm::all_of(named.getName().getValue(), [](char c) {
+                          return llvm::isAlnum(c) || llvm::is_contained("_$.-", c);
+                        });
     return "argument #" + std::to_string(argument.getArgNumber()) +
-           (named ? " (%" + named.getName().str() + ")" : "");
+           (isName ? " (%" + named.getName().str() + ")" : "");
   }
   return "operand " + std::to_string(operand.getOperandNumber());
 }

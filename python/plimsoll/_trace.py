@@ -142,6 +142,8 @@ class Traced(NDArrayOperatorsMixin):
         def changed(self, other):
             self._trace.locate()
             result = ufunc(self, other)
+            if self._scalar is not None:  # a number of Python's, which has nothing to change
+                return result
             if not all(map(same, result.shape, self.shape)) or result.ndim != self.ndim:
                 raise ValueError(f"numpy.{ufunc.__name__}: the result of shape {result.shape} does not "
                                  f"fit the array of shape {self.shape} that it is to replace")

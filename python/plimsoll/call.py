@@ -9,6 +9,7 @@ from typing import Any, Callable
 from . import _native
 from ._native import Function
 from .errors import CancelledError, DeadlineExceededError, Error, InvalidArgumentError
+from .function import in_order
 from .parameters import Stop
 
 _priorities = {"low": -1, "normal": 0, "high": 1}
@@ -129,8 +130,8 @@ class Call:
 
 
 def _async(self, *arguments, out=None, state=None, pools=None, stop=None, priority: str = "normal",
-           after: tuple[Call, ...] = ()) -> Call:
-    """Starts a call and returns at once: a `Call`, to be awaited or waited for.
+           after: tuple[Call, ...] = (), **named) -> Call:
+    """Starts a call and returns at once: a `Call`, to be awaited or waited for. `named`: arguments by their names.
 
     `priority`: "low", "normal" or "high": which call a free thread begins first. `after`: calls
     that must have ended before; if one fails this one does not run. Results get from one to the
@@ -141,6 +142,8 @@ def _async(self, *arguments, out=None, state=None, pools=None, stop=None, priori
         raise InvalidArgumentError(f"no priority {priority!r}; there are {', '.join(_priorities)}")
     if isinstance(out, list):
         out = tuple(out)  # it may change meanwhile
+    if named:
+        arguments = tuple(in_order(self, arguments, named))
     handle = self._start(arguments, out, state, pools, stop, _priorities[priority],
                          tuple(call._handle for call in after))
     return Call(self, handle, out)

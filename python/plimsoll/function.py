@@ -104,30 +104,30 @@ def _names(self) -> list[str | None]:
     return names
 
 
-def _by_name(self, arguments, keywords):
-    """A call with arguments by their names: in their order."""
-    names, values = _names(self), list(arguments)
+def in_order(self, arguments, named) -> list:
+    """The arguments of a call of which some are given by name."""
+    names, values, function = _names(self), list(arguments), printable(self.__name__)
     for i, name in enumerate(names[:len(values)]):
-        if name in keywords:
-            raise ArgumentTypeError(f"argument #{i} of '{printable(self.__name__)}', {name}, is given "
-                                    "twice")
-    for i, name in enumerate(names[len(values):], len(values)):
-        if name not in keywords:
-            break
-        values.append(keywords.pop(name))
-    for name in keywords:
-        if name not in _OPTIONS and name not in names:
+        if name in named:
+            raise ArgumentTypeError(f"argument #{i} of '{function}', {name}, is given twice")
+    for name in named:
+        if name not in names:
             import difflib  # which takes its time to load
             known = [*filter(None, names), *_OPTIONS]
             near = difflib.get_close_matches(name, known, 1)
-            raise ArgumentTypeError(f"'{printable(self.__name__)}' has no keyword argument '{name}'; "
+            raise ArgumentTypeError(f"'{function}' has no keyword argument '{name}'; "
                                     + (f"did you mean '{near[0]}'?" if near
                                        else f"there are {', '.join(known)}"))
-    if len(values) < len(names):
-        i = len(values)
-        raise ArgumentTypeError(f"'{printable(self.__name__)}' lacks argument #{i}"
-                                + (f", {names[i]}" if names[i] else ""))
-    return self(*values, **keywords)
+    for i, name in enumerate(names[len(values):], len(values)):
+        if name not in named:
+            raise ArgumentTypeError(f"'{function}' lacks argument #{i}" + (f", {name}" if name else ""))
+        values.append(named[name])
+    return values
+
+
+def _by_name(self, arguments, keywords):
+    options = {name: keywords.pop(name) for name in _OPTIONS if name in keywords}
+    return self(*in_order(self, arguments, keywords), **options)
 
 
 def _inspect_signature(self) -> inspect.Signature:

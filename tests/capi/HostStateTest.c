@@ -162,7 +162,9 @@ static void handler(int signal) { (void)signal; }
 
 int main(int argc, char **argv) {
   const int hasWorker = argc > 1 && strcmp(argv[1], "worker") == 0;
-  char folder[] = "/tmp/plim_host_state_XXXXXX";
+  const char *temporary = getenv("TMPDIR");
+  char folder[512];
+  snprintf(folder, sizeof folder, "%s/plim_host_state_XXXXXX", temporary ? temporary : "/tmp");
   if (!mkdtemp(folder))
     return 1;
   /* A host that has some of its own. */
@@ -199,7 +201,7 @@ int main(int argc, char **argv) {
   compare(&before, &now);
   errno = 0;
   expect(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "children");
-  char remove[64];
+  char remove[600];
   snprintf(remove, sizeof remove, "rm -r %s", folder);
   if (system(remove) != 0)
     return 1;

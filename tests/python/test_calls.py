@@ -63,6 +63,9 @@ def test_arguments_by_name(engine, saxpy):
     for result in (saxpy(2.0, x, y=y), saxpy(2.0, y=y, x=x), saxpy(y=y, x=x, a=2.0), saxpy(*(2.0,), **{"x": x, "y": y}),
                    saxpy(2.0, x, y=y, timeout=60), inspect.signature(saxpy).bind(2.0, y=y, x=x) and saxpy(2.0, y=y, x=x)):
         assert (result == 5).all()
+    assert (saxpy.async_(2.0, y=y, x=x).result() == 5).all()
+    with pytest.raises(pl.ArgumentTypeError, match="no keyword argument 'yy'; did you mean 'y'"):
+        saxpy.async_(2.0, x, yy=y)
     assert saxpy(2.0, x=x, y=y, out=out) is out and (out == 5).all()
     for call, message in ((lambda: saxpy(2.0, x, x=x), "argument #1 of 'saxpy', x, is given twice"),
                           (lambda: saxpy(2.0, y=y), "'saxpy' lacks argument #1, x"),

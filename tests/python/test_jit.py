@@ -752,6 +752,9 @@ def test_changes_in_place_that_do_not_fit(dynamic):
     def grow(a, b):
         a += b
         return a
+    # Of a number it is another number.
+    same(pl.jit(half, dynamic=dynamic)(3), np.float64(3.5))
+    check(lambda n, x: n.__iadd__(x) if hasattr(n, "__iadd__") else n + x, 3, np.arange(3.0), dynamic=dynamic)
     with pytest.raises(TypeError, match="numpy.add: float64 does not fit the array of int64"):
         pl.jit(half, dynamic=dynamic)(np.arange(3))
     with pytest.raises(ValueError, match="does not fit the array of shape"):
