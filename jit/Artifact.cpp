@@ -299,6 +299,7 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
   writer.text(artifact.data);
   writer.list(artifact.stack, [&](const StackProof &proof) { writeProof(writer, proof); });
   writer.text(artifact.report);
+  writer.text(artifact.header);
   const auto page = static_cast<uint64_t>(blockThreshold());
   writer.integer(page);
   writer.list(artifact.blocks, [&](const DataBlock &block) {
@@ -464,6 +465,7 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
   artifact.data = reader.text();
   reader.list(artifact.stack, [&] { return readProof(reader); });
   artifact.report = reader.text();
+  artifact.header = reader.text();
   struct BlockEntry {
     uint64_t bytes;
     ContentHash hash;

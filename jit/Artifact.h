@@ -194,6 +194,8 @@ struct Artifact {
   std::vector<DataBlock> blocks; // large ones
   std::vector<StackProof> stack;
   std::string report; // JSON: what was decided and why
+  /// Of code for a program without the engine: the header for its one object. Empty: for link().
+  std::string header = {};
 };
 
 /// Does its code use tile registers (targets::requestTiles())?
@@ -203,7 +205,7 @@ bool usesTiles(const Artifact &artifact);
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 19;
+inline constexpr uint32_t artifactVersion = 20;
 
 // A serialised artifact:
 //

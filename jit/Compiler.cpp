@@ -9,6 +9,7 @@
 #include "jit/ConstantTable.h"
 #include "jit/DataCollector.h"
 #include "jit/Exhaustion.h"
+#include "jit/Exporter.h"
 #include "jit/ModuleSplitter.h"
 #include "jit/ObjectCache.h"
 #include "jit/ObjectEmitter.h"
@@ -325,6 +326,8 @@ public:
   StatusOr<Artifact> run(StringRef source, StringRef name) {
     PLIM_RETURN_IF_ERROR(targets::setSourceLimits(options.engineLimits, limits));
     PLIM_RETURN_IF_ERROR(targets::setSourceLimits(options.loadLimits, limits));
+    if (isExport())
+      PLIM_RETURN_IF_ERROR(checkExportName(options.exportName));
     PLIM_ASSIGN_OR_RETURN(Attempt first, lower(source, name, /*stackReserve=*/0));
     int64_t reserve = reserveFor(first);
     if (reserve == 0)
@@ -416,6 +419,7 @@ private:
     pipeline.specializedFunction = special.function;
     pipeline.specializedExtents = special.extents;
     pipeline.guarded = options.guarded;
+    pipeline.standalone = isExport();
     if (!device.caches.empty() && device.caches[0].lineBytes > 0)
       pipeline.inlineConstantBytes = device.caches[0].lineBytes;
     for (const DeviceCompiler &each : options.devices)
@@ -463,6 +467,8 @@ private:
                                   begins::loweringPipeline, begins::translation));
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source},
                                      limits.constantBytes));
+    if (isExport())
+      PLIM_RETURN_IF_ERROR(exportFunctions(*module, artifact, device, options.exportName));
     const SymbolTable symbols(*module);
     for (FunctionSignature &function : artifact.functions)
       if (Operation *raw = symbols.lookup((ir::rawPrefix + function.name).str()))
@@ -474,7 +480,7 @@ private:
     begins("in code generation");
     {
       ProfilerSpan span = step("translate");
-      for (ModulePiece &piece : splitModule(*module)) {
+      for (ModulePiece &piece : isExport() ? wholeModule(std::move(module)) : splitModule(*module)) {
         if (isStopped())
           return stopped();
         emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind,
@@ -506,7 +512,29 @@ private:
       times.codegen += emitter.codegenSeconds;
     }
     PLIM_RETURN_IF_ERROR(prove(attempt, StackUse(std::move(frames))));
+    if (isExport())
+      PLIM_RETURN_IF_ERROR(writeHeader(artifact));
     return attempt;
+  }
+
+  bool isExport() const { return !options.exportName.empty(); }
+
+  static std::vector<ModulePiece> wholeModule(OwningOpRef<ModuleOp> module) {
+    std::vector<ModulePiece> pieces(1);
+    pieces[0].module = std::move(module);
+    pieces[0].kind = CodeKind::Whole;
+    return pieces;
+  }
+
+  Status writeHeader(Artifact &artifact) const {
+    PLIM_ASSIGN_OR_RETURN(std::vector<std::string> undefined, undefinedSymbols(artifact.objects[0]));
+    artifact.header = exportHeader(artifact, target, options.exportName, undefined);
+    // They are in the object.
+    for (DataSymbol &symbol : artifact.symbols)
+      symbol.offset = symbol.block = -1;
+    artifact.data.clear();
+    artifact.blocks.clear();
+    return okStatus();
   }
 
   /// The functions that a proof is for, with what is on the stack for each by placement.
@@ -524,8 +552,15 @@ private:
   }
 
   /// Fills in what the frames of the objects come to.
-  static Status prove(Attempt &attempt, StackUse use) {
+  Status prove(Attempt &attempt, StackUse use) const {
     Artifact &artifact = attempt.artifact;
+    // In exported code they are part of the functions that run them.
+    if (isExport())
+      llvm::erase_if(artifact.stack, [&](const StackProof &proof) {
+        return llvm::none_of(artifact.functions, [&](const FunctionSignature &signature) {
+          return signature.name == proof.function;
+        });
+      });
     for (StackProof &proof : artifact.stack) {
       auto function = llvm::find_if(artifact.functions, [&](const FunctionSignature &signature) {
         return signature.name == proof.function;
@@ -533,7 +568,9 @@ private:
       bool isPublic = function != artifact.functions.end();
       PLIM_ASSIGN_OR_RETURN(
           StackNeed need,
-          use.needOf((isPublic ? ir::entryPrefix : ir::dispatchPrefix).str() + proof.function));
+          use.needOf(isExport()
+                         ? exportedSymbol(options.exportName, proof.function)
+                         : (isPublic ? ir::entryPrefix : ir::dispatchPrefix).str() + proof.function));
       attempt.totals.push_back(need.total);
       proof.proven = need.code;
       if (isPublic) {
@@ -541,7 +578,7 @@ private:
         function->workerStackBytes = need.worker;
       }
       // What a raw call runs, without the entry that unpacks views for it.
-      if (isPublic && function->isKernel) {
+      if (isPublic && function->isKernel && !isExport()) {
         PLIM_ASSIGN_OR_RETURN(StackNeed raw, use.needOf(ir::rawPrefix.str() + proof.function));
         proof.proven = raw.code;
       }

@@ -102,6 +102,9 @@ struct CompileOptions {
   const ArtifactCache *cache = nullptr;
   /// If not null, receives the assembly of all objects; the cache is then not read.
   std::string *assembly = nullptr;
+  /// If not empty: code for a program without the engine, whose functions have this in front of their names
+  /// (docs/design/export.md). The artifact has one object and the header, and cannot be linked.
+  std::string exportName = {};
   ProgressCallback progress;
   /// If set, is told each error when the compiler says it, and, as a note at the place of what is compiled, what begins
   /// now: "while parsing", "in pass 'canonicalize'". For who may not live to hear the end. Any thread.

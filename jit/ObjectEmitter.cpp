@@ -180,8 +180,9 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = kind == CodeKind::Kernel;
-  tuning.SLPVectorization = kind == CodeKind::Kernel;
+  const bool isFast = kind == CodeKind::Kernel || kind == CodeKind::Whole;
+  tuning.LoopVectorization = isFast;
+  tuning.SLPVectorization = isFast;
   // Unrolling a short inner loop before vectorisation makes LLVM vectorise the outer one, with gathers
   // and scatters; the vectoriser interleaves by itself.
   tuning.LoopUnrolling = false;
@@ -217,7 +218,7 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   llvm::ModulePassManager passes;
   if (kind == CodeKind::Plain)
     passes = builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
-  else if (kind == CodeKind::Kernel && !isVectorized(*module))
+  else if (kind == CodeKind::Whole || (kind == CodeKind::Kernel && !isVectorized(*module)))
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   else
     passes = makeShortPipeline();

@@ -12,9 +12,17 @@ namespace plim::jit {
 namespace {
 
 llvm::CodeGenOptLevel levelOf(CodeKind kind) {
-  return kind == CodeKind::Kernel  ? llvm::CodeGenOptLevel::Aggressive
-         : kind == CodeKind::Plain ? llvm::CodeGenOptLevel::None
-                                   : llvm::CodeGenOptLevel::Default;
+  switch (kind) {
+  case CodeKind::Kernel:
+    return llvm::CodeGenOptLevel::Aggressive;
+  case CodeKind::Plain:
+    return llvm::CodeGenOptLevel::None;
+  case CodeKind::Once:
+  case CodeKind::Host:
+  case CodeKind::Whole:
+    return llvm::CodeGenOptLevel::Default;
+  }
+  return llvm::CodeGenOptLevel::Default;
 }
 
 StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::DeviceDescription &device,

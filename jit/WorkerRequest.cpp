@@ -93,7 +93,7 @@ std::string toJson(const WorkerRequest &request) {
   const auto &[policy, engineLimits, loadLimits, oracle, numerics, guarded,
                /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, devicesWithoutCompiler,
                preferredDevice, deviceMemories,
-               /*in the request:*/ cache, assembly, progress,
+               /*in the request:*/ cache, assembly, exportName, progress,
                /*not sent:*/ witness, /*in the request:*/ specialization,
                /*not sent:*/ stop, timeout, begin, profiler] = options;
   (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)progress,
@@ -111,6 +111,7 @@ std::string toJson(const WorkerRequest &request) {
                             {"devices_without_compiler", fixUTF8(devicesWithoutCompiler)},
                             {"preferred_device", json::fixUTF8(preferredDevice)},
                             {"device_memories", fixUTF8(deviceMemories)},
+                            {"export_name", json::fixUTF8(exportName)},
                             {"specialized_function", json::fixUTF8(specialization.function)},
                             {"specialized_extents", specialization.extents},
                             {"cache_folder", request.cacheFolder},
@@ -142,6 +143,7 @@ StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
       !map.map("devices_without_compiler", options.devicesWithoutCompiler) ||
       !map.map("preferred_device", options.preferredDevice) ||
       !map.map("device_memories", options.deviceMemories) ||
+      !map.map("export_name", options.exportName) ||
       !map.map("specialized_function", options.specialization.function) ||
       !map.map("specialized_extents", options.specialization.extents) ||
       !map.map("cache_folder", request.cacheFolder) ||

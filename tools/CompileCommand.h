@@ -12,6 +12,10 @@ namespace plim::tools {
 struct CompileOptions {
   ModuleOptions module;
   std::string output;
+  /// Of code for a program without the engine, `output` is its object: the header, and the same in an archive. May be empty.
+  std::string header, library;
+  /// In front of its names; empty: that of the module's file.
+  std::string name;
   bool progress = false; // of long compilations, on `err`, which is a terminal
 };
 

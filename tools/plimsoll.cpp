@@ -108,6 +108,15 @@ int main(int argc, char **argv) {
   plim::tools::addModuleOptions(*compileCommand, compile.module);
   compileCommand->add_flag("--checked", compile.module.checked, "for run --checked");
   compileCommand->add_option("--output,-o", compile.output, "the file to write")->required();
+  CLI::Option *header = compileCommand->add_option(
+      "--header", compile.header,
+      "write an object for a program without the engine, and its C header to this file");
+  compileCommand->add_option("--library", compile.library, "write the object into an archive, too")
+      ->needs(header);
+  compileCommand
+      ->add_option("--name", compile.name,
+                   "in front of the names in the header; that of the module's file unless told")
+      ->needs(header);
 
   plim::tools::ExplainOptions explain;
   CLI::App *explainCommand =

@@ -344,6 +344,22 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   return std::move(compiled.artifact);
 }
 
+StatusOr<ExportedCode> Engine::exportCode(std::string_view source, std::string_view sourceName,
+                                          std::string_view exportName, const LoadOptions &options) {
+  PLIM_RETURN_IF_ERROR(checkStack());
+  if (jit::isArtifact(source))
+    return invalidArgumentError(std::string(sourceName) + " is compiled already");
+  if (state->options.checked)
+    return invalidArgumentError("an engine that looks for faults exports no code");
+  if (exportName.empty())
+    return invalidArgumentError("the export has no name");
+  PLIM_ASSIGN_OR_RETURN(jit::CompileOptions compileOptions, compileOptionsOf(options));
+  compileOptions.exportName = exportName;
+  PLIM_ASSIGN_OR_RETURN(State::Compiled compiled, state->compile(source, state->digestOf(source),
+                                                                 sourceName, compileOptions));
+  return ExportedCode{std::move(compiled.artifact.objects[0]), std::move(compiled.artifact.header)};
+}
+
 StatusOr<jit::CompileOptions> Engine::compileOptionsOf(const LoadOptions &options) const {
   PLIM_RETURN_IF_ERROR(state->checkDevice(options.device));
   jit::CompileOptions result;
@@ -591,6 +607,9 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
 StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Parameters &parameters,
                                                const Pools &pools, const HostFunctions &functions) {
   ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, "link");
+  if (!artifact.header.empty())
+    return failedPreconditionError("the code of " + artifact.source +
+                                   " was exported for a program without an engine");
   if (artifact.isGuarded != (state->guarded != nullptr))
     return failedPreconditionError(
         "the code of " + artifact.source + " is " + (artifact.isGuarded ? "" : "not ") +

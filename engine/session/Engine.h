@@ -174,6 +174,12 @@ struct LoadOptions {
   std::optional<SpecializationOptions> specialization;
 };
 
+/// What Engine::exportCode() makes.
+struct ExportedCode {
+  std::string object; // relocatable ELF
+  std::string header; // for C11 and C++20
+};
+
 /// What the caller lends to one call. Calls that run at once must not share any of it.
 struct CallOptions {
   /// Stronger than those bound at load.
@@ -422,6 +428,12 @@ public:
   /// Compiles, or takes it from the cache, without linking.
   StatusOr<jit::Artifact> compile(std::string_view source, std::string_view sourceName,
                                   const LoadOptions &options);
+  /// Code for a program without the engine, whose functions have `exportName` and '_' in front of their names
+  /// (docs/design/export.md). InvalidArgument for a name that C cannot have; Unimplemented, with the place, for what needs the
+  /// engine; FailedPrecondition for a function that takes more stack than the target has. Parameters, host functions and pools
+  /// are the program's.
+  StatusOr<ExportedCode> exportCode(std::string_view source, std::string_view sourceName,
+                                    std::string_view exportName, const LoadOptions &options = {});
   /// Links what compile() made, here or in another process. FailedPrecondition for code of another
   /// architecture or with an ISA feature that this machine does not have, or if only one of engine and code is
   /// checked.

@@ -55,6 +55,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   ListOption<std::string> devices{*this, "devices"};
   Option<std::string> preferredDevice{*this, "preferred-device"};
   ListOption<std::string> deviceMemories{*this, "device-memories"};
+  Option<bool> standalone{*this, "standalone", llvm::cl::init(false)};
 
   PipelineOptions toOptions() const {
     PipelineOptions options;
@@ -69,6 +70,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.devices.assign(devices.begin(), devices.end());
     options.preferredDevice = preferredDevice;
     options.deviceMemories.assign(deviceMemories.begin(), deviceMemories.end());
+    options.standalone = standalone;
     return options;
   }
 };
@@ -117,7 +119,8 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());
   // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
-  const bool prepares = !options.oracle && !options.guarded && options.devices.empty() &&
+  const bool prepares = !options.oracle && !options.guarded && !options.standalone &&
+                        options.devices.empty() &&
                         !StringRef(options.policy).starts_with("fixed");
   // Devices know products with zero points by their own ways.
   if (!options.oracle && options.devices.empty())
@@ -244,7 +247,7 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
 
   // 7. Before anything has a place: buffers that live at the same time get different ones. The oracle
   // runs in the order of the source.
-  if (!options.oracle)
+  if (!options.oracle && !options.standalone)
     manager.addPass(createPlimGroupDispatches());
 
   // 8., 9.
@@ -260,7 +263,8 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   addCleanup(manager);
   if (options.oracle)
     return;
-  manager.addPass(createPlimSchedule());
+  if (!options.standalone)
+    manager.addPass(createPlimSchedule());
   manager.addNestedPass<func::FuncOp>(createPlimLowerTileProducts());
   // The rest of the vectors of 10.: where a result is in memory says where its lines begin.
   manager.addNestedPass<func::FuncOp>(createPlimVectorizeElementwise());
@@ -293,7 +297,8 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   // Once more: canonicalisation makes conversions from integers of those that are rounded behind.
   code.addPass(createPlimWidenStorageFloats());
   code.addPass(createPlimDefineArithmetic());
-  code.addPass(createPlimPollStops());
+  if (!options.standalone)
+    code.addPass(createPlimPollStops());
   manager.addPass(createPlimVerifyPlacement());
   manager.addPass(createSCFToControlFlowPass());
 

@@ -42,6 +42,9 @@ struct PipelineOptions {
   std::vector<std::string> devices = {};
   std::string preferredDevice = {};
   CompileForDevice compileForDevice = {};
+  /// Code for a program without the engine: nothing is prepared behind the link, dispatches run one after the other, and
+  /// nobody asks a call to stop.
+  bool standalone = false;
   /// Memories of the target that accelerators bring to a call.
   std::vector<std::string> deviceMemories = {};
 };

@@ -1,0 +1,276 @@
+#include "jit/Exporter.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <set>
+
+using namespace llvm;
+
+namespace plim::jit {
+
+namespace {
+
+/// Words that are no names in C11 or C++20.
+bool isKeyword(StringRef word) {
+  static const StringSet<> keywords = {
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
+      "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return",
+      "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
+      "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
+      "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
+      "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
+      "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
+      "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert",
+      "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
+      "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using", "virtual", "void",
+      "volatile", "wchar_t", "while", "xor", "xor_eq"};
+  return keywords.contains(word);
+}
+
+/// Names in one scope: what comes in, as C can have it, and no two alike.
+class Names {
+public:
+  std::string take(StringRef wanted, const Twine &otherwise) {
+    std::string name = wanted.empty() ? otherwise.str() : wanted.str();
+    for (char &c : name)
+      if (!isAlnum(c))
+        c = '_';
+    if (isDigit(name[0]))
+      name.insert(0, "_");
+    while (isKeyword(name) || !taken.insert(name).second)
+      name += '_';
+    return name;
+  }
+
+private:
+  std::set<std::string> taken;
+};
+
+StringRef elementInC(StringRef element) {
+  return StringSwitch<StringRef>(element)
+      .Case("f32", "float")
+      .Case("f64", "double")
+      .Cases({"i1", "ui8", "f8E4M3FN", "f8E5M2"}, "uint8_t")
+      .Cases({"f16", "bf16"}, "uint16_t")
+      .Cases({"i64", "index"}, "int64_t")
+      .Case("complex<f32>", "float")
+      .Case("complex<f64>", "double")
+      .Default(element.starts_with("i") && element.drop_front().size() < 2 ? "int8_t"
+               : element == "i16"                                         ? "int16_t"
+                                                                          : "int32_t");
+}
+
+/// What the type does not tell.
+StringRef remarkOn(StringRef element) {
+  return StringSwitch<StringRef>(element)
+      .Case("i1", ", each 0 or 1")
+      .Cases({"f16", "bf16", "f8E4M3FN", "f8E5M2"}, ", the bits of each")
+      .Cases({"complex<f32>", "complex<f64>"}, ", each a real and an imaginary part")
+      .Default("");
+}
+
+std::string described(const ValueType &type) {
+  std::string text;
+  for (int64_t extent : type.shape)
+    text += std::to_string(extent) + " x ";
+  text += type.element;
+  if (!type.strides.empty()) {
+    text += ", strides in elements";
+    for (int64_t stride : type.strides)
+      text += " " + std::to_string(stride);
+  }
+  return text + remarkOn(type.element).str();
+}
+
+std::string upper(StringRef name) { return name.upper(); }
+
+class HeaderWriter {
+public:
+  HeaderWriter(const Artifact &artifact, const targets::TargetDescription &target,
+               std::string_view name)
+      : artifact(artifact), target(target), name(name), macro(upper(name)),
+        structs(exportedStructs(artifact)), out(text) {}
+
+  std::string write(const std::vector<std::string> &undefined) {
+    begin(undefined);
+    writeStatus();
+    writeWorkspaces();
+    writeData(DataKind::Parameter, "parameters", "What the module leaves to be bound.");
+    writeData(DataKind::Variable, "state",
+              "What the module keeps from call to call. One call at a time may use it.");
+    if (structs.variables > 0)
+      out << "/* Gives the state what it begins with. */\nvoid " << name
+          << "_reset(const struct " << name << "_state *state);\n\n";
+    for (const FunctionSignature &function : artifact.functions)
+      writeFunction(function);
+    out << "#ifdef __cplusplus\n}\n#endif\n#endif /* " << macro << "_H */\n";
+    return std::move(text);
+  }
+
+private:
+  void begin(const std::vector<std::string> &undefined) {
+    out << "/* " << name << ": compiled from " << commentable(artifact.source) << " for "
+        << commentable(target.name) << " (" << artifact.triple << ").\n"
+        << " *\n"
+        << " * Functions may be called by several threads at once, each with memory of its own. They\n"
+        << " * allocate nothing, keep nothing but the state, and use no more stack than is said.\n"
+        << " * Buffers of a call do not overlap, and are aligned as their elements.\n";
+    if (!undefined.empty()) {
+      out << " *\n * The program brings:";
+      for (const std::string &symbol : undefined)
+        out << " " << symbol;
+      out << "\n";
+    }
+    out << " */\n#ifndef " << macro << "_H\n#define " << macro << "_H\n\n#include <stdint.h>\n\n"
+        << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  }
+
+  void writeStatus() {
+    out << "/* What a function returns. */\nenum " << name << "_status {\n";
+    for (auto code : {StatusCode::Ok, StatusCode::InvalidArgument, StatusCode::FailedPrecondition,
+                      StatusCode::OutOfRange, StatusCode::Unavailable, StatusCode::Internal})
+      out << "  " << macro << "_" << macroOf(statusCodeName(code)) << " = "
+          << static_cast<int>(code) << ",\n";
+    out << "};\n\n";
+  }
+
+  static std::string macroOf(std::string_view words) {
+    std::string result = upper(StringRef(words.data(), words.size()));
+    for (char &c : result)
+      if (!isAlnum(c))
+        c = '_';
+    return result;
+  }
+
+  /// Nothing that ends a comment.
+  static std::string commentable(StringRef text) {
+    std::string result;
+    for (char c : text)
+      result += isPrint(c) && c != '*' ? c : '_';
+    return result;
+  }
+
+  void defineMacro(const Twine &what, int64_t value) {
+    out << "#define " << macro << "_" << what << " " << value << "\n";
+  }
+
+  void writeWorkspaces() {
+    if (!structs.hasWorkspaces())
+      return;
+    Names names;
+    std::string fields;
+    raw_string_ostream body(fields);
+    auto field = [&](StringRef called, StringRef where, const PoolNeed &need) {
+      const std::string member = names.take(called, "pool");
+      defineMacro(Twine(upper(member)) + "_BYTES", need.bytes);
+      defineMacro(Twine(upper(member)) + "_ALIGNMENT", need.alignment);
+      defineMacro(Twine(upper(member)) + "_SECTION", where);
+      body << "  void *" << member << ";\n";
+    };
+    if (structs.slab)
+      field("workspace", ".bss.workspace",
+            {structs.slabBytes, target.devices[0].workspaceAlignment});
+    for (const auto &[i, pool] : enumerate(structs.pools))
+      field(artifact.pools[pool], ".bss." + artifact.pools[pool], structs.poolNeeds[i]);
+    out << "\n/* Memory for buffers that live during a call only: so many bytes, so aligned, in the memory\n"
+        << " * of that name. The section is a hint for the linker. */\nstruct " << name
+        << "_workspaces {\n"
+        << fields << "};\n\n";
+  }
+
+  void defineMacro(const Twine &what, StringRef value) {
+    out << "#define " << macro << "_" << what << " \"" << value << "\"\n";
+  }
+
+  void writeData(DataKind kind, StringRef what, StringRef about) {
+    const auto isThere = [&](const DataSymbol &symbol) { return symbol.kind == kind; };
+    if (none_of(artifact.symbols, isThere))
+      return;
+    Names names;
+    std::string fields;
+    for (const DataSymbol &symbol : artifact.symbols) {
+      if (!isThere(symbol))
+        continue;
+      const std::string member = names.take(symbol.name, "data");
+      defineMacro(Twine(upper(member)) + "_BYTES", symbol.bytes);
+      fields += (Twine("  ") + (kind == DataKind::Parameter ? "const " : "") +
+                 elementInC(symbol.type.element) + " *" + member + "; /* " +
+                 described(symbol.type) + " */\n")
+                    .str();
+    }
+    out << "\n/* " << about << " */\nstruct " << name << "_" << what << " {\n"
+        << fields << "};\n\n";
+  }
+
+  void writeFunction(const FunctionSignature &function) {
+    const std::string symbol = exportedSymbol(name, function.name);
+    const std::string prefix = upper(StringRef(symbol).drop_front(name.size() + 1));
+    Names names;
+    std::vector<std::string> parameters, about;
+    auto context = [&](bool isThere, StringRef what) {
+      if (isThere)
+        parameters.push_back(
+            (Twine("const struct ") + name + "_" + what + " *" + names.take(what, what)).str());
+    };
+    context(structs.hasWorkspaces(), "workspaces");
+    context(structs.parameters > 0, "parameters");
+    context(structs.variables > 0, "state");
+    auto bytesOf = [](const ValueType &type) {
+      int64_t count = 1;
+      for (int64_t extent : type.shape)
+        count *= extent;
+      return count;
+    };
+    auto add = [&](const ValueType &type, const std::string &called, bool isConst, bool isPointer,
+                   const Twine &remark) {
+      parameters.push_back((Twine(isConst && isPointer ? "const " : "") +
+                            elementInC(type.element) + (isPointer ? " *" : " ") + called)
+                               .str());
+      about.push_back((Twine(" *   ") + called + ": " + described(type) + remark).str());
+      if (type.isShaped)
+        defineMacro(Twine(prefix) + "_" + upper(called) + "_ELEMENTS", bytesOf(type));
+    };
+    std::set<uint32_t> donated;
+    for (const auto &[i, type] : enumerate(function.arguments)) {
+      if (type.donatedTo)
+        donated.insert(*type.donatedTo);
+      const bool isConst = !type.donatedTo && type.access == Access::ReadOnly;
+      add(type, names.take(type.name, "argument" + Twine(i)), isConst, type.isShaped,
+          type.donatedTo              ? Twine(", becomes result ") + Twine(*type.donatedTo)
+          : isConst || !type.isShaped ? Twine("")
+          : type.access == Access::WriteOnly ? Twine(", is written")
+                                             : Twine(", is read and written"));
+    }
+    for (const auto &[i, type] : enumerate(function.results))
+      if (!donated.contains(uint32_t(i)))
+        add(type, names.take("", "result" + Twine(i)), false, true, ", is written");
+    defineMacro(Twine(prefix) + "_STACK_BYTES", function.stackBytes);
+    out << "/* @" << commentable(function.name);
+    if (!function.location.empty())
+      out << ", " << commentable(StringRef(function.location).rtrim(": "));
+    out << ":\n";
+    for (const std::string &line : about)
+      out << line << "\n";
+    out << " */\nenum " << name << "_status " << symbol << "("
+        << (parameters.empty() ? "void" : join(parameters, ",\n    ")) << ");\n\n";
+  }
+
+  const Artifact &artifact;
+  const targets::TargetDescription &target;
+  const std::string name, macro;
+  const ExportedStructs structs;
+  std::string text;
+  raw_string_ostream out;
+};
+
+} // namespace
+
+std::string exportHeader(const Artifact &artifact, const targets::TargetDescription &target,
+                         std::string_view exportName, const std::vector<std::string> &undefined) {
+  return HeaderWriter(artifact, target, exportName).write(undefined);
+}
+
+} // namespace plim::jit

@@ -1,0 +1,513 @@
+#include "jit/Exporter.h"
+
+#include "ir/Conversion/Passes.h"
+#include "ir/Conversion/RuntimeCalls.h"
+#include "ir/Plim/Locations.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Object/ELFObjectFile.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace mlir;
+
+namespace plim::jit {
+
+namespace {
+
+/// Behind the fields of plim_context: what a call of exported code has beside them. Each field takes eight bytes, as those do.
+constexpr int32_t parametersOffset = ir::abi::contextBytes;
+constexpr int32_t exportContextBytes = parametersOffset + 8;
+/// plim_context::call: the memory of each result.
+constexpr int32_t resultsOffset = 32;
+constexpr int32_t wordBytes = 8;
+
+constexpr int32_t invalidArgument = static_cast<int32_t>(StatusCode::InvalidArgument);
+
+class Exporter {
+public:
+  Exporter(ModuleOp module, const Artifact &artifact, const targets::DeviceDescription &device,
+           std::string_view name)
+      : module(module), artifact(artifact), device(device), name(name), symbols(module),
+        builder(module.getBodyRegion()), loc(module.getLoc()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())), word(builder.getI64Type()),
+        code(builder.getI32Type()) {}
+
+  Status run() {
+    for (const FunctionSignature &function : artifact.functions)
+      PLIM_RETURN_IF_ERROR(checkSizes(function));
+    PLIM_RETURN_IF_ERROR(refuse("plim_rt_allocate", "takes memory whose size only a call knows; "
+                                                    "bound it with plim.max_bytes"));
+    PLIM_RETURN_IF_ERROR(refuse("plim_rt_recurse", "is recursive, so that its stack has no bound"));
+    PLIM_RETURN_IF_ERROR(refuse("plim_rt_schedule", "has a schedule"));
+    PLIM_RETURN_IF_ERROR(refuse("plim_rt_call", "calls a function of the application"));
+    PLIM_RETURN_IF_ERROR(refuse("plim_rt_launch", "runs on an accelerator"));
+    callDispatches();
+    defineRuntime();
+    PLIM_RETURN_IF_ERROR(defineData());
+    for (Operation &op : *module.getBody())
+      makeLocal(&op);
+    std::set<std::string> names;
+    for (const FunctionSignature &function : artifact.functions) {
+      if (!names.insert(exportedSymbol(name, function.name)).second)
+        return invalidArgumentError(function.location + "'" + function.name +
+                                    "' has the same name in C as another function");
+      defineFunction(function);
+    }
+    defineReset();
+    return okStatus();
+  }
+
+private:
+  static Status checkSizes(const FunctionSignature &function) {
+    auto check = [&](const ValueType &type, const char *kind, size_t index) {
+      const bool isKnown = !llvm::is_contained(type.shape, -1) &&
+                           !llvm::is_contained(type.strides, dynamicStride);
+      if (!isKnown)
+        return unimplementedError(function.location + "'" + function.name +
+                                  "' cannot be exported: " + kind + " #" + std::to_string(index) +
+                                  ", " + toString(type) + ", has an extent that is not known");
+      return okStatus();
+    };
+    for (const auto &[i, type] : llvm::enumerate(function.arguments))
+      PLIM_RETURN_IF_ERROR(check(type, "argument", i));
+    for (const auto &[i, type] : llvm::enumerate(function.results))
+      PLIM_RETURN_IF_ERROR(check(type, "result", i));
+    return okStatus();
+  }
+
+  /// Calls of the symbol.
+  SmallVector<LLVM::CallOp> callsOf(StringRef symbol) {
+    SmallVector<LLVM::CallOp> calls;
+    module.walk([&](LLVM::CallOp call) {
+      if (call.getCallee() == symbol)
+        calls.push_back(call);
+    });
+    return calls;
+  }
+
+  Status refuse(StringRef symbol, const char *why) {
+    SmallVector<LLVM::CallOp> calls = callsOf(symbol);
+    if (calls.empty())
+      return okStatus();
+    return unimplementedError(ir::locationText(calls[0].getLoc()) +
+                              "this cannot be exported: the code " + why);
+  }
+
+  LLVM::LLVMFuncOp function(const Twine &symbol) {
+    return symbols.lookup<LLVM::LLVMFuncOp>(symbol.str());
+  }
+
+  Value load(OpBuilder &at, Type type, Value base, int32_t offset) {
+    return ir::loadAt(at, loc, type, base, offset);
+  }
+
+  /// One after the other; the number of workgroups is a constant behind inlining.
+  void callDispatches() {
+    constexpr StringLiteral descriptor = "plim.descriptor.";
+    for (LLVM::CallOp call : callsOf("plim_rt_dispatch")) {
+      OpBuilder at(call);
+      StringRef dispatch =
+          call.getOperand(1).getDefiningOp<LLVM::AddressOfOp>().getGlobalName();
+      dispatch.consume_front(descriptor);
+      Value context = call.getOperand(0), bindings = call.getOperand(2),
+            scalars = call.getOperand(3);
+      Value count = LLVM::CallOp::create(at, call.getLoc(), function(ir::countPrefix + dispatch),
+                                         scalars)
+                        .getResult();
+      Value begin = ir::constant64(at, call.getLoc(), 0);
+      Value status =
+          LLVM::CallOp::create(at, call.getLoc(), function(ir::dispatchPrefix + dispatch),
+                               ValueRange{context, bindings, scalars, begin, count})
+              .getResult();
+      call.getResult().replaceAllUsesWith(status);
+      call.erase();
+    }
+  }
+
+  /// Gives a declared symbol of the runtime a body.
+  template <typename BodyT> void define(StringRef symbol, BodyT body) {
+    LLVM::LLVMFuncOp declared = function(symbol);
+    if (!declared)
+      return;
+    OpBuilder at(module.getContext());
+    at.setInsertionPointToStart(declared.addEntryBlock(at));
+    if (Value result = body(at, declared.getArguments()))
+      LLVM::ReturnOp::create(at, loc, result);
+    else
+      LLVM::ReturnOp::create(at, loc, ValueRange());
+    declared.setAlwaysInline(true);
+  }
+
+  void defineRuntime() {
+    define("plim_rt_allocate_result", [&](OpBuilder &at, ValueRange arguments) -> Value {
+      Value results = load(at, pointer, arguments[0], resultsOffset);
+      Value slot = LLVM::GEPOp::create(at, loc, pointer, word, results, arguments[1]);
+      return LLVM::LoadOp::create(at, loc, pointer, slot);
+    });
+    define("plim_rt_release", [](OpBuilder &, ValueRange) { return Value(); });
+    define("plim_rt_scratch", [&](OpBuilder &at, ValueRange arguments) -> Value {
+      Value slab = load(at, pointer, arguments[0], ir::abi::contextWorkspaceOffset);
+      return LLVM::GEPOp::create(at, loc, pointer, at.getI8Type(), slab,
+                                 ArrayRef<LLVM::GEPArg>{int32_t(slabBytes())});
+    });
+    define("plim_rt_fail", [&](OpBuilder &at, ValueRange arguments) -> Value {
+      fail(at, arguments[0], arguments[1]);
+      return arguments[1];
+    });
+    define("plim_rt_require_failed", [&](OpBuilder &at, ValueRange arguments) {
+      fail(at, arguments[0],
+           LLVM::ConstantOp::create(at, loc, at.getI32IntegerAttr(invalidArgument)));
+      return Value();
+    });
+  }
+
+  /// The first failure counts.
+  void fail(OpBuilder &at, Value context, Value status) {
+    Value before = ir::loadStatus(at, loc, context);
+    Value zero = LLVM::ConstantOp::create(at, loc, at.getI32IntegerAttr(0));
+    Value isFirst = LLVM::ICmpOp::create(at, loc, LLVM::ICmpPredicate::eq, before, zero);
+    Value now = LLVM::SelectOp::create(at, loc, isFirst, status, before);
+    ir::storeAt(at, loc, now, context, ir::abi::contextStatusOffset);
+  }
+
+  int64_t slabBytes() const { return exportedSlabBytes(artifact); }
+
+  Status defineData() {
+    unsigned parameter = 0;
+    for (const DataSymbol &symbol : artifact.symbols) {
+      auto global = symbols.lookup<LLVM::GlobalOp>((ir::dataPrefix + symbol.name).str());
+      switch (symbol.kind) {
+      case DataKind::Constant:
+        defineConstant(global, symbol);
+        break;
+      case DataKind::Parameter:
+        PLIM_RETURN_IF_ERROR(takeParameter(global, symbol, parameter++));
+        break;
+      case DataKind::Variable:
+        break; // where the context says
+      case DataKind::Prepared:
+        return internalError("prepared data in exported code");
+      }
+    }
+    // What is part of the code has the alignment of buffers of the engine.
+    for (auto global : module.getOps<LLVM::GlobalOp>())
+      if (global.getAlignment().value_or(1) > uint64_t(device.workspaceAlignment))
+        global.setAlignment(uint64_t(device.workspaceAlignment));
+    return okStatus();
+  }
+
+  void defineConstant(LLVM::GlobalOp global, const DataSymbol &symbol) {
+    std::string section = symbol.pool.empty() ? "" : ".rodata." + symbol.pool;
+    Attribute value;
+    if (auto contents = contentsOf(artifact, symbol))
+      value = builder.getStringAttr(StringRef(contents->data(), contents->size()));
+    builder.setInsertionPoint(global);
+    auto defined = makeBytes(symbol, global.getSymName(), value, /*isConstant=*/true);
+    if (!section.empty())
+      defined.setSection(section);
+    symbols.erase(global);
+    symbols.insert(defined);
+  }
+
+  LLVM::GlobalOp makeBytes(const DataSymbol &symbol, StringRef called, Attribute value,
+                           bool isConstant) {
+    OpBuilder::InsertionGuard guard(builder);
+    Type type = LLVM::LLVMArrayType::get(builder.getI8Type(), uint64_t(symbol.bytes));
+    auto global = LLVM::GlobalOp::create(
+        builder, loc, type, isConstant, LLVM::Linkage::Internal, called, value,
+        uint64_t(std::max(symbol.alignment, device.workspaceAlignment)));
+    if (!value) {
+      builder.createBlock(&global.getInitializerRegion());
+      LLVM::ReturnOp::create(builder, loc, LLVM::ZeroOp::create(builder, loc, type).getResult());
+    }
+    return global;
+  }
+
+  /// Its address comes with each call.
+  Status takeParameter(LLVM::GlobalOp global, const DataSymbol &symbol, unsigned index) {
+    SmallVector<LLVM::AddressOfOp> uses;
+    module.walk([&](LLVM::AddressOfOp use) {
+      if (use.getGlobalName() == global.getSymName())
+        uses.push_back(use);
+    });
+    for (LLVM::AddressOfOp use : uses) {
+      auto user = use->getParentOfType<LLVM::LLVMFuncOp>();
+      if (!user || user.getNumArguments() == 0 || !takesContext(user))
+        return unimplementedError(symbol.location + "parameter '" + symbol.name +
+                                  "' cannot be exported: a kernel reads it");
+      OpBuilder at(use);
+      Value all = load(at, pointer, user.getArgument(0), parametersOffset);
+      use.getResult().replaceAllUsesWith(load(at, pointer, all, wordBytes * int32_t(index)));
+      use.erase();
+    }
+    symbols.erase(global);
+    return okStatus();
+  }
+
+  /// Host code does, in its first argument.
+  bool takesContext(LLVM::LLVMFuncOp user) {
+    StringRef called = user.getSymName();
+    if (called.consume_front(ir::entryPrefix) || !called.consume_front("plim.body."))
+      return true;
+    return llvm::none_of(artifact.functions, [&](const FunctionSignature &function) {
+      return function.name == called && function.isKernel;
+    });
+  }
+
+  static void makeLocal(Operation *op) {
+    if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op); function && !function.isExternal())
+      function.setLinkage(LLVM::Linkage::Internal);
+  }
+
+  // --- Functions for C ---------------------------------------------------------------------------
+
+  Type typeOf(const ValueType &value) {
+    if (value.isShaped)
+      return pointer;
+    const std::string &element = value.element;
+    if (element == "f32")
+      return builder.getF32Type();
+    if (element == "f64")
+      return builder.getF64Type();
+    if (element == "index")
+      return word;
+    StringRef digits = element;
+    unsigned bits = 0;
+    if (digits.consume_front("bf") || digits.consume_front("f") || digits.consume_front("i"))
+      (void)digits.consumeInteger(10, bits);
+    return IntegerType::get(pointer.getContext(), std::max(8u, unsigned(llvm::PowerOf2Ceil(bits))));
+  }
+
+  /// A slot of eight bytes each in the frame.
+  Value words(int64_t count) {
+    return LLVM::AllocaOp::create(builder, loc, pointer, word,
+                                  ir::constant64(builder, loc, std::max<int64_t>(count, 1)));
+  }
+  void store(Value value, Value base, int64_t slot) {
+    ir::storeAt(builder, loc, value, base, int32_t(wordBytes * slot));
+  }
+
+  /// The pointers of a struct of the header, one in each slot of eight bytes.
+  Value spread(Value fields, int64_t count) {
+    Value slots = words(count);
+    for (int64_t i = 0; i < count; ++i) {
+      Value field = LLVM::GEPOp::create(builder, loc, pointer, pointer, fields,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
+      store(LLVM::LoadOp::create(builder, loc, pointer, field), slots, i);
+    }
+    return slots;
+  }
+
+  void defineFunction(const FunctionSignature &signature) {
+    const ExportedStructs structs = exportedStructs(artifact);
+    SmallVector<Type> types;
+    for (bool isThere : {structs.hasWorkspaces(), structs.parameters > 0, structs.variables > 0})
+      if (isThere)
+        types.push_back(pointer);
+    for (const ValueType &type : signature.arguments)
+      types.push_back(typeOf(type));
+    // Results follow, but for those in the memory of an argument.
+    SmallVector<std::optional<unsigned>> donor(signature.results.size());
+    for (const auto &[i, type] : llvm::enumerate(signature.arguments))
+      if (type.donatedTo)
+        donor[*type.donatedTo] = unsigned(i);
+    for (const auto &each : donor)
+      if (!each)
+        types.push_back(pointer);
+
+    builder.setInsertionPointToEnd(module.getBody());
+    auto exported = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, signature.name),
+                                             LLVM::LLVMFunctionType::get(code, types));
+    builder.setInsertionPointToStart(exported.addEntryBlock(builder));
+    auto next = exported.getArguments().begin();
+    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+    Value context = words(exportContextBytes / wordBytes);
+    Value none = ir::constant64(builder, loc, 0);
+    for (int64_t slot = 0; slot < exportContextBytes / wordBytes; ++slot)
+      store(none, context, slot);
+    auto set = [&](int32_t offset, Value value) {
+      ir::storeAt(builder, loc, value, context, offset);
+    };
+    if (structs.hasWorkspaces()) {
+      Value slots = spread(*next++, structs.slab + structs.pools.size());
+      if (structs.slab)
+        set(ir::abi::contextWorkspaceOffset, load(builder, pointer, slots, 0));
+      // One for each pool of the module, used or not.
+      Value pools = words(int64_t(artifact.pools.size()));
+      for (const auto &[i, pool] : llvm::enumerate(structs.pools))
+        store(load(builder, pointer, slots, wordBytes * int32_t(structs.slab + i)), pools,
+              int64_t(pool));
+      set(ir::abi::contextPoolsOffset, pools);
+    }
+    if (structs.parameters > 0)
+      set(parametersOffset, spread(*next++, structs.parameters));
+    if (structs.variables > 0)
+      set(ir::abi::contextVariablesOffset, spread(*next++, structs.variables));
+    // What may stop a call from elsewhere: nothing.
+    set(ir::abi::contextCallStatusOffset, words(1));
+
+    constexpr int64_t viewWords = ir::abi::viewBytes / wordBytes;
+    Value arguments = words(viewWords * int64_t(signature.arguments.size()));
+    auto view = [&](Value views, size_t index, Value data, Value sizes) {
+      store(data, views, viewWords * int64_t(index));
+      store(sizes, views, viewWords * int64_t(index) + 1);
+      store(null, views, viewWords * int64_t(index) + 2);
+    };
+    SmallVector<Value> given;
+    for (const auto &[i, type] : llvm::enumerate(signature.arguments)) {
+      Value data = *next++;
+      given.push_back(data);
+      if (!type.isShaped) {
+        Value slot = words(1);
+        LLVM::StoreOp::create(builder, loc, data, slot);
+        data = slot;
+      }
+      view(arguments, i, data, null);
+    }
+    const auto resultCount = int64_t(signature.results.size());
+    Value results = words(viewWords * resultCount), memory = words(resultCount);
+    for (const auto &[i, type] : llvm::enumerate(signature.results)) {
+      Value data = donor[i] ? given[*donor[i]] : *next++;
+      store(data, memory, int64_t(i));
+      view(results, i, data, words(int64_t(type.shape.size())));
+    }
+    set(resultsOffset, memory);
+    Value status = LLVM::CallOp::create(builder, loc, function(ir::entryPrefix + signature.name),
+                                        ValueRange{context, arguments, results})
+                       .getResult();
+    LLVM::ReturnOp::create(builder, loc, status);
+  }
+
+  /// NAME_reset: what variables begin with.
+  void defineReset() {
+    const ExportedStructs structs = exportedStructs(artifact);
+    if (structs.variables == 0)
+      return;
+    builder.setInsertionPointToEnd(module.getBody());
+    auto none = LLVM::LLVMVoidType::get(module.getContext());
+    auto reset = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, "reset"),
+                                          LLVM::LLVMFunctionType::get(none, {pointer}));
+    Block *body = reset.addEntryBlock(builder);
+    int32_t field = 0;
+    for (const DataSymbol &symbol : artifact.symbols) {
+      if (symbol.kind != DataKind::Variable)
+        continue;
+      builder.setInsertionPointToEnd(body);
+      Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, reset.getArgument(0),
+                                       ArrayRef<LLVM::GEPArg>{field++});
+      Value memory = LLVM::LoadOp::create(builder, loc, pointer, slot);
+      Value bytes = ir::constant64(builder, loc, symbol.bytes);
+      if (auto contents = contentsOf(artifact, symbol)) {
+        LLVM::GlobalOp initial;
+        {
+          OpBuilder::InsertionGuard guard(builder);
+          builder.setInsertionPointToStart(module.getBody());
+          initial = makeBytes(symbol, "plim.initial." + symbol.name,
+                              builder.getStringAttr(StringRef(contents->data(), contents->size())),
+                              /*isConstant=*/true);
+        }
+        LLVM::MemcpyOp::create(builder, loc, memory,
+                               LLVM::AddressOfOp::create(builder, loc, initial), bytes,
+                               /*isVolatile=*/false);
+      } else {
+        Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI8IntegerAttr(0));
+        LLVM::MemsetOp::create(builder, loc, memory, zero, bytes, /*isVolatile=*/false);
+      }
+    }
+    builder.setInsertionPointToEnd(body);
+    LLVM::ReturnOp::create(builder, loc, ValueRange());
+  }
+
+  ModuleOp module;
+  const Artifact &artifact;
+  const targets::DeviceDescription &device;
+  std::string_view name;
+  SymbolTable symbols;
+  OpBuilder builder;
+  Location loc;
+  Type pointer, word, code;
+};
+
+} // namespace
+
+Status checkExportName(std::string_view name) {
+  const bool isIdentifier =
+      !name.empty() && !llvm::isDigit(name[0]) &&
+      llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return isIdentifier ? okStatus()
+                      : invalidArgumentError("'" + std::string(name) +
+                                             "' cannot stand in front of names in C");
+}
+
+std::string exportedSymbol(std::string_view exportName, std::string_view function) {
+  std::string symbol = std::string(exportName) + "_" + std::string(function);
+  for (char &c : symbol)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  return symbol;
+}
+
+int64_t exportedSlabBytes(const Artifact &artifact) {
+  int64_t bytes = 0;
+  for (const FunctionSignature &function : artifact.functions)
+    bytes = std::max(bytes, function.workspaceBytes);
+  return int64_t(llvm::alignTo(uint64_t(bytes), 64));
+}
+
+ExportedStructs exportedStructs(const Artifact &artifact) {
+  ExportedStructs structs;
+  structs.slabBytes = exportedSlabBytes(artifact);
+  int64_t scratch = 0;
+  for (const FunctionSignature &function : artifact.functions)
+    scratch = std::max(scratch, function.scratchBytes);
+  structs.slabBytes += scratch;
+  structs.slab = structs.slabBytes > 0;
+  for (size_t i = 0; i < artifact.pools.size(); ++i) {
+    PoolNeed most;
+    for (const FunctionSignature &function : artifact.functions) {
+      most.bytes = std::max(most.bytes, function.pools[i].bytes);
+      most.alignment = std::max(most.alignment, function.pools[i].alignment);
+    }
+    if (most.bytes > 0) {
+      structs.pools.push_back(i);
+      structs.poolNeeds.push_back(most);
+    }
+  }
+  for (const DataSymbol &symbol : artifact.symbols) {
+    structs.parameters += symbol.kind == DataKind::Parameter;
+    structs.variables += symbol.kind == DataKind::Variable;
+  }
+  return structs;
+}
+
+Status exportFunctions(ModuleOp module, const Artifact &artifact,
+                       const targets::DeviceDescription &device, std::string_view exportName) {
+  return Exporter(module, artifact, device, exportName).run();
+}
+
+StatusOr<std::vector<std::string>> undefinedSymbols(std::string_view object) {
+  using namespace llvm::object;
+  auto file = ObjectFile::createELFObjectFile(
+      llvm::MemoryBufferRef(StringRef(object.data(), object.size()), "object"));
+  if (!file)
+    return internalError("malformed object: " + llvm::toString(file.takeError()));
+  std::set<std::string> names;
+  for (const ELFSymbolRef symbol : cast<ELFObjectFileBase>(file->get())->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<StringRef> called = symbol.getName();
+    if (!flags || !called)
+      return internalError("malformed object");
+    if ((*flags & BasicSymbolRef::SF_Undefined) && !called->empty())
+      names.insert(called->str());
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+} // namespace plim::jit

@@ -1,0 +1,51 @@
+// Exporter: of a lowered module, code for a program without the engine: functions that C calls with typed arguments, over
+// nothing but the memory that they are given (docs/design/export.md).
+//
+// What the runtime does for code of the engine is a few instructions here, and is inlined: dispatches are called one after
+// the other, results go where the caller says, scratch lies behind the slab. Nothing is allocated.
+#pragma once
+
+#include "jit/Artifact.h"
+#include "targets/TargetDescription.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <string_view>
+
+namespace plim::jit {
+
+/// InvalidArgument unless C can have it in front of names.
+Status checkExportName(std::string_view name);
+
+/// The symbol of a public function: that of the export, '_', and its own, with '_' for what C has no names with.
+std::string exportedSymbol(std::string_view exportName, std::string_view function);
+
+/// What the structs of the header have.
+struct ExportedStructs {
+  bool slab = false;
+  int64_t slabBytes = 0; // with the scratch of dispatches behind the buffers
+  /// The pools that are used, by their positions in the artifact, with the most that a function needs.
+  std::vector<size_t> pools;
+  std::vector<PoolNeed> poolNeeds;
+  int64_t parameters = 0, variables = 0;
+  bool hasWorkspaces() const { return slab || !pools.empty(); }
+};
+ExportedStructs exportedStructs(const Artifact &artifact);
+/// Where scratch begins in the slab.
+int64_t exportedSlabBytes(const Artifact &artifact);
+
+/// Defines the functions of the artifact in `module`, behind collectData(), with their constants, and makes all else local.
+/// Unimplemented, with the place in the source, for what needs the engine: sizes that only a call knows, memory of
+/// an allocator, recursion. Two functions with the same symbol are InvalidArgument.
+Status exportFunctions(mlir::ModuleOp module, const Artifact &artifact,
+                       const targets::DeviceDescription &device, std::string_view exportName);
+
+/// The header for C11 and C++20. `undefined`: symbols that the program has to bring.
+std::string exportHeader(const Artifact &artifact, const targets::TargetDescription &target,
+                         std::string_view exportName, const std::vector<std::string> &undefined);
+
+/// The symbols that an ELF object leaves to others, sorted.
+StatusOr<std::vector<std::string>> undefinedSymbols(std::string_view object);
+
+} // namespace plim::jit
