@@ -1,5 +1,6 @@
 #include "jit/ObjectEmitter.h"
 
+#include "jit/ExpandExtremes.h"
 #include "jit/LoadWholeBytes.h"
 #include "jit/NumericExtremes.h"
 #include "jit/ObjectCache.h"
@@ -206,9 +207,12 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
           passes.addPass(UnrollTables());
         });
+  const bool isArm = machine.getTargetTriple().isARM() || machine.getTargetTriple().isThumb();
   builder.registerOptimizerLastEPCallback(
-      [](llvm::ModulePassManager &passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+      [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
         passes.addPass(llvm::createModuleToFunctionPassAdaptor(LoadWholeBytes()));
+        if (isArm)
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(ExpandExtremes()));
       });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Random products, convolutions and ops over elements as code for programs without the engine, called from C under emulators, compared with NumPy.
+
+  PYTHONPATH=build/python tests/export/run.py --bin build/bin [--machine NAME ...] [--seed N] [--count N]
+
+Those of tests/cross, with all extents known. Each is an object and a header of `plimsoll compile --header`; a C program without any library
+calls it on a painted stack, with canaries behind all that it may write. Exit status 1 if any was wrong; its source is printed.
+"""
+import argparse
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "random"), str(HERE.parent / "cross")]
+
+from contractions import Contraction  # noqa: E402
+from convolutions import Convolution  # noqa: E402
+from elements import Elements  # noqa: E402
+from products import TYPES  # noqa: E402
+
+MOST = 1e6  # products, which an emulator takes a second for
+GUARD = 64
+# What support.c defines.
+BROUGHT = set(re.findall(r"^void \*?(\w+)\(", (HERE / "support.c").read_text(), re.M))
+
+def emulated(machine):
+    return ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "none", "-chardev", "stdio,id=out",
+            "-semihosting-config", "enable=on,chardev=out", "-kernel"]
+
+
+def board(code, data):
+    return ["-static", "-T", str(HERE / "cortex_m.ld"), f"-Wl,--defsym=CODE={code}", f"-Wl,--defsym=DATA={data}"]
+
+class Machine:
+    """A target, and how programs for it are built and run."""
+
+    def __init__(self, target, flags, emulator, start, link=(), memory=1 << 30):
+        self.target, self.flags, self.emulator, self.start, self.memory = target, flags, emulator, start, memory
+        self.link = link
+
+MACHINES = {
+    "x86-64": Machine("x86-64-v3", ["--target=x86_64-linux-gnu"], [], "linux.c", ["-static"]),
+    "aarch64": Machine("neoverse-v2", ["--target=aarch64-linux-gnu"], ["qemu-aarch64", "-cpu", "max,sve-max-vq=1"], "linux.c", ["-static"]),
+    "aarch64-sve": Machine("neoverse-v1", ["--target=aarch64-linux-gnu"], ["qemu-aarch64", "-cpu", "max,sve-max-vq=2"], "linux.c", ["-static"]),
+    "riscv64": Machine("riscv64", ["--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d", "-mcmodel=medany"],
+                       ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0,zba=true,zbb=true,zbs=true,Zfh=true"], "linux.c", ["-static"]),
+    "cortex-m7": Machine("cortex-m7", ["--target=thumbv7em-none-eabihf", "-mcpu=cortex-m7"],
+                         emulated("mps2-an500"), "cortex_m.c",
+                         board("0", "0x20000000"), 3 << 20),
+    "cortex-m55": Machine("cortex-m55-ethos-u55", ["--target=thumbv8.1m.main-none-eabihf", "-mcpu=cortex-m55"],
+                          emulated("mps3-an547"), "cortex_m.c",
+                          board("0x10000000", "0x31000000"), 400 << 10)}
+
+class Refused(Exception):
+    """The export says why it cannot be."""
+
+class Builder:
+    def __init__(self, machine, arguments, folder):
+        self.machine, self.plimsoll, self.compiler, self.folder = machine, arguments.bin / "plimsoll", arguments.compiler, folder
+        self.common = []
+        for source in ("support.c", machine.start):
+            self.common.append(folder / f"{source}.o")
+            self.compile(HERE / source, self.common[-1])
+
+    def call(self, *command, limit=120):
+        done = subprocess.run([str(each) for each in command], capture_output=True, text=True, timeout=limit, cwd=self.folder)
+        if done.returncode != 0:
+            raise RuntimeError(f"{pathlib.Path(str(command[0])).name} ends with {done.returncode}: "
+                               f"{(done.stderr + done.stdout[-500:]).strip()[:2000]}")
+        return done.stdout
+
+    def compile(self, source, out, *more):
+        self.call(self.compiler, *self.machine.flags, "-O1", "-ffreestanding", "-fno-builtin", "-Wall", "-Wextra", "-Wpedantic",
+                  "-Werror", "-std=c11", f"-I{HERE}", "-I.", *more, "-c", source, "-o", out)
+
+    def build(self, source, arguments, want):
+        """The program of a module whose arguments are arrays; its one result is like `want`."""
+        (self.folder / "case.mlir").write_text(source)
+        done = subprocess.run([self.plimsoll, "compile", "case.mlir", "--target", self.machine.target, "-o", "case.o", "--header",
+                               "case.h"], capture_output=True, text=True, timeout=120, cwd=self.folder)
+        if done.returncode != 0:
+            raise (Refused if "cannot be exported" in done.stderr else RuntimeError)(done.stderr.strip())
+        header = (self.folder / "case.h").read_text()
+        brings = re.search(r"The program brings:(.*)", header)
+        missing = set(brings[1].split() if brings else ()) - BROUGHT
+        if missing:
+            raise Refused(f"needs {', '.join(sorted(missing))}")
+        for line in ("-std=c11", "-std=c++20"):
+            language = "c++" if "++" in line else "c"
+            self.call(self.compiler, *self.machine.flags, "-x", language, line, "-ffreestanding", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                      "-fsyntax-only", "case.h")
+        lines = ['#include "case.h"', '#include "support.h"']
+        for i, array in enumerate(arguments):
+            np.ascontiguousarray(array).tofile(self.folder / f"in{i}")
+            lines += [f'__asm__(".section .rodata\\n.balign 16\\n.globl in{i}\\nin{i}: .incbin \\"in{i}\\"\\n.byte 0\\n.text");',
+                      f"extern const uint8_t in{i}[];"]
+        lines.append(f"static _Alignas(16) uint8_t out[{want.nbytes + GUARD}];")
+        members = re.search(r"struct case_workspaces \{\n(.*?)\};", header, re.S)
+        names = re.findall(r"void \*(\w+);", members[1]) if members else []
+        for name in names:
+            upper = f"CASE_{name.upper()}"
+            lines.append(f"static _Alignas({upper}_ALIGNMENT) uint8_t {name}[{upper}_BYTES + {GUARD}];")
+        guarded = [("out", str(want.nbytes))] + [(name, f"CASE_{name.upper()}_BYTES") for name in names]
+        lines.append("int run_case(void) {")
+        for name, size in guarded:
+            lines.append(f"  memset({name}, 0x5a, {size} + {GUARD});")
+        given = []
+        if names:
+            lines.append(f"  const struct case_workspaces workspaces = {{{', '.join(names)}}};")
+            given.append("&workspaces")
+        declared = re.search(r"enum case_status case_main\((.*?)\);", header, re.S)[1].split(",")
+        types = [each.rpartition("*")[0].strip() for each in declared[len(given):]]
+        sources = [f"in{i}" for i in range(len(arguments))] + ["out"]
+        given += [f"({kind} *)(uintptr_t){name}" for kind, name in zip(types, sources)]
+        lines += [f"  return (int)case_main({', '.join(given)});", "}", "void print_results(void) {",
+                  f"  print_bytes(out, {want.nbytes});", '  print_text("\\nguards ");', "  size_t broken = 0;"]
+        for name, size in guarded:
+            lines.append(f"  for (size_t i = {size}; i < {size} + {GUARD}; ++i) broken += {name}[i] != 0x5a;")
+        lines += ["  print_number(broken);", '  print_text("\\n");', "}"]
+        (self.folder / "main.c").write_text("\n".join(lines) + "\n")
+        self.compile("main.c", "main.o")
+        self.call(self.compiler, *self.machine.flags, "-nostdlib", "-fuse-ld=lld", *self.machine.link, "main.o", *self.common, "case.o", "-o",
+                  "program")
+        return int(re.search(r"CASE_MAIN_STACK_BYTES (\d+)", header)[1])
+
+    def run(self, want):
+        """The result, how much stack was used, and how many bytes of guards were written."""
+        command = [*self.machine.emulator, "./program"]
+        text = self.call(*command)
+        found = re.fullmatch(r"status 0\nstack (\d+)\n([0-9a-f]*)\nguards (\d+)\n", text)
+        if not found:
+            raise RuntimeError(f"printed {text[:200]!r}")
+        return np.frombuffer(bytes.fromhex(found[2]), want.dtype).reshape(want.shape), int(found[1]), int(found[3])
+
+def check(case, builder, values):
+    """What is wrong, or nothing."""
+    operands, rest, want = case.draw(values)
+    if hasattr(case, "elements"):
+        operands = case.elements.typed(operands)
+    arrays = [*operands.values(), *rest]
+    want_typed = want if isinstance(case, Elements) else np.asarray(want).astype(TYPES[case.sum])
+    stack = builder.build(case.source(), arrays, want_typed)
+    have, used, broken = builder.run(want_typed)
+    if broken:
+        return f"{broken} bytes behind its memory were written"
+    if used > stack + 512:  # those of the caller
+        return f"{used} bytes of stack, and the header says {stack}"
+    return case.compare(have, want)
+
+def known(case):
+    """The same with all extents known."""
+    if hasattr(case, "unknown"):
+        case.unknown.clear()
+    if hasattr(case, "dynamic"):
+        case.dynamic = False
+    case.parameters = {}
+    return case
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True, help="the folder of plimsoll")
+    parser.add_argument("--machine", nargs="+", choices=MACHINES, default=list(MACHINES))
+    parser.add_argument("--compiler", default="clang-22")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
+    parser.add_argument("--count", type=int, default=30, help="for each machine")
+    arguments = parser.parse_args()
+    arguments.bin = arguments.bin.resolve()
+    print(f"seed {arguments.seed}", flush=True)
+    wrong = 0
+    for name in arguments.machine:
+        machine = MACHINES[name]
+        if machine.emulator and not shutil.which(machine.emulator[0]):
+            print(f"{name}: skipped, there is no {machine.emulator[0]}")
+            continue
+        rng, values = random.Random(arguments.seed), np.random.default_rng(arguments.seed)
+        counts = {"right": 0, "wrong": 0}
+        with tempfile.TemporaryDirectory() as folder:
+            builder = Builder(machine, arguments, pathlib.Path(folder))
+            done = 0
+            while done < arguments.count:
+                case = known((Contraction, Convolution, Elements)[done % 3](rng))
+                if np.prod([float(size) for size in case.sizes.values()]) > MOST:
+                    continue
+                operands, rest, want = case.draw(np.random.default_rng(0))
+                if sum(np.asarray(each).nbytes for each in [*operands.values(), *rest, want]) > machine.memory:
+                    continue
+                done += 1
+                try:
+                    what = check(case, builder, values)
+                except Refused as error:
+                    reason = str(error).partition("\n")[0]
+                    counts[reason] = counts.get(reason, 0) + 1
+                    continue
+                except (RuntimeError, subprocess.TimeoutExpired) as error:
+                    what = str(error)
+                counts["wrong" if what else "right"] += 1
+                if what:
+                    wrong += 1
+                    print(f"{name}, number {done}: {what}: {case.sizes}\n{case.source()}", flush=True)
+        print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items()), flush=True)
+    return 1 if wrong else 0
+
+if __name__ == "__main__":
+    sys.exit(main())
