@@ -65,10 +65,16 @@ public:
   }
 
 private:
-  static Status checkSizes(const FunctionSignature &function) {
+  bool isNarrow() { return ir::indexBits(module) == 32; }
+
+  Status checkSizes(const FunctionSignature &function) {
     auto check = [&](const ValueType &type, const char *kind, size_t index) {
       const bool isKnown = !llvm::is_contained(type.shape, -1) &&
                            !llvm::is_contained(type.strides, dynamicStride);
+      if (type.element == "index" && type.isShaped && isNarrow())
+        return unimplementedError(function.location + "'" + function.name +
+                                  "' cannot be exported: " + kind + " #" + std::to_string(index) +
+                                  " has elements of type index, which has 32 bits there");
       if (!isKnown)
         return unimplementedError(function.location + "'" + function.name +
                                   "' cannot be exported: " + kind + " #" + std::to_string(index) +
@@ -155,7 +161,8 @@ private:
     define("plim_rt_scratch", [&](OpBuilder &at, ValueRange arguments) -> Value {
       Value slab = load(at, pointer, arguments[0], ir::abi::contextWorkspaceOffset);
       return LLVM::GEPOp::create(at, loc, pointer, at.getI8Type(), slab,
-                                 ArrayRef<LLVM::GEPArg>{int32_t(slabBytes())});
+                                 ArrayRef<LLVM::GEPArg>{int32_t(slabBytes())},
+                                 LLVM::GEPNoWrapFlags::inbounds);
     });
     define("plim_rt_fail", [&](OpBuilder &at, ValueRange arguments) -> Value {
       fail(at, arguments[0], arguments[1]);
@@ -182,6 +189,9 @@ private:
   Status defineData() {
     unsigned parameter = 0;
     for (const DataSymbol &symbol : artifact.symbols) {
+      if (symbol.type.element == "index" && isNarrow())
+        return unimplementedError(symbol.location + "'" + symbol.name +
+                                  "' cannot be exported: index has 32 bits there");
       auto global = symbols.lookup<LLVM::GlobalOp>((ir::dataPrefix + symbol.name).str());
       switch (symbol.kind) {
       case DataKind::Constant:
@@ -287,8 +297,11 @@ private:
 
   /// A slot of eight bytes each in the frame.
   Value words(int64_t count) {
-    return LLVM::AllocaOp::create(builder, loc, pointer, word,
-                                  ir::constant64(builder, loc, std::max<int64_t>(count, 1)));
+    // In the first block, where it is part of the frame.
+    auto function = builder.getInsertionBlock()->getParentOp();
+    OpBuilder frame = OpBuilder::atBlockBegin(&function->getRegion(0).front());
+    return LLVM::AllocaOp::create(frame, loc, pointer, word,
+                                  ir::constant64(frame, loc, std::max<int64_t>(count, 1)));
   }
   void store(Value value, Value base, int64_t slot) {
     ir::storeAt(builder, loc, value, base, int32_t(wordBytes * slot));
@@ -328,6 +341,7 @@ private:
     builder.setInsertionPointToStart(exported.addEntryBlock(builder));
     auto next = exported.getArguments().begin();
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+    refuseNull(exported, null);
     Value context = words(exportContextBytes / wordBytes);
     Value none = ir::constant64(builder, loc, 0);
     for (int64_t slot = 0; slot < exportContextBytes / wordBytes; ++slot)
@@ -383,6 +397,28 @@ private:
                                         ValueRange{context, arguments, results})
                        .getResult();
     LLVM::ReturnOp::create(builder, loc, status);
+  }
+
+  /// Ends the call with InvalidArgument where a pointer is null. `builder` stands behind the check.
+  void refuseNull(LLVM::LLVMFuncOp exported, Value null) {
+    Value isNull;
+    for (Value argument : exported.getArguments())
+      if (argument.getType() == pointer) {
+        Value one = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, argument, null);
+        isNull = isNull ? LLVM::OrOp::create(builder, loc, isNull, one).getResult() : one;
+      }
+    if (!isNull)
+      return;
+    Region &body = exported.getBody();
+    Block *refuse = new Block, *go = new Block;
+    body.push_back(refuse);
+    body.push_back(go);
+    LLVM::CondBrOp::create(builder, loc, isNull, refuse, go);
+    builder.setInsertionPointToEnd(refuse);
+    Value status =
+        LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(invalidArgument));
+    LLVM::ReturnOp::create(builder, loc, status);
+    builder.setInsertionPointToEnd(go);
   }
 
   /// NAME_reset: what variables begin with.

@@ -1,5 +1,6 @@
 #include "ir/Conversion/DotGroups.h"
 #include "ir/Conversion/Passes.h"
+#include "ir/Conversion/RuntimeCalls.h"
 #include "ir/Conversion/StorageFloats.h"
 #include "ir/Transforms/Cleanup.h"
 
@@ -152,6 +153,7 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
 
   LogicalResult convert() {
     LowerToLLVMOptions options(&getContext());
+    options.overrideIndexBitwidth(plim::ir::indexBits(getOperation()));
     LLVMTypeConverter types(&getContext(), options);
     SymbolTableCollection symbols; // to look up callees, which is linear without
     RewritePatternSet patterns(&getContext());

@@ -5,6 +5,7 @@
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -196,10 +197,26 @@ Value plim::ir::constant64(OpBuilder &builder, Location loc, int64_t value) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
 }
 
+unsigned plim::ir::indexBits(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  if (!module->hasAttr(DLTIDialect::kDataLayoutAttrName))
+    return 64;
+  return unsigned(DataLayout(module).getTypeSizeInBits(IndexType::get(op->getContext())));
+}
+
 Value plim::ir::makeMemref(OpBuilder &builder, Location loc, MemRefType type, Value base,
                            ValueRange dynamicSizes, ValueRange dynamicStrides) {
   MLIRContext *context = builder.getContext();
-  Type pointer = LLVM::LLVMPointerType::get(context), word = builder.getI64Type();
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  Type word = builder.getIntegerType(indexBits(builder.getInsertionBlock()->getParentOp()));
+  auto constant = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, builder.getIntegerAttr(word, value));
+  };
+  auto narrowed = [&](Value value) -> Value {
+    return value.getType() == word ? value : LLVM::TruncOp::create(builder, loc, word, value);
+  };
   int64_t rank = type.getRank();
   SmallVector<Type> fields = {pointer, pointer, word};
   if (rank > 0)
@@ -211,21 +228,21 @@ Value plim::ir::makeMemref(OpBuilder &builder, Location loc, MemRefType type, Va
   };
   insert(base, 0);
   insert(base, 1);
-  insert(constant64(builder, loc, 0), 2);
+  insert(constant(0), 2);
   SmallVector<Value> sizes;
   auto dynamic = dynamicSizes.begin();
   for (int64_t extent : type.getShape())
-    sizes.push_back(ShapedType::isDynamic(extent) ? *dynamic++ : constant64(builder, loc, extent));
+    sizes.push_back(ShapedType::isDynamic(extent) ? narrowed(*dynamic++) : constant(extent));
   for (int64_t i = 0; i < rank; ++i)
     insert(sizes[i], {3, i});
   if (!type.getLayout().isIdentity()) {
     auto dynamicStride = dynamicStrides.begin();
     for (auto [i, stride] : llvm::enumerate(type.getStridesAndOffset().first))
-      insert(ShapedType::isDynamic(stride) ? *dynamicStride++ : constant64(builder, loc, stride),
+      insert(ShapedType::isDynamic(stride) ? narrowed(*dynamicStride++) : constant(stride),
              {4, int64_t(i)});
     return UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
   }
-  Value stride = constant64(builder, loc, 1);
+  Value stride = constant(1);
   for (int64_t i = rank; i-- > 0;) {
     insert(stride, {4, i});
     if (i > 0)

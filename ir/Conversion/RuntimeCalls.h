@@ -63,6 +63,9 @@ private:
   unsigned nextString = 0, nextSchedule = 0;
 };
 
+/// Of `index` in generated code: 32 where the target has addresses of 32 bits, else 64.
+unsigned indexBits(mlir::Operation *op);
+
 mlir::Value constant64(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
 
 /// A memref whose element 0 lies at `base`, of an identity or strided layout; `dynamicSizes` are i64,

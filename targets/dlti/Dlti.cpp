@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <mutex>
 
@@ -273,7 +274,13 @@ void registerTargetCache(mlir::DialectRegistry &registry) {
 }
 
 void attachTarget(mlir::ModuleOp module, const TargetDescription &target) {
-  module->setAttr(targetAttrName, toDlti(module.getContext(), target));
+  mlir::MLIRContext *context = module.getContext();
+  module->setAttr(targetAttrName, toDlti(context, target));
+  if (llvm::Triple(target.devices[0].triple).isArch32Bit()) {
+    mlir::Builder builder(context);
+    auto width = mlir::DataLayoutEntryAttr::get(mlir::IndexType::get(context), builder.getI32IntegerAttr(32));
+    module->setAttr(mlir::DLTIDialect::kDataLayoutAttrName, mlir::DataLayoutSpecAttr::get(context, {width}));
+  }
 }
 
 } // namespace plim::targets::dlti

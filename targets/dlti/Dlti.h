@@ -46,7 +46,8 @@ std::shared_ptr<const TargetDescription> targetOf(mlir::ModuleOp module);
 /// Gives contexts with the DLTI dialect a target cache.
 void registerTargetCache(mlir::DialectRegistry &registry);
 
-/// Sets the module's `dlti.target_system_spec`, replacing what is there.
+/// Sets the module's `dlti.target_system_spec`, replacing what is there; where the host has addresses of 32 bits, also `dlti.dl_spec`
+/// with as many for `index`.
 void attachTarget(mlir::ModuleOp module, const TargetDescription &target);
 
 } // namespace plim::targets::dlti
