@@ -461,6 +461,9 @@ private:
         preparing.prepares = true;
       }
     completeSignatures(*module, artifact);
+    std::vector<ExternalTypes> externalTypes;
+    if (isExport())
+      externalTypes = externalTypesOf(*module, artifact);
     attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
     PLIM_RETURN_IF_ERROR(runStage(ir::buildLoweringPipeline, "lowering pipeline",
@@ -468,7 +471,8 @@ private:
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source},
                                      limits.constantBytes));
     if (isExport())
-      PLIM_RETURN_IF_ERROR(exportFunctions(*module, artifact, device, options.exportName));
+      PLIM_RETURN_IF_ERROR(
+          exportFunctions(*module, artifact, externalTypes, device, options.exportName));
     const SymbolTable symbols(*module);
     for (FunctionSignature &function : artifact.functions)
       if (Operation *raw = symbols.lookup((ir::rawPrefix + function.name).str()))
@@ -480,7 +484,8 @@ private:
     begins("in code generation");
     {
       ProfilerSpan span = step("translate");
-      for (ModulePiece &piece : isExport() ? wholeModule(std::move(module)) : splitModule(*module)) {
+      for (ModulePiece &piece :
+           isExport() ? wholeModule(std::move(module)) : splitModule(*module)) {
         if (isStopped())
           return stopped();
         emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind,
@@ -513,7 +518,7 @@ private:
     }
     PLIM_RETURN_IF_ERROR(prove(attempt, StackUse(std::move(frames))));
     if (isExport())
-      PLIM_RETURN_IF_ERROR(writeHeader(artifact));
+      PLIM_RETURN_IF_ERROR(writeHeader(artifact, externalTypes));
     return attempt;
   }
 
@@ -526,9 +531,10 @@ private:
     return pieces;
   }
 
-  Status writeHeader(Artifact &artifact) const {
-    PLIM_ASSIGN_OR_RETURN(std::vector<std::string> undefined, undefinedSymbols(artifact.objects[0]));
-    artifact.header = exportHeader(artifact, target, options.exportName, undefined);
+  Status writeHeader(Artifact &artifact, const std::vector<ExternalTypes> &externals) const {
+    PLIM_ASSIGN_OR_RETURN(std::vector<std::string> undefined,
+                          undefinedSymbols(artifact.objects[0]));
+    artifact.header = exportHeader(artifact, externals, target, options.exportName, undefined);
     // They are in the object.
     for (DataSymbol &symbol : artifact.symbols)
       symbol.offset = symbol.block = -1;
@@ -568,9 +574,9 @@ private:
       bool isPublic = function != artifact.functions.end();
       PLIM_ASSIGN_OR_RETURN(
           StackNeed need,
-          use.needOf(isExport()
-                         ? exportedSymbol(options.exportName, proof.function)
-                         : (isPublic ? ir::entryPrefix : ir::dispatchPrefix).str() + proof.function));
+          use.needOf(isExport() ? exportedSymbol(options.exportName, proof.function)
+                                : (isPublic ? ir::entryPrefix : ir::dispatchPrefix).str() +
+                                      proof.function));
       attempt.totals.push_back(need.total);
       proof.proven = need.code;
       if (isPublic) {

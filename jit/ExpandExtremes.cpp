@@ -17,7 +17,8 @@ Value *expand(IRBuilder<> &builder, Value *a, Value *b, bool isMaximum) {
   Type *bits = type->getWithNewType(builder.getIntNTy(type->getScalarSizeInBits()));
   Value *x = builder.CreateBitCast(a, bits), *y = builder.CreateBitCast(b, bits);
   Value *both = isMaximum ? builder.CreateAnd(x, y) : builder.CreateOr(x, y);
-  result = builder.CreateSelect(builder.CreateFCmpOEQ(a, b), builder.CreateBitCast(both, type), result);
+  result =
+      builder.CreateSelect(builder.CreateFCmpOEQ(a, b), builder.CreateBitCast(both, type), result);
   return builder.CreateSelect(builder.CreateFCmpUNO(a, b), builder.CreateFAdd(a, b), result);
 }
 
@@ -27,8 +28,9 @@ PreservedAnalyses plim::jit::ExpandExtremes::run(Function &function, FunctionAna
   bool hasChanged = false;
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
     auto *call = dyn_cast<IntrinsicInst>(&instruction);
-    if (!call || (call->getIntrinsicID() != Intrinsic::maximum &&
-                  call->getIntrinsicID() != Intrinsic::minimum) ||
+    if (!call ||
+        (call->getIntrinsicID() != Intrinsic::maximum &&
+         call->getIntrinsicID() != Intrinsic::minimum) ||
         call->getType()->getScalarSizeInBits() == 32)
       continue;
     IRBuilder<> builder(call);

@@ -15,18 +15,100 @@ namespace {
 
 /// Words that are no names in C11 or C++20.
 bool isKeyword(StringRef word) {
-  static const StringSet<> keywords = {
-      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
-      "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return",
-      "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
-      "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
-      "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
-      "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
-      "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
-      "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert",
-      "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
-      "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using", "virtual", "void",
-      "volatile", "wchar_t", "while", "xor", "xor_eq"};
+  static const StringSet<> keywords = {"alignas",
+                                       "alignof",
+                                       "and",
+                                       "and_eq",
+                                       "asm",
+                                       "auto",
+                                       "bitand",
+                                       "bitor",
+                                       "bool",
+                                       "break",
+                                       "case",
+                                       "catch",
+                                       "char",
+                                       "char16_t",
+                                       "char32_t",
+                                       "char8_t",
+                                       "class",
+                                       "co_await",
+                                       "co_return",
+                                       "co_yield",
+                                       "compl",
+                                       "concept",
+                                       "const",
+                                       "const_cast",
+                                       "consteval",
+                                       "constexpr",
+                                       "constinit",
+                                       "continue",
+                                       "decltype",
+                                       "default",
+                                       "delete",
+                                       "do",
+                                       "double",
+                                       "dynamic_cast",
+                                       "else",
+                                       "enum",
+                                       "explicit",
+                                       "export",
+                                       "extern",
+                                       "false",
+                                       "float",
+                                       "for",
+                                       "friend",
+                                       "goto",
+                                       "if",
+                                       "inline",
+                                       "int",
+                                       "long",
+                                       "mutable",
+                                       "namespace",
+                                       "new",
+                                       "noexcept",
+                                       "not",
+                                       "not_eq",
+                                       "nullptr",
+                                       "operator",
+                                       "or",
+                                       "or_eq",
+                                       "private",
+                                       "protected",
+                                       "public",
+                                       "register",
+                                       "reinterpret_cast",
+                                       "requires",
+                                       "restrict",
+                                       "return",
+                                       "short",
+                                       "signed",
+                                       "sizeof",
+                                       "static",
+                                       "static_assert",
+                                       "static_cast",
+                                       "struct",
+                                       "switch",
+                                       "template",
+                                       "this",
+                                       "thread_local",
+                                       "throw",
+                                       "true",
+                                       "try",
+                                       "typedef",
+                                       "typeid",
+                                       "typename",
+                                       "typeof",
+                                       "union",
+                                       "unsigned",
+                                       "using",
+                                       "virtual",
+                                       "void",
+                                       "volatile",
+                                       "wchar_t",
+                                       "while",
+                                       "xor",
+                                       "xor_eq"};
   return keywords.contains(word);
 }
 
@@ -59,8 +141,8 @@ StringRef elementInC(StringRef element) {
       .Case("complex<f32>", "float")
       .Case("complex<f64>", "double")
       .Default(element.starts_with("i") && element.drop_front().size() < 2 ? "int8_t"
-               : element == "i16"                                         ? "int16_t"
-                                                                          : "int32_t");
+               : element == "i16"                                          ? "int16_t"
+                                                                           : "int32_t");
 }
 
 /// What the type does not tell.
@@ -89,9 +171,9 @@ std::string upper(StringRef name) { return name.upper(); }
 
 class HeaderWriter {
 public:
-  HeaderWriter(const Artifact &artifact, const targets::TargetDescription &target,
-               std::string_view name)
-      : artifact(artifact), target(target), name(name), macro(upper(name)),
+  HeaderWriter(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+               const targets::TargetDescription &target, std::string_view name)
+      : artifact(artifact), externals(externals), target(target), name(name), macro(upper(name)),
         structs(exportedStructs(artifact)), out(text) {}
 
   std::string write(const std::vector<std::string> &undefined) {
@@ -102,8 +184,12 @@ public:
     writeData(DataKind::Variable, "state",
               "What the module keeps from call to call. One call at a time may use it.");
     if (structs.variables > 0)
-      out << "/* Gives the state what it begins with. */\nvoid " << name
-          << "_reset(const struct " << name << "_state *state);\n\n";
+      out << "/* Gives the state what it begins with. */\nvoid " << name << "_reset(const struct "
+          << name << "_state *state);\n\n";
+    writeDevices();
+    for (const auto &[external, types] : zip_equal(artifact.externals, externals))
+      if (external.device.empty())
+        writeExternal(external, types);
     for (const FunctionSignature &function : artifact.functions)
       writeFunction(function);
     out << "#ifdef __cplusplus\n}\n#endif\n#endif /* " << macro << "_H */\n";
@@ -115,7 +201,8 @@ private:
     out << "/* " << name << ": compiled from " << commentable(artifact.source) << " for "
         << commentable(target.name) << " (" << artifact.triple << ").\n"
         << " *\n"
-        << " * Functions may be called by several threads at once, each with memory of its own. They\n"
+        << " * Functions may be called by several threads at once, each with memory of its own. "
+           "They\n"
         << " * allocate nothing, keep nothing but the state, and use no more stack than is said.\n"
         << " * Buffers of a call do not overlap, and are aligned as their elements.\n";
     if (!undefined.empty()) {
@@ -124,7 +211,8 @@ private:
         out << " " << symbol;
       out << "\n";
     }
-    out << " */\n#ifndef " << macro << "_H\n#define " << macro << "_H\n\n#include <stdint.h>\n\n"
+    out << " */\n#ifndef " << macro << "_H\n#define " << macro
+        << "_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n"
         << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   }
 
@@ -175,7 +263,8 @@ private:
             {structs.slabBytes, target.devices[0].workspaceAlignment});
     for (const auto &[i, pool] : enumerate(structs.pools))
       field(artifact.pools[pool], ".bss." + artifact.pools[pool], structs.poolNeeds[i]);
-    out << "\n/* Memory for buffers that live during a call only: so many bytes, so aligned, in the memory\n"
+    out << "\n/* Memory for buffers that live during a call only: so many bytes, so aligned, in "
+           "the memory\n"
         << " * of that name. The section is a hint for the linker. */\nstruct " << name
         << "_workspaces {\n"
         << fields << "};\n\n";
@@ -205,6 +294,73 @@ private:
         << fields << "};\n\n";
   }
 
+  void writeDevices() {
+    if (structs.devices.empty())
+      return;
+    Names names;
+    out << "/* An accelerator, filled in by the program. Each function gets the context and "
+           "returns 0 or an error\n"
+           " * of its own, which the call then returns. All but run may be NULL. A call activates "
+           "the devices before\n"
+           " * anything else and deactivates them in the end. */\nstruct "
+        << name
+        << "_device {\n"
+           "  void *context;\n"
+           "  int32_t (*open)(void *context);\n"
+           "  int32_t (*activate)(void *context);\n"
+           "  /* Runs code of the device's compiler, to its end, on the buffers of its arguments, "
+           "then of its results. */\n"
+           "  int32_t (*run)(void *context, const void *code, size_t code_bytes, void *const "
+           "*buffers,\n"
+           "                 size_t buffer_count);\n"
+           "  int32_t (*deactivate)(void *context);\n"
+           "  int32_t (*close)(void *context);\n"
+           "};\nstruct "
+        << name << "_devices {\n";
+    for (const std::string &device : structs.devices)
+      out << "  struct " << name << "_device " << names.take(device, "device") << ";\n";
+    out << "};\n/* Opens the devices; closes them again if one fails. */\nenum " << name
+        << "_status " << name << "_open(const struct " << name << "_devices *devices);\nenum "
+        << name << "_status " << name << "_close(const struct " << name
+        << "_devices *devices);\n\n";
+  }
+
+  /// One parameter of C and what is said of it.
+  void describe(const ValueType &type, const std::string &called, bool isConst, bool isPointer,
+                const Twine &remark, std::vector<std::string> &parameters,
+                std::vector<std::string> &about) {
+    parameters.push_back((Twine(isConst && isPointer ? "const " : "") + elementInC(type.element) +
+                          (isPointer ? " *" : " ") + called)
+                             .str());
+    about.push_back((Twine(" *   ") + called + ": " + described(type) + remark).str());
+  }
+
+  /// What the module calls: the program has it.
+  void writeExternal(const ExternalFunction &external, const ExternalTypes &types) {
+    Names names;
+    std::vector<std::string> parameters, about;
+    std::set<uint32_t> donated;
+    for (const auto &[i, type] : enumerate(types.arguments)) {
+      if (type.donatedTo)
+        donated.insert(*type.donatedTo);
+      describe(type, names.take("", "argument" + Twine(i)),
+               !type.donatedTo && type.access == Access::ReadOnly, type.isShaped,
+               type.donatedTo ? Twine(", becomes result ") + Twine(*type.donatedTo) : Twine(""),
+               parameters, about);
+    }
+    for (const auto &[i, type] : enumerate(types.results))
+      if (!donated.contains(uint32_t(i)))
+        describe(type, names.take("", "result" + Twine(i)), false, true, ", to be written",
+                 parameters, about);
+    out << "/* @" << commentable(external.name)
+        << ", which the program defines and the module calls. Returns 0, or a\n"
+        << " * status that fails the call:\n";
+    for (const std::string &line : about)
+      out << line << "\n";
+    out << " */\nint32_t " << applicationSymbol(external.name) << "("
+        << (parameters.empty() ? "void" : join(parameters, ",\n    ")) << ");\n\n";
+  }
+
   void writeFunction(const FunctionSignature &function) {
     const std::string symbol = exportedSymbol(name, function.name);
     const std::string prefix = upper(StringRef(symbol).drop_front(name.size() + 1));
@@ -218,6 +374,7 @@ private:
     context(structs.hasWorkspaces(), "workspaces");
     context(structs.parameters > 0, "parameters");
     context(structs.variables > 0, "state");
+    context(!structs.devices.empty(), "devices");
     auto bytesOf = [](const ValueType &type) {
       int64_t count = 1;
       for (int64_t extent : type.shape)
@@ -226,10 +383,7 @@ private:
     };
     auto add = [&](const ValueType &type, const std::string &called, bool isConst, bool isPointer,
                    const Twine &remark) {
-      parameters.push_back((Twine(isConst && isPointer ? "const " : "") +
-                            elementInC(type.element) + (isPointer ? " *" : " ") + called)
-                               .str());
-      about.push_back((Twine(" *   ") + called + ": " + described(type) + remark).str());
+      describe(type, called, isConst, isPointer, remark, parameters, about);
       if (type.isShaped)
         defineMacro(Twine(prefix) + "_" + upper(called) + "_ELEMENTS", bytesOf(type));
     };
@@ -239,8 +393,8 @@ private:
         donated.insert(*type.donatedTo);
       const bool isConst = !type.donatedTo && type.access == Access::ReadOnly;
       add(type, names.take(type.name, "argument" + Twine(i)), isConst, type.isShaped,
-          type.donatedTo              ? Twine(", becomes result ") + Twine(*type.donatedTo)
-          : isConst || !type.isShaped ? Twine("")
+          type.donatedTo                     ? Twine(", becomes result ") + Twine(*type.donatedTo)
+          : isConst || !type.isShaped        ? Twine("")
           : type.access == Access::WriteOnly ? Twine(", is written")
                                              : Twine(", is read and written"));
     }
@@ -259,6 +413,7 @@ private:
   }
 
   const Artifact &artifact;
+  const std::vector<ExternalTypes> &externals;
   const targets::TargetDescription &target;
   const std::string name, macro;
   const ExportedStructs structs;
@@ -268,9 +423,10 @@ private:
 
 } // namespace
 
-std::string exportHeader(const Artifact &artifact, const targets::TargetDescription &target,
-                         std::string_view exportName, const std::vector<std::string> &undefined) {
-  return HeaderWriter(artifact, target, exportName).write(undefined);
+std::string exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+                         const targets::TargetDescription &target, std::string_view exportName,
+                         const std::vector<std::string> &undefined) {
+  return HeaderWriter(artifact, externals, target, exportName).write(undefined);
 }
 
 } // namespace plim::jit

@@ -23,7 +23,8 @@ namespace {
 
 /// Behind the fields of plim_context: what a call of exported code has beside them. Each field takes eight bytes, as those do.
 constexpr int32_t parametersOffset = ir::abi::contextBytes;
-constexpr int32_t exportContextBytes = parametersOffset + 8;
+constexpr int32_t devicesOffset = parametersOffset + 8;
+constexpr int32_t exportContextBytes = devicesOffset + 8;
 /// plim_context::call: the memory of each result.
 constexpr int32_t resultsOffset = 32;
 constexpr int32_t wordBytes = 8;
@@ -32,12 +33,12 @@ constexpr int32_t invalidArgument = static_cast<int32_t>(StatusCode::InvalidArgu
 
 class Exporter {
 public:
-  Exporter(ModuleOp module, const Artifact &artifact, const targets::DeviceDescription &device,
-           std::string_view name)
-      : module(module), artifact(artifact), device(device), name(name), symbols(module),
-        builder(module.getBodyRegion()), loc(module.getLoc()),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())), word(builder.getI64Type()),
-        code(builder.getI32Type()) {}
+  Exporter(ModuleOp module, const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+           const targets::DeviceDescription &device, std::string_view name)
+      : module(module), artifact(artifact), externals(externals), device(device), name(name),
+        structs(exportedStructs(artifact)), symbols(module), builder(module.getBodyRegion()),
+        loc(module.getLoc()), pointer(LLVM::LLVMPointerType::get(module.getContext())),
+        word(builder.getI64Type()), code(builder.getI32Type()) {}
 
   Status run() {
     for (const FunctionSignature &function : artifact.functions)
@@ -46,9 +47,8 @@ public:
                                                     "bound it with plim.max_bytes"));
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_recurse", "is recursive, so that its stack has no bound"));
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_schedule", "has a schedule"));
-    PLIM_RETURN_IF_ERROR(refuse("plim_rt_call", "calls a function of the application"));
-    PLIM_RETURN_IF_ERROR(refuse("plim_rt_launch", "runs on an accelerator"));
     callDispatches();
+    PLIM_RETURN_IF_ERROR(callExternals());
     defineRuntime();
     PLIM_RETURN_IF_ERROR(defineData());
     for (Operation &op : *module.getBody())
@@ -60,7 +60,14 @@ public:
                                     "' has the same name in C as another function");
       defineFunction(function);
     }
+    for (const auto &[isThere, what] :
+         {std::pair(structs.variables > 0, "reset"), std::pair(!structs.devices.empty(), "open"),
+          std::pair(!structs.devices.empty(), "close")})
+      if (isThere && !names.insert(exportedSymbol(name, what)).second)
+        return invalidArgumentError("the header has a function '" + exportedSymbol(name, what) +
+                                    "' of its own");
     defineReset();
+    defineOpenAndClose();
     return okStatus();
   }
 
@@ -69,8 +76,8 @@ private:
 
   Status checkSizes(const FunctionSignature &function) {
     auto check = [&](const ValueType &type, const char *kind, size_t index) {
-      const bool isKnown = !llvm::is_contained(type.shape, -1) &&
-                           !llvm::is_contained(type.strides, dynamicStride);
+      const bool isKnown =
+          !llvm::is_contained(type.shape, -1) && !llvm::is_contained(type.strides, dynamicStride);
       if (type.element == "index" && type.isShaped && isNarrow())
         return unimplementedError(function.location + "'" + function.name +
                                   "' cannot be exported: " + kind + " #" + std::to_string(index) +
@@ -119,14 +126,13 @@ private:
     constexpr StringLiteral descriptor = "plim.descriptor.";
     for (LLVM::CallOp call : callsOf("plim_rt_dispatch")) {
       OpBuilder at(call);
-      StringRef dispatch =
-          call.getOperand(1).getDefiningOp<LLVM::AddressOfOp>().getGlobalName();
+      StringRef dispatch = call.getOperand(1).getDefiningOp<LLVM::AddressOfOp>().getGlobalName();
       dispatch.consume_front(descriptor);
       Value context = call.getOperand(0), bindings = call.getOperand(2),
             scalars = call.getOperand(3);
-      Value count = LLVM::CallOp::create(at, call.getLoc(), function(ir::countPrefix + dispatch),
-                                         scalars)
-                        .getResult();
+      Value count =
+          LLVM::CallOp::create(at, call.getLoc(), function(ir::countPrefix + dispatch), scalars)
+              .getResult();
       Value begin = ir::constant64(at, call.getLoc(), 0);
       Value status =
           LLVM::CallOp::create(at, call.getLoc(), function(ir::dispatchPrefix + dispatch),
@@ -136,6 +142,215 @@ private:
       call.erase();
     }
   }
+
+  // --- What is not of the module -----------------------------------------------------------------
+
+  /// Each call of an external becomes one of a function that unpacks its views.
+  Status callExternals() {
+    for (const char *symbol : {"plim_rt_call", "plim_rt_launch"})
+      for (LLVM::CallOp call : callsOf(symbol)) {
+        StringRef called = call.getOperand(1).getDefiningOp<LLVM::AddressOfOp>().getGlobalName();
+        called.consume_front(ir::externalPrefix);
+        auto external = llvm::find_if(
+            artifact.externals, [&](const ExternalFunction &each) { return each.name == called; });
+        const size_t index = size_t(external - artifact.externals.begin());
+        if (!external->openResults.empty())
+          return unimplementedError(external->location + "'" + external->name +
+                                    "' cannot be exported: it makes results itself");
+        OpBuilder at(call);
+        Value status = LLVM::CallOp::create(
+                           at, call.getLoc(), adapterOf(*external, externals[index]),
+                           ValueRange{call.getOperand(0), call.getOperand(3), call.getOperand(4)})
+                           .getResult();
+        call.getResult().replaceAllUsesWith(status);
+        call.erase();
+      }
+    return okStatus();
+  }
+
+  LLVM::LLVMFuncOp adapterOf(const ExternalFunction &external, const ExternalTypes &types) {
+    const std::string symbol = "plim.adapter." + external.name;
+    if (LLVM::LLVMFuncOp known = function(symbol))
+      return known;
+    builder.setInsertionPointToEnd(module.getBody());
+    auto adapter = LLVM::LLVMFuncOp::create(
+        builder, loc, symbol, LLVM::LLVMFunctionType::get(code, {pointer, pointer, pointer}));
+    symbols.insert(adapter);
+    builder.setInsertionPointToStart(adapter.addEntryBlock(builder));
+    auto dataOf = [&](unsigned views, size_t index) {
+      return load(builder, pointer, adapter.getArgument(views),
+                  ir::abi::viewBytes * int32_t(index));
+    };
+    SmallVector<Value> memory;
+    for (size_t i = 0; i < types.arguments.size(); ++i)
+      memory.push_back(dataOf(1, i));
+    SmallVector<bool> isDonated(types.results.size());
+    for (const ValueType &argument : types.arguments)
+      if (argument.donatedTo)
+        isDonated[*argument.donatedTo] = true;
+    for (size_t i = 0; i < types.results.size(); ++i)
+      if (!isDonated[i])
+        memory.push_back(dataOf(2, i));
+    Value status = external.device.empty() ? callApplication(external, types, memory)
+                                           : runOnDevice(adapter.getArgument(0), external, memory);
+    fail(builder, adapter.getArgument(0), status);
+    LLVM::ReturnOp::create(builder, loc, status);
+    return adapter;
+  }
+
+  /// By name; scalars by value.
+  Value callApplication(const ExternalFunction &external, const ExternalTypes &types,
+                        SmallVector<Value> memory) {
+    SmallVector<Type> taken;
+    for (const auto &[i, value] : llvm::enumerate(memory)) {
+      const bool isScalar = i < types.arguments.size() && !types.arguments[i].isShaped;
+      taken.push_back(isScalar ? typeOf(types.arguments[i]) : pointer);
+      if (isScalar)
+        value = LLVM::LoadOp::create(builder, loc, taken.back(), value);
+    }
+    const std::string symbol = applicationSymbol(external.name);
+    LLVM::LLVMFuncOp callee = function(symbol);
+    if (!callee) {
+      OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+      callee = LLVM::LLVMFuncOp::create(top, loc, symbol, LLVM::LLVMFunctionType::get(code, taken));
+      symbols.insert(callee);
+    }
+    return LLVM::CallOp::create(builder, loc, callee, memory).getResult();
+  }
+
+  /// The field of a device in the struct that the program filled in.
+  Value deviceField(Value devices, size_t index, DeviceField field) {
+    auto type = LLVM::LLVMStructType::getLiteral(
+        module.getContext(), SmallVector<Type>(size_t(DeviceField::Count), pointer));
+    Value address = LLVM::GEPOp::create(builder, loc, pointer, type, devices,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(index), int32_t(field)});
+    return LLVM::LoadOp::create(builder, loc, pointer, address);
+  }
+
+  /// Code and buffers in the order of the device's function: arguments, then results.
+  Value runOnDevice(Value context, const ExternalFunction &external, ArrayRef<Value> memory) {
+    const size_t index =
+        size_t(llvm::find(structs.devices, external.device) - structs.devices.begin());
+    Value buffers = LLVM::AllocaOp::create(
+        builder, loc, pointer, pointer,
+        ir::constant64(builder, loc, std::max<int64_t>(int64_t(memory.size()), 1)));
+    for (const auto &[i, each] : llvm::enumerate(memory)) {
+      Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, buffers,
+                                       ArrayRef<LLVM::GEPArg>{int32_t(i)});
+      LLVM::StoreOp::create(builder, loc, each, slot);
+    }
+    DataSymbol bytes;
+    bytes.bytes = int64_t(external.code.size());
+    LLVM::GlobalOp contents;
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(module.getBody());
+      contents = makeBytes(bytes, "plim.code." + external.name,
+                           builder.getStringAttr(external.code), /*isConstant=*/true);
+      contents.setSection(".rodata." + external.device);
+    }
+    Value devices = load(builder, pointer, context, devicesOffset);
+    Type size = builder.getIntegerType(ir::indexBits(module));
+    auto number = [&](size_t value) -> Value {
+      return LLVM::ConstantOp::create(builder, loc, builder.getIntegerAttr(size, int64_t(value)));
+    };
+    auto type = LLVM::LLVMFunctionType::get(code, {pointer, pointer, size, pointer, size});
+    return LLVM::CallOp::create(builder, loc, type,
+                                ValueRange{deviceField(devices, index, DeviceField::Run),
+                                           deviceField(devices, index, DeviceField::Context),
+                                           LLVM::AddressOfOp::create(builder, loc, contents),
+                                           number(external.code.size()), buffers,
+                                           number(memory.size())})
+        .getResult();
+  }
+
+  /// Calls an optional function of a device, i32 (void *): 0 if it has none.
+  Value callDevice(Value devices, size_t index, DeviceField field) {
+    Value called = deviceField(devices, index, field);
+    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+    Value isThere = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, called, null);
+    Region &body = *builder.getInsertionBlock()->getParent();
+    Block *call = new Block, *after = new Block;
+    body.push_back(call);
+    body.push_back(after);
+    Value status = after->addArgument(code, loc);
+    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    LLVM::CondBrOp::create(builder, loc, isThere, call, ValueRange(), after, ValueRange(zero));
+    builder.setInsertionPointToEnd(call);
+    Value returned =
+        LLVM::CallOp::create(builder, loc, LLVM::LLVMFunctionType::get(code, {pointer}),
+                             ValueRange{called, deviceField(devices, index, DeviceField::Context)})
+            .getResult();
+    LLVM::BrOp::create(builder, loc, ValueRange(returned), after);
+    builder.setInsertionPointToEnd(after);
+    return status;
+  }
+
+  /// Runs `run` with all devices active. The status of the first that failed.
+  Value runActive(Value devices, llvm::function_ref<Value()> run, size_t index = 0) {
+    if (index == structs.devices.size())
+      return run();
+    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value active = callDevice(devices, index, DeviceField::Activate);
+    Value isActive = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, active, zero);
+    Region &body = *builder.getInsertionBlock()->getParent();
+    Block *go = new Block, *end = new Block;
+    body.push_back(go);
+    LLVM::CondBrOp::create(builder, loc, isActive, go, ValueRange(), end, ValueRange(active));
+    builder.setInsertionPointToEnd(go);
+    Value ran = runActive(devices, run, index + 1);
+    Value ended = callDevice(devices, index, DeviceField::Deactivate);
+    Value isFine = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, ran, zero);
+    Value all = LLVM::SelectOp::create(builder, loc, isFine, ended, ran);
+    LLVM::BrOp::create(builder, loc, ValueRange(all), end);
+    body.push_back(end);
+    Value status = end->addArgument(code, loc);
+    builder.setInsertionPointToEnd(end);
+    return status;
+  }
+
+  /// NAME_open and NAME_close: those of the devices, in order and back. Where one fails to open, those before are closed.
+  void defineOpenAndClose() {
+    if (structs.devices.empty())
+      return;
+    auto make = [&](const char *what) {
+      builder.setInsertionPointToEnd(module.getBody());
+      auto made = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, what),
+                                           LLVM::LLVMFunctionType::get(code, {pointer}));
+      builder.setInsertionPointToStart(made.addEntryBlock(builder));
+      refuseNull(made, LLVM::ZeroOp::create(builder, loc, pointer));
+      return made;
+    };
+    LLVM::LLVMFuncOp open = make("open");
+    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    for (size_t i = 0; i < structs.devices.size(); ++i) {
+      Value status = callDevice(open.getArgument(0), i, DeviceField::Open);
+      Value isOpen = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, zero);
+      Block *failed = new Block, *next = new Block;
+      open.getBody().push_back(failed);
+      open.getBody().push_back(next);
+      LLVM::CondBrOp::create(builder, loc, isOpen, next, failed);
+      builder.setInsertionPointToEnd(failed);
+      for (size_t before = i; before-- > 0;)
+        (void)callDevice(open.getArgument(0), before, DeviceField::Close);
+      LLVM::ReturnOp::create(builder, loc, status);
+      builder.setInsertionPointToEnd(next);
+    }
+    LLVM::ReturnOp::create(
+        builder, loc,
+        LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)).getResult());
+    LLVM::LLVMFuncOp close = make("close");
+    Value status = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value none = status;
+    for (size_t i = structs.devices.size(); i-- > 0;) {
+      Value closed = callDevice(close.getArgument(0), i, DeviceField::Close);
+      Value isFine = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, none);
+      status = LLVM::SelectOp::create(builder, loc, isFine, closed, status);
+    }
+    LLVM::ReturnOp::create(builder, loc, status);
+  }
+
+  // --- The runtime -------------------------------------------------------------------------------
 
   /// Gives a declared symbol of the runtime a body.
   template <typename BodyT> void define(StringRef symbol, BodyT body) {
@@ -175,7 +390,7 @@ private:
     });
   }
 
-  /// The first failure counts.
+  /// The first failure counts; `status` may be none.
   void fail(OpBuilder &at, Value context, Value status) {
     Value before = ir::loadStatus(at, loc, context);
     Value zero = LLVM::ConstantOp::create(at, loc, at.getI32IntegerAttr(0));
@@ -319,9 +534,9 @@ private:
   }
 
   void defineFunction(const FunctionSignature &signature) {
-    const ExportedStructs structs = exportedStructs(artifact);
     SmallVector<Type> types;
-    for (bool isThere : {structs.hasWorkspaces(), structs.parameters > 0, structs.variables > 0})
+    for (bool isThere : {structs.hasWorkspaces(), structs.parameters > 0, structs.variables > 0,
+                         !structs.devices.empty()})
       if (isThere)
         types.push_back(pointer);
     for (const ValueType &type : signature.arguments)
@@ -364,6 +579,9 @@ private:
       set(parametersOffset, spread(*next++, structs.parameters));
     if (structs.variables > 0)
       set(ir::abi::contextVariablesOffset, spread(*next++, structs.variables));
+    Value devices;
+    if (!structs.devices.empty())
+      set(devicesOffset, devices = *next++);
     // What may stop a call from elsewhere: nothing.
     set(ir::abi::contextCallStatusOffset, words(1));
 
@@ -393,9 +611,12 @@ private:
       view(results, i, data, words(int64_t(type.shape.size())));
     }
     set(resultsOffset, memory);
-    Value status = LLVM::CallOp::create(builder, loc, function(ir::entryPrefix + signature.name),
-                                        ValueRange{context, arguments, results})
-                       .getResult();
+    auto run = [&]() -> Value {
+      return LLVM::CallOp::create(builder, loc, function(ir::entryPrefix + signature.name),
+                                  ValueRange{context, arguments, results})
+          .getResult();
+    };
+    Value status = devices ? runActive(devices, run) : run();
     LLVM::ReturnOp::create(builder, loc, status);
   }
 
@@ -423,7 +644,6 @@ private:
 
   /// NAME_reset: what variables begin with.
   void defineReset() {
-    const ExportedStructs structs = exportedStructs(artifact);
     if (structs.variables == 0)
       return;
     builder.setInsertionPointToEnd(module.getBody());
@@ -463,8 +683,10 @@ private:
 
   ModuleOp module;
   const Artifact &artifact;
+  const std::vector<ExternalTypes> &externals;
   const targets::DeviceDescription &device;
   std::string_view name;
+  const ExportedStructs structs;
   SymbolTable symbols;
   OpBuilder builder;
   Location loc;
@@ -474,20 +696,23 @@ private:
 } // namespace
 
 Status checkExportName(std::string_view name) {
-  const bool isIdentifier =
-      !name.empty() && !llvm::isDigit(name[0]) &&
-      llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  const bool isIdentifier = !name.empty() && !llvm::isDigit(name[0]) &&
+                            llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   return isIdentifier ? okStatus()
                       : invalidArgumentError("'" + std::string(name) +
                                              "' cannot stand in front of names in C");
 }
 
-std::string exportedSymbol(std::string_view exportName, std::string_view function) {
-  std::string symbol = std::string(exportName) + "_" + std::string(function);
+std::string applicationSymbol(std::string_view function) {
+  std::string symbol(function);
   for (char &c : symbol)
     if (!llvm::isAlnum(c))
       c = '_';
   return symbol;
+}
+
+std::string exportedSymbol(std::string_view exportName, std::string_view function) {
+  return std::string(exportName) + "_" + applicationSymbol(function);
 }
 
 int64_t exportedSlabBytes(const Artifact &artifact) {
@@ -516,6 +741,9 @@ ExportedStructs exportedStructs(const Artifact &artifact) {
       structs.poolNeeds.push_back(most);
     }
   }
+  for (const ExternalFunction &external : artifact.externals)
+    if (!external.device.empty() && !llvm::is_contained(structs.devices, external.device))
+      structs.devices.push_back(external.device);
   for (const DataSymbol &symbol : artifact.symbols) {
     structs.parameters += symbol.kind == DataKind::Parameter;
     structs.variables += symbol.kind == DataKind::Variable;
@@ -524,8 +752,9 @@ ExportedStructs exportedStructs(const Artifact &artifact) {
 }
 
 Status exportFunctions(ModuleOp module, const Artifact &artifact,
+                       const std::vector<ExternalTypes> &externals,
                        const targets::DeviceDescription &device, std::string_view exportName) {
-  return Exporter(module, artifact, device, exportName).run();
+  return Exporter(module, artifact, externals, device, exportName).run();
 }
 
 StatusOr<std::vector<std::string>> undefinedSymbols(std::string_view object) {

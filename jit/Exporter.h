@@ -5,7 +5,7 @@
 // the other, results go where the caller says, scratch lies behind the slab. Nothing is allocated.
 #pragma once
 
-#include "jit/Artifact.h"
+#include "jit/Signatures.h"
 #include "targets/TargetDescription.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -18,6 +18,12 @@ namespace plim::jit {
 /// InvalidArgument unless C can have it in front of names.
 Status checkExportName(std::string_view name);
 
+/// The symbol of a function of the application: its own, with '_' for what C has no names with.
+std::string applicationSymbol(std::string_view function);
+
+/// What a device has to do, in the order of the fields of its struct, behind the `context` that they get.
+enum class DeviceField { Context, Open, Activate, Run, Deactivate, Close, Count };
+
 /// The symbol of a public function: that of the export, '_', and its own, with '_' for what C has no names with.
 std::string exportedSymbol(std::string_view exportName, std::string_view function);
 
@@ -29,6 +35,7 @@ struct ExportedStructs {
   std::vector<size_t> pools;
   std::vector<PoolNeed> poolNeeds;
   int64_t parameters = 0, variables = 0;
+  std::vector<std::string> devices; // accelerators that run something, by name
   bool hasWorkspaces() const { return slab || !pools.empty(); }
 };
 ExportedStructs exportedStructs(const Artifact &artifact);
@@ -36,14 +43,16 @@ ExportedStructs exportedStructs(const Artifact &artifact);
 int64_t exportedSlabBytes(const Artifact &artifact);
 
 /// Defines the functions of the artifact in `module`, behind collectData(), with their constants, and makes all else local.
-/// Unimplemented, with the place in the source, for what needs the engine: sizes that only a call knows, memory of
-/// an allocator, recursion. Two functions with the same symbol are InvalidArgument.
+/// `externals` are those of the artifact. Unimplemented, with the place in the source, for what needs the engine: sizes that
+/// only a call knows, memory of an allocator, recursion. Two functions with the same symbol are InvalidArgument.
 Status exportFunctions(mlir::ModuleOp module, const Artifact &artifact,
+                       const std::vector<ExternalTypes> &externals,
                        const targets::DeviceDescription &device, std::string_view exportName);
 
 /// The header for C11 and C++20. `undefined`: symbols that the program has to bring.
-std::string exportHeader(const Artifact &artifact, const targets::TargetDescription &target,
-                         std::string_view exportName, const std::vector<std::string> &undefined);
+std::string exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+                         const targets::TargetDescription &target, std::string_view exportName,
+                         const std::vector<std::string> &undefined);
 
 /// The symbols that an ELF object leaves to others, sorted.
 StatusOr<std::vector<std::string>> undefinedSymbols(std::string_view object);

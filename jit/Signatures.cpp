@@ -66,6 +66,18 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module, const SourceNames &
 
 namespace {
 
+Access accessOf(ir::AccessAttr access) {
+  switch (access.getValue()) {
+  case ir::Access::ReadOnly:
+    return Access::ReadOnly;
+  case ir::Access::WriteOnly:
+    return Access::WriteOnly;
+  case ir::Access::ReadWrite:
+    return Access::ReadWrite;
+  }
+  return Access::ReadWrite;
+}
+
 /// A buffer is one argument here, whatever stands behind it for its extents.
 void completeAccesses(func::FuncOp function, std::vector<ValueType> &arguments) {
   auto argument = arguments.begin();
@@ -74,9 +86,7 @@ void completeAccesses(func::FuncOp function, std::vector<ValueType> &arguments) 
       continue;
     argument = std::find_if(argument, arguments.end(), std::mem_fn(&ValueType::isShaped));
     if (auto access = function.getArgAttrOfType<ir::AccessAttr>(i, ir::accessAttr))
-      argument->access = access.getValue() == ir::Access::ReadOnly    ? Access::ReadOnly
-                         : access.getValue() == ir::Access::WriteOnly ? Access::WriteOnly
-                                                                      : Access::ReadWrite;
+      argument->access = accessOf(access);
     argument->isRead =
         !llvm::all_of(function.getArgument(i).getUsers(), llvm::IsaPred<memref::DimOp>);
     if (auto result = function.getArgAttrOfType<IntegerAttr>(i, ir::donateAttr))
@@ -221,6 +231,27 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
       });
     }
   }
+}
+
+std::vector<ExternalTypes> externalTypesOf(ModuleOp module, const Artifact &artifact) {
+  const SymbolTable symbols(module);
+  std::vector<ExternalTypes> all;
+  for (const ExternalFunction &function : artifact.externals) {
+    auto external = symbols.lookup<ir::ExternalOp>(function.name);
+    ExternalTypes &types = all.emplace_back();
+    auto access = external.getAccesses().begin();
+    for (auto [i, type] : llvm::enumerate(external.getFunctionType().getInputs())) {
+      ValueType &argument = types.arguments.emplace_back(valueTypeOf(type));
+      if (argument.isShaped)
+        argument.access = accessOf(cast<ir::AccessAttr>(*access++));
+      auto donation = llvm::find(external.getDonations(), int64_t(i));
+      if (donation != external.getDonations().end())
+        argument.donatedTo = uint32_t(donation - external.getDonations().begin());
+    }
+    for (Type type : external.getFunctionType().getResults())
+      types.results.push_back(valueTypeOf(type));
+  }
+  return all;
 }
 
 } // namespace plim::jit

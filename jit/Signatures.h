@@ -23,4 +23,13 @@ std::vector<FunctionSignature> signaturesOf(mlir::ModuleOp module, const SourceN
 /// Adds what the pipeline found out about the functions, before they are lowered.
 void completeSignatures(mlir::ModuleOp module, Artifact &artifact);
 
+/// What an external function takes and gives.
+struct ExternalTypes {
+  std::vector<ValueType> arguments; // with access and donation
+  std::vector<ValueType> results;   // -1: an extent that it chooses itself
+};
+
+/// Those of Artifact::externals, in their order, behind completeSignatures().
+std::vector<ExternalTypes> externalTypesOf(mlir::ModuleOp module, const Artifact &artifact);
+
 } // namespace plim::jit

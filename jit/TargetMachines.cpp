@@ -45,12 +45,11 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::Device
   options.FunctionSections = true;
   options.DataSections = true;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, device.cpu, llvm::join(device.features, ","), options,
-                                  // Without an operating system nothing moves it.
-                                  triple.getOS() == llvm::Triple::UnknownOS ? llvm::Reloc::Static
-                                                                            : llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, level, /*JIT=*/true));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, device.cpu, llvm::join(device.features, ","), options,
+      // Without an operating system nothing moves it.
+      triple.getOS() == llvm::Triple::UnknownOS ? llvm::Reloc::Static : llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, level, /*JIT=*/true));
   if (!machine)
     return unimplementedError("no code generator for triple '" + device.triple + "'");
   return machine;

@@ -49,9 +49,8 @@ Status exportCode(const CompileOptions &options, Engine &engine, const std::stri
   PLIM_RETURN_IF_ERROR(checkWritable(options.header));
   if (!options.library.empty())
     PLIM_RETURN_IF_ERROR(checkWritable(options.library));
-  PLIM_ASSIGN_OR_RETURN(
-      ExportedCode code,
-      engine.exportCode(source, moduleName(options.module), exportName(options), load));
+  PLIM_ASSIGN_OR_RETURN(ExportedCode code, engine.exportCode(source, moduleName(options.module),
+                                                             exportName(options), load));
   PLIM_RETURN_IF_ERROR(write(options.output, code.object));
   if (!options.library.empty()) {
     const std::string member = std::filesystem::path(options.output).filename().string();

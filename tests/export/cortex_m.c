@@ -47,6 +47,19 @@ void reset(void) {
 }
 
 typedef void (*handler)(void);
-__attribute__((section(".vectors"), used)) static const handler vectors[] = {
-    (handler)stack_top, reset, fault, fault, fault, fault, fault, fault,
-    fault,              fault, fault, fault, fault, fault, fault, fault};
+__attribute__((section(".vectors"), used)) static const handler vectors[] = {(handler)stack_top,
+                                                                             reset,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault,
+                                                                             fault};

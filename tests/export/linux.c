@@ -4,7 +4,10 @@
 static long call(long number, long a, long b, long c) {
 #if defined(__x86_64__)
   long result;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c)
+                   : "rcx", "r11", "memory");
   return result;
 #elif defined(__aarch64__)
   register long x8 __asm__("x8") = number;
@@ -29,7 +32,8 @@ __asm__(".global _start\n_start: xor %ebp, %ebp\n and $-16, %rsp\n call start\n"
 #else
 enum { number_of_write = 64, number_of_exit = 93 };
 #if defined(__riscv)
-__asm__(".global _start\n_start: .option push\n.option norelax\n la gp, __global_pointer$\n.option pop\n call start\n");
+__asm__(".global _start\n_start: .option push\n.option norelax\n la gp, __global_pointer$\n.option "
+        "pop\n call start\n");
 #else
 __asm__(".global _start\n_start: bl start\n");
 #endif
