@@ -1,5 +1,7 @@
 #include "plimsoll/module.h"
 
+#include "plimsoll/report.h"
+
 #include "capi/Border.h"
 #include "capi/Numerics.h"
 #include "capi/Objects.h"
@@ -101,6 +103,36 @@ plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t
         jit::Artifact artifact,
         engine->engine->compile({static_cast<const char *>(source), size}, name, loadOptions));
     *out_artifact = makeHandle<plim_report>(nullptr, jit::serialize(artifact));
+    return okStatus();
+  });
+}
+
+plim_status *plim_module_export(plim_engine *engine, const void *source, size_t size,
+                                const char *name, const char *export_name,
+                                const plim_load_options *options, plim_report **out_object,
+                                plim_report **out_header) {
+  return enter([&]() -> Status {
+    plim_load_options given;
+    LoadOptions loadOptions;
+    PLIM_RETURN_IF_ERROR(readSource(engine, source, size, name, options, given, loadOptions));
+    PLIM_RETURN_IF_ERROR(checkPointer(export_name, "export_name"));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_object, "out_object"));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_header, "out_header"));
+    if (given.release_source)
+      return invalidArgumentError("the source is not kept: release_source must be NULL");
+    PLIM_ASSIGN_OR_RETURN(ExportedCode code,
+                          engine->engine->exportCode({static_cast<const char *>(source), size},
+                                                     name, export_name, loadOptions));
+    plim_report *object = makeHandle<plim_report>(nullptr, std::move(code.object));
+    plim_report *header = nullptr;
+    try {
+      header = makeHandle<plim_report>(nullptr, std::move(code.header));
+    } catch (...) {
+      plim_report_release(object);
+      throw;
+    }
+    *out_object = object;
+    *out_header = header;
     return okStatus();
   });
 }

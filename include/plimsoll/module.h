@@ -98,6 +98,18 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_compile(plim_engine *engine, co
                                                          const plim_load_options *options,
                                                          plim_report **out_artifact);
 
+/* Compiles for a program without this library, on the machine of the engine's target: of `*out_object` the text, which is
+ * not made of characters, is a relocatable ELF object, and of `*out_header` a header for C11 and C++20, with a function for
+ * each of the module, called `export_name`_FUNCTION, typed, and all memory that a call needs given by its caller
+ * (docs/design/export.md). `export_name` is what C can have in front of a name. Takes the options of plim_module_compile().
+ * INVALID_ARGUMENT for another name, or for two functions that C would call the same; UNIMPLEMENTED, with its place, for what
+ * needs the library: extents that are not known, memory whose size only a call knows, recursion, parameters of kernels;
+ * FAILED_PRECONDITION for a function that takes more than the target's stack_budget_bytes. The caller owns both. */
+PLIM_NODISCARD PLIM_API plim_status *
+plim_module_export(plim_engine *engine, const void *source, size_t size, const char *name,
+                   const char *export_name, const plim_load_options *options,
+                   plim_report **out_object, plim_report **out_header);
+
 /* The same as plim_module_load() for a file, whose path is its name. Bytecode is mapped: while the module
  * lives its file must be neither written nor truncated; that it is replaced or removed does not matter.
  * A pipe is read until its writers close it: DEADLINE_EXCEEDED if nothing comes for 10 s, RESOURCE_EXHAUSTED for

@@ -816,6 +816,13 @@ struct EngineOptions {
   std::optional<CompileWorkers> compileWorkers = {};
 };
 
+/// What Engine::exportCode() makes.
+struct ExportedCode {
+  explicit ExportedCode(plim_report *object) : object(object) {}
+  Report object; // relocatable ELF; its text is not made of characters
+  Report header;
+};
+
 class Engine : public detail::Handle<plim_engine, plim_engine_retain, plim_engine_release> {
 public:
   using Handle::Handle;
@@ -889,6 +896,20 @@ public:
     return with<Report, plim_report>(options, [&](auto *given, plim_report **out) {
       return plim_module_compile(get(), source.data(), source.size(), name.c_str(), given, out);
     });
+  }
+
+  /// plim_module_export(): an object and its header, as text.
+  Result<ExportedCode> exportCode(std::string_view source, const std::string &name,
+                                  const std::string &exportName,
+                                  const LoadOptions &options = {}) const {
+    plim_report *header = nullptr;
+    auto code = with<ExportedCode, plim_report>(options, [&](auto *given, plim_report **out) {
+      return plim_module_export(get(), source.data(), source.size(), name.c_str(),
+                                exportName.c_str(), given, out, &header);
+    });
+    if (code)
+      code->header = Report(header);
+    return code;
   }
 
   Result<Target> target() const {

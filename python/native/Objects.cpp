@@ -313,17 +313,26 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   return nullptr;
 }
 
-/// module_compile(engine, source, name, flags, policy, limits, numerics, device): the artifact as bytes.
+PyObject *takeBytes(plim_report *report) {
+  PyObject *bytes = PyBytes_FromStringAndSize(plim_report_text(report),
+                                              static_cast<Py_ssize_t>(plim_report_size(report)));
+  plim_report_release(report);
+  return bytes;
+}
+
+/// module_compile(engine, source, name, flags, policy, limits, numerics, device, export_name): the artifact as bytes; with a name to
+/// export by, the object and the header, both as bytes.
 PyObject *compileModule(PyObject *, PyObject *arguments) {
   PyObject *capsule, *limits;
   Source source;
   Name name;
+  const char *exportName;
   plim_load_options options{};
   options.struct_size = sizeof options;
   plim_engine *engine;
-  if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!Iz", &capsule, &source.view, Name::convert, &name,
+  if (!PyArg_ParseTuple(arguments, "Oy*O&IzO!Izz", &capsule, &source.view, Name::convert, &name,
                         &options.flags, &options.policy, &PyTuple_Type, &limits, &options.numerics,
-                        &options.device) ||
+                        &options.device, &exportName) ||
       !unwrapHandle(capsule, &engine))
     return nullptr;
   Strings texts(limits);
@@ -331,21 +340,25 @@ PyObject *compileModule(PyObject *, PyObject *arguments) {
     return nullptr;
   options.limits = texts.get();
   options.limit_count = texts.count;
-  plim_report *artifact = nullptr;
+  plim_report *code = nullptr, *header = nullptr;
   Interruptible compilation(nullptr);
   options.stop = compilation.stop();
   plim_status *status;
   {
     WithoutGil others;
-    status = plim_module_compile(engine, source.view.buf, static_cast<size_t>(source.view.len),
-                                 name.get(), &options, &artifact);
+    const auto size = static_cast<size_t>(source.view.len);
+    status = exportName
+                 ? plim_module_export(engine, source.view.buf, size, name.get(), exportName,
+                                      &options, &code, &header)
+                 : plim_module_compile(engine, source.view.buf, size, name.get(), &options, &code);
   }
   if (compilation.raise(status) || failed(status))
     return nullptr;
-  PyObject *bytes = PyBytes_FromStringAndSize(plim_report_text(artifact),
-                                              static_cast<Py_ssize_t>(plim_report_size(artifact)));
-  plim_report_release(artifact);
-  return bytes;
+  PyObject *bytes = takeBytes(code);
+  if (!header)
+    return bytes;
+  PyObject *text = takeBytes(header);
+  return bytes && text ? Py_BuildValue("(NN)", bytes, text) : nullptr;
 }
 
 PyObject *moduleFunctionNames(PyObject *, PyObject *capsule) {

@@ -266,7 +266,25 @@ class Engine:
         """
         source = source.encode() if isinstance(source, str) else source
         return _native.module_compile(self._handle, source, name, int(oracle), policy,
-                                      limit_texts(limits), numerics_number(numerics), device)
+                                      limit_texts(limits), numerics_number(numerics), device, None)
+
+    def export(self, source: str | bytes, export_name: str, name: str = "<string>", *, policy: str | None = None,
+               limits: Mapping[str, int] | None = None, numerics: str | None = None,
+               device: str | None = None) -> tuple[bytes, str]:
+        """An object and a C header for a program without this library, on the machine of the engine's target.
+
+        `export_name` and "_" stand in front of the names in the header.
+
+        >>> import plimsoll as pl
+        >>> source = "func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }"
+        >>> code, header = pl.Engine("cortex-m7").export(source, "numbers")
+        >>> "numbers_one(" in header
+        True
+        """
+        source = source.encode() if isinstance(source, str) else source
+        code, header = _native.module_compile(self._handle, source, name, 0, policy, limit_texts(limits),
+                                              numerics_number(numerics), device, export_name)
+        return code, header.decode()
 
     def empty(self, shape, element_type: str = "f32") -> np.ndarray:
         """An array in memory of the engine, aligned for vectors, with arbitrary elements."""

@@ -419,6 +419,16 @@ bool deviceCompilers() {
                                    nullptr, &report));
 }
 
+bool exports() {
+  static constexpr char text[] = "func.func @twice(%x: tensor<10xf32>) -> tensor<10xf32> {\n"
+                                 "  %y = arith.addf %x, %x : tensor<10xf32>\n"
+                                 "  return %y : tensor<10xf32>\n"
+                                 "}\n";
+  Report object, header;
+  return ended(plim_module_export(engine, text, std::strlen(text), "in.mlir", "in", nullptr,
+                                  &object, &header));
+}
+
 bool files() {
   Module other;
   return ended(plim_module_load_file(engine, artifactFile.c_str(), nullptr, &other));
@@ -754,6 +764,7 @@ int main(int count, char **names) {
       {"pools", poolSets},
       {"loads with parameters, functions and devices", asks, 0, Kind::Here, othersWork},
       {"engines with devices", devices, 0, Kind::Here, othersWork},
+      {"exports", exports, 2, Kind::Everywhere, othersWork},
       {"compilers of devices", deviceCompilers, 2, Kind::Everywhere, othersWork},
       {"files", files, 0, Kind::Here, othersWork},
       {"specialisation", specializations, 2, Kind::Everywhere, othersWork},

@@ -419,6 +419,47 @@ static void moduleCompile(void) {
   plim_engine_release(engine);
 }
 
+static void modulesAreExported(void) {
+  plim_engine *engine = makeEngine(0);
+  static const char source[] = "func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+                               "  %y = arith.addf %x, %x : tensor<4xf32>\n"
+                               "  return %y : tensor<4xf32>\n"
+                               "}\n";
+  const size_t size = strlen(source);
+  plim_report *object = NULL, *header = NULL;
+  CHECK_OK(plim_module_export(engine, source, size, "test.mlir", "net", NULL, &object, &header));
+  CHECK(plim_report_size(object) > 64 && memcmp(plim_report_text(object), "\177ELF", 4) == 0);
+  CHECK(strstr(plim_report_text(header), "enum net_status net_twice(const float *x,") != NULL);
+  plim_report_release(object);
+  plim_report_release(header);
+  object = header = NULL;
+#define CHECK_EXPORT_FAILS(text, called, code, message)                                            \
+  CHECK_FAILS(                                                                                     \
+      plim_module_export(engine, text, strlen(text), "test.mlir", called, NULL, &object, &header), \
+      code, message);                                                                              \
+  CHECK(object == NULL && header == NULL)
+  CHECK_EXPORT_FAILS(source, "two words", PLIM_INVALID_ARGUMENT,
+                     "'two words' cannot stand in front of names in C");
+  CHECK_EXPORT_FAILS(source, "", PLIM_INVALID_ARGUMENT, "the export has no name");
+  CHECK_EXPORT_FAILS("x", "net", PLIM_INVALID_ARGUMENT, "test.mlir:1:1");
+  CHECK_EXPORT_FAILS(scaleSource, "net", PLIM_UNIMPLEMENTED, "has an extent that is not known");
+  CHECK_FAILS(plim_module_export(engine, source, size, "test.mlir", NULL, NULL, &object, &header),
+              PLIM_INVALID_ARGUMENT, "export_name is null");
+  CHECK_FAILS(plim_module_export(engine, source, size, "test.mlir", "net", NULL, NULL, &header),
+              PLIM_INVALID_ARGUMENT, "out_object is null");
+  CHECK_FAILS(plim_module_export(engine, source, size, "test.mlir", "net", NULL, &object, NULL),
+              PLIM_INVALID_ARGUMENT, "out_header is null");
+  plim_load_options options = {.struct_size = sizeof options, .release_source = releaseHost};
+  CHECK_FAILS(
+      plim_module_export(engine, source, size, "test.mlir", "net", &options, &object, &header),
+      PLIM_INVALID_ARGUMENT, "release_source");
+  plim_engine_release(engine);
+  engine = makeEngine(PLIM_ENGINE_CHECKED);
+  CHECK_EXPORT_FAILS(source, "net", PLIM_INVALID_ARGUMENT,
+                     "an engine that looks for faults exports no code");
+  plim_engine_release(engine);
+}
+
 static void hostFunctionsAreCalled(void) {
   plim_host_functions *functions = NULL;
   CHECK_OK(plim_host_functions_create(&functions));
@@ -566,6 +607,7 @@ const Test moduleTests[] = {
     {"parameters.Bind", parametersBind},
     {"parameters.FromFiles", parametersFromFiles},
     {"pools.AreLent", poolsAreLent},
+    {"module.AreExported", modulesAreExported},
     {"host_functions.AreCalled", hostFunctionsAreCalled},
     {"host_functions.MakeResults", hostFunctionsMakeResults},
     {"host_functions.ThatDoNotFit", hostFunctionsThatDoNotFit},
