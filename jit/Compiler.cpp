@@ -346,6 +346,7 @@ private:
   struct Attempt {
     Artifact artifact;
     llvm::json::Object report;
+    std::vector<FunctionFrame> frames; // of exported code
     /// Stack of a whole call by public function, of a whole range by dispatch.
     std::vector<int64_t> totals; // parallel to artifact.stack
   };
@@ -470,9 +471,11 @@ private:
                                   begins::loweringPipeline, begins::translation));
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source},
                                      limits.constantBytes));
-    if (isExport())
-      PLIM_RETURN_IF_ERROR(
-          exportFunctions(*module, artifact, externalTypes, device, options.exportName));
+    std::vector<ExportedContext> contexts;
+    if (isExport()) {
+      PLIM_ASSIGN_OR_RETURN(
+          contexts, exportFunctions(*module, artifact, externalTypes, device, options.exportName));
+    }
     const SymbolTable symbols(*module);
     for (FunctionSignature &function : artifact.functions)
       if (Operation *raw = symbols.lookup((ir::rawPrefix + function.name).str()))
@@ -516,9 +519,11 @@ private:
       times.optimise += emitter.optimiseSeconds;
       times.codegen += emitter.codegenSeconds;
     }
+    if (isExport())
+      attempt.frames = frames[0];
     PLIM_RETURN_IF_ERROR(prove(attempt, StackUse(std::move(frames))));
     if (isExport())
-      PLIM_RETURN_IF_ERROR(writeHeader(artifact, externalTypes));
+      PLIM_RETURN_IF_ERROR(writeHeader(artifact, externalTypes, contexts));
     return attempt;
   }
 
@@ -531,10 +536,12 @@ private:
     return pieces;
   }
 
-  Status writeHeader(Artifact &artifact, const std::vector<ExternalTypes> &externals) const {
+  Status writeHeader(Artifact &artifact, const std::vector<ExternalTypes> &externals,
+                     const std::vector<ExportedContext> &contexts) const {
     PLIM_ASSIGN_OR_RETURN(std::vector<std::string> undefined,
                           undefinedSymbols(artifact.objects[0]));
-    artifact.header = exportHeader(artifact, externals, target, options.exportName, undefined);
+    artifact.header =
+        exportHeader(artifact, externals, contexts, target, options.exportName, undefined);
     // They are in the object.
     for (DataSymbol &symbol : artifact.symbols)
       symbol.offset = symbol.block = -1;
@@ -580,7 +587,8 @@ private:
       attempt.totals.push_back(need.total);
       proof.proven = need.code;
       if (isPublic) {
-        function->stackBytes = need.total + (need.recursive ? PLIM_RECURSION_STACK : 0);
+        function->stackBytes =
+            isExport() ? need.frames : need.total + (need.recursive ? PLIM_RECURSION_STACK : 0);
         function->workerStackBytes = need.worker;
       }
       // What a raw call runs, without the entry that unpacks views for it.
@@ -604,7 +612,27 @@ private:
     return reserve;
   }
 
-  static Artifact finish(Attempt attempt, int lowerings, int64_t reserve) {
+  /// Nobody looks for exported code whether there is so much stack.
+  Status checkStack(const Attempt &attempt) const {
+    const int64_t budget = target.devices[0].stackBudgetBytes;
+    for (const FunctionSignature &function : attempt.artifact.functions) {
+      if (budget == 0 || function.stackBytes <= budget)
+        continue;
+      std::string frames;
+      for (const FunctionFrame &frame : attempt.frames)
+        frames += (frames.empty() ? "" : ", ") + frame.name + " " + std::to_string(frame.bytes);
+      return errorAtPlace(StatusCode::FailedPrecondition,
+                          function.location + "'" + function.name + "' takes " +
+                              std::to_string(function.stackBytes) + " bytes of stack, and " +
+                              target.name + " has stack_budget_bytes = " + std::to_string(budget) +
+                              "; frames in bytes: " + frames);
+    }
+    return okStatus();
+  }
+
+  StatusOr<Artifact> finish(Attempt attempt, int lowerings, int64_t reserve) const {
+    if (isExport())
+      PLIM_RETURN_IF_ERROR(checkStack(attempt));
     llvm::json::Array functions;
     for (auto [proof, total] : llvm::zip(attempt.artifact.stack, attempt.totals)) {
       llvm::json::Object entry{{"name", proof.function},

@@ -172,9 +172,10 @@ std::string upper(StringRef name) { return name.upper(); }
 class HeaderWriter {
 public:
   HeaderWriter(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+               const std::vector<ExportedContext> &contexts,
                const targets::TargetDescription &target, std::string_view name)
-      : artifact(artifact), externals(externals), target(target), name(name), macro(upper(name)),
-        structs(exportedStructs(artifact)), out(text) {}
+      : artifact(artifact), externals(externals), contexts(contexts), target(target), name(name),
+        macro(upper(name)), structs(exportedStructs(artifact)), out(text) {}
 
   std::string write(const std::vector<std::string> &undefined) {
     begin(undefined);
@@ -190,8 +191,8 @@ public:
     for (const auto &[external, types] : zip_equal(artifact.externals, externals))
       if (external.device.empty())
         writeExternal(external, types);
-    for (const FunctionSignature &function : artifact.functions)
-      writeFunction(function);
+    for (const auto &[function, context] : zip_equal(artifact.functions, contexts))
+      writeFunction(function, context);
     out << "#ifdef __cplusplus\n}\n#endif\n#endif /* " << macro << "_H */\n";
     return std::move(text);
   }
@@ -203,7 +204,9 @@ private:
         << " *\n"
         << " * Functions may be called by several threads at once, each with memory of its own. "
            "They\n"
-        << " * allocate nothing, keep nothing but the state, and use no more stack than is said.\n"
+        << " * allocate nothing, keep nothing but the state, and use no more stack than is said, "
+           "beside\n"
+        << " * what functions of the program use.\n"
         << " * Buffers of a call do not overlap, and are aligned as their elements.\n";
     if (!undefined.empty()) {
       out << " *\n * The program brings:";
@@ -361,7 +364,7 @@ private:
         << (parameters.empty() ? "void" : join(parameters, ",\n    ")) << ");\n\n";
   }
 
-  void writeFunction(const FunctionSignature &function) {
+  void writeFunction(const FunctionSignature &function, const ExportedContext &has) {
     const std::string symbol = exportedSymbol(name, function.name);
     const std::string prefix = upper(StringRef(symbol).drop_front(name.size() + 1));
     Names names;
@@ -371,10 +374,10 @@ private:
         parameters.push_back(
             (Twine("const struct ") + name + "_" + what + " *" + names.take(what, what)).str());
     };
-    context(structs.hasWorkspaces(), "workspaces");
-    context(structs.parameters > 0, "parameters");
-    context(structs.variables > 0, "state");
-    context(!structs.devices.empty(), "devices");
+    context(has.workspaces, "workspaces");
+    context(has.parameters, "parameters");
+    context(has.state, "state");
+    context(has.devices, "devices");
     auto bytesOf = [](const ValueType &type) {
       int64_t count = 1;
       for (int64_t extent : type.shape)
@@ -414,6 +417,7 @@ private:
 
   const Artifact &artifact;
   const std::vector<ExternalTypes> &externals;
+  const std::vector<ExportedContext> &contexts;
   const targets::TargetDescription &target;
   const std::string name, macro;
   const ExportedStructs structs;
@@ -424,9 +428,10 @@ private:
 } // namespace
 
 std::string exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+                         const std::vector<ExportedContext> &contexts,
                          const targets::TargetDescription &target, std::string_view exportName,
                          const std::vector<std::string> &undefined) {
-  return HeaderWriter(artifact, externals, target, exportName).write(undefined);
+  return HeaderWriter(artifact, externals, contexts, target, exportName).write(undefined);
 }
 
 } // namespace plim::jit

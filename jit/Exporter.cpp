@@ -8,8 +8,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Object/ELFObjectFile.h"
 
 #include <algorithm>
@@ -29,6 +29,8 @@ constexpr int32_t exportContextBytes = devicesOffset + 8;
 constexpr int32_t resultsOffset = 32;
 constexpr int32_t wordBytes = 8;
 
+constexpr StringLiteral adapterPrefix = "plim.adapter.";
+
 constexpr int32_t invalidArgument = static_cast<int32_t>(StatusCode::InvalidArgument);
 
 class Exporter {
@@ -40,7 +42,7 @@ public:
         loc(module.getLoc()), pointer(LLVM::LLVMPointerType::get(module.getContext())),
         word(builder.getI64Type()), code(builder.getI32Type()) {}
 
-  Status run() {
+  StatusOr<std::vector<ExportedContext>> run() {
     for (const FunctionSignature &function : artifact.functions)
       PLIM_RETURN_IF_ERROR(checkSizes(function));
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_allocate", "takes memory whose size only a call knows; "
@@ -49,16 +51,18 @@ public:
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_schedule", "has a schedule"));
     callDispatches();
     PLIM_RETURN_IF_ERROR(callExternals());
+    for (const FunctionSignature &function : artifact.functions)
+      contexts.push_back(contextOf(function));
     defineRuntime();
     PLIM_RETURN_IF_ERROR(defineData());
     for (Operation &op : *module.getBody())
       makeLocal(&op);
     std::set<std::string> names;
-    for (const FunctionSignature &function : artifact.functions) {
+    for (const auto &[function, context] : llvm::zip_equal(artifact.functions, contexts)) {
       if (!names.insert(exportedSymbol(name, function.name)).second)
         return invalidArgumentError(function.location + "'" + function.name +
                                     "' has the same name in C as another function");
-      defineFunction(function);
+      defineFunction(function, context);
     }
     for (const auto &[isThere, what] :
          {std::pair(structs.variables > 0, "reset"), std::pair(!structs.devices.empty(), "open"),
@@ -68,7 +72,7 @@ public:
                                     "' of its own");
     defineReset();
     defineOpenAndClose();
-    return okStatus();
+    return std::move(contexts);
   }
 
 private:
@@ -111,6 +115,36 @@ private:
       return okStatus();
     return unimplementedError(ir::locationText(calls[0].getLoc()) +
                               "this cannot be exported: the code " + why);
+  }
+
+  /// By what it, and all that it calls, refers to.
+  ExportedContext contextOf(const FunctionSignature &signature) {
+    ExportedContext context;
+    context.workspaces =
+        signature.workspaceBytes > 0 || signature.scratchBytes > 0 ||
+        llvm::any_of(signature.pools, [](const PoolNeed &need) { return need.bytes > 0; });
+    context.state = signature.usesState;
+    llvm::SetVector<Operation *> reached;
+    reached.insert(function(ir::entryPrefix + signature.name));
+    for (size_t i = 0; i < reached.size(); ++i)
+      reached[i]->walk([&](Operation *op) {
+        if (auto call = dyn_cast<LLVM::CallOp>(op); call && call.getCallee()) {
+          StringRef callee = *call.getCallee();
+          if (callee.consume_front(adapterPrefix))
+            context.devices |= llvm::any_of(artifact.externals, [&](const ExternalFunction &each) {
+              return each.name == callee && !each.device.empty();
+            });
+          else if (LLVM::LLVMFuncOp known = function(callee))
+            reached.insert(known);
+        } else if (auto use = dyn_cast<LLVM::AddressOfOp>(op)) {
+          StringRef data = use.getGlobalName();
+          if (data.consume_front(ir::dataPrefix))
+            context.parameters |= llvm::any_of(artifact.symbols, [&](const DataSymbol &symbol) {
+              return symbol.name == data && symbol.kind == DataKind::Parameter;
+            });
+        }
+      });
+    return context;
   }
 
   LLVM::LLVMFuncOp function(const Twine &symbol) {
@@ -169,7 +203,7 @@ private:
   }
 
   LLVM::LLVMFuncOp adapterOf(const ExternalFunction &external, const ExternalTypes &types) {
-    const std::string symbol = "plim.adapter." + external.name;
+    const std::string symbol = (adapterPrefix + external.name).str();
     if (LLVM::LLVMFuncOp known = function(symbol))
       return known;
     builder.setInsertionPointToEnd(module.getBody());
@@ -533,10 +567,9 @@ private:
     return slots;
   }
 
-  void defineFunction(const FunctionSignature &signature) {
+  void defineFunction(const FunctionSignature &signature, const ExportedContext &has) {
     SmallVector<Type> types;
-    for (bool isThere : {structs.hasWorkspaces(), structs.parameters > 0, structs.variables > 0,
-                         !structs.devices.empty()})
+    for (bool isThere : {has.workspaces, has.parameters, has.state, has.devices})
       if (isThere)
         types.push_back(pointer);
     for (const ValueType &type : signature.arguments)
@@ -564,7 +597,7 @@ private:
     auto set = [&](int32_t offset, Value value) {
       ir::storeAt(builder, loc, value, context, offset);
     };
-    if (structs.hasWorkspaces()) {
+    if (has.workspaces) {
       Value slots = spread(*next++, structs.slab + structs.pools.size());
       if (structs.slab)
         set(ir::abi::contextWorkspaceOffset, load(builder, pointer, slots, 0));
@@ -575,12 +608,12 @@ private:
               int64_t(pool));
       set(ir::abi::contextPoolsOffset, pools);
     }
-    if (structs.parameters > 0)
+    if (has.parameters)
       set(parametersOffset, spread(*next++, structs.parameters));
-    if (structs.variables > 0)
+    if (has.state)
       set(ir::abi::contextVariablesOffset, spread(*next++, structs.variables));
     Value devices;
-    if (!structs.devices.empty())
+    if (has.devices)
       set(devicesOffset, devices = *next++);
     // What may stop a call from elsewhere: nothing.
     set(ir::abi::contextCallStatusOffset, words(1));
@@ -687,6 +720,7 @@ private:
   const targets::DeviceDescription &device;
   std::string_view name;
   const ExportedStructs structs;
+  std::vector<ExportedContext> contexts; // of each function
   SymbolTable symbols;
   OpBuilder builder;
   Location loc;
@@ -751,9 +785,10 @@ ExportedStructs exportedStructs(const Artifact &artifact) {
   return structs;
 }
 
-Status exportFunctions(ModuleOp module, const Artifact &artifact,
-                       const std::vector<ExternalTypes> &externals,
-                       const targets::DeviceDescription &device, std::string_view exportName) {
+StatusOr<std::vector<ExportedContext>> exportFunctions(ModuleOp module, const Artifact &artifact,
+                                                       const std::vector<ExternalTypes> &externals,
+                                                       const targets::DeviceDescription &device,
+                                                       std::string_view exportName) {
   return Exporter(module, artifact, externals, device, exportName).run();
 }
 

@@ -42,15 +42,24 @@ ExportedStructs exportedStructs(const Artifact &artifact);
 /// Where scratch begins in the slab.
 int64_t exportedSlabBytes(const Artifact &artifact);
 
+/// The structs that a function takes: those that it has a use for.
+struct ExportedContext {
+  bool workspaces = false, parameters = false, state = false, devices = false;
+};
+
 /// Defines the functions of the artifact in `module`, behind collectData(), with their constants, and makes all else local.
 /// `externals` are those of the artifact. Unimplemented, with the place in the source, for what needs the engine: sizes that
 /// only a call knows, memory of an allocator, recursion. Two functions with the same symbol are InvalidArgument.
-Status exportFunctions(mlir::ModuleOp module, const Artifact &artifact,
-                       const std::vector<ExternalTypes> &externals,
-                       const targets::DeviceDescription &device, std::string_view exportName);
+/// Gives what each takes.
+StatusOr<std::vector<ExportedContext>> exportFunctions(mlir::ModuleOp module,
+                                                       const Artifact &artifact,
+                                                       const std::vector<ExternalTypes> &externals,
+                                                       const targets::DeviceDescription &device,
+                                                       std::string_view exportName);
 
 /// The header for C11 and C++20. `undefined`: symbols that the program has to bring.
 std::string exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+                         const std::vector<ExportedContext> &contexts,
                          const targets::TargetDescription &target, std::string_view exportName,
                          const std::vector<std::string> &undefined);
 

@@ -33,7 +33,7 @@ constexpr StringLiteral descriptorPrefix = "plim.descriptor.";
 /// Bytes that System V's x86-64 ABI lets a function without calls use below its stack pointer.
 constexpr int64_t redZoneBytes = 128;
 /// The code generator aligns a frame for the widest register that it spills.
-constexpr uint64_t maxSpillAlignment = 64;
+uint64_t maxSpillAlignment(const Triple &triple) { return triple.isX86() ? 64 : 16; }
 /// The widest vector that SVE allows; the frame of one register of it is not in .stack_sizes.
 constexpr int64_t maxScalableBytes = 256;
 
@@ -43,7 +43,7 @@ Status fault(const Twine &what) { return internalError(what.str()); }
 /// are pushed for a call instead of being stored to a place that the frame has for them.
 int64_t paddingOf(const Function &function, bool hasFrame) {
   const DataLayout &layout = function.getDataLayout();
-  uint64_t alignment = maxSpillAlignment;
+  uint64_t alignment = maxSpillAlignment(function.getParent()->getTargetTriple());
   int64_t pushed = 0;
   for (const Instruction &instruction : instructions(function)) {
     if (const auto *alloca = dyn_cast<AllocaInst>(&instruction)) {
@@ -257,17 +257,17 @@ private:
 /// What an external function needs.
 StackNeed allowanceOf(StringRef name) {
   if (name == "plim_rt_call")
-    return {0, StackAllowances::runtime + PLIM_HOST_STACK, 0, false};
+    return {0, 0, StackAllowances::runtime + PLIM_HOST_STACK, 0, false};
   if (name == "plim_rt_launch")
-    return {0, StackAllowances::runtime + PLIM_DEVICE_STACK, 0, false};
+    return {0, 0, StackAllowances::runtime + PLIM_DEVICE_STACK, 0, false};
   if (name.starts_with("plim_rt_"))
-    return {0, StackAllowances::runtime, 0, name == "plim_rt_recurse"};
+    return {0, 0, StackAllowances::runtime, 0, name == "plim_rt_recurse"};
   int64_t bytes = StackAllowances::library;
   if (name == "memcpy" || name == "memmove" || name == "memset" || name.starts_with("__"))
     bytes = StackAllowances::support;
   else if (isScalarMath(name))
     bytes = StackAllowances::math;
-  return {bytes, bytes, 0, false};
+  return {0, bytes, bytes, 0, false};
 }
 
 } // namespace
@@ -303,6 +303,7 @@ StatusOr<bool> StackUse::complete(Entry &entry) {
   StackNeed deepest;
   bool acyclic = true;
   auto add = [&](const StackNeed &callee, int64_t runtime) {
+    deepest.frames = std::max(deepest.frames, callee.frames);
     deepest.code = std::max(deepest.code, callee.code);
     deepest.total = std::max(deepest.total, runtime + callee.total);
     deepest.worker = std::max(deepest.worker, callee.worker);
@@ -327,8 +328,9 @@ StatusOr<bool> StackUse::complete(Entry &entry) {
     dispatch.worker = StackAllowances::dispatch + dispatch.total;
     add(dispatch, StackAllowances::dispatch);
   }
-  entry.need = {entry.frame->bytes + deepest.code, entry.frame->bytes + deepest.total,
-                deepest.worker, deepest.recursive};
+  const int64_t bytes = entry.frame->bytes;
+  entry.need = {bytes + deepest.frames, bytes + deepest.code, bytes + deepest.total, deepest.worker,
+                deepest.recursive};
   entry.state = acyclic ? Entry::Known : Entry::Cyclic;
   return acyclic;
 }
@@ -361,6 +363,7 @@ StatusOr<StackNeed> StackUse::boundOfCycle(Entry &entry) {
         need.worker = std::max(need.worker, StackAllowances::dispatch + callee->need.total);
       }
   }
+  need.frames = need.code;
   need.total = need.code + std::max(outside.total, need.worker);
   need.code += outside.code;
   need.recursive = true;

@@ -57,6 +57,8 @@ StatusOr<std::vector<FunctionFrame>> readFrames(std::string_view object,
 
 /// Bytes that a call of a function needs of the stack it runs on.
 struct StackNeed {
+  /// Generated code alone.
+  int64_t frames = 0;
   /// Generated code and the library functions that it calls: what the budget of a device is for.
   int64_t code = 0;
   /// The runtime's frames as well.
