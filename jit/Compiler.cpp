@@ -543,8 +543,7 @@ private:
     artifact.header =
         exportHeader(artifact, externals, contexts, target, options.exportName, undefined);
     // They are in the object.
-    for (DataSymbol &symbol : artifact.symbols)
-      symbol.offset = symbol.block = -1;
+    artifact.symbols.clear();
     artifact.data.clear();
     artifact.blocks.clear();
     return okStatus();

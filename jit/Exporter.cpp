@@ -352,7 +352,7 @@ private:
       auto made = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, what),
                                            LLVM::LLVMFunctionType::get(code, {pointer}));
       builder.setInsertionPointToStart(made.addEntryBlock(builder));
-      refuseNull(made, LLVM::ZeroOp::create(builder, loc, pointer));
+      refuseNull({made.getArgument(0)});
       return made;
     };
     LLVM::LLVMFuncOp open = make("open");
@@ -556,14 +556,21 @@ private:
     ir::storeAt(builder, loc, value, base, int32_t(wordBytes * slot));
   }
 
-  /// The pointers of a struct of the header, one in each slot of eight bytes.
-  Value spread(Value fields, int64_t count) {
-    Value slots = words(count);
+  /// The pointers of a struct of the header.
+  SmallVector<Value> fieldsOf(Value fields, int64_t count) {
+    SmallVector<Value> all;
     for (int64_t i = 0; i < count; ++i) {
       Value field = LLVM::GEPOp::create(builder, loc, pointer, pointer, fields,
                                         ArrayRef<LLVM::GEPArg>{int32_t(i)});
-      store(LLVM::LoadOp::create(builder, loc, pointer, field), slots, i);
+      all.push_back(LLVM::LoadOp::create(builder, loc, pointer, field));
     }
+    return all;
+  }
+
+  Value array(ValueRange values) {
+    Value slots = words(int64_t(values.size()));
+    for (const auto &[i, value] : llvm::enumerate(values))
+      store(value, slots, int64_t(i));
     return slots;
   }
 
@@ -589,7 +596,15 @@ private:
     builder.setInsertionPointToStart(exported.addEntryBlock(builder));
     auto next = exported.getArguments().begin();
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-    refuseNull(exported, null);
+    refuseNull(llvm::to_vector_of<Value>(exported.getArguments()));
+    SmallVector<Value> places, parameters, variables;
+    if (has.workspaces)
+      places = fieldsOf(*next++, structs.slab + int64_t(structs.pools.size()));
+    if (has.parameters)
+      parameters = fieldsOf(*next++, structs.parameters);
+    if (has.state)
+      variables = fieldsOf(*next++, structs.variables);
+    refuseNull(llvm::to_vector(llvm::concat<Value>(places, parameters, variables)));
     Value context = words(exportContextBytes / wordBytes);
     Value none = ir::constant64(builder, loc, 0);
     for (int64_t slot = 0; slot < exportContextBytes / wordBytes; ++slot)
@@ -598,20 +613,18 @@ private:
       ir::storeAt(builder, loc, value, context, offset);
     };
     if (has.workspaces) {
-      Value slots = spread(*next++, structs.slab + structs.pools.size());
       if (structs.slab)
-        set(ir::abi::contextWorkspaceOffset, load(builder, pointer, slots, 0));
+        set(ir::abi::contextWorkspaceOffset, places[0]);
       // One for each pool of the module, used or not.
-      Value pools = words(int64_t(artifact.pools.size()));
+      SmallVector<Value> pools(artifact.pools.size(), null);
       for (const auto &[i, pool] : llvm::enumerate(structs.pools))
-        store(load(builder, pointer, slots, wordBytes * int32_t(structs.slab + i)), pools,
-              int64_t(pool));
-      set(ir::abi::contextPoolsOffset, pools);
+        pools[pool] = places[structs.slab + i];
+      set(ir::abi::contextPoolsOffset, array(pools));
     }
     if (has.parameters)
-      set(parametersOffset, spread(*next++, structs.parameters));
+      set(parametersOffset, array(parameters));
     if (has.state)
-      set(ir::abi::contextVariablesOffset, spread(*next++, structs.variables));
+      set(ir::abi::contextVariablesOffset, array(variables));
     Value devices;
     if (has.devices)
       set(devicesOffset, devices = *next++);
@@ -653,17 +666,17 @@ private:
     LLVM::ReturnOp::create(builder, loc, status);
   }
 
-  /// Ends the call with InvalidArgument where a pointer is null. `builder` stands behind the check.
-  void refuseNull(LLVM::LLVMFuncOp exported, Value null) {
-    Value isNull;
-    for (Value argument : exported.getArguments())
-      if (argument.getType() == pointer) {
-        Value one = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, argument, null);
+  /// Ends the call with InvalidArgument where a pointer among the values is null. `builder` stands behind the check.
+  void refuseNull(ArrayRef<Value> values) {
+    Value isNull, null = LLVM::ZeroOp::create(builder, loc, pointer);
+    for (Value value : values)
+      if (value.getType() == pointer) {
+        Value one = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, value, null);
         isNull = isNull ? LLVM::OrOp::create(builder, loc, isNull, one).getResult() : one;
       }
     if (!isNull)
       return;
-    Region &body = exported.getBody();
+    Region &body = *builder.getInsertionBlock()->getParent();
     Block *refuse = new Block, *go = new Block;
     body.push_back(refuse);
     body.push_back(go);

@@ -34,7 +34,8 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> makeMachine(const targets::Device
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
   });
-  llvm::Triple triple(device.triple);
+  // Normal: "none-eabihf" would be a system, and the environment that says how floats are passed not there.
+  llvm::Triple triple(llvm::Triple::normalize(device.triple));
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)

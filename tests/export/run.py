@@ -80,22 +80,37 @@ class Builder:
         self.call(self.compiler, *self.machine.flags, "-O1", "-ffreestanding", "-fno-builtin", "-Wall", "-Wextra", "-Wpedantic",
                   "-Werror", "-std=c11", f"-I{HERE}", "-I.", *more, "-c", source, "-o", out)
 
-    def build(self, source, arguments, want):
-        """The program of a module whose arguments are arrays; its one result is like `want`."""
-        (self.folder / "case.mlir").write_text(source)
-        done = subprocess.run([self.plimsoll, "compile", "case.mlir", "--target", self.machine.target, "-o", "case.o", "--header",
-                               "case.h"], capture_output=True, text=True, timeout=120, cwd=self.folder)
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def export(self, source):
+        """The header of a module, beside its object case.o."""
+        done = subprocess.run([self.plimsoll, "compile", source, "--target", self.machine.target, "-o", "case.o", "--header",
+                               "case.h", "--name", "case"], capture_output=True, text=True, timeout=120, cwd=self.folder)
         if done.returncode != 0:
             raise (Refused if "cannot be exported" in done.stderr else RuntimeError)(done.stderr.strip())
-        header = (self.folder / "case.h").read_text()
+        for standard in ("c11", "c++20"):
+            self.call(self.compiler, *self.machine.flags, "-x", "c++" if "++" in standard else "c", f"-std={standard}", "-ffreestanding",
+                      "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "case.h")
+        return (self.folder / "case.h").read_text()
+
+    def link(self, source):
+        self.compile(source, "main.o")
+        self.call(self.compiler, *self.machine.flags, "-nostdlib", "-fuse-ld=lld", *self.machine.link, "main.o", *self.common, "case.o", "-o",
+                  "program")
+
+    def start(self):
+        """What the program prints."""
+        return self.call(*self.machine.emulator, "./program")
+
+    def build(self, source, arguments, want):
+        """The program of a module whose arguments are arrays; its one result is like `want`."""
+        self.write("case.mlir", source)
+        header = self.export("case.mlir")
         brings = re.search(r"The program brings:(.*)", header)
         missing = set(brings[1].split() if brings else ()) - BROUGHT
         if missing:
             raise Refused(f"needs {', '.join(sorted(missing))}")
-        for line in ("-std=c11", "-std=c++20"):
-            language = "c++" if "++" in line else "c"
-            self.call(self.compiler, *self.machine.flags, "-x", language, line, "-ffreestanding", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                      "-fsyntax-only", "case.h")
         lines = ['#include "case.h"', '#include "support.h"']
         for i, array in enumerate(arguments):
             np.ascontiguousarray(array).tofile(self.folder / f"in{i}")
@@ -124,16 +139,13 @@ class Builder:
         for name, size in guarded:
             lines.append(f"  for (size_t i = {size}; i < {size} + {GUARD}; ++i) broken += {name}[i] != 0x5a;")
         lines += ["  print_number(broken);", '  print_text("\\n");', "}"]
-        (self.folder / "main.c").write_text("\n".join(lines) + "\n")
-        self.compile("main.c", "main.o")
-        self.call(self.compiler, *self.machine.flags, "-nostdlib", "-fuse-ld=lld", *self.machine.link, "main.o", *self.common, "case.o", "-o",
-                  "program")
+        self.write("main.c", "\n".join(lines) + "\n")
+        self.link("main.c")
         return int(re.search(r"CASE_MAIN_STACK_BYTES (\d+)", header)[1])
 
     def run(self, want):
         """The result, how much stack was used, and how many bytes of guards were written."""
-        command = [*self.machine.emulator, "./program"]
-        text = self.call(*command)
+        text = self.start()
         found = re.fullmatch(r"status 0\nstack (\d+)\n([0-9a-f]*)\nguards (\d+)\n", text)
         if not found:
             raise RuntimeError(f"printed {text[:200]!r}")

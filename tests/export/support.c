@@ -37,6 +37,17 @@ void __aeabi_memclr4(void *to, size_t bytes) { memset(to, 0, bytes); }
 void __aeabi_memclr8(void *to, size_t bytes) { memset(to, 0, bytes); }
 #endif
 
+/* Of the compiler's runtime, where processors have no such instruction. */
+__bf16 __truncsfbf2(float value);
+__bf16 __truncsfbf2(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  const uint16_t rounded = (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+  __bf16 result;
+  memcpy(&result, &rounded, sizeof result);
+  return result;
+}
+
 void print_text(const char *text) {
   size_t size = 0;
   while (text[size] != 0)
