@@ -83,8 +83,9 @@ plim_status *plim_device_create(const plim_device_options *options, plim_device 
     PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
     PLIM_RETURN_IF_ERROR(checkFlags(given.flags, 0, "options"));
     PLIM_RETURN_IF_ERROR(checkPointer(given.name, "name"));
-    if (!given.load)
-      return invalidArgumentError(std::string("device '") + given.name + "' has no load");
+    if (!given.load && !given.compile)
+      return invalidArgumentError(std::string("device '") + given.name +
+                                  "' has neither compile nor load");
     auto host = std::make_shared<HostDevice>(given);
     auto device = std::make_shared<Device>();
     device->name = given.name;
@@ -93,9 +94,10 @@ plim_status *plim_device_create(const plim_device_options *options, plim_device 
       device->compile = [host](std::string_view name, std::string_view text) {
         return host->compile(name, text);
       };
-    device->load = [host](std::string_view name, std::string_view code) {
-      return host->load(name, code);
-    };
+    if (given.load)
+      device->load = [host](std::string_view name, std::string_view code) {
+        return host->load(name, code);
+      };
     std::shared_ptr<HostAllocator> allocator;
     if (given.memory)
       PLIM_RETURN_IF_ERROR(readAllocator(given.memory, allocator, device->memory));

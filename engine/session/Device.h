@@ -40,7 +40,8 @@ struct Device {
   /// when a module is linked. The function runs a dispatch to its end: it gets what `name` in the text
   /// gets as arguments, and each destination, whose memory it fills, once more as the result. Nothing else
   /// touches the destinations meanwhile, and nothing writes the rest. It may need PLIM_DEVICE_STACK bytes
-  /// of stack. Serial: the device runs one launch at a time. Pure is the same as ThreadSafe. Must be there.
+  /// of stack. Serial: the device runs one launch at a time. Pure is the same as ThreadSafe. Null, beside compile(): its
+  /// code is compiled or exported here, and runs elsewhere.
   std::function<StatusOr<HostFunction>(std::string_view name, std::string_view code)> load;
   /// If it can allocate: memories of the target that this device reaches and the host does not.
   /// Temporaries that nobody else touches are then there, as far as their sizes are known at load, and

@@ -95,6 +95,9 @@ StatusOr<HostFunction> loadCode(const jit::ExternalFunction &dispatch, const Dev
   if (!dispatch.name.starts_with(dispatch.device + "."))
     return errorAtPlace(StatusCode::DataLoss,
                         dispatch.location + "'" + dispatch.name + "' is no code of a device");
+  if (!device->load)
+    return errorAtPlace(StatusCode::FailedPrecondition,
+                        what + "has no load: its code is for other programs");
   auto function = withoutThrowing<HostFunction>([&] {
     return device->load(dispatch.name.substr(dispatch.device.size() + 1), dispatch.code);
   });
@@ -114,8 +117,8 @@ StatusOr<HostFunction> loadCode(const jit::ExternalFunction &dispatch, const Dev
 Status session::addDevices(const Devices &devices, targets::TargetDescription &target) {
   std::vector<std::string> names;
   for (const std::shared_ptr<const Device> &device : devices) {
-    if (!device || device->name.empty() || !device->load)
-      return invalidArgumentError("a device needs a name, and load");
+    if (!device || device->name.empty() || (!device->compile && !device->load))
+      return invalidArgumentError("a device needs a name, and compile or load");
     if (!device->memory.allocate != !device->memory.release)
       return invalidArgumentError("the memory of device '" + device->name +
                                   "' needs both allocate and release");

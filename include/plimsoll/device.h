@@ -66,7 +66,9 @@ typedef struct plim_device_options {
   const char *version;
   /* NULL: the device runs what was compiled elsewhere, and the source of a module can give it nothing. */
   plim_device_compile compile;
-  plim_device_load load; /* must be set */
+  /* NULL, beside compile: its code is for plim_module_compile() and plim_module_export() here, and runs elsewhere; a module
+   * with such code is not loaded: FAILED_PRECONDITION. */
+  plim_device_load load;
   void *user;
   plim_user_release release_user; /* called when nobody has the device any more; may be NULL */
   /* If not NULL, gives memories of the target that this device reaches and the host does not, by their

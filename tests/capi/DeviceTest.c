@@ -422,8 +422,8 @@ static void deviceOptions(void) {
   CHECK_FAILS(plim_device_create(&bad, &device), PLIM_INVALID_ARGUMENT, "flags");
   bad = good, bad.name = NULL;
   CHECK_FAILS(plim_device_create(&bad, &device), PLIM_INVALID_ARGUMENT, "name");
-  bad = good, bad.load = NULL;
-  CHECK_FAILS(plim_device_create(&bad, &device), PLIM_INVALID_ARGUMENT, "no load");
+  bad = good, bad.load = NULL, bad.compile = NULL;
+  CHECK_FAILS(plim_device_create(&bad, &device), PLIM_INVALID_ARGUMENT, "neither compile nor load");
   plim_allocator half = {.struct_size = sizeof half, .allocate = sramAllocate};
   bad = good, bad.memory = &half;
   CHECK_FAILS(plim_device_create(&bad, &device), PLIM_INVALID_ARGUMENT, "allocate and release");

@@ -18,6 +18,7 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+BOARD = HERE.parent.parent / "examples" / "microcontroller"  # what a program without an operating system begins with
 sys.path[:0] = [str(HERE.parent / "random"), str(HERE.parent / "cross")]
 
 from contractions import Contraction  # noqa: E402
@@ -27,8 +28,8 @@ from products import TYPES  # noqa: E402
 
 MOST = 1e6  # products, which an emulator takes a second for
 GUARD = 64
-# What support.c defines.
-BROUGHT = set(re.findall(r"^void \*?(\w+)\(", (HERE / "support.c").read_text(), re.M))
+# What programs have.
+BROUGHT = set(re.findall(r"^void \*?(\w+)\(", (BOARD / "memory.c").read_text(), re.M))
 
 def emulated(machine):
     return ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "none", "-chardev", "stdio,id=out",
@@ -36,7 +37,7 @@ def emulated(machine):
 
 
 def board(code, data):
-    return ["-static", "-T", str(HERE / "cortex_m.ld"), f"-Wl,--defsym=CODE={code}", f"-Wl,--defsym=DATA={data}"]
+    return ["-static", "-T", str(BOARD / "board.ld"), f"-Wl,--defsym=CODE={code}", f"-Wl,--defsym=DATA={data}"]
 
 class Machine:
     """A target, and how programs for it are built and run."""
@@ -46,16 +47,16 @@ class Machine:
         self.link = link
 
 MACHINES = {
-    "x86-64": Machine("x86-64-v3", ["--target=x86_64-linux-gnu"], [], "linux.c", ["-static"]),
-    "aarch64": Machine("neoverse-v2", ["--target=aarch64-linux-gnu"], ["qemu-aarch64", "-cpu", "max,sve-max-vq=1"], "linux.c", ["-static"]),
-    "aarch64-sve": Machine("neoverse-v1", ["--target=aarch64-linux-gnu"], ["qemu-aarch64", "-cpu", "max,sve-max-vq=2"], "linux.c", ["-static"]),
+    "x86-64": Machine("x86-64-v3", ["--target=x86_64-linux-gnu"], [], HERE / "linux.c", ["-static"]),
+    "aarch64": Machine("neoverse-v2", ["--target=aarch64-linux-gnu"], ["qemu-aarch64", "-cpu", "max,sve-max-vq=1"], HERE / "linux.c", ["-static"]),
+    "aarch64-sve": Machine("neoverse-v1", ["--target=aarch64-linux-gnu"], ["qemu-aarch64", "-cpu", "max,sve-max-vq=2"], HERE / "linux.c", ["-static"]),
     "riscv64": Machine("riscv64", ["--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d", "-mcmodel=medany"],
-                       ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0,zba=true,zbb=true,zbs=true,Zfh=true"], "linux.c", ["-static"]),
+                       ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0,zba=true,zbb=true,zbs=true,Zfh=true"], HERE / "linux.c", ["-static"]),
     "cortex-m7": Machine("cortex-m7", ["--target=thumbv7em-none-eabihf", "-mcpu=cortex-m7"],
-                         emulated("mps2-an500"), "cortex_m.c",
+                         emulated("mps2-an500"), BOARD / "board.c",
                          board("0", "0x20000000"), 3 << 20),
     "cortex-m55": Machine("cortex-m55-ethos-u55", ["--target=thumbv8.1m.main-none-eabihf", "-mcpu=cortex-m55"],
-                          emulated("mps3-an547"), "cortex_m.c",
+                          emulated("mps3-an547"), BOARD / "board.c",
                           board("0x10000000", "0x31000000"), 400 << 10)}
 
 class Refused(Exception):
@@ -65,9 +66,9 @@ class Builder:
     def __init__(self, machine, arguments, folder):
         self.machine, self.plimsoll, self.compiler, self.folder = machine, arguments.bin / "plimsoll", arguments.compiler, folder
         self.common = []
-        for source in ("support.c", machine.start):
-            self.common.append(folder / f"{source}.o")
-            self.compile(HERE / source, self.common[-1])
+        for source in (HERE / "support.c", BOARD / "memory.c", machine.start):
+            self.common.append(folder / f"{source.stem}.o")
+            self.compile(source, self.common[-1])
 
     def call(self, *command, limit=120):
         done = subprocess.run([str(each) for each in command], capture_output=True, text=True, timeout=limit, cwd=self.folder)
@@ -78,7 +79,7 @@ class Builder:
 
     def compile(self, source, out, *more):
         self.call(self.compiler, *self.machine.flags, "-O1", "-ffreestanding", "-fno-builtin", "-Wall", "-Wextra", "-Wpedantic",
-                  "-Werror", "-std=c11", f"-I{HERE}", "-I.", *more, "-c", source, "-o", out)
+                  "-Werror", "-std=c11", f"-I{HERE}", f"-I{HERE.parent.parent}", "-I.", *more, "-c", source, "-o", out)
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -111,7 +112,7 @@ class Builder:
         missing = set(brings[1].split() if brings else ()) - BROUGHT
         if missing:
             raise Refused(f"needs {', '.join(sorted(missing))}")
-        lines = ['#include "case.h"', '#include "support.h"']
+        lines = ['#include "case.h"', '#include "support.h"', '#include "examples/microcontroller/memory.h"']
         for i, array in enumerate(arguments):
             np.ascontiguousarray(array).tofile(self.folder / f"in{i}")
             lines += [f'__asm__(".section .rodata\\n.balign 16\\n.globl in{i}\\nin{i}: .incbin \\"in{i}\\"\\n.byte 0\\n.text");',

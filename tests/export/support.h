@@ -15,10 +15,6 @@ void print_bytes(const uint8_t *bytes, size_t count);
 int run_case(void);
 void print_results(void);
 
-void *memset(void *to, int value, size_t bytes);
-void *memmove(void *to, const void *from, size_t bytes);
-void *memcpy(void *to, const void *from, size_t bytes);
-
 int main(void);
 
 #endif

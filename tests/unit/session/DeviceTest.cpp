@@ -270,7 +270,7 @@ TEST_F(DeviceTest, EnginesRefuseDevicesThatCannotBe) {
   };
   std::shared_ptr<Device> device = deviceThatRuns(&negate);
   EXPECT_EQ(statusWith({device, device}), "invalid argument: device 'npu' is there twice");
-  EXPECT_EQ(statusWith({nullptr}), "invalid argument: a device needs a name, and load");
+  EXPECT_EQ(statusWith({nullptr}), "invalid argument: a device needs a name, and compile or load");
   for (const char *name : {"", "a b", "plim.x"}) {
     auto other = std::make_shared<Device>(*device);
     other->name = name;
@@ -281,7 +281,10 @@ TEST_F(DeviceTest, EnginesRefuseDevicesThatCannotBe) {
   EXPECT_THAT(statusWith({host}), HasSubstr("device 'host' is a CPU of target"));
   auto mute = std::make_shared<Device>(*device);
   mute->load = nullptr;
-  EXPECT_EQ(statusWith({mute}), "invalid argument: a device needs a name, and load");
+  EXPECT_THAT(loadStatus(*engineWith(mute), negateOnDevice()).toString(),
+              AllOf(HasSubstr("failed precondition"), HasSubstr("device 'npu' has no load")));
+  mute->compile = nullptr;
+  EXPECT_EQ(statusWith({mute}), "invalid argument: a device needs a name, and compile or load");
 
   auto engine = engineWith(device);
   EXPECT_THAT(loadStatus(*engine, negateSource, {.device = "npv"}).toString(),

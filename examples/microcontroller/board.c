@@ -1,5 +1,8 @@
-/* The least of a program for a Cortex-M board under an emulator: vectors, and Arm's semihosting. */
-#include "support.h"
+/* The least of a program for a Cortex-M board under an emulator: vectors, memory as C expects it, and semihosting of Arm. */
+#include "board.h"
+#include "memory.h"
+
+#include <stdint.h>
 
 extern uint8_t stack_top[];
 extern uint8_t data_begin[], data_end[], data_image[], bss_begin[], bss_end[];
@@ -32,7 +35,7 @@ static __attribute__((noreturn)) void end(int status) {
 }
 
 static void fault(void) {
-  print_text("fault\n");
+  print("fault\n", 6);
   end(1);
 }
 
