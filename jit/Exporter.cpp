@@ -24,7 +24,9 @@ namespace {
 /// Behind the fields of plim_context: what a call of exported code has beside them. Each field takes eight bytes, as those do.
 constexpr int32_t parametersOffset = ir::abi::contextBytes;
 constexpr int32_t devicesOffset = parametersOffset + 8;
-constexpr int32_t exportContextBytes = devicesOffset + 8;
+/// Where the scratch of the dispatch that runs begins in the slab.
+constexpr int32_t scratchOffset = devicesOffset + 8;
+constexpr int32_t exportContextBytes = scratchOffset + 8;
 /// plim_context::call: the memory of each result.
 constexpr int32_t resultsOffset = 32;
 constexpr int32_t wordBytes = 8;
@@ -167,6 +169,11 @@ private:
       Value count =
           LLVM::CallOp::create(at, call.getLoc(), function(ir::countPrefix + dispatch), scalars)
               .getResult();
+      // Where its scratch is, for those in the slab.
+      auto scratch = call->getAttrOfType<IntegerAttr>(ir::scratchOffsetAttr);
+      ir::storeAt(at, call.getLoc(),
+                  ir::constant64(at, call.getLoc(), scratch ? scratch.getInt() : slabBytes()),
+                  context, scratchOffset);
       Value begin = ir::constant64(at, call.getLoc(), 0);
       Value status =
           LLVM::CallOp::create(at, call.getLoc(), function(ir::dispatchPrefix + dispatch),
@@ -409,8 +416,8 @@ private:
     define("plim_rt_release", [](OpBuilder &, ValueRange) { return Value(); });
     define("plim_rt_scratch", [&](OpBuilder &at, ValueRange arguments) -> Value {
       Value slab = load(at, pointer, arguments[0], ir::abi::contextWorkspaceOffset);
-      return LLVM::GEPOp::create(at, loc, pointer, at.getI8Type(), slab,
-                                 ArrayRef<LLVM::GEPArg>{int32_t(slabBytes())},
+      Value begin = load(at, word, arguments[0], scratchOffset);
+      return LLVM::GEPOp::create(at, loc, pointer, at.getI8Type(), slab, begin,
                                  LLVM::GEPNoWrapFlags::inbounds);
     });
     define("plim_rt_fail", [&](OpBuilder &at, ValueRange arguments) -> Value {

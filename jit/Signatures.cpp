@@ -190,6 +190,13 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
     for (StringRef pool : pools.getAsValueRange<StringAttr>())
       artifact.pools.push_back(pool.str());
   const SymbolTable symbols(module);
+  // Those whose scratch has a place in the slab wherever they are dispatched.
+  llvm::DenseMap<StringRef, bool> inSlab;
+  module.walk([&](ir::DispatchOp dispatch) {
+    auto [known, isNew] = inSlab.try_emplace(dispatch.getFunction(), true);
+    known->second &= dispatch->hasAttr(ir::scratchOffsetAttr);
+  });
+  auto isInSlab = [&](func::FuncOp dispatch) { return inSlab.lookup(dispatch.getName()); };
   for (FunctionSignature &signature : artifact.functions) {
     signature.pools.resize(artifact.pools.size());
     auto function = symbols.lookup<func::FuncOp>(signature.name);
@@ -208,7 +215,7 @@ void completeSignatures(ModuleOp module, Artifact &artifact) {
       needOf(pool.getName()).bytes = cast<IntegerAttr>(pool.getValue()).getInt();
     for (func::FuncOp callee : callTreeOf(symbols, function)) {
       auto scratch = callee->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
-      if (callee->hasAttr(ir::dispatchFunctionAttr) && scratch)
+      if (callee->hasAttr(ir::dispatchFunctionAttr) && scratch && !isInSlab(callee))
         signature.scratchBytes = std::max({signature.scratchBytes, scratch.getInt(), int64_t(1)});
       callee.walk([&](memref::GetGlobalOp get) {
         auto global = symbols.lookup<memref::GlobalOp>(get.getName());

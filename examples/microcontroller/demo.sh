@@ -18,7 +18,7 @@ grep -E '^#define|^enum keywords_status keywords_' keywords.h
 
 cpu=(--target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55)
 for source in main npu board memory; do
-  "$clang" "${cpu[@]}" -std=c11 -Os -ffreestanding -fno-builtin -Wall -Wextra -Wpedantic -Werror -I. -I"$here" \
+  "$clang" "${cpu[@]}" -std=c11 -Os -ffreestanding -fno-builtin -Wall -Wextra -Wpedantic -Werror -I. -I"$here/../.." \
     -c "$here/$source.c" -o "$source.o"
 done
 # Code in the board's fast memory, data in the one that both processors reach.

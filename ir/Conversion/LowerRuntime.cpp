@@ -743,7 +743,10 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
     OpBuilder builder(op);
     SmallVector<Value> operands = {contextOf(op)};
     llvm::append_range(operands, launchOf(runtime, builder, op, startCall(op)));
-    replaceByCall(builder, op, runtime.dispatch, operands);
+    Attribute scratch = op->getAttr(scratchOffsetAttr);
+    LLVM::CallOp call = replaceByCall(builder, op, runtime.dispatch, operands);
+    if (scratch)
+      call->setAttr(scratchOffsetAttr, scratch);
   }
 
   void lowerSchedule(RuntimeCalls &runtime, ScheduleOp op) {
@@ -769,14 +772,16 @@ struct LowerRuntime : plim::ir::impl::PlimLowerRuntimeBase<LowerRuntime> {
   }
 
   /// Calls a symbol that returns a code; the host code ends where that is a failure.
-  static void replaceByCall(OpBuilder &builder, Operation *op, LLVM::LLVMFuncOp symbol,
-                            ValueRange operands) {
+  static LLVM::CallOp replaceByCall(OpBuilder &builder, Operation *op, LLVM::LLVMFuncOp symbol,
+                                    ValueRange operands) {
     Location loc = op->getLoc();
-    Value status = LLVM::CallOp::create(builder, loc, symbol, operands).getResult();
+    auto call = LLVM::CallOp::create(builder, loc, symbol, operands);
+    Value status = call.getResult();
     Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
     Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, zero);
     leaveIf(failed, op, [](OpBuilder &) {});
     op->erase();
+    return call;
   }
 
   /// As it was before functions became private to their entries.

@@ -259,6 +259,7 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(createPlimPlaceAllocations(place));
   PlimPlanMemoryOptions plan;
   plan.policy = options.policy;
+  plan.scratchInSlab = options.standalone;
   manager.addPass(createPlimPlanMemory(plan));
   addCleanup(manager);
   if (options.oracle)

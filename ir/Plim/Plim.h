@@ -97,6 +97,8 @@ inline constexpr llvm::StringLiteral stridesAttr = "plim.strides";
 inline constexpr llvm::StringLiteral bytesAttr = "plim.bytes";
 /// On a function that the runtime calls: what a call needs of the slab and of each pool.
 inline constexpr llvm::StringLiteral workspaceBytesAttr = "plim.workspace_bytes";
+/// On a dispatch: where in the slab its scratch begins, if not in memory of its thread.
+inline constexpr llvm::StringLiteral scratchOffsetAttr = "plim.scratch_offset";
 inline constexpr llvm::StringLiteral workspaceAlignmentAttr = "plim.workspace_alignment";
 inline constexpr llvm::StringLiteral poolBytesAttr = "plim.pool_bytes";
 /// On a function: the buffers of its slab, in the order of their slots, whose sizes only a call knows.

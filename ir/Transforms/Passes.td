@@ -854,6 +854,9 @@ def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
     arguments through integer arithmetic that cannot trap, the whole slab is planned at the call: each
     gets a `slot`, `plim.call_plan` describes them all, and a new function yields the extents.
 
+    With `scratch-in-slab` dispatches run one after the other, and what each needs of scratch is one more buffer of the
+    slab while it runs: `plim.scratch_offset` of the dispatch says where.
+
     ```mlir
     %a = plim.alloc() {bytes = 64 : i64, scope = "global.workspace", ...} : memref<16xf32>
     ...
@@ -865,7 +868,9 @@ def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::plim::ir::PlimDialect"];
   let options = [Option<"policy", "policy", "std::string", /*default=*/"\"auto\"",
-                        "The policy of the placement">];
+                        "The policy of the placement">,
+                 Option<"scratchInSlab", "scratch-in-slab", "bool", /*default=*/"false",
+                        "Give the scratch of dispatches a place in the slab">];
   let statistics = [
     Statistic<"planned", "planned", "allocations given an offset">,
     Statistic<"late", "late", "allocations planned at the call">,

@@ -26,9 +26,11 @@ namespace {
 /// PLIM_BUFFER_ALIGNMENT.
 constexpr int64_t alignmentOfRuntime = 64;
 
+/// An allocation, or the scratch of a dispatch.
 struct PlannedBuffer {
   AllocOp alloc;
   Life life;
+  DispatchOp dispatch = nullptr;
 };
 
 /// The buffers of a function that share one memory: the slab, the scratch of a worker, or a pool.
@@ -157,10 +159,13 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
           pools.insert(pool);
     llvm::DenseSet<StringAttr> called = calledFunctions(getOperation());
     SymbolTable symbols(getOperation());
-    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      if (!function.isDeclaration() && !called.contains(function.getSymNameAttr()) &&
-          failed(plan(function, symbols)))
-        return signalPassFailure();
+    // What runs dispatches comes behind them: it may have to know their scratch.
+    for (bool isDispatch : {true, false})
+      for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+        if (!function.isDeclaration() && !called.contains(function.getSymNameAttr()) &&
+            function->hasAttr(dispatchFunctionAttr) == isDispatch &&
+            failed(plan(function, symbols)))
+          return signalPassFailure();
     if (!pools.empty())
       getOperation()->setAttr(poolsAttr,
                               Builder(&getContext()).getStrArrayAttr(pools.getArrayRef()));
@@ -194,6 +199,9 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
       needed = std::max({needed, alignment, int64_t(alloc.getAlignment().value_or(1))});
     });
 
+    if (scratchInSlab && isProgram(function) && !isLate)
+      addScratch(function, symbols, positions, regions);
+
     Builder builder(&getContext());
     SmallVector<NamedAttribute> poolBytes;
     for (auto &[pool, region] : regions) {
@@ -206,9 +214,13 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
         return function.emitError() << "its buffers have no plan: " << plan.message;
       for (auto [buffer, times, offset] :
            llvm::zip(region.buffers, region.problem.buffers, plan.offsets)) {
+        ++planned;
+        if (buffer.dispatch) {
+          buffer.dispatch->setAttr(scratchOffsetAttr, builder.getI64IntegerAttr(offset));
+          continue;
+        }
         buffer.alloc.setOffset(offset);
         setLife(buffer, times);
-        ++planned;
       }
       if (pool.empty()) {
         // The runtime aligns to cache lines; code rounds its base up to what is more.
@@ -230,6 +242,24 @@ private:
   static bool isProgram(func::FuncOp function) {
     return function.isPublic() && !function->hasAttr(kernelAttr) &&
            !function->hasAttr(dispatchFunctionAttr);
+  }
+
+  /// Adds what the dispatches of the function need of scratch, each while it runs.
+  void addScratch(func::FuncOp function, const SymbolTable &symbols, const Positions &positions,
+                  llvm::MapVector<StringRef, Region> &regions) {
+    function.walk([&](DispatchOp dispatch) {
+      auto body = symbols.lookup<func::FuncOp>(dispatch.getFunction());
+      auto bytes = body->getAttrOfType<IntegerAttr>(workspaceBytesAttr);
+      if (!bytes || bytes.getInt() == 0)
+        return;
+      Region &region = regions[""];
+      region.buffers.push_back({nullptr, {}, dispatch});
+      plim::planner::Buffer &buffer = region.problem.buffers.emplace_back();
+      buffer.lifetime = {{positions[dispatch], positions[dispatch] + 1}};
+      buffer.bytes = bytes.getInt();
+      int64_t &needed = region.problem.pools[0].alignment;
+      needed = std::max(needed, alignment);
+    });
   }
 
   /// The slab is taken whole: it should not hold what may never be needed.

@@ -17,7 +17,7 @@ import run as export
 from run import Builder
 
 HEAD = """#include "case.h"
-#include "support.h"
+#include "tests/export/support.h"
 #define SHOW(value) print_number((size_t)(value)), print_text(" ");
 """
 TAIL = "void print_results(void) {}\n"

@@ -1,5 +1,5 @@
 /* The least of a program for Linux: where it begins, how it prints, how it ends. */
-#include "support.h"
+#include "tests/export/support.h"
 
 static long call(long number, long a, long b, long c) {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 /* main(): the one call of a case, on a painted stack, with what it may write between guards.
  * What comes of it is printed as text: status, bytes of stack used, result. */
-#include "support.h"
+#include "tests/export/support.h"
 
 #include "examples/microcontroller/memory.h"
 
