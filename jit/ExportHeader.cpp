@@ -254,15 +254,16 @@ private:
     Names names;
     std::string fields;
     raw_string_ostream body(fields);
-    auto field = [&](StringRef called, StringRef where, const PoolNeed &need) {
+    auto field = [&](StringRef called, const std::string &where, const PoolNeed &need) {
       const std::string member = names.take(called, "pool");
       defineMacro(Twine(upper(member)) + "_BYTES", need.bytes);
       defineMacro(Twine(upper(member)) + "_ALIGNMENT", need.alignment);
-      defineMacro(Twine(upper(member)) + "_SECTION", where);
+      defineMacro(Twine(upper(member)) + "_SECTION", StringRef(where));
       body << "  void *" << member << ";\n";
     };
+    const std::vector<std::string> reached = reachedMemories();
     if (structs.slab)
-      field("workspace", ".bss.workspace",
+      field("workspace", ".bss." + (reached.empty() ? "workspace" : reached[0]),
             {structs.slabBytes, target.devices[0].workspaceAlignment});
     for (const auto &[i, pool] : enumerate(structs.pools))
       field(artifact.pools[pool], ".bss." + artifact.pools[pool], structs.poolNeeds[i]);
@@ -271,6 +272,26 @@ private:
         << " * of that name. The section is a hint for the linker. */\nstruct " << name
         << "_workspaces {\n"
         << fields << "};\n\n";
+  }
+
+  /// Memories that can be written, and that the host and all accelerators that run something reach: those beside the
+  /// processor, which are named scratch, first.
+  std::vector<std::string> reachedMemories() const {
+    using enum targets::MemoryKind;
+    auto isReached = [&](const targets::MemoryDescription &memory) {
+      auto reaches = [&](const std::string &device) {
+        return is_contained(memory.accessibleBy, device);
+      };
+      return memory.kind != Flash && memory.kind != Stack && reaches(target.devices[0].name) &&
+             all_of(structs.devices, reaches) &&
+             (memory.bytes == 0 || memory.bytes >= structs.slabBytes);
+    };
+    std::vector<std::string> names;
+    for (bool isScratch : {true, false})
+      for (const targets::MemoryDescription &memory : target.memories)
+        if ((memory.kind == Scratch) == isScratch && isReached(memory))
+          names.push_back(memory.name);
+    return names;
   }
 
   void defineMacro(const Twine &what, StringRef value) {

@@ -110,6 +110,7 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(in.stack[i].budget, out->stack[i].budget);
   }
   EXPECT_EQ(out->report, in.report);
+  EXPECT_EQ(out->header, in.header);
   EXPECT_EQ(serialize(*out), serialize(in));
 }
 
