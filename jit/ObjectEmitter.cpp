@@ -185,8 +185,8 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   tuning.LoopVectorization = isFast;
   tuning.SLPVectorization = isFast;
   // Unrolling a short inner loop before vectorisation makes LLVM vectorise the outer one, with gathers
-  // and scatters; the vectoriser interleaves by itself.
-  tuning.LoopUnrolling = false;
+  // and scatters; the vectoriser interleaves by itself. Nobody else does for processors without vectors.
+  tuning.LoopUnrolling = kind == CodeKind::Whole && device->vectorBits == 0;
   llvm::PassInstrumentationCallbacks callbacks;
   if (patience.isFinite())
     callbacks.registerShouldRunOptionalPassCallback(
