@@ -1,5 +1,7 @@
 #include "jit/Exporter.h"
 
+#include "jit/ExternalExporter.h"
+
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/RuntimeCalls.h"
 #include "ir/Plim/Locations.h"
@@ -21,28 +23,9 @@ namespace plim::jit {
 
 namespace {
 
-/// Behind the fields of plim_context: what a call of exported code has beside them. Each field takes eight bytes, as those do.
-constexpr int32_t parametersOffset = ir::abi::contextBytes;
-constexpr int32_t devicesOffset = parametersOffset + 8;
-/// Where the scratch of the dispatch that runs begins in the slab.
-constexpr int32_t scratchOffset = devicesOffset + 8;
-constexpr int32_t exportContextBytes = scratchOffset + 8;
-/// plim_context::call: the memory of each result.
-constexpr int32_t resultsOffset = 32;
-constexpr int32_t wordBytes = 8;
-
-constexpr StringLiteral adapterPrefix = "plim.adapter.";
-
-constexpr int32_t invalidArgument = static_cast<int32_t>(StatusCode::InvalidArgument);
-
-class Exporter {
+class Exporter : public ExternalExporter {
 public:
-  Exporter(ModuleOp module, const Artifact &artifact, const std::vector<ExternalTypes> &externals,
-           const targets::DeviceDescription &device, std::string_view name)
-      : module(module), artifact(artifact), externals(externals), device(device), name(name),
-        structs(exportedStructs(artifact)), symbols(module), builder(module.getBodyRegion()),
-        loc(module.getLoc()), pointer(LLVM::LLVMPointerType::get(module.getContext())),
-        word(builder.getI64Type()), code(builder.getI32Type()) {}
+  using ExternalExporter::ExternalExporter;
 
   StatusOr<std::vector<ExportedContext>> run() {
     for (const FunctionSignature &function : artifact.functions)
@@ -78,8 +61,6 @@ public:
   }
 
 private:
-  bool isNarrow() { return ir::indexBits(module) == 32; }
-
   Status checkSizes(const FunctionSignature &function) {
     auto check = [&](const ValueType &type, const char *kind, size_t index) {
       const bool isKnown =
@@ -99,16 +80,6 @@ private:
     for (const auto &[i, type] : llvm::enumerate(function.results))
       PLIM_RETURN_IF_ERROR(check(type, "result", i));
     return okStatus();
-  }
-
-  /// Calls of the symbol.
-  SmallVector<LLVM::CallOp> callsOf(StringRef symbol) {
-    SmallVector<LLVM::CallOp> calls;
-    module.walk([&](LLVM::CallOp call) {
-      if (call.getCallee() == symbol)
-        calls.push_back(call);
-    });
-    return calls;
   }
 
   Status refuse(StringRef symbol, const char *why) {
@@ -149,14 +120,6 @@ private:
     return context;
   }
 
-  LLVM::LLVMFuncOp function(const Twine &symbol) {
-    return symbols.lookup<LLVM::LLVMFuncOp>(symbol.str());
-  }
-
-  Value load(OpBuilder &at, Type type, Value base, int32_t offset) {
-    return ir::loadAt(at, loc, type, base, offset);
-  }
-
   /// One after the other; the number of workgroups is a constant behind inlining.
   void callDispatches() {
     constexpr StringLiteral descriptor = "plim.descriptor.";
@@ -182,213 +145,6 @@ private:
       call.getResult().replaceAllUsesWith(status);
       call.erase();
     }
-  }
-
-  // --- What is not of the module -----------------------------------------------------------------
-
-  /// Each call of an external becomes one of a function that unpacks its views.
-  Status callExternals() {
-    for (const char *symbol : {"plim_rt_call", "plim_rt_launch"})
-      for (LLVM::CallOp call : callsOf(symbol)) {
-        StringRef called = call.getOperand(1).getDefiningOp<LLVM::AddressOfOp>().getGlobalName();
-        called.consume_front(ir::externalPrefix);
-        auto external = llvm::find_if(
-            artifact.externals, [&](const ExternalFunction &each) { return each.name == called; });
-        const size_t index = size_t(external - artifact.externals.begin());
-        if (!external->openResults.empty())
-          return unimplementedError(external->location + "'" + external->name +
-                                    "' cannot be exported: it makes results itself");
-        OpBuilder at(call);
-        Value status = LLVM::CallOp::create(
-                           at, call.getLoc(), adapterOf(*external, externals[index]),
-                           ValueRange{call.getOperand(0), call.getOperand(3), call.getOperand(4)})
-                           .getResult();
-        call.getResult().replaceAllUsesWith(status);
-        call.erase();
-      }
-    return okStatus();
-  }
-
-  LLVM::LLVMFuncOp adapterOf(const ExternalFunction &external, const ExternalTypes &types) {
-    const std::string symbol = (adapterPrefix + external.name).str();
-    if (LLVM::LLVMFuncOp known = function(symbol))
-      return known;
-    builder.setInsertionPointToEnd(module.getBody());
-    auto adapter = LLVM::LLVMFuncOp::create(
-        builder, loc, symbol, LLVM::LLVMFunctionType::get(code, {pointer, pointer, pointer}));
-    symbols.insert(adapter);
-    builder.setInsertionPointToStart(adapter.addEntryBlock(builder));
-    auto dataOf = [&](unsigned views, size_t index) {
-      return load(builder, pointer, adapter.getArgument(views),
-                  ir::abi::viewBytes * int32_t(index));
-    };
-    SmallVector<Value> memory;
-    for (size_t i = 0; i < types.arguments.size(); ++i)
-      memory.push_back(dataOf(1, i));
-    SmallVector<bool> isDonated(types.results.size());
-    for (const ValueType &argument : types.arguments)
-      if (argument.donatedTo)
-        isDonated[*argument.donatedTo] = true;
-    for (size_t i = 0; i < types.results.size(); ++i)
-      if (!isDonated[i])
-        memory.push_back(dataOf(2, i));
-    Value status = external.device.empty() ? callApplication(external, types, memory)
-                                           : runOnDevice(adapter.getArgument(0), external, memory);
-    fail(builder, adapter.getArgument(0), status);
-    LLVM::ReturnOp::create(builder, loc, status);
-    return adapter;
-  }
-
-  /// By name; scalars by value.
-  Value callApplication(const ExternalFunction &external, const ExternalTypes &types,
-                        SmallVector<Value> memory) {
-    SmallVector<Type> taken;
-    for (const auto &[i, value] : llvm::enumerate(memory)) {
-      const bool isScalar = i < types.arguments.size() && !types.arguments[i].isShaped;
-      taken.push_back(isScalar ? typeOf(types.arguments[i]) : pointer);
-      if (isScalar)
-        value = LLVM::LoadOp::create(builder, loc, taken.back(), value);
-    }
-    const std::string symbol = applicationSymbol(external.name);
-    LLVM::LLVMFuncOp callee = function(symbol);
-    if (!callee) {
-      OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-      callee = LLVM::LLVMFuncOp::create(top, loc, symbol, LLVM::LLVMFunctionType::get(code, taken));
-      symbols.insert(callee);
-    }
-    return LLVM::CallOp::create(builder, loc, callee, memory).getResult();
-  }
-
-  /// The field of a device in the struct that the program filled in.
-  Value deviceField(Value devices, size_t index, DeviceField field) {
-    auto type = LLVM::LLVMStructType::getLiteral(
-        module.getContext(), SmallVector<Type>(size_t(DeviceField::Count), pointer));
-    Value address = LLVM::GEPOp::create(builder, loc, pointer, type, devices,
-                                        ArrayRef<LLVM::GEPArg>{int32_t(index), int32_t(field)});
-    return LLVM::LoadOp::create(builder, loc, pointer, address);
-  }
-
-  /// Code and buffers in the order of the device's function: arguments, then results.
-  Value runOnDevice(Value context, const ExternalFunction &external, ArrayRef<Value> memory) {
-    const size_t index =
-        size_t(llvm::find(structs.devices, external.device) - structs.devices.begin());
-    Value buffers = LLVM::AllocaOp::create(
-        builder, loc, pointer, pointer,
-        ir::constant64(builder, loc, std::max<int64_t>(int64_t(memory.size()), 1)));
-    for (const auto &[i, each] : llvm::enumerate(memory)) {
-      Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, buffers,
-                                       ArrayRef<LLVM::GEPArg>{int32_t(i)});
-      LLVM::StoreOp::create(builder, loc, each, slot);
-    }
-    DataSymbol bytes;
-    bytes.bytes = int64_t(external.code.size());
-    LLVM::GlobalOp contents;
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(module.getBody());
-      contents = makeBytes(bytes, "plim.code." + external.name,
-                           builder.getStringAttr(external.code), /*isConstant=*/true);
-      contents.setSection(".rodata." + external.device);
-    }
-    Value devices = load(builder, pointer, context, devicesOffset);
-    Type size = builder.getIntegerType(ir::indexBits(module));
-    auto number = [&](size_t value) -> Value {
-      return LLVM::ConstantOp::create(builder, loc, builder.getIntegerAttr(size, int64_t(value)));
-    };
-    auto type = LLVM::LLVMFunctionType::get(code, {pointer, pointer, size, pointer, size});
-    return LLVM::CallOp::create(builder, loc, type,
-                                ValueRange{deviceField(devices, index, DeviceField::Run),
-                                           deviceField(devices, index, DeviceField::Context),
-                                           LLVM::AddressOfOp::create(builder, loc, contents),
-                                           number(external.code.size()), buffers,
-                                           number(memory.size())})
-        .getResult();
-  }
-
-  /// Calls an optional function of a device, i32 (void *): 0 if it has none.
-  Value callDevice(Value devices, size_t index, DeviceField field) {
-    Value called = deviceField(devices, index, field);
-    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-    Value isThere = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, called, null);
-    Region &body = *builder.getInsertionBlock()->getParent();
-    Block *call = new Block, *after = new Block;
-    body.push_back(call);
-    body.push_back(after);
-    Value status = after->addArgument(code, loc);
-    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    LLVM::CondBrOp::create(builder, loc, isThere, call, ValueRange(), after, ValueRange(zero));
-    builder.setInsertionPointToEnd(call);
-    Value returned =
-        LLVM::CallOp::create(builder, loc, LLVM::LLVMFunctionType::get(code, {pointer}),
-                             ValueRange{called, deviceField(devices, index, DeviceField::Context)})
-            .getResult();
-    LLVM::BrOp::create(builder, loc, ValueRange(returned), after);
-    builder.setInsertionPointToEnd(after);
-    return status;
-  }
-
-  /// Runs `run` with all devices active. The status of the first that failed.
-  Value runActive(Value devices, llvm::function_ref<Value()> run, size_t index = 0) {
-    if (index == structs.devices.size())
-      return run();
-    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    Value active = callDevice(devices, index, DeviceField::Activate);
-    Value isActive = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, active, zero);
-    Region &body = *builder.getInsertionBlock()->getParent();
-    Block *go = new Block, *end = new Block;
-    body.push_back(go);
-    LLVM::CondBrOp::create(builder, loc, isActive, go, ValueRange(), end, ValueRange(active));
-    builder.setInsertionPointToEnd(go);
-    Value ran = runActive(devices, run, index + 1);
-    Value ended = callDevice(devices, index, DeviceField::Deactivate);
-    Value isFine = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, ran, zero);
-    Value all = LLVM::SelectOp::create(builder, loc, isFine, ended, ran);
-    LLVM::BrOp::create(builder, loc, ValueRange(all), end);
-    body.push_back(end);
-    Value status = end->addArgument(code, loc);
-    builder.setInsertionPointToEnd(end);
-    return status;
-  }
-
-  /// NAME_open and NAME_close: those of the devices, in order and back. Where one fails to open, those before are closed.
-  void defineOpenAndClose() {
-    if (structs.devices.empty())
-      return;
-    auto make = [&](const char *what) {
-      builder.setInsertionPointToEnd(module.getBody());
-      auto made = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, what),
-                                           LLVM::LLVMFunctionType::get(code, {pointer}));
-      builder.setInsertionPointToStart(made.addEntryBlock(builder));
-      refuseNull({made.getArgument(0)});
-      return made;
-    };
-    LLVM::LLVMFuncOp open = make("open");
-    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    for (size_t i = 0; i < structs.devices.size(); ++i) {
-      Value status = callDevice(open.getArgument(0), i, DeviceField::Open);
-      Value isOpen = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, zero);
-      Block *failed = new Block, *next = new Block;
-      open.getBody().push_back(failed);
-      open.getBody().push_back(next);
-      LLVM::CondBrOp::create(builder, loc, isOpen, next, failed);
-      builder.setInsertionPointToEnd(failed);
-      for (size_t before = i; before-- > 0;)
-        (void)callDevice(open.getArgument(0), before, DeviceField::Close);
-      LLVM::ReturnOp::create(builder, loc, status);
-      builder.setInsertionPointToEnd(next);
-    }
-    LLVM::ReturnOp::create(
-        builder, loc,
-        LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)).getResult());
-    LLVM::LLVMFuncOp close = make("close");
-    Value status = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    Value none = status;
-    for (size_t i = structs.devices.size(); i-- > 0;) {
-      Value closed = callDevice(close.getArgument(0), i, DeviceField::Close);
-      Value isFine = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, none);
-      status = LLVM::SelectOp::create(builder, loc, isFine, closed, status);
-    }
-    LLVM::ReturnOp::create(builder, loc, status);
   }
 
   // --- The runtime -------------------------------------------------------------------------------
@@ -431,15 +187,6 @@ private:
     });
   }
 
-  /// The first failure counts; `status` may be none.
-  void fail(OpBuilder &at, Value context, Value status) {
-    Value before = ir::loadStatus(at, loc, context);
-    Value zero = LLVM::ConstantOp::create(at, loc, at.getI32IntegerAttr(0));
-    Value isFirst = LLVM::ICmpOp::create(at, loc, LLVM::ICmpPredicate::eq, before, zero);
-    Value now = LLVM::SelectOp::create(at, loc, isFirst, status, before);
-    ir::storeAt(at, loc, now, context, ir::abi::contextStatusOffset);
-  }
-
   int64_t slabBytes() const { return exportedSlabBytes(artifact); }
 
   Status defineData() {
@@ -462,9 +209,9 @@ private:
         return internalError("prepared data in exported code");
       }
     }
-    // What is part of the code has the alignment of buffers of the engine.
+    // What is part of the code has the alignment of buffers of the engine, unless its author said more.
     for (auto global : module.getOps<LLVM::GlobalOp>())
-      if (global.getAlignment().value_or(1) > uint64_t(device.workspaceAlignment))
+      if (global.getAlignment() == uint64_t(ir::abi::bufferAlignment))
         global.setAlignment(uint64_t(device.workspaceAlignment));
     return okStatus();
   }
@@ -480,20 +227,6 @@ private:
       defined.setSection(section);
     symbols.erase(global);
     symbols.insert(defined);
-  }
-
-  LLVM::GlobalOp makeBytes(const DataSymbol &symbol, StringRef called, Attribute value,
-                           bool isConstant) {
-    OpBuilder::InsertionGuard guard(builder);
-    Type type = LLVM::LLVMArrayType::get(builder.getI8Type(), uint64_t(symbol.bytes));
-    auto global = LLVM::GlobalOp::create(
-        builder, loc, type, isConstant, LLVM::Linkage::Internal, called, value,
-        uint64_t(std::max(symbol.alignment, device.workspaceAlignment)));
-    if (!value) {
-      builder.createBlock(&global.getInitializerRegion());
-      LLVM::ReturnOp::create(builder, loc, LLVM::ZeroOp::create(builder, loc, type).getResult());
-    }
-    return global;
   }
 
   /// Its address comes with each call.
@@ -533,53 +266,6 @@ private:
   }
 
   // --- Functions for C ---------------------------------------------------------------------------
-
-  Type typeOf(const ValueType &value) {
-    if (value.isShaped)
-      return pointer;
-    const std::string &element = value.element;
-    if (element == "f32")
-      return builder.getF32Type();
-    if (element == "f64")
-      return builder.getF64Type();
-    if (element == "index")
-      return word;
-    StringRef digits = element;
-    unsigned bits = 0;
-    if (digits.consume_front("bf") || digits.consume_front("f") || digits.consume_front("i"))
-      (void)digits.consumeInteger(10, bits);
-    return IntegerType::get(pointer.getContext(), std::max(8u, unsigned(llvm::PowerOf2Ceil(bits))));
-  }
-
-  /// A slot of eight bytes each in the frame.
-  Value words(int64_t count) {
-    // In the first block, where it is part of the frame.
-    auto function = builder.getInsertionBlock()->getParentOp();
-    OpBuilder frame = OpBuilder::atBlockBegin(&function->getRegion(0).front());
-    return LLVM::AllocaOp::create(frame, loc, pointer, word,
-                                  ir::constant64(frame, loc, std::max<int64_t>(count, 1)));
-  }
-  void store(Value value, Value base, int64_t slot) {
-    ir::storeAt(builder, loc, value, base, int32_t(wordBytes * slot));
-  }
-
-  /// The pointers of a struct of the header.
-  SmallVector<Value> fieldsOf(Value fields, int64_t count) {
-    SmallVector<Value> all;
-    for (int64_t i = 0; i < count; ++i) {
-      Value field = LLVM::GEPOp::create(builder, loc, pointer, pointer, fields,
-                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
-      all.push_back(LLVM::LoadOp::create(builder, loc, pointer, field));
-    }
-    return all;
-  }
-
-  Value array(ValueRange values) {
-    Value slots = words(int64_t(values.size()));
-    for (const auto &[i, value] : llvm::enumerate(values))
-      store(value, slots, int64_t(i));
-    return slots;
-  }
 
   void defineFunction(const FunctionSignature &signature, const ExportedContext &has) {
     SmallVector<Type> types;
@@ -673,28 +359,6 @@ private:
     LLVM::ReturnOp::create(builder, loc, status);
   }
 
-  /// Ends the call with InvalidArgument where a pointer among the values is null. `builder` stands behind the check.
-  void refuseNull(ArrayRef<Value> values) {
-    Value isNull, null = LLVM::ZeroOp::create(builder, loc, pointer);
-    for (Value value : values)
-      if (value.getType() == pointer) {
-        Value one = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, value, null);
-        isNull = isNull ? LLVM::OrOp::create(builder, loc, isNull, one).getResult() : one;
-      }
-    if (!isNull)
-      return;
-    Region &body = *builder.getInsertionBlock()->getParent();
-    Block *refuse = new Block, *go = new Block;
-    body.push_back(refuse);
-    body.push_back(go);
-    LLVM::CondBrOp::create(builder, loc, isNull, refuse, go);
-    builder.setInsertionPointToEnd(refuse);
-    Value status =
-        LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(invalidArgument));
-    LLVM::ReturnOp::create(builder, loc, status);
-    builder.setInsertionPointToEnd(go);
-  }
-
   /// NAME_reset: what variables begin with.
   void defineReset() {
     if (structs.variables == 0)
@@ -734,17 +398,7 @@ private:
     LLVM::ReturnOp::create(builder, loc, ValueRange());
   }
 
-  ModuleOp module;
-  const Artifact &artifact;
-  const std::vector<ExternalTypes> &externals;
-  const targets::DeviceDescription &device;
-  std::string_view name;
-  const ExportedStructs structs;
   std::vector<ExportedContext> contexts; // of each function
-  SymbolTable symbols;
-  OpBuilder builder;
-  Location loc;
-  Type pointer, word, code;
 };
 
 } // namespace

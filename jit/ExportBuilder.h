@@ -1,0 +1,69 @@
+// ExportBuilder: what the parts of the export have in common: the module, and building blocks over it.
+#pragma once
+
+#include "ir/Conversion/RuntimeCalls.h"
+#include "jit/Exporter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace plim::jit {
+
+/// Behind the fields of plim_context: what a call of exported code has beside them. Each field takes eight bytes, as those do.
+inline constexpr int32_t parametersOffset = ir::abi::contextBytes;
+inline constexpr int32_t devicesOffset = parametersOffset + 8;
+/// Where the scratch of the dispatch that runs begins in the slab.
+inline constexpr int32_t scratchOffset = devicesOffset + 8;
+inline constexpr int32_t exportContextBytes = scratchOffset + 8;
+/// plim_context::call: the memory of each result.
+inline constexpr int32_t resultsOffset = 32;
+inline constexpr int32_t wordBytes = 8;
+
+inline constexpr llvm::StringLiteral adapterPrefix = "plim.adapter.";
+
+inline constexpr int32_t invalidArgument = static_cast<int32_t>(StatusCode::InvalidArgument);
+
+/// Where it builds, if it does not say, is where `builder` stands.
+class ExportBuilder {
+public:
+  ExportBuilder(mlir::ModuleOp module, const Artifact &artifact,
+                const targets::DeviceDescription &device, std::string_view name);
+
+protected:
+  /// Has an index 32 bits?
+  bool isNarrow();
+  /// Calls of the symbol.
+  llvm::SmallVector<mlir::LLVM::CallOp> callsOf(llvm::StringRef symbol);
+  /// Null if there is none.
+  mlir::LLVM::LLVMFuncOp function(const llvm::Twine &symbol);
+  mlir::Value load(mlir::OpBuilder &at, mlir::Type type, mlir::Value base, int32_t offset);
+  /// The first failure counts; `status` may be none.
+  void fail(mlir::OpBuilder &at, mlir::Value context, mlir::Value status);
+  /// A global with the bytes of `value`, or zeros.
+  mlir::LLVM::GlobalOp makeBytes(const DataSymbol &symbol, llvm::StringRef called,
+                                 mlir::Attribute value, bool isConstant);
+  /// As C passes it: a pointer for what is shaped.
+  mlir::Type typeOf(const ValueType &value);
+  /// So many slots of eight bytes in the frame.
+  mlir::Value words(int64_t count);
+  void store(mlir::Value value, mlir::Value base, int64_t slot);
+  /// The pointers of a struct of the header.
+  llvm::SmallVector<mlir::Value> fieldsOf(mlir::Value fields, int64_t count);
+  /// The values in slots of the frame.
+  mlir::Value array(mlir::ValueRange values);
+  /// Ends the call with InvalidArgument where a pointer among the values is null. `builder` stands behind the check.
+  void refuseNull(llvm::ArrayRef<mlir::Value> values);
+
+  mlir::ModuleOp module;
+  const Artifact &artifact;
+  const targets::DeviceDescription &device;
+  std::string_view name;
+  const ExportedStructs structs;
+  mlir::SymbolTable symbols; // what is made here is inserted where it is looked up
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  mlir::Type pointer, word, code;
+};
+
+} // namespace plim::jit

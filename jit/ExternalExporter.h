@@ -1,0 +1,39 @@
+// ExternalExporter: what exported code calls that is not of its module: functions of the program, and accelerators.
+#pragma once
+
+#include "jit/ExportBuilder.h"
+
+namespace plim::jit {
+
+class ExternalExporter : public ExportBuilder {
+public:
+  ExternalExporter(mlir::ModuleOp module, const Artifact &artifact,
+                   const std::vector<ExternalTypes> &externals,
+                   const targets::DeviceDescription &device, std::string_view name)
+      : ExportBuilder(module, artifact, device, name), externals(externals) {}
+
+protected:
+  /// Each call of an external becomes one of a function that unpacks its views.
+  Status callExternals();
+  /// Runs `run` with all devices active. The status of the first that failed.
+  mlir::Value runActive(mlir::Value devices, llvm::function_ref<mlir::Value()> run, size_t index = 0);
+  /// NAME_open and NAME_close: those of the devices, in order and back. Where one fails to open, those before are closed.
+  void defineOpenAndClose();
+
+private:
+  mlir::LLVM::LLVMFuncOp adapterOf(const ExternalFunction &external, const ExternalTypes &types);
+  /// By name; scalars by value.
+  mlir::Value callApplication(const ExternalFunction &external, const ExternalTypes &types,
+                              llvm::SmallVector<mlir::Value> memory);
+  /// The field of a device in the struct that the program filled in.
+  mlir::Value deviceField(mlir::Value devices, size_t index, DeviceField field);
+  /// Code and buffers in the order of the device's function: arguments, then results.
+  mlir::Value runOnDevice(mlir::Value context, const ExternalFunction &external,
+                          llvm::ArrayRef<mlir::Value> memory);
+  /// Calls an optional function of a device, i32 (void *): 0 if it has none.
+  mlir::Value callDevice(mlir::Value devices, size_t index, DeviceField field);
+
+  const std::vector<ExternalTypes> &externals;
+};
+
+} // namespace plim::jit
