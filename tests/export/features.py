@@ -238,6 +238,68 @@ int run_case(void) {
 """, "0 2 2 1 ", "cortex-m55"),
 }
 
+# With the device of examples/microcontroller, whose program calls the export "keywords".
+DEVICES = {
+    "accelerators": ("""
+func.func @main(%a: tensor<2x2xi8>, %b: tensor<2x2xi8>) -> tensor<2x2xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x2xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<2x2xi32>) -> tensor<2x2xi32>
+  %r = linalg.matmul {plim.device = "ethos-u55"} ins(%a, %b : tensor<2x2xi8>, tensor<2x2xi8>) outs(%f : tensor<2x2xi32>) -> tensor<2x2xi32>
+  return %r : tensor<2x2xi32>
+}
+func.func @other(%a: tensor<2xi32>) -> tensor<2xi32> {
+  %r = arith.addi %a, %a : tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+""", """
+static int32_t events, fails[5]; /* a digit for each call; what open, activate, run, deactivate, close return */
+static int32_t note(int which) {
+  events = 10 * events + which;
+  return fails[which - 1];
+}
+static int32_t open_it(void *context) { return context == &events ? note(1) : 99; }
+static int32_t activate(void *context) { return context == &events ? note(2) : 99; }
+static int32_t run(void *context, const void *code, size_t bytes, void *const *buffers, size_t count) {
+  if (context != &events || bytes != 12 || count != 3 || ((const int32_t *)code)[0] != 2)
+    return 99;
+  const int8_t *a = buffers[0], *b = buffers[1];
+  int32_t *c = buffers[2];
+  for (int i = 0; i < 4; ++i)
+    c[i] = a[i / 2 * 2] * b[i % 2] + a[i / 2 * 2 + 1] * b[2 + i % 2];
+  return note(3);
+}
+static int32_t deactivate(void *context) { return context == &events ? note(4) : 99; }
+static int32_t close_it(void *context) { return context == &events ? note(5) : 99; }
+int run_case(void) {
+  struct keywords_devices devices = {{&events, open_it, activate, run, deactivate, close_it}};
+  const int8_t a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
+  int32_t c[4] = {0};
+  const int32_t x[2] = {4, 5};
+  int32_t y[2] = {0};
+  SHOW(keywords_open(&devices)) SHOW(keywords_main(&devices, a, b, c)) SHOW(keywords_close(&devices)) SHOW(events) SHOW(c[3])
+  SHOW(keywords_other(x, y)) SHOW(y[1])
+  for (int which = 0; which < 5; ++which) {
+    events = 0;
+    fails[which] = 40 + which;
+    SHOW(keywords_open(&devices)) SHOW(keywords_main(&devices, a, b, c)) SHOW(keywords_close(&devices)) SHOW(events)
+    fails[which] = 0;
+  }
+  /* The first failure counts. */
+  events = 0, fails[2] = 7, fails[3] = 8;
+  SHOW(keywords_main(&devices, a, b, c)) SHOW(events)
+  fails[2] = fails[3] = 0;
+  struct keywords_devices least = {{&events, NULL, NULL, run, NULL, NULL}};
+  events = 0;
+  SHOW(keywords_open(&least)) SHOW(keywords_main(&least, a, b, c)) SHOW(keywords_close(&least)) SHOW(events)
+  SHOW(keywords_main(NULL, a, b, c) == KEYWORDS_INVALID_ARGUMENT) SHOW(keywords_open(NULL) == KEYWORDS_INVALID_ARGUMENT)
+  return 0;
+}
+""", "0 0 0 12345 50 0 10 "
+     "40 0 0 12345 0 41 0 125 0 42 0 12345 0 43 0 12345 0 0 44 12345 "
+     "7 234 0 0 0 3 1 1 "),
+}
+
 REFUSED = {
     "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }":
         "'main' cannot be exported: argument #0, ?xf32, has an extent that is not known",
@@ -255,9 +317,9 @@ REFUSED = {
 }
 
 
-def build(builder, source, program):
+def build(builder, source, program, brings=None):
     builder.write("case.mlir", source)
-    builder.export("case.mlir")
+    builder.export("case.mlir", brings)
     builder.write("main.c", HEAD + program + TAIL)
     builder.link("main.c")
 
@@ -277,12 +339,13 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             builder = Builder(machine, arguments, pathlib.Path(folder))
-            for title, (source, program, want, *only) in CASES.items():
-                if only and name not in only:
+            device = arguments.bin / "microcontroller-export"
+            for title, (source, program, want, *only) in (CASES | DEVICES).items():
+                if only and name not in only or title in DEVICES and (name != "cortex-m55" or not device.exists()):
                     continue
                 done += 1
                 try:
-                    build(builder, source, program)
+                    build(builder, source, program, device if title in DEVICES else None)
                     have = builder.start()
                     if "flash" in source and ".rodata.flash" not in builder.call("llvm-readelf-22", "-S", "case.o"):
                         have += "no constant in .rodata.flash"

@@ -84,10 +84,11 @@ class Builder:
     def write(self, name, text):
         (self.folder / name).write_text(text)
 
-    def export(self, source):
-        """The header of a module, beside its object case.o."""
-        done = subprocess.run([self.plimsoll, "compile", source, "--target", self.machine.target, "-o", "case.o", "--header",
-                               "case.h", "--name", "case"], capture_output=True, text=True, timeout=120, cwd=self.folder)
+    def export(self, source, program=None):
+        """The header of a module, beside its object case.o: by the command, or by a program that brings a device."""
+        command = [program, source, "case.o", "case.h"] if program else [
+            self.plimsoll, "compile", source, "--target", self.machine.target, "-o", "case.o", "--header", "case.h", "--name", "case"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder)
         if done.returncode != 0:
             raise (Refused if "cannot be exported" in done.stderr else RuntimeError)(done.stderr.strip())
         for standard in ("c11", "c++20"):
