@@ -1,3 +1,4 @@
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/MathPolynomials.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
@@ -71,12 +72,15 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
       if (op.hasPureTensorSemantics())
         ops.push_back(op);
     });
+    const bool hasVectors = hostOf(function).vectorBits > 0;
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
       bool mayReorder = !strict && mayReorderReduction(op);
       if (mayReorder && op.getNumReductionLoops() > 0)
         allowReassociation(op);
-      interchange(rewriter, op, mayReorder);
+      // A scalar sum stays in a register only in the loop that adds to it.
+      if (hasVectors || op.getNumReductionLoops() == 0)
+        interchange(rewriter, op, mayReorder);
     }
     if (strict)
       return;
