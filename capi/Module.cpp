@@ -6,6 +6,7 @@
 #include "capi/Numerics.h"
 #include "capi/Objects.h"
 #include "capi/Specialization.h"
+#include "importers/Import.h"
 
 #include <chrono>
 #include <limits>
@@ -63,6 +64,16 @@ Status readSource(const plim_engine *engine, const void *source, size_t size, co
   return readOptions(options, given, out);
 }
 
+/// A model is imported; its parameters are those that `options` gives no others for. Without one nothing changes.
+StatusOr<std::string_view> importIfModel(std::string_view source, const std::string &name,
+                                         importers::ImportedSource &imported, LoadOptions &options) {
+  if (!importers::isModel(source, name))
+    return source;
+  PLIM_ASSIGN_OR_RETURN(imported, importers::importModel(source, name));
+  options.parameters.merge(imported.parameters);
+  return std::string_view(imported.text);
+}
+
 } // namespace
 
 extern "C" {
@@ -79,9 +90,12 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
     if (given.release_source)
       loadOptions.sourceOwner = owner =
           std::make_shared<UserData>(given.source_user, given.release_source);
-    PLIM_ASSIGN_OR_RETURN(
-        std::shared_ptr<Module> module,
-        engine->engine->load({static_cast<const char *>(source), size}, name, loadOptions));
+    importers::ImportedSource imported;
+    PLIM_ASSIGN_OR_RETURN(std::string_view text,
+                          importIfModel({static_cast<const char *>(source), size}, name, imported,
+                                        loadOptions));
+    PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
+                          engine->engine->load(text, name, loadOptions));
     *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));
     if (owner)
       owner->take();
@@ -99,9 +113,12 @@ plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t
     PLIM_RETURN_IF_ERROR(checkPointer(out_artifact, "out_artifact"));
     if (given.release_source)
       return invalidArgumentError("the source is not kept: release_source must be NULL");
-    PLIM_ASSIGN_OR_RETURN(
-        jit::Artifact artifact,
-        engine->engine->compile({static_cast<const char *>(source), size}, name, loadOptions));
+    importers::ImportedSource imported;
+    PLIM_ASSIGN_OR_RETURN(std::string_view text,
+                          importIfModel({static_cast<const char *>(source), size}, name, imported,
+                                        loadOptions));
+    PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
+                          engine->engine->compile(text, name, loadOptions));
     *out_artifact = makeHandle<plim_report>(nullptr, jit::serialize(artifact));
     return okStatus();
   });
@@ -148,8 +165,14 @@ plim_status *plim_module_load_file(plim_engine *engine, const char *path,
     PLIM_RETURN_IF_ERROR(readOptions(options, given, loadOptions));
     if (given.release_source)
       return invalidArgumentError("a file has no source of the host's to release");
-    PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
-                          engine->engine->loadFile(path, loadOptions));
+    std::shared_ptr<Module> module;
+    if (importers::isModelFile(path)) {
+      PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported, importers::importModelFile(path));
+      loadOptions.parameters.merge(imported.parameters);
+      PLIM_ASSIGN_OR_RETURN(module, engine->engine->load(imported.text, path, loadOptions));
+    } else {
+      PLIM_ASSIGN_OR_RETURN(module, engine->engine->loadFile(path, loadOptions));
+    }
     *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));
     return okStatus();
   });

@@ -1,5 +1,6 @@
 #include "tools/ModuleCall.h"
 
+#include "importers/Import.h"
 #include "jit/ArtifactCache.h"
 #include "support/Json.h"
 #include "targets/Resolve.h"
@@ -149,15 +150,39 @@ std::string moduleName(const ModuleOptions &options) {
 }
 
 StatusOr<std::string> readModule(const ModuleOptions &options) {
-  return Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file);
+  PLIM_ASSIGN_OR_RETURN(std::string source,
+                        Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file));
+  if (!importers::isModel(source, moduleName(options)))
+    return source;
+  PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported,
+                        importers::importModel(source, moduleName(options)));
+  return std::move(imported.text);
 }
+
+namespace {
+
+StatusOr<std::shared_ptr<Module>> loadImported(StatusOr<importers::ImportedSource> imported,
+                                               const ModuleOptions &options, Engine &engine,
+                                               const LoadOptions &load) {
+  if (!imported.ok())
+    return imported.status();
+  LoadOptions withParameters = load;
+  withParameters.parameters.merge(imported->parameters); // what the user gives is stronger
+  return engine.load(imported->text, moduleName(options), withParameters);
+}
+
+} // namespace
 
 StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
                                              const LoadOptions &load) {
   if (options.file != "-")
-    return engine.loadFile(options.file, load);
-  PLIM_ASSIGN_OR_RETURN(std::string source, readModule(options));
-  return engine.load(source, moduleName(options), load);
+    return importers::isModelFile(options.file)
+               ? loadImported(importers::importModelFile(options.file), options, engine, load)
+               : engine.loadFile(options.file, load);
+  PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource("/dev/stdin"));
+  return importers::isModel(source, moduleName(options))
+             ? loadImported(importers::importModel(source, moduleName(options)), options, engine, load)
+             : engine.load(source, moduleName(options), load);
 }
 
 Status checkPrecompiled(const ModuleOptions &options) {

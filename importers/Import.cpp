@@ -1,0 +1,158 @@
+#include "importers/Import.h"
+
+#include "engine/io/File.h"
+#include "importers/onnx/plimsoll_onnx.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <unistd.h>
+#include <vector>
+
+namespace plim::importers {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *libraryName = "libplimsoll-onnx.so";
+
+/// The functions of the library, which stays open.
+struct Library {
+  decltype(&plim_onnx_version) version;
+  decltype(&plim_onnx_import) import;
+  decltype(&plim_onnx_free) free;
+  decltype(&plim_onnx_message) message;
+  decltype(&plim_onnx_text) text;
+  decltype(&plim_onnx_summary) summary;
+  decltype(&plim_onnx_parameter_count) parameterCount;
+  decltype(&plim_onnx_parameter_at) parameterAt;
+};
+
+template <typename Function> bool find(void *handle, const char *name, Function &out) {
+  out = reinterpret_cast<Function>(dlsym(handle, name));
+  return out != nullptr;
+}
+
+StatusOr<std::string> libraryPath() {
+  if (const char *given = std::getenv("PLIMSOLL_ONNX"); given && *given)
+    return std::string(given);
+  std::string tried;
+  Dl_info self;
+  std::error_code error;
+  for (const char *origin : {dladdr(reinterpret_cast<const void *>(&libraryPath), &self) ? self.dli_fname : "",
+                             "/proc/self/exe"}) {
+    const fs::path folder = fs::canonical(origin, error).parent_path();
+    if (error)
+      continue;
+    for (const char *relative : {".", "plimsoll", "../" PLIM_LIBRARY_FOLDER "/plimsoll", "../lib"}) {
+      const fs::path path = (folder / relative / libraryName).lexically_normal();
+      if (::access(path.c_str(), R_OK) == 0)
+        return path.string();
+      tried += (tried.empty() ? "" : ", ") + path.string();
+    }
+  }
+  return failedPreconditionError("there is no library that reads ONNX models: tried " + tried);
+}
+
+StatusOr<Library> openLibrary() {
+  PLIM_ASSIGN_OR_RETURN(std::string path, libraryPath());
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!handle)
+    return failedPreconditionError(std::string("cannot open the library that reads ONNX models: ") + dlerror());
+  Library out;
+  if (!find(handle, "plim_onnx_version", out.version) || out.version() != PLIM_ONNX_VERSION ||
+      !find(handle, "plim_onnx_import", out.import) || !find(handle, "plim_onnx_free", out.free) ||
+      !find(handle, "plim_onnx_message", out.message) || !find(handle, "plim_onnx_text", out.text) ||
+      !find(handle, "plim_onnx_summary", out.summary) ||
+      !find(handle, "plim_onnx_parameter_count", out.parameterCount) ||
+      !find(handle, "plim_onnx_parameter_at", out.parameterAt))
+    return failedPreconditionError("'" + path + "' is of another version");
+  return out;
+}
+
+runtime::ElementType elementType(std::string_view name) {
+  using enum runtime::ElementType;
+  static const std::map<std::string_view, runtime::ElementType> types{
+      {"F16", F16}, {"BF16", BF16}, {"F32", F32}, {"F64", F64}, {"BOOL", I1}, {"I8", I8},   {"I16", I16},
+      {"I32", I32}, {"I64", I64},   {"U8", I8},   {"U16", I16}, {"U32", I32}, {"U64", I64}};
+  return types.at(name);
+}
+
+using ModelPtr = std::shared_ptr<plim_onnx_model>;
+
+/// A buffer that keeps the model; a copy where the elements are not aligned.
+StatusOr<runtime::Buffer> bufferOf(const plim_onnx_parameter &parameter, const ModelPtr &model) {
+  const runtime::ElementType type = elementType(parameter.type);
+  const std::span shape(parameter.shape, parameter.rank);
+  const auto address = reinterpret_cast<uintptr_t>(parameter.data);
+  if (address % 8 != 0)
+    return runtime::Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), type, shape,
+                                     {static_cast<const std::byte *>(parameter.data), parameter.size});
+  auto keep = std::make_unique<ModelPtr>(model);
+  PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer,
+                        runtime::Buffer::wrap(const_cast<void *>(parameter.data), type, shape, true,
+                                              [](void *user, void *) { delete static_cast<ModelPtr *>(user); },
+                                              keep.get()));
+  keep.release();
+  return buffer;
+}
+
+} // namespace
+
+bool isModel(std::string_view bytes, std::string_view name) {
+  // The first field of a model is its version, a small number: neither text, bytecode nor compiled code begins so.
+  if (bytes.size() >= 2 && bytes[0] == '\x08' && bytes[1] > 0 && bytes[1] < 0x40)
+    return true;
+  return name.ends_with(".onnx") && !bytes.starts_with("ML\xefR") && !bytes.starts_with("plimart\n");
+}
+
+StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name) {
+  static const StatusOr<Library> library = openLibrary();
+  if (!library.ok())
+    return library.status().withContext(name);
+  std::string folder = fs::path(name).parent_path().string();
+  plim_onnx_model *raw = nullptr;
+  const int code = library->import(bytes.data(), bytes.size(), folder.empty() ? "." : folder.c_str(), &raw);
+  if (!raw)
+    return resourceExhaustedError(name + ": there is not enough memory");
+  const ModelPtr model(raw, library->free);
+  if (code != PLIM_ONNX_OK) {
+    const std::string message = name + ": " + library->message(raw);
+    return code == PLIM_ONNX_INVALID       ? invalidArgumentError(message)
+           : code == PLIM_ONNX_UNSUPPORTED ? unimplementedError(message)
+                                           : internalError(message);
+  }
+  ImportedSource out;
+  size_t size = 0;
+  const char *text = library->text(raw, &size);
+  out.text.assign(text, size);
+  out.summary = library->summary(raw);
+  for (size_t i = 0; i < library->parameterCount(raw); ++i) {
+    const plim_onnx_parameter parameter = library->parameterAt(raw, i);
+    PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer, bufferOf(parameter, model));
+    out.parameters.emplace(parameter.name, std::move(buffer));
+  }
+  return out;
+}
+
+StatusOr<ImportedSource> importModelFile(const std::string &path) {
+  PLIM_ASSIGN_OR_RETURN(io::File file, io::File::open(path));
+  PLIM_ASSIGN_OR_RETURN(io::Mapping mapping, file.map());
+  return importModel({reinterpret_cast<const char *>(mapping->data()), mapping->size()}, path);
+}
+
+bool isModelFile(const std::string &path) {
+  StatusOr<io::File> file = io::File::open(path);
+  if (!file.ok())
+    return false;
+  std::array<std::byte, 8> first{};
+  const std::span<std::byte> part(first.data(), std::min<size_t>(first.size(), file->size()));
+  return file->read(0, part).ok() && isModel({reinterpret_cast<const char *>(part.data()), part.size()}, path);
+}
+
+} // namespace plim::importers

@@ -1,0 +1,35 @@
+// Models of other formats as sources of modules: what the command line and the C interface put in front of a load.
+//
+// Owns no format: it opens the library of one, libplimsoll-onnx, when a model comes, and keeps it. Must not know how modules
+// are loaded. Thread safety: any thread.
+#pragma once
+
+#include "engine/runtime/Buffer.h"
+#include "support/Status.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace plim::importers {
+
+struct ImportedSource {
+  std::string text; // a module in MLIR's text
+  /// Its parameters, read-only; each keeps the memory or the mapping that it lies in.
+  std::map<std::string, runtime::Buffer> parameters;
+  std::string summary; // lines for people
+};
+
+/// Are these bytes, or the first of them, a model and no module? The name decides where they could be both.
+bool isModel(std::string_view bytes, std::string_view name);
+
+/// A model in ONNX's format. External data lies beside the file that `name` is. InvalidArgument for a model that is wrong,
+/// Unimplemented for what is not supported, FailedPrecondition if the library is not there; messages begin with the name.
+StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name);
+
+/// The same of a file, which is mapped meanwhile; also the errors of io::File.
+StatusOr<ImportedSource> importModelFile(const std::string &path);
+/// Is there a file that begins as a model?
+bool isModelFile(const std::string &path);
+
+} // namespace plim::importers

@@ -1,0 +1,465 @@
+#include "importers/onnx/Builder.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace plim::importers {
+
+namespace {
+
+/// The operation of a family for a type: floats, integers without and with sign.
+std::string pick(ElementType type, const char *ofFloats, const char *unsignedOnes,
+                 const char *signedOnes) {
+  if (isFloat(type))
+    return ofFloats;
+  return isUnsigned(type) || type == ElementType::I1 ? unsignedOnes : signedOnes;
+}
+
+std::string bitsLiteral(ElementType type, double value) {
+  char text[32];
+  const bool isNaN = std::isnan(value);
+  if (type == ElementType::F64)
+    std::snprintf(text, sizeof text, "0x%016llX",
+                  static_cast<unsigned long long>(std::bit_cast<uint64_t>(value)));
+  else if (type == ElementType::F32)
+    std::snprintf(text, sizeof text, "0x%08X", std::bit_cast<uint32_t>(static_cast<float>(value)));
+  else if (type == ElementType::F16)
+    std::snprintf(text, sizeof text, "0x%04X", isNaN ? 0x7E00 : value > 0 ? 0x7C00 : 0xFC00);
+  else
+    std::snprintf(text, sizeof text, "0x%04X", isNaN ? 0x7FC0 : value > 0 ? 0x7F80 : 0xFF80);
+  return text;
+}
+
+std::string join(const Scalars &scalars, Builder &builder) {
+  std::string out;
+  for (const Scalar &scalar : scalars)
+    out += (out.empty() ? "" : ", ") + builder.use(scalar);
+  return out;
+}
+
+std::string types(const Scalars &scalars) {
+  std::string out;
+  for (const Scalar &scalar : scalars)
+    out += (out.empty() ? "" : ", ") + mlirName(scalar.type);
+  return out;
+}
+
+} // namespace
+
+std::string literal(ElementType type, double value) {
+  if (!isFloat(type))
+    return std::to_string(static_cast<int64_t>(value));
+  if (!std::isfinite(value))
+    return bitsLiteral(type, value);
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%.*g", type == ElementType::F64 ? 17 : 9, value);
+  std::string out = digits;
+  if (out.find('.') == std::string::npos) { // which MLIR's grammar wants
+    const size_t exponent = out.find('e');
+    out.insert(exponent == std::string::npos ? out.size() : exponent, ".0");
+  }
+  return out;
+}
+
+// --- Text -----------------------------------------------------------------------------------------
+
+void Builder::line(const std::string &content) {
+  text.append(static_cast<size_t>(indent) * 2, ' ').append(content).append("\n");
+}
+
+std::string Builder::define(const std::string &expression) {
+  std::string name = freshName();
+  line(name + " = " + expression);
+  return name;
+}
+
+std::string Builder::region(const std::function<void()> &body) {
+  std::string outer;
+  std::swap(outer, text);
+  known.emplace_back();
+  ++indent;
+  auto leave = [&] {
+    --indent;
+    known.pop_back();
+    std::swap(outer, text);
+  };
+  try {
+    body();
+  } catch (...) {
+    leave();
+    throw;
+  }
+  leave();
+  return outer;
+}
+
+std::string Builder::prologue(const std::string &expression) {
+  auto [place, isNew] = constants.emplace(expression, "");
+  if (isNew) {
+    place->second = freshName();
+    head += "  " + place->second + " = " + expression + "\n";
+  }
+  return place->second;
+}
+
+std::string Builder::takeText() { return head + text; }
+
+// --- Constants ------------------------------------------------------------------------------------
+
+Scalar Builder::real(ElementType type, double value) {
+  return {type, prologue("arith.constant " + literal(type, value) + " : " + mlirName(type)), {}};
+}
+
+Scalar Builder::number(ElementType type, double value) {
+  return isFloat(type) ? real(type, value) : integer(type, static_cast<int64_t>(value));
+}
+
+Scalar Builder::lowest(ElementType type) {
+  if (isFloat(type))
+    return real(type, -std::numeric_limits<double>::infinity());
+  if (isUnsigned(type) || type == ElementType::I1)
+    return integer(type, 0);
+  return integer(type, static_cast<int64_t>(uint64_t(-1) << (bitsOf(type) - 1)));
+}
+
+Scalar Builder::highest(ElementType type) {
+  if (isFloat(type))
+    return real(type, std::numeric_limits<double>::infinity());
+  if (type == ElementType::I1)
+    return truth(true);
+  const size_t bits = bitsOf(type);
+  if (isUnsigned(type))
+    return integer(type, bits == 64 ? -1 : (int64_t(1) << bits) - 1);
+  return integer(type, static_cast<int64_t>((uint64_t(1) << (bits - 1)) - 1));
+}
+
+std::string Builder::use(const Scalar &scalar) {
+  if (!scalar.name.empty())
+    return scalar.name;
+  const int64_t value = *scalar.known;
+  if (scalar.type == ElementType::I1)
+    return prologue(value ? "arith.constant true" : "arith.constant false");
+  return prologue("arith.constant " + std::to_string(value) + " : " + mlirName(scalar.type));
+}
+
+Scalar Builder::defineScalar(ElementType type, const std::string &expression) {
+  if (type != ElementType::Index)
+    return {type, define(expression), {}};
+  for (const auto &expressions : known)
+    if (auto found = expressions.find(expression); found != expressions.end())
+      return {type, found->second, {}};
+  return {type, known.back()[expression] = define(expression), {}};
+}
+
+// --- Arithmetic -----------------------------------------------------------------------------------
+
+Scalar Builder::binary(const std::string &operation, const Scalar &a, const Scalar &b) {
+  const std::string left = use(a), right = use(b);
+  return defineScalar(a.type,
+                      "arith." + operation + " " + left + ", " + right + " : " + mlirName(a.type));
+}
+
+namespace {
+
+/// Both known, and of a type whose arithmetic is that of int64_t where it does not overflow.
+bool foldable(const Scalar &a, const Scalar &b) {
+  return a.known && b.known &&
+         (a.type == ElementType::Index || a.type == ElementType::I64 || a.type == ElementType::I1);
+}
+
+} // namespace
+
+Scalar Builder::add(const Scalar &a, const Scalar &b) {
+  int64_t sum;
+  if (foldable(a, b) && !__builtin_add_overflow(*a.known, *b.known, &sum))
+    return integer(a.type, sum);
+  if (a.type == ElementType::Index && (a.is(0) || b.is(0)))
+    return a.is(0) ? b : a;
+  return binary(isFloat(a.type) ? "addf" : "addi", a, b);
+}
+
+Scalar Builder::sub(const Scalar &a, const Scalar &b) {
+  int64_t difference;
+  if (foldable(a, b) && !__builtin_sub_overflow(*a.known, *b.known, &difference))
+    return integer(a.type, difference);
+  if (a.type == ElementType::Index) {
+    if (b.is(0))
+      return a;
+    if (!a.name.empty() && a.name == b.name)
+      return index(0);
+  }
+  return binary(isFloat(a.type) ? "subf" : "subi", a, b);
+}
+
+Scalar Builder::mul(const Scalar &a, const Scalar &b) {
+  int64_t product;
+  if (foldable(a, b) && !__builtin_mul_overflow(*a.known, *b.known, &product))
+    return integer(a.type, product);
+  if (a.type == ElementType::Index) {
+    if (a.is(0) || b.is(0))
+      return index(0);
+    if (a.is(1) || b.is(1))
+      return a.is(1) ? b : a;
+  }
+  return binary(isFloat(a.type) ? "mulf" : "muli", a, b);
+}
+
+Scalar Builder::div(const Scalar &a, const Scalar &b) {
+  if (foldable(a, b) && *b.known != 0 && *b.known != -1)
+    return integer(a.type, *a.known / *b.known);
+  if (a.type == ElementType::Index) {
+    if (b.is(1))
+      return a;
+    if (!a.name.empty() && a.name == b.name)
+      return index(1);
+  }
+  return binary(pick(a.type, "divf", "divui", "divsi"), a, b);
+}
+
+Scalar Builder::rem(const Scalar &a, const Scalar &b) {
+  if (foldable(a, b) && *b.known != 0 && *b.known != -1)
+    return integer(a.type, *a.known % *b.known);
+  return binary(pick(a.type, "remf", "remui", "remsi"), a, b);
+}
+
+Scalar Builder::mod(const Scalar &a, const Scalar &b) {
+  if (isUnsigned(a.type) || a.type == ElementType::I1)
+    return rem(a, b);
+  const Scalar zero = number(a.type, 0), rest = rem(a, b);
+  const Scalar differs = exclusive(compare(Compare::Less, rest, zero), compare(Compare::Less, b, zero));
+  return select(both(differs, compare(Compare::NotEqual, rest, zero)), add(rest, b), rest);
+}
+
+Scalar Builder::floorDiv(const Scalar &a, const Scalar &b) {
+  if (foldable(a, b) && *b.known > 0)
+    return index(*a.known / *b.known - (*a.known % *b.known < 0));
+  return b.is(1) ? a : binary("floordivsi", a, b);
+}
+
+Scalar Builder::ceilDiv(const Scalar &a, const Scalar &b) {
+  if (foldable(a, b) && *b.known > 0)
+    return index(*a.known / *b.known + (*a.known % *b.known > 0));
+  return b.is(1) ? a : binary("ceildivsi", a, b);
+}
+
+Scalar Builder::min(const Scalar &a, const Scalar &b) {
+  if (foldable(a, b))
+    return integer(a.type, std::min(*a.known, *b.known));
+  return binary(pick(a.type, "minimumf", "minui", "minsi"), a, b);
+}
+
+Scalar Builder::max(const Scalar &a, const Scalar &b) {
+  if (foldable(a, b))
+    return integer(a.type, std::max(*a.known, *b.known));
+  return binary(pick(a.type, "maximumf", "maxui", "maxsi"), a, b);
+}
+
+Scalar Builder::neg(const Scalar &a) {
+  if (isFloat(a.type))
+    return {a.type, define("arith.negf " + use(a) + " : " + mlirName(a.type)), {}};
+  return sub(number(a.type, 0), a);
+}
+
+Scalar Builder::abs(const Scalar &a) {
+  if (isUnsigned(a.type) || a.type == ElementType::I1)
+    return a;
+  if (isFloat(a.type))
+    return math("absf", {a});
+  return select(compare(Compare::Less, a, number(a.type, 0)), neg(a), a);
+}
+
+Scalar Builder::both(const Scalar &a, const Scalar &b) {
+  if (a.type == ElementType::I1 && (a.known || b.known)) {
+    const Scalar &certain = a.known ? a : b, &other = a.known ? b : a;
+    return *certain.known ? other : certain;
+  }
+  return binary("andi", a, b);
+}
+
+Scalar Builder::either(const Scalar &a, const Scalar &b) {
+  if (a.type == ElementType::I1 && (a.known || b.known)) {
+    const Scalar &certain = a.known ? a : b, &other = a.known ? b : a;
+    return *certain.known ? certain : other;
+  }
+  return binary("ori", a, b);
+}
+
+Scalar Builder::exclusive(const Scalar &a, const Scalar &b) {
+  if (foldable(a, b))
+    return integer(a.type, *a.known ^ *b.known);
+  return binary("xori", a, b);
+}
+
+Scalar Builder::negation(const Scalar &a) {
+  return exclusive(a, a.type == ElementType::I1 ? truth(true) : integer(a.type, -1));
+}
+
+Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
+  if (foldable(a, b)) {
+    const int64_t x = *a.known, y = *b.known;
+    const bool answers[] = {x == y, x != y, x < y, x <= y, x > y, x >= y};
+    return truth(answers[static_cast<size_t>(how)]);
+  }
+  static constexpr const char *ofFloats[] = {"oeq", "une", "olt", "ole", "ogt", "oge"},
+                              *ofSigned[] = {"eq", "ne", "slt", "sle", "sgt", "sge"},
+                              *ofUnsigned[] = {"eq", "ne", "ult", "ule", "ugt", "uge"};
+  const auto i = static_cast<size_t>(how);
+  const std::string left = use(a), right = use(b);
+  return {ElementType::I1,
+          define(std::string("arith.") + (isFloat(a.type) ? "cmpf " : "cmpi ") +
+                 pick(a.type, ofFloats[i], ofUnsigned[i], ofSigned[i]) + ", " + left + ", " +
+                 right + " : " + mlirName(a.type)),
+          {}};
+}
+
+Scalar Builder::select(const Scalar &condition, const Scalar &a, const Scalar &b) {
+  if (condition.known)
+    return *condition.known ? a : b;
+  const std::string left = use(a), right = use(b);
+  return defineScalar(a.type, "arith.select " + use(condition) + ", " + left + ", " + right +
+                                  " : " + mlirName(a.type));
+}
+
+Scalar Builder::math(const std::string &function, const Scalars &operands) {
+  return {operands[0].type,
+          define("math." + function + " " + join(operands, *this) + " : " +
+                 mlirName(operands[0].type)),
+          {}};
+}
+
+Scalar Builder::convert(const Scalar &a, ElementType type) {
+  const ElementType from = a.type;
+  if (from == type)
+    return a;
+  if (a.known && isInteger(type) && type != ElementType::I1 &&
+      (type == ElementType::I64 || type == ElementType::Index))
+    return integer(type, *a.known);
+  if (type == ElementType::I1) {
+    if (isFloat(from))
+      return compare(Compare::NotEqual, a, real(from, 0));
+    return compare(Compare::NotEqual, a, integer(from, 0));
+  }
+  auto cast = [&](const std::string &operation) -> Scalar {
+    return defineScalar(type, "arith." + operation + " " + use(a) + " : " + mlirName(from) +
+                                  " to " + mlirName(type));
+  };
+  const bool noSign = isUnsigned(from) || from == ElementType::I1;
+  if (from == ElementType::Index || type == ElementType::Index) {
+    if (isFloat(from) || isFloat(type)) // by way of a type with a width
+      return convert(convert(a, ElementType::I64), type);
+    return cast(noSign ? "index_castui" : "index_cast");
+  }
+  if (isFloat(from) && isFloat(type)) {
+    if (bitsOf(from) == bitsOf(type)) // the two of 16 bits
+      return convert(convert(a, ElementType::F32), type);
+    return cast(bitsOf(from) < bitsOf(type) ? "extf" : "truncf");
+  }
+  if (isFloat(from))
+    return cast(isUnsigned(type) ? "fptoui" : "fptosi");
+  if (isFloat(type))
+    return cast(noSign ? "uitofp" : "sitofp");
+  const size_t fromBits = from == ElementType::I1 ? 1 : bitsOf(from), bits = bitsOf(type);
+  if (fromBits == bits)
+    return {type, use(a), a.known};
+  return cast(fromBits > bits ? "trunci" : noSign ? "extui" : "extsi");
+}
+
+// --- Loops ----------------------------------------------------------------------------------------
+
+Scalars Builder::results(const std::string &name, const Scalars &like) {
+  Scalars out;
+  for (size_t i = 0; i < like.size(); ++i)
+    out.push_back({like[i].type, like.size() == 1 ? name : name + "#" + std::to_string(i), {}});
+  return out;
+}
+
+Scalars Builder::loops(const Scalars &lower, const Scalars &upper, const Scalars &initial,
+                       const LoopBody &body) {
+  const std::function<Scalars(size_t, Scalars, const Scalars &)> nest =
+      [&](size_t depth, Scalars indices, const Scalars &carried) -> Scalars {
+    if (depth == lower.size())
+      return body(indices, carried);
+    if (lower[depth].known && upper[depth].known && *upper[depth].known == *lower[depth].known + 1) {
+      indices.push_back(lower[depth]);
+      return nest(depth + 1, indices, carried);
+    }
+    const std::string from = use(lower[depth]), to = use(upper[depth]), one = use(index(1));
+    const std::string variable = freshName();
+    Scalars inside;
+    std::string arguments;
+    for (const Scalar &scalar : carried) {
+      inside.push_back({scalar.type, freshName(), {}});
+      arguments += (arguments.empty() ? "" : ", ") + inside.back().name + " = " + use(scalar);
+    }
+    indices.push_back({ElementType::Index, variable, {}});
+    const std::string inner = region([&] {
+      const Scalars next = nest(depth + 1, indices, inside);
+      line("scf.yield " + join(next, *this) + " : " + types(next));
+    });
+    const std::string name = freshName();
+    line(name + (carried.size() > 1 ? ":" + std::to_string(carried.size()) : "") + " = scf.for " +
+         variable + " = " + from + " to " + to + " step " + one + " iter_args(" + arguments +
+         ") -> (" + types(carried) + ") {");
+    text += inner;
+    line("}");
+    return results(name, carried);
+  };
+  return nest(0, {}, initial);
+}
+
+Scalars Builder::loopWhile(const Scalars &initial,
+                           const std::function<Scalar(const Scalars &)> &condition,
+                           const std::function<Scalars(const Scalars &)> &body) {
+  Scalars before, after;
+  std::string arguments, blockArguments;
+  for (const Scalar &scalar : initial) {
+    before.push_back({scalar.type, freshName(), {}});
+    after.push_back({scalar.type, freshName(), {}});
+    arguments += (arguments.empty() ? "" : ", ") + before.back().name + " = " + use(scalar);
+    blockArguments +=
+        (blockArguments.empty() ? "" : ", ") + after.back().name + ": " + mlirName(scalar.type);
+  }
+  const std::string test = region([&] {
+    const std::string holds = use(condition(before));
+    line("scf.condition(" + holds + ") " + join(before, *this) + " : " + types(before));
+  });
+  const std::string work = region([&] {
+    const Scalars next = body(after);
+    line("scf.yield " + join(next, *this) + " : " + types(next));
+  });
+  const std::string name = freshName();
+  line(name + (initial.size() > 1 ? ":" + std::to_string(initial.size()) : "") +
+       " = scf.while (" + arguments + ") : (" + types(initial) + ") -> (" + types(initial) + ") {");
+  text += test;
+  line("} do {");
+  line("^bb0(" + blockArguments + "):");
+  text += work;
+  line("}");
+  return results(name, initial);
+}
+
+Scalars Builder::branch(const Scalar &condition, const std::function<Scalars()> &then,
+                        const std::function<Scalars()> &otherwise) {
+  if (condition.known)
+    return *condition.known ? then() : otherwise();
+  Scalars like;
+  auto side = [&](const std::function<Scalars()> &make) {
+    return region([&] {
+      like = make();
+      line("scf.yield " + join(like, *this) + " : " + types(like));
+    });
+  };
+  const std::string first = side(then), second = side(otherwise), test = use(condition);
+  const std::string name = freshName();
+  line(name + (like.size() > 1 ? ":" + std::to_string(like.size()) : "") + " = scf.if " + test +
+       " -> (" + types(like) + ") {");
+  text += first;
+  line("} else {");
+  text += second;
+  line("}");
+  return results(name, like);
+}
+
+} // namespace plim::importers

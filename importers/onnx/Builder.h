@@ -1,0 +1,122 @@
+// Writes the text of one function: scalars, constants, regions.
+//
+// A `Scalar` of known value is folded and costs nothing until it is used; those of index type are kept by their expression,
+// so that equal extents have equal names. Knows nothing of ONNX. Not for several threads.
+#pragma once
+
+#include "importers/onnx/ElementType.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plim::importers {
+
+struct Scalar {
+  ElementType type = ElementType::Index;
+  std::string name;             // of the SSA value; may be empty while `known` is there
+  std::optional<int64_t> known; // of an integer, truth value or index
+
+  bool is(int64_t value) const { return known && *known == value; }
+};
+
+using Scalars = std::vector<Scalar>;
+
+/// Comparisons; those of floats are false if one of both is no number, but NotEqual.
+enum class Compare { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
+
+class Builder {
+public:
+  // --- Text -------------------------------------------------------------------------------------
+
+  /// A line of its own at the current place.
+  void line(const std::string &text);
+  /// What region() gave.
+  void raw(const std::string &lines) { text += lines; }
+  /// A line that defines a value, whose name comes back: "%7".
+  std::string define(const std::string &expression);
+  std::string freshName() { return "%" + std::to_string(nextName++); }
+  /// What `body` writes, instead of writing it. What is defined there is not known outside.
+  std::string region(const std::function<void()> &body);
+  /// Lines in front of everything: constants. Equal ones once.
+  std::string prologue(const std::string &expression);
+
+  /// What a function consists of.
+  std::string takeText();
+
+  // --- Constants --------------------------------------------------------------------------------
+
+  Scalar index(int64_t value) { return {ElementType::Index, "", value}; }
+  Scalar truth(bool value) { return {ElementType::I1, "", value}; }
+  Scalar integer(ElementType type, int64_t value) { return {type, "", value}; }
+  Scalar real(ElementType type, double value);
+  /// Of any type: 0, 1, -2.5.
+  Scalar number(ElementType type, double value);
+  /// The least and the greatest of a type; infinite for floats.
+  Scalar lowest(ElementType type);
+  Scalar highest(ElementType type);
+
+  /// The name of a scalar's SSA value, which is made if it has none.
+  std::string use(const Scalar &scalar);
+
+  // --- Arithmetic: both operands have one type ----------------------------------------------------
+
+  Scalar add(const Scalar &a, const Scalar &b);
+  Scalar sub(const Scalar &a, const Scalar &b);
+  Scalar mul(const Scalar &a, const Scalar &b);
+  /// Towards zero.
+  Scalar div(const Scalar &a, const Scalar &b);
+  /// With the sign of `a`.
+  Scalar rem(const Scalar &a, const Scalar &b);
+  /// With the sign of `b`, as Python's %.
+  Scalar mod(const Scalar &a, const Scalar &b);
+  /// Towards minus infinity; for indices.
+  Scalar floorDiv(const Scalar &a, const Scalar &b);
+  Scalar ceilDiv(const Scalar &a, const Scalar &b);
+  /// NaN if one of both is; of integers with or without sign.
+  Scalar min(const Scalar &a, const Scalar &b);
+  Scalar max(const Scalar &a, const Scalar &b);
+  Scalar neg(const Scalar &a);
+  Scalar abs(const Scalar &a);
+  Scalar both(const Scalar &a, const Scalar &b);      // bitwise and
+  Scalar either(const Scalar &a, const Scalar &b);    // bitwise or
+  Scalar exclusive(const Scalar &a, const Scalar &b); // bitwise exclusive or
+  Scalar negation(const Scalar &a);                   // bitwise not
+  Scalar compare(Compare how, const Scalar &a, const Scalar &b);
+  Scalar select(const Scalar &condition, const Scalar &a, const Scalar &b);
+  /// A function of floats in the dialect `math`: "exp", "powf".
+  Scalar math(const std::string &function, const Scalars &operands);
+  /// To another type: floats to integers towards zero, anything to a truth value by whether it is not zero.
+  Scalar convert(const Scalar &a, ElementType type);
+
+  // --- Loops of scalars ---------------------------------------------------------------------------
+
+  using LoopBody = std::function<Scalars(const Scalars &indices, const Scalars &carried)>;
+  /// Loops from `lower` to `upper`, the last the innermost, with values that each turn hands to the next.
+  Scalars loops(const Scalars &lower, const Scalars &upper, const Scalars &initial,
+                const LoopBody &body);
+  /// Turns while `condition` holds.
+  Scalars loopWhile(const Scalars &initial, const std::function<Scalar(const Scalars &)> &condition,
+                    const std::function<Scalars(const Scalars &)> &body);
+  /// One of two, of which only that one is computed.
+  Scalars branch(const Scalar &condition, const std::function<Scalars()> &then,
+                 const std::function<Scalars()> &otherwise);
+
+private:
+  Scalar binary(const std::string &operation, const Scalar &a, const Scalar &b);
+  Scalar defineScalar(ElementType type, const std::string &expression);
+  Scalars results(const std::string &name, const Scalars &like);
+
+  std::string text, head;
+  std::map<std::string, std::string> constants;
+  std::vector<std::map<std::string, std::string>> known{1}; // index expressions, by region
+  int indent = 1;
+  int64_t nextName = 0;
+};
+
+/// As MLIR reads it in a constant of that type.
+std::string literal(ElementType type, double value);
+
+} // namespace plim::importers

@@ -1,0 +1,49 @@
+#include "importers/onnx/ElementType.h"
+
+#include <array>
+
+namespace plim::importers {
+
+namespace {
+
+struct Row {
+  size_t bits;
+  const char *mlir, *onnx, *safetensors;
+};
+
+constexpr std::array<Row, 17> rows{{{16, "f16", "float16", "F16"},
+                                    {16, "bf16", "bfloat16", "BF16"},
+                                    {32, "f32", "float", "F32"},
+                                    {64, "f64", "double", "F64"},
+                                    {8, "i1", "bool", "BOOL"},
+                                    {8, "i8", "int8", "I8"},
+                                    {16, "i16", "int16", "I16"},
+                                    {32, "i32", "int32", "I32"},
+                                    {64, "i64", "int64", "I64"},
+                                    {8, "i8", "uint8", "U8"},
+                                    {16, "i16", "uint16", "U16"},
+                                    {32, "i32", "uint32", "U32"},
+                                    {64, "i64", "uint64", "U64"},
+                                    {64, "complex<f32>", "complex64", ""},
+                                    {128, "complex<f64>", "complex128", ""},
+                                    {0, "", "string", ""},
+                                    {64, "index", "index", ""}}};
+
+const Row &row(ElementType type) { return rows[static_cast<size_t>(type)]; }
+
+} // namespace
+
+bool isFloat(ElementType type) { return type <= ElementType::F64; }
+bool isUnsigned(ElementType type) {
+  return type >= ElementType::U8 && type <= ElementType::U64;
+}
+bool isInteger(ElementType type) {
+  return (type >= ElementType::I1 && type <= ElementType::U64) || type == ElementType::Index;
+}
+size_t bitsOf(ElementType type) { return row(type).bits; }
+size_t bytesOf(ElementType type) { return row(type).bits / 8; }
+std::string mlirName(ElementType type) { return row(type).mlir; }
+std::string onnxName(ElementType type) { return row(type).onnx; }
+std::string safetensorsName(ElementType type) { return row(type).safetensors; }
+
+} // namespace plim::importers

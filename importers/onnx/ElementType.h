@@ -1,0 +1,47 @@
+// The types of elements that a model may have, and those of MLIR that hold them.
+//
+// MLIR's integers have no sign here: an `ElementType` knows it, and chooses the operations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace plim::importers {
+
+enum class ElementType : uint8_t {
+  F16,
+  BF16,
+  F32,
+  F64,
+  I1,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  C64,    // a pair of F32
+  C128,   // a pair of F64
+  String, // only in messages: refused
+  Index,  // of extents and positions; never of a model's tensor
+};
+
+bool isFloat(ElementType type);
+bool isUnsigned(ElementType type);
+/// With or without a sign, or an index, or a truth value.
+bool isInteger(ElementType type);
+/// Bits of one element in memory; a truth value has a byte.
+size_t bitsOf(ElementType type);
+size_t bytesOf(ElementType type);
+
+/// "f32", "i8" for I8 and U8, "index".
+std::string mlirName(ElementType type);
+/// As ONNX names it: "uint8".
+std::string onnxName(ElementType type);
+/// As a .safetensors file names it, "U8"; complex numbers are "".
+std::string safetensorsName(ElementType type);
+
+} // namespace plim::importers

@@ -1,0 +1,157 @@
+// Tensors on top of Builder's scalars: what operators are written with.
+//
+// A `Value` is what a name of a model stands for while it is imported. Its extents are scalars: numbers where they are known,
+// else names of indices, so that shapes that a run gives need nothing special. Integers that shapes are computed of stay
+// scalars too (`elements`), and no tensor is made of them unless something reads it.
+#pragma once
+
+#include "importers/onnx/Builder.h"
+#include "importers/onnx/Model.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plim::importers {
+
+struct Value {
+  enum class Kind { None, Tensor, Sequence };
+  Kind kind = Kind::None;
+  ElementType type = ElementType::F32;
+  Scalars dims;
+  std::string name;                // of the SSA value; made by Emitter::use() if it is empty
+  TensorPtr data;                  // of a constant
+  std::optional<Scalars> elements; // indices, or truth values
+  std::vector<Value> items;        // of a sequence
+
+  explicit operator bool() const { return kind != Kind::None; }
+  int64_t rank() const { return static_cast<int64_t>(dims.size()); }
+};
+
+using Values = std::vector<Value>;
+using Axes = std::vector<int64_t>;
+
+class Emitter : public Builder {
+public:
+  /// Constants of at least so many bytes become parameters.
+  size_t parameterBytes = 1024;
+  /// Those that did; their names are distinct.
+  const std::vector<TensorPtr> &parameters() const { return externals; }
+
+  // --- Making and reading -------------------------------------------------------------------------
+
+  Value constant(const TensorPtr &data);
+  Value tensor(ElementType type, Scalars dims, std::string name);
+  /// Of integers that are known or computed as indices; `shape` has as many elements.
+  Value ofElements(ElementType type, const std::vector<int64_t> &shape, Scalars elements);
+  /// A list of one dimension.
+  Value list(Scalars elements);
+  Value scalar(const Scalar &value);
+  Value sequence(Values items);
+
+  using Builder::use;
+  std::string use(Value &value);
+  std::string use(const Value &value);
+  std::string type(const Value &value) const;
+
+  /// The elements as indices (truth values of truth values), read from the tensor if need be; at most 1024.
+  Scalars elements(const Value &value);
+  /// If all are known now.
+  std::optional<std::vector<int64_t>> known(const Value &value);
+  /// Floats that are known now.
+  std::optional<std::vector<double>> knownReals(const Value &value);
+  Scalar at(const Value &value, const Scalars &indices);
+  /// The one element.
+  Scalar only(const Value &value);
+  /// The product of the extents.
+  Scalar count(const Value &value);
+
+  // --- Computing ----------------------------------------------------------------------------------
+
+  using Element = std::function<Scalar(const Scalars &)>;
+
+  /// Each element from its position.
+  Value generate(ElementType type, const Scalars &dims, const Element &element);
+  /// Each element from those of the operands, which are broadcast as NumPy does.
+  Value elementwise(ElementType type, const Values &operands, const Element &element);
+  /// The same with extents that the operands are broadcast to.
+  Value elementwiseTo(ElementType type, const Scalars &dims, const Values &operands,
+                      const Element &element);
+  /// The same of integers, where it is done now if they are known or extents.
+  Value elementwiseOrNow(ElementType type, const Values &operands, const Element &element);
+  /// Over `axes`, which stay with extent 1 if `keep`: starts with `initial`, `combine` has the value so far and the element.
+  Value reduce(const Value &value, const Axes &axes, bool keep, const Scalar &initial,
+               const std::function<Scalar(const Scalar &, const Scalar &)> &combine);
+  Value fill(const Scalars &dims, const Scalar &value);
+  Value convert(const Value &value, ElementType type);
+  using Builder::convert;
+
+  /// Sums of products: `left`, `right` and `out` name the loop of each dimension, `loops` their extents; a loop that `out` does
+  /// not name is summed over. Added to `initial`, of the type of the result.
+  Value contract(const Value &left, const Axes &leftLoops, const Value &right,
+                 const Axes &rightLoops, const Axes &outLoops, const Scalars &loopExtents,
+                 const Scalar &initial);
+
+  // --- Tensors that loops carry -------------------------------------------------------------------
+
+  /// `initial` after `body` was called for each position, one after the other.
+  Value updateLoop(const Value &initial, const Scalars &lower, const Scalars &upper,
+                   const std::function<Value(const Value &, const Scalars &)> &body);
+  /// The tensor with one element changed.
+  Value withElement(const Value &value, const Scalars &at, const Scalar &element);
+  /// `count` turns with values that each hands to the next; their shapes stay.
+  Values loop(const Scalar &count, const Values &initial,
+              const std::function<Values(const Scalar &, const Values &)> &body);
+
+  // --- Moving -------------------------------------------------------------------------------------
+
+  Value reshape(const Value &value, const Scalars &dims);
+  Value transpose(const Value &value, const Axes &order);
+  Value slice(const Value &value, const Scalars &offsets, const Scalars &sizes,
+              const Scalars &strides);
+  /// `size` elements along one axis.
+  Value sliceAxis(const Value &value, int64_t axis, const Scalar &offset, const Scalar &size);
+  /// One of an axis, which goes.
+  Value pick(const Value &value, int64_t axis, const Scalar &index);
+  Value insert(const Value &value, const Value &into, const Scalars &offsets);
+  Value pad(const Value &value, const Scalars &low, const Scalars &high, const Scalar &with);
+  Value concatenate(const Values &values, int64_t axis);
+  Value broadcast(const Value &value, const Scalars &dims);
+  /// With the extents that are known to be those.
+  Value withDims(const Value &value, const Scalars &dims);
+
+  /// The extents of what NumPy broadcasts.
+  Scalars broadcastDims(const Scalars &a, const Scalars &b);
+
+  /// A block that carries tensors around a loop or out of a branch: names for values that come in, and their types.
+  std::string types(const Values &values) const;
+  std::string names(const Values &values);
+  /// Values with those types; extents that are not known are read from the tensors.
+  Values results(const std::string &name, const Values &like);
+  /// The same for arguments of a block.
+  Value argument(const Value &like);
+
+private:
+  std::string denseText(const Tensor &tensor) const;
+  std::string emptyLike(ElementType type, const Scalars &dims);
+  std::string shapeOperands(const Scalars &dims);
+  Value generic(ElementType type, const Scalars &dims, const Values &inputs,
+                const std::vector<std::string> &maps, const std::function<Scalar(const Scalars &)> &body);
+  Value withOwnDims(Value value);
+  const std::string &externalName(const TensorPtr &data);
+
+  std::vector<TensorPtr> externals;
+  std::map<std::string, const Tensor *> externalNames;
+  std::map<const Tensor *, std::string> loaded;
+};
+
+bool sameExtent(const Scalar &a, const Scalar &b);
+bool sameExtents(const Scalars &a, const Scalars &b);
+/// "tensor<2x?xf32>"
+std::string tensorType(ElementType type, const Scalars &dims);
+/// Text of "@name" as MLIR reads it.
+std::string symbol(const std::string &name);
+
+} // namespace plim::importers

@@ -1,0 +1,24 @@
+// The one exception of the importer. It never leaves the library: Import.cpp turns it into a message.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace plim::importers {
+
+/// What is wrong with a model, or not supported of it. The node is put in front where it is known.
+class ImportError : public std::runtime_error {
+public:
+  enum class Kind { Invalid, Unsupported };
+  ImportError(Kind kind, const std::string &message) : std::runtime_error(message), kind(kind) {}
+  Kind kind;
+};
+
+[[noreturn]] inline void invalid(const std::string &message) {
+  throw ImportError(ImportError::Kind::Invalid, message);
+}
+[[noreturn]] inline void unsupported(const std::string &message) {
+  throw ImportError(ImportError::Kind::Unsupported, message);
+}
+
+} // namespace plim::importers

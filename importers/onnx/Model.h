@@ -1,0 +1,103 @@
+// A model as the importer sees it: plain values, without protobuf.
+//
+// Reader.h makes one. The bytes of large tensors stay where the file has them, kept by `owner`.
+#pragma once
+
+#include "importers/onnx/ElementType.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace plim::importers {
+
+/// Elements densely in row-major order, little-endian.
+struct Tensor {
+  std::string name;
+  ElementType type = ElementType::F32;
+  std::vector<int64_t> shape;
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+
+  /// Overflow is refused when a tensor is read.
+  int64_t elementCount() const;
+  /// Of an integer or truth value; index from 0 to elementCount() - 1.
+  int64_t integerAt(int64_t index) const;
+  /// Of any number.
+  double realAt(int64_t index) const;
+};
+
+using TensorPtr = std::shared_ptr<const Tensor>;
+
+/// A tensor that owns its elements.
+TensorPtr makeTensor(ElementType type, std::vector<int64_t> shape, std::vector<std::byte> bytes,
+                     std::string name = "");
+
+/// Of an input: a number, a name that is shared, or neither.
+struct Extent {
+  int64_t value = -1;
+  std::string name;
+};
+
+struct ValueInfo {
+  enum class Kind { Unknown, Tensor, Sequence, Optional, Map, SparseTensor };
+  std::string name;
+  Kind kind = Kind::Unknown;
+  std::optional<ElementType> type;
+  std::optional<std::vector<Extent>> shape; // none: the rank is not known
+};
+
+struct Graph;
+
+struct Attribute {
+  enum class Kind { Float, Int, String, Tensor, Graph, Floats, Ints, Strings, Other };
+  Kind kind = Kind::Other;
+  double real = 0;
+  int64_t integer = 0;
+  std::string text;
+  TensorPtr tensor;
+  std::shared_ptr<const Graph> graph;
+  std::vector<double> reals;
+  std::vector<int64_t> integers;
+  std::vector<std::string> texts;
+  std::string reference; // inside of a function: the attribute of the caller
+};
+
+struct Node {
+  std::string name, op, domain;
+  std::vector<std::string> inputs, outputs; // "" for one that is left out
+  std::map<std::string, Attribute> attributes;
+};
+
+using Opsets = std::map<std::string, int64_t>; // by domain; ONNX's own is ""
+
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;
+  std::vector<ValueInfo> inputs, outputs;
+  std::vector<TensorPtr> initialisers;
+};
+
+/// The body of an operator that other operators make up.
+struct FunctionBody {
+  std::vector<std::string> inputs, outputs, attributes;
+  std::map<std::string, Attribute> defaults;
+  std::vector<Node> nodes;
+  Opsets opsets;
+};
+
+struct Model {
+  std::string producer;
+  int64_t irVersion = 0;
+  Opsets opsets;
+  Graph graph;
+  std::map<std::pair<std::string, std::string>, FunctionBody> functions; // by domain and name
+};
+
+} // namespace plim::importers

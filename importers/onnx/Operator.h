@@ -1,0 +1,89 @@
+// What the function of an operator gets: its node, its inputs, and the emitter. And the table of these functions.
+//
+// A function reads inputs and attributes, emits, and sets outputs. What it does not support it refuses with ImportError; the
+// importer puts the node in front. Functions of one family share a file in operators/.
+#pragma once
+
+#include "importers/onnx/Emitter.h"
+#include "importers/onnx/Error.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace plim::importers {
+
+class Importer;
+
+class Operator {
+public:
+  Operator(Importer &importer, Emitter &emitter, const Node &node, int64_t opset, Values inputs)
+      : importer(importer), emit(emitter), node(node), opset(opset), inputs(std::move(inputs)),
+        outputs(node.outputs.size()) {}
+
+  Importer &importer; // for sub-graphs
+  Emitter &emit;
+  const Node &node;
+  int64_t opset; // of the node's domain
+  Values inputs;
+  Values outputs;
+
+  /// Is the input there, and not left out?
+  bool has(size_t i) const { return i < inputs.size() && bool(inputs[i]); }
+  /// A tensor; refuses one that is missing.
+  const Value &input(size_t i) const;
+  bool wants(size_t output) const {
+    return output < node.outputs.size() && !node.outputs[output].empty();
+  }
+  void set(size_t output, Value value);
+
+  bool hasAttribute(const std::string &name) const { return node.attributes.count(name) != 0; }
+  int64_t integer(const std::string &name, int64_t otherwise) const;
+  double real(const std::string &name, double otherwise) const;
+  std::string text(const std::string &name, const std::string &otherwise) const;
+  std::vector<int64_t> integers(const std::string &name, std::vector<int64_t> otherwise = {}) const;
+  std::vector<double> reals(const std::string &name, std::vector<double> otherwise = {}) const;
+  std::vector<std::string> texts(const std::string &name) const;
+  const std::shared_ptr<const Graph> &graph(const std::string &name) const;
+
+  /// From -rank..rank-1 to 0..rank-1; refuses others.
+  static int64_t axisOf(int64_t axis, int64_t rank);
+  /// An attribute that names an axis of a tensor of that rank.
+  int64_t axis(int64_t otherwise, int64_t rank) const {
+    return axisOf(integer("axis", otherwise), rank);
+  }
+
+private:
+  const Attribute *find(const std::string &name, Attribute::Kind kind) const;
+};
+
+using OperatorFunction = void (*)(Operator &);
+using OperatorTable = std::map<std::string_view, OperatorFunction>;
+
+// One for each file of operators/. The names are those of ONNX's own domain.
+const OperatorTable &activations();
+const OperatorTable &arithmetic();
+const OperatorTable &controlFlow();
+const OperatorTable &convolutions();
+const OperatorTable &indexing();
+const OperatorTable &logic();
+const OperatorTable &normalisations();
+const OperatorTable &pooling();
+const OperatorTable &products();
+const OperatorTable &quantisation();
+const OperatorTable &recurrent();
+const OperatorTable &reductions();
+const OperatorTable &resizing();
+const OperatorTable &sequences();
+const OperatorTable &shapes();
+const OperatorTable &signals();
+const OperatorTable &sorting();
+const OperatorTable &sources();
+const OperatorTable &spatial();
+const OperatorTable &text();
+const OperatorTable &training();
+
+/// The function of an operator of ONNX's own domain, or none.
+OperatorFunction findOperator(const std::string &name);
+
+} // namespace plim::importers

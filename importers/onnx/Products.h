@@ -1,0 +1,11 @@
+// Products of matrices, for operators that are made of them.
+#pragma once
+
+#include "importers/onnx/Operator.h"
+
+namespace plim::importers {
+
+/// As NumPy's matmul: vectors, matrices and stacks of them, broadcast. Both of one type, which is that of the result.
+Value product(Emitter &emit, const Value &left, const Value &right);
+
+} // namespace plim::importers

@@ -1,0 +1,37 @@
+// Between ONNX's messages and the importer's values. For Reader and Schemas only.
+#pragma once
+
+#include "importers/onnx/Model.h"
+
+#ifndef ONNX_ML
+#define ONNX_ML 1
+#endif
+#ifndef ONNX_NAMESPACE
+#define ONNX_NAMESPACE onnx
+#endif
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunused-parameter"
+#include <onnx/onnx_pb.h>
+#pragma clang diagnostic pop
+
+#include <memory>
+#include <string>
+
+namespace plim::importers {
+
+/// What reading needs to know beside the message: who keeps its bytes, and where external data lies.
+struct ReadContext {
+  std::shared_ptr<const void> owner;
+  std::string folder;
+  int depth = 0; // of sub-graphs
+};
+
+ElementType readElementType(int32_t number, const std::string &what);
+int32_t protoElementType(ElementType type);
+TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context);
+Node readNode(const onnx::NodeProto &node, const ReadContext &context);
+FunctionBody readFunction(const onnx::FunctionProto &function, const ReadContext &context);
+/// The other way; without sub-graphs.
+void writeNode(const Node &node, onnx::NodeProto &out);
+
+} // namespace plim::importers

@@ -1,0 +1,19 @@
+// Windows that move over the spatial dimensions of a tensor: what convolutions and pooling have in common.
+#pragma once
+
+#include "importers/onnx/Operator.h"
+
+namespace plim::importers {
+
+struct Windows {
+  std::vector<int64_t> kernel, strides, dilations;
+  Scalars low, high; // padding
+  Scalars out;       // how many windows there are along each dimension
+  size_t rank() const { return kernel.size(); }
+};
+
+/// Of the attributes kernel_shape (or `kernel`), strides, dilations, pads, auto_pad and ceil_mode, for an input whose
+/// dimensions from the third on are spatial.
+Windows windowsOf(Operator &op, const Value &input, std::vector<int64_t> kernel);
+
+} // namespace plim::importers

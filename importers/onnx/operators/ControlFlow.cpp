@@ -1,0 +1,386 @@
+// Sub-graphs: If, Loop, Scan. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Importer.h"
+#include "importers/onnx/Operator.h"
+
+#include <algorithm>
+
+namespace plim::importers {
+
+namespace {
+
+constexpr int64_t maxUnrolled = 1024;
+
+/// What both can be: the same, with extents left open where they differ.
+Value joined(const Value &a, const Value &b) {
+  if (a.kind != Value::Kind::Tensor || b.kind != Value::Kind::Tensor)
+    unsupported("a sequence that only a run knows");
+  if (a.type != b.type || a.rank() != b.rank())
+    unsupported("a value has another type or rank in each branch or turn");
+  Value out = a;
+  for (size_t i = 0; i < out.dims.size(); ++i)
+    if (!sameExtent(a.dims[i], b.dims[i]))
+      out.dims[i] = {};
+  return out;
+}
+
+/// The values with those types, and "yield" of them.
+void yield(Emitter &e, Values values, const Values &like) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    Scalars dims = values[i].dims;
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (!like[i].dims[d].known)
+        dims[d] = like[i].dims[d];
+    values[i] = e.withDims(values[i], dims);
+  }
+  e.line("scf.yield" + (values.empty() ? "" : " " + e.names(values) + " : " + e.types(values)));
+}
+
+std::string countSuffix(size_t count) { return count > 1 ? ":" + std::to_string(count) : ""; }
+
+void branch(Operator &op) {
+  Emitter &e = op.emit;
+  Importer &importer = op.importer;
+  const Graph &then = *op.graph("then_branch"), &otherwise = *op.graph("else_branch");
+  const Value &condition = op.input(0);
+  if (const auto known = e.known(condition)) {
+    op.outputs = importer.runGraph((*known)[0] ? then : otherwise, {});
+    op.outputs.resize(op.node.outputs.size());
+    return;
+  }
+  const std::string test = e.use(e.only(condition));
+  Values first, second, like;
+  // Once to see what comes, once with the types that both have.
+  e.region([&] { first = importer.runGraph(then, {}); });
+  e.region([&] { second = importer.runGraph(otherwise, {}); });
+  if (first.size() != second.size())
+    invalid("its branches have different numbers of outputs");
+  for (size_t i = 0; i < first.size(); ++i)
+    like.push_back(joined(first[i], second[i]));
+  // Extents that a branch computes are not known outside.
+  for (Value &value : like)
+    for (Scalar &dim : value.dims)
+      if (!dim.known)
+        dim = {};
+  const std::string a = e.region([&] { yield(e, importer.runGraph(then, {}), like); });
+  const std::string b = e.region([&] { yield(e, importer.runGraph(otherwise, {}), like); });
+  const std::string name = e.freshName();
+  e.line(name + countSuffix(like.size()) + " = scf.if " + test + " -> (" + e.types(like) + ") {");
+  e.raw(a);
+  e.line("} else {");
+  e.raw(b);
+  e.line("}");
+  op.outputs = e.results(name, like);
+  op.outputs.resize(op.node.outputs.size());
+}
+
+bool hasSequence(const Values &values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](const Value &value) { return value.kind != Value::Kind::Tensor; });
+}
+
+/// With another dimension in front, for what each turn gives.
+Value stacked(Emitter &e, const Value &value) {
+  Scalars dims = value.dims;
+  dims.insert(dims.begin(), e.index(1));
+  return e.reshape(value, dims);
+}
+
+/// One turn after the other, at import.
+void unrolled(Operator &op, const Graph &body, int64_t turns, Values carried) {
+  Emitter &e = op.emit;
+  const size_t count = carried.size();
+  std::vector<Values> scans(op.node.outputs.size() - std::min(count, op.node.outputs.size()));
+  for (int64_t i = 0; i < turns; ++i) {
+    Values inputs{e.scalar(e.index(i)), e.constant(makeTensor(ElementType::I1, {}, {std::byte{1}}))};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    Values outputs = op.importer.runGraph(body, inputs);
+    if (outputs.size() < count + 1)
+      invalid("its body has too few outputs");
+    const auto goes = e.known(outputs[0]);
+    if (!goes)
+      unsupported("sequences, or shapes that change, in a loop whose end only a run knows");
+    carried.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<long>(count));
+    for (size_t k = 0; k < scans.size(); ++k)
+      scans[k].push_back(stacked(e, outputs.at(1 + count + k)));
+    if (!(*goes)[0])
+      break;
+  }
+  op.outputs = carried;
+  for (Values &scan : scans)
+    op.outputs.push_back(scan.empty() ? Value() : e.concatenate(scan, 0));
+  op.outputs.resize(op.node.outputs.size());
+}
+
+/// Does the sub-graph hand its condition on as it is, or as true?
+bool alwaysContinues(const Graph &body) {
+  const std::string &name = body.outputs.at(0).name;
+  if (body.inputs.size() > 1 && name == body.inputs[1].name)
+    return true;
+  for (const Node &node : body.nodes)
+    if (!node.outputs.empty() && node.outputs[0] == name)
+      return node.op == "Identity" && body.inputs.size() > 1 && node.inputs.at(0) == body.inputs[1].name;
+  return false;
+}
+
+/// scf.while: the turn, the condition, what is carried, and what the turns gave so far.
+void loop(Operator &op) {
+  Emitter &e = op.emit;
+  const Graph &body = *op.graph("body");
+  if (body.inputs.size() < 2 || body.outputs.empty())
+    invalid("its body needs the turn and the condition");
+  Values carried(op.inputs.begin() + 2, op.inputs.end());
+  const size_t count = carried.size();
+  if (body.inputs.size() != count + 2 || body.outputs.size() < count + 1)
+    invalid("its body does not fit its inputs");
+  const auto turns = op.has(0) ? e.known(op.inputs[0]) : std::nullopt;
+  const auto starts = op.has(1) ? e.known(op.inputs[1]) : std::vector<int64_t>{1};
+  if (hasSequence(carried)) {
+    if (!turns || !starts || !(*starts)[0] || (*turns)[0] > maxUnrolled)
+      unsupported("sequences in a loop whose end only a run knows");
+    return unrolled(op, body, (*turns)[0], carried);
+  }
+  const size_t scans = body.outputs.size() - 1 - count;
+  // What the body gives, until the types of what is carried stay as they are.
+  Values like = carried, scanLike;
+  for (Value &value : like)
+    e.use(value);
+  bool sequenceInside = false;
+  for (int round = 0;; ++round) {
+    Values outputs;
+    e.region([&] {
+      Values inputs{e.tensor(ElementType::I64, {}, e.freshName()), e.tensor(ElementType::I1, {}, e.freshName())};
+      for (Value &value : like)
+        inputs.push_back(e.argument(value));
+      for (size_t i = 0; i < like.size(); ++i)
+        for (Scalar &dim : inputs[i + 2].dims)
+          if (!dim.known && dim.name.empty())
+            dim.name = e.freshName();
+      outputs = op.importer.runGraph(body, inputs);
+    });
+    if (hasSequence(outputs)) {
+      sequenceInside = true;
+      break;
+    }
+    Values next;
+    bool stays = true;
+    for (size_t i = 0; i < count; ++i) {
+      next.push_back(joined(like[i], outputs[i + 1]));
+      stays &= e.type(next[i]) == e.type(like[i]);
+      for (Scalar &dim : next[i].dims)
+        if (!dim.known)
+          dim = {};
+    }
+    scanLike.assign(outputs.begin() + 1 + static_cast<long>(count), outputs.end());
+    like = next;
+    if (stays)
+      break;
+    if (round > 8)
+      unsupported("the shapes of what the loop carries do not settle");
+  }
+  if (sequenceInside) {
+    if (!turns || !starts || !(*starts)[0] || (*turns)[0] > maxUnrolled)
+      unsupported("sequences in a loop whose end only a run knows");
+    return unrolled(op, body, (*turns)[0], carried);
+  }
+  // The initial values.
+  const Scalar limit = op.has(0) ? e.convert(e.only(op.inputs[0]), ElementType::I64) : e.highest(ElementType::I64);
+  const Scalar goes = op.has(1) ? e.only(op.inputs[1]) : e.truth(true);
+  Values state;
+  for (size_t i = 0; i < count; ++i) {
+    Scalars dims = carried[i].dims;
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (!like[i].dims[d].known)
+        dims[d] = {};
+    state.push_back(e.withDims(carried[i], dims));
+  }
+  for (const Value &scan : scanLike) {
+    Scalars dims{e.index(0)};
+    for (const Scalar &dim : scan.dims)
+      dims.push_back(dim.known ? dim : e.index(0));
+    const Value none = e.fill(dims, e.number(scan.type, 0));
+    dims[0] = {};
+    for (size_t d = 1; d < dims.size(); ++d)
+      if (!scan.dims[d - 1].known)
+        dims[d] = {};
+    state.push_back(e.withDims(none, dims));
+  }
+  Scalars flags{e.integer(ElementType::I64, 0), goes};
+  const std::string stateTypes = e.types(state), comma = state.empty() ? "" : ", ";
+  const std::string types = "i64, i1" + comma + stateTypes;
+  // Before each turn.
+  Values before, after;
+  std::string arguments, blockArguments;
+  const std::string turn = e.freshName(), holds = e.freshName(), turn2 = e.freshName(), holds2 = e.freshName();
+  arguments = turn + " = " + e.use(flags[0]) + ", " + holds + " = " + e.use(flags[1]);
+  blockArguments = turn2 + ": i64, " + holds2 + ": i1";
+  for (const Value &value : state) {
+    before.push_back(e.argument(value));
+    after.push_back(e.argument(value));
+    arguments += ", " + before.back().name + " = " + e.use(value);
+    blockArguments += ", " + after.back().name + ": " + e.type(value);
+  }
+  const std::string limitName = e.use(limit);
+  const std::string test = e.region([&] {
+    const Scalar more = e.compare(Compare::Less, {ElementType::I64, turn, {}}, {ElementType::I64, limitName, {}});
+    const Scalar both = e.both(more, {ElementType::I1, holds, {}});
+    e.line("scf.condition(" + e.use(both) + ") " + turn + ", " + holds + comma + e.names(before) + " : " + types);
+  });
+  const std::string work = e.region([&] {
+    Values inputs{e.scalar({ElementType::I64, turn2, {}}), e.scalar({ElementType::I1, holds2, {}})};
+    for (size_t i = 0; i < count; ++i)
+      inputs.push_back(e.results(after[i].name, {after[i]})[0]);
+    const Values outputs = op.importer.runGraph(body, inputs);
+    const Scalar next = e.add({ElementType::I64, turn2, {}}, e.integer(ElementType::I64, 1));
+    const Scalar again = e.only(outputs[0]);
+    Values out;
+    for (size_t i = 0; i < count; ++i) {
+      Scalars dims = outputs[i + 1].dims;
+      for (size_t d = 0; d < dims.size(); ++d)
+        if (!like[i].dims[d].known)
+          dims[d] = {};
+      out.push_back(e.withDims(outputs[i + 1], dims));
+    }
+    for (size_t k = 0; k < scans; ++k) {
+      // What came so far, and this behind it.
+      const Value so = e.results(after[count + k].name, {after[count + k]})[0];
+      const Value one = stacked(e, outputs[1 + count + k]);
+      Scalars dims = one.dims;
+      dims[0] = e.add(so.dims[0], e.index(1));
+      Scalars soDims = one.dims;
+      soDims[0] = so.dims[0];
+      Value all = e.concatenate({e.withDims(so, soDims), one}, 0);
+      Scalars wanted = all.dims;
+      for (size_t d = 0; d < wanted.size(); ++d)
+        if (!after[count + k].dims[d].known)
+          wanted[d] = {};
+      out.push_back(e.withDims(all, wanted));
+    }
+    e.line("scf.yield " + e.use(next) + ", " + e.use(again) + comma + e.names(out) + " : " + types);
+  });
+  const std::string name = e.freshName();
+  e.line(name + ":" + std::to_string(state.size() + 2) + " = scf.while (" + arguments + ") : (" + types + ") -> (" +
+         types + ") {");
+  e.raw(test);
+  e.line("} do {");
+  e.line("^bb0(" + blockArguments + "):");
+  e.raw(work);
+  e.line("}");
+  op.outputs.clear();
+  for (size_t i = 0; i < state.size(); ++i)
+    op.outputs.push_back(e.results(name + "#" + std::to_string(i + 2), {state[i]})[0]);
+  op.outputs.resize(op.node.outputs.size());
+}
+
+void loopOrUnrolled(Operator &op) {
+  Emitter &e = op.emit;
+  const Graph &body = *op.graph("body");
+  const auto turns = op.has(0) ? e.known(op.inputs[0]) : std::nullopt;
+  const auto starts = op.has(1) ? e.known(op.inputs[1]) : std::vector<int64_t>{1};
+  // A few turns that surely run are unrolled: shapes may change then.
+  if (turns && starts && (*starts)[0] && (*turns)[0] > 0 && (*turns)[0] <= 8 && !body.outputs.empty() &&
+      alwaysContinues(body))
+    return unrolled(op, body, (*turns)[0], Values(op.inputs.begin() + 2, op.inputs.end()));
+  loop(op);
+}
+
+/// Slices of some inputs, a turn each, and what is carried; the turns' results are stacked.
+void scan(Operator &op) {
+  Emitter &e = op.emit;
+  const Graph &body = *op.graph("body");
+  const auto scanned = static_cast<size_t>(op.integer("num_scan_inputs", 1));
+  const bool batched = op.opset < 9;
+  Values inputs = op.inputs;
+  if (batched) {
+    if (op.has(0))
+      unsupported("with lengths of sequences");
+    inputs.erase(inputs.begin());
+  }
+  if (scanned > inputs.size() || body.inputs.size() != inputs.size())
+    invalid("its body does not fit its inputs");
+  const size_t states = inputs.size() - scanned;
+  if (body.outputs.size() < states)
+    invalid("its body has too few outputs");
+  const size_t results = body.outputs.size() - states;
+  auto listOf = [&](const char *name, size_t count) {
+    std::vector<int64_t> out = op.integers(name, std::vector<int64_t>(count, 0));
+    if (out.size() != count)
+      invalid(std::string(name) + " has " + std::to_string(out.size()) + " numbers, not " + std::to_string(count));
+    return out;
+  };
+  std::vector<int64_t> axes = listOf("scan_input_axes", scanned);
+  const std::vector<int64_t> backwards = listOf(batched ? "directions" : "scan_input_directions", scanned);
+  std::vector<int64_t> outAxes = listOf("scan_output_axes", results);
+  const std::vector<int64_t> outBackwards = listOf("scan_output_directions", results);
+
+  auto scanOver = [&](const Values &from) {
+    for (size_t k = 0; k < scanned; ++k)
+      axes[k] = Operator::axisOf(axes[k], from[states + k].rank());
+    const Scalar turns = from[states].dims[static_cast<size_t>(axes[0])];
+    const Values initial(from.begin(), from.begin() + static_cast<long>(states));
+    auto turn = [&](const Scalar &i, const Values &state) {
+      Values arguments = state;
+      for (size_t k = 0; k < scanned; ++k)
+        arguments.push_back(e.pick(from[states + k], axes[k],
+                                   backwards[k] ? e.sub(e.sub(turns, e.index(1)), i) : i));
+      return op.importer.runGraph(body, arguments);
+    };
+    Values carried = initial, like;
+    for (const Value &value : from)
+      e.use(value);
+    e.region([&] { like = turn(e.index(0), initial); });
+    for (size_t k = 0; k < results; ++k) {
+      Value &value = like[states + k];
+      Scalars dims = value.dims;
+      for (const Scalar &dim : dims)
+        if (!dim.known && std::none_of(from.begin(), from.end(), [&](const Value &v) {
+              return std::any_of(v.dims.begin(), v.dims.end(), [&](const Scalar &d) { return sameExtent(d, dim); });
+            }))
+          unsupported("results of a shape that only its body knows");
+      const int64_t axis = Operator::axisOf(outAxes[k], value.rank() + 1);
+      outAxes[k] = axis;
+      dims.insert(dims.begin() + axis, turns);
+      carried.push_back(e.fill(dims, e.number(value.type, 0)));
+    }
+    return e.loop(turns, carried, [&](const Scalar &i, const Values &in) {
+      Values outputs = turn(i, Values(in.begin(), in.begin() + static_cast<long>(states)));
+      for (size_t k = 0; k < results; ++k) {
+        const Value &whole = in[states + k];
+        const auto axis = static_cast<size_t>(outAxes[k]);
+        Scalars offsets(whole.dims.size(), e.index(0)), one = outputs[states + k].dims;
+        offsets[axis] = outBackwards[k] ? e.sub(e.sub(turns, e.index(1)), i) : i;
+        one.insert(one.begin() + static_cast<long>(axis), e.index(1));
+        outputs[states + k] = e.insert(e.reshape(outputs[states + k], one), whole, offsets);
+      }
+      return outputs;
+    });
+  };
+  if (!batched) {
+    op.outputs = scanOver(inputs);
+    op.outputs.resize(op.node.outputs.size());
+    return;
+  }
+  // Before opset 9 everything had a batch in front.
+  const Scalar batch = inputs.at(0).dims.at(0);
+  if (!batch.known || *batch.known > maxUnrolled)
+    unsupported("a batch whose size is not known");
+  std::vector<Values> parts(op.node.outputs.size());
+  for (int64_t b = 0; b < *batch.known; ++b) {
+    Values one;
+    for (const Value &input : inputs)
+      one.push_back(e.pick(input, 0, e.index(b)));
+    const Values outputs = scanOver(one);
+    for (size_t k = 0; k < parts.size(); ++k)
+      parts[k].push_back(stacked(e, outputs.at(k)));
+  }
+  for (size_t k = 0; k < parts.size(); ++k)
+    op.set(k, e.concatenate(parts[k], 0));
+}
+
+} // namespace
+
+const OperatorTable &controlFlow() {
+  static const OperatorTable table{{"If", branch}, {"Loop", loopOrUnrolled}, {"Scan", scan}};
+  return table;
+}
+
+} // namespace plim::importers

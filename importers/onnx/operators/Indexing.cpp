@@ -1,0 +1,359 @@
+// Elements by position: slices, gathers, scatters, pads. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Operator.h"
+
+#include <algorithm>
+
+namespace plim::importers {
+
+namespace {
+
+/// A negative position counts from the end.
+Scalar fromFront(Emitter &e, const Scalar &index, const Scalar &extent) {
+  return e.select(e.compare(Compare::Less, index, e.index(0)), e.add(index, extent), index);
+}
+
+Scalar positionOf(Emitter &e, const Value &indices, const Scalars &at, const Scalar &extent) {
+  return fromFront(e, e.convert(e.at(indices, at), ElementType::Index), extent);
+}
+
+Scalar clamp(Emitter &e, const Scalar &x, const Scalar &low, const Scalar &high) {
+  return e.max(low, e.min(x, high));
+}
+
+Scalars numbers(Emitter &e, const std::vector<int64_t> &values) {
+  Scalars out;
+  for (int64_t value : values)
+    out.push_back(e.index(value));
+  return out;
+}
+
+void slice(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const bool byInputs = op.opset >= 10;
+  const Scalars starts = byInputs ? e.elements(op.input(1)) : numbers(e, op.integers("starts"));
+  const Scalars ends = byInputs ? e.elements(op.input(2)) : numbers(e, op.integers("ends"));
+  Scalars axes = byInputs ? (op.has(3) ? e.elements(op.input(3)) : Scalars())
+                          : numbers(e, op.integers("axes"));
+  const Scalars steps = byInputs && op.has(4) ? e.elements(op.input(4)) : Scalars(starts.size(), e.index(1));
+  if (axes.empty())
+    for (size_t i = 0; i < starts.size(); ++i)
+      axes.push_back(e.index(static_cast<int64_t>(i)));
+  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
+    invalid("starts, ends, axes and steps must have as many elements");
+  const Scalar zero = e.index(0), one = e.index(1), minusOne = e.index(-1);
+  const size_t rank = x.dims.size();
+  Scalars offsets(rank, zero), sizes = x.dims, strides(rank, one);
+  bool plain = true;
+  auto apply = [&](size_t i, const Scalar &active, size_t k) {
+    const Scalar &extent = x.dims[i];
+    const Scalar backwards = e.compare(Compare::Less, steps[k], zero);
+    const Scalar start = fromFront(e, starts[k], extent), end = fromFront(e, ends[k], extent);
+    const Scalar first = e.select(backwards, clamp(e, start, zero, e.sub(extent, one)),
+                                  clamp(e, start, zero, extent));
+    // Below the first element is behind the end of one that goes backwards.
+    const Scalar last = e.select(backwards, clamp(e, end, minusOne, extent), clamp(e, end, zero, extent));
+    const Scalar size = e.max(zero, e.ceilDiv(e.sub(last, first), steps[k]));
+    plain &= steps[k].known && *steps[k].known > 0 && active.is(1);
+    offsets[i] = e.select(active, first, offsets[i]);
+    sizes[i] = e.select(active, size, sizes[i]);
+    strides[i] = e.select(active, steps[k], strides[i]);
+  };
+  for (size_t k = 0; k < starts.size(); ++k) {
+    if (axes[k].known) {
+      apply(static_cast<size_t>(Operator::axisOf(*axes[k].known, x.rank())), e.truth(true), k);
+      continue;
+    }
+    for (size_t i = 0; i < rank; ++i)
+      apply(i, e.compare(Compare::Equal, fromFront(e, axes[k], e.index(x.rank())),
+                         e.index(static_cast<int64_t>(i))), k);
+  }
+  if (x.elements && x.rank() == 1 && offsets[0].known && sizes[0].known && strides[0].known) {
+    Scalars out;
+    for (int64_t i = 0; i < *sizes[0].known; ++i)
+      out.push_back((*x.elements)[static_cast<size_t>(*offsets[0].known + i * *strides[0].known)]);
+    return op.set(0, e.ofElements(x.type, {*sizes[0].known}, std::move(out)));
+  }
+  if (sameExtents(sizes, x.dims) &&
+      std::all_of(strides.begin(), strides.end(), [](const Scalar &s) { return s.is(1); }))
+    return op.set(0, x);
+  if (plain)
+    return op.set(0, e.slice(x, offsets, sizes, strides));
+  e.use(x);
+  op.set(0, e.generate(x.type, sizes, [&](const Scalars &position) {
+    Scalars at;
+    for (size_t i = 0; i < rank; ++i)
+      at.push_back(e.add(offsets[i], e.mul(position[i], strides[i])));
+    return e.at(x, at);
+  }));
+}
+
+void gather(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &indices = op.input(1);
+  const auto axis = static_cast<size_t>(op.axis(0, x.rank()));
+  if (x.elements && x.rank() == 1 && indices.rank() <= 1)
+    if (const auto known = e.known(indices)) {
+      Scalars out;
+      const auto extent = static_cast<int64_t>(x.elements->size());
+      for (int64_t i : *known)
+        out.push_back((*x.elements)[static_cast<size_t>(Operator::axisOf(i, extent))]);
+      return op.set(0, e.ofElements(x.type, indices.rank() ? std::vector<int64_t>{static_cast<int64_t>(out.size())}
+                                                           : std::vector<int64_t>(),
+                                    out));
+    }
+  if (indices.rank() == 0) {
+    const Scalar at = fromFront(e, e.elements(indices)[0], x.dims[axis]);
+    if (at.known && x.dims[axis].known && (*at.known < 0 || *at.known >= *x.dims[axis].known))
+      invalid("index " + std::to_string(*at.known) + " of " + std::to_string(*x.dims[axis].known) + " elements");
+    return op.set(0, e.pick(x, static_cast<int64_t>(axis), at));
+  }
+  Scalars dims(x.dims.begin(), x.dims.begin() + static_cast<long>(axis));
+  dims.insert(dims.end(), indices.dims.begin(), indices.dims.end());
+  dims.insert(dims.end(), x.dims.begin() + static_cast<long>(axis) + 1, x.dims.end());
+  e.use(x);
+  e.use(indices);
+  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
+    const auto middle = position.begin() + static_cast<long>(axis);
+    const auto end = middle + indices.rank();
+    Scalars at(position.begin(), middle);
+    at.push_back(positionOf(e, indices, Scalars(middle, end), x.dims[axis]));
+    at.insert(at.end(), end, position.end());
+    return e.at(x, at);
+  }));
+}
+
+void gatherElements(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &indices = op.input(1);
+  const auto axis = static_cast<size_t>(op.axis(0, x.rank()));
+  e.use(x);
+  e.use(indices);
+  op.set(0, e.generate(x.type, indices.dims, [&](const Scalars &position) {
+    Scalars at = position;
+    at[axis] = positionOf(e, indices, position, x.dims[axis]);
+    return e.at(x, at);
+  }));
+}
+
+void gatherND(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &indices = op.input(1);
+  const auto batch = static_cast<size_t>(op.integer("batch_dims", 0));
+  if (indices.rank() == 0 || !indices.dims.back().known)
+    unsupported("the last extent of the indices must be known");
+  const auto depth = static_cast<size_t>(*indices.dims.back().known);
+  if (batch + depth > x.dims.size() || batch >= indices.dims.size())
+    invalid("the indices have more dimensions than the tensor");
+  Scalars dims(indices.dims.begin(), indices.dims.end() - 1);
+  const size_t outer = dims.size();
+  dims.insert(dims.end(), x.dims.begin() + static_cast<long>(batch + depth), x.dims.end());
+  e.use(x);
+  e.use(indices);
+  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
+    Scalars at(position.begin(), position.begin() + static_cast<long>(batch));
+    for (size_t k = 0; k < depth; ++k) {
+      Scalars where(position.begin(), position.begin() + static_cast<long>(outer));
+      where.push_back(e.index(static_cast<int64_t>(k)));
+      at.push_back(positionOf(e, indices, where, x.dims[batch + k]));
+    }
+    at.insert(at.end(), position.begin() + static_cast<long>(outer), position.end());
+    return e.at(x, at);
+  }));
+}
+
+Scalar reduced(Emitter &e, const std::string &how, const Scalar &old, const Scalar &update) {
+  if (how == "none")
+    return update;
+  if (how == "add")
+    return e.add(old, update);
+  if (how == "mul")
+    return e.mul(old, update);
+  if (how == "max")
+    return e.max(old, update);
+  if (how == "min")
+    return e.min(old, update);
+  unsupported("reduction '" + how + "'");
+}
+
+/// Writes updates one after the other, in their order, each to where `place` says.
+Value scatterInto(Emitter &e, const Value &x, const Value &updates, const std::string &how,
+                  const std::function<Scalars(const Scalars &)> &place) {
+  const Scalars lower(updates.dims.size(), e.index(0));
+  return e.updateLoop(x, lower, updates.dims, [&](const Value &so, const Scalars &position) {
+    const Scalars at = place(position);
+    const Scalar update = e.at(updates, position);
+    const Scalar element = how == "none" ? update : reduced(e, how, e.at(so, at), update);
+    return e.withElement(so, at, element);
+  });
+}
+
+void scatterElements(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &indices = op.input(1), &updates = op.input(2);
+  const auto axis = static_cast<size_t>(op.axis(0, x.rank()));
+  e.use(indices);
+  e.use(updates);
+  op.set(0, scatterInto(e, x, updates, op.text("reduction", "none"), [&](const Scalars &position) {
+    Scalars at = position;
+    at[axis] = positionOf(e, indices, position, x.dims[axis]);
+    return at;
+  }));
+}
+
+void scatterND(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &indices = op.input(1), &updates = op.input(2);
+  if (indices.rank() == 0 || !indices.dims.back().known)
+    unsupported("the last extent of the indices must be known");
+  const int64_t depth = *indices.dims.back().known, outer = indices.rank() - 1;
+  if (depth > x.rank())
+    invalid("the indices have more dimensions than the tensor");
+  e.use(indices);
+  e.use(updates);
+  op.set(0, scatterInto(e, x, updates, op.text("reduction", "none"), [&](const Scalars &position) {
+    Scalars at;
+    for (int64_t k = 0; k < depth; ++k) {
+      Scalars where(position.begin(), position.begin() + outer);
+      where.push_back(e.index(k));
+      at.push_back(positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
+    }
+    at.insert(at.end(), position.begin() + outer, position.end());
+    return at;
+  }));
+}
+
+void oneHot(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &indices = op.input(0), &values = op.input(2);
+  const Scalar depth = e.convert(e.only(op.input(1)), ElementType::Index);
+  const auto axis = static_cast<size_t>(op.axis(-1, indices.rank() + 1));
+  Scalars dims = indices.dims;
+  dims.insert(dims.begin() + static_cast<long>(axis), depth);
+  const Scalar off = e.at(values, {e.index(0)}), on = e.at(values, {e.index(1)});
+  e.use(indices);
+  op.set(0, e.generate(values.type, dims, [&](const Scalars &position) {
+    Scalars at = position;
+    at.erase(at.begin() + static_cast<long>(axis));
+    const Scalar hot = positionOf(e, indices, at, depth);
+    return e.select(e.compare(Compare::Equal, hot, position[axis]), on, off);
+  }));
+}
+
+/// The element at a position that may lie outside, which is brought back by the mode.
+Scalar inside(Emitter &e, const std::string &mode, const Scalar &at, const Scalar &extent) {
+  const Scalar zero = e.index(0), last = e.sub(extent, e.index(1));
+  if (mode == "edge")
+    return clamp(e, at, zero, last);
+  if (mode == "wrap")
+    return e.mod(at, extent);
+  // reflect: there and back again, as often as it takes
+  const Scalar period = e.max(e.index(1), e.mul(last, e.index(2)));
+  const Scalar phase = e.mod(at, period);
+  return e.min(phase, e.sub(period, phase));
+}
+
+void pad(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const size_t rank = x.dims.size();
+  const std::string mode = op.text("mode", "constant");
+  const Scalars pads = op.opset >= 11 ? e.elements(op.input(1))
+                                      : numbers(e, op.integers(op.opset >= 2 ? "pads" : "paddings"));
+  Scalar with = e.number(x.type, op.opset < 11 ? op.real("value", 0) : 0);
+  if (op.opset >= 11 && op.has(2))
+    with = e.only(op.input(2));
+  std::vector<int64_t> axes;
+  if (op.has(3)) {
+    const auto known = e.known(op.input(3));
+    if (!known)
+      unsupported("the axes must be known");
+    for (int64_t axis : *known)
+      axes.push_back(Operator::axisOf(axis, x.rank()));
+  } else {
+    for (size_t i = 0; i < rank; ++i)
+      axes.push_back(static_cast<int64_t>(i));
+  }
+  if (pads.size() != 2 * axes.size())
+    invalid("pads has " + std::to_string(pads.size()) + " numbers, not " + std::to_string(2 * axes.size()));
+  Scalars low(rank, e.index(0)), high(rank, e.index(0)), dims;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    low[static_cast<size_t>(axes[k])] = pads[k];
+    high[static_cast<size_t>(axes[k])] = pads[k + axes.size()];
+  }
+  bool known = true, negative = false;
+  for (size_t i = 0; i < rank; ++i) {
+    dims.push_back(e.add(e.add(x.dims[i], low[i]), high[i]));
+    known &= low[i].known && high[i].known;
+    negative |= (low[i].known && *low[i].known < 0) || (high[i].known && *high[i].known < 0);
+  }
+  if (mode == "constant" && known && !negative)
+    return op.set(0, e.pad(x, low, high, with));
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
+    unsupported("mode '" + mode + "'");
+  e.use(x);
+  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
+    Scalars at;
+    Scalar isInside = e.truth(true);
+    for (size_t i = 0; i < rank; ++i) {
+      const Scalar here = e.sub(position[i], low[i]);
+      if (mode == "constant")
+        isInside = e.both(isInside,
+                          e.both(e.compare(Compare::GreaterEqual, here, e.index(0)),
+                                 e.compare(Compare::Less, here, x.dims[i])));
+      at.push_back(mode == "constant" ? here : inside(e, mode, here, x.dims[i]));
+    }
+    return e.branch(
+        isInside, [&]() -> Scalars { return {e.at(x, at)}; }, [&]() -> Scalars { return {with}; })[0];
+  }));
+}
+
+void reverseSequence(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &lengths = op.input(1);
+  const auto batch = static_cast<size_t>(Operator::axisOf(op.integer("batch_axis", 1), x.rank()));
+  const auto time = static_cast<size_t>(Operator::axisOf(op.integer("time_axis", 0), x.rank()));
+  e.use(x);
+  e.use(lengths);
+  op.set(0, e.generate(x.type, x.dims, [&](const Scalars &position) {
+    const Scalar length = e.convert(e.at(lengths, {position[batch]}), ElementType::Index);
+    const Scalar back = e.sub(e.sub(length, e.index(1)), position[time]);
+    Scalars at = position;
+    at[time] = e.select(e.compare(Compare::Less, position[time], length), back, position[time]);
+    return e.at(x, at);
+  }));
+}
+
+void trilu(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const Scalar k = op.has(1) ? e.elements(op.input(1))[0] : e.index(0);
+  const bool upper = op.integer("upper", 1) != 0;
+  if (x.rank() < 2)
+    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no matrices");
+  e.use(x);
+  op.set(0, e.generate(x.type, x.dims, [&](const Scalars &position) {
+    const Scalar above = e.sub(position[position.size() - 1], position[position.size() - 2]);
+    const Scalar stays = e.compare(upper ? Compare::GreaterEqual : Compare::LessEqual, above, k);
+    return e.select(stays, e.at(x, position), e.number(x.type, 0));
+  }));
+}
+
+} // namespace
+
+const OperatorTable &indexing() {
+  static const OperatorTable table{{"Slice", slice},
+                                   {"Gather", gather},
+                                   {"GatherElements", gatherElements},
+                                   {"GatherND", gatherND},
+                                   {"Scatter", scatterElements},
+                                   {"ScatterElements", scatterElements},
+                                   {"ScatterND", scatterND},
+                                   {"OneHot", oneHot},
+                                   {"Pad", pad},
+                                   {"ReverseSequence", reverseSequence},
+                                   {"Trilu", trilu}};
+  return table;
+}
+
+} // namespace plim::importers

@@ -1,0 +1,185 @@
+// Pooling. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Windows.h"
+
+#include <numeric>
+
+namespace plim::importers {
+
+namespace {
+
+/// Calls `body` for the elements of a window that lie in the input, with where they are.
+Scalars overWindow(Emitter &e, const Value &x, const Windows &w, const Scalars &position, const Scalars &initial,
+                   const std::function<Scalars(const Scalars &, const Scalars &)> &body) {
+  const size_t n = w.rank();
+  Scalars upper;
+  for (int64_t extent : w.kernel)
+    upper.push_back(e.index(extent));
+  return e.loops(Scalars(n, e.index(0)), upper, initial, [&](const Scalars &at, const Scalars &so) {
+    Scalars from{position[0], position[1]};
+    Scalar inside = e.truth(true);
+    for (size_t i = 0; i < n; ++i) {
+      const Scalar start = e.sub(e.mul(position[i + 2], e.index(w.strides[i])), w.low[i]);
+      from.push_back(e.add(start, e.mul(at[i], e.index(w.dilations[i]))));
+      if (!w.low[i].is(0))
+        inside = e.both(inside, e.compare(Compare::GreaterEqual, from.back(), e.index(0)));
+      inside = e.both(inside, e.compare(Compare::Less, from.back(), x.dims[i + 2]));
+    }
+    return e.branch(
+        inside, [&] { return body(from, so); }, [&] { return so; });
+  });
+}
+
+Scalars resultDims(const Value &x, const Windows &w) {
+  Scalars dims{x.dims[0], x.dims[1]};
+  dims.insert(dims.end(), w.out.begin(), w.out.end());
+  return dims;
+}
+
+void maxPool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const Windows w = windowsOf(op, x, op.integers("kernel_shape"));
+  const Scalars dims = resultDims(x, w);
+  e.use(x);
+  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
+    return overWindow(e, x, w, position, {e.lowest(x.type)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
+      return {e.max(so[0], e.at(x, from))};
+    })[0];
+  }));
+  if (!op.wants(1))
+    return;
+  const bool byColumns = op.integer("storage_order", 0) != 0;
+  op.set(1, e.generate(ElementType::I64, dims, [&](const Scalars &position) {
+    const Scalars found = overWindow(
+        e, x, w, position, {e.lowest(x.type), e.index(-1)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
+          const Scalar here = e.at(x, from);
+          const Scalar better = e.either(e.compare(Compare::Less, so[1], e.index(0)),
+                                         e.compare(Compare::Greater, here, so[0]));
+          Scalar flat = e.add(e.mul(from[0], x.dims[1]), from[1]);
+          for (size_t i = 2; i < x.dims.size(); ++i)
+            flat = e.mul(flat, x.dims[i]);
+          Scalar rest = e.index(0);
+          for (size_t k = 2; k < x.dims.size(); ++k) {
+            const size_t i = byColumns ? x.dims.size() + 1 - k : k;
+            rest = e.add(e.mul(rest, x.dims[i]), from[i]);
+          }
+          return {e.select(better, here, so[0]), e.select(better, e.add(flat, rest), so[1])};
+        });
+    return e.convert(found[1], ElementType::I64);
+  }));
+}
+
+void averagePool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const Windows w = windowsOf(op, x, op.integers("kernel_shape"));
+  const bool all = op.integer("count_include_pad", 0) != 0;
+  e.use(x);
+  op.set(0, e.generate(x.type, resultDims(x, w), [&](const Scalars &position) {
+    const Scalars sums = overWindow(
+        e, x, w, position, {e.number(x.type, 0), e.index(0)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
+          return {e.add(so[0], e.at(x, from)), e.add(so[1], e.index(1))};
+        });
+    Scalar count = sums[1];
+    if (all) { // with the padding, but not what ceil_mode adds behind it
+      count = e.index(1);
+      for (size_t i = 0; i < w.rank(); ++i) {
+        const Scalar start = e.mul(position[i + 2], e.index(w.strides[i]));
+        const Scalar end = e.add(e.add(x.dims[i + 2], w.low[i]), w.high[i]);
+        const Scalar room = e.ceilDiv(e.sub(end, start), e.index(w.dilations[i]));
+        count = e.mul(count, e.min(e.index(w.kernel[i]), room));
+      }
+    }
+    return e.div(sums[0], e.convert(count, x.type));
+  }));
+}
+
+void lpPool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const Windows w = windowsOf(op, x, op.integers("kernel_shape"));
+  const Scalar p = e.number(x.type, static_cast<double>(op.integer("p", 2)));
+  const Scalar inverse = e.number(x.type, 1.0 / static_cast<double>(op.integer("p", 2)));
+  e.use(x);
+  op.set(0, e.generate(x.type, resultDims(x, w), [&](const Scalars &position) {
+    const Scalar sum = overWindow(
+        e, x, w, position, {e.number(x.type, 0)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
+          return {e.add(so[0], e.math("powf", {e.abs(e.at(x, from)), p}))};
+        })[0];
+    return e.math("powf", {sum, inverse});
+  }));
+}
+
+Axes spatialAxes(const Value &x) {
+  if (x.rank() < 3)
+    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no spatial dimensions");
+  Axes axes(x.dims.size() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+void globalMaxPool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  op.set(0, e.reduce(x, spatialAxes(x), true, e.lowest(x.type),
+                     [&](const Scalar &so, const Scalar &element) { return e.max(so, element); }));
+}
+
+void globalAveragePool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const Value sum = e.reduce(x, spatialAxes(x), true, e.number(x.type, 0),
+                             [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  Scalar count = e.index(1);
+  for (int64_t axis : spatialAxes(x))
+    count = e.mul(count, x.dims[static_cast<size_t>(axis)]);
+  op.set(0, e.elementwise(x.type, {sum}, [&](const Scalars &in) {
+    return e.div(in[0], e.convert(count, x.type));
+  }));
+}
+
+/// Puts elements where MaxPool says they came from.
+void maxUnpool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &indices = op.input(1);
+  const std::vector<int64_t> kernel = op.integers("kernel_shape");
+  const size_t n = kernel.size();
+  if (x.dims.size() != n + 2)
+    invalid("kernel_shape does not fit the rank of the input");
+  const std::vector<int64_t> strides = op.integers("strides", std::vector<int64_t>(n, 1));
+  const std::vector<int64_t> pads = op.integers("pads", std::vector<int64_t>(2 * n, 0));
+  // Positions are those of a tensor of this shape.
+  Scalars source{x.dims[0], x.dims[1]}, dims;
+  for (size_t i = 0; i < n; ++i)
+    source.push_back(e.add(e.mul(e.sub(x.dims[i + 2], e.index(1)), e.index(strides.at(i))),
+                           e.index(kernel[i] - pads.at(i) - pads.at(i + n))));
+  dims = op.has(2) ? e.elements(op.input(2)) : source;
+  if (dims.size() != source.size())
+    invalid("output_shape does not fit the rank of the input");
+  e.use(x);
+  e.use(indices);
+  const Value empty = e.fill(dims, e.number(x.type, 0));
+  op.set(0, e.updateLoop(empty, Scalars(n + 2, e.index(0)), x.dims, [&](const Value &so, const Scalars &position) {
+    Scalar flat = e.convert(e.at(indices, position), ElementType::Index);
+    Scalars at(n + 2);
+    for (size_t i = n + 2; i-- > 0;) {
+      at[i] = e.rem(flat, source[i]);
+      flat = e.div(flat, source[i]);
+    }
+    return e.withElement(so, at, e.at(x, position));
+  }));
+}
+
+} // namespace
+
+const OperatorTable &pooling() {
+  static const OperatorTable table{{"MaxPool", maxPool},
+                                   {"AveragePool", averagePool},
+                                   {"LpPool", lpPool},
+                                   {"GlobalMaxPool", globalMaxPool},
+                                   {"GlobalAveragePool", globalAveragePool},
+                                   {"MaxUnpool", maxUnpool}};
+  return table;
+}
+
+} // namespace plim::importers

@@ -1,0 +1,143 @@
+// Quantised numbers. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Convolution.h"
+#include "importers/onnx/Products.h"
+
+namespace plim::importers {
+
+namespace {
+
+/// A scale or zero point as the tensor is broadcast with: one for all, or one for each position of an axis.
+Value along(Emitter &e, const Value &list, const Value &x, int64_t axis) {
+  if (list.rank() == 0 || (list.rank() == 1 && list.dims[0].is(1)) || list.rank() != 1)
+    return list.rank() == 1 ? e.reshape(list, {}) : list;
+  Scalars dims(static_cast<size_t>(x.rank() - axis), e.index(1));
+  dims[0] = list.dims[0];
+  return e.reshape(list, dims);
+}
+
+/// round(x / scale) + zero point, saturated.
+Value quantised(Emitter &e, const Value &x, const Value &scale, const Value &zero) {
+  return e.elementwise(zero.type, {x, scale, zero}, [&](const Scalars &in) {
+    const ElementType type = in[1].type;
+    const Scalar ratio = e.math("roundeven", {e.div(e.convert(in[0], type), in[1])});
+    const Scalar shifted = e.add(ratio, e.convert(in[2], type));
+    const int64_t bits = static_cast<int64_t>(bitsOf(zero.type));
+    const double least = isUnsigned(zero.type) ? 0 : -static_cast<double>(int64_t(1) << (bits - 1));
+    const double most = isUnsigned(zero.type) ? static_cast<double>((int64_t(1) << bits) - 1)
+                                              : static_cast<double>((int64_t(1) << (bits - 1)) - 1);
+    return e.convert(e.max(e.number(type, least), e.min(e.number(type, most), shifted)), zero.type);
+  });
+}
+
+Value dequantised(Emitter &e, const Value &x, const Value &scale, const Value *zero) {
+  Values operands{x, scale};
+  if (zero)
+    operands.push_back(*zero);
+  return e.elementwise(scale.type, operands, [&](const Scalars &in) {
+    const ElementType wide = bitsOf(x.type) < 32 ? ElementType::I32 : x.type;
+    const Scalar raw = e.convert(in[0], wide);
+    const Scalar centred = zero ? e.sub(raw, e.convert(in[2], wide)) : raw;
+    return e.mul(e.convert(centred, scale.type), in[1]);
+  });
+}
+
+Value zeroOf(Emitter &e) { return e.constant(makeTensor(ElementType::U8, {}, {std::byte{0}})); }
+
+int64_t axisFor(Operator &op, const Value &x) {
+  return x.rank() ? op.axis(x.rank() > 1 ? 1 : 0, x.rank()) : 0;
+}
+
+void quantizeLinear(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const int64_t axis = axisFor(op, x);
+  const Value zero = op.has(2) ? along(e, op.input(2), x, axis) : zeroOf(e);
+  if (bitsOf(zero.type) > 16)
+    unsupported("to " + onnxName(zero.type));
+  op.set(0, quantised(e, x, along(e, op.input(1), x, axis), zero));
+}
+
+void dequantizeLinear(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const int64_t axis = axisFor(op, x);
+  const Value scale = along(e, op.input(1), x, axis);
+  const Value zero = op.has(2) ? along(e, op.input(2), x, axis) : Value();
+  op.set(0, dequantised(e, x, scale, zero ? &zero : nullptr));
+}
+
+/// x with its zero point taken off, in 32 bits.
+Value centred(Operator &op, const Value &x, size_t zeroInput, bool rows) {
+  Emitter &e = op.emit;
+  if (!op.has(zeroInput))
+    return e.convert(x, ElementType::I32);
+  Value zero = op.input(zeroInput);
+  if (zero.rank() == 1 && zero.dims[0].is(1))
+    zero = e.reshape(zero, {});
+  else if (zero.rank() == 1 && rows) { // one for each row, or filter
+    Scalars dims(x.dims.size() > 2 && x.dims.size() != 2 ? x.dims.size() : 2, e.index(1));
+    dims[0] = zero.dims[0];
+    zero = e.reshape(zero, dims);
+  }
+  return e.elementwise(ElementType::I32, {x, zero}, [&](const Scalars &in) {
+    return e.sub(e.convert(in[0], ElementType::I32), e.convert(in[1], ElementType::I32));
+  });
+}
+
+void matMulInteger(Operator &op) {
+  op.set(0, product(op.emit, centred(op, op.input(0), 2, true), centred(op, op.input(1), 3, false)));
+}
+
+void convInteger(Operator &op) {
+  Emitter &e = op.emit;
+  op.set(0, convolution(op, centred(op, op.input(0), 2, false), centred(op, op.input(1), 3, true), ElementType::I32,
+                        e.integer(ElementType::I32, 0)));
+}
+
+/// The scale of a product of quantised numbers, over that of its result.
+Value rescaled(Emitter &e, const Value &sum, const Value &scaleA, const Value &scaleB, const Value &scaleY,
+               const Value &zero) {
+  return e.elementwise(zero.type, {sum, scaleA, scaleB, scaleY, zero}, [&](const Scalars &in) {
+    const Scalar scale = e.div(e.mul(in[1], in[2]), in[3]);
+    const Scalar value = e.math("roundeven", {e.mul(e.convert(in[0], ElementType::F32), scale)});
+    const Scalar shifted = e.add(value, e.convert(in[4], ElementType::F32));
+    const bool noSign = isUnsigned(zero.type);
+    const Scalar least = e.number(ElementType::F32, noSign ? 0 : -128), most = e.number(ElementType::F32, noSign ? 255 : 127);
+    return e.convert(e.max(least, e.min(most, shifted)), zero.type);
+  });
+}
+
+void qLinearMatMul(Operator &op) {
+  Emitter &e = op.emit;
+  const Value a = centred(op, op.input(0), 2, true), b = centred(op, op.input(3), 5, false);
+  const Value sum = product(e, a, b);
+  Value scaleA = op.input(1);
+  if (scaleA.rank() == 1 && !scaleA.dims[0].is(1))
+    scaleA = e.reshape(scaleA, {scaleA.dims[0], e.index(1)});
+  op.set(0, rescaled(e, sum, scaleA, op.input(4), op.input(6), op.input(7)));
+}
+
+void qLinearConv(Operator &op) {
+  Emitter &e = op.emit;
+  const Value x = centred(op, op.input(0), 2, false), w = centred(op, op.input(3), 5, true);
+  Value sum = convolution(op, x, w, ElementType::I32, e.integer(ElementType::I32, 0));
+  auto byChannel = [&](const Value &list) { return along(e, list, sum, 1); };
+  if (op.has(8))
+    sum = e.elementwise(ElementType::I32, {sum, byChannel(op.input(8))},
+                        [&](const Scalars &in) { return e.add(in[0], in[1]); });
+  op.set(0, rescaled(e, sum, op.input(1), byChannel(op.input(4)), op.input(6), op.input(7)));
+}
+
+} // namespace
+
+const OperatorTable &quantisation() {
+  static const OperatorTable table{{"QuantizeLinear", quantizeLinear},
+                                   {"DequantizeLinear", dequantizeLinear},
+                                   {"MatMulInteger", matMulInteger},
+                                   {"ConvInteger", convInteger},
+                                   {"QLinearMatMul", qLinearMatMul},
+                                   {"QLinearConv", qLinearConv}};
+  return table;
+}
+
+} // namespace plim::importers

@@ -1,0 +1,198 @@
+// Sums along an axis and spectra. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Operator.h"
+
+#include <cmath>
+
+namespace plim::importers {
+
+namespace {
+
+void cumSum(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const Scalar axis = e.elements(op.input(1)).at(0);
+  const bool exclusive = op.integer("exclusive", 0) != 0, reverse = op.integer("reverse", 0) != 0;
+  const Scalar zero = e.index(0), one = e.index(1);
+  if (axis.known) {
+    const auto a = static_cast<size_t>(Operator::axisOf(*axis.known, x.rank()));
+    const Scalar n = x.dims[a];
+    Scalars row = x.dims;
+    row[a] = one;
+    e.use(x);
+    const Values end = e.loop(n, {e.fill(x.dims, e.number(x.type, 0)), e.fill(row, e.number(x.type, 0))},
+                              [&](const Scalar &i, const Values &in) -> Values {
+      const Scalar at = reverse ? e.sub(e.sub(n, one), i) : i;
+      const Value slice = e.sliceAxis(x, static_cast<int64_t>(a), at, one);
+      const Value sum = e.elementwise(x.type, {in[1], slice}, [&](const Scalars &s) { return e.add(s[0], s[1]); });
+      Scalars offsets(x.dims.size(), zero);
+      offsets[a] = at;
+      return {e.insert(exclusive ? in[1] : sum, in[0], offsets), sum};
+    });
+    return op.set(0, end[0]);
+  }
+  // The axis is known to a run only.
+  const Scalar front = e.select(e.compare(Compare::Less, axis, zero), e.add(axis, e.index(x.rank())), axis);
+  e.use(x);
+  op.set(0, e.generate(x.type, x.dims, [&](const Scalars &position) {
+    Scalar own = zero, extent = zero;
+    Scalars isAxis;
+    for (size_t i = 0; i < x.dims.size(); ++i) {
+      isAxis.push_back(e.compare(Compare::Equal, front, e.index(static_cast<int64_t>(i))));
+      own = e.select(isAxis[i], position[i], own);
+      extent = e.select(isAxis[i], x.dims[i], extent);
+    }
+    const Scalar from = reverse ? (exclusive ? e.add(own, one) : own) : zero;
+    const Scalar to = reverse ? extent : exclusive ? own : e.add(own, one);
+    return e.loops({from}, {to}, {e.number(x.type, 0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
+      Scalars at;
+      for (size_t d = 0; d < position.size(); ++d)
+        at.push_back(e.select(isAxis[d], i[0], position[d]));
+      return {e.add(so[0], e.at(x, at))};
+    })[0];
+  }));
+}
+
+/// The angle of the k-th frequency at time t, 2 pi k t / n, in full precision.
+Scalar angle(Emitter &e, const Scalar &k, const Scalar &t, const Scalar &n, bool inverse) {
+  const ElementType wide = ElementType::F64;
+  const Scalar turn = e.rem(e.mul(k, t), n); // whole turns change nothing
+  const Scalar part = e.div(e.convert(turn, wide), e.convert(n, wide));
+  return e.mul(e.number(wide, inverse ? 2 * M_PI : -2 * M_PI), part);
+}
+
+/// One frequency of `count` values; `read` gives the real and imaginary part of each.
+Scalar frequency(Emitter &e, const Scalar &k, const Scalar &count, const Scalar &n, bool inverse, const Scalar &part,
+                 const std::function<Scalars(const Scalar &)> &read) {
+  const ElementType wide = ElementType::F64;
+  const Scalars sums = e.loops({e.index(0)}, {count}, {e.number(wide, 0), e.number(wide, 0)},
+                               [&](const Scalars &t, const Scalars &so) -> Scalars {
+    const Scalar phase = angle(e, k, t[0], n, inverse);
+    const Scalar c = e.math("cos", {phase}), s = e.math("sin", {phase});
+    const Scalars value = read(t[0]);
+    const Scalar re = e.convert(value[0], wide), im = e.convert(value[1], wide);
+    return {e.add(so[0], e.sub(e.mul(re, c), e.mul(im, s))), e.add(so[1], e.add(e.mul(re, s), e.mul(im, c)))};
+  });
+  const Scalar chosen = e.select(e.compare(Compare::Equal, part, e.index(0)), sums[0], sums[1]);
+  return inverse ? e.div(chosen, e.convert(n, wide)) : chosen;
+}
+
+Scalar oneSided(Emitter &e, const Scalar &n) { return e.add(e.div(n, e.index(2)), e.index(1)); }
+
+void dft(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const bool inverse = op.integer("inverse", 0) != 0, half = op.integer("onesided", 0) != 0;
+  int64_t given = op.integer("axis", 1);
+  if (op.opset >= 20) {
+    const auto known = op.has(2) ? e.known(op.input(2)) : std::vector<int64_t>{-2};
+    if (!known)
+      unsupported("an axis that only a run knows");
+    given = (*known)[0];
+  }
+  const auto axis = static_cast<size_t>(Operator::axisOf(given, x.rank()));
+  const Scalar n = op.has(1) ? e.elements(op.input(1)).at(0) : x.dims[axis];
+  const Scalar &parts = x.dims.back();
+  if (!parts.known || axis + 1 == x.dims.size())
+    unsupported("without a last dimension of real and imaginary parts");
+  Scalars dims = x.dims;
+  dims[axis] = half ? oneSided(e, n) : n;
+  dims.back() = e.index(2);
+  e.use(x);
+  const Scalar count = e.min(n, x.dims[axis]);
+  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
+    const Scalar out = frequency(e, position[axis], count, n, inverse, position.back(), [&](const Scalar &t) -> Scalars {
+      Scalars at = position;
+      at[axis] = t;
+      at.back() = e.index(0);
+      const Scalar re = e.at(x, at);
+      if (parts.is(1))
+        return {re, e.number(x.type, 0)};
+      at.back() = e.index(1);
+      return {re, e.at(x, at)};
+    });
+    return e.convert(out, x.type);
+  }));
+}
+
+void stft(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const Scalar step = e.elements(op.input(1)).at(0);
+  const Value window = op.has(2) ? op.input(2) : Value();
+  Scalar length;
+  if (op.has(3))
+    length = e.elements(op.input(3)).at(0);
+  else if (window)
+    length = window.dims.at(0);
+  else
+    invalid("it has neither a window nor a length");
+  const bool half = op.integer("onesided", 1) != 0;
+  const Scalar frames = e.add(e.div(e.sub(x.dims.at(1), length), step), e.index(1));
+  const bool isComplex = x.rank() == 3 && x.dims[2].is(2);
+  e.use(x);
+  if (window)
+    e.use(window);
+  op.set(0, e.generate(x.type, {x.dims[0], frames, half ? oneSided(e, length) : length, e.index(2)},
+                       [&](const Scalars &position) {
+    const Scalar start = e.mul(position[1], step);
+    const Scalar out = frequency(e, position[2], length, length, false, position[3], [&](const Scalar &t) -> Scalars {
+      auto part = [&](int64_t k) {
+        Scalars at{position[0], e.add(start, t)};
+        if (x.rank() == 3)
+          at.push_back(e.index(k));
+        const Scalar value = e.at(x, at);
+        return window ? e.mul(value, e.at(window, {t})) : value;
+      };
+      return {part(0), isComplex ? part(1) : e.number(x.type, 0)};
+    });
+    return e.convert(out, x.type);
+  }));
+}
+
+void melWeightMatrix(Operator &op) {
+  Emitter &e = op.emit;
+  const ElementType wide = ElementType::F64;
+  if (op.integer("output_datatype", 1) != 1)
+    unsupported("but of floats of 32 bits");
+  const Scalar bins = e.elements(op.input(0)).at(0), length = e.elements(op.input(1)).at(0);
+  const Scalar rate = e.convert(e.only(op.input(2)), wide);
+  auto number = [&](double value) { return e.number(wide, value); };
+  auto mel = [&](size_t input) {
+    const Scalar hertz = e.convert(e.only(op.input(input)), wide);
+    return e.mul(number(2595), e.math("log10", {e.add(number(1), e.div(hertz, number(700)))}));
+  };
+  const Scalar low = mel(3), high = mel(4);
+  const Scalar step = e.div(e.sub(high, low), e.convert(e.add(bins, e.index(2)), wide));
+  // The bin of the spectrum where the k-th triangle begins.
+  auto edge = [&](const Scalar &k) {
+    const Scalar at = e.add(e.mul(e.convert(k, wide), step), low);
+    const Scalar hertz = e.mul(number(700), e.sub(e.math("powf", {number(10), e.div(at, number(2595))}), number(1)));
+    const Scalar place = e.div(e.mul(e.convert(e.add(length, e.index(1)), wide), hertz), rate);
+    return e.convert(e.math("floor", {place}), ElementType::Index);
+  };
+  op.set(0, e.generate(ElementType::F32, {oneSided(e, length), bins}, [&](const Scalars &position) {
+    const Scalar i = position[0], k = position[1];
+    const Scalar first = edge(k), middle = edge(e.add(k, e.index(1))), last = edge(e.add(k, e.index(2)));
+    const Scalar up = e.sub(middle, first), down = e.sub(last, middle), none = number(0);
+    auto over = [&](const Scalar &a, const Scalar &b) {
+      return e.div(e.convert(a, wide), e.convert(e.max(b, e.index(1)), wide));
+    };
+    auto within = [&](const Scalar &from, const Scalar &to) {
+      return e.both(e.compare(Compare::GreaterEqual, i, from), e.compare(Compare::Less, i, to));
+    };
+    Scalar value = e.select(within(middle, last), over(e.sub(last, i), down), none);
+    value = e.select(within(first, middle), over(e.sub(i, first), up), value);
+    const Scalar tip = e.both(e.compare(Compare::Equal, up, e.index(0)), e.compare(Compare::Equal, i, middle));
+    return e.convert(e.select(tip, number(1), value), ElementType::F32);
+  }));
+}
+
+} // namespace
+
+const OperatorTable &signals() {
+  static const OperatorTable table{
+      {"CumSum", cumSum}, {"DFT", dft}, {"STFT", stft}, {"MelWeightMatrix", melWeightMatrix}};
+  return table;
+}
+
+} // namespace plim::importers
