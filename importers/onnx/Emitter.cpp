@@ -235,6 +235,12 @@ Scalar Emitter::only(const Value &value) {
   return at(value, Scalars(value.dims.size(), index(0)));
 }
 
+Scalar Emitter::firstIndex(const Value &value) {
+  if (value.elements && !value.elements->empty())
+    return (*value.elements)[0];
+  return convert(only(value), ElementType::Index);
+}
+
 Scalar Emitter::count(const Value &value) {
   Scalar product = index(1);
   for (const Scalar &dim : value.dims)

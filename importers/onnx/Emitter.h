@@ -63,6 +63,8 @@ public:
   /// Floats that are known now.
   std::optional<std::vector<double>> knownReals(const Value &value);
   Scalar at(const Value &value, const Scalars &indices);
+  /// The first element as an index, of a tensor that has one.
+  Scalar firstIndex(const Value &value);
   /// The one element.
   Scalar only(const Value &value);
   /// The product of the extents.

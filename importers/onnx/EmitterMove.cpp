@@ -144,6 +144,11 @@ Value Emitter::transpose(const Value &value, const Axes &order) {
 
 Value Emitter::slice(const Value &value, const Scalars &offsets, const Scalars &sizes,
                      const Scalars &strides) {
+  // Of nothing, the offset may be behind the end.
+  const auto isNothing = [](const Scalar &extent) { return extent.is(0); };
+  if (std::any_of(sizes.begin(), sizes.end(), isNothing) ||
+      std::any_of(value.dims.begin(), value.dims.end(), isNothing))
+    return tensor(value.type, sizes, emptyLike(value.type, sizes));
   const std::string input = use(value);
   return tensor(value.type, sizes,
                 define("tensor.extract_slice " + input + listText(offsets, *this) + " " +

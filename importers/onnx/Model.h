@@ -56,7 +56,7 @@ struct ValueInfo {
 struct Graph;
 
 struct Attribute {
-  enum class Kind { Float, Int, String, Tensor, Graph, Floats, Ints, Strings, Other };
+  enum class Kind { Float, Int, String, Tensor, Graph, Floats, Ints, Strings, Type, Other };
   Kind kind = Kind::Other;
   double real = 0;
   int64_t integer = 0;

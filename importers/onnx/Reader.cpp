@@ -58,6 +58,9 @@ Attribute readAttribute(const onnx::AttributeProto &attribute, const ReadContext
     out.kind = Kind::Strings;
     out.texts.assign(attribute.strings().begin(), attribute.strings().end());
     break;
+  case onnx::AttributeProto::TYPE_PROTO:
+    out.kind = Kind::Type;
+    break;
   default:
     break;
   }
@@ -193,6 +196,11 @@ void writeNode(const Node &node, onnx::NodeProto &out) {
       break;
     case Attribute::Kind::Graph:
       to.set_type(onnx::AttributeProto::GRAPH);
+      to.mutable_g();
+      break;
+    case Attribute::Kind::Type:
+      to.set_type(onnx::AttributeProto::TYPE_PROTO);
+      to.mutable_tp();
       break;
     case Attribute::Kind::Other:
       break;

@@ -123,7 +123,7 @@ class Value:
 class Model:
     inputs: list
     outputs: list
-    operators: list
+    nodes: list  # (operator, names of inputs)
     initialisers: set
 
 
@@ -139,7 +139,8 @@ def value_info(data):
 def model(data):
     graph = collected(collected(data)[7][0])
     return Model([value_info(v) for v in graph.get(11, [])], [value_info(v) for v in graph.get(12, [])],
-                 [collected(n)[4][0].decode() for n in graph.get(1, [])],
+                 [(collected(n)[4][0].decode(), [i.decode() for i in collected(n).get(1, [])])
+                  for n in graph.get(1, [])],
                  {tensor(t)[0] for t in graph.get(5, [])})
 
 
@@ -170,8 +171,9 @@ def rewritten(data, number, change):
     return out
 
 
-def without_extents(data):
-    """The model with a name of its own in the place of each extent of its inputs, and none of its outputs."""
+def without_extents(data, kept):
+    """The model with a name of its own in the place of each extent of its inputs but those `kept`, by name; its outputs
+    have no shape."""
     count = 0
 
     def extent(value):
@@ -180,6 +182,8 @@ def without_extents(data):
         return field(2, f"d{count}".encode())
 
     def of_input(value):
+        if collected(value)[1][0].decode() in kept:
+            return value
         return rewritten(value, 2, lambda t: rewritten(t, 1, lambda tensor: rewritten(
             tensor, 2, lambda shape: rewritten(shape, 1, extent))))
 

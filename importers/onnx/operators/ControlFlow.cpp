@@ -244,11 +244,11 @@ void loop(Operator &op) {
       // What came so far, and this behind it.
       const Value so = e.results(after[count + k].name, {after[count + k]})[0];
       const Value one = stacked(e, outputs[1 + count + k]);
-      Scalars dims = one.dims;
+      Scalars dims = one.dims, front(one.dims.size(), e.index(0));
       dims[0] = e.add(so.dims[0], e.index(1));
-      Scalars soDims = one.dims;
-      soDims[0] = so.dims[0];
-      Value all = e.concatenate({e.withDims(so, soDims), one}, 0);
+      Value all = e.insert(so, e.fill(dims, e.number(one.type, 0)), front);
+      front[0] = so.dims[0];
+      all = e.insert(one, all, front);
       Scalars wanted = all.dims;
       for (size_t d = 0; d < wanted.size(); ++d)
         if (!after[count + k].dims[d].known)

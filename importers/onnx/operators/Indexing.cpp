@@ -103,7 +103,7 @@ void gather(Operator &op) {
                                     out));
     }
   if (indices.rank() == 0) {
-    const Scalar at = fromFront(e, e.elements(indices)[0], x.dims[axis]);
+    const Scalar at = fromFront(e, e.firstIndex(indices), x.dims[axis]);
     if (at.known && x.dims[axis].known && (*at.known < 0 || *at.known >= *x.dims[axis].known))
       invalid("index " + std::to_string(*at.known) + " of " + std::to_string(*x.dims[axis].known) + " elements");
     return op.set(0, e.pick(x, static_cast<int64_t>(axis), at));
@@ -327,7 +327,7 @@ void reverseSequence(Operator &op) {
 void trilu(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Scalar k = op.has(1) ? e.elements(op.input(1))[0] : e.index(0);
+  const Scalar k = op.has(1) ? e.firstIndex(op.input(1)) : e.index(0);
   const bool upper = op.integer("upper", 1) != 0;
   if (x.rank() < 2)
     invalid("a tensor of rank " + std::to_string(x.rank()) + " has no matrices");

@@ -266,7 +266,7 @@ void tile(Operator &op) {
   } else {
     repeats.assign(x.dims.size(), e.index(1));
     repeats[static_cast<size_t>(Operator::axisOf(e.elements(op.input(2))[0].known.value_or(0), x.rank()))] =
-        e.elements(op.input(1))[0];
+        e.firstIndex(op.input(1));
   }
   if (repeats.size() != x.dims.size())
     invalid("repeats has " + std::to_string(repeats.size()) + " numbers, the tensor " +

@@ -10,7 +10,7 @@ namespace {
 void cumSum(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Scalar axis = e.elements(op.input(1)).at(0);
+  const Scalar axis = e.firstIndex(op.input(1));
   const bool exclusive = op.integer("exclusive", 0) != 0, reverse = op.integer("reverse", 0) != 0;
   const Scalar zero = e.index(0), one = e.index(1);
   if (axis.known) {
@@ -90,10 +90,10 @@ void dft(Operator &op) {
     given = (*known)[0];
   }
   const auto axis = static_cast<size_t>(Operator::axisOf(given, x.rank()));
-  const Scalar n = op.has(1) ? e.elements(op.input(1)).at(0) : x.dims[axis];
+  const Scalar n = op.has(1) ? e.firstIndex(op.input(1)) : x.dims[axis];
   const Scalar &parts = x.dims.back();
-  if (!parts.known || axis + 1 == x.dims.size())
-    unsupported("without a last dimension of real and imaginary parts");
+  if (axis + 1 == x.dims.size())
+    invalid("the last dimension has real and imaginary parts");
   Scalars dims = x.dims;
   dims[axis] = half ? oneSided(e, n) : n;
   dims.back() = e.index(2);
@@ -105,10 +105,10 @@ void dft(Operator &op) {
       at[axis] = t;
       at.back() = e.index(0);
       const Scalar re = e.at(x, at);
-      if (parts.is(1))
-        return {re, e.number(x.type, 0)};
       at.back() = e.index(1);
-      return {re, e.at(x, at)};
+      return {re, e.branch(
+                      e.compare(Compare::Equal, parts, e.index(1)), [&]() -> Scalars { return {e.number(x.type, 0)}; },
+                      [&]() -> Scalars { return {e.at(x, at)}; })[0]};
     });
     return e.convert(out, x.type);
   }));
@@ -117,11 +117,11 @@ void dft(Operator &op) {
 void stft(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Scalar step = e.elements(op.input(1)).at(0);
+  const Scalar step = e.firstIndex(op.input(1));
   const Value window = op.has(2) ? op.input(2) : Value();
   Scalar length;
   if (op.has(3))
-    length = e.elements(op.input(3)).at(0);
+    length = e.firstIndex(op.input(3));
   else if (window)
     length = window.dims.at(0);
   else
@@ -154,7 +154,7 @@ void melWeightMatrix(Operator &op) {
   const ElementType wide = ElementType::F64;
   if (op.integer("output_datatype", 1) != 1)
     unsupported("but of floats of 32 bits");
-  const Scalar bins = e.elements(op.input(0)).at(0), length = e.elements(op.input(1)).at(0);
+  const Scalar bins = e.firstIndex(op.input(0)), length = e.firstIndex(op.input(1));
   const Scalar rate = e.convert(e.only(op.input(2)), wide);
   auto number = [&](double value) { return e.number(wide, value); };
   auto mel = [&](size_t input) {
@@ -182,8 +182,7 @@ void melWeightMatrix(Operator &op) {
     };
     Scalar value = e.select(within(middle, last), over(e.sub(last, i), down), none);
     value = e.select(within(first, middle), over(e.sub(i, first), up), value);
-    const Scalar tip = e.both(e.compare(Compare::Equal, up, e.index(0)), e.compare(Compare::Equal, i, middle));
-    return e.convert(e.select(tip, number(1), value), ElementType::F32);
+    return e.convert(e.select(e.compare(Compare::Equal, i, middle), number(1), value), ElementType::F32);
   }));
 }
 

@@ -20,7 +20,7 @@ void topK(Operator &op) {
   const int64_t axis = op.axis(-1, x.rank());
   const auto a = static_cast<size_t>(axis);
   const bool largest = op.integer("largest", 1) != 0;
-  const Scalar k = op.opset < 10 ? e.index(op.integer("k", 0)) : e.elements(op.input(1)).at(0);
+  const Scalar k = op.opset < 10 ? e.index(op.integer("k", 0)) : e.firstIndex(op.input(1));
   const Scalar &extent = x.dims[a];
   if (k.known && extent.known && (*k.known < 0 || *k.known > *extent.known))
     invalid("k is " + std::to_string(*k.known) + " of " + std::to_string(*extent.known) + " elements");
@@ -214,7 +214,7 @@ void nonMaxSuppression(Operator &op) {
   const bool centred = op.integer("center_point_box", 0) != 0;
   const ElementType type = boxes.type, wide = ElementType::I64;
   const Scalar zero = e.index(0), one = e.index(1);
-  const Scalar asked = op.has(2) ? e.elements(op.input(2))[0] : zero;
+  const Scalar asked = op.has(2) ? e.firstIndex(op.input(2)) : zero;
   const Scalar overlap = op.has(3) ? e.only(op.input(3)) : e.number(type, 0);
   const Scalar least = op.has(4) ? e.only(op.input(4)) : e.lowest(type);
   const Scalar n = boxes.dims[1], classes = scores.dims[1];
