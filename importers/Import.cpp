@@ -136,6 +136,7 @@ StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &
     const plim_onnx_parameter parameter = library->parameterAt(raw, i);
     PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer, bufferOf(parameter, model));
     out.parameters.emplace(parameter.name, std::move(buffer));
+    out.parameterTypes.emplace(parameter.name, parameter.type);
   }
   return out;
 }

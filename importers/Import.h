@@ -17,6 +17,8 @@ struct ImportedSource {
   std::string text; // a module in MLIR's text
   /// Its parameters, read-only; each keeps the memory or the mapping that it lies in.
   std::map<std::string, runtime::Buffer> parameters;
+  /// As .safetensors files name the types of their elements: integers have a sign there, "U8".
+  std::map<std::string, std::string> parameterTypes;
   std::string summary; // lines for people
 };
 

@@ -2,6 +2,7 @@
 #include "tools/CommandLine.h"
 #include "tools/CompileCommand.h"
 #include "tools/ExplainCommand.h"
+#include "tools/ImportCommand.h"
 #include "tools/PlanCommand.h"
 #include "tools/RunCommand.h"
 #include "tools/TargetsCommand.h"
@@ -126,6 +127,14 @@ int main(int argc, char **argv) {
                            "what every policy would have cost: compiles with each");
   explainCommand->add_flag("--json", explain.json, "for programs");
 
+  plim::tools::ImportOptions import;
+  CLI::App *importCommand = app.add_subcommand(
+      "import", "write a model in ONNX's format as a module, and its parameters beside it");
+  importCommand->add_option("file", import.file, "the model")->required();
+  importCommand->add_option("--output,-o", import.folder,
+                            "the folder to write NAME.mlir and NAME.safetensors to");
+  importCommand->add_flag("--summary", import.summary, "print what came in");
+
   plim::tools::PlanOptions plan;
   CLI::App *planCommand = addPlanCommand(app, plan);
 
@@ -141,6 +150,8 @@ int main(int argc, char **argv) {
     return flushed(plim::tools::runRunCommand(run, std::cout, std::cerr));
   if (*compileCommand)
     return plim::tools::runCompileCommand(compile, std::cerr);
+  if (*importCommand)
+    return flushed(plim::tools::runImportCommand(import, std::cout, std::cerr));
   if (*planCommand)
     return flushed(plim::tools::runPlanCommand(plan, std::cout, std::cerr));
   return flushed(plim::tools::runExplainCommand(explain, std::cout, std::cerr));

@@ -31,8 +31,10 @@ ROOMS = {
     "engine/runtime": ["support", "engine/abi"],
     "engine/io": ["support", "engine/runtime"],
     "engine/session": ["support", "planner", "targets", "devices", "ir", "jit", "engine"],
+    "importers": ["support", "engine/runtime", "engine/io", "importers/onnx/plimsoll_onnx.h"],
+    "importers/onnx": [],
     "include/plimsoll": [],
-    "capi": ["include/plimsoll", "support", "planner", "targets", "ir", "jit", "engine"],
+    "capi": ["include/plimsoll", "importers/Import.h", "support", "planner", "targets", "ir", "jit", "engine"],
     "python": ["include/plimsoll"],
     "tools": [ANY],
     "bench": [ANY],
@@ -60,6 +62,8 @@ LIBRARIES = [
     ("spdlog/", ["support"]),
     ("nlohmann/", ["support", "tests", "bench", "examples"]),
     ("hwloc", ["targets/host", "tests"]),
+    ("onnx/", ["importers/onnx"]),
+    ("google/protobuf/", ["importers/onnx"]),
 ]
 
 # Rooms whose files include nothing from outside the tree but these.

@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+"""Models that are wrong: one message, nothing written, no crash. And random damage to the bytes of good ones.
+
+    bad_test.py PLIMSOLL LIBRARY [--mutations N] [--seed N]
+"""
+
+import argparse
+import ctypes
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from protobuf import field  # noqa: E402
+
+DATA = "/usr/share/libonnx-testdata/data"
+FLOAT, INT64 = 1, 7
+options = None
+
+
+# --- Models in the making; field numbers of onnx.proto ------------------------------------------------
+
+def value(name, dims, kind=FLOAT):
+    shape = b"".join(field(1, field(2, d.encode()) if isinstance(d, str) else field(1, d)) for d in dims)
+    return field(1, name.encode()) + field(2, field(1, field(1, kind) + field(2, shape)))
+
+
+def attribute(name, **given):
+    kinds = {"f": (2, 1), "i": (3, 2), "s": (4, 3), "t": (5, 4), "g": (6, 5), "ints": (8, 7)}
+    (kind, content), = given.items()
+    number, code = kinds[kind]
+    values = content if isinstance(content, list) else [content]
+    return field(1, name.encode()) + b"".join(field(number, v) for v in values) + field(20, code)
+
+
+def node(operator, inputs, outputs, *attributes, name="n", domain=""):
+    return (b"".join(field(1, i.encode()) for i in inputs) + b"".join(field(2, o.encode()) for o in outputs)
+            + field(3, name.encode()) + field(4, operator.encode()) + b"".join(field(5, a) for a in attributes)
+            + (field(7, domain.encode()) if domain else b""))
+
+
+def tensor(name, dims, kind=FLOAT, raw=None, external=None):
+    out = b"".join(field(1, d) for d in dims) + field(2, kind) + field(8, name.encode())
+    if raw is not None:
+        out += field(9, raw)
+    for key, text in (external or {}).items():
+        out += field(13, field(1, key.encode()) + field(2, text.encode()))
+    return out + (field(14, 1) if external else b"")
+
+
+def graph(nodes, inputs=(), outputs=(), initialisers=()):
+    return (b"".join(field(1, n) for n in nodes) + field(2, b"g") + b"".join(field(5, t) for t in initialisers)
+            + b"".join(field(11, v) for v in inputs) + b"".join(field(12, v) for v in outputs))
+
+
+def model(content, opset=13, domains=()):
+    opsets = field(8, field(2, opset)) + b"".join(field(8, field(1, d.encode()) + field(2, 1)) for d in domains)
+    return field(1, 8) + field(7, content) + opsets
+
+
+X, Y = value("x", [2, 3]), value("y", [2, 3])
+
+
+def single(operator, *attributes, inputs=("x",), given=(X,), opset=13, domain="", domains=(), initialisers=()):
+    return model(graph([node(operator, inputs, ["y"], *attributes, domain=domain)], given, [Y], initialisers), opset,
+                 domains)
+
+
+class Wrong(unittest.TestCase):
+    def check(self, data, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = f"{folder}/bad.onnx", f"{folder}/out"
+            with open(path, "wb") as file:
+                file.write(data)
+            run = subprocess.run([options.plimsoll, "import", path, "-o", out], capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+            self.assertTrue(run.stderr.startswith(f"error: {path}: "), run.stderr)
+            for word in words:
+                self.assertIn(word, run.stderr)
+            self.assertFalse(os.path.exists(out))
+
+    def test_good(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/good.onnx", "wb") as file:
+                file.write(single("Relu"))
+            run = subprocess.run([options.plimsoll, "run", f"{folder}/good.onnx", "--input", "2x3xf32=-1,2,-3,4,-5,6"],
+                                 capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.stdout, "result[0]: 2x3xf32=[[0, 2, 0], [4, 0, 6]]\n", run.stderr)
+
+    def test_truncated(self):
+        whole = single("Relu")
+        for size in (0, 1, 2, 10, len(whole) // 2, len(whole) - 1):
+            self.check(whole[:size], "")
+
+    def test_no_model(self):
+        self.check(b"\x08\x07hello", "protobuf cannot read it")
+        self.check(b"func.func @main() { return }", "protobuf cannot read it")
+
+    def test_cycle(self):
+        nodes = [node("Add", ["x", "b"], ["a"], name="first"), node("Relu", ["a"], ["b"], name="second")]
+        self.check(model(graph(nodes, [X], [value("b", [2, 3])])), "'first'", "Add", "'b' is defined by nothing before it")
+
+    def test_twice(self):
+        nodes = [node("Relu", ["x"], ["y"], name="first"), node("Relu", ["x"], ["y"], name="second")]
+        self.check(model(graph(nodes, [X], [Y])), "'second'", "'y' is defined twice")
+
+    def test_output_of_nothing(self):
+        self.check(model(graph([node("Relu", ["x"], ["z"])], [X], [Y])), "output 'y' is defined by nothing")
+
+    def test_operators(self):
+        self.check(single("Frobnicate"), "'n'", "Frobnicate of opset 13", "not supported")
+        self.check(single("Relu", domain="com.example"), "no opset of the domain 'com.example'")
+        self.check(single("Foo", domain="com.example", domains=["com.example"]), "com.example.Foo of opset 1", "not supported")
+
+    def test_opsets(self):
+        self.check(single("Relu", opset=0), "opset 0 is none")
+        self.check(field(1, 8) + field(7, graph([node("Relu", ["x"], ["y"])], [X], [Y])), "no opset")
+
+    def test_attributes(self):
+        self.check(single("Softmax", attribute("axis", f=0)), "'n'", "Softmax", "axis")
+        self.check(single("Softmax", attribute("axis", i=7)), "axis 7 of a tensor of rank 2")
+        self.check(single("Relu", attribute("colour", i=7)), "'n'", "Relu", "colour")
+        self.check(single("Transpose", attribute("perm", ints=[0, 0])), "perm is no order")
+
+    def test_inputs(self):
+        self.check(single("Add"), "'n'", "Add")
+        self.check(single("Add", inputs=("x", "x2"), given=(X, value("x2", [2, 4]))), "extents of 3 and 4 cannot be broadcast")
+        self.check(single("MatMul", inputs=("x", "x")), "cannot be multiplied")
+
+    def test_shapes(self):
+        w = tensor("w", [1 << 40, 1 << 40], raw=b"1234")
+        self.check(single("Add", inputs=("x", "w"), initialisers=[w]), "'w' has too many elements")
+        w = tensor("w", [2, 3], raw=b"1234")
+        self.check(single("Add", inputs=("x", "w"), initialisers=[w]), "'w' has 4 bytes, but its shape needs 24")
+        w = tensor("w", [(1 << 64) - 3], raw=b"1234")
+        self.check(single("Add", inputs=("x", "w"), initialisers=[w]), "'w' has an extent of -3")
+        shape = tensor("s", [2], INT64, raw=(5).to_bytes(8, "little") + (7).to_bytes(8, "little"))
+        self.check(single("Reshape", inputs=("x", "s"), initialisers=[shape]), "'n'", "Reshape", "6 elements")
+
+    def test_external_data(self):
+        def external(**entries):
+            w = tensor("w", [2, 3], external=entries)
+            return single("Add", inputs=("x", "w"), initialisers=[w])
+        self.check(external(location="weights.bin"), "weights.bin", "No such file")
+        self.check(external(location="../weights.bin"), "not a path below")
+        self.check(external(location="/etc/passwd"), "not a path below")
+        self.check(external(location="bad.onnx", offset="100000"), "ends before")
+        self.check(external(location="bad.onnx", length="3"), "needs 24")
+        self.check(external(location="bad.onnx", offset="-1"), "offset is '-1'")
+
+    def test_strings(self):
+        self.check(single("Identity", given=(value("x", [2, 3], 8),)), "'x' has strings")
+
+    def test_sub_graphs(self):
+        condition = value("c", [], 9)
+        inner = graph([node("Relu", ["nowhere"], ["z"], name="inner")], [], [value("z", [2, 3])])
+        bad = single("If", attribute("then_branch", g=inner), attribute("else_branch", g=inner), inputs=("c",), given=(X, condition))
+        self.check(bad, "'inner'", "Relu", "'nowhere' is defined by nothing before it")
+        deep = graph([node("Relu", ["x"], ["z"])], [], [value("z", [2, 3])])
+        for _ in range(70):
+            deep = graph([node("If", ["c"], ["z"], attribute("then_branch", g=deep))], [], [value("z", [2, 3])])
+        self.check(model(graph([node("If", ["c"], ["z"], attribute("then_branch", g=deep))], [X, condition], [value("z", [2, 3])])),
+                   "nested")
+
+    def test_functions(self):
+        body = field(1, b"F") + field(4, b"a") + field(5, b"b") + field(7, node("F", ["a"], ["b"], domain="own")) \
+            + field(9, field(1, b"own") + field(2, 1)) + field(10, b"own")
+        self.check(single("F", domain="own", domains=["own"]) + field(25, body), "call each other")
+
+
+class Damage(unittest.TestCase):
+    """No message is looked at: the process must live, and end in time."""
+
+    def test_random(self):
+        library = ctypes.CDLL(options.library)
+        library.plim_onnx_import.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)]
+        library.plim_onnx_free.argtypes = [ctypes.c_void_p]
+        cases = sorted(f"{DATA}/{kind}/{name}/model.onnx" for kind in ("node", "simple", "pytorch-converted", "pytorch-operator")
+                       for name in os.listdir(f"{DATA}/{kind}"))
+        print(f"seed {options.seed}", file=sys.stderr)
+        numbers = random.Random(options.seed)
+        codes = [0] * 4
+        for _ in range(options.mutations):
+            path = numbers.choice(cases)
+            with open(path, "rb") as file:
+                data = bytearray(file.read())
+            for _ in range(numbers.choice((1, 1, 1, 2, 5))):
+                at = numbers.randrange(len(data))
+                how = numbers.randrange(4)
+                if how == 0:
+                    data[at] ^= 1 << numbers.randrange(8)
+                elif how == 1:
+                    data[at] = numbers.randrange(256)
+                elif how == 2:
+                    del data[at:at + numbers.randrange(1, 9)]
+                else:
+                    data[at:at] = bytes(numbers.randrange(256) for _ in range(numbers.randrange(1, 5)))
+                if not data:
+                    data = bytearray(1)
+            with open(options.last, "wb") as file:  # what to look at if this process ends here
+                file.write(data)
+            made = ctypes.c_void_p()
+            codes[library.plim_onnx_import(bytes(data), len(data), b".", ctypes.byref(made))] += 1
+            library.plim_onnx_free(made)
+        print(f"imported {codes[0]}, wrong {codes[1]}, not supported {codes[2]}, faults {codes[3]}", file=sys.stderr)
+        self.assertEqual(codes[3], 0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("plimsoll")
+    parser.add_argument("library")
+    parser.add_argument("--mutations", type=int, default=1500)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--last", default=os.path.join(tempfile.gettempdir(), f"onnx-damaged-{os.getpid()}.onnx"))
+    options, rest = parser.parse_known_args()
+    result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result
+    if os.path.exists(options.last):
+        os.remove(options.last)
+    sys.exit(0 if result.wasSuccessful() else 1)
