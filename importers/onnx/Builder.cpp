@@ -9,6 +9,8 @@ namespace plim::importers {
 
 namespace {
 
+constexpr size_t maxText = size_t(1) << 30; // as the engine has it
+
 /// The operation of a family for a type: floats, integers without and with sign.
 std::string pick(ElementType type, const char *ofFloats, const char *unsignedOnes,
                  const char *signedOnes) {
@@ -66,6 +68,8 @@ std::string literal(ElementType type, double value) {
 // --- Text -----------------------------------------------------------------------------------------
 
 void Builder::line(const std::string &content) {
+  if (text.size() > maxText)
+    invalid("its module would have more than " + std::to_string(maxText) + " bytes");
   text.append(static_cast<size_t>(indent) * 2, ' ').append(content).append("\n");
 }
 

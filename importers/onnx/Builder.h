@@ -4,6 +4,7 @@
 // so that equal extents have equal names. Knows nothing of ONNX. Not for several threads.
 #pragma once
 
+#include "importers/onnx/Checked.h"
 #include "importers/onnx/ElementType.h"
 
 #include <functional>
@@ -22,7 +23,7 @@ struct Scalar {
   bool is(int64_t value) const { return known && *known == value; }
 };
 
-using Scalars = std::vector<Scalar>;
+using Scalars = Checked<Scalar>;
 
 /// Comparisons; those of floats are false if one of both is no number, but NotEqual.
 enum class Compare { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };

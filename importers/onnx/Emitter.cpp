@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t maxElements = 1024; // of a tensor that is taken apart
 constexpr int64_t elementsKept = 64;  // of a constant as scalars
+constexpr size_t maxRank = 64;        // as the engine has it
 
 std::string bracketed(const std::string &content) { return "[" + content + "]"; }
 
@@ -72,6 +73,8 @@ std::string Emitter::names(const Values &values) {
 // --- Making and reading -----------------------------------------------------------------------------
 
 Value Emitter::tensor(ElementType type, Scalars dims, std::string name) {
+  if (dims.size() > maxRank)
+    invalid("a tensor of rank " + std::to_string(dims.size()));
   Value out;
   out.kind = Value::Kind::Tensor;
   out.type = type;
@@ -268,8 +271,8 @@ Scalars Emitter::elements(const Value &value) {
   return out;
 }
 
-std::optional<std::vector<int64_t>> Emitter::known(const Value &value) {
-  std::vector<int64_t> out;
+std::optional<Numbers> Emitter::known(const Value &value) {
+  Numbers out;
   if (value.elements) {
     for (const Scalar &element : *value.elements) {
       if (!element.known)
@@ -285,10 +288,10 @@ std::optional<std::vector<int64_t>> Emitter::known(const Value &value) {
   return out;
 }
 
-std::optional<std::vector<double>> Emitter::knownReals(const Value &value) {
+std::optional<Reals> Emitter::knownReals(const Value &value) {
   if (!value.data || !isFloat(value.type))
     return std::nullopt;
-  std::vector<double> out;
+  Reals out;
   for (int64_t i = 0; i < value.data->elementCount(); ++i)
     out.push_back(value.data->realAt(i));
   return out;

@@ -30,8 +30,10 @@ struct Value {
   int64_t rank() const { return static_cast<int64_t>(dims.size()); }
 };
 
-using Values = std::vector<Value>;
-using Axes = std::vector<int64_t>;
+using Values = Checked<Value>;
+using Numbers = Checked<int64_t>;
+using Reals = Checked<double>;
+using Axes = Numbers;
 
 class Emitter : public Builder {
 public:
@@ -59,9 +61,9 @@ public:
   /// The elements as indices (truth values of truth values), read from the tensor if need be; at most 1024.
   Scalars elements(const Value &value);
   /// If all are known now.
-  std::optional<std::vector<int64_t>> known(const Value &value);
+  std::optional<Numbers> known(const Value &value);
   /// Floats that are known now.
-  std::optional<std::vector<double>> knownReals(const Value &value);
+  std::optional<Reals> knownReals(const Value &value);
   Scalar at(const Value &value, const Scalars &indices);
   /// The first element as an index, of a tensor that has one.
   Scalar firstIndex(const Value &value);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int maxFunctionDepth = 32;
 constexpr int64_t oldestOpset = 1;
+constexpr int64_t maxNodes = 200'000;
 
 std::string nodeTitle(const Node &node, int64_t opset) {
   std::string out = "node ";
@@ -123,6 +124,8 @@ void Importer::runNode(const Node &node, Scope &scope, const Opsets &opsets) {
       invalid("input '" + name + "' is defined by nothing before it");
     inputs.push_back(*value);
   }
+  if (++visited > maxNodes)
+    invalid("with its functions and sub-graphs the model has more than " + std::to_string(maxNodes) + " nodes");
   checkNode(node, opset);
   ++used[(node.domain.empty() ? "" : node.domain + ".") + node.op];
 
@@ -213,9 +216,8 @@ Value Importer::declareInput(const ValueInfo &input, std::string &signature) {
     unsupported("input '" + input.name + "' is no tensor of a known type");
   if (!input.shape)
     unsupported("the rank of input '" + input.name + "' is not known");
-  const std::string base = argumentName(input.name, 0);
   size_t number = 0;
-  while (signature.find("%" + argumentName(input.name, number) + ":") != std::string::npos)
+  while (!argumentNames.insert(argumentName(input.name, number)).second)
     ++number;
   Scalars dims;
   for (const Extent &extent : *input.shape) {

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,10 +61,12 @@ private:
   const Model &model;
   Emitter emit;
   std::map<std::string, Scalar> extents; // by name
+  std::set<std::string> argumentNames;
   std::map<std::string, int64_t> used;
   const Scope *current = nullptr;     // around the node that is being imported
   const Opsets *currentOpsets = nullptr;
-  int depth = 0; // of functions
+  int depth = 0;       // of functions
+  int64_t visited = 0; // nodes, each as often as it is run
 };
 
 } // namespace plim::importers

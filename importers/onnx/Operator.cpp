@@ -38,14 +38,13 @@ std::string Operator::text(const std::string &name, const std::string &otherwise
   const Attribute *found = find(name, Attribute::Kind::String);
   return found ? found->text : otherwise;
 }
-std::vector<int64_t> Operator::integers(const std::string &name,
-                                        std::vector<int64_t> otherwise) const {
+Numbers Operator::integers(const std::string &name, Numbers otherwise) const {
   const Attribute *found = find(name, Attribute::Kind::Ints);
-  return found ? found->integers : otherwise;
+  return found ? Numbers(found->integers) : otherwise;
 }
-std::vector<double> Operator::reals(const std::string &name, std::vector<double> otherwise) const {
+Reals Operator::reals(const std::string &name, Reals otherwise) const {
   const Attribute *found = find(name, Attribute::Kind::Floats);
-  return found ? found->reals : otherwise;
+  return found ? Reals(found->reals) : otherwise;
 }
 std::vector<std::string> Operator::texts(const std::string &name) const {
   const Attribute *found = find(name, Attribute::Kind::Strings);

@@ -41,8 +41,8 @@ public:
   int64_t integer(const std::string &name, int64_t otherwise) const;
   double real(const std::string &name, double otherwise) const;
   std::string text(const std::string &name, const std::string &otherwise) const;
-  std::vector<int64_t> integers(const std::string &name, std::vector<int64_t> otherwise = {}) const;
-  std::vector<double> reals(const std::string &name, std::vector<double> otherwise = {}) const;
+  Numbers integers(const std::string &name, Numbers otherwise = {}) const;
+  Reals reals(const std::string &name, Reals otherwise = {}) const;
   std::vector<std::string> texts(const std::string &name) const;
   const std::shared_ptr<const Graph> &graph(const std::string &name) const;
 

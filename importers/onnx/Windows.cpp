@@ -4,8 +4,8 @@ namespace plim::importers {
 
 namespace {
 
-std::vector<int64_t> numbersOf(Operator &op, const char *name, size_t count, int64_t otherwise, int64_t least) {
-  std::vector<int64_t> out = op.integers(name);
+Numbers numbersOf(Operator &op, const char *name, size_t count, int64_t otherwise, int64_t least) {
+  Numbers out = op.integers(name);
   if (out.empty())
     out.assign(count, otherwise);
   if (out.size() != count)
@@ -18,7 +18,7 @@ std::vector<int64_t> numbersOf(Operator &op, const char *name, size_t count, int
 
 } // namespace
 
-Windows windowsOf(Operator &op, const Value &input, std::vector<int64_t> kernel) {
+Windows windowsOf(Operator &op, const Value &input, Numbers kernel) {
   Emitter &e = op.emit;
   Windows w;
   w.kernel = std::move(kernel);
@@ -31,7 +31,7 @@ Windows windowsOf(Operator &op, const Value &input, std::vector<int64_t> kernel)
       invalid("a window of " + std::to_string(extent) + " elements");
   w.strides = numbersOf(op, "strides", n, 1, 1);
   w.dilations = numbersOf(op, "dilations", n, 1, 1);
-  const std::vector<int64_t> pads = numbersOf(op, "pads", 2 * n, 0, 0);
+  const Numbers pads = numbersOf(op, "pads", 2 * n, 0, 0);
   const std::string automatic = op.text("auto_pad", "NOTSET");
   const bool ceiling = op.integer("ceil_mode", 0) != 0;
   for (size_t i = 0; i < n; ++i) {

@@ -6,7 +6,7 @@
 namespace plim::importers {
 
 struct Windows {
-  std::vector<int64_t> kernel, strides, dilations;
+  Numbers kernel, strides, dilations;
   Scalars low, high; // padding
   Scalars out;       // how many windows there are along each dimension
   size_t rank() const { return kernel.size(); }
@@ -14,6 +14,6 @@ struct Windows {
 
 /// Of the attributes kernel_shape (or `kernel`), strides, dilations, pads, auto_pad and ceil_mode, for an input whose
 /// dimensions from the third on are spatial.
-Windows windowsOf(Operator &op, const Value &input, std::vector<int64_t> kernel);
+Windows windowsOf(Operator &op, const Value &input, Numbers kernel);
 
 } // namespace plim::importers

@@ -148,6 +148,7 @@ def model(data):
 
 
 def encoded_varint(value):
+    value &= (1 << 64) - 1
     out = bytearray()
     while True:
         byte = value & 127

@@ -49,9 +49,8 @@ void branch(Operator &op) {
   }
   const std::string test = e.use(e.only(condition));
   Values first, second, like;
-  // Once to see what comes, once with the types that both have.
-  e.region([&] { first = importer.runGraph(then, {}); });
-  e.region([&] { second = importer.runGraph(otherwise, {}); });
+  std::string a = e.region([&] { first = importer.runGraph(then, {}); });
+  std::string b = e.region([&] { second = importer.runGraph(otherwise, {}); });
   if (first.size() != second.size())
     invalid("its branches have different numbers of outputs");
   for (size_t i = 0; i < first.size(); ++i)
@@ -61,8 +60,8 @@ void branch(Operator &op) {
     for (Scalar &dim : value.dims)
       if (!dim.known)
         dim = {};
-  const std::string a = e.region([&] { yield(e, importer.runGraph(then, {}), like); });
-  const std::string b = e.region([&] { yield(e, importer.runGraph(otherwise, {}), like); });
+  a += e.region([&] { yield(e, first, like); });
+  b += e.region([&] { yield(e, second, like); });
   const std::string name = e.freshName();
   e.line(name + countSuffix(like.size()) + " = scf.if " + test + " -> (" + e.types(like) + ") {");
   e.raw(a);
@@ -128,12 +127,12 @@ void loop(Operator &op) {
   const Graph &body = *op.graph("body");
   if (body.inputs.size() < 2 || body.outputs.empty())
     invalid("its body needs the turn and the condition");
-  Values carried(op.inputs.begin() + 2, op.inputs.end());
+  Values carried = op.inputs.from(2);
   const size_t count = carried.size();
   if (body.inputs.size() != count + 2 || body.outputs.size() < count + 1)
     invalid("its body does not fit its inputs");
   const auto turns = op.has(0) ? e.known(op.inputs[0]) : std::nullopt;
-  const auto starts = op.has(1) ? e.known(op.inputs[1]) : std::vector<int64_t>{1};
+  const auto starts = op.has(1) ? e.known(op.inputs[1]) : Numbers{1};
   if (hasSequence(carried)) {
     if (!turns || !starts || !(*starts)[0] || (*turns)[0] > maxUnrolled)
       unsupported("sequences in a loop whose end only a run knows");
@@ -275,11 +274,11 @@ void loopOrUnrolled(Operator &op) {
   Emitter &e = op.emit;
   const Graph &body = *op.graph("body");
   const auto turns = op.has(0) ? e.known(op.inputs[0]) : std::nullopt;
-  const auto starts = op.has(1) ? e.known(op.inputs[1]) : std::vector<int64_t>{1};
+  const auto starts = op.has(1) ? e.known(op.inputs[1]) : Numbers{1};
   // A few turns that surely run are unrolled: shapes may change then.
   if (turns && starts && (*starts)[0] && (*turns)[0] > 0 && (*turns)[0] <= 8 && !body.outputs.empty() &&
       alwaysContinues(body))
-    return unrolled(op, body, (*turns)[0], Values(op.inputs.begin() + 2, op.inputs.end()));
+    return unrolled(op, body, (*turns)[0], op.inputs.from(2));
   loop(op);
 }
 
@@ -302,15 +301,15 @@ void scan(Operator &op) {
     invalid("its body has too few outputs");
   const size_t results = body.outputs.size() - states;
   auto listOf = [&](const char *name, size_t count) {
-    std::vector<int64_t> out = op.integers(name, std::vector<int64_t>(count, 0));
+    Numbers out = op.integers(name, Numbers(count, 0));
     if (out.size() != count)
       invalid(std::string(name) + " has " + std::to_string(out.size()) + " numbers, not " + std::to_string(count));
     return out;
   };
-  std::vector<int64_t> axes = listOf("scan_input_axes", scanned);
-  const std::vector<int64_t> backwards = listOf(batched ? "directions" : "scan_input_directions", scanned);
-  std::vector<int64_t> outAxes = listOf("scan_output_axes", results);
-  const std::vector<int64_t> outBackwards = listOf("scan_output_directions", results);
+  Numbers axes = listOf("scan_input_axes", scanned);
+  const Numbers backwards = listOf(batched ? "directions" : "scan_input_directions", scanned);
+  Numbers outAxes = listOf("scan_output_axes", results);
+  const Numbers outBackwards = listOf("scan_output_directions", results);
 
   auto scanOver = [&](const Values &from) {
     for (size_t k = 0; k < scanned; ++k)

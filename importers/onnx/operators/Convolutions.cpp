@@ -7,7 +7,7 @@ namespace plim::importers {
 
 namespace {
 
-std::string listText(const std::vector<int64_t> &values) {
+std::string listText(const Numbers &values) {
   std::string out;
   for (int64_t value : values)
     out += (out.empty() ? "" : ", ") + std::to_string(value);
@@ -38,6 +38,8 @@ Value grouped(Emitter &e, const Value &value, size_t axis, int64_t groups) {
 Value withBias(Operator &op, const Value &sum, size_t input) {
   if (!op.has(input))
     return sum;
+  if (sum.rank() < 2)
+    invalid("a tensor of rank " + std::to_string(sum.rank()) + " has no channels");
   Emitter &e = op.emit;
   Scalars dims(sum.dims.size() - 1, e.index(1));
   dims[0] = sum.dims[1];
@@ -46,8 +48,8 @@ Value withBias(Operator &op, const Value &sum, size_t input) {
                        [&](const Scalars &in) { return e.add(in[0], in[1]); });
 }
 
-std::vector<int64_t> kernelOf(Operator &op, const Value &weights) {
-  std::vector<int64_t> kernel = op.integers("kernel_shape");
+Numbers kernelOf(Operator &op, const Value &weights) {
+  Numbers kernel = op.integers("kernel_shape");
   for (size_t i = 2; i < weights.dims.size(); ++i) {
     if (!weights.dims[i].known && kernel.size() + 2 <= i)
       unsupported("the extents of the weights must be known");
@@ -70,18 +72,18 @@ void conv(Operator &op) {
 void convTranspose(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0), &weights = op.input(1);
-  const std::vector<int64_t> kernel = kernelOf(op, weights);
+  const Numbers kernel = kernelOf(op, weights);
   const size_t n = kernel.size();
   const int64_t groups = op.integer("group", 1);
   auto numbers = [&](const char *name, size_t count, int64_t otherwise) {
-    std::vector<int64_t> out = op.integers(name, std::vector<int64_t>(count, otherwise));
+    Numbers out = op.integers(name, Numbers(count, otherwise));
     if (out.size() != count)
       invalid(std::string(name) + " does not fit the rank of the weights");
     return out;
   };
-  const std::vector<int64_t> strides = numbers("strides", n, 1), dilations = numbers("dilations", n, 1);
-  const std::vector<int64_t> pads = numbers("pads", 2 * n, 0), extra = numbers("output_padding", n, 0);
-  const std::vector<int64_t> wanted = op.integers("output_shape");
+  const Numbers strides = numbers("strides", n, 1), dilations = numbers("dilations", n, 1);
+  const Numbers pads = numbers("pads", 2 * n, 0), extra = numbers("output_padding", n, 0);
+  const Numbers wanted = op.integers("output_shape");
   const std::string automatic = op.text("auto_pad", "NOTSET");
   if (groups < 1 || x.dims.size() != n + 2)
     invalid("the input does not fit the weights");

@@ -20,7 +20,7 @@ Scalar clamp(Emitter &e, const Scalar &x, const Scalar &low, const Scalar &high)
   return e.max(low, e.min(x, high));
 }
 
-Scalars numbers(Emitter &e, const std::vector<int64_t> &values) {
+Scalars numbers(Emitter &e, const Numbers &values) {
   Scalars out;
   for (int64_t value : values)
     out.push_back(e.index(value));
@@ -98,8 +98,8 @@ void gather(Operator &op) {
       const auto extent = static_cast<int64_t>(x.elements->size());
       for (int64_t i : *known)
         out.push_back((*x.elements)[static_cast<size_t>(Operator::axisOf(i, extent))]);
-      return op.set(0, e.ofElements(x.type, indices.rank() ? std::vector<int64_t>{static_cast<int64_t>(out.size())}
-                                                           : std::vector<int64_t>(),
+      return op.set(0, e.ofElements(x.type, indices.rank() ? Numbers{static_cast<int64_t>(out.size())}
+                                                           : Numbers(),
                                     out));
     }
   if (indices.rank() == 0) {
@@ -139,7 +139,7 @@ void gatherElements(Operator &op) {
 void gatherND(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0), &indices = op.input(1);
-  const auto batch = static_cast<size_t>(op.integer("batch_dims", 0));
+  const auto batch = static_cast<size_t>(std::max<int64_t>(op.integer("batch_dims", 0), 0));
   if (indices.rank() == 0 || !indices.dims.back().known)
     unsupported("the last extent of the indices must be known");
   const auto depth = static_cast<size_t>(*indices.dims.back().known);
@@ -153,7 +153,7 @@ void gatherND(Operator &op) {
   op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
     Scalars at(position.begin(), position.begin() + static_cast<long>(batch));
     for (size_t k = 0; k < depth; ++k) {
-      Scalars where(position.begin(), position.begin() + static_cast<long>(outer));
+      Scalars where = position.part(0, outer);
       where.push_back(e.index(static_cast<int64_t>(k)));
       at.push_back(positionOf(e, indices, where, x.dims[batch + k]));
     }
@@ -214,11 +214,12 @@ void scatterND(Operator &op) {
   op.set(0, scatterInto(e, x, updates, op.text("reduction", "none"), [&](const Scalars &position) {
     Scalars at;
     for (int64_t k = 0; k < depth; ++k) {
-      Scalars where(position.begin(), position.begin() + outer);
+      Scalars where = position.part(0, static_cast<size_t>(outer));
       where.push_back(e.index(k));
       at.push_back(positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
     }
-    at.insert(at.end(), position.begin() + outer, position.end());
+    const Scalars rest = position.from(static_cast<size_t>(outer));
+    at.insert(at.end(), rest.begin(), rest.end());
     return at;
   }));
 }
@@ -263,7 +264,7 @@ void pad(Operator &op) {
   Scalar with = e.number(x.type, op.opset < 11 ? op.real("value", 0) : 0);
   if (op.opset >= 11 && op.has(2))
     with = e.only(op.input(2));
-  std::vector<int64_t> axes;
+  Numbers axes;
   if (op.has(3)) {
     const auto known = e.known(op.input(3));
     if (!known)

@@ -9,6 +9,8 @@ namespace plim::importers {
 namespace {
 
 Axes axesFrom(int64_t first, int64_t rank) {
+  if (rank < first)
+    invalid("a tensor of rank " + std::to_string(rank) + " has too few dimensions");
   Axes axes(static_cast<size_t>(rank - first));
   std::iota(axes.begin(), axes.end(), first);
   return axes;
@@ -16,6 +18,8 @@ Axes axesFrom(int64_t first, int64_t rank) {
 
 /// A list of one number for each channel, as the tensor has them.
 Value perChannel(Emitter &e, const Value &list, const Value &x) {
+  if (x.rank() < 2)
+    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no channels");
   Scalars dims(x.dims.size() - 1, e.index(1));
   dims[0] = list.dims[0];
   return e.reshape(list, dims);
@@ -139,14 +143,15 @@ void batchNormalization(Operator &op) {
     mean = flatMean;
     variance = flatSpread;
   }
-  const Values operands{x, perChannel(e, op.input(1), x), perChannel(e, op.input(2), x), perChannel(e, mean, x),
-                        perChannel(e, variance, x)};
+  // What depends on the channel only is computed of it alone, mostly at the load.
+  const ElementType type = variance.type;
+  const Value factor = e.elementwise(type, {op.input(1), variance}, [&](const Scalars &in) {
+    return e.div(e.convert(in[0], type), e.math("sqrt", {e.add(in[1], e.number(type, epsilon))}));
+  });
+  const Values operands{x, perChannel(e, factor, x), perChannel(e, op.input(2), x), perChannel(e, mean, x)};
   op.set(0, e.elementwise(x.type, operands, [&](const Scalars &in) {
-    const ElementType type = operands[4].type;
-    const Scalar deviation = e.math("sqrt", {e.add(in[4], e.number(type, epsilon))});
-    const Scalar factor = e.div(e.convert(in[1], type), deviation);
     const Scalar centred = e.sub(e.convert(in[0], type), in[3]);
-    return e.convert(e.add(e.mul(centred, factor), e.convert(in[2], type)), x.type);
+    return e.convert(e.add(e.mul(centred, in[1]), e.convert(in[2], type)), x.type);
   }));
 }
 
@@ -235,7 +240,7 @@ void dropout(Operator &op) {
   const Value &x = op.input(0);
   if (op.has(2)) {
     const auto training = e.known(op.input(2));
-    const auto ratio = op.has(1) ? e.knownReals(op.input(1)) : std::optional(std::vector<double>{0.5});
+    const auto ratio = op.has(1) ? e.knownReals(op.input(1)) : std::optional(Reals{0.5});
     const bool none = ratio && !ratio->empty() && (*ratio)[0] == 0;
     if (!none && (!training || (*training)[0] != 0))
       unsupported("in training mode: it is random");

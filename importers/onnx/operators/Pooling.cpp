@@ -35,13 +35,47 @@ Scalars resultDims(const Value &x, const Windows &w) {
   return dims;
 }
 
+/// One of linalg's pooling operations, of one or two spatial dimensions; `outside` fills the padding, also what is behind
+/// the end where windows reach further.
+Value named(Emitter &e, const char *operation, const Value &x, const Windows &w, const Scalar &outside,
+            const Scalar &initial) {
+  const size_t n = w.rank();
+  Scalars low(2, e.index(0)), high = low, window;
+  std::string strides, dilations;
+  for (size_t i = 0; i < n; ++i) {
+    const Scalar reach = e.add(e.mul(e.sub(w.out[i], e.index(1)), e.index(w.strides[i])),
+                               e.index((w.kernel[i] - 1) * w.dilations[i] + 1));
+    low.push_back(w.low[i]);
+    high.push_back(e.max(e.index(0), e.sub(e.sub(reach, x.dims[i + 2]), w.low[i])));
+    window.push_back(e.index(w.kernel[i]));
+    strides += (i ? ", " : "") + std::to_string(w.strides[i]);
+    dilations += (i ? ", " : "") + std::to_string(w.dilations[i]);
+  }
+  const Value padded = e.pad(x, low, high, outside), start = e.fill(resultDims(x, w), initial);
+  const Value shape = e.fill(window, e.number(x.type, 0)); // of which only the extents are read
+  const std::string attributes = "dense<[" + dilations + "]> : tensor<" + std::to_string(n) + "xi64>, strides = dense<[" +
+                                 strides + "]> : tensor<" + std::to_string(n) + "xi64>";
+  const std::string type = e.type(start);
+  return e.tensor(x.type, start.dims,
+                  e.define(std::string("linalg.pooling_") + (n == 1 ? "ncw_" : "nchw_") + operation +
+                           " {dilations = " + attributes + "} ins(" + e.use(padded) + ", " + e.use(shape) + " : " +
+                           e.type(padded) + ", " + e.type(shape) + ") outs(" + e.use(start) + " : " + type + ") -> " + type));
+}
+
+bool hasName(const Value &x, const Windows &w) {
+  return w.rank() <= 2 && w.rank() >= 1 && !isUnsigned(x.type);
+}
+
 void maxPool(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const Windows w = windowsOf(op, x, op.integers("kernel_shape"));
   const Scalars dims = resultDims(x, w);
   e.use(x);
-  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
+  if (hasName(x, w))
+    op.set(0, named(e, "max", x, w, e.lowest(x.type), e.lowest(x.type)));
+  else
+    op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
     return overWindow(e, x, w, position, {e.lowest(x.type)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
       return {e.max(so[0], e.at(x, from))};
     })[0];
@@ -75,22 +109,31 @@ void averagePool(Operator &op) {
   const Windows w = windowsOf(op, x, op.integers("kernel_shape"));
   const bool all = op.integer("count_include_pad", 0) != 0;
   e.use(x);
-  op.set(0, e.generate(x.type, resultDims(x, w), [&](const Scalars &position) {
-    const Scalars sums = overWindow(
-        e, x, w, position, {e.number(x.type, 0), e.index(0)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
-          return {e.add(so[0], e.at(x, from)), e.add(so[1], e.index(1))};
-        });
-    Scalar count = sums[1];
-    if (all) { // with the padding, but not what ceil_mode adds behind it
-      count = e.index(1);
-      for (size_t i = 0; i < w.rank(); ++i) {
-        const Scalar start = e.mul(position[i + 2], e.index(w.strides[i]));
-        const Scalar end = e.add(e.add(x.dims[i + 2], w.low[i]), w.high[i]);
-        const Scalar room = e.ceilDiv(e.sub(end, start), e.index(w.dilations[i]));
-        count = e.mul(count, e.min(e.index(w.kernel[i]), room));
-      }
+  // How many elements of the input a window has, along each dimension; or of the padded one, where those count.
+  auto elements = [&](const Scalars &position) {
+    Scalar count = e.index(1);
+    for (size_t i = 0; i < w.rank(); ++i) {
+      const Scalar start = e.mul(position[i + 2], e.index(w.strides[i])), dilation = e.index(w.dilations[i]);
+      const Scalar before = all ? e.index(0) : w.low[i];
+      const Scalar end = e.add(e.add(x.dims[i + 2], w.low[i]), all ? w.high[i] : e.index(0));
+      const Scalar first = e.max(e.index(0), e.ceilDiv(e.sub(before, start), dilation));
+      const Scalar last = e.min(e.index(w.kernel[i]), e.ceilDiv(e.sub(end, start), dilation));
+      count = e.mul(count, e.sub(last, first));
     }
-    return e.div(sums[0], e.convert(count, x.type));
+    return count;
+  };
+  if (hasName(x, w)) {
+    const Value sum = named(e, "sum", x, w, e.number(x.type, 0), e.number(x.type, 0));
+    return op.set(0, e.generate(x.type, sum.dims, [&](const Scalars &position) {
+      return e.div(e.at(sum, position), e.convert(elements(position), x.type));
+    }));
+  }
+  op.set(0, e.generate(x.type, resultDims(x, w), [&](const Scalars &position) {
+    const Scalar sum = overWindow(
+        e, x, w, position, {e.number(x.type, 0)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
+          return {e.add(so[0], e.at(x, from))};
+        })[0];
+    return e.div(sum, e.convert(elements(position), x.type));
   }));
 }
 
@@ -142,12 +185,12 @@ void globalAveragePool(Operator &op) {
 void maxUnpool(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0), &indices = op.input(1);
-  const std::vector<int64_t> kernel = op.integers("kernel_shape");
+  const Numbers kernel = op.integers("kernel_shape");
   const size_t n = kernel.size();
   if (x.dims.size() != n + 2)
     invalid("kernel_shape does not fit the rank of the input");
-  const std::vector<int64_t> strides = op.integers("strides", std::vector<int64_t>(n, 1));
-  const std::vector<int64_t> pads = op.integers("pads", std::vector<int64_t>(2 * n, 0));
+  const Numbers strides = op.integers("strides", Numbers(n, 1));
+  const Numbers pads = op.integers("pads", Numbers(2 * n, 0));
   // Positions are those of a tensor of this shape.
   Scalars source{x.dims[0], x.dims[1]}, dims;
   for (size_t i = 0; i < n; ++i)

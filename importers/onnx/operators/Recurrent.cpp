@@ -53,7 +53,7 @@ std::vector<Activation> activationsOf(Operator &op, const std::vector<std::strin
       names.insert(names.end(), otherwise.begin(), otherwise.end());
   if (names.size() != otherwise.size() * directions)
     invalid("activations has " + std::to_string(names.size()) + " names");
-  const std::vector<double> alphas = op.reals("activation_alpha"), betas = op.reals("activation_beta");
+  const Reals alphas = op.reals("activation_alpha"), betas = op.reals("activation_beta");
   std::vector<Activation> out;
   size_t a = 0, b = 0;
   for (const std::string &name : names) {

@@ -73,7 +73,7 @@ void reduceWith(Operator &op, const Recipe &recipe) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const bool keep = op.integer("keepdims", 1) != 0;
-  std::vector<int64_t> axes = op.integers("axes");
+  Numbers axes = op.integers("axes");
   if (op.has(1)) {
     const Value &given = op.input(1);
     if (const auto now = e.known(given))
@@ -183,7 +183,7 @@ void reduceLogSumExp(Operator &op) {
     const Scalar isFinite = e.compare(Compare::Less, e.abs(in[0]), e.highest(x.type));
     return e.select(isFinite, in[0], e.number(x.type, 0));
   });
-  std::vector<int64_t> axes = op.has(1) ? *e.known(op.input(1)) : op.integers("axes");
+  Numbers axes = op.has(1) ? *e.known(op.input(1)) : op.integers("axes");
   Scalars kept = x.dims;
   for (size_t i = 0; i < kept.size(); ++i)
     if (axes.empty() ||

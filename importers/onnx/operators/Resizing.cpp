@@ -189,7 +189,7 @@ Value resized(Operator &op, const Value &x, const Resize &r) {
 /// Extents and scales of the dimensions that `axes` names; all others stay.
 void setDimensions(Operator &op, Resize &r, const Value &x, const Scalars &scales, const Scalars &sizes) {
   Emitter &e = op.emit;
-  std::vector<int64_t> axes = op.integers("axes");
+  Numbers axes = op.integers("axes");
   if (axes.empty())
     for (int64_t i = 0; i < x.rank(); ++i)
       axes.push_back(i);
@@ -213,9 +213,9 @@ void setDimensions(Operator &op, Resize &r, const Value &x, const Scalars &scale
 }
 
 /// Known scales as numbers: extents become known too.
-bool setKnown(Operator &op, Resize &r, const Value &x, const std::vector<double> &scales) {
+bool setKnown(Operator &op, Resize &r, const Value &x, const Reals &scales) {
   Emitter &e = op.emit;
-  std::vector<int64_t> axes = op.integers("axes");
+  Numbers axes = op.integers("axes");
   if (axes.empty())
     for (int64_t i = 0; i < x.rank(); ++i)
       axes.push_back(i);
@@ -290,7 +290,7 @@ void upsample(Operator &op) {
     r.mode = "linear";
   r.coordinates = "asymmetric";
   r.nearest = "floor";
-  std::optional<std::vector<double>> known;
+  std::optional<Reals> known;
   if (op.opset >= 9)
     known = e.knownReals(op.input(1));
   else

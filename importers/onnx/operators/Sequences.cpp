@@ -63,8 +63,8 @@ void splitToSequence(Operator &op) {
   const Value &x = op.input(0);
   const int64_t axis = op.axis(0, x.rank());
   const Scalar &extent = x.dims[static_cast<size_t>(axis)];
-  if (!extent.known)
-    unsupported("into as many parts as only a run knows");
+  if (!extent.known || *extent.known > 4096)
+    unsupported("into more than 4096 parts, or as many as only a run knows");
   Scalars sizes;
   bool single = !op.has(1);
   if (op.has(1) && op.input(1).rank() == 1) {

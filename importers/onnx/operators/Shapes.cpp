@@ -27,7 +27,7 @@ Scalars completed(Operator &op, const Value &x, Scalars dims, bool zeroCopies) {
   Scalars isRest;
   for (size_t i = 0; i < dims.size(); ++i) {
     const Scalar own = i < x.dims.size() ? x.dims[i] : none;
-    if (zeroCopies)
+    if (zeroCopies && !sameExtent(dims[i], own))
       dims[i] = e.select(e.compare(Compare::Equal, dims[i], none), own, dims[i]);
     // An extent of the input is never negative.
     const bool isExtent = std::any_of(x.dims.begin(), x.dims.end(), [&](const Scalar &dim) {
@@ -94,7 +94,7 @@ void flatten(Operator &op) {
 }
 
 /// Axes as an attribute, or an input since opset 13; none if only a run knows them.
-std::optional<std::vector<int64_t>> axesOf(Operator &op, size_t input) {
+std::optional<Numbers> axesOf(Operator &op, size_t input) {
   if (op.has(input))
     return op.emit.known(op.input(input));
   return op.integers("axes");
@@ -128,7 +128,7 @@ void squeeze(Operator &op) {
     return op.set(0, e.reshape(x, dims));
   }
   const bool all = !op.has(1) && !op.hasAttribute("axes");
-  std::vector<int64_t> axes = *axesOf(op, 1);
+  Numbers axes = *axesOf(op, 1);
   for (int64_t &axis : axes)
     axis = Operator::axisOf(axis, x.rank());
   for (int64_t i = 0; i < x.rank(); ++i) {
@@ -221,6 +221,8 @@ void concat(Operator &op) {
   Scalars all;
   for (const Value &value : values)
     all.insert(all.end(), value.elements->begin(), value.elements->end());
+  if (all.size() > 1024)
+    return op.set(0, e.concatenate(values, axis));
   const auto count = static_cast<int64_t>(all.size());
   op.set(0, e.ofElements(values[0].type, {count}, std::move(all)));
 }

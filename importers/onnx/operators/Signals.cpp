@@ -84,7 +84,7 @@ void dft(Operator &op) {
   const bool inverse = op.integer("inverse", 0) != 0, half = op.integer("onesided", 0) != 0;
   int64_t given = op.integer("axis", 1);
   if (op.opset >= 20) {
-    const auto known = op.has(2) ? e.known(op.input(2)) : std::vector<int64_t>{-2};
+    const auto known = op.has(2) ? e.known(op.input(2)) : Numbers{-2};
     if (!known)
       unsupported("an axis that only a run knows");
     given = (*known)[0];

@@ -7,7 +7,7 @@ namespace plim::importers {
 
 namespace {
 
-TensorPtr floats(std::vector<int64_t> shape, const std::vector<double> &values) {
+TensorPtr floats(Numbers shape, const Reals &values) {
   std::vector<std::byte> bytes(values.size() * sizeof(float));
   for (size_t i = 0; i < values.size(); ++i) {
     const auto value = static_cast<float>(values[i]);
@@ -16,7 +16,7 @@ TensorPtr floats(std::vector<int64_t> shape, const std::vector<double> &values) 
   return makeTensor(ElementType::F32, std::move(shape), std::move(bytes));
 }
 
-TensorPtr integers(std::vector<int64_t> shape, const std::vector<int64_t> &values) {
+TensorPtr integers(Numbers shape, const Numbers &values) {
   std::vector<std::byte> bytes(values.size() * sizeof(int64_t));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return makeTensor(ElementType::I64, std::move(shape), std::move(bytes));
@@ -49,7 +49,7 @@ void constantOfShape(Operator &op) {
   Emitter &e = op.emit;
   const Scalars dims = e.elements(op.input(0));
   int64_t size = 1;
-  std::vector<int64_t> shape;
+  Numbers shape;
   for (const Scalar &dim : dims) {
     if (dim.known && *dim.known < 0)
       invalid("an extent of " + std::to_string(*dim.known));

@@ -9,7 +9,7 @@ namespace {
 
 /// One n-gram that is counted.
 struct Gram {
-  std::vector<int64_t> tokens;
+  Numbers tokens;
   int64_t column;
   double weight;
 };
@@ -19,9 +19,9 @@ void tfIdfVectorizer(Operator &op) {
   const Value &x = op.input(0);
   if (op.hasAttribute("pool_strings"))
     unsupported("of strings");
-  const std::vector<int64_t> pool = op.integers("pool_int64s"), starts = op.integers("ngram_counts");
-  const std::vector<int64_t> columns = op.integers("ngram_indexes");
-  const std::vector<double> weights = op.reals("weights");
+  const Numbers pool = op.integers("pool_int64s"), starts = op.integers("ngram_counts");
+  const Numbers columns = op.integers("ngram_indexes");
+  const Reals weights = op.reals("weights");
   const int64_t least = op.integer("min_gram_length", 1), most = op.integer("max_gram_length", 1);
   const int64_t skips = op.integer("max_skip_count", 0);
   const std::string mode = op.text("mode", "TF");

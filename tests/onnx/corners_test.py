@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+"""What ONNX's own tests leave out: special values, empty tensors, open extents, sub-graphs, external data.
+
+Needs build/python in PYTHONPATH. Compared with NumPy, or with numbers that stand here.
+"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import plimsoll as pl
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from models import BOOL, FLOAT, INT32, INT64, attribute, graph, model, node, tensor, value  # noqa: E402
+
+KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.int32): INT32, np.dtype(np.int64): INT64, np.dtype(np.bool_): BOOL}
+nan, inf = np.nan, np.inf
+engine = pl.Engine(threads=1)
+
+
+def constant(name, array):
+    array = np.asarray(array)
+    return tensor(name, array.shape, KINDS[array.dtype], raw=array.tobytes())
+
+
+def load(nodes, inputs, outputs, initialisers=(), opset=13, **options):
+    """`inputs`: name, shape and type of each."""
+    given = [value(name, shape, KINDS[np.dtype(kind)]) for name, shape, kind in inputs]
+    wanted = [value(name, ["?"] * rank, KINDS[np.dtype(kind)]) for name, rank, kind in outputs]
+    return pl.loads(model(graph(nodes, given, wanted, initialisers), opset), name="corner.onnx", engine=engine, **options).main
+
+
+def one(operator, *arrays, attributes=(), constants=(), kind=None, opset=13, is_open=False):
+    """One operator on arrays, the last of which may be constants; with extents left open or not."""
+    arrays = [np.asarray(a) for a in arrays]
+    names = [f"x{i}" for i in range(len(arrays))] + [f"c{i}" for i in range(len(constants))]
+    shapes = [[f"d{i}_{k}" for k in range(a.ndim)] if is_open else a.shape for i, a in enumerate(arrays)]
+    main = load([node(operator, names, ["y"], *attributes)],
+                [(f"x{i}", shapes[i], a.dtype) for i, a in enumerate(arrays)], [("y", 0, kind or arrays[0].dtype)],
+                [constant(f"c{i}", c) for i, c in enumerate(constants)], opset)
+    return main(*arrays)
+
+
+class Corners(unittest.TestCase):
+    def same(self, got, want):
+        want = np.asarray(want)
+        self.assertEqual(np.shape(got), want.shape)
+        np.testing.assert_array_equal(got, want)
+
+    def both(self, want, operator, *arrays, **options):
+        for is_open in (False, True):
+            self.same(one(operator, *arrays, is_open=is_open, **options), want)
+
+    def test_no_numbers(self):
+        a, b = np.float32([nan, 1, nan, -inf]), np.float32([1, nan, nan, inf])
+        self.both(np.maximum(a, b), "Max", a, b)
+        self.both(np.minimum(a, b), "Min", a, b)
+        self.both([[2], [1]], "ArgMax", np.float32([[1, 2, nan, 5], [1, 7, 7, 0]]), attributes=[attribute("axis", i=1)], kind=np.int64)
+        self.both([[1], [2]], "ArgMax", np.float32([[1, 2, 2], [7, 1, 7]])[:, [0, 2, 1]][:, [0, 2, 1]] * np.float32([[1, 1, .5], [1, 1, 1]]),
+                  attributes=[attribute("axis", i=1), attribute("select_last_index", i=1)], kind=np.int64)
+        self.both([False, True, True, True], "Cast", np.float32([0, nan, -0.5, inf]), attributes=[attribute("to", i=BOOL)], kind=np.bool_)
+        self.both([2], "ReduceMax", np.float32([[1, 2]]), attributes=[attribute("axes", ints=[1]), attribute("keepdims", i=0)])
+        self.assertTrue(np.isnan(one("ReduceMax", np.float32([1, nan, 2]))).all())
+        self.both([-1, 0, 1], "Sign", np.float32([-2, 0, inf]))
+        self.assertTrue(np.isnan(one("Relu", np.float32([nan]))).all())
+
+    def test_softmax_of_large(self):
+        x = np.float32([[1e4, 1e4], [-1e4, 0]])
+        np.testing.assert_allclose(one("Softmax", x), [[0.5, 0.5], [0, 1]])
+        np.testing.assert_allclose(one("ReduceLogSumExp", x, attributes=[attribute("axes", ints=[1])]), [[1e4 + np.log(2)], [0]], rtol=1e-6)
+        self.both([[inf]], "ReduceLogSumExp", np.float32([[inf, 0]]), attributes=[attribute("axes", ints=[1])])
+
+    def test_integers(self):
+        a, b = np.int32([7, -7, 7, -7]), np.int32([3, 3, -3, -3])
+        self.both([2, -2, -2, 2], "Div", a, b)
+        self.both(np.mod(a, b), "Mod", a, b)
+        self.both(np.fmod(a, b), "Mod", a, b, attributes=[attribute("fmod", i=1)])
+        self.both([1, 1, 0, 16], "Pow", np.int32([5, 1, 0, -2]), np.int32([0, 9, 3, 4]))
+        self.both([0, 2, 2, -2, -0.0], "Round", np.float32([0.5, 1.5, 2.5, -2.5, -0.5]))
+        self.both([1, 1], "Clip", np.float32([0, 5]), np.float32(3), np.float32(1))
+        with self.assertRaises(pl.Error):
+            one("Div", np.int32([1]), np.int32([0]))
+
+    def test_slices(self):
+        x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+        least, most = -(1 << 63), (1 << 63) - 1
+        for starts, ends, axes, steps, want in (
+                ([-1], [least], [1], [-1], x[:, ::-1]), ([most], [0], [2], [-2], x[:, :, :0:-2]),
+                ([1], [most], [-1], [2], x[:, :, 1::2]), ([-100], [2], [2], [1], x[:, :, :2]),
+                ([2], [1], [2], [1], x[:, :, 2:1]), ([0, 3], [1, 0], [0, 2], [1, -1], x[:1, :, 3:0:-1])):
+            parts = [np.int64(v) for v in (starts, ends, axes, steps)]
+            self.both(want, "Slice", x, constants=parts)
+            self.same(one("Slice", x, *parts), want)
+
+    def test_positions(self):
+        x = np.arange(12, dtype=np.float32).reshape(3, 4)
+        self.both(x[[-1, 0]], "Gather", x, np.int64([-1, 0]))
+        self.both(x[:, [[1, -4]]], "Gather", x, np.int64([[1, -4]]), attributes=[attribute("axis", i=-1)])
+        with self.assertRaises(pl.Error):
+            one("Gather", x, np.int64([3]))
+        self.both(np.pad(x, [(1, 0), (3, 2)], "reflect"), "Pad", x, constants=[np.int64([1, 3, 0, 2])], attributes=[attribute("mode", s=b"reflect")])
+        self.both(x[:, 1:3], "Pad", x, constants=[np.int64([0, -1, 0, -1])])
+        self.both([[0, 0, 1, 0]], "OneHot", np.int64([-2]), constants=[np.int64(4), np.float32([0, 1])], kind=np.float32)
+
+    def test_empty(self):
+        none = np.zeros((2, 0), np.float32)
+        self.both(np.zeros((2, 1)), "ReduceSum", none, constants=[np.int64([1])])
+        self.both(np.ones((2, 3)), "Concat", none, np.ones((2, 3), np.float32), attributes=[attribute("axis", i=1)])
+        self.both(np.zeros((0, 2)), "Transpose", none)
+        self.both(np.zeros((2, 0)), "Add", none, np.ones((2, 1), np.float32))
+        self.both(np.zeros((1, 0)), "NonZero", np.zeros(3, np.float32), kind=np.int64)
+        self.both(np.zeros((3, 4)), "MatMul", np.zeros((3, 0), np.float32), np.zeros((0, 4), np.float32))
+
+    def test_broadcast_at_run_time(self):
+        main = load([node("Add", ["a", "b"], ["y"])], [("a", ["m", "n"], np.float32), ("b", ["k", "n"], np.float32)], [("y", 2, np.float32)])
+        a, b = np.ones((3, 2), np.float32), np.float32([[1, 2]])
+        self.same(main(a, b), a + b)
+        self.same(main(b, a), a + b)
+        self.same(main(a, a), a + a)
+        for wrong in (np.ones((2, 2), np.float32), np.ones((3, 3), np.float32)):
+            with self.assertRaises(pl.Error):
+                main(a, wrong)
+
+    def test_shape_chain(self):
+        """x reshaped to [batch, -1] as exporters do it."""
+        nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["b"], attribute("axis", i=0)),
+                 node("Unsqueeze", ["b", "axes"], ["u"]), node("Concat", ["u", "rest"], ["t"], attribute("axis", i=0)),
+                 node("Reshape", ["x", "t"], ["y"])]
+        constants = [constant("zero", np.int64(0)), constant("axes", np.int64([0])), constant("rest", np.int64([-1]))]
+        main = load(nodes, [("x", ["n", 3, 4], np.float32)], [("y", 2, np.float32)], constants)
+        self.assertIn("tensor<?x12xf32>", repr(main))
+        for n in (1, 2, 0):
+            self.assertEqual(main(np.ones((n, 3, 4), np.float32)).shape, (n, 12))
+
+    def test_if(self):
+        branches = [graph([node(op, ["x"], ["z"])], [], [value("z", [3])]) for op in ("Neg", "Exp")]
+        main = load([node("If", ["c"], ["y"], attribute("then_branch", g=branches[0]), attribute("else_branch", g=branches[1]))],
+                    [("c", [], np.bool_), ("x", ["n"], np.float32)], [("y", 1, np.float32)])
+        x = np.float32([0, 1])
+        self.same(main(np.bool_(True), x), -x)
+        np.testing.assert_allclose(main(np.bool_(False), x), np.exp(x), rtol=1e-6)
+
+    def test_loop(self):
+        """Sums of powers of two until they reach a limit, with all of them."""
+        body = graph([node("Add", ["a", "a"], ["a2"]), node("Less", ["a2", "limit"], ["go"]), node("Identity", ["a2"], ["each"])],
+                     [value("i", [], INT64), value("c", [], BOOL), value("a", [1])],
+                     [value("go", [], BOOL), value("a2", [1]), value("each", [1])])
+        main = load([node("Loop", ["m", "", "x"], ["y", "all"], attribute("body", g=body))],
+                    [("m", [], np.int64), ("x", [1], np.float32), ("limit", [], np.float32)],
+                    [("y", 1, np.float32), ("all", 2, np.float32)])
+        for turns, limit, want in ((10, 5, [2, 4, 8]), (2, 100, [2, 4]), (0, 5, [])):
+            last, each = main(np.int64(turns), np.float32([1]), np.float32(limit))
+            self.same(last, want[-1:] or [1])
+            self.same(each, np.float32(want).reshape(-1, 1))
+
+    def test_growing_loop(self):
+        body = graph([node("Concat", ["a", "x"], ["b"], attribute("axis", i=0)), node("Identity", ["c"], ["d"])],
+                     [value("i", [], INT64), value("c", [], BOOL), value("a", ["k"])], [value("d", [], BOOL), value("b", ["l"])])
+        main = load([node("Loop", ["m", "", "x"], ["y"], attribute("body", g=body))],
+                    [("m", [], np.int64), ("x", ["n"], np.float32)], [("y", 1, np.float32)])
+        self.same(main(np.int64(3), np.float32([1, 2])), [1, 2] * 4)
+
+    def test_opset_18(self):
+        self.both([[3], [7]], "ReduceMax", np.float32([[3, 1], [2, 7]]), constants=[np.int64([1])], opset=18)
+        self.both([3, 7], "ReduceMin", np.float32([[3, 9], [8, 7]]), constants=[np.int64([1])], opset=18, attributes=[attribute("keepdims", i=0)])
+
+    def test_parameters(self):
+        w = np.arange(1024, dtype=np.float32).reshape(32, 32)
+        nodes, x = [node("MatMul", ["x", "w"], ["y"])], np.eye(32, dtype=np.float32)
+        main = load(nodes, [("x", [32, 32], np.float32)], [("y", 2, np.float32)], [constant("w", w)])
+        self.same(main(x), w)
+        main = load(nodes, [("x", [32, 32], np.float32)], [("y", 2, np.float32)], [constant("w", w)], parameters={"w": 2 * w})
+        self.same(main(x), 2 * w)
+
+    def test_external_data(self):
+        w = np.arange(1024, dtype=np.float32).reshape(32, 32)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/weights.bin", "wb") as file:
+                file.write(b"\0" * 64 + w.tobytes())
+            weights = tensor("w", w.shape, external={"location": "weights.bin", "offset": "64", "length": str(w.nbytes)})
+            data = model(graph([node("MatMul", ["x", "w"], ["y"])], [value("x", [32, 32])], [value("y", [32, 32])], [weights]))
+            with open(f"{folder}/net.onnx", "wb") as file:
+                file.write(data)
+            main = pl.load(f"{folder}/net.onnx", engine=engine).main
+        self.same(main(np.eye(32, dtype=np.float32)), w)
+
+    def test_one_name_one_extent(self):
+        main = load([node("Mul", ["a", "b"], ["y"])], [("a", ["n"], np.float32), ("b", ["n"], np.float32)], [("y", 1, np.float32)])
+        self.same(main(np.float32([2, 3]), np.float32([5, 7])), [10, 21])
+        with self.assertRaises(pl.Error):
+            main(np.float32([2, 3]), np.float32([5]))
+
+
+if __name__ == "__main__":
+    unittest.main()
