@@ -66,7 +66,8 @@ Status readSource(const plim_engine *engine, const void *source, size_t size, co
 
 /// A model is imported; its parameters are those that `options` gives no others for. Without one nothing changes.
 StatusOr<std::string_view> importIfModel(std::string_view source, const std::string &name,
-                                         importers::ImportedSource &imported, LoadOptions &options) {
+                                         importers::ImportedSource &imported,
+                                         LoadOptions &options) {
   if (!importers::isModel(source, name))
     return source;
   PLIM_ASSIGN_OR_RETURN(imported, importers::importModel(source, name));
@@ -91,9 +92,9 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
       loadOptions.sourceOwner = owner =
           std::make_shared<UserData>(given.source_user, given.release_source);
     importers::ImportedSource imported;
-    PLIM_ASSIGN_OR_RETURN(std::string_view text,
-                          importIfModel({static_cast<const char *>(source), size}, name, imported,
-                                        loadOptions));
+    PLIM_ASSIGN_OR_RETURN(
+        std::string_view text,
+        importIfModel({static_cast<const char *>(source), size}, name, imported, loadOptions));
     PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
                           engine->engine->load(text, name, loadOptions));
     *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));
@@ -114,11 +115,10 @@ plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t
     if (given.release_source)
       return invalidArgumentError("the source is not kept: release_source must be NULL");
     importers::ImportedSource imported;
-    PLIM_ASSIGN_OR_RETURN(std::string_view text,
-                          importIfModel({static_cast<const char *>(source), size}, name, imported,
-                                        loadOptions));
-    PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact,
-                          engine->engine->compile(text, name, loadOptions));
+    PLIM_ASSIGN_OR_RETURN(
+        std::string_view text,
+        importIfModel({static_cast<const char *>(source), size}, name, imported, loadOptions));
+    PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine->engine->compile(text, name, loadOptions));
     *out_artifact = makeHandle<plim_report>(nullptr, jit::serialize(artifact));
     return okStatus();
   });

@@ -44,12 +44,14 @@ StatusOr<std::string> libraryPath() {
   std::string tried;
   Dl_info self;
   std::error_code error;
-  for (const char *origin : {dladdr(reinterpret_cast<const void *>(&libraryPath), &self) ? self.dli_fname : "",
-                             "/proc/self/exe"}) {
+  for (const char *origin :
+       {dladdr(reinterpret_cast<const void *>(&libraryPath), &self) ? self.dli_fname : "",
+        "/proc/self/exe"}) {
     const fs::path folder = fs::canonical(origin, error).parent_path();
     if (error)
       continue;
-    for (const char *relative : {".", "plimsoll", "../" PLIM_LIBRARY_FOLDER "/plimsoll", "../lib"}) {
+    for (const char *relative :
+         {".", "plimsoll", "../" PLIM_LIBRARY_FOLDER "/plimsoll", "../lib"}) {
       const fs::path path = (folder / relative / libraryName).lexically_normal();
       if (::access(path.c_str(), R_OK) == 0)
         return path.string();
@@ -63,11 +65,13 @@ StatusOr<Library> openLibrary() {
   PLIM_ASSIGN_OR_RETURN(std::string path, libraryPath());
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle)
-    return failedPreconditionError(std::string("cannot open the library that reads ONNX models: ") + dlerror());
+    return failedPreconditionError(std::string("cannot open the library that reads ONNX models: ") +
+                                   dlerror());
   Library out;
   if (!find(handle, "plim_onnx_version", out.version) || out.version() != PLIM_ONNX_VERSION ||
       !find(handle, "plim_onnx_import", out.import) || !find(handle, "plim_onnx_free", out.free) ||
-      !find(handle, "plim_onnx_message", out.message) || !find(handle, "plim_onnx_text", out.text) ||
+      !find(handle, "plim_onnx_message", out.message) ||
+      !find(handle, "plim_onnx_text", out.text) ||
       !find(handle, "plim_onnx_summary", out.summary) ||
       !find(handle, "plim_onnx_parameter_count", out.parameterCount) ||
       !find(handle, "plim_onnx_parameter_at", out.parameterAt))
@@ -78,8 +82,9 @@ StatusOr<Library> openLibrary() {
 runtime::ElementType elementType(std::string_view name) {
   using enum runtime::ElementType;
   static const std::map<std::string_view, runtime::ElementType> types{
-      {"F16", F16}, {"BF16", BF16}, {"F32", F32}, {"F64", F64}, {"BOOL", I1}, {"I8", I8},   {"I16", I16},
-      {"I32", I32}, {"I64", I64},   {"U8", I8},   {"U16", I16}, {"U32", I32}, {"U64", I64}};
+      {"F16", F16}, {"BF16", BF16}, {"F32", F32}, {"F64", F64}, {"BOOL", I1},
+      {"I8", I8},   {"I16", I16},   {"I32", I32}, {"I64", I64}, {"U8", I8},
+      {"U16", I16}, {"U32", I32},   {"U64", I64}};
   return types.at(name);
 }
 
@@ -91,13 +96,15 @@ StatusOr<runtime::Buffer> bufferOf(const plim_onnx_parameter &parameter, const M
   const std::span shape(parameter.shape, parameter.rank);
   const auto address = reinterpret_cast<uintptr_t>(parameter.data);
   if (address % 8 != 0)
-    return runtime::Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), type, shape,
-                                     {static_cast<const std::byte *>(parameter.data), parameter.size});
+    return runtime::Buffer::fromCopy(
+        std::make_shared<runtime::MemoryPool>(), type, shape,
+        {static_cast<const std::byte *>(parameter.data), parameter.size});
   auto keep = std::make_unique<ModelPtr>(model);
   PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer,
-                        runtime::Buffer::wrap(const_cast<void *>(parameter.data), type, shape, true,
-                                              [](void *user, void *) { delete static_cast<ModelPtr *>(user); },
-                                              keep.get()));
+                        runtime::Buffer::wrap(
+                            const_cast<void *>(parameter.data), type, shape, true,
+                            [](void *user, void *) { delete static_cast<ModelPtr *>(user); },
+                            keep.get()));
   keep.release();
   return buffer;
 }
@@ -108,7 +115,8 @@ bool isModel(std::string_view bytes, std::string_view name) {
   // The first field of a model is its version, a small number: neither text, bytecode nor compiled code begins so.
   if (bytes.size() >= 2 && bytes[0] == '\x08' && bytes[1] > 0 && bytes[1] < 0x40)
     return true;
-  return name.ends_with(".onnx") && !bytes.starts_with("ML\xefR") && !bytes.starts_with("plimart\n");
+  return name.ends_with(".onnx") && !bytes.starts_with("ML\xefR") &&
+         !bytes.starts_with("plimart\n");
 }
 
 StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name) {
@@ -117,7 +125,8 @@ StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &
     return library.status().withContext(name);
   std::string folder = fs::path(name).parent_path().string();
   plim_onnx_model *raw = nullptr;
-  const int code = library->import(bytes.data(), bytes.size(), folder.empty() ? "." : folder.c_str(), &raw);
+  const int code =
+      library->import(bytes.data(), bytes.size(), folder.empty() ? "." : folder.c_str(), &raw);
   if (!raw)
     return resourceExhaustedError(name + ": there is not enough memory");
   const ModelPtr model(raw, library->free);
@@ -153,7 +162,8 @@ bool isModelFile(const std::string &path) {
     return false;
   std::array<std::byte, 8> first{};
   const std::span<std::byte> part(first.data(), std::min<size_t>(first.size(), file->size()));
-  return file->read(0, part).ok() && isModel({reinterpret_cast<const char *>(part.data()), part.size()}, path);
+  return file->read(0, part).ok() &&
+         isModel({reinterpret_cast<const char *>(part.data()), part.size()}, path);
 }
 
 } // namespace plim::importers

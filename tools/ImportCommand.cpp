@@ -62,7 +62,8 @@ Status writeParameters(const importers::ImportedSource &imported, const std::str
 }
 
 Status import(const ImportOptions &options, std::ostream &out) {
-  PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported, importers::importModelFile(options.file));
+  PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported,
+                        importers::importModelFile(options.file));
   if (!options.folder.empty()) {
     std::error_code error;
     fs::create_directories(options.folder, error);

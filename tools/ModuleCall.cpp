@@ -181,7 +181,8 @@ StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engin
                : engine.loadFile(options.file, load);
   PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource("/dev/stdin"));
   return importers::isModel(source, moduleName(options))
-             ? loadImported(importers::importModel(source, moduleName(options)), options, engine, load)
+             ? loadImported(importers::importModel(source, moduleName(options)), options, engine,
+                            load)
              : engine.load(source, moduleName(options), load);
 }
 

@@ -232,7 +232,8 @@ Scalar Builder::mod(const Scalar &a, const Scalar &b) {
   if (isUnsigned(a.type) || a.type == ElementType::I1)
     return rem(a, b);
   const Scalar zero = number(a.type, 0), rest = rem(a, b);
-  const Scalar differs = exclusive(compare(Compare::Less, rest, zero), compare(Compare::Less, b, zero));
+  const Scalar differs =
+      exclusive(compare(Compare::Less, rest, zero), compare(Compare::Less, b, zero));
   return select(both(differs, compare(Compare::NotEqual, rest, zero)), add(rest, b), rest);
 }
 
@@ -303,7 +304,7 @@ Scalar Builder::negation(const Scalar &a) {
 Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
   if (foldable(a, b)) {
     const int64_t x = *a.known, y = *b.known;
-    const bool answers[] = {x == y, x != y, x < y, x <= y, x > y, x >= y};
+    const bool answers[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
     return truth(answers[static_cast<size_t>(how)]);
   }
   static constexpr const char *ofFloats[] = {"oeq", "une", "olt", "ole", "ogt", "oge"},
@@ -327,10 +328,10 @@ Scalar Builder::select(const Scalar &condition, const Scalar &a, const Scalar &b
 }
 
 Scalar Builder::math(const std::string &function, const Scalars &operands) {
-  return {operands[0].type,
-          define("math." + function + " " + join(operands, *this) + " : " +
-                 mlirName(operands[0].type)),
-          {}};
+  return {
+      operands[0].type,
+      define("math." + function + " " + join(operands, *this) + " : " + mlirName(operands[0].type)),
+      {}};
 }
 
 Scalar Builder::convert(const Scalar &a, ElementType type) {
@@ -385,7 +386,8 @@ Scalars Builder::loops(const Scalars &lower, const Scalars &upper, const Scalars
       [&](size_t depth, Scalars indices, const Scalars &carried) -> Scalars {
     if (depth == lower.size())
       return body(indices, carried);
-    if (lower[depth].known && upper[depth].known && *upper[depth].known == *lower[depth].known + 1) {
+    if (lower[depth].known && upper[depth].known &&
+        *upper[depth].known == *lower[depth].known + 1) {
       indices.push_back(lower[depth]);
       return nest(depth + 1, indices, carried);
     }
@@ -434,8 +436,8 @@ Scalars Builder::loopWhile(const Scalars &initial,
     line("scf.yield " + join(next, *this) + " : " + types(next));
   });
   const std::string name = freshName();
-  line(name + (initial.size() > 1 ? ":" + std::to_string(initial.size()) : "") +
-       " = scf.while (" + arguments + ") : (" + types(initial) + ") -> (" + types(initial) + ") {");
+  line(name + (initial.size() > 1 ? ":" + std::to_string(initial.size()) : "") + " = scf.while (" +
+       arguments + ") : (" + types(initial) + ") -> (" + types(initial) + ") {");
   text += test;
   line("} do {");
   line("^bb0(" + blockArguments + "):");

@@ -37,7 +37,9 @@ public:
   }
   Checked from(size_t first) const { return part(first, this->size()); }
   /// Without the last ones.
-  Checked without(size_t last) const { return part(0, last > this->size() ? this->size() + 1 : this->size() - last); }
+  Checked without(size_t last) const {
+    return part(0, last > this->size() ? this->size() + 1 : this->size() - last);
+  }
 
 private:
   void check(size_t i) const {

@@ -34,9 +34,7 @@ const Row &row(ElementType type) { return rows[static_cast<size_t>(type)]; }
 } // namespace
 
 bool isFloat(ElementType type) { return type <= ElementType::F64; }
-bool isUnsigned(ElementType type) {
-  return type >= ElementType::U8 && type <= ElementType::U64;
-}
+bool isUnsigned(ElementType type) { return type >= ElementType::U8 && type <= ElementType::U64; }
 bool isInteger(ElementType type) {
   return (type >= ElementType::I1 && type <= ElementType::U64) || type == ElementType::Index;
 }

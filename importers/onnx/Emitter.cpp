@@ -119,8 +119,8 @@ Value Emitter::list(Scalars elements) {
 Value Emitter::scalar(const Scalar &value) {
   if (value.type == ElementType::Index)
     return ofElements(ElementType::I64, {}, {value});
-  return tensor(value.type, {}, define("tensor.from_elements " + use(value) + " : " +
-                                       tensorType(value.type, {})));
+  return tensor(value.type, {},
+                define("tensor.from_elements " + use(value) + " : " + tensorType(value.type, {})));
 }
 
 Value Emitter::sequence(Values items) {
@@ -234,9 +234,7 @@ Scalar Emitter::at(const Value &value, const Scalars &indices) {
   return {value.type, define("tensor.extract " + name + "[" + list + "] : " + type(value)), {}};
 }
 
-Scalar Emitter::only(const Value &value) {
-  return at(value, Scalars(value.dims.size(), index(0)));
-}
+Scalar Emitter::only(const Value &value) { return at(value, Scalars(value.dims.size(), index(0))); }
 
 Scalar Emitter::firstIndex(const Value &value) {
   if (value.elements && !value.elements->empty())
@@ -300,15 +298,12 @@ std::optional<Reals> Emitter::knownReals(const Value &value) {
 Values Emitter::results(const std::string &name, const Values &like) {
   Values out;
   for (size_t i = 0; i < like.size(); ++i)
-    out.push_back(withOwnDims(
-        tensor(like[i].type, like[i].dims,
-               like.size() == 1 ? name : name + "#" + std::to_string(i))));
+    out.push_back(withOwnDims(tensor(like[i].type, like[i].dims,
+                                     like.size() == 1 ? name : name + "#" + std::to_string(i))));
   return out;
 }
 
-Value Emitter::argument(const Value &like) {
-  return tensor(like.type, like.dims, freshName());
-}
+Value Emitter::argument(const Value &like) { return tensor(like.type, like.dims, freshName()); }
 
 Value Emitter::withOwnDims(Value value) {
   for (size_t i = 0; i < value.dims.size(); ++i)
@@ -316,8 +311,8 @@ Value Emitter::withOwnDims(Value value) {
       value.dims[i].name.clear();
       const std::string axis = use(index(static_cast<int64_t>(i)));
       Scalars unnamed = value.dims;
-      value.dims[i].name =
-          define("tensor.dim " + value.name + ", " + axis + " : " + tensorType(value.type, unnamed));
+      value.dims[i].name = define("tensor.dim " + value.name + ", " + axis + " : " +
+                                  tensorType(value.type, unnamed));
     }
   return value;
 }

@@ -142,7 +142,8 @@ private:
   std::string emptyLike(ElementType type, const Scalars &dims);
   std::string shapeOperands(const Scalars &dims);
   Value generic(ElementType type, const Scalars &dims, const Values &inputs,
-                const std::vector<std::string> &maps, const std::function<Scalar(const Scalars &)> &body);
+                const std::vector<std::string> &maps,
+                const std::function<Scalar(const Scalars &)> &body);
   Value withOwnDims(Value value);
   const std::string &externalName(const TensorPtr &data);
 

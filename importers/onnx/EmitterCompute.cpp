@@ -86,11 +86,11 @@ Value Emitter::generate(ElementType type, const Scalars &dims, const Element &el
   return generic(type, dims, {}, {}, [&](const Scalars &) {
     Scalars position;
     for (size_t i = 0; i < dims.size(); ++i)
-      position.push_back(dims[i].is(1) ? index(0)
-                                       : Scalar{ElementType::Index,
-                                                define("linalg.index " + std::to_string(i) +
-                                                       " : index"),
-                                                {}});
+      position.push_back(dims[i].is(1)
+                             ? index(0)
+                             : Scalar{ElementType::Index,
+                                      define("linalg.index " + std::to_string(i) + " : index"),
+                                      {}});
     return element(position);
   });
 }
@@ -158,11 +158,10 @@ Value Emitter::elementwiseTo(ElementType type, const Scalars &dims, const Values
       Scalars position;
       for (size_t i = 0; i < operands[k].dims.size(); ++i) {
         const size_t loop = rank - operands[k].dims.size() + i;
-        const Scalar here{ElementType::Index,
-                          define("linalg.index " + std::to_string(loop) + " : index"),
-                          {}};
-        position.push_back(select(compare(Compare::Equal, operands[k].dims[i], index(1)), index(0),
-                                  here));
+        const Scalar here{
+            ElementType::Index, define("linalg.index " + std::to_string(loop) + " : index"), {}};
+        position.push_back(
+            select(compare(Compare::Equal, operands[k].dims[i], index(1)), index(0), here));
       }
       all.push_back(at(operands[k], position));
     }
@@ -240,9 +239,8 @@ Value Emitter::reduce(const Value &value, const Axes &axes, bool keep, const Sca
   const std::string start = use(fill(dims, initial)), input = use(value);
   const std::string type = tensorType(initial.type, dims);
   const Scalar element{value.type, freshName(), {}}, sum{initial.type, freshName(), {}};
-  const std::string inner = region([&] {
-    line("linalg.yield " + use(combine(sum, element)) + " : " + mlirName(initial.type));
-  });
+  const std::string inner = region(
+      [&] { line("linalg.yield " + use(combine(sum, element)) + " : " + mlirName(initial.type)); });
   const std::string name = freshName();
   line(name + " = linalg.generic {indexing_maps = [" + identityMap(rank) + ", " +
        mapOf(rank, results) + "], iterator_types = [" + iterators(reduced) + "]} ins(" + input +
@@ -266,9 +264,11 @@ Value Emitter::convert(const Value &value, ElementType type) {
     Scalars out;
     bool fits = true;
     for (const Scalar &element : *value.elements) {
-      out.push_back(type == ElementType::I1 ? compare(Compare::NotEqual, convert(element, ElementType::Index), index(0))
-                                            : convert(element, ElementType::Index));
-      fits &= type != ElementType::I32 || (out.back().known && *out.back().known == static_cast<int32_t>(*out.back().known));
+      out.push_back(type == ElementType::I1
+                        ? compare(Compare::NotEqual, convert(element, ElementType::Index), index(0))
+                        : convert(element, ElementType::Index));
+      fits &= type != ElementType::I32 ||
+              (out.back().known && *out.back().known == static_cast<int32_t>(*out.back().known));
     }
     std::vector<int64_t> shape;
     for (const Scalar &dim : value.dims)
@@ -312,8 +312,8 @@ Value Emitter::contract(const Value &left, const Axes &leftLoops, const Value &r
        ", " + mapOf(loops, results(right, rightLoops)) + ", " + mapOf(loops, outResults) +
        "], iterator_types = [" + iterators(reduced) + "]} ins(" + a + ", " + b + " : " +
        this->type(left) + ", " + this->type(right) + ") outs(" + start + " : " + type + ") {");
-  line("^bb0(" + x.name + ": " + mlirName(x.type) + ", " + y.name + ": " + mlirName(y.type) +
-       ", " + sum.name + ": " + mlirName(sum.type) + "):");
+  line("^bb0(" + x.name + ": " + mlirName(x.type) + ", " + y.name + ": " + mlirName(y.type) + ", " +
+       sum.name + ": " + mlirName(sum.type) + "):");
   raw(inner);
   line("} -> " + type);
   return tensor(initial.type, dims, name);

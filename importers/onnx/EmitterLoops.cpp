@@ -8,9 +8,9 @@ Value Emitter::withElement(const Value &value, const Scalars &at, const Scalar &
   for (const Scalar &position : at)
     list += (list.empty() ? "" : ", ") + use(position);
   const std::string scalar = use(element), target = use(value);
-  return tensor(value.type, value.dims,
-                define("tensor.insert " + scalar + " into " + target + "[" + list + "] : " +
-                       type(value)));
+  return tensor(
+      value.type, value.dims,
+      define("tensor.insert " + scalar + " into " + target + "[" + list + "] : " + type(value)));
 }
 
 Value Emitter::updateLoop(const Value &initial, const Scalars &lower, const Scalars &upper,

@@ -8,13 +8,15 @@ namespace plim::importers {
 namespace {
 
 bool allKnown(const Scalars &dims) {
-  return std::all_of(dims.begin(), dims.end(), [](const Scalar &dim) { return dim.known.has_value(); });
+  return std::all_of(dims.begin(), dims.end(),
+                     [](const Scalar &dim) { return dim.known.has_value(); });
 }
 
 std::string listText(const Scalars &scalars, Builder &builder) {
   std::string out;
   for (const Scalar &scalar : scalars)
-    out += (out.empty() ? "" : ", ") + (scalar.known ? std::to_string(*scalar.known) : builder.use(scalar));
+    out += (out.empty() ? "" : ", ") +
+           (scalar.known ? std::to_string(*scalar.known) : builder.use(scalar));
   return "[" + out + "]";
 }
 
@@ -46,7 +48,8 @@ std::optional<std::string> grouping(const Scalars &fine, const Scalars &coarse) 
         return std::nullopt;
     }
     // Behind the last, and where the next one begins with more than 1, extents of 1 belong here.
-    while (next < fine.size() && fine[next].is(1) && (i + 1 == coarse.size() || !coarse[i + 1].is(1)))
+    while (next < fine.size() && fine[next].is(1) &&
+           (i + 1 == coarse.size() || !coarse[i + 1].is(1)))
       take();
     out += (out.empty() ? "[" : ", [") + group + "]";
   }
@@ -83,9 +86,10 @@ Value Emitter::reshape(const Value &value, const Scalars &dims) {
   const std::string input = use(value), from = type(value), to = tensorType(value.type, dims);
   const bool hasEmpty = before.is(0);
   auto collapse = [&](const Value &source, const Scalars &target) -> std::optional<Value> {
-    std::optional<std::string> groups = target.empty() && allKnown(source.dims) && !source.dims.empty()
-                                            ? std::optional<std::string>("[]")
-                                            : grouping(source.dims, target);
+    std::optional<std::string> groups =
+        target.empty() && allKnown(source.dims) && !source.dims.empty()
+            ? std::optional<std::string>("[]")
+            : grouping(source.dims, target);
     if (!groups || hasEmpty)
       return std::nullopt;
     return tensor(source.type, target,
@@ -108,7 +112,8 @@ Value Emitter::reshape(const Value &value, const Scalars &dims) {
   if (dims.size() > value.dims.size())
     if (auto out = expand(value, dims))
       return *out;
-  if (allKnown(value.dims) && allKnown(dims) && !hasEmpty && value.dims.size() > 1 && dims.size() > 1)
+  if (allKnown(value.dims) && allKnown(dims) && !hasEmpty && value.dims.size() > 1 &&
+      dims.size() > 1)
     if (auto flat = collapse(value, {before}))
       if (auto out = expand(*flat, dims))
         return *out;
@@ -182,7 +187,8 @@ Value Emitter::insert(const Value &value, const Value &into, const Scalars &offs
                        " into " + type(into)));
 }
 
-Value Emitter::pad(const Value &value, const Scalars &low, const Scalars &high, const Scalar &with) {
+Value Emitter::pad(const Value &value, const Scalars &low, const Scalars &high,
+                   const Scalar &with) {
   bool none = true;
   Scalars dims;
   for (size_t i = 0; i < low.size(); ++i) {
@@ -232,7 +238,8 @@ Value Emitter::withDims(const Value &value, const Scalars &dims) {
   const std::string input = use(value), to = tensorType(value.type, dims);
   if (to == type(value))
     return tensor(value.type, dims, input);
-  return tensor(value.type, dims, define("tensor.cast " + input + " : " + type(value) + " to " + to));
+  return tensor(value.type, dims,
+                define("tensor.cast " + input + " : " + type(value) + " to " + to));
 }
 
 } // namespace plim::importers

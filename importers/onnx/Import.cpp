@@ -90,10 +90,9 @@ int plim_onnx_import(const void *bytes, size_t size, const char *folder,
     importInto(*out, {static_cast<const std::byte *>(bytes), size}, folder);
     return PLIM_ONNX_OK;
   } catch (const ImportError &error) {
-    return failed(*out,
-                  error.kind == ImportError::Kind::Invalid ? PLIM_ONNX_INVALID
-                                                           : PLIM_ONNX_UNSUPPORTED,
-                  error.what());
+    return failed(
+        *out, error.kind == ImportError::Kind::Invalid ? PLIM_ONNX_INVALID : PLIM_ONNX_UNSUPPORTED,
+        error.what());
   } catch (const std::bad_alloc &) {
     return failed(*out, PLIM_ONNX_INTERNAL, "there is not enough memory");
   } catch (const std::exception &error) {
@@ -113,8 +112,8 @@ size_t plim_onnx_parameter_count(const plim_onnx_model *model) {
 }
 plim_onnx_parameter plim_onnx_parameter_at(const plim_onnx_model *model, size_t index) {
   const Tensor &tensor = *model->imported.parameters[index];
-  return {tensor.name.c_str(),     model->types[index].c_str(), tensor.shape.data(),
-          tensor.shape.size(),     tensor.bytes.data(),         tensor.bytes.size()};
+  return {tensor.name.c_str(), model->types[index].c_str(), tensor.shape.data(),
+          tensor.shape.size(), tensor.bytes.data(),         tensor.bytes.size()};
 }
 
 } // extern "C"

@@ -125,7 +125,8 @@ void Importer::runNode(const Node &node, Scope &scope, const Opsets &opsets) {
     inputs.push_back(*value);
   }
   if (++visited > maxNodes)
-    invalid("with its functions and sub-graphs the model has more than " + std::to_string(maxNodes) + " nodes");
+    invalid("with its functions and sub-graphs the model has more than " +
+            std::to_string(maxNodes) + " nodes");
   checkNode(node, opset);
   ++used[(node.domain.empty() ? "" : node.domain + ".") + node.op];
 
@@ -265,9 +266,8 @@ ImportedModel Importer::run() {
         continue;
       auto [place, isNew] = extents.emplace(name, own);
       if (!isNew) { // one name, one extent
-        emit.line("cf.assert " +
-                  emit.use(emit.compare(Compare::Equal, own, place->second)) + ", \"extents '" +
-                  argumentName(name, 0) + "' of inputs differ\"");
+        emit.line("cf.assert " + emit.use(emit.compare(Compare::Equal, own, place->second)) +
+                  ", \"extents '" + argumentName(name, 0) + "' of inputs differ\"");
         value.dims[i] = place->second;
       }
     }
@@ -284,8 +284,8 @@ ImportedModel Importer::run() {
     for (int64_t extent : tensor->shape)
       dims.push_back(emit.index(extent));
     const std::string type = tensorType(tensor->type, dims);
-    out.text += "ml_program.global private " + symbol(tensor->name) + "(#ml_program.extern<" + type +
-                ">) : " + type + "\n";
+    out.text += "ml_program.global private " + symbol(tensor->name) + "(#ml_program.extern<" +
+                type + ">) : " + type + "\n";
   }
   out.text += (out.text.empty() ? "" : "\n") + std::string("func.func @main(") + signature + ")" +
               (types.empty() ? "" : " -> (" + types + ")") + " {\n" + emit.takeText() + "}\n";

@@ -63,7 +63,7 @@ private:
   std::map<std::string, Scalar> extents; // by name
   std::set<std::string> argumentNames;
   std::map<std::string, int64_t> used;
-  const Scope *current = nullptr;     // around the node that is being imported
+  const Scope *current = nullptr; // around the node that is being imported
   const Opsets *currentOpsets = nullptr;
   int depth = 0;       // of functions
   int64_t visited = 0; // nodes, each as often as it is run

@@ -65,10 +65,11 @@ int64_t Operator::axisOf(int64_t axis, int64_t rank) {
 
 OperatorFunction findOperator(const std::string &name) {
   static const std::array<const OperatorTable *, 21> tables{
-      &activations(), &arithmetic(), &controlFlow(), &convolutions(), &indexing(),  &logic(),
-      &normalisations(), &pooling(), &products(),    &quantisation(), &recurrent(), &reductions(),
-      &resizing(),    &sequences(),  &shapes(),      &signals(),      &sorting(),   &sources(),
-      &spatial(),     &text(),       &training()};
+      &activations(), &arithmetic(),     &controlFlow(), &convolutions(), &indexing(),
+      &logic(),       &normalisations(), &pooling(),     &products(),     &quantisation(),
+      &recurrent(),   &reductions(),     &resizing(),    &sequences(),    &shapes(),
+      &signals(),     &sorting(),        &sources(),     &spatial(),      &text(),
+      &training()};
   for (const OperatorTable *table : tables)
     if (auto found = table->find(name); found != table->end())
       return found->second;

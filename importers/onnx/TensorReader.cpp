@@ -14,10 +14,10 @@ namespace plim::importers {
 namespace {
 
 constexpr std::array<ElementType, 17> numbers{
-    ElementType::F32,  ElementType::F32, ElementType::U8,     ElementType::I8, ElementType::U16,
-    ElementType::I16,  ElementType::I32, ElementType::I64,    ElementType::String,
-    ElementType::I1,   ElementType::F16, ElementType::F64,    ElementType::U32,
-    ElementType::U64,  ElementType::C64, ElementType::C128,   ElementType::BF16};
+    ElementType::F32,  ElementType::F32, ElementType::U8,  ElementType::I8,     ElementType::U16,
+    ElementType::I16,  ElementType::I32, ElementType::I64, ElementType::String, ElementType::I1,
+    ElementType::F16,  ElementType::F64, ElementType::U32, ElementType::U64,    ElementType::C64,
+    ElementType::C128, ElementType::BF16};
 
 std::string quoted(const std::string &name) { return "'" + name + "'"; }
 
@@ -116,7 +116,8 @@ void readExternal(const onnx::TensorProto &tensor, size_t bytes, const ReadConte
       length = readNumber(entry.value(), "length");
   }
   // A model must not reach files beside its folder.
-  if (location.empty() || location[0] == '/' || ("/" + location + "/").find("/../") != std::string::npos)
+  if (location.empty() || location[0] == '/' ||
+      ("/" + location + "/").find("/../") != std::string::npos)
     invalid("tensor " + quoted(tensor.name()) + ": external data '" + location +
             "' is not a path below the model's folder");
   if (length != bytes)
@@ -157,7 +158,8 @@ TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context
   out.type = readElementType(tensor.data_type(), "tensor " + quoted(tensor.name()));
   out.shape.assign(tensor.dims().begin(), tensor.dims().end());
   if (out.shape.size() > 32)
-    invalid("tensor " + quoted(tensor.name()) + " has " + std::to_string(out.shape.size()) + " dimensions");
+    invalid("tensor " + quoted(tensor.name()) + " has " + std::to_string(out.shape.size()) +
+            " dimensions");
   const size_t bytes = checkedBytes(tensor, out.type);
   if (tensor.has_segment())
     unsupported("tensor " + quoted(tensor.name()) + " is in segments, which is not supported");
@@ -178,7 +180,8 @@ TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context
             " bytes, but its shape needs " + std::to_string(bytes));
   // What is not kept by the message must be: a tensor of a function's body lives longer than that.
   if (!out.owner)
-    return makeTensor(out.type, std::move(out.shape), {out.bytes.begin(), out.bytes.end()}, out.name);
+    return makeTensor(out.type, std::move(out.shape), {out.bytes.begin(), out.bytes.end()},
+                      out.name);
   return std::make_shared<const Tensor>(std::move(out));
 }
 

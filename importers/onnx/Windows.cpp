@@ -9,7 +9,8 @@ Numbers numbersOf(Operator &op, const char *name, size_t count, int64_t otherwis
   if (out.empty())
     out.assign(count, otherwise);
   if (out.size() != count)
-    invalid(std::string(name) + " has " + std::to_string(out.size()) + " numbers, not " + std::to_string(count));
+    invalid(std::string(name) + " has " + std::to_string(out.size()) + " numbers, not " +
+            std::to_string(count));
   for (int64_t value : out)
     if (value < least || value > int64_t(1) << 31)
       invalid(std::string(name) + " has " + std::to_string(value));
@@ -40,8 +41,8 @@ Windows windowsOf(Operator &op, const Value &input, Numbers kernel) {
     const Scalar reach = e.index((w.kernel[i] - 1) * w.dilations[i] + 1);
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
       const Scalar out = e.ceilDiv(extent, stride);
-      const Scalar needed = e.max(
-          e.index(0), e.sub(e.add(e.mul(e.sub(out, one), stride), reach), extent));
+      const Scalar needed =
+          e.max(e.index(0), e.sub(e.add(e.mul(e.sub(out, one), stride), reach), extent));
       const Scalar less = e.div(needed, e.index(2)), more = e.sub(needed, less);
       w.low.push_back(automatic == "SAME_UPPER" ? less : more);
       w.high.push_back(automatic == "SAME_UPPER" ? more : less);

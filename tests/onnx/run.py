@@ -13,6 +13,7 @@ import collections
 import concurrent.futures
 import os
 import sys
+import time
 
 import numpy as np
 
@@ -129,10 +130,12 @@ def engine():
 
 def guarded(arguments):
     case, dynamic = arguments
+    start = time.monotonic()
     try:
-        return case, *run_case(case, dynamic)
+        outcome, note = run_case(case, dynamic)
     except Exception as error:
-        return case, "failed", f"{type(error).__name__}: {error}"
+        outcome, note = "failed", f"{type(error).__name__}: {error}"
+    return case, outcome, note, time.monotonic() - start
 
 
 def operator_of(case):
@@ -149,6 +152,7 @@ def main():
     parser.add_argument("--dynamic", action="store_true", help="with all extents of inputs left open")
     parser.add_argument("--verbose", action="store_true", help="each case that does not agree")
     parser.add_argument("--check", help="the list of cases that do not agree")
+    parser.add_argument("--slow", type=float, default=1e9, help="name the cases that take more seconds")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
 
@@ -159,8 +163,10 @@ def main():
     cases = cases[::options.every]
     outcomes = {}
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for case, outcome, note in pool.map(guarded, [(case, options.dynamic) for case in cases], chunksize=8):
+        for case, outcome, note, seconds in pool.map(guarded, [(case, options.dynamic) for case in cases], chunksize=8):
             outcomes[case] = outcome, note
+            if seconds > options.slow:
+                print(f"{seconds:6.1f} s  {'/'.join(case.split('/')[-2:])}")
     by_operator = collections.defaultdict(collections.Counter)
     totals = collections.defaultdict(collections.Counter)
     for case, (outcome, note) in outcomes.items():

@@ -11,7 +11,8 @@ using Function = Scalar (*)(Operator &, const Scalar &);
 
 template <Function function> void each(Operator &op) {
   const Value &x = op.input(0);
-  op.set(0, op.emit.elementwise(x.type, {x}, [&](const Scalars &in) { return function(op, in[0]); }));
+  op.set(0,
+         op.emit.elementwise(x.type, {x}, [&](const Scalars &in) { return function(op, in[0]); }));
 }
 
 Scalar number(Operator &op, const Scalar &like, double value) {
@@ -91,11 +92,12 @@ Scalar shrink(Operator &op, const Scalar &x) {
   Emitter &e = op.emit;
   const double lambda = op.real("lambd", 0.5), bias = op.real("bias", 0);
   const Scalar wide = isFloat(x.type) ? x : e.convert(x, ElementType::F32);
-  const Scalar above = e.sub(wide, number(op, wide, bias)), below = e.add(wide, number(op, wide, bias));
+  const Scalar above = e.sub(wide, number(op, wide, bias)),
+               below = e.add(wide, number(op, wide, bias));
   const Scalar rest = e.select(e.compare(Compare::Greater, wide, number(op, wide, lambda)), above,
                                number(op, wide, 0));
-  return e.convert(
-      e.select(e.compare(Compare::Less, wide, number(op, wide, -lambda)), below, rest), x.type);
+  return e.convert(e.select(e.compare(Compare::Less, wide, number(op, wide, -lambda)), below, rest),
+                   x.type);
 }
 
 Scalar mish(Operator &op, const Scalar &x) {
@@ -107,8 +109,8 @@ Scalar gelu(Operator &op, const Scalar &x) {
   const Scalar half = number(op, x, 0.5), one = number(op, x, 1);
   if (op.text("approximate", "none") == "tanh") {
     const Scalar cube = e.mul(e.mul(x, x), x);
-    const Scalar inner = e.mul(number(op, x, std::sqrt(2 / M_PI)),
-                               e.add(x, e.mul(number(op, x, 0.044715), cube)));
+    const Scalar inner =
+        e.mul(number(op, x, std::sqrt(2 / M_PI)), e.add(x, e.mul(number(op, x, 0.044715), cube)));
     return e.mul(e.mul(half, x), e.add(one, e.math("tanh", {inner})));
   }
   const Scalar scaled = e.mul(x, number(op, x, std::sqrt(0.5)));

@@ -41,8 +41,7 @@ void mean(Operator &op) {
   fold<&Builder::add>(op);
   const Value &sum = op.outputs[0];
   op.set(0, op.emit.elementwise(sum.type, {sum}, [&](const Scalars &in) {
-    return op.emit.div(in[0],
-                       op.emit.number(in[0].type, static_cast<double>(op.inputs.size())));
+    return op.emit.div(in[0], op.emit.number(in[0].type, static_cast<double>(op.inputs.size())));
   }));
 }
 
@@ -85,7 +84,8 @@ void sign(Operator &op) {
       return e.select(positive, one, zero);
     const Scalar negative = e.compare(Compare::Less, x, zero);
     // What is neither is zero, or no number.
-    const Scalar rest = isFloat(x.type) ? e.select(e.compare(Compare::Equal, x, zero), zero, x) : zero;
+    const Scalar rest =
+        isFloat(x.type) ? e.select(e.compare(Compare::Equal, x, zero), zero, x) : zero;
     return e.select(positive, one, e.select(negative, e.neg(one), rest));
   });
 }
@@ -178,15 +178,15 @@ void bitShift(Operator &op) {
 
 void cast(Operator &op) {
   static constexpr ElementType types[] = {
-      ElementType::F32, ElementType::F32, ElementType::U8,     ElementType::I8,  ElementType::U16,
-      ElementType::I16, ElementType::I32, ElementType::I64,    ElementType::String,
-      ElementType::I1,  ElementType::F16, ElementType::F64,    ElementType::U32, ElementType::U64,
-      ElementType::C64, ElementType::C128, ElementType::BF16};
+      ElementType::F32,  ElementType::F32, ElementType::U8,  ElementType::I8,     ElementType::U16,
+      ElementType::I16,  ElementType::I32, ElementType::I64, ElementType::String, ElementType::I1,
+      ElementType::F16,  ElementType::F64, ElementType::U32, ElementType::U64,    ElementType::C64,
+      ElementType::C128, ElementType::BF16};
   int64_t to = op.integer("to", 0);
   if (op.opset < 6) {
-    static constexpr const char *names[] = {"",       "FLOAT", "UINT8", "INT8",    "UINT16", "INT16",
-                                            "INT32",  "INT64", "STRING", "BOOL",   "FLOAT16", "DOUBLE",
-                                            "UINT32", "UINT64"};
+    static constexpr const char *names[] = {"",        "FLOAT",  "UINT8",  "INT8",   "UINT16",
+                                            "INT16",   "INT32",  "INT64",  "STRING", "BOOL",
+                                            "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
     to = std::find(std::begin(names), std::end(names), op.text("to", "")) - std::begin(names);
   }
   if (to < 1 || to > 16)

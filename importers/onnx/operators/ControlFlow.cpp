@@ -90,7 +90,8 @@ void unrolled(Operator &op, const Graph &body, int64_t turns, Values carried) {
   const size_t count = carried.size();
   std::vector<Values> scans(op.node.outputs.size() - std::min(count, op.node.outputs.size()));
   for (int64_t i = 0; i < turns; ++i) {
-    Values inputs{e.scalar(e.index(i)), e.constant(makeTensor(ElementType::I1, {}, {std::byte{1}}))};
+    Values inputs{e.scalar(e.index(i)),
+                  e.constant(makeTensor(ElementType::I1, {}, {std::byte{1}}))};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     Values outputs = op.importer.runGraph(body, inputs);
     if (outputs.size() < count + 1)
@@ -117,7 +118,8 @@ bool alwaysContinues(const Graph &body) {
     return true;
   for (const Node &node : body.nodes)
     if (!node.outputs.empty() && node.outputs[0] == name)
-      return node.op == "Identity" && body.inputs.size() > 1 && node.inputs.at(0) == body.inputs[1].name;
+      return node.op == "Identity" && body.inputs.size() > 1 &&
+             node.inputs.at(0) == body.inputs[1].name;
   return false;
 }
 
@@ -147,7 +149,8 @@ void loop(Operator &op) {
   for (int round = 0;; ++round) {
     Values outputs;
     e.region([&] {
-      Values inputs{e.tensor(ElementType::I64, {}, e.freshName()), e.tensor(ElementType::I1, {}, e.freshName())};
+      Values inputs{e.tensor(ElementType::I64, {}, e.freshName()),
+                    e.tensor(ElementType::I1, {}, e.freshName())};
       for (Value &value : like)
         inputs.push_back(e.argument(value));
       for (size_t i = 0; i < like.size(); ++i)
@@ -182,7 +185,8 @@ void loop(Operator &op) {
     return unrolled(op, body, (*turns)[0], carried);
   }
   // The initial values.
-  const Scalar limit = op.has(0) ? e.convert(e.only(op.inputs[0]), ElementType::I64) : e.highest(ElementType::I64);
+  const Scalar limit =
+      op.has(0) ? e.convert(e.only(op.inputs[0]), ElementType::I64) : e.highest(ElementType::I64);
   const Scalar goes = op.has(1) ? e.only(op.inputs[1]) : e.truth(true);
   Values state;
   for (size_t i = 0; i < count; ++i) {
@@ -209,7 +213,8 @@ void loop(Operator &op) {
   // Before each turn.
   Values before, after;
   std::string arguments, blockArguments;
-  const std::string turn = e.freshName(), holds = e.freshName(), turn2 = e.freshName(), holds2 = e.freshName();
+  const std::string turn = e.freshName(), holds = e.freshName(), turn2 = e.freshName(),
+                    holds2 = e.freshName();
   arguments = turn + " = " + e.use(flags[0]) + ", " + holds + " = " + e.use(flags[1]);
   blockArguments = turn2 + ": i64, " + holds2 + ": i1";
   for (const Value &value : state) {
@@ -220,9 +225,11 @@ void loop(Operator &op) {
   }
   const std::string limitName = e.use(limit);
   const std::string test = e.region([&] {
-    const Scalar more = e.compare(Compare::Less, {ElementType::I64, turn, {}}, {ElementType::I64, limitName, {}});
+    const Scalar more =
+        e.compare(Compare::Less, {ElementType::I64, turn, {}}, {ElementType::I64, limitName, {}});
     const Scalar both = e.both(more, {ElementType::I1, holds, {}});
-    e.line("scf.condition(" + e.use(both) + ") " + turn + ", " + holds + comma + e.names(before) + " : " + types);
+    e.line("scf.condition(" + e.use(both) + ") " + turn + ", " + holds + comma + e.names(before) +
+           " : " + types);
   });
   const std::string work = e.region([&] {
     Values inputs{e.scalar({ElementType::I64, turn2, {}}), e.scalar({ElementType::I1, holds2, {}})};
@@ -257,8 +264,8 @@ void loop(Operator &op) {
     e.line("scf.yield " + e.use(next) + ", " + e.use(again) + comma + e.names(out) + " : " + types);
   });
   const std::string name = e.freshName();
-  e.line(name + ":" + std::to_string(state.size() + 2) + " = scf.while (" + arguments + ") : (" + types + ") -> (" +
-         types + ") {");
+  e.line(name + ":" + std::to_string(state.size() + 2) + " = scf.while (" + arguments + ") : (" +
+         types + ") -> (" + types + ") {");
   e.raw(test);
   e.line("} do {");
   e.line("^bb0(" + blockArguments + "):");
@@ -276,8 +283,8 @@ void loopOrUnrolled(Operator &op) {
   const auto turns = op.has(0) ? e.known(op.inputs[0]) : std::nullopt;
   const auto starts = op.has(1) ? e.known(op.inputs[1]) : Numbers{1};
   // A few turns that surely run are unrolled: shapes may change then.
-  if (turns && starts && (*starts)[0] && (*turns)[0] > 0 && (*turns)[0] <= 8 && !body.outputs.empty() &&
-      alwaysContinues(body))
+  if (turns && starts && (*starts)[0] && (*turns)[0] > 0 && (*turns)[0] <= 8 &&
+      !body.outputs.empty() && alwaysContinues(body))
     return unrolled(op, body, (*turns)[0], op.inputs.from(2));
   loop(op);
 }
@@ -303,7 +310,8 @@ void scan(Operator &op) {
   auto listOf = [&](const char *name, size_t count) {
     Numbers out = op.integers(name, Numbers(count, 0));
     if (out.size() != count)
-      invalid(std::string(name) + " has " + std::to_string(out.size()) + " numbers, not " + std::to_string(count));
+      invalid(std::string(name) + " has " + std::to_string(out.size()) + " numbers, not " +
+              std::to_string(count));
     return out;
   };
   Numbers axes = listOf("scan_input_axes", scanned);
@@ -332,7 +340,8 @@ void scan(Operator &op) {
       Scalars dims = value.dims;
       for (const Scalar &dim : dims)
         if (!dim.known && std::none_of(from.begin(), from.end(), [&](const Value &v) {
-              return std::any_of(v.dims.begin(), v.dims.end(), [&](const Scalar &d) { return sameExtent(d, dim); });
+              return std::any_of(v.dims.begin(), v.dims.end(),
+                                 [&](const Scalar &d) { return sameExtent(d, dim); });
             }))
           unsupported("results of a shape that only its body knows");
       const int64_t axis = Operator::axisOf(outAxes[k], value.rank() + 1);

@@ -98,7 +98,8 @@ void convTranspose(Operator &op) {
       continue;
     }
     const size_t skip = wanted.size() > n ? wanted.size() - n : 0;
-    const Scalar size = wanted.empty() ? e.mul(x.dims[i + 2], e.index(strides[i])) : e.index(wanted.at(i + skip));
+    const Scalar size =
+        wanted.empty() ? e.mul(x.dims[i + 2], e.index(strides[i])) : e.index(wanted.at(i + skip));
     const Scalar total = e.max(e.index(0), e.sub(all, size));
     const Scalar half = e.div(total, e.index(2));
     low.push_back(automatic == "SAME_UPPER" ? half : e.sub(total, half));
@@ -112,24 +113,29 @@ void convTranspose(Operator &op) {
     Scalars upper{inEach};
     for (int64_t extent : kernel)
       upper.push_back(e.index(extent));
-    return e.loops(Scalars(n + 1, zero), upper, {e.number(x.type, 0)}, [&](const Scalars &at, const Scalars &so) -> Scalars {
-      Scalars from{position[0], e.add(e.mul(group, inEach), at[0])};
-      Scalars weight{from[1], e.rem(position[1], outEach)};
-      Scalar hits = e.truth(true);
-      for (size_t i = 0; i < n; ++i) {
-        const Scalar stride = e.index(strides[i]);
-        const Scalar moved = e.sub(e.add(position[i + 2], low[i]), e.mul(at[i + 1], e.index(dilations[i])));
-        const Scalar source = e.floorDiv(moved, stride);
-        hits = e.both(hits, e.compare(Compare::GreaterEqual, moved, zero));
-        hits = e.both(hits, e.compare(Compare::Equal, e.rem(moved, stride), zero));
-        hits = e.both(hits, e.compare(Compare::Less, source, x.dims[i + 2]));
-        from.push_back(source);
-        weight.push_back(at[i + 1]);
-      }
-      return e.branch(
-          hits, [&]() -> Scalars { return {e.add(so[0], e.mul(e.at(x, from), e.at(weights, weight)))}; },
-          [&]() -> Scalars { return so; });
-    })[0];
+    return e.loops(Scalars(n + 1, zero), upper, {e.number(x.type, 0)},
+                   [&](const Scalars &at, const Scalars &so) -> Scalars {
+                     Scalars from{position[0], e.add(e.mul(group, inEach), at[0])};
+                     Scalars weight{from[1], e.rem(position[1], outEach)};
+                     Scalar hits = e.truth(true);
+                     for (size_t i = 0; i < n; ++i) {
+                       const Scalar stride = e.index(strides[i]);
+                       const Scalar moved = e.sub(e.add(position[i + 2], low[i]),
+                                                  e.mul(at[i + 1], e.index(dilations[i])));
+                       const Scalar source = e.floorDiv(moved, stride);
+                       hits = e.both(hits, e.compare(Compare::GreaterEqual, moved, zero));
+                       hits = e.both(hits, e.compare(Compare::Equal, e.rem(moved, stride), zero));
+                       hits = e.both(hits, e.compare(Compare::Less, source, x.dims[i + 2]));
+                       from.push_back(source);
+                       weight.push_back(at[i + 1]);
+                     }
+                     return e.branch(
+                         hits,
+                         [&]() -> Scalars {
+                           return {e.add(so[0], e.mul(e.at(x, from), e.at(weights, weight)))};
+                         },
+                         [&]() -> Scalars { return so; });
+                   })[0];
   });
   op.set(0, withBias(op, sum, 2));
 }
@@ -144,7 +150,8 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
   const int64_t groups = op.integer("group", 1);
   const Scalar &channels = input.dims[1], &filters = weights.dims[0];
   if (groups < 1 || (filters.known && *filters.known % groups != 0) ||
-      (channels.known && weights.dims[1].known && *channels.known != *weights.dims[1].known * groups))
+      (channels.known && weights.dims[1].known &&
+       *channels.known != *weights.dims[1].known * groups))
     invalid("the channels do not fit the weights and groups");
   Scalars low(2, e.index(0)), high = low;
   low.insert(low.end(), w.low.begin(), w.low.end());
@@ -153,7 +160,8 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
   Scalars dims{input.dims[0], filters};
   dims.insert(dims.end(), w.out.begin(), w.out.end());
   if (groups == 1 && n >= 1 && n <= 3) {
-    static constexpr const char *names[] = {"conv_1d_ncw_fcw", "conv_2d_nchw_fchw", "conv_3d_ncdhw_fcdhw"};
+    static constexpr const char *names[] = {"conv_1d_ncw_fcw", "conv_2d_nchw_fchw",
+                                            "conv_3d_ncdhw_fcdhw"};
     return named(e, names[n - 1], padded, weights, type, w, dims);
   }
   if (n == 2 && filters.is(groups) && channels.is(groups)) {
@@ -175,16 +183,18 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
     Scalars upper{each};
     upper.insert(upper.end(), weights.dims.begin() + 2, weights.dims.end());
     const Scalar first = e.mul(e.div(position[1], filtersEach), each);
-    return e.loops(Scalars(n + 1, e.index(0)), upper, {e.number(type, 0)}, [&](const Scalars &at, const Scalars &so) -> Scalars {
-      Scalars from{position[0], e.add(first, at[0])}, weight{position[1], at[0]};
-      for (size_t i = 0; i < n; ++i) {
-        from.push_back(e.add(e.mul(position[i + 2], e.index(w.strides[i])),
-                             e.mul(at[i + 1], e.index(w.dilations[i]))));
-        weight.push_back(at[i + 1]);
-      }
-      const Scalar product = e.mul(e.convert(e.at(padded, from), type), e.convert(e.at(weights, weight), type));
-      return {e.add(so[0], product)};
-    })[0];
+    return e.loops(Scalars(n + 1, e.index(0)), upper, {e.number(type, 0)},
+                   [&](const Scalars &at, const Scalars &so) -> Scalars {
+                     Scalars from{position[0], e.add(first, at[0])}, weight{position[1], at[0]};
+                     for (size_t i = 0; i < n; ++i) {
+                       from.push_back(e.add(e.mul(position[i + 2], e.index(w.strides[i])),
+                                            e.mul(at[i + 1], e.index(w.dilations[i]))));
+                       weight.push_back(at[i + 1]);
+                     }
+                     const Scalar product = e.mul(e.convert(e.at(padded, from), type),
+                                                  e.convert(e.at(weights, weight), type));
+                     return {e.add(so[0], product)};
+                   })[0];
   });
 }
 

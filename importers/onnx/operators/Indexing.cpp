@@ -35,7 +35,8 @@ void slice(Operator &op) {
   const Scalars ends = byInputs ? e.elements(op.input(2)) : numbers(e, op.integers("ends"));
   Scalars axes = byInputs ? (op.has(3) ? e.elements(op.input(3)) : Scalars())
                           : numbers(e, op.integers("axes"));
-  const Scalars steps = byInputs && op.has(4) ? e.elements(op.input(4)) : Scalars(starts.size(), e.index(1));
+  const Scalars steps =
+      byInputs && op.has(4) ? e.elements(op.input(4)) : Scalars(starts.size(), e.index(1));
   if (axes.empty())
     for (size_t i = 0; i < starts.size(); ++i)
       axes.push_back(e.index(static_cast<int64_t>(i)));
@@ -52,7 +53,8 @@ void slice(Operator &op) {
     const Scalar first = e.select(backwards, clamp(e, start, zero, e.sub(extent, one)),
                                   clamp(e, start, zero, extent));
     // Below the first element is behind the end of one that goes backwards.
-    const Scalar last = e.select(backwards, clamp(e, end, minusOne, extent), clamp(e, end, zero, extent));
+    const Scalar last =
+        e.select(backwards, clamp(e, end, minusOne, extent), clamp(e, end, zero, extent));
     const Scalar size = e.max(zero, e.ceilDiv(e.sub(last, first), steps[k]));
     plain &= steps[k].known && *steps[k].known > 0 && active.is(1);
     offsets[i] = e.select(active, first, offsets[i]);
@@ -65,8 +67,10 @@ void slice(Operator &op) {
       continue;
     }
     for (size_t i = 0; i < rank; ++i)
-      apply(i, e.compare(Compare::Equal, fromFront(e, axes[k], e.index(x.rank())),
-                         e.index(static_cast<int64_t>(i))), k);
+      apply(i,
+            e.compare(Compare::Equal, fromFront(e, axes[k], e.index(x.rank())),
+                      e.index(static_cast<int64_t>(i))),
+            k);
   }
   if (x.elements && x.rank() == 1 && offsets[0].known && sizes[0].known && strides[0].known) {
     Scalars out;
@@ -98,14 +102,16 @@ void gather(Operator &op) {
       const auto extent = static_cast<int64_t>(x.elements->size());
       for (int64_t i : *known)
         out.push_back((*x.elements)[static_cast<size_t>(Operator::axisOf(i, extent))]);
-      return op.set(0, e.ofElements(x.type, indices.rank() ? Numbers{static_cast<int64_t>(out.size())}
-                                                           : Numbers(),
-                                    out));
+      return op.set(
+          0, e.ofElements(x.type,
+                          indices.rank() ? Numbers{static_cast<int64_t>(out.size())} : Numbers(),
+                          out));
     }
   if (indices.rank() == 0) {
     const Scalar at = fromFront(e, e.firstIndex(indices), x.dims[axis]);
     if (at.known && x.dims[axis].known && (*at.known < 0 || *at.known >= *x.dims[axis].known))
-      invalid("index " + std::to_string(*at.known) + " of " + std::to_string(*x.dims[axis].known) + " elements");
+      invalid("index " + std::to_string(*at.known) + " of " + std::to_string(*x.dims[axis].known) +
+              " elements");
     return op.set(0, e.pick(x, static_cast<int64_t>(axis), at));
   }
   Scalars dims(x.dims.begin(), x.dims.begin() + static_cast<long>(axis));
@@ -195,10 +201,10 @@ void scatterElements(Operator &op) {
   e.use(indices);
   e.use(updates);
   op.set(0, scatterInto(e, x, updates, op.text("reduction", "none"), [&](const Scalars &position) {
-    Scalars at = position;
-    at[axis] = positionOf(e, indices, position, x.dims[axis]);
-    return at;
-  }));
+           Scalars at = position;
+           at[axis] = positionOf(e, indices, position, x.dims[axis]);
+           return at;
+         }));
 }
 
 void scatterND(Operator &op) {
@@ -212,16 +218,16 @@ void scatterND(Operator &op) {
   e.use(indices);
   e.use(updates);
   op.set(0, scatterInto(e, x, updates, op.text("reduction", "none"), [&](const Scalars &position) {
-    Scalars at;
-    for (int64_t k = 0; k < depth; ++k) {
-      Scalars where = position.part(0, static_cast<size_t>(outer));
-      where.push_back(e.index(k));
-      at.push_back(positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
-    }
-    const Scalars rest = position.from(static_cast<size_t>(outer));
-    at.insert(at.end(), rest.begin(), rest.end());
-    return at;
-  }));
+           Scalars at;
+           for (int64_t k = 0; k < depth; ++k) {
+             Scalars where = position.part(0, static_cast<size_t>(outer));
+             where.push_back(e.index(k));
+             at.push_back(positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
+           }
+           const Scalars rest = position.from(static_cast<size_t>(outer));
+           at.insert(at.end(), rest.begin(), rest.end());
+           return at;
+         }));
 }
 
 void oneHot(Operator &op) {
@@ -259,8 +265,9 @@ void pad(Operator &op) {
   const Value &x = op.input(0);
   const size_t rank = x.dims.size();
   const std::string mode = op.text("mode", "constant");
-  const Scalars pads = op.opset >= 11 ? e.elements(op.input(1))
-                                      : numbers(e, op.integers(op.opset >= 2 ? "pads" : "paddings"));
+  const Scalars pads = op.opset >= 11
+                           ? e.elements(op.input(1))
+                           : numbers(e, op.integers(op.opset >= 2 ? "pads" : "paddings"));
   Scalar with = e.number(x.type, op.opset < 11 ? op.real("value", 0) : 0);
   if (op.opset >= 11 && op.has(2))
     with = e.only(op.input(2));
@@ -276,7 +283,8 @@ void pad(Operator &op) {
       axes.push_back(static_cast<int64_t>(i));
   }
   if (pads.size() != 2 * axes.size())
-    invalid("pads has " + std::to_string(pads.size()) + " numbers, not " + std::to_string(2 * axes.size()));
+    invalid("pads has " + std::to_string(pads.size()) + " numbers, not " +
+            std::to_string(2 * axes.size()));
   Scalars low(rank, e.index(0)), high(rank, e.index(0)), dims;
   for (size_t k = 0; k < axes.size(); ++k) {
     low[static_cast<size_t>(axes[k])] = pads[k];
@@ -299,13 +307,13 @@ void pad(Operator &op) {
     for (size_t i = 0; i < rank; ++i) {
       const Scalar here = e.sub(position[i], low[i]);
       if (mode == "constant")
-        isInside = e.both(isInside,
-                          e.both(e.compare(Compare::GreaterEqual, here, e.index(0)),
-                                 e.compare(Compare::Less, here, x.dims[i])));
+        isInside = e.both(isInside, e.both(e.compare(Compare::GreaterEqual, here, e.index(0)),
+                                           e.compare(Compare::Less, here, x.dims[i])));
       at.push_back(mode == "constant" ? here : inside(e, mode, here, x.dims[i]));
     }
     return e.branch(
-        isInside, [&]() -> Scalars { return {e.at(x, at)}; }, [&]() -> Scalars { return {with}; })[0];
+        isInside, [&]() -> Scalars { return {e.at(x, at)}; },
+        [&]() -> Scalars { return {with}; })[0];
   }));
 }
 

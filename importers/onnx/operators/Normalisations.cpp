@@ -26,14 +26,14 @@ Value perChannel(Emitter &e, const Value &list, const Value &x) {
 }
 
 Value meanOver(Emitter &e, const Value &x, const Axes &axes) {
-  const Value sum = e.reduce(x, axes, true, e.number(x.type, 0),
-                             [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  const Value sum =
+      e.reduce(x, axes, true, e.number(x.type, 0),
+               [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
   Scalar count = e.index(1);
   for (int64_t axis : axes)
     count = e.mul(count, x.dims[static_cast<size_t>(axis)]);
-  return e.elementwise(x.type, {sum}, [&](const Scalars &in) {
-    return e.div(in[0], e.convert(count, x.type));
-  });
+  return e.elementwise(x.type, {sum},
+                       [&](const Scalars &in) { return e.div(in[0], e.convert(count, x.type)); });
 }
 
 struct Normalised {
@@ -44,10 +44,10 @@ struct Normalised {
 Normalised normalised(Emitter &e, const Value &x, const Axes &axes, double epsilon) {
   Normalised out;
   out.mean = meanOver(e, x, axes);
-  const Value centred = e.elementwise(x.type, {x, out.mean},
-                                      [&](const Scalars &in) { return e.sub(in[0], in[1]); });
-  const Value square = e.elementwise(x.type, {centred},
-                                     [&](const Scalars &in) { return e.mul(in[0], in[0]); });
+  const Value centred =
+      e.elementwise(x.type, {x, out.mean}, [&](const Scalars &in) { return e.sub(in[0], in[1]); });
+  const Value square =
+      e.elementwise(x.type, {centred}, [&](const Scalars &in) { return e.mul(in[0], in[0]); });
   const Value variance = meanOver(e, square, axes);
   out.inverse = e.elementwise(x.type, {variance}, [&](const Scalars &in) {
     return e.div(e.number(x.type, 1), e.math("sqrt", {e.add(in[0], e.number(x.type, epsilon))}));
@@ -58,9 +58,8 @@ Normalised normalised(Emitter &e, const Value &x, const Axes &axes, double epsil
 }
 
 Value scaled(Emitter &e, const Value &x, const Value &scale, const Value &bias) {
-  return e.elementwise(x.type, {x, scale, bias}, [&](const Scalars &in) {
-    return e.add(e.mul(in[0], in[1]), in[2]);
-  });
+  return e.elementwise(x.type, {x, scale, bias},
+                       [&](const Scalars &in) { return e.add(e.mul(in[0], in[1]), in[2]); });
 }
 
 /// Before opset 13 all dimensions from the axis on were one.
@@ -91,19 +90,21 @@ Value hardmaxOver(Emitter &e, const Value &x, int64_t axis) {
       at.insert(at.begin() + axis, i);
       return e.at(x, at);
     };
-    const Scalars found = e.loops({e.index(1)}, {x.dims[a]}, {e.index(0), element(e.index(0))},
-                                  [&](const Scalars &i, const Scalars &so) -> Scalars {
-                                    const Scalar here = element(i[0]);
-                                    const Scalar better = e.compare(Compare::Greater, here, so[1]);
-                                    return {e.select(better, i[0], so[0]), e.select(better, here, so[1])};
-                                  });
+    const Scalars found =
+        e.loops({e.index(1)}, {x.dims[a]}, {e.index(0), element(e.index(0))},
+                [&](const Scalars &i, const Scalars &so) -> Scalars {
+                  const Scalar here = element(i[0]);
+                  const Scalar better = e.compare(Compare::Greater, here, so[1]);
+                  return {e.select(better, i[0], so[0]), e.select(better, here, so[1])};
+                });
     return e.convert(found[0], ElementType::I64);
   });
   return e.generate(x.type, x.dims, [&](const Scalars &position) {
     Scalars at = position;
     at.erase(at.begin() + axis);
     const Scalar first = e.convert(e.at(best, at), ElementType::Index);
-    return e.select(e.compare(Compare::Equal, first, position[a]), e.number(x.type, 1), e.number(x.type, 0));
+    return e.select(e.compare(Compare::Equal, first, position[a]), e.number(x.type, 1),
+                    e.number(x.type, 0));
   });
 }
 
@@ -118,7 +119,8 @@ void batchNormalization(Operator &op) {
   Value mean = op.input(3), variance = op.input(4);
   if (op.opset < 9 && op.opset >= 7 && op.integer("spatial", 1) == 0)
     unsupported("with spatial = 0");
-  const bool training = op.opset >= 14 ? op.integer("training_mode", 0) != 0 : op.wants(1) && op.opset >= 7;
+  const bool training =
+      op.opset >= 14 ? op.integer("training_mode", 0) != 0 : op.wants(1) && op.opset >= 7;
   if (training) {
     if (op.opset < 14)
       unsupported("in training mode, before opset 14");
@@ -148,7 +150,8 @@ void batchNormalization(Operator &op) {
   const Value factor = e.elementwise(type, {op.input(1), variance}, [&](const Scalars &in) {
     return e.div(e.convert(in[0], type), e.math("sqrt", {e.add(in[1], e.number(type, epsilon))}));
   });
-  const Values operands{x, perChannel(e, factor, x), perChannel(e, op.input(2), x), perChannel(e, mean, x)};
+  const Values operands{x, perChannel(e, factor, x), perChannel(e, op.input(2), x),
+                        perChannel(e, mean, x)};
   op.set(0, e.elementwise(x.type, operands, [&](const Scalars &in) {
     const Scalar centred = e.sub(e.convert(in[0], type), in[3]);
     return e.convert(e.add(e.mul(centred, in[1]), e.convert(in[2], type)), x.type);
@@ -174,17 +177,23 @@ void groupNormalization(Operator &op) {
   const Value out = normalised(e, parts, axesFrom(2, parts.rank()), op.real("epsilon", 1e-5)).value;
   // Before opset 21 there was one factor for each group.
   if (op.opset >= 21)
-    return op.set(0, scaled(e, e.reshape(out, x.dims), perChannel(e, op.input(1), x), perChannel(e, op.input(2), x)));
-  op.set(0, e.reshape(scaled(e, out, perChannel(e, op.input(1), parts), perChannel(e, op.input(2), parts)), x.dims));
+    return op.set(0, scaled(e, e.reshape(out, x.dims), perChannel(e, op.input(1), x),
+                            perChannel(e, op.input(2), x)));
+  op.set(0, e.reshape(scaled(e, out, perChannel(e, op.input(1), parts),
+                             perChannel(e, op.input(2), parts)),
+                      x.dims));
 }
 
 void layerNormalization(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Normalised out = normalised(e, x, axesFrom(op.axis(-1, x.rank()), x.rank()), op.real("epsilon", 1e-5));
-  Value y = e.elementwise(x.type, {out.value, op.input(1)}, [&](const Scalars &in) { return e.mul(in[0], in[1]); });
+  const Normalised out =
+      normalised(e, x, axesFrom(op.axis(-1, x.rank()), x.rank()), op.real("epsilon", 1e-5));
+  Value y = e.elementwise(x.type, {out.value, op.input(1)},
+                          [&](const Scalars &in) { return e.mul(in[0], in[1]); });
   if (op.has(2))
-    y = e.elementwise(x.type, {y, op.input(2)}, [&](const Scalars &in) { return e.add(in[0], in[1]); });
+    y = e.elementwise(x.type, {y, op.input(2)},
+                      [&](const Scalars &in) { return e.add(in[0], in[1]); });
   op.set(0, y);
   op.set(1, out.mean);
   op.set(2, out.inverse);
@@ -193,7 +202,8 @@ void layerNormalization(Operator &op) {
 void rmsNormalization(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Value square = e.elementwise(x.type, {x}, [&](const Scalars &in) { return e.mul(in[0], in[0]); });
+  const Value square =
+      e.elementwise(x.type, {x}, [&](const Scalars &in) { return e.mul(in[0], in[0]); });
   const Value mean = meanOver(e, square, axesFrom(op.axis(-1, x.rank()), x.rank()));
   op.set(0, e.elementwise(x.type, {x, mean, op.input(1)}, [&](const Scalars &in) {
     const Scalar root = e.math("sqrt", {e.add(in[1], e.number(x.type, op.real("epsilon", 1e-5)))});
@@ -211,15 +221,17 @@ void lrn(Operator &op) {
   op.set(0, e.generate(x.type, x.dims, [&](const Scalars &position) {
     const Scalar from = e.max(e.index(0), e.sub(position[1], before));
     const Scalar to = e.min(x.dims[1], e.add(position[1], after));
-    const Scalar sum = e.loops({from}, {to}, {e.number(x.type, 0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-      Scalars at = position;
-      at[1] = i[0];
-      const Scalar here = e.at(x, at);
-      return {e.add(so[0], e.mul(here, here))};
-    })[0];
+    const Scalar sum = e.loops({from}, {to}, {e.number(x.type, 0)},
+                               [&](const Scalars &i, const Scalars &so) -> Scalars {
+                                 Scalars at = position;
+                                 at[1] = i[0];
+                                 const Scalar here = e.at(x, at);
+                                 return {e.add(so[0], e.mul(here, here))};
+                               })[0];
     const Scalar scale = e.number(x.type, op.real("alpha", 0.0001) / static_cast<double>(size));
     const Scalar base = e.add(e.number(x.type, op.real("bias", 1)), e.mul(scale, sum));
-    return e.div(e.at(x, position), e.math("powf", {base, e.number(x.type, op.real("beta", 0.75))}));
+    return e.div(e.at(x, position),
+                 e.math("powf", {base, e.number(x.type, op.real("beta", 0.75))}));
   }));
 }
 
@@ -227,9 +239,10 @@ void lpNormalization(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const bool first = op.integer("p", 2) == 1;
-  const Value sum = e.reduce(x, {op.axis(-1, x.rank())}, true, e.number(x.type, 0), [&](const Scalar &so, const Scalar &element) {
-    return e.add(so, first ? e.abs(element) : e.mul(element, element));
-  });
+  const Value sum = e.reduce(x, {op.axis(-1, x.rank())}, true, e.number(x.type, 0),
+                             [&](const Scalar &so, const Scalar &element) {
+                               return e.add(so, first ? e.abs(element) : e.mul(element, element));
+                             });
   op.set(0, e.elementwise(x.type, {x, sum}, [&](const Scalars &in) {
     return e.div(in[0], first ? in[1] : e.math("sqrt", {in[1]}));
   }));
@@ -252,26 +265,29 @@ void dropout(Operator &op) {
 } // namespace
 
 Value softmaxOver(Emitter &e, const Value &x, int64_t axis) {
-  const Value most = e.reduce(x, {axis}, true, e.lowest(x.type),
-                              [&](const Scalar &so, const Scalar &element) { return e.max(so, element); });
-  const Value powers = e.elementwise(x.type, {x, most}, [&](const Scalars &in) {
-    return e.math("exp", {e.sub(in[0], in[1])});
-  });
-  const Value sum = e.reduce(powers, {axis}, true, e.number(x.type, 0),
-                             [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
-  return e.elementwise(x.type, {powers, sum}, [&](const Scalars &in) { return e.div(in[0], in[1]); });
+  const Value most =
+      e.reduce(x, {axis}, true, e.lowest(x.type),
+               [&](const Scalar &so, const Scalar &element) { return e.max(so, element); });
+  const Value powers = e.elementwise(
+      x.type, {x, most}, [&](const Scalars &in) { return e.math("exp", {e.sub(in[0], in[1])}); });
+  const Value sum =
+      e.reduce(powers, {axis}, true, e.number(x.type, 0),
+               [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  return e.elementwise(x.type, {powers, sum},
+                       [&](const Scalars &in) { return e.div(in[0], in[1]); });
 }
 
 Value logSoftmaxOver(Emitter &e, const Value &x, int64_t axis) {
-  const Value most = e.reduce(x, {axis}, true, e.lowest(x.type),
-                              [&](const Scalar &so, const Scalar &element) { return e.max(so, element); });
-  const Value shifted = e.elementwise(x.type, {x, most}, [&](const Scalars &in) { return e.sub(in[0], in[1]); });
-  const Value sum = e.reduce(shifted, {axis}, true, e.number(x.type, 0), [&](const Scalar &so, const Scalar &element) {
-    return e.add(so, e.math("exp", {element}));
-  });
-  return e.elementwise(x.type, {shifted, sum}, [&](const Scalars &in) {
-    return e.sub(in[0], e.math("log", {in[1]}));
-  });
+  const Value most =
+      e.reduce(x, {axis}, true, e.lowest(x.type),
+               [&](const Scalar &so, const Scalar &element) { return e.max(so, element); });
+  const Value shifted =
+      e.elementwise(x.type, {x, most}, [&](const Scalars &in) { return e.sub(in[0], in[1]); });
+  const Value sum = e.reduce(
+      shifted, {axis}, true, e.number(x.type, 0),
+      [&](const Scalar &so, const Scalar &element) { return e.add(so, e.math("exp", {element})); });
+  return e.elementwise(x.type, {shifted, sum},
+                       [&](const Scalars &in) { return e.sub(in[0], e.math("log", {in[1]})); });
 }
 
 const OperatorTable &normalisations() {

@@ -8,7 +8,8 @@ namespace plim::importers {
 namespace {
 
 /// Calls `body` for the elements of a window that lie in the input, with where they are.
-Scalars overWindow(Emitter &e, const Value &x, const Windows &w, const Scalars &position, const Scalars &initial,
+Scalars overWindow(Emitter &e, const Value &x, const Windows &w, const Scalars &position,
+                   const Scalars &initial,
                    const std::function<Scalars(const Scalars &, const Scalars &)> &body) {
   const size_t n = w.rank();
   Scalars upper;
@@ -24,8 +25,7 @@ Scalars overWindow(Emitter &e, const Value &x, const Windows &w, const Scalars &
         inside = e.both(inside, e.compare(Compare::GreaterEqual, from.back(), e.index(0)));
       inside = e.both(inside, e.compare(Compare::Less, from.back(), x.dims[i + 2]));
     }
-    return e.branch(
-        inside, [&] { return body(from, so); }, [&] { return so; });
+    return e.branch(inside, [&] { return body(from, so); }, [&] { return so; });
   });
 }
 
@@ -37,8 +37,8 @@ Scalars resultDims(const Value &x, const Windows &w) {
 
 /// One of linalg's pooling operations, of one or two spatial dimensions; `outside` fills the padding, also what is behind
 /// the end where windows reach further.
-Value named(Emitter &e, const char *operation, const Value &x, const Windows &w, const Scalar &outside,
-            const Scalar &initial) {
+Value named(Emitter &e, const char *operation, const Value &x, const Windows &w,
+            const Scalar &outside, const Scalar &initial) {
   const size_t n = w.rank();
   Scalars low(2, e.index(0)), high = low, window;
   std::string strides, dilations;
@@ -53,13 +53,15 @@ Value named(Emitter &e, const char *operation, const Value &x, const Windows &w,
   }
   const Value padded = e.pad(x, low, high, outside), start = e.fill(resultDims(x, w), initial);
   const Value shape = e.fill(window, e.number(x.type, 0)); // of which only the extents are read
-  const std::string attributes = "dense<[" + dilations + "]> : tensor<" + std::to_string(n) + "xi64>, strides = dense<[" +
-                                 strides + "]> : tensor<" + std::to_string(n) + "xi64>";
+  const std::string attributes = "dense<[" + dilations + "]> : tensor<" + std::to_string(n) +
+                                 "xi64>, strides = dense<[" + strides + "]> : tensor<" +
+                                 std::to_string(n) + "xi64>";
   const std::string type = e.type(start);
   return e.tensor(x.type, start.dims,
-                  e.define(std::string("linalg.pooling_") + (n == 1 ? "ncw_" : "nchw_") + operation +
-                           " {dilations = " + attributes + "} ins(" + e.use(padded) + ", " + e.use(shape) + " : " +
-                           e.type(padded) + ", " + e.type(shape) + ") outs(" + e.use(start) + " : " + type + ") -> " + type));
+                  e.define(std::string("linalg.pooling_") + (n == 1 ? "ncw_" : "nchw_") +
+                           operation + " {dilations = " + attributes + "} ins(" + e.use(padded) +
+                           ", " + e.use(shape) + " : " + e.type(padded) + ", " + e.type(shape) +
+                           ") outs(" + e.use(start) + " : " + type + ") -> " + type));
 }
 
 bool hasName(const Value &x, const Windows &w) {
@@ -76,16 +78,18 @@ void maxPool(Operator &op) {
     op.set(0, named(e, "max", x, w, e.lowest(x.type), e.lowest(x.type)));
   else
     op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
-    return overWindow(e, x, w, position, {e.lowest(x.type)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
-      return {e.max(so[0], e.at(x, from))};
-    })[0];
-  }));
+      return overWindow(e, x, w, position, {e.lowest(x.type)},
+                        [&](const Scalars &from, const Scalars &so) -> Scalars {
+                          return {e.max(so[0], e.at(x, from))};
+                        })[0];
+    }));
   if (!op.wants(1))
     return;
   const bool byColumns = op.integer("storage_order", 0) != 0;
   op.set(1, e.generate(ElementType::I64, dims, [&](const Scalars &position) {
     const Scalars found = overWindow(
-        e, x, w, position, {e.lowest(x.type), e.index(-1)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
+        e, x, w, position, {e.lowest(x.type), e.index(-1)},
+        [&](const Scalars &from, const Scalars &so) -> Scalars {
           const Scalar here = e.at(x, from);
           const Scalar better = e.either(e.compare(Compare::Less, so[1], e.index(0)),
                                          e.compare(Compare::Greater, here, so[0]));
@@ -113,7 +117,8 @@ void averagePool(Operator &op) {
   auto elements = [&](const Scalars &position) {
     Scalar count = e.index(1);
     for (size_t i = 0; i < w.rank(); ++i) {
-      const Scalar start = e.mul(position[i + 2], e.index(w.strides[i])), dilation = e.index(w.dilations[i]);
+      const Scalar start = e.mul(position[i + 2], e.index(w.strides[i])),
+                   dilation = e.index(w.dilations[i]);
       const Scalar before = all ? e.index(0) : w.low[i];
       const Scalar end = e.add(e.add(x.dims[i + 2], w.low[i]), all ? w.high[i] : e.index(0));
       const Scalar first = e.max(e.index(0), e.ceilDiv(e.sub(before, start), dilation));
@@ -129,10 +134,10 @@ void averagePool(Operator &op) {
     }));
   }
   op.set(0, e.generate(x.type, resultDims(x, w), [&](const Scalars &position) {
-    const Scalar sum = overWindow(
-        e, x, w, position, {e.number(x.type, 0)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
-          return {e.add(so[0], e.at(x, from))};
-        })[0];
+    const Scalar sum = overWindow(e, x, w, position, {e.number(x.type, 0)},
+                                  [&](const Scalars &from, const Scalars &so) -> Scalars {
+                                    return {e.add(so[0], e.at(x, from))};
+                                  })[0];
     return e.div(sum, e.convert(elements(position), x.type));
   }));
 }
@@ -145,10 +150,11 @@ void lpPool(Operator &op) {
   const Scalar inverse = e.number(x.type, 1.0 / static_cast<double>(op.integer("p", 2)));
   e.use(x);
   op.set(0, e.generate(x.type, resultDims(x, w), [&](const Scalars &position) {
-    const Scalar sum = overWindow(
-        e, x, w, position, {e.number(x.type, 0)}, [&](const Scalars &from, const Scalars &so) -> Scalars {
-          return {e.add(so[0], e.math("powf", {e.abs(e.at(x, from)), p}))};
-        })[0];
+    const Scalar sum =
+        overWindow(e, x, w, position, {e.number(x.type, 0)},
+                   [&](const Scalars &from, const Scalars &so) -> Scalars {
+                     return {e.add(so[0], e.math("powf", {e.abs(e.at(x, from)), p}))};
+                   })[0];
     return e.math("powf", {sum, inverse});
   }));
 }
@@ -171,8 +177,9 @@ void globalMaxPool(Operator &op) {
 void globalAveragePool(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Value sum = e.reduce(x, spatialAxes(x), true, e.number(x.type, 0),
-                             [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  const Value sum =
+      e.reduce(x, spatialAxes(x), true, e.number(x.type, 0),
+               [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
   Scalar count = e.index(1);
   for (int64_t axis : spatialAxes(x))
     count = e.mul(count, x.dims[static_cast<size_t>(axis)]);
@@ -202,15 +209,16 @@ void maxUnpool(Operator &op) {
   e.use(x);
   e.use(indices);
   const Value empty = e.fill(dims, e.number(x.type, 0));
-  op.set(0, e.updateLoop(empty, Scalars(n + 2, e.index(0)), x.dims, [&](const Value &so, const Scalars &position) {
-    Scalar flat = e.convert(e.at(indices, position), ElementType::Index);
-    Scalars at(n + 2);
-    for (size_t i = n + 2; i-- > 0;) {
-      at[i] = e.rem(flat, source[i]);
-      flat = e.div(flat, source[i]);
-    }
-    return e.withElement(so, at, e.at(x, position));
-  }));
+  op.set(0, e.updateLoop(empty, Scalars(n + 2, e.index(0)), x.dims,
+                         [&](const Value &so, const Scalars &position) {
+                           Scalar flat = e.convert(e.at(indices, position), ElementType::Index);
+                           Scalars at(n + 2);
+                           for (size_t i = n + 2; i-- > 0;) {
+                             at[i] = e.rem(flat, source[i]);
+                             flat = e.div(flat, source[i]);
+                           }
+                           return e.withElement(so, at, e.at(x, position));
+                         }));
 }
 
 } // namespace

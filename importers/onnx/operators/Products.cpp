@@ -158,20 +158,23 @@ void einsum(Operator &op) {
     for (const char letter : summed)
       upper.push_back(extents[letter]);
     const Scalars lower(upper.size(), e.index(0));
-    return e.loops(lower, upper, {e.number(type, 0)}, [&](const Scalars &at, const Scalars &carried) -> Scalars {
-      Scalar product;
-      for (size_t i = 0; i < terms.size(); ++i) {
-        Scalars where;
-        for (size_t d = 0; d < terms[i].size(); ++d) {
-          const size_t free = out.find(terms[i][d]);
-          const Scalar here = free != std::string::npos ? position[free] : at[summed.find(terms[i][d])];
-          where.push_back(op.input(i).dims[d].is(1) ? e.index(0) : here);
-        }
-        const Scalar factor = e.at(op.input(i), where);
-        product = i == 0 ? factor : e.mul(product, factor);
-      }
-      return {e.add(carried[0], product)};
-    })[0];
+    return e.loops(lower, upper, {e.number(type, 0)},
+                   [&](const Scalars &at, const Scalars &carried) -> Scalars {
+                     Scalar product;
+                     for (size_t i = 0; i < terms.size(); ++i) {
+                       Scalars where;
+                       for (size_t d = 0; d < terms[i].size(); ++d) {
+                         const size_t free = out.find(terms[i][d]);
+                         const Scalar here = free != std::string::npos
+                                                 ? position[free]
+                                                 : at[summed.find(terms[i][d])];
+                         where.push_back(op.input(i).dims[d].is(1) ? e.index(0) : here);
+                       }
+                       const Scalar factor = e.at(op.input(i), where);
+                       product = i == 0 ? factor : e.mul(product, factor);
+                     }
+                     return {e.add(carried[0], product)};
+                   })[0];
   }));
 }
 

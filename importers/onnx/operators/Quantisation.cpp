@@ -85,24 +85,26 @@ Value centred(Operator &op, const Value &x, size_t zeroInput, bool rows) {
 }
 
 void matMulInteger(Operator &op) {
-  op.set(0, product(op.emit, centred(op, op.input(0), 2, true), centred(op, op.input(1), 3, false)));
+  op.set(0,
+         product(op.emit, centred(op, op.input(0), 2, true), centred(op, op.input(1), 3, false)));
 }
 
 void convInteger(Operator &op) {
   Emitter &e = op.emit;
-  op.set(0, convolution(op, centred(op, op.input(0), 2, false), centred(op, op.input(1), 3, true), ElementType::I32,
-                        e.integer(ElementType::I32, 0)));
+  op.set(0, convolution(op, centred(op, op.input(0), 2, false), centred(op, op.input(1), 3, true),
+                        ElementType::I32, e.integer(ElementType::I32, 0)));
 }
 
 /// The scale of a product of quantised numbers, over that of its result.
-Value rescaled(Emitter &e, const Value &sum, const Value &scaleA, const Value &scaleB, const Value &scaleY,
-               const Value &zero) {
+Value rescaled(Emitter &e, const Value &sum, const Value &scaleA, const Value &scaleB,
+               const Value &scaleY, const Value &zero) {
   return e.elementwise(zero.type, {sum, scaleA, scaleB, scaleY, zero}, [&](const Scalars &in) {
     const Scalar scale = e.div(e.mul(in[1], in[2]), in[3]);
     const Scalar value = e.math("roundeven", {e.mul(e.convert(in[0], ElementType::F32), scale)});
     const Scalar shifted = e.add(value, e.convert(in[4], ElementType::F32));
     const bool noSign = isUnsigned(zero.type);
-    const Scalar least = e.number(ElementType::F32, noSign ? 0 : -128), most = e.number(ElementType::F32, noSign ? 255 : 127);
+    const Scalar least = e.number(ElementType::F32, noSign ? 0 : -128),
+                 most = e.number(ElementType::F32, noSign ? 255 : 127);
     return e.convert(e.max(least, e.min(most, shifted)), zero.type);
   });
 }
@@ -131,12 +133,10 @@ void qLinearConv(Operator &op) {
 } // namespace
 
 const OperatorTable &quantisation() {
-  static const OperatorTable table{{"QuantizeLinear", quantizeLinear},
-                                   {"DequantizeLinear", dequantizeLinear},
-                                   {"MatMulInteger", matMulInteger},
-                                   {"ConvInteger", convInteger},
-                                   {"QLinearMatMul", qLinearMatMul},
-                                   {"QLinearConv", qLinearConv}};
+  static const OperatorTable table{
+      {"QuantizeLinear", quantizeLinear}, {"DequantizeLinear", dequantizeLinear},
+      {"MatMulInteger", matMulInteger},   {"ConvInteger", convInteger},
+      {"QLinearMatMul", qLinearMatMul},   {"QLinearConv", qLinearConv}};
   return table;
 }
 

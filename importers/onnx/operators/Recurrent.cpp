@@ -33,7 +33,8 @@ Scalar applied(Emitter &e, const Activation &f, const Scalar &x) {
   if (f.name == "HardSigmoid")
     return e.min(number(1), e.max(number(0), e.add(e.mul(number(f.alpha), x), number(f.beta))));
   if (f.name == "Elu")
-    return e.select(e.compare(Compare::Less, x, number(0)), e.mul(number(f.alpha), e.math("expm1", {x})), x);
+    return e.select(e.compare(Compare::Less, x, number(0)),
+                    e.mul(number(f.alpha), e.math("expm1", {x})), x);
   if (f.name == "Softsign")
     return e.div(x, e.add(number(1), e.abs(x)));
   if (f.name == "Softplus")
@@ -46,7 +47,8 @@ double defaultAlpha(const std::string &name) {
 }
 
 /// Of all directions; attributes that give numbers give them to those that take some, in their order.
-std::vector<Activation> activationsOf(Operator &op, const std::vector<std::string> &otherwise, size_t directions) {
+std::vector<Activation> activationsOf(Operator &op, const std::vector<std::string> &otherwise,
+                                      size_t directions) {
   std::vector<std::string> names = op.texts("activations");
   if (names.empty())
     for (size_t d = 0; d < directions; ++d)
@@ -58,8 +60,12 @@ std::vector<Activation> activationsOf(Operator &op, const std::vector<std::strin
   size_t a = 0, b = 0;
   for (const std::string &name : names) {
     const bool takesBeta = name == "Affine" || name == "ScaledTanh" || name == "HardSigmoid";
-    const bool takesAlpha = takesBeta || name == "LeakyRelu" || name == "ThresholdedRelu" || name == "Elu";
-    Activation f{name, defaultAlpha(name), name == "HardSigmoid" ? 0.5 : name == "ScaledTanh" ? 1.0 : 0.0};
+    const bool takesAlpha =
+        takesBeta || name == "LeakyRelu" || name == "ThresholdedRelu" || name == "Elu";
+    Activation f{name, defaultAlpha(name),
+                 name == "HardSigmoid"  ? 0.5
+                 : name == "ScaledTanh" ? 1.0
+                                        : 0.0};
     if (takesAlpha && a < alphas.size())
       f.alpha = alphas[a++];
     if (takesBeta && b < betas.size())
@@ -83,7 +89,7 @@ public:
     if (byBatch)
       x = e.transpose(x, {1, 0, 2});
     const std::string direction = op.text("direction", "forward");
-    backwards = direction == "reverse" ? std::vector<bool>{true}
+    backwards = direction == "reverse"         ? std::vector<bool>{true}
                 : direction == "bidirectional" ? std::vector<bool>{false, true}
                                                : std::vector<bool>{false};
     functions = activationsOf(op, otherwise, backwards.size());
@@ -158,7 +164,8 @@ public:
   }
   /// The part of one gate along the last dimension.
   Value gate(const Value &sums, size_t k) {
-    return e.sliceAxis(sums, sums.rank() - 1, e.mul(e.index(static_cast<int64_t>(k)), hidden), hidden);
+    return e.sliceAxis(sums, sums.rank() - 1, e.mul(e.index(static_cast<int64_t>(k)), hidden),
+                       hidden);
   }
   /// The bias of one gate: that of the input, or of the state; zero if there is none.
   Value bias(size_t direction, size_t k) {
@@ -209,26 +216,29 @@ void gru(Operator &op) {
   layer.run([&](size_t d, const Value &input, const Values &states) -> Values {
     const Value &h = states[0], sums = layer.recurrent(d, h);
     auto gate = [&](size_t k) { // update 0, reset 1
-      return e.elementwise(type, {layer.gate(input, k), layer.gate(sums, k), layer.bias(d, k), layer.bias(d, k + 3)},
-                           [&](const Scalars &in) {
-                             return layer.activated(d, 0, e.add(e.add(in[0], in[1]), e.add(in[2], in[3])));
-                           });
+      return e.elementwise(
+          type, {layer.gate(input, k), layer.gate(sums, k), layer.bias(d, k), layer.bias(d, k + 3)},
+          [&](const Scalars &in) {
+            return layer.activated(d, 0, e.add(e.add(in[0], in[1]), e.add(in[2], in[3])));
+          });
     };
     const Value update = gate(0), reset = gate(1);
     Value inner = layer.gate(sums, 2);
     if (!resetLast) {
-      const Value scaled = e.elementwise(type, {reset, h}, [&](const Scalars &in) { return e.mul(in[0], in[1]); });
+      const Value scaled =
+          e.elementwise(type, {reset, h}, [&](const Scalars &in) { return e.mul(in[0], in[1]); });
       inner = layer.gate(layer.recurrent(d, scaled), 2);
     }
-    return {e.elementwise(type, {layer.gate(input, 2), inner, layer.bias(d, 2), layer.bias(d, 5), reset, update, h},
-                          [&](const Scalars &in) {
-                            Scalar fromState = e.add(in[1], in[3]);
-                            if (resetLast)
-                              fromState = e.mul(in[4], fromState);
-                            const Scalar fresh = layer.activated(d, 1, e.add(e.add(in[0], in[2]), fromState));
-                            const Scalar rest = e.sub(e.number(type, 1), in[5]);
-                            return e.add(e.mul(rest, fresh), e.mul(in[5], in[6]));
-                          })};
+    return {e.elementwise(
+        type, {layer.gate(input, 2), inner, layer.bias(d, 2), layer.bias(d, 5), reset, update, h},
+        [&](const Scalars &in) {
+          Scalar fromState = e.add(in[1], in[3]);
+          if (resetLast)
+            fromState = e.mul(in[4], fromState);
+          const Scalar fresh = layer.activated(d, 1, e.add(e.add(in[0], in[2]), fromState));
+          const Scalar rest = e.sub(e.number(type, 1), in[5]);
+          return e.add(e.mul(rest, fresh), e.mul(in[5], in[6]));
+        })};
   });
 }
 
@@ -243,24 +253,25 @@ void lstm(Operator &op) {
     auto peephole = [&](size_t k) { // input, output, forget
       if (!op.has(7))
         return e.fill({layer.hidden}, e.number(type, 0));
-      return e.sliceAxis(layer.part(op.input(7), d), 0, e.mul(e.index(static_cast<int64_t>(k)), layer.hidden),
-                         layer.hidden);
+      return e.sliceAxis(layer.part(op.input(7), d), 0,
+                         e.mul(e.index(static_cast<int64_t>(k)), layer.hidden), layer.hidden);
     };
     auto gate = [&](size_t k, size_t function, const Value &cell, const Value &peep) {
-      return e.elementwise(
-          type, {layer.gate(input, k), layer.gate(sums, k), layer.bias(d, k), layer.bias(d, k + 4), cell, peep},
-          [&](const Scalars &in) {
-            const Scalar sum = e.add(e.add(in[0], in[1]), e.add(in[2], in[3]));
-            return layer.activated(d, function, e.add(sum, e.mul(in[4], in[5])));
-          });
+      return e.elementwise(type,
+                           {layer.gate(input, k), layer.gate(sums, k), layer.bias(d, k),
+                            layer.bias(d, k + 4), cell, peep},
+                           [&](const Scalars &in) {
+                             const Scalar sum = e.add(e.add(in[0], in[1]), e.add(in[2], in[3]));
+                             return layer.activated(d, function, e.add(sum, e.mul(in[4], in[5])));
+                           });
     };
     const Value none = e.fill({layer.hidden}, e.number(type, 0));
     // Of the weights' gates: input 0, output 1, forget 2, cell 3.
     const Value i = gate(0, 0, c, peephole(0)), fresh = gate(3, 1, c, none);
-    const Value forget = coupled ? e.elementwise(type, {i}, [&](const Scalars &in) {
-      return e.sub(e.number(type, 1), in[0]);
-    })
-                                 : gate(2, 0, c, peephole(2));
+    const Value forget =
+        coupled ? e.elementwise(type, {i},
+                                [&](const Scalars &in) { return e.sub(e.number(type, 1), in[0]); })
+                : gate(2, 0, c, peephole(2));
     const Value cell = e.elementwise(type, {forget, c, i, fresh}, [&](const Scalars &in) {
       return e.add(e.mul(in[0], in[1]), e.mul(in[2], in[3]));
     });

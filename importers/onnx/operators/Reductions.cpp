@@ -32,10 +32,9 @@ Value reduceAt(Operator &op, const Value &x, const Scalars &axes, bool keep, con
     const auto axis = static_cast<int64_t>(i);
     Scalar reduced = e.truth(axes.empty());
     for (const Scalar &given : axes)
-      reduced = e.either(reduced,
-                         e.either(e.compare(Compare::Equal, given, e.index(axis)),
-                                  e.compare(Compare::Equal, given,
-                                            e.index(axis - static_cast<int64_t>(rank)))));
+      reduced = e.either(reduced, e.either(e.compare(Compare::Equal, given, e.index(axis)),
+                                           e.compare(Compare::Equal, given,
+                                                     e.index(axis - static_cast<int64_t>(rank)))));
     isReduced.push_back(reduced);
     kept.push_back(e.select(reduced, one, x.dims[i]));
     size = e.mul(size, e.select(reduced, x.dims[i], one));
@@ -46,10 +45,11 @@ Value reduceAt(Operator &op, const Value &x, const Scalars &axes, bool keep, con
       lower.push_back(e.select(isReduced[i], none, position[i]));
       upper.push_back(e.select(isReduced[i], x.dims[i], e.add(position[i], one)));
     }
-    const Scalar sum = e.loops(lower, upper, {recipe.initial(e, x.type)},
-                               [&](const Scalars &at, const Scalars &carried) -> Scalars {
-                                 return {recipe.combine(e, carried[0], recipe.each(e, e.at(x, at)))};
-                               })[0];
+    const Scalar sum =
+        e.loops(lower, upper, {recipe.initial(e, x.type)},
+                [&](const Scalars &at, const Scalars &carried) -> Scalars {
+                  return {recipe.combine(e, carried[0], recipe.each(e, e.at(x, at)))};
+                })[0];
     return recipe.end(e, sum, size);
   });
   if (keep)
@@ -59,8 +59,9 @@ Value reduceAt(Operator &op, const Value &x, const Scalars &axes, bool keep, con
   for (size_t k = 0; k + axes.size() < rank; ++k) {
     Scalar before = none, extent = one;
     for (size_t i = 0; i < rank; ++i) {
-      const Scalar isThis = e.both(e.negation(isReduced[i]),
-                                   e.compare(Compare::Equal, before, e.index(static_cast<int64_t>(k))));
+      const Scalar isThis =
+          e.both(e.negation(isReduced[i]),
+                 e.compare(Compare::Equal, before, e.index(static_cast<int64_t>(k))));
       extent = e.select(isThis, x.dims[i], extent);
       before = e.add(before, e.select(isReduced[i], none, one));
     }
@@ -147,8 +148,9 @@ void reduceMean(Operator &op) {
 Scalar square(Emitter &e, const Scalar &x) { return e.mul(x, x); }
 
 Scalar root(Emitter &e, const Scalar &sum, const Scalar &) {
-  return isFloat(sum.type) ? e.math("sqrt", {sum})
-                           : e.convert(e.math("sqrt", {e.convert(sum, ElementType::F64)}), sum.type);
+  return isFloat(sum.type)
+             ? e.math("sqrt", {sum})
+             : e.convert(e.math("sqrt", {e.convert(sum, ElementType::F64)}), sum.type);
 }
 
 Scalar logarithm(Emitter &e, const Scalar &sum, const Scalar &) {
@@ -169,9 +171,8 @@ void reduceLogSumExp(Operator &op) {
   Emitter &e = op.emit;
   const Value x = op.input(0);
   const auto exponential = [](Emitter &e, const Scalar &x) {
-    return isFloat(x.type)
-               ? e.math("exp", {x})
-               : e.convert(e.math("exp", {e.convert(x, ElementType::F64)}), x.type);
+    return isFloat(x.type) ? e.math("exp", {x})
+                           : e.convert(e.math("exp", {e.convert(x, ElementType::F64)}), x.type);
   };
   const bool known = !op.has(1) || e.known(op.input(1));
   if (!isFloat(x.type) || !known)
@@ -186,16 +187,15 @@ void reduceLogSumExp(Operator &op) {
   Numbers axes = op.has(1) ? *e.known(op.input(1)) : op.integers("axes");
   Scalars kept = x.dims;
   for (size_t i = 0; i < kept.size(); ++i)
-    if (axes.empty() ||
-        std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
+    if (axes.empty() || std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
           return Operator::axisOf(axis, x.rank()) == static_cast<int64_t>(i);
         }))
       kept[i] = e.index(1);
   if (axes.empty() && op.integer("noop_with_empty_axes", 0) != 0)
     return op.set(0, x);
   const Value shift = e.reshape(finite, kept);
-  op.inputs[0] = e.elementwise(x.type, {x, shift},
-                               [&](const Scalars &in) { return e.sub(in[0], in[1]); });
+  op.inputs[0] =
+      e.elementwise(x.type, {x, shift}, [&](const Scalars &in) { return e.sub(in[0], in[1]); });
   reduceWith(op, {exponential, sumOf, zero, logarithm});
   op.set(0, e.elementwise(x.type, {op.outputs[0], finite},
                           [&](const Scalars &in) { return e.add(in[0], in[1]); }));
@@ -241,13 +241,18 @@ void argMin(Operator &op) { argument(op, Compare::Less); }
 } // namespace
 
 const OperatorTable &reductions() {
-  static const OperatorTable table{
-      {"ReduceSum", reduceSum},       {"ReduceProd", reduceProd},
-      {"ReduceMax", reduceMax},       {"ReduceMin", reduceMin},
-      {"ReduceMean", reduceMean},     {"ReduceSumSquare", reduceSumSquare},
-      {"ReduceL1", reduceL1},         {"ReduceL2", reduceL2},
-      {"ReduceLogSum", reduceLogSum}, {"ReduceLogSumExp", reduceLogSumExp},
-      {"ArgMax", argMax},             {"ArgMin", argMin}};
+  static const OperatorTable table{{"ReduceSum", reduceSum},
+                                   {"ReduceProd", reduceProd},
+                                   {"ReduceMax", reduceMax},
+                                   {"ReduceMin", reduceMin},
+                                   {"ReduceMean", reduceMean},
+                                   {"ReduceSumSquare", reduceSumSquare},
+                                   {"ReduceL1", reduceL1},
+                                   {"ReduceL2", reduceL2},
+                                   {"ReduceLogSum", reduceLogSum},
+                                   {"ReduceLogSumExp", reduceLogSumExp},
+                                   {"ArgMax", argMax},
+                                   {"ArgMin", argMin}};
   return table;
 }
 

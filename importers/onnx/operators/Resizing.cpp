@@ -169,17 +169,18 @@ Value resized(Operator &op, const Value &x, const Resize &r) {
         at.push_back(tap.positions[0]);
       value = e.at(x, at);
     } else {
-      const Scalar sum = e.loops(Scalars(upper.size(), e.index(0)), upper, {e.number(wide, 0)},
-                                 [&](const Scalars &i, const Scalars &so) -> Scalars {
-        Scalars at;
-        Scalar weight = e.number(wide, 1);
-        for (size_t d = 0; d < taps.size(); ++d) {
-          at.push_back(chosen(e, taps[d].positions, i[d]));
-          if (!taps[d].weights.empty())
-            weight = e.mul(weight, chosen(e, taps[d].weights, i[d]));
-        }
-        return {e.add(so[0], e.mul(weight, e.convert(e.at(x, at), wide)))};
-      })[0];
+      const Scalar sum =
+          e.loops(Scalars(upper.size(), e.index(0)), upper, {e.number(wide, 0)},
+                  [&](const Scalars &i, const Scalars &so) -> Scalars {
+                    Scalars at;
+                    Scalar weight = e.number(wide, 1);
+                    for (size_t d = 0; d < taps.size(); ++d) {
+                      at.push_back(chosen(e, taps[d].positions, i[d]));
+                      if (!taps[d].weights.empty())
+                        weight = e.mul(weight, chosen(e, taps[d].weights, i[d]));
+                    }
+                    return {e.add(so[0], e.mul(weight, e.convert(e.at(x, at), wide)))};
+                  })[0];
       value = e.convert(sum, x.type);
     }
     return e.select(outside, extrapolated, value);
@@ -187,7 +188,8 @@ Value resized(Operator &op, const Value &x, const Resize &r) {
 }
 
 /// Extents and scales of the dimensions that `axes` names; all others stay.
-void setDimensions(Operator &op, Resize &r, const Value &x, const Scalars &scales, const Scalars &sizes) {
+void setDimensions(Operator &op, Resize &r, const Value &x, const Scalars &scales,
+                   const Scalars &sizes) {
   Emitter &e = op.emit;
   Numbers axes = op.integers("axes");
   if (axes.empty())
@@ -195,7 +197,8 @@ void setDimensions(Operator &op, Resize &r, const Value &x, const Scalars &scale
       axes.push_back(i);
   const Scalars &given = sizes.empty() ? scales : sizes;
   if (given.size() != axes.size())
-    invalid("there are " + std::to_string(given.size()) + " scales or sizes, not " + std::to_string(axes.size()));
+    invalid("there are " + std::to_string(given.size()) + " scales or sizes, not " +
+            std::to_string(axes.size()));
   for (const Scalar &dim : x.dims)
     r.dims.push_back({dim, dim, e.number(wide, 1), e.number(wide, 0), e.number(wide, 1), true});
   for (size_t k = 0; k < axes.size(); ++k) {
@@ -234,7 +237,8 @@ bool setKnown(Operator &op, Resize &r, const Value &x, const Reals &scales) {
     if (d.in.known)
       d.out = e.index(static_cast<int64_t>(static_cast<double>(*d.in.known) * scales[k]));
     else
-      d.out = e.convert(e.math("floor", {e.mul(e.convert(d.in, wide), d.scale)}), ElementType::Index);
+      d.out =
+          e.convert(e.math("floor", {e.mul(e.convert(d.in, wide), d.scale)}), ElementType::Index);
   }
   return true;
 }
@@ -252,7 +256,9 @@ void resize(Operator &op) {
   if (op.integer("antialias", 0) != 0)
     unsupported("with antialias");
   const size_t scalesInput = first ? 1 : 2;
-  auto isThere = [&](size_t i) { return op.has(i) && !(op.input(i).rank() == 1 && op.input(i).dims[0].is(0)); };
+  auto isThere = [&](size_t i) {
+    return op.has(i) && !(op.input(i).rank() == 1 && op.input(i).dims[0].is(0));
+  };
   if (!first && isThere(3)) {
     Scalars sizes = e.elements(op.input(3));
     const std::string policy = op.text("keep_aspect_ratio_policy", "stretch");

@@ -21,7 +21,8 @@ size_t positionOf(Operator &op, size_t input, size_t end) {
   const auto size = static_cast<int64_t>(end);
   const int64_t at = (*known)[0] < 0 ? (*known)[0] + size : (*known)[0];
   if (at < 0 || at > size)
-    invalid("position " + std::to_string((*known)[0]) + " of a sequence of " + std::to_string(size));
+    invalid("position " + std::to_string((*known)[0]) + " of a sequence of " +
+            std::to_string(size));
   return static_cast<size_t>(at);
 }
 
@@ -50,7 +51,8 @@ void at(Operator &op) {
   const Values &items = sequenceOf(op, 0).items;
   const size_t position = positionOf(op, 1, items.size());
   if (position >= items.size())
-    invalid("position " + std::to_string(position) + " of a sequence of " + std::to_string(items.size()));
+    invalid("position " + std::to_string(position) + " of a sequence of " +
+            std::to_string(items.size()));
   op.set(0, items[position]);
 }
 

@@ -30,9 +30,8 @@ Scalars completed(Operator &op, const Value &x, Scalars dims, bool zeroCopies) {
     if (zeroCopies && !sameExtent(dims[i], own))
       dims[i] = e.select(e.compare(Compare::Equal, dims[i], none), own, dims[i]);
     // An extent of the input is never negative.
-    const bool isExtent = std::any_of(x.dims.begin(), x.dims.end(), [&](const Scalar &dim) {
-      return sameExtent(dim, dims[i]);
-    });
+    const bool isExtent = std::any_of(x.dims.begin(), x.dims.end(),
+                                      [&](const Scalar &dim) { return sameExtent(dim, dims[i]); });
     isRest.push_back(isExtent ? e.truth(false) : e.compare(Compare::Less, dims[i], none));
     others = e.mul(others, e.select(isRest[i], one, dims[i]));
   }
@@ -137,7 +136,8 @@ void squeeze(Operator &op) {
       unsupported("which extents are 1 must be known");
     const bool goes = all ? dim.is(1) : std::find(axes.begin(), axes.end(), i) != axes.end();
     if (goes && dim.known && !dim.is(1))
-      invalid("axis " + std::to_string(i) + " has " + std::to_string(*dim.known) + " elements, not 1");
+      invalid("axis " + std::to_string(i) + " has " + std::to_string(*dim.known) +
+              " elements, not 1");
     if (!goes)
       dims.push_back(dim);
   }
@@ -211,7 +211,8 @@ void concat(Operator &op) {
   const int64_t axis = op.axis(1, values[0].rank());
   for (const Value &value : values)
     for (int64_t d = 0; d < value.rank(); ++d) {
-      const Scalar &a = value.dims[static_cast<size_t>(d)], &b = values[0].dims[static_cast<size_t>(d)];
+      const Scalar &a = value.dims[static_cast<size_t>(d)],
+                   &b = values[0].dims[static_cast<size_t>(d)];
       if (d != axis && a.known && b.known && *a.known != *b.known)
         invalid("inputs have " + std::to_string(*a.known) + " and " + std::to_string(*b.known) +
                 " elements along axis " + std::to_string(d));
@@ -248,7 +249,8 @@ void split(Operator &op) {
     }
   }
   if (static_cast<int64_t>(sizes.size()) != parts)
-    invalid("it has " + std::to_string(parts) + " outputs, but " + std::to_string(sizes.size()) + " sizes");
+    invalid("it has " + std::to_string(parts) + " outputs, but " + std::to_string(sizes.size()) +
+            " sizes");
   Scalar offset = e.index(0);
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Scalar end = e.add(offset, sizes[i]);
@@ -267,8 +269,8 @@ void tile(Operator &op) {
     repeats = e.elements(op.input(1));
   } else {
     repeats.assign(x.dims.size(), e.index(1));
-    repeats[static_cast<size_t>(Operator::axisOf(e.elements(op.input(2))[0].known.value_or(0), x.rank()))] =
-        e.firstIndex(op.input(1));
+    repeats[static_cast<size_t>(Operator::axisOf(e.elements(op.input(2))[0].known.value_or(0),
+                                                 x.rank()))] = e.firstIndex(op.input(1));
   }
   if (repeats.size() != x.dims.size())
     invalid("repeats has " + std::to_string(repeats.size()) + " numbers, the tensor " +
@@ -280,7 +282,7 @@ void tile(Operator &op) {
   op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
     Scalars at;
     for (size_t i = 0; i < position.size(); ++i)
-      at.push_back(x.dims[i].is(1)   ? e.index(0)
+      at.push_back(x.dims[i].is(1)    ? e.index(0)
                    : repeats[i].is(1) ? position[i]
                                       : e.rem(position[i], x.dims[i]));
     return e.at(x, at);
@@ -299,8 +301,8 @@ void depthToSpace(Operator &op) {
   const bool columns = op.text("mode", "DCR") == "CRD";
   const Scalars parts = columns ? Scalars{x.dims[0], depth, block, block, x.dims[2], x.dims[3]}
                                 : Scalars{x.dims[0], block, block, depth, x.dims[2], x.dims[3]};
-  const Value moved = e.transpose(e.reshape(x, parts), columns ? Axes{0, 1, 4, 2, 5, 3}
-                                                                : Axes{0, 3, 4, 1, 5, 2});
+  const Value moved =
+      e.transpose(e.reshape(x, parts), columns ? Axes{0, 1, 4, 2, 5, 3} : Axes{0, 3, 4, 1, 5, 2});
   op.set(0, e.reshape(moved, {x.dims[0], depth, e.mul(x.dims[2], block), e.mul(x.dims[3], block)}));
 }
 
@@ -311,8 +313,8 @@ void spaceToDepth(Operator &op) {
   if (x.rank() != 4 || *block.known < 1)
     invalid("the tensor must have rank 4, and the block at least 1 element");
   const Scalar height = e.div(x.dims[2], block), width = e.div(x.dims[3], block);
-  const Value moved = e.transpose(
-      e.reshape(x, {x.dims[0], x.dims[1], height, block, width, block}), {0, 3, 5, 1, 2, 4});
+  const Value moved = e.transpose(e.reshape(x, {x.dims[0], x.dims[1], height, block, width, block}),
+                                  {0, 3, 5, 1, 2, 4});
   op.set(0, e.reshape(moved, {x.dims[0], e.mul(x.dims[1], e.mul(block, block)), height, width}));
 }
 

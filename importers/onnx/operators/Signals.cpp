@@ -19,19 +19,22 @@ void cumSum(Operator &op) {
     Scalars row = x.dims;
     row[a] = one;
     e.use(x);
-    const Values end = e.loop(n, {e.fill(x.dims, e.number(x.type, 0)), e.fill(row, e.number(x.type, 0))},
-                              [&](const Scalar &i, const Values &in) -> Values {
-      const Scalar at = reverse ? e.sub(e.sub(n, one), i) : i;
-      const Value slice = e.sliceAxis(x, static_cast<int64_t>(a), at, one);
-      const Value sum = e.elementwise(x.type, {in[1], slice}, [&](const Scalars &s) { return e.add(s[0], s[1]); });
-      Scalars offsets(x.dims.size(), zero);
-      offsets[a] = at;
-      return {e.insert(exclusive ? in[1] : sum, in[0], offsets), sum};
-    });
+    const Values end =
+        e.loop(n, {e.fill(x.dims, e.number(x.type, 0)), e.fill(row, e.number(x.type, 0))},
+               [&](const Scalar &i, const Values &in) -> Values {
+                 const Scalar at = reverse ? e.sub(e.sub(n, one), i) : i;
+                 const Value slice = e.sliceAxis(x, static_cast<int64_t>(a), at, one);
+                 const Value sum = e.elementwise(
+                     x.type, {in[1], slice}, [&](const Scalars &s) { return e.add(s[0], s[1]); });
+                 Scalars offsets(x.dims.size(), zero);
+                 offsets[a] = at;
+                 return {e.insert(exclusive ? in[1] : sum, in[0], offsets), sum};
+               });
     return op.set(0, end[0]);
   }
   // The axis is known to a run only.
-  const Scalar front = e.select(e.compare(Compare::Less, axis, zero), e.add(axis, e.index(x.rank())), axis);
+  const Scalar front =
+      e.select(e.compare(Compare::Less, axis, zero), e.add(axis, e.index(x.rank())), axis);
   e.use(x);
   op.set(0, e.generate(x.type, x.dims, [&](const Scalars &position) {
     Scalar own = zero, extent = zero;
@@ -43,12 +46,13 @@ void cumSum(Operator &op) {
     }
     const Scalar from = reverse ? (exclusive ? e.add(own, one) : own) : zero;
     const Scalar to = reverse ? extent : exclusive ? own : e.add(own, one);
-    return e.loops({from}, {to}, {e.number(x.type, 0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-      Scalars at;
-      for (size_t d = 0; d < position.size(); ++d)
-        at.push_back(e.select(isAxis[d], i[0], position[d]));
-      return {e.add(so[0], e.at(x, at))};
-    })[0];
+    return e.loops({from}, {to}, {e.number(x.type, 0)},
+                   [&](const Scalars &i, const Scalars &so) -> Scalars {
+                     Scalars at;
+                     for (size_t d = 0; d < position.size(); ++d)
+                       at.push_back(e.select(isAxis[d], i[0], position[d]));
+                     return {e.add(so[0], e.at(x, at))};
+                   })[0];
   }));
 }
 
@@ -61,17 +65,19 @@ Scalar angle(Emitter &e, const Scalar &k, const Scalar &t, const Scalar &n, bool
 }
 
 /// One frequency of `count` values; `read` gives the real and imaginary part of each.
-Scalar frequency(Emitter &e, const Scalar &k, const Scalar &count, const Scalar &n, bool inverse, const Scalar &part,
-                 const std::function<Scalars(const Scalar &)> &read) {
+Scalar frequency(Emitter &e, const Scalar &k, const Scalar &count, const Scalar &n, bool inverse,
+                 const Scalar &part, const std::function<Scalars(const Scalar &)> &read) {
   const ElementType wide = ElementType::F64;
-  const Scalars sums = e.loops({e.index(0)}, {count}, {e.number(wide, 0), e.number(wide, 0)},
-                               [&](const Scalars &t, const Scalars &so) -> Scalars {
-    const Scalar phase = angle(e, k, t[0], n, inverse);
-    const Scalar c = e.math("cos", {phase}), s = e.math("sin", {phase});
-    const Scalars value = read(t[0]);
-    const Scalar re = e.convert(value[0], wide), im = e.convert(value[1], wide);
-    return {e.add(so[0], e.sub(e.mul(re, c), e.mul(im, s))), e.add(so[1], e.add(e.mul(re, s), e.mul(im, c)))};
-  });
+  const Scalars sums =
+      e.loops({e.index(0)}, {count}, {e.number(wide, 0), e.number(wide, 0)},
+              [&](const Scalars &t, const Scalars &so) -> Scalars {
+                const Scalar phase = angle(e, k, t[0], n, inverse);
+                const Scalar c = e.math("cos", {phase}), s = e.math("sin", {phase});
+                const Scalars value = read(t[0]);
+                const Scalar re = e.convert(value[0], wide), im = e.convert(value[1], wide);
+                return {e.add(so[0], e.sub(e.mul(re, c), e.mul(im, s))),
+                        e.add(so[1], e.add(e.mul(re, s), e.mul(im, c)))};
+              });
   const Scalar chosen = e.select(e.compare(Compare::Equal, part, e.index(0)), sums[0], sums[1]);
   return inverse ? e.div(chosen, e.convert(n, wide)) : chosen;
 }
@@ -100,16 +106,18 @@ void dft(Operator &op) {
   e.use(x);
   const Scalar count = e.min(n, x.dims[axis]);
   op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
-    const Scalar out = frequency(e, position[axis], count, n, inverse, position.back(), [&](const Scalar &t) -> Scalars {
-      Scalars at = position;
-      at[axis] = t;
-      at.back() = e.index(0);
-      const Scalar re = e.at(x, at);
-      at.back() = e.index(1);
-      return {re, e.branch(
-                      e.compare(Compare::Equal, parts, e.index(1)), [&]() -> Scalars { return {e.number(x.type, 0)}; },
-                      [&]() -> Scalars { return {e.at(x, at)}; })[0]};
-    });
+    const Scalar out = frequency(
+        e, position[axis], count, n, inverse, position.back(), [&](const Scalar &t) -> Scalars {
+          Scalars at = position;
+          at[axis] = t;
+          at.back() = e.index(0);
+          const Scalar re = e.at(x, at);
+          at.back() = e.index(1);
+          return {re, e.branch(
+                          e.compare(Compare::Equal, parts, e.index(1)),
+                          [&]() -> Scalars { return {e.number(x.type, 0)}; },
+                          [&]() -> Scalars { return {e.at(x, at)}; })[0]};
+        });
     return e.convert(out, x.type);
   }));
 }
@@ -134,19 +142,21 @@ void stft(Operator &op) {
     e.use(window);
   op.set(0, e.generate(x.type, {x.dims[0], frames, half ? oneSided(e, length) : length, e.index(2)},
                        [&](const Scalars &position) {
-    const Scalar start = e.mul(position[1], step);
-    const Scalar out = frequency(e, position[2], length, length, false, position[3], [&](const Scalar &t) -> Scalars {
-      auto part = [&](int64_t k) {
-        Scalars at{position[0], e.add(start, t)};
-        if (x.rank() == 3)
-          at.push_back(e.index(k));
-        const Scalar value = e.at(x, at);
-        return window ? e.mul(value, e.at(window, {t})) : value;
-      };
-      return {part(0), isComplex ? part(1) : e.number(x.type, 0)};
-    });
-    return e.convert(out, x.type);
-  }));
+                         const Scalar start = e.mul(position[1], step);
+                         const Scalar out = frequency(
+                             e, position[2], length, length, false, position[3],
+                             [&](const Scalar &t) -> Scalars {
+                               auto part = [&](int64_t k) {
+                                 Scalars at{position[0], e.add(start, t)};
+                                 if (x.rank() == 3)
+                                   at.push_back(e.index(k));
+                                 const Scalar value = e.at(x, at);
+                                 return window ? e.mul(value, e.at(window, {t})) : value;
+                               };
+                               return {part(0), isComplex ? part(1) : e.number(x.type, 0)};
+                             });
+                         return e.convert(out, x.type);
+                       }));
 }
 
 void melWeightMatrix(Operator &op) {
@@ -166,13 +176,15 @@ void melWeightMatrix(Operator &op) {
   // The bin of the spectrum where the k-th triangle begins.
   auto edge = [&](const Scalar &k) {
     const Scalar at = e.add(e.mul(e.convert(k, wide), step), low);
-    const Scalar hertz = e.mul(number(700), e.sub(e.math("powf", {number(10), e.div(at, number(2595))}), number(1)));
+    const Scalar hertz =
+        e.mul(number(700), e.sub(e.math("powf", {number(10), e.div(at, number(2595))}), number(1)));
     const Scalar place = e.div(e.mul(e.convert(e.add(length, e.index(1)), wide), hertz), rate);
     return e.convert(e.math("floor", {place}), ElementType::Index);
   };
   op.set(0, e.generate(ElementType::F32, {oneSided(e, length), bins}, [&](const Scalars &position) {
     const Scalar i = position[0], k = position[1];
-    const Scalar first = edge(k), middle = edge(e.add(k, e.index(1))), last = edge(e.add(k, e.index(2)));
+    const Scalar first = edge(k), middle = edge(e.add(k, e.index(1))),
+                 last = edge(e.add(k, e.index(2)));
     const Scalar up = e.sub(middle, first), down = e.sub(last, middle), none = number(0);
     auto over = [&](const Scalar &a, const Scalar &b) {
       return e.div(e.convert(a, wide), e.convert(e.max(b, e.index(1)), wide));
@@ -182,7 +194,8 @@ void melWeightMatrix(Operator &op) {
     };
     Scalar value = e.select(within(middle, last), over(e.sub(last, i), down), none);
     value = e.select(within(first, middle), over(e.sub(i, first), up), value);
-    return e.convert(e.select(e.compare(Compare::Equal, i, middle), number(1), value), ElementType::F32);
+    return e.convert(e.select(e.compare(Compare::Equal, i, middle), number(1), value),
+                     ElementType::F32);
   }));
 }
 

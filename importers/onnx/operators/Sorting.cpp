@@ -23,18 +23,21 @@ void topK(Operator &op) {
   const Scalar k = op.opset < 10 ? e.index(op.integer("k", 0)) : e.firstIndex(op.input(1));
   const Scalar &extent = x.dims[a];
   if (k.known && extent.known && (*k.known < 0 || *k.known > *extent.known))
-    invalid("k is " + std::to_string(*k.known) + " of " + std::to_string(*extent.known) + " elements");
+    invalid("k is " + std::to_string(*k.known) + " of " + std::to_string(*extent.known) +
+            " elements");
   e.use(x);
   const Value places = e.generate(ElementType::I64, x.dims, [&](const Scalars &position) {
     const Scalar own = e.at(x, position);
     Scalars outer = position;
     outer.erase(outer.begin() + axis);
-    const Scalar count = e.loops({e.index(0)}, {extent}, {e.index(0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-      const Scalar other = e.at(x, withAxis(outer, axis, i[0]));
-      const Scalar better = e.compare(largest ? Compare::Greater : Compare::Less, other, own);
-      const Scalar tied = e.both(e.compare(Compare::Equal, other, own), e.compare(Compare::Less, i[0], position[a]));
-      return {e.select(e.either(better, tied), e.add(so[0], e.index(1)), so[0])};
-    })[0];
+    const Scalar count = e.loops(
+        {e.index(0)}, {extent}, {e.index(0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
+          const Scalar other = e.at(x, withAxis(outer, axis, i[0]));
+          const Scalar better = e.compare(largest ? Compare::Greater : Compare::Less, other, own);
+          const Scalar tied = e.both(e.compare(Compare::Equal, other, own),
+                                     e.compare(Compare::Less, i[0], position[a]));
+          return {e.select(e.either(better, tied), e.add(so[0], e.index(1)), so[0])};
+        })[0];
     return e.convert(count, ElementType::I64);
   });
   Scalars dims = x.dims;
@@ -42,10 +45,11 @@ void topK(Operator &op) {
   const Value from = e.generate(ElementType::I64, dims, [&](const Scalars &position) {
     Scalars outer = position;
     outer.erase(outer.begin() + axis);
-    const Scalar found = e.loops({e.index(0)}, {extent}, {e.index(0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-      const Scalar place = asIndex(e, e.at(places, withAxis(outer, axis, i[0])));
-      return {e.select(e.compare(Compare::Equal, place, position[a]), i[0], so[0])};
-    })[0];
+    const Scalar found = e.loops(
+        {e.index(0)}, {extent}, {e.index(0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
+          const Scalar place = asIndex(e, e.at(places, withAxis(outer, axis, i[0])));
+          return {e.select(e.compare(Compare::Equal, place, position[a]), i[0], so[0])};
+        })[0];
     return e.convert(found, ElementType::I64);
   });
   op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
@@ -61,23 +65,27 @@ Value positionsOf(Emitter &e, const Value &flags) {
   const Scalar size = flags.dims[0], zero = e.index(0), one = e.index(1);
   e.use(flags);
   // How many are true up to each.
-  const Value counts = e.updateLoop(e.fill({size}, e.integer(ElementType::I64, 0)), {zero}, {size},
-                                    [&](const Value &so, const Scalars &i) {
-    const Scalar before = e.branch(
-        e.compare(Compare::Equal, i[0], zero), [&]() -> Scalars { return {e.integer(ElementType::I64, 0)}; },
-        [&]() -> Scalars { return {e.at(so, {e.sub(i[0], one)})}; })[0];
-    const Scalar own = e.convert(e.at(flags, i), ElementType::I64);
-    return e.withElement(so, i, e.add(before, own));
-  });
+  const Value counts =
+      e.updateLoop(e.fill({size}, e.integer(ElementType::I64, 0)), {zero}, {size},
+                   [&](const Value &so, const Scalars &i) {
+                     const Scalar before = e.branch(
+                         e.compare(Compare::Equal, i[0], zero),
+                         [&]() -> Scalars { return {e.integer(ElementType::I64, 0)}; },
+                         [&]() -> Scalars { return {e.at(so, {e.sub(i[0], one)})}; })[0];
+                     const Scalar own = e.convert(e.at(flags, i), ElementType::I64);
+                     return e.withElement(so, i, e.add(before, own));
+                   });
   const Scalar total = e.branch(
       e.compare(Compare::Equal, size, zero), [&]() -> Scalars { return {zero}; },
       [&]() -> Scalars { return {asIndex(e, e.at(counts, {e.sub(size, one)}))}; })[0];
   // What is false goes to one place behind the end.
-  const Value all = e.updateLoop(e.fill({e.add(total, one)}, e.integer(ElementType::I64, 0)), {zero}, {size},
-                                 [&](const Value &so, const Scalars &i) {
-    const Scalar place = e.select(e.at(flags, i), e.sub(asIndex(e, e.at(counts, i)), one), total);
-    return e.withElement(so, {place}, e.convert(i[0], ElementType::I64));
-  });
+  const Value all =
+      e.updateLoop(e.fill({e.add(total, one)}, e.integer(ElementType::I64, 0)), {zero}, {size},
+                   [&](const Value &so, const Scalars &i) {
+                     const Scalar place =
+                         e.select(e.at(flags, i), e.sub(asIndex(e, e.at(counts, i)), one), total);
+                     return e.withElement(so, {place}, e.convert(i[0], ElementType::I64));
+                   });
   return e.sliceAxis(all, 0, zero, total);
 }
 
@@ -88,15 +96,18 @@ void nonZero(Operator &op) {
   const Value flags = e.convert(e.reshape(x, {size}), ElementType::I1);
   const Value positions = positionsOf(e, flags);
   const auto rank = static_cast<size_t>(x.rank());
-  op.set(0, e.generate(ElementType::I64, {e.index(x.rank()), positions.dims[0]}, [&](const Scalars &position) {
-    Scalar rest = asIndex(e, e.at(positions, {position[1]})), out = e.index(0);
-    for (size_t d = rank; d-- > 0;) {
-      const Scalar here = e.rem(rest, x.dims[d]);
-      out = e.select(e.compare(Compare::Equal, position[0], e.index(static_cast<int64_t>(d))), here, out);
-      rest = e.div(rest, x.dims[d]);
-    }
-    return e.convert(out, ElementType::I64);
-  }));
+  op.set(0, e.generate(ElementType::I64, {e.index(x.rank()), positions.dims[0]},
+                       [&](const Scalars &position) {
+                         Scalar rest = asIndex(e, e.at(positions, {position[1]})), out = e.index(0);
+                         for (size_t d = rank; d-- > 0;) {
+                           const Scalar here = e.rem(rest, x.dims[d]);
+                           out = e.select(e.compare(Compare::Equal, position[0],
+                                                    e.index(static_cast<int64_t>(d))),
+                                          here, out);
+                           rest = e.div(rest, x.dims[d]);
+                         }
+                         return e.convert(out, ElementType::I64);
+                       }));
 }
 
 void compress(Operator &op) {
@@ -152,34 +163,43 @@ void unique(Operator &op) {
       return {e.select(e.compare(Compare::Equal, so[0], zero), here, so[0])};
     })[0];
   };
-  auto isEqual = [&](const Scalar &i, const Scalar &j) { return e.compare(Compare::Equal, order3(i, j), zero); };
+  auto isEqual = [&](const Scalar &i, const Scalar &j) {
+    return e.compare(Compare::Equal, order3(i, j), zero);
+  };
   // The first row that equals each.
   const Value firsts = e.generate(ElementType::I64, {n}, [&](const Scalars &i) {
-    const Scalar found = e.loops({zero}, {i[0]}, {i[0]}, [&](const Scalars &j, const Scalars &so) -> Scalars {
-      const Scalar takes = e.both(e.compare(Compare::Equal, so[0], i[0]), isEqual(j[0], i[0]));
-      return {e.select(takes, j[0], so[0])};
-    })[0];
+    const Scalar found =
+        e.loops({zero}, {i[0]}, {i[0]}, [&](const Scalars &j, const Scalars &so) -> Scalars {
+          const Scalar takes = e.both(e.compare(Compare::Equal, so[0], i[0]), isEqual(j[0], i[0]));
+          return {e.select(takes, j[0], so[0])};
+        })[0];
     return e.convert(found, ElementType::I64);
   });
-  auto isFirst = [&](const Scalar &i) { return e.compare(Compare::Equal, asIndex(e, e.at(firsts, {i})), i); };
+  auto isFirst = [&](const Scalar &i) {
+    return e.compare(Compare::Equal, asIndex(e, e.at(firsts, {i})), i);
+  };
   // The place of each among those that differ.
   const Value places = e.generate(ElementType::I64, {n}, [&](const Scalars &i) {
     const Scalar first = asIndex(e, e.at(firsts, i));
-    const Scalar count = e.loops({zero}, {n}, {zero}, [&](const Scalars &j, const Scalars &so) -> Scalars {
-      const Scalar before = sorted ? e.compare(Compare::Less, order3(j[0], first), zero)
-                                   : e.compare(Compare::Less, j[0], first);
-      return {e.select(e.both(isFirst(j[0]), before), e.add(so[0], one), so[0])};
-    })[0];
+    const Scalar count =
+        e.loops({zero}, {n}, {zero}, [&](const Scalars &j, const Scalars &so) -> Scalars {
+          const Scalar before = sorted ? e.compare(Compare::Less, order3(j[0], first), zero)
+                                       : e.compare(Compare::Less, j[0], first);
+          return {e.select(e.both(isFirst(j[0]), before), e.add(so[0], one), so[0])};
+        })[0];
     return e.convert(count, ElementType::I64);
   });
-  const Scalar total = e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-    return {e.select(isFirst(i[0]), e.add(so[0], one), so[0])};
-  })[0];
+  const Scalar total =
+      e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
+        return {e.select(isFirst(i[0]), e.add(so[0], one), so[0])};
+      })[0];
   const Value from = e.generate(ElementType::I64, {total}, [&](const Scalars &p) {
-    const Scalar found = e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-      const Scalar isThis = e.both(isFirst(i[0]), e.compare(Compare::Equal, asIndex(e, e.at(places, i)), p[0]));
-      return {e.select(isThis, i[0], so[0])};
-    })[0];
+    const Scalar found =
+        e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
+          const Scalar isThis =
+              e.both(isFirst(i[0]), e.compare(Compare::Equal, asIndex(e, e.at(places, i)), p[0]));
+          return {e.select(isThis, i[0], so[0])};
+        })[0];
     return e.convert(found, ElementType::I64);
   });
   Value y = e.generate(x.type, {total, width}, [&](const Scalars &at) {
@@ -199,10 +219,11 @@ void unique(Operator &op) {
   op.set(2, places);
   if (op.wants(3))
     op.set(3, e.generate(ElementType::I64, {total}, [&](const Scalars &p) {
-      const Scalar count = e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-        const Scalar isThis = e.compare(Compare::Equal, asIndex(e, e.at(places, i)), p[0]);
-        return {e.select(isThis, e.add(so[0], one), so[0])};
-      })[0];
+      const Scalar count =
+          e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
+            const Scalar isThis = e.compare(Compare::Equal, asIndex(e, e.at(places, i)), p[0]);
+            return {e.select(isThis, e.add(so[0], one), so[0])};
+          })[0];
       return e.convert(count, ElementType::I64);
     }));
 }
@@ -240,38 +261,46 @@ void nonMaxSuppression(Operator &op) {
     const Scalar width = e.max(none, e.sub(e.min(a[3], b[3]), e.max(a[1], b[1])));
     const Scalar shared = e.mul(height, width);
     const Scalar all = e.sub(e.add(area(a), area(b)), shared);
-    return e.both(e.compare(Compare::Greater, all, none), e.compare(Compare::Greater, e.div(shared, all), overlap));
+    return e.both(e.compare(Compare::Greater, all, none),
+                  e.compare(Compare::Greater, e.div(shared, all), overlap));
   };
   const Value start = e.fill({e.add(room, one), e.index(3)}, e.integer(wide, 0));
   const Value counter = e.fill({}, e.integer(wide, 0));
-  Values found = e.loop(boxes.dims[0], {start, counter}, [&](const Scalar &batch, const Values &outer) {
-    return e.loop(classes, outer, [&](const Scalar &kind, const Values &middle) {
-      const Value alive = e.generate(ElementType::I1, {n}, [&](const Scalars &i) {
-        return e.compare(Compare::Greater, e.at(scores, {batch, kind, i[0]}), least);
-      });
-      const Values end = e.loop(each, {middle[0], middle[1], alive}, [&](const Scalar &, const Values &in) -> Values {
-        const Scalars best = e.loops({zero}, {n}, {e.index(-1), e.lowest(type)},
-                                     [&](const Scalars &i, const Scalars &so) -> Scalars {
-          const Scalar score = e.at(scores, {batch, kind, i[0]});
-          const Scalar better = e.either(e.compare(Compare::Less, so[0], zero), e.compare(Compare::Greater, score, so[1]));
-          const Scalar takes = e.both(e.at(in[2], i), better);
-          return {e.select(takes, i[0], so[0]), e.select(takes, score, so[1])};
+  Values found =
+      e.loop(boxes.dims[0], {start, counter}, [&](const Scalar &batch, const Values &outer) {
+        return e.loop(classes, outer, [&](const Scalar &kind, const Values &middle) {
+          const Value alive = e.generate(ElementType::I1, {n}, [&](const Scalars &i) {
+            return e.compare(Compare::Greater, e.at(scores, {batch, kind, i[0]}), least);
+          });
+          const Values end = e.loop(
+              each, {middle[0], middle[1], alive}, [&](const Scalar &, const Values &in) -> Values {
+                const Scalars best =
+                    e.loops({zero}, {n}, {e.index(-1), e.lowest(type)},
+                            [&](const Scalars &i, const Scalars &so) -> Scalars {
+                              const Scalar score = e.at(scores, {batch, kind, i[0]});
+                              const Scalar better =
+                                  e.either(e.compare(Compare::Less, so[0], zero),
+                                           e.compare(Compare::Greater, score, so[1]));
+                              const Scalar takes = e.both(e.at(in[2], i), better);
+                              return {e.select(takes, i[0], so[0]), e.select(takes, score, so[1])};
+                            });
+                const Scalar there = e.compare(Compare::GreaterEqual, best[0], zero),
+                             box = e.max(zero, best[0]);
+                const Scalar count = asIndex(e, e.only(in[1])), row = e.select(there, count, room);
+                Value out = e.withElement(in[0], {row, zero}, e.convert(batch, wide));
+                out = e.withElement(out, {row, one}, e.convert(kind, wide));
+                out = e.withElement(out, {row, e.index(2)}, e.convert(box, wide));
+                const Scalar next = e.select(there, e.add(count, one), count);
+                const Value left = e.generate(ElementType::I1, {n}, [&](const Scalars &i) {
+                  const Scalar gone = e.either(e.compare(Compare::Equal, i[0], box),
+                                               overlaps(corners(batch, i[0]), corners(batch, box)));
+                  return e.both(e.at(in[2], i), e.negation(e.both(there, gone)));
+                });
+                return {out, e.scalar(e.convert(next, wide)), left};
+              });
+          return Values{end[0], end[1]};
         });
-        const Scalar there = e.compare(Compare::GreaterEqual, best[0], zero), box = e.max(zero, best[0]);
-        const Scalar count = asIndex(e, e.only(in[1])), row = e.select(there, count, room);
-        Value out = e.withElement(in[0], {row, zero}, e.convert(batch, wide));
-        out = e.withElement(out, {row, one}, e.convert(kind, wide));
-        out = e.withElement(out, {row, e.index(2)}, e.convert(box, wide));
-        const Scalar next = e.select(there, e.add(count, one), count);
-        const Value left = e.generate(ElementType::I1, {n}, [&](const Scalars &i) {
-          const Scalar gone = e.either(e.compare(Compare::Equal, i[0], box), overlaps(corners(batch, i[0]), corners(batch, box)));
-          return e.both(e.at(in[2], i), e.negation(e.both(there, gone)));
-        });
-        return {out, e.scalar(e.convert(next, wide)), left};
       });
-      return Values{end[0], end[1]};
-    });
-  });
   op.set(0, e.sliceAxis(found[0], 0, zero, asIndex(e, e.only(found[1]))));
 }
 

@@ -91,7 +91,8 @@ void range(Operator &op) {
     const Scalar steps = e.math("ceil", {e.div(e.sub(to, from), by)});
     count = e.convert(e.max(steps, e.number(type, 0)), ElementType::Index);
   } else {
-    count = e.max(e.index(0), e.ceilDiv(e.sub(e.convert(to, ElementType::Index), e.convert(from, ElementType::Index)),
+    count = e.max(e.index(0), e.ceilDiv(e.sub(e.convert(to, ElementType::Index),
+                                              e.convert(from, ElementType::Index)),
                                         e.convert(by, ElementType::Index)));
   }
   op.set(0, e.generate(type, {count}, [&](const Scalars &i) {
@@ -103,9 +104,11 @@ void eyeLike(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   static const std::map<int64_t, ElementType> types{
-      {1, ElementType::F32}, {2, ElementType::U8},  {3, ElementType::I8},   {4, ElementType::U16}, {5, ElementType::I16},
-      {6, ElementType::I32}, {7, ElementType::I64}, {9, ElementType::I1},   {10, ElementType::F16}, {11, ElementType::F64},
-      {12, ElementType::U32}, {13, ElementType::U64}, {16, ElementType::BF16}};
+      {1, ElementType::F32},  {2, ElementType::U8},   {3, ElementType::I8},
+      {4, ElementType::U16},  {5, ElementType::I16},  {6, ElementType::I32},
+      {7, ElementType::I64},  {9, ElementType::I1},   {10, ElementType::F16},
+      {11, ElementType::F64}, {12, ElementType::U32}, {13, ElementType::U64},
+      {16, ElementType::BF16}};
   const auto found = types.find(op.integer("dtype", 0));
   const ElementType type = found == types.end() ? x.type : found->second;
   if (x.rank() != 2)
@@ -122,16 +125,11 @@ void random(Operator &) { unsupported("it is random"); }
 } // namespace
 
 const OperatorTable &sources() {
-  static const OperatorTable table{{"Constant", constant},
-                                   {"ConstantOfShape", constantOfShape},
-                                   {"Range", range},
-                                   {"EyeLike", eyeLike},
-                                   {"Bernoulli", random},
-                                   {"Multinomial", random},
-                                   {"RandomNormal", random},
-                                   {"RandomNormalLike", random},
-                                   {"RandomUniform", random},
-                                   {"RandomUniformLike", random}};
+  static const OperatorTable table{{"Constant", constant},    {"ConstantOfShape", constantOfShape},
+                                   {"Range", range},          {"EyeLike", eyeLike},
+                                   {"Bernoulli", random},     {"Multinomial", random},
+                                   {"RandomNormal", random},  {"RandomNormalLike", random},
+                                   {"RandomUniform", random}, {"RandomUniformLike", random}};
   return table;
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 /// A coordinate of -1 to 1 as one of pixels.
 Scalar pixel(Emitter &e, const Scalar &x, const Scalar &extent, bool alignCorners) {
-  const Scalar size = e.convert(extent, x.type), one = e.number(x.type, 1), half = e.number(x.type, 0.5);
+  const Scalar size = e.convert(extent, x.type), one = e.number(x.type, 1),
+               half = e.number(x.type, 0.5);
   if (alignCorners)
     return e.mul(e.mul(e.add(x, one), half), e.sub(size, one));
   return e.mul(e.sub(e.mul(e.add(x, one), size), one), half);
@@ -35,7 +36,8 @@ struct Sampler {
 
   /// The position of an element, brought inside as the padding says.
   Scalar place(const Scalar &at, const Scalar &extent) {
-    const Scalar size = e.convert(extent, at.type), one = e.number(at.type, 1), half = e.number(at.type, 0.5);
+    const Scalar size = e.convert(extent, at.type), one = e.number(at.type, 1),
+                 half = e.number(at.type, 0.5);
     Scalar p = at;
     if (padding == "reflection")
       p = alignCorners ? mirrored(e, p, e.number(at.type, 0), e.sub(size, one))
@@ -55,7 +57,8 @@ struct Sampler {
     return e.branch(
         inside,
         [&]() -> Scalars {
-          return {e.at(x, {front[0], front[1], e.convert(row, ElementType::Index), e.convert(column, ElementType::Index)})};
+          return {e.at(x, {front[0], front[1], e.convert(row, ElementType::Index),
+                           e.convert(column, ElementType::Index)})};
         },
         [&]() -> Scalars { return {e.number(x.type, 0)}; })[0];
   }
@@ -68,7 +71,9 @@ Scalars cubicWeights(Emitter &e, const Scalar &t) {
     return e.add(e.mul(e.mul(e.sub(e.mul(number(a + 2), d), number(a + 3)), d), d), number(1));
   };
   auto far = [&](const Scalar &d) {
-    return e.sub(e.mul(e.add(e.mul(e.sub(e.mul(number(a), d), number(5 * a)), d), number(8 * a)), d), number(4 * a));
+    return e.sub(
+        e.mul(e.add(e.mul(e.sub(e.mul(number(a), d), number(5 * a)), d), number(8 * a)), d),
+        number(4 * a));
   };
   const Scalar one = number(1), rest = e.sub(one, t);
   return {far(e.add(t, one)), near(t), near(rest), far(e.add(rest, one))};
@@ -87,35 +92,40 @@ void gridSample(Operator &op) {
   Sampler sampler{op, e, x, op.text("padding_mode", "zeros"), op.integer("align_corners", 0) != 0};
   e.use(x);
   e.use(grid);
-  op.set(0, e.generate(x.type, {x.dims[0], x.dims[1], grid.dims[1], grid.dims[2]}, [&](const Scalars &position) {
-    auto coordinate = [&](int64_t k, const Scalar &extent) {
-      const Scalar raw = e.at(grid, {position[0], position[2], position[3], e.index(k)});
-      return pixel(e, e.convert(raw, x.type), extent, sampler.alignCorners);
-    };
-    const Scalar column = coordinate(0, x.dims[3]), row = coordinate(1, x.dims[2]);
-    const Scalar one = e.number(x.type, 1);
-    if (mode == "nearest")
-      return sampler.element(position, e.math("roundeven", {row}), e.math("roundeven", {column}));
-    Scalar top = row, left = column;
-    if (mode == "bilinear") { // brought inside as a whole, before it is taken apart
-      top = sampler.place(row, x.dims[2]);
-      left = sampler.place(column, x.dims[3]);
-    }
-    const Scalar y = e.math("floor", {top}), xx = e.math("floor", {left});
-    const Scalar fy = e.sub(top, y), fx = e.sub(left, xx);
-    const bool cubic = mode == "bicubic";
-    const Scalars rows = cubic ? cubicWeights(e, fy) : Scalars{e.sub(one, fy), fy};
-    const Scalars columns = cubic ? cubicWeights(e, fx) : Scalars{e.sub(one, fx), fx};
-    Scalar sum = e.number(x.type, 0);
-    for (size_t i = 0; i < rows.size(); ++i)
-      for (size_t j = 0; j < columns.size(); ++j) {
-        const double shift = cubic ? -1 : 0;
-        const Scalar here = sampler.element(position, e.add(y, e.number(x.type, shift + static_cast<double>(i))),
-                                            e.add(xx, e.number(x.type, shift + static_cast<double>(j))));
-        sum = e.add(sum, e.mul(here, e.mul(rows[i], columns[j])));
-      }
-    return sum;
-  }));
+  op.set(0, e.generate(
+                x.type, {x.dims[0], x.dims[1], grid.dims[1], grid.dims[2]},
+                [&](const Scalars &position) {
+                  auto coordinate = [&](int64_t k, const Scalar &extent) {
+                    const Scalar raw =
+                        e.at(grid, {position[0], position[2], position[3], e.index(k)});
+                    return pixel(e, e.convert(raw, x.type), extent, sampler.alignCorners);
+                  };
+                  const Scalar column = coordinate(0, x.dims[3]), row = coordinate(1, x.dims[2]);
+                  const Scalar one = e.number(x.type, 1);
+                  if (mode == "nearest")
+                    return sampler.element(position, e.math("roundeven", {row}),
+                                           e.math("roundeven", {column}));
+                  Scalar top = row, left = column;
+                  if (mode == "bilinear") { // brought inside as a whole, before it is taken apart
+                    top = sampler.place(row, x.dims[2]);
+                    left = sampler.place(column, x.dims[3]);
+                  }
+                  const Scalar y = e.math("floor", {top}), xx = e.math("floor", {left});
+                  const Scalar fy = e.sub(top, y), fx = e.sub(left, xx);
+                  const bool cubic = mode == "bicubic";
+                  const Scalars rows = cubic ? cubicWeights(e, fy) : Scalars{e.sub(one, fy), fy};
+                  const Scalars columns = cubic ? cubicWeights(e, fx) : Scalars{e.sub(one, fx), fx};
+                  Scalar sum = e.number(x.type, 0);
+                  for (size_t i = 0; i < rows.size(); ++i)
+                    for (size_t j = 0; j < columns.size(); ++j) {
+                      const double shift = cubic ? -1 : 0;
+                      const Scalar here = sampler.element(
+                          position, e.add(y, e.number(x.type, shift + static_cast<double>(i))),
+                          e.add(xx, e.number(x.type, shift + static_cast<double>(j))));
+                      sum = e.add(sum, e.mul(here, e.mul(rows[i], columns[j])));
+                    }
+                  return sum;
+                }));
 }
 
 void roiAlign(Operator &op) {
@@ -123,10 +133,12 @@ void roiAlign(Operator &op) {
   const Value &x = op.input(0), &rois = op.input(1), &batches = op.input(2);
   const ElementType t = x.type;
   auto number = [&](double value) { return e.number(t, value); };
-  const Scalar height = e.index(op.integer("output_height", 1)), width = e.index(op.integer("output_width", 1));
+  const Scalar height = e.index(op.integer("output_height", 1)),
+               width = e.index(op.integer("output_width", 1));
   const int64_t ratio = op.integer("sampling_ratio", 0);
   const bool isMax = op.text("mode", "avg") == "max";
-  const bool halfPixel = op.opset >= 16 && op.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const bool halfPixel =
+      op.opset >= 16 && op.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   const Scalar scale = number(op.real("spatial_scale", 1)), offset = number(halfPixel ? 0.5 : 0);
   e.use(x);
   e.use(rois);
@@ -142,45 +154,53 @@ void roiAlign(Operator &op) {
       w = e.max(w, number(1));
       h = e.max(h, number(1));
     }
-    const Scalar binHeight = e.div(h, e.convert(height, t)), binWidth = e.div(w, e.convert(width, t));
+    const Scalar binHeight = e.div(h, e.convert(height, t)),
+                 binWidth = e.div(w, e.convert(width, t));
     auto samples = [&](const Scalar &bin) {
       return ratio > 0 ? e.index(ratio) : e.convert(e.math("ceil", {bin}), ElementType::Index);
     };
     const Scalar rows = samples(binHeight), columns = samples(binWidth);
-    auto coordinate = [&](const Scalar &from, const Scalar &bin, const Scalar &cell, const Scalar &i, const Scalar &count) {
-      const Scalar inner = e.div(e.mul(e.add(e.convert(i, t), number(0.5)), bin), e.convert(count, t));
+    auto coordinate = [&](const Scalar &from, const Scalar &bin, const Scalar &cell,
+                          const Scalar &i, const Scalar &count) {
+      const Scalar inner =
+          e.div(e.mul(e.add(e.convert(i, t), number(0.5)), bin), e.convert(count, t));
       return e.add(e.add(from, e.mul(e.convert(cell, t), bin)), inner);
     };
-    const Scalar sum = e.loops({e.index(0), e.index(0)}, {rows, columns}, {isMax ? e.lowest(t) : number(0)},
-                               [&](const Scalars &i, const Scalars &so) -> Scalars {
-      const Scalar rawY = coordinate(top, binHeight, position[2], i[0], rows);
-      const Scalar rawX = coordinate(left, binWidth, position[3], i[1], columns);
-      auto isOutside = [&](const Scalar &p, const Scalar &extent) {
-        return e.either(e.compare(Compare::Less, p, number(-1)), e.compare(Compare::Greater, p, e.convert(extent, t)));
-      };
-      const Scalar outside = e.either(isOutside(rawY, x.dims[2]), isOutside(rawX, x.dims[3]));
-      auto inside = [&](const Scalar &p, const Scalar &extent) {
-        return e.max(number(0), e.min(p, e.convert(e.sub(extent, e.index(1)), t)));
-      };
-      const Scalar y = inside(rawY, x.dims[2]), xx = inside(rawX, x.dims[3]);
-      auto split = [&](const Scalar &p, const Scalar &extent) {
-        const Scalar low = e.convert(e.math("floor", {p}), ElementType::Index);
-        const Scalar high = e.min(e.add(low, e.index(1)), e.sub(extent, e.index(1)));
-        return std::pair(low, high);
-      };
-      const auto [y0, y1] = split(y, x.dims[2]);
-      const auto [x0, x1] = split(xx, x.dims[3]);
-      const Scalar fy = e.sub(y, e.math("floor", {y})), fx = e.sub(xx, e.math("floor", {xx}));
-      const Scalar gy = e.sub(number(1), fy), gx = e.sub(number(1), fx);
-      auto term = [&](const Scalar &row, const Scalar &column, const Scalar &a, const Scalar &b) {
-        return e.mul(e.mul(a, b), e.at(x, {batch, position[1], row, column}));
-      };
-      const Scalar a = term(y0, x0, gy, gx), b = term(y0, x1, gy, fx), c = term(y1, x0, fy, gx), d = term(y1, x1, fy, fx);
-      // The greatest is that of the four terms, as the definition has it.
-      const Scalar value = isMax ? e.max(e.max(a, b), e.max(c, d)) : e.add(e.add(a, b), e.add(c, d));
-      const Scalar counted = e.select(outside, number(0), value);
-      return {isMax ? e.max(so[0], counted) : e.add(so[0], counted)};
-    })[0];
+    Scalar sum = e.loops(
+        {e.index(0), e.index(0)}, {rows, columns}, {isMax ? e.lowest(t) : number(0)},
+        [&](const Scalars &i, const Scalars &so) -> Scalars {
+          const Scalar rawY = coordinate(top, binHeight, position[2], i[0], rows);
+          const Scalar rawX = coordinate(left, binWidth, position[3], i[1], columns);
+          auto isOutside = [&](const Scalar &p, const Scalar &extent) {
+            return e.either(e.compare(Compare::Less, p, number(-1)),
+                            e.compare(Compare::Greater, p, e.convert(extent, t)));
+          };
+          const Scalar outside = e.either(isOutside(rawY, x.dims[2]), isOutside(rawX, x.dims[3]));
+          auto inside = [&](const Scalar &p, const Scalar &extent) {
+            return e.max(number(0), e.min(p, e.convert(e.sub(extent, e.index(1)), t)));
+          };
+          const Scalar y = inside(rawY, x.dims[2]), xx = inside(rawX, x.dims[3]);
+          auto split = [&](const Scalar &p, const Scalar &extent) {
+            const Scalar low = e.convert(e.math("floor", {p}), ElementType::Index);
+            const Scalar high = e.min(e.add(low, e.index(1)), e.sub(extent, e.index(1)));
+            return std::pair(low, high);
+          };
+          const auto [y0, y1] = split(y, x.dims[2]);
+          const auto [x0, x1] = split(xx, x.dims[3]);
+          const Scalar fy = e.sub(y, e.math("floor", {y})), fx = e.sub(xx, e.math("floor", {xx}));
+          const Scalar gy = e.sub(number(1), fy), gx = e.sub(number(1), fx);
+          auto term = [&](const Scalar &row, const Scalar &column, const Scalar &a,
+                          const Scalar &b) {
+            return e.mul(e.mul(a, b), e.at(x, {batch, position[1], row, column}));
+          };
+          const Scalar a = term(y0, x0, gy, gx), b = term(y0, x1, gy, fx), c = term(y1, x0, fy, gx),
+                       d = term(y1, x1, fy, fx);
+          // The greatest is that of the four terms, as the definition has it.
+          const Scalar value =
+              isMax ? e.max(e.max(a, b), e.max(c, d)) : e.add(e.add(a, b), e.add(c, d));
+          const Scalar counted = e.select(outside, number(0), value);
+          return {isMax ? e.max(so[0], counted) : e.add(so[0], counted)};
+        })[0];
     if (isMax)
       return sum;
     return e.div(sum, e.convert(e.max(e.index(1), e.mul(rows, columns)), t));

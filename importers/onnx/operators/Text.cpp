@@ -36,7 +36,8 @@ void tfIdfVectorizer(Operator &op) {
         invalid("its pool, counts and indexes do not fit");
       width = std::max(width, columns[number] + 1);
       if (length >= least && length <= most)
-        grams.push_back({{pool.begin() + at, pool.begin() + at + length}, columns[number],
+        grams.push_back({{pool.begin() + at, pool.begin() + at + length},
+                         columns[number],
                          number < weights.size() ? weights[number] : 1});
     }
   }
@@ -47,33 +48,40 @@ void tfIdfVectorizer(Operator &op) {
   const Scalar length = rows.dims[1];
   e.use(rows);
   const ElementType type = ElementType::F32;
-  const Value counts = e.generate(type, {rows.dims[0], e.index(width)}, [&](const Scalars &position) {
-    Scalar total = e.number(type, 0);
-    for (const Gram &gram : grams) {
-      const auto size = static_cast<int64_t>(gram.tokens.size());
-      Scalar count = e.index(0);
-      // A single token has no gaps.
-      for (int64_t gap = 1; gap <= (size == 1 ? 1 : skips + 1); ++gap) {
-        const Scalar reach = e.index((size - 1) * gap);
-        count = e.loops({e.index(0)}, {e.sub(length, reach)}, {count}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-          Scalar fits = e.truth(true);
-          for (int64_t k = 0; k < size; ++k) {
-            const Scalar token = e.convert(e.at(rows, {position[0], e.add(i[0], e.index(k * gap))}), ElementType::Index);
-            fits = e.both(fits, e.compare(Compare::Equal, token, e.index(gram.tokens[static_cast<size_t>(k)])));
+  const Value counts =
+      e.generate(type, {rows.dims[0], e.index(width)}, [&](const Scalars &position) {
+        Scalar total = e.number(type, 0);
+        for (const Gram &gram : grams) {
+          const auto size = static_cast<int64_t>(gram.tokens.size());
+          Scalar count = e.index(0);
+          // A single token has no gaps.
+          for (int64_t gap = 1; gap <= (size == 1 ? 1 : skips + 1); ++gap) {
+            const Scalar reach = e.index((size - 1) * gap);
+            count = e.loops(
+                {e.index(0)}, {e.sub(length, reach)}, {count},
+                [&](const Scalars &i, const Scalars &so) -> Scalars {
+                  Scalar fits = e.truth(true);
+                  for (int64_t k = 0; k < size; ++k) {
+                    const Scalar token =
+                        e.convert(e.at(rows, {position[0], e.add(i[0], e.index(k * gap))}),
+                                  ElementType::Index);
+                    fits = e.both(fits, e.compare(Compare::Equal, token,
+                                                  e.index(gram.tokens[static_cast<size_t>(k)])));
+                  }
+                  return {e.select(fits, e.add(so[0], e.index(1)), so[0])};
+                })[0];
           }
-          return {e.select(fits, e.add(so[0], e.index(1)), so[0])};
-        })[0];
-      }
-      Scalar value = e.convert(count, type);
-      if (mode != "TF") {
-        const Scalar one = e.number(type, mode == "IDF" ? gram.weight : gram.weight);
-        const Scalar there = e.compare(Compare::Greater, count, e.index(0));
-        value = mode == "IDF" ? e.select(there, one, e.number(type, 0)) : e.mul(value, one);
-      }
-      total = e.select(e.compare(Compare::Equal, position[1], e.index(gram.column)), e.add(total, value), total);
-    }
-    return total;
-  });
+          Scalar value = e.convert(count, type);
+          if (mode != "TF") {
+            const Scalar one = e.number(type, mode == "IDF" ? gram.weight : gram.weight);
+            const Scalar there = e.compare(Compare::Greater, count, e.index(0));
+            value = mode == "IDF" ? e.select(there, one, e.number(type, 0)) : e.mul(value, one);
+          }
+          total = e.select(e.compare(Compare::Equal, position[1], e.index(gram.column)),
+                           e.add(total, value), total);
+        }
+        return total;
+      });
   op.set(0, batched ? counts : e.reshape(counts, {e.index(width)}));
 }
 
@@ -82,7 +90,8 @@ void strings(Operator &) { unsupported("strings are not supported"); }
 } // namespace
 
 const OperatorTable &text() {
-  static const OperatorTable table{{"TfIdfVectorizer", tfIdfVectorizer}, {"StringNormalizer", strings}};
+  static const OperatorTable table{{"TfIdfVectorizer", tfIdfVectorizer},
+                                   {"StringNormalizer", strings}};
   return table;
 }
 

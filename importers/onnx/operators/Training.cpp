@@ -15,7 +15,8 @@ struct Step {
   size_t groups, count;
   Scalar rate, turn;
 
-  Step(Operator &op, size_t groups) : op(op), e(op.emit), groups(groups), count((op.inputs.size() - 2) / groups) {
+  Step(Operator &op, size_t groups)
+      : op(op), e(op.emit), groups(groups), count((op.inputs.size() - 2) / groups) {
     rate = e.only(op.input(0));
     turn = e.convert(e.only(op.input(1)), rate.type);
   }
@@ -33,7 +34,8 @@ struct Step {
 void adagrad(Operator &op) {
   Step s(op, 3);
   Emitter &e = op.emit;
-  const Scalar rate = e.div(s.rate, e.add(s.number(1), e.mul(s.turn, s.number(op.real("decay_factor", 0)))));
+  const Scalar rate =
+      e.div(s.rate, e.add(s.number(1), e.mul(s.turn, s.number(op.real("decay_factor", 0)))));
   for (size_t i = 0; i < s.count; ++i) {
     const Value &x = s.of(0, i), &g = s.of(1, i), &h = s.of(2, i);
     const Value next = s.each({h, g, x}, [&](const Scalars &in) {
@@ -61,7 +63,8 @@ void momentum(Operator &op) {
       return e.add(e.mul(alpha, in[0]), e.mul(beta, s.regularised(in[1], in[2])));
     });
     op.set(i, s.each({x, g, next}, [&](const Scalars &in) {
-      const Scalar step = nesterov ? e.add(s.regularised(in[1], in[0]), e.mul(alpha, in[2])) : in[2];
+      const Scalar step =
+          nesterov ? e.add(s.regularised(in[1], in[0]), e.mul(alpha, in[2])) : in[2];
       return e.sub(in[0], e.mul(s.rate, step));
     }));
     op.set(s.count + i, next);
