@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <pthread.h>
 #include <span>
 #include <unistd.h>
 #include <vector>
@@ -105,8 +107,30 @@ StatusOr<runtime::Buffer> bufferOf(const plim_onnx_parameter &parameter, const M
                             const_cast<void *>(parameter.data), type, shape, true,
                             [](void *user, void *) { delete static_cast<ModelPtr *>(user); },
                             keep.get()));
-  keep.release();
+  static_cast<void>(keep.release()); // the buffer has it now
   return buffer;
+}
+
+/// Calls `work` on a thread with a stack that is deep enough for what a model may nest; the caller's may be small.
+Status onOwnStack(const std::function<void()> &work) {
+  constexpr size_t stackBytes = size_t(16) << 20;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0)
+    return resourceExhaustedError("there is not enough memory for a thread that imports");
+  pthread_attr_setstacksize(&attributes, stackBytes);
+  pthread_t thread;
+  const int error = pthread_create(
+      &thread, &attributes,
+      [](void *given) -> void * {
+        (*static_cast<const std::function<void()> *>(given))();
+        return nullptr;
+      },
+      const_cast<std::function<void()> *>(&work));
+  pthread_attr_destroy(&attributes);
+  if (error != 0)
+    return resourceExhaustedError("cannot start a thread that imports");
+  pthread_join(thread, nullptr);
+  return okStatus();
 }
 
 } // namespace
@@ -125,8 +149,10 @@ StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &
     return library.status().withContext(name);
   std::string folder = fs::path(name).parent_path().string();
   plim_onnx_model *raw = nullptr;
-  const int code =
-      library->import(bytes.data(), bytes.size(), folder.empty() ? "." : folder.c_str(), &raw);
+  int code = PLIM_ONNX_INTERNAL;
+  PLIM_RETURN_IF_ERROR(onOwnStack([&] {
+    code = library->import(bytes.data(), bytes.size(), folder.empty() ? "." : folder.c_str(), &raw);
+  }));
   if (!raw)
     return resourceExhaustedError(name + ": there is not enough memory");
   const ModelPtr model(raw, library->free);

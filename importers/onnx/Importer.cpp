@@ -10,7 +10,7 @@ namespace plim::importers {
 
 namespace {
 
-constexpr int maxFunctionDepth = 32;
+constexpr int maxDepth = 96; // of functions and sub-graphs together
 constexpr int64_t oldestOpset = 1;
 constexpr int64_t maxNodes = 200'000;
 
@@ -166,9 +166,14 @@ void Importer::runNode(const Node &node, Scope &scope, const Opsets &opsets) {
   }
 }
 
+void Importer::enter() {
+  if (++depth > maxDepth)
+    invalid("functions call each other, or sub-graphs are nested, more than " +
+            std::to_string(maxDepth) + " deep");
+}
+
 Values Importer::runFunction(const FunctionBody &body, const Node &node, const Values &inputs) {
-  if (++depth > maxFunctionDepth)
-    invalid("functions call each other more than " + std::to_string(maxFunctionDepth) + " deep");
+  enter();
   Scope scope;
   for (size_t i = 0; i < body.inputs.size(); ++i)
     scope.define(body.inputs[i], i < inputs.size() ? inputs[i] : Value());
@@ -191,6 +196,7 @@ Values Importer::runFunction(const FunctionBody &body, const Node &node, const V
 }
 
 Values Importer::runGraph(const Graph &graph, const Values &inputs) {
+  enter();
   if (inputs.size() != graph.inputs.size())
     invalid("its sub-graph has " + std::to_string(graph.inputs.size()) + " inputs, not " +
             std::to_string(inputs.size()));
@@ -209,6 +215,7 @@ Values Importer::runGraph(const Graph &graph, const Values &inputs) {
       invalid("output '" + output.name + "' of a sub-graph is defined by nothing");
     out.push_back(*value);
   }
+  --depth;
   return out;
 }
 
@@ -284,8 +291,8 @@ ImportedModel Importer::run() {
     for (int64_t extent : tensor->shape)
       dims.push_back(emit.index(extent));
     const std::string type = tensorType(tensor->type, dims);
-    out.text += "ml_program.global private " + symbol(tensor->name) + "(#ml_program.extern<" +
-                type + ">) : " + type + "\n";
+    out.text.append("ml_program.global private ").append(symbol(tensor->name));
+    out.text.append("(#ml_program.extern<").append(type).append(">) : ").append(type).append("\n");
   }
   out.text += (out.text.empty() ? "" : "\n") + std::string("func.func @main(") + signature + ")" +
               (types.empty() ? "" : " -> (" + types + ")") + " {\n" + emit.takeText() + "}\n";

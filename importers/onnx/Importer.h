@@ -50,6 +50,7 @@ public:
   static size_t inputCount(const Graph &graph) { return graph.inputs.size(); }
 
 private:
+  void enter();
   void runNodes(const std::vector<Node> &nodes, Scope &scope, const Opsets &opsets);
   void runNode(const Node &node, Scope &scope, const Opsets &opsets);
   Values runFunction(const FunctionBody &body, const Node &node, const Values &inputs);
@@ -65,7 +66,7 @@ private:
   std::map<std::string, int64_t> used;
   const Scope *current = nullptr; // around the node that is being imported
   const Opsets *currentOpsets = nullptr;
-  int depth = 0;       // of functions
+  int depth = 0;       // of functions and sub-graphs; after an error nobody asks
   int64_t visited = 0; // nodes, each as often as it is run
 };
 

@@ -40,11 +40,11 @@ std::string Operator::text(const std::string &name, const std::string &otherwise
 }
 Numbers Operator::integers(const std::string &name, Numbers otherwise) const {
   const Attribute *found = find(name, Attribute::Kind::Ints);
-  return found ? Numbers(found->integers) : otherwise;
+  return found ? Numbers(found->integers) : std::move(otherwise);
 }
 Reals Operator::reals(const std::string &name, Reals otherwise) const {
   const Attribute *found = find(name, Attribute::Kind::Floats);
-  return found ? Reals(found->reals) : otherwise;
+  return found ? Reals(found->reals) : std::move(otherwise);
 }
 std::vector<std::string> Operator::texts(const std::string &name) const {
   const Attribute *found = find(name, Attribute::Kind::Strings);

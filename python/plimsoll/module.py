@@ -183,7 +183,8 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          device: str | None = None, specialization: str | None = None, specialization_count: int = 0,
          progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
          timeout: float | None = None) -> Module:
-    """Compiles a file of MLIR, text or bytecode, or takes what it was compiled to from the cache.
+    """Compiles a file of MLIR, text or bytecode, or a model in ONNX's format, or takes what it was compiled to
+    from the cache. A model is the function `main`; its weights are parameters, which `parameters` may replace.
 
     `parameters`: arrays by name, a .safetensors file, or `Parameters`. They are used where they
     lie: do not write them while the module lives.
@@ -223,7 +224,8 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
           device: str | None = None, specialization: str | None = None, specialization_count: int = 0,
           progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
           timeout: float | None = None) -> Module:
-    """As `load`, of MLIR in memory. `name` stands in locations.
+    """As `load`, of MLIR or a model in memory. `name` stands in locations; external data of a model lies
+    beside it.
 
     >>> import plimsoll as pl
     >>> pl.loads("func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }").one()

@@ -58,7 +58,7 @@ class Packages(unittest.TestCase):
             consumers.run(["dpkg-deb", "--extract", path, cls.root])
 
     def test_there_is_one_for_each_use(self):
-        self.assertEqual(set(self.packages), {"libplimsoll0", "libplimsoll-runtime0", "libplimsoll-dev",
+        self.assertEqual(set(self.packages), {"libplimsoll0", "libplimsoll-onnx0", "libplimsoll-runtime0", "libplimsoll-dev",
                                               "plimsoll-tools", "python3-plimsoll"})
 
     def test_their_version_is_that_of_the_library(self):
@@ -80,6 +80,8 @@ class Packages(unittest.TestCase):
             self.assertIn(package, needs["libplimsoll0"])
         self.assertNotIn("libmlir", needs["libplimsoll0"])
         self.assertNotIn("libmlir", needs["libplimsoll-runtime0"])
+        self.assertNotIn("libonnx", needs["libplimsoll0"])
+        self.assertIn("libonnx1", needs["libplimsoll-onnx0"])
         self.assertIn("libmlir-22", needs["plimsoll-tools"])
         for package in ("libplimsoll0", "python3-numpy-abi", "python3:any"):
             self.assertIn(package, needs["python3-plimsoll"])

@@ -9,10 +9,9 @@ namespace {
 
 using Function = Scalar (*)(Operator &, const Scalar &);
 
-template <Function function> void each(Operator &op) {
+template <Function Apply> void each(Operator &op) {
   const Value &x = op.input(0);
-  op.set(0,
-         op.emit.elementwise(x.type, {x}, [&](const Scalars &in) { return function(op, in[0]); }));
+  op.set(0, op.emit.elementwise(x.type, {x}, [&](const Scalars &in) { return Apply(op, in[0]); }));
 }
 
 Scalar number(Operator &op, const Scalar &like, double value) {

@@ -20,19 +20,18 @@ Value aligned(Operator &op, const Value &a, const Value &b) {
   return op.emit.reshape(b, dims);
 }
 
-template <Binary function> void binary(Operator &op) {
+template <Binary Apply> void binary(Operator &op) {
   const Value &a = op.input(0), b = aligned(op, a, op.input(1));
-  op.set(0, op.emit.elementwiseOrNow(a.type, {a, b}, [&](const Scalars &in) {
-    return (op.emit.*function)(in[0], in[1]);
-  }));
+  op.set(0, op.emit.elementwiseOrNow(
+                a.type, {a, b}, [&](const Scalars &in) { return (op.emit.*Apply)(in[0], in[1]); }));
 }
 
 /// Of any number of operands.
-template <Binary function> void fold(Operator &op) {
+template <Binary Apply> void fold(Operator &op) {
   Value all = op.input(0);
   for (size_t i = 1; i < op.inputs.size(); ++i)
     all = op.emit.elementwiseOrNow(all.type, {all, op.input(i)}, [&](const Scalars &in) {
-      return (op.emit.*function)(in[0], in[1]);
+      return (op.emit.*Apply)(in[0], in[1]);
     });
   op.set(0, all);
 }
@@ -50,8 +49,8 @@ template <typename Make> void unary(Operator &op, Make make) {
   op.set(0, op.emit.elementwise(x.type, {x}, [&](const Scalars &in) { return make(in[0]); }));
 }
 
-template <const char *const &name> void math(Operator &op) {
-  unary(op, [&](const Scalar &x) { return op.emit.math(name, {x}); });
+template <const char *const &Name> void math(Operator &op) {
+  unary(op, [&](const Scalar &x) { return op.emit.math(Name, {x}); });
 }
 
 constexpr const char *acosName = "acos", *acoshName = "acosh", *asinName = "asin",

@@ -18,18 +18,17 @@ Value second(Operator &op) {
   return op.emit.reshape(b, dims);
 }
 
-template <Compare how> void comparison(Operator &op) {
+template <Compare How> void comparison(Operator &op) {
   const Value &a = op.input(0), b = second(op);
   op.set(0, op.emit.elementwiseOrNow(ElementType::I1, {a, b}, [&](const Scalars &in) {
-    return op.emit.compare(how, in[0], in[1]);
+    return op.emit.compare(How, in[0], in[1]);
   }));
 }
 
-template <Binary function> void bitwise(Operator &op) {
+template <Binary Apply> void bitwise(Operator &op) {
   const Value &a = op.input(0), b = second(op);
-  op.set(0, op.emit.elementwiseOrNow(a.type, {a, b}, [&](const Scalars &in) {
-    return (op.emit.*function)(in[0], in[1]);
-  }));
+  op.set(0, op.emit.elementwiseOrNow(
+                a.type, {a, b}, [&](const Scalars &in) { return (op.emit.*Apply)(in[0], in[1]); }));
 }
 
 void negation(Operator &op) {

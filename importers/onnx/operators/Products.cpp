@@ -37,7 +37,7 @@ void gemm(Operator &op) {
   else if (alpha == 1)
     return op.set(0, sum);
   op.set(0, e.elementwise(sum.type, operands, [&](const Scalars &in) {
-    const Scalar scaled = alpha == 1 ? in[0] : e.mul(in[0], e.number(sum.type, alpha));
+    Scalar scaled = alpha == 1 ? in[0] : e.mul(in[0], e.number(sum.type, alpha));
     if (in.size() == 1)
       return scaled;
     return e.add(scaled, beta == 1 ? in[1] : e.mul(in[1], e.number(sum.type, beta)));

@@ -35,7 +35,7 @@ Scalar originalCoordinate(Emitter &e, const Resize &r, const Dimension &d, const
   const Scalar x = e.convert(position, wide), in = e.convert(d.in, wide), one = number(1);
   const Scalar half = number(0.5), length = e.mul(d.scale, in);
   const std::string &mode = r.coordinates;
-  const Scalar halfPixel = e.sub(e.div(e.add(x, half), d.scale), half);
+  Scalar halfPixel = e.sub(e.div(e.add(x, half), d.scale), half);
   if (mode == "half_pixel")
     return halfPixel;
   if (mode == "asymmetric")
@@ -63,9 +63,9 @@ Scalar originalCoordinate(Emitter &e, const Resize &r, const Dimension &d, const
 }
 
 Scalar nearestPosition(Emitter &e, const std::string &mode, const Scalar &x) {
-  const Scalar floor = e.math("floor", {x}), half = e.number(wide, 0.5);
+  const Scalar half = e.number(wide, 0.5);
   if (mode == "floor")
-    return floor;
+    return e.math("floor", {x});
   if (mode == "ceil")
     return e.math("ceil", {x});
   if (mode == "round_prefer_ceil")

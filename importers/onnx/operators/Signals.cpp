@@ -182,7 +182,7 @@ void melWeightMatrix(Operator &op) {
     return e.convert(e.math("floor", {place}), ElementType::Index);
   };
   op.set(0, e.generate(ElementType::F32, {oneSided(e, length), bins}, [&](const Scalars &position) {
-    const Scalar i = position[0], k = position[1];
+    const Scalar &i = position[0], &k = position[1];
     const Scalar first = edge(k), middle = edge(e.add(k, e.index(1))),
                  last = edge(e.add(k, e.index(2)));
     const Scalar up = e.sub(middle, first), down = e.sub(last, middle), none = number(0);
