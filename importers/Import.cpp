@@ -183,6 +183,9 @@ StatusOr<ImportedSource> importModelFile(const std::string &path) {
 }
 
 bool isModelFile(const std::string &path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) // to open a pipe and to close it would lose what is in it
+    return false;
   StatusOr<io::File> file = io::File::open(path);
   if (!file.ok())
     return false;

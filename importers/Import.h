@@ -31,7 +31,7 @@ StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &
 
 /// The same of a file, which is mapped meanwhile; also the errors of io::File.
 StatusOr<ImportedSource> importModelFile(const std::string &path);
-/// Is there a file that begins as a model?
+/// Is there a file that begins as a model? A pipe is none: who reads it asks isModel().
 bool isModelFile(const std::string &path);
 
 } // namespace plim::importers

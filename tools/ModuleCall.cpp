@@ -175,11 +175,13 @@ StatusOr<std::shared_ptr<Module>> loadImported(StatusOr<importers::ImportedSourc
 
 StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
                                              const LoadOptions &load) {
-  if (options.file != "-")
+  std::error_code error;
+  if (options.file != "-" && !std::filesystem::is_fifo(options.file, error))
     return importers::isModelFile(options.file)
                ? loadImported(importers::importModelFile(options.file), options, engine, load)
                : engine.loadFile(options.file, load);
-  PLIM_ASSIGN_OR_RETURN(std::string source, Engine::readSource("/dev/stdin"));
+  PLIM_ASSIGN_OR_RETURN(std::string source,
+                        Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file));
   return importers::isModel(source, moduleName(options))
              ? loadImported(importers::importModel(source, moduleName(options)), options, engine,
                             load)
