@@ -33,6 +33,16 @@ std::string infoText(const ValueInfo &info) {
   return out + "\n";
 }
 
+/// How often each operator stands in a graph and its sub-graphs.
+void countOperators(const Graph &graph, std::map<std::string, int64_t> &counts) {
+  for (const Node &node : graph.nodes) {
+    ++counts[(node.domain.empty() ? "" : node.domain + ".") + node.op];
+    for (const auto &[name, attribute] : node.attributes)
+      if (attribute.graph)
+        countOperators(*attribute.graph, counts);
+  }
+}
+
 std::string summaryOf(const Model &model, const ImportedModel &imported) {
   std::string out = "model '" + model.graph.name + "'";
   if (!model.producer.empty())
@@ -52,7 +62,9 @@ std::string summaryOf(const Model &model, const ImportedModel &imported) {
     bytes += parameter->bytes.size();
   out += "parameters  " + std::to_string(imported.parameters.size()) + ", " +
          std::to_string(bytes) + " bytes\noperators\n";
-  for (const auto &[name, count] : imported.operators)
+  std::map<std::string, int64_t> counts;
+  countOperators(model.graph, counts);
+  for (const auto &[name, count] : counts)
     out += "  " + name + "  " + std::to_string(count) + "\n";
   return out;
 }

@@ -128,7 +128,6 @@ void Importer::runNode(const Node &node, Scope &scope, const Opsets &opsets) {
     invalid("with its functions and sub-graphs the model has more than " +
             std::to_string(maxNodes) + " nodes");
   checkNode(node, opset);
-  ++used[(node.domain.empty() ? "" : node.domain + ".") + node.op];
 
   const Scope *outerScope = current;
   const Opsets *outerOpsets = currentOpsets;
@@ -297,7 +296,6 @@ ImportedModel Importer::run() {
   out.text += (out.text.empty() ? "" : "\n") + std::string("func.func @main(") + signature + ")" +
               (types.empty() ? "" : " -> (" + types + ")") + " {\n" + emit.takeText() + "}\n";
   out.parameters = emit.parameters();
-  out.operators = used;
   return out;
 }
 

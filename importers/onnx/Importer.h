@@ -31,7 +31,6 @@ struct ImportedModel {
   std::string text; // of the module
   std::vector<TensorPtr> parameters;
   std::vector<std::string> inputNames, outputNames;
-  std::map<std::string, int64_t> operators; // how often each came
 };
 
 class Importer {
@@ -63,7 +62,6 @@ private:
   Emitter emit;
   std::map<std::string, Scalar> extents; // by name
   std::set<std::string> argumentNames;
-  std::map<std::string, int64_t> used;
   const Scope *current = nullptr; // around the node that is being imported
   const Opsets *currentOpsets = nullptr;
   int depth = 0;       // of functions and sub-graphs; after an error nobody asks

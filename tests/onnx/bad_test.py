@@ -43,6 +43,23 @@ class Wrong(unittest.TestCase):
                                  capture_output=True, text=True, timeout=60)
             self.assertEqual(run.stdout, "result[0]: 2x3xf32=[[0, 2, 0], [4, 0, 6]]\n", run.stderr)
 
+    def test_written(self):
+        """What import writes runs as the model does, parameters and all."""
+        weights = tensor("w", [600], raw=b"\0\0\x80\x3f" * 600)
+        bytes_ = tensor("b", [2000], 2, raw=bytes(i % 251 for i in range(2000)))
+        data = model(graph([node("Add", ["x", "w"], ["y"]), node("Cast", ["b"], ["z"], attribute("to", i=INT64))],
+                           [value("x", [600])], [value("y", [600]), value("z", [2000], INT64)], [weights, bytes_]))
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/net.onnx", "wb") as file:
+                file.write(data)
+            def call(*arguments):
+                return subprocess.run([options.plimsoll, *arguments], capture_output=True, text=True, timeout=60, check=True).stdout
+            call("import", f"{folder}/net.onnx", "-o", f"{folder}/out/deep")
+            self.assertEqual(sorted(os.listdir(f"{folder}/out/deep")), ["net.mlir", "net.safetensors"])
+            given = ["--input", "600xf32=2", "--print", "full"]
+            self.assertEqual(call("run", f"{folder}/net.onnx", *given),
+                             call("run", f"{folder}/out/deep/net.mlir", "--params", f"{folder}/out/deep/net.safetensors", *given))
+
     def test_truncated(self):
         whole = single("Relu")
         for size in (0, 1, 2, 10, len(whole) // 2, len(whole) - 1):

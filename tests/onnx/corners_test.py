@@ -134,6 +134,45 @@ class Corners(unittest.TestCase):
         for n in (1, 2, 0):
             self.assertEqual(main(np.ones((n, 3, 4), np.float32)).shape, (n, 12))
 
+    def test_attention(self):
+        """Self-attention of many heads as exporters write it, with open batch and length."""
+        heads, width = 2, 3
+        names = {}
+
+        def ints(*numbers):
+            name = "i" + "_".join(map(str, numbers)).replace("-", "m")
+            names[name] = constant(name, np.int64(numbers))
+            return name
+
+        nodes = [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", ints(0)], ["batch"]), node("Gather", ["shape", ints(1)], ["length"]),
+                 node("Concat", ["batch", "length", ints(heads, width)], ["split"], attribute("axis", i=0)),
+                 node("Concat", ["batch", "length", ints(-1)], ["joint"], attribute("axis", i=0))]
+        for part in "qkv":
+            nodes += [node("MatMul", ["x", f"w{part}"], [f"{part}0"]), node("Reshape", [f"{part}0", "split"], [f"{part}1"]),
+                      node("Transpose", [f"{part}1"], [part], attribute("perm", ints=[0, 2, 3, 1] if part == "k" else [0, 2, 1, 3]))]
+        nodes += [node("MatMul", ["q", "k"], ["scores"]), node("Where", ["mask", "scores", "least"], ["masked"]),
+                  node("Softmax", ["masked"], ["p"], attribute("axis", i=-1)),
+                  node("MatMul", ["p", "v"], ["heads"]), node("Transpose", ["heads"], ["moved"], attribute("perm", ints=[0, 2, 1, 3])),
+                  node("Reshape", ["moved", "joint"], ["y"])]
+        numbers = np.random.default_rng(0)
+        weights = {part: numbers.standard_normal((6, heads * width)).astype(np.float32) for part in "qkv"}
+        constants = [constant(f"w{part}", w) for part, w in weights.items()] + [constant("least", np.float32(-1e9)), *names.values()]
+
+        def reference(x, mask):
+            q, k, v = ((x @ weights[part]).reshape(*x.shape[:2], heads, width).transpose(0, 2, 1, 3) for part in "qkv")
+            scores = np.where(mask, q @ k.transpose(0, 1, 3, 2), np.float32(-1e9))
+            p = np.exp(scores - scores.max(-1, keepdims=True))
+            return ((p / p.sum(-1, keepdims=True)) @ v).transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1)
+
+        for extents in ((2, 5), ("N", "S")):
+            main = load(nodes, [("x", [*extents, 6], np.float32), ("mask", [extents[0], 1, 1, extents[1]], np.bool_)],
+                        [("y", 3, np.float32)], constants)
+            for n, s in ((2, 5), (1, 7), (3, 1)) if extents[0] == "N" else ((2, 5),):
+                x = numbers.standard_normal((n, s, 6)).astype(np.float32)
+                mask = numbers.random((n, 1, 1, s)) < 0.8
+                mask[..., 0] = True
+                np.testing.assert_allclose(main(x, mask), reference(x, mask), rtol=2e-5, atol=2e-6)
+
     def test_if(self):
         branches = [graph([node(op, ["x"], ["z"])], [], [value("z", [3])]) for op in ("Neg", "Exp")]
         main = load([node("If", ["c"], ["y"], attribute("then_branch", g=branches[0]), attribute("else_branch", g=branches[1]))],
