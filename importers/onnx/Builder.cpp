@@ -159,7 +159,18 @@ Scalar Builder::defineScalar(ElementType type, const std::string &expression) {
 
 // --- Arithmetic -----------------------------------------------------------------------------------
 
+namespace {
+
+/// What no schema says for all operators: operands of one type.
+void checkSame(const Scalar &a, const Scalar &b) {
+  if (a.type != b.type)
+    invalid("elements of " + onnxName(a.type) + " and " + onnxName(b.type) + " together");
+}
+
+} // namespace
+
 Scalar Builder::binary(const std::string &operation, const Scalar &a, const Scalar &b) {
+  checkSame(a, b);
   const std::string left = use(a), right = use(b);
   return defineScalar(a.type,
                       "arith." + operation + " " + left + ", " + right + " : " + mlirName(a.type));
@@ -307,6 +318,7 @@ Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
     const bool answers[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
     return truth(answers[static_cast<size_t>(how)]);
   }
+  checkSame(a, b);
   static constexpr const char *ofFloats[] = {"oeq", "une", "olt", "ole", "ogt", "oge"},
                               *ofSigned[] = {"eq", "ne", "slt", "sle", "sgt", "sge"},
                               *ofUnsigned[] = {"eq", "ne", "ult", "ule", "ugt", "uge"};
@@ -322,12 +334,18 @@ Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
 Scalar Builder::select(const Scalar &condition, const Scalar &a, const Scalar &b) {
   if (condition.known)
     return *condition.known ? a : b;
+  checkSame(a, b);
   const std::string left = use(a), right = use(b);
   return defineScalar(a.type, "arith.select " + use(condition) + ", " + left + ", " + right +
                                   " : " + mlirName(a.type));
 }
 
 Scalar Builder::math(const std::string &function, const Scalars &operands) {
+  for (const Scalar &operand : operands) {
+    checkSame(operand, operands[0]);
+    if (!isFloat(operand.type))
+      invalid("of " + onnxName(operand.type) + ": it needs floats");
+  }
   return {
       operands[0].type,
       define("math." + function + " " + join(operands, *this) + " : " + mlirName(operands[0].type)),

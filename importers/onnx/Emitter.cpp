@@ -215,6 +215,9 @@ std::string Emitter::use(const Value &value) {
 }
 
 Scalar Emitter::at(const Value &value, const Scalars &indices) {
+  if (indices.size() != value.dims.size())
+    invalid("a tensor of rank " + std::to_string(value.rank()) + " where one of rank " +
+            std::to_string(indices.size()) + " is needed");
   bool all = true;
   int64_t position = 0;
   for (size_t i = 0; i < indices.size() && all; ++i) {

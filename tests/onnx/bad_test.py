@@ -100,6 +100,11 @@ class Wrong(unittest.TestCase):
         self.check(single("Add", inputs=("x", "x2"), given=(X, value("x2", [2, 4]))), "extents of 3 and 4 cannot be broadcast")
         self.check(single("MatMul", inputs=("x", "x")), "cannot be multiplied")
 
+    def test_types(self):
+        whole = value("x", [2, 3], INT64)
+        self.check(single("Exp", given=(whole,)), "'n'", "Exp", "of int64: it needs floats")
+        self.check(single("Add", inputs=("x", "x2"), given=(X, value("x2", [2, 3], INT64))), "float and int64 together")
+
     def test_shapes(self):
         w = tensor("w", [1 << 40, 1 << 40], raw=b"1234")
         self.check(single("Add", inputs=("x", "w"), initialisers=[w]), "'w' has too many elements")
