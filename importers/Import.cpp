@@ -101,13 +101,12 @@ StatusOr<runtime::Buffer> bufferOf(const plim_onnx_parameter &parameter, const M
     return runtime::Buffer::fromCopy(
         std::make_shared<runtime::MemoryPool>(), type, shape,
         {static_cast<const std::byte *>(parameter.data), parameter.size});
-  auto keep = std::make_unique<ModelPtr>(model);
-  PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer,
-                        runtime::Buffer::wrap(
-                            const_cast<void *>(parameter.data), type, shape, true,
-                            [](void *user, void *) { delete static_cast<ModelPtr *>(user); },
-                            keep.get()));
-  static_cast<void>(keep.release()); // the buffer has it now
+  auto *keep = new ModelPtr(model); // the buffer's, if there is one
+  StatusOr<runtime::Buffer> buffer = runtime::Buffer::wrap(
+      const_cast<void *>(parameter.data), type, shape, true,
+      [](void *user, void *) { delete static_cast<ModelPtr *>(user); }, keep);
+  if (!buffer.ok())
+    delete keep;
   return buffer;
 }
 
