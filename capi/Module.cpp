@@ -137,9 +137,12 @@ plim_status *plim_module_export(plim_engine *engine, const void *source, size_t 
     PLIM_RETURN_IF_ERROR(checkPointer(out_header, "out_header"));
     if (given.release_source)
       return invalidArgumentError("the source is not kept: release_source must be NULL");
+    importers::ImportedSource imported;
+    PLIM_ASSIGN_OR_RETURN(
+        std::string_view text,
+        importIfModel({static_cast<const char *>(source), size}, name, imported, loadOptions));
     PLIM_ASSIGN_OR_RETURN(ExportedCode code,
-                          engine->engine->exportCode({static_cast<const char *>(source), size},
-                                                     name, export_name, loadOptions));
+                          engine->engine->exportCode(text, name, export_name, loadOptions));
     plim_report *object = makeHandle<plim_report>(nullptr, std::move(code.object));
     plim_report *header = nullptr;
     try {

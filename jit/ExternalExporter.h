@@ -16,7 +16,8 @@ protected:
   /// Each call of an external becomes one of a function that unpacks its views.
   Status callExternals();
   /// Runs `run` with all devices active. The status of the first that failed.
-  mlir::Value runActive(mlir::Value devices, llvm::function_ref<mlir::Value()> run, size_t index = 0);
+  mlir::Value runActive(mlir::Value devices, llvm::function_ref<mlir::Value()> run,
+                        size_t index = 0);
   /// NAME_open and NAME_close: those of the devices, in order and back. Where one fails to open, those before are closed.
   void defineOpenAndClose();
 

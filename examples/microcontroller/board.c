@@ -1,6 +1,6 @@
 /* The least of a program for a Cortex-M board under an emulator: vectors, memory as C expects it, and semihosting of Arm. */
-#include "board.h"
-#include "memory.h"
+#include "examples/microcontroller/board.h"
+#include "examples/microcontroller/memory.h"
 
 #include <stdint.h>
 

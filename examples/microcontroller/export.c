@@ -4,7 +4,7 @@
  *
  * The accelerator is a toy: its code is three numbers, and npu.c is its driver. Its compiler takes exactly what it knows, and
  * leaves the rest to the processor. */
-#include "npu.h"
+#include "examples/microcontroller/npu.h"
 
 #include <plimsoll/plimsoll.h>
 

@@ -1,10 +1,10 @@
 /* Hears a word on the board: calls what keywords.h declares with memory of its own, and compares with NumPy. */
-#include "board.h"
+#include "examples/microcontroller/board.h"
+#include "examples/microcontroller/memory.h"
+#include "examples/microcontroller/npu.h"
 #include "expected.h"
 #include "input.h"
 #include "keywords.h"
-#include "memory.h"
-#include "npu.h"
 
 enum { paint = 0xa5 };
 

@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "examples/microcontroller/memory.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
-#include "npu.h"
+#include "examples/microcontroller/npu.h"
 
-#include "memory.h"
+#include "examples/microcontroller/memory.h"
 
 /* Errors of the driver. */
 enum { npu_not_ready = 100, npu_bad_code, npu_out_of_reach };

@@ -120,8 +120,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());
   // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
   const bool prepares = !options.oracle && !options.guarded && !options.standalone &&
-                        options.devices.empty() &&
-                        !StringRef(options.policy).starts_with("fixed");
+                        options.devices.empty() && !StringRef(options.policy).starts_with("fixed");
   // Devices know products with zero points by their own ways.
   if (!options.oracle && options.devices.empty())
     manager.addPass(createPlimSeparateZeroPoints());

@@ -278,8 +278,10 @@ void attachTarget(mlir::ModuleOp module, const TargetDescription &target) {
   module->setAttr(targetAttrName, toDlti(context, target));
   if (llvm::Triple(target.devices[0].triple).isArch32Bit()) {
     mlir::Builder builder(context);
-    auto width = mlir::DataLayoutEntryAttr::get(mlir::IndexType::get(context), builder.getI32IntegerAttr(32));
-    module->setAttr(mlir::DLTIDialect::kDataLayoutAttrName, mlir::DataLayoutSpecAttr::get(context, {width}));
+    auto width = mlir::DataLayoutEntryAttr::get(mlir::IndexType::get(context),
+                                                builder.getI32IntegerAttr(32));
+    module->setAttr(mlir::DLTIDialect::kDataLayoutAttrName,
+                    mlir::DataLayoutSpecAttr::get(context, {width}));
   }
 }
 
