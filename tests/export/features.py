@@ -176,6 +176,32 @@ int run_case(void) {
   return 0;
 }
 """, "0 2 9 1 "),
+    "extremes of floats": ("""
+func.func @f64(%a: tensor<4xf64>, %b: tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf64>) {
+  %x = arith.maximumf %a, %b : tensor<4xf64>
+  %y = arith.minimumf %a, %b : tensor<4xf64>
+  return %x, %y : tensor<4xf64>, tensor<4xf64>
+}
+func.func @f16(%a: tensor<4xf16>, %b: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xf16>) {
+  %x = arith.maximumf %a, %b : tensor<4xf16>
+  %y = arith.minimumf %a, %b : tensor<4xf16>
+  return %x, %y : tensor<4xf16>, tensor<4xf16>
+}
+""", """
+int run_case(void) {
+  const double a[4] = {1, -0.0, 0.0, __builtin_nan("")}, b[4] = {-2, 0.0, -0.0, 3};
+  double x[4] = {0}, y[4] = {0};
+  SHOW(case_f64(a, b, x, y))
+  SHOW(x[0]) SHOW(__builtin_signbit(x[1]) != 0) SHOW(__builtin_signbit(x[2]) != 0) SHOW(x[3] != x[3])
+  SHOW(-y[0]) SHOW(__builtin_signbit(y[1]) != 0) SHOW(__builtin_signbit(y[2]) != 0) SHOW(y[3] != y[3])
+  const uint16_t c[4] = {0x3c00, 0x8000, 0x0000, 0x7e00}, d[4] = {0xc000, 0x0000, 0x8000, 0x4200};
+  uint16_t u[4] = {0}, v[4] = {0};
+  SHOW(case_f16(c, d, u, v))
+  SHOW(u[0] == 0x3c00) SHOW(u[1]) SHOW(u[2]) SHOW((u[3] & 0x7fff) > 0x7c00)
+  SHOW(v[0] == 0xc000) SHOW(v[1] == 0x8000) SHOW(v[2] == 0x8000) SHOW((v[3] & 0x7fff) > 0x7c00)
+  return 0;
+}
+""", "0 1 0 0 1 2 1 1 1 0 1 0 0 1 1 1 1 1 "),
     "numbers that do not exist": ("""
 func.func @main(%x: i32, %y: i32) -> i32 {
   %r = arith.divsi %x, %y : i32
@@ -327,7 +353,7 @@ def build(builder, source, program, brings=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="the folder of plimsoll")
-    parser.add_argument("--machine", nargs="+", choices=export.MACHINES, default=["x86-64", "riscv64", "cortex-m55"])
+    parser.add_argument("--machine", nargs="+", choices=export.MACHINES, default=["x86-64", "riscv64", "cortex-m7", "cortex-m55"])
     parser.add_argument("--compiler", default="clang-22")
     arguments = parser.parse_args()
     arguments.bin = arguments.bin.resolve()
