@@ -540,8 +540,8 @@ private:
                      const std::vector<ExportedContext> &contexts) const {
     PLIM_ASSIGN_OR_RETURN(std::vector<std::string> undefined,
                           undefinedSymbols(artifact.objects[0]));
-    artifact.header =
-        exportHeader(artifact, externals, contexts, target, options.exportName, undefined);
+    PLIM_ASSIGN_OR_RETURN(artifact.header, exportHeader(artifact, externals, contexts, target,
+                                                        options.exportName, undefined));
     // They are in the object.
     artifact.symbols.clear();
     artifact.data.clear();
@@ -613,8 +613,13 @@ private:
 
   /// Nobody looks for exported code whether there is so much stack.
   Status checkStack(const Attempt &attempt) const {
-    const int64_t budget = target.devices[0].stackBudgetBytes;
     for (const FunctionSignature &function : attempt.artifact.functions) {
+      auto proof = llvm::find_if(attempt.artifact.stack, [&](const StackProof &each) {
+        return each.function == function.name;
+      });
+      const int64_t budget = proof == attempt.artifact.stack.end()
+                                 ? 0
+                                 : proof->budget; // 0: nothing is allocated there
       if (budget == 0 || function.stackBytes <= budget)
         continue;
       std::string frames;
@@ -622,9 +627,9 @@ private:
         frames += (frames.empty() ? "" : ", ") + frame.name + " " + std::to_string(frame.bytes);
       return errorAtPlace(StatusCode::FailedPrecondition,
                           function.location + "'" + function.name + "' takes " +
-                              std::to_string(function.stackBytes) + " bytes of stack, and " +
-                              target.name + " has stack_budget_bytes = " + std::to_string(budget) +
-                              "; frames in bytes: " + frames);
+                              std::to_string(function.stackBytes) +
+                              " bytes of stack, more than stack_budget_bytes = " +
+                              std::to_string(budget) + "; frames in bytes: " + frames);
     }
     return okStatus();
   }

@@ -109,13 +109,23 @@ void ExportBuilder::refuseNull(ArrayRef<Value> values) {
       Value one = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, value, null);
       isNull = isNull ? LLVM::OrOp::create(builder, loc, isNull, one).getResult() : one;
     }
-  if (!isNull)
-    return;
+  if (isNull)
+    refuseIf(isNull);
+}
+
+void ExportBuilder::refuseWide(Value index) {
+  Type narrow = builder.getI32Type();
+  Value same =
+      LLVM::SExtOp::create(builder, loc, word, LLVM::TruncOp::create(builder, loc, narrow, index));
+  refuseIf(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, same, index));
+}
+
+void ExportBuilder::refuseIf(Value condition) {
   Region &body = *builder.getInsertionBlock()->getParent();
   Block *refuse = new Block, *go = new Block;
   body.push_back(refuse);
   body.push_back(go);
-  LLVM::CondBrOp::create(builder, loc, isNull, refuse, go);
+  LLVM::CondBrOp::create(builder, loc, condition, refuse, go);
   builder.setInsertionPointToEnd(refuse);
   Value status = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(invalidArgument));
   LLVM::ReturnOp::create(builder, loc, status);

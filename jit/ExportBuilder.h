@@ -52,7 +52,11 @@ protected:
   llvm::SmallVector<mlir::Value> fieldsOf(mlir::Value fields, int64_t count);
   /// The values in slots of the frame.
   mlir::Value array(mlir::ValueRange values);
-  /// Ends the call with InvalidArgument where a pointer among the values is null. `builder` stands behind the check.
+  /// Ends the call with InvalidArgument if the condition, an i1, holds. `builder` stands behind the check.
+  void refuseIf(mlir::Value condition);
+  /// The same for an index that does not fit in 32 bits.
+  void refuseWide(mlir::Value index);
+  /// The same where a pointer among the values is null.
   void refuseNull(llvm::ArrayRef<mlir::Value> values);
 
   mlir::ModuleOp module;

@@ -13,102 +13,33 @@ namespace plim::jit {
 
 namespace {
 
-/// Words that are no names in C11 or C++20.
+/// Keywords, and words that compilers define.
 bool isKeyword(StringRef word) {
-  static const StringSet<> keywords = {"alignas",
-                                       "alignof",
-                                       "and",
-                                       "and_eq",
-                                       "asm",
-                                       "auto",
-                                       "bitand",
-                                       "bitor",
-                                       "bool",
-                                       "break",
-                                       "case",
-                                       "catch",
-                                       "char",
-                                       "char16_t",
-                                       "char32_t",
-                                       "char8_t",
-                                       "class",
-                                       "co_await",
-                                       "co_return",
-                                       "co_yield",
-                                       "compl",
-                                       "concept",
-                                       "const",
-                                       "const_cast",
-                                       "consteval",
-                                       "constexpr",
-                                       "constinit",
-                                       "continue",
-                                       "decltype",
-                                       "default",
-                                       "delete",
-                                       "do",
-                                       "double",
-                                       "dynamic_cast",
-                                       "else",
-                                       "enum",
-                                       "explicit",
-                                       "export",
-                                       "extern",
-                                       "false",
-                                       "float",
-                                       "for",
-                                       "friend",
-                                       "goto",
-                                       "if",
-                                       "inline",
-                                       "int",
-                                       "long",
-                                       "mutable",
-                                       "namespace",
-                                       "new",
-                                       "noexcept",
-                                       "not",
-                                       "not_eq",
-                                       "nullptr",
-                                       "operator",
-                                       "or",
-                                       "or_eq",
-                                       "private",
-                                       "protected",
-                                       "public",
-                                       "register",
-                                       "reinterpret_cast",
-                                       "requires",
-                                       "restrict",
-                                       "return",
-                                       "short",
-                                       "signed",
-                                       "sizeof",
-                                       "static",
-                                       "static_assert",
-                                       "static_cast",
-                                       "struct",
-                                       "switch",
-                                       "template",
-                                       "this",
-                                       "thread_local",
-                                       "throw",
-                                       "true",
-                                       "try",
-                                       "typedef",
-                                       "typeid",
-                                       "typename",
-                                       "typeof",
-                                       "union",
-                                       "unsigned",
-                                       "using",
-                                       "virtual",
-                                       "void",
-                                       "volatile",
-                                       "wchar_t",
-                                       "while",
-                                       "xor",
-                                       "xor_eq"};
+  static const StringSet<> keywords = {
+      "alignas",     "alignof",      "and",       "and_eq",
+      "asm",         "auto",         "bitand",    "bitor",
+      "bool",        "break",        "case",      "catch",
+      "char",        "char16_t",     "char32_t",  "char8_t",
+      "class",       "co_await",     "co_return", "co_yield",
+      "compl",       "concept",      "const",     "const_cast",
+      "consteval",   "constexpr",    "constinit", "continue",
+      "decltype",    "default",      "delete",    "do",
+      "double",      "dynamic_cast", "else",      "enum",
+      "explicit",    "export",       "extern",    "false",
+      "float",       "for",          "friend",    "goto",
+      "if",          "inline",       "int",       "linux",
+      "long",        "mutable",      "namespace", "new",
+      "noexcept",    "not",          "not_eq",    "nullptr",
+      "operator",    "or",           "or_eq",     "private",
+      "protected",   "public",       "register",  "reinterpret_cast",
+      "requires",    "restrict",     "return",    "short",
+      "signed",      "sizeof",       "static",    "static_assert",
+      "static_cast", "struct",       "switch",    "template",
+      "this",        "thread_local", "throw",     "true",
+      "try",         "typedef",      "typeid",    "typename",
+      "typeof",      "union",        "unix",      "unsigned",
+      "using",       "virtual",      "void",      "volatile",
+      "wchar_t",     "while",        "xor",       "xor_eq"};
   return keywords.contains(word);
 }
 
@@ -122,7 +53,11 @@ public:
         c = '_';
     if (isDigit(name[0]))
       name.insert(0, "_");
-    while (isKeyword(name) || !taken.insert(name).second)
+    if (isReservedInC(name))
+      name += '_';
+    if (isReservedInC(name)) // whatever stands behind it: NULL_, _Bool_
+      name.insert(0, "v");
+    while (!taken.insert(name).second)
       name += '_';
     return name;
   }
@@ -177,7 +112,9 @@ public:
       : artifact(artifact), externals(externals), contexts(contexts), target(target), name(name),
         macro(upper(name)), structs(exportedStructs(artifact)), out(text) {}
 
-  std::string write(const std::vector<std::string> &undefined) {
+  StatusOr<std::string> write(const std::vector<std::string> &undefined) {
+    for (const FunctionSignature &function : artifact.functions)
+      take(exportedSymbol(name, function.name));
     begin(undefined);
     writeStatus();
     writeWorkspaces();
@@ -193,7 +130,10 @@ public:
         writeExternal(external, types);
     for (const auto &[function, context] : zip_equal(artifact.functions, contexts))
       writeFunction(function, context);
-    out << "#ifdef __cplusplus\n}\n#endif\n#endif /* " << macro << "_H */\n";
+    out << "#ifdef __cplusplus\n}\n#endif\n#endif /* " << macro << "_EXPORT_H_" << " */\n";
+    if (!clash.empty())
+      return invalidArgumentError("the header would have '" + clash +
+                                  "' twice: names that differ in case or in signs alone");
     return std::move(text);
   }
 
@@ -214,8 +154,9 @@ private:
         out << " " << symbol;
       out << "\n";
     }
-    out << " */\n#ifndef " << macro << "_H\n#define " << macro
-        << "_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n"
+    take(macro + "_EXPORT_H_");
+    out << " */\n#ifndef " << macro << "_EXPORT_H_\n#define " << macro
+        << "_EXPORT_H_\n\n#include <stddef.h>\n#include <stdint.h>\n\n"
         << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   }
 
@@ -223,7 +164,7 @@ private:
     out << "/* What a function returns. */\nenum " << name << "_status {\n";
     for (auto code : {StatusCode::Ok, StatusCode::InvalidArgument, StatusCode::FailedPrecondition,
                       StatusCode::OutOfRange, StatusCode::Unavailable, StatusCode::Internal})
-      out << "  " << macro << "_" << macroOf(statusCodeName(code)) << " = "
+      out << "  " << take(macro + "_" + macroOf(statusCodeName(code))) << " = "
           << static_cast<int>(code) << ",\n";
     out << "};\n\n";
   }
@@ -244,8 +185,16 @@ private:
     return result;
   }
 
+  /// A name of the whole header: each once.
+  const std::string &take(const std::string &called) {
+    const auto [known, isNew] = names.insert(called);
+    if (!isNew && clash.empty())
+      clash = called;
+    return *known;
+  }
+
   void defineMacro(const Twine &what, int64_t value) {
-    out << "#define " << macro << "_" << what << " " << value << "\n";
+    out << "#define " << take((Twine(macro) + "_" + what).str()) << " " << value << "\n";
   }
 
   void writeWorkspaces() {
@@ -264,7 +213,7 @@ private:
     const std::vector<std::string> reached = reachedMemories();
     if (structs.slab)
       field("workspace", ".bss." + (reached.empty() ? "workspace" : reached[0]),
-            {structs.slabBytes, target.devices[0].workspaceAlignment});
+            {structs.slabBytes, std::max<int64_t>(target.devices[0].workspaceAlignment, 64)});
     for (const auto &[i, pool] : enumerate(structs.pools))
       field(artifact.pools[pool], ".bss." + artifact.pools[pool], structs.poolNeeds[i]);
     out << "\n/* Memory for buffers that live during a call only: so many bytes, so aligned, in "
@@ -295,7 +244,7 @@ private:
   }
 
   void defineMacro(const Twine &what, StringRef value) {
-    out << "#define " << macro << "_" << what << " \"" << value << "\"\n";
+    out << "#define " << take((Twine(macro) + "_" + what).str()) << " \"" << value << "\"\n";
   }
 
   void writeData(DataKind kind, StringRef what, StringRef about) {
@@ -308,7 +257,7 @@ private:
       if (!isThere(symbol))
         continue;
       const std::string member = names.take(symbol.name, "data");
-      defineMacro(Twine(upper(member)) + "_BYTES", symbol.bytes);
+      defineMacro(Twine(upper(what)) + "_" + upper(member) + "_BYTES", symbol.bytes);
       fields += (Twine("  ") + (kind == DataKind::Parameter ? "const " : "") +
                  elementInC(symbol.type.element) + " *" + member + "; /* " +
                  described(symbol.type) + " */\n")
@@ -442,16 +391,27 @@ private:
   const targets::TargetDescription &target;
   const std::string name, macro;
   const ExportedStructs structs;
+  std::set<std::string> names; // macros, enumerators and functions
+  std::string clash;           // the first that is there twice
   std::string text;
   raw_string_ostream out;
 };
 
 } // namespace
 
-std::string exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
-                         const std::vector<ExportedContext> &contexts,
-                         const targets::TargetDescription &target, std::string_view exportName,
-                         const std::vector<std::string> &undefined) {
+bool isReservedInC(std::string_view name) {
+  const StringRef word(name.data(), name.size());
+  // Types of headers, macros, and what compilers keep for themselves.
+  const bool isMacro = word.size() > 1 && word.find_if(isAlpha) != StringRef::npos &&
+                       none_of(word, [](char c) { return isLower(c); });
+  return isKeyword(word) || word.ends_with("_t") || isMacro || word.starts_with("__") ||
+         (word.size() > 1 && word[0] == '_' && isUpper(word[1]));
+}
+
+StatusOr<std::string>
+exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+             const std::vector<ExportedContext> &contexts, const targets::TargetDescription &target,
+             std::string_view exportName, const std::vector<std::string> &undefined) {
   return HeaderWriter(artifact, externals, contexts, target, exportName).write(undefined);
 }
 

@@ -28,8 +28,19 @@ public:
   using ExternalExporter::ExternalExporter;
 
   StatusOr<std::vector<ExportedContext>> run() {
-    for (const FunctionSignature &function : artifact.functions)
+    PLIM_RETURN_IF_ERROR(checkNames());
+    for (const FunctionSignature &function : artifact.functions) {
       PLIM_RETURN_IF_ERROR(checkSizes(function));
+      if (!function.plan.buffers.empty())
+        return errorAtPlace(
+            StatusCode::Unimplemented,
+            function.location + "'" + function.name +
+                "' cannot be exported: a call has to know extents before its memory "
+                "can be planned, unless plim.max_bytes bounds it");
+      if (!function.unplanned.empty())
+        return errorAtPlace(StatusCode::Unimplemented, function.unplanned + ", so that '" +
+                                                           function.name + "' cannot be exported");
+    }
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_allocate", "takes memory whose size only a call knows; "
                                                     "bound it with plim.max_bytes"));
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_recurse", "is recursive, so that its stack has no bound"));
@@ -42,25 +53,45 @@ public:
     PLIM_RETURN_IF_ERROR(defineData());
     for (Operation &op : *module.getBody())
       makeLocal(&op);
-    std::set<std::string> names;
-    for (const auto &[function, context] : llvm::zip_equal(artifact.functions, contexts)) {
-      if (!names.insert(exportedSymbol(name, function.name)).second)
-        return invalidArgumentError(function.location + "'" + function.name +
-                                    "' has the same name in C as another function");
+    for (const auto &[function, context] : llvm::zip_equal(artifact.functions, contexts))
       defineFunction(function, context);
-    }
-    for (const auto &[isThere, what] :
-         {std::pair(structs.variables > 0, "reset"), std::pair(!structs.devices.empty(), "open"),
-          std::pair(!structs.devices.empty(), "close")})
-      if (isThere && !names.insert(exportedSymbol(name, what)).second)
-        return invalidArgumentError("the header has a function '" + exportedSymbol(name, what) +
-                                    "' of its own");
     defineReset();
     defineOpenAndClose();
     return std::move(contexts);
   }
 
 private:
+  /// No two functions may have one name in C, and those of the program no name that C has for something else.
+  Status checkNames() const {
+    std::set<std::string> names;
+    for (const auto &[isThere, what] :
+         {std::pair(structs.variables > 0, "reset"), std::pair(!structs.devices.empty(), "open"),
+          std::pair(!structs.devices.empty(), "close")})
+      if (isThere)
+        names.insert(exportedSymbol(name, what));
+    auto add = [&](const std::string &symbol, const std::string &location,
+                   const std::string &called) -> Status {
+      if (!names.insert(symbol).second)
+        return errorAtPlace(StatusCode::InvalidArgument,
+                            location + "'" + called +
+                                "' has the same name in C as another function, '" + symbol + "'");
+      return okStatus();
+    };
+    for (const FunctionSignature &function : artifact.functions)
+      PLIM_RETURN_IF_ERROR(
+          add(exportedSymbol(name, function.name), function.location, function.name));
+    for (const ExternalFunction &external : artifact.externals) {
+      if (!external.device.empty())
+        continue;
+      const std::string symbol = applicationSymbol(external.name);
+      if (llvm::isDigit(symbol[0]) || isReservedInC(symbol))
+        return errorAtPlace(StatusCode::InvalidArgument, external.location + "'" + external.name +
+                                                             "' is no name for a function in C");
+      PLIM_RETURN_IF_ERROR(add(symbol, external.location, external.name));
+    }
+    return okStatus();
+  }
+
   Status checkSizes(const FunctionSignature &function) {
     auto check = [&](const ValueType &type, const char *kind, size_t index) {
       const bool isKnown =
@@ -286,6 +317,7 @@ private:
     builder.setInsertionPointToEnd(module.getBody());
     auto exported = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, signature.name),
                                              LLVM::LLVMFunctionType::get(code, types));
+    exported.setResultAttr(0, LLVM::LLVMDialect::getSExtAttrName(), builder.getUnitAttr());
     builder.setInsertionPointToStart(exported.addEntryBlock(builder));
     auto next = exported.getArguments().begin();
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
@@ -298,6 +330,9 @@ private:
     if (has.state)
       variables = fieldsOf(*next++, structs.variables);
     refuseNull(llvm::to_vector(llvm::concat<Value>(places, parameters, variables)));
+    for (const auto &[i, type] : llvm::enumerate(signature.arguments))
+      if (type.element == "index" && !type.isShaped && isNarrow())
+        refuseWide(next[std::ptrdiff_t(i)]);
     Value context = words(exportContextBytes / wordBytes);
     Value none = ir::constant64(builder, loc, 0);
     for (int64_t slot = 0; slot < exportContextBytes / wordBytes; ++slot)

@@ -57,11 +57,15 @@ StatusOr<std::vector<ExportedContext>> exportFunctions(mlir::ModuleOp module,
                                                        const targets::DeviceDescription &device,
                                                        std::string_view exportName);
 
-/// The header for C11 and C++20. `undefined`: symbols that the program has to bring.
-std::string exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
-                         const std::vector<ExportedContext> &contexts,
-                         const targets::TargetDescription &target, std::string_view exportName,
-                         const std::vector<std::string> &undefined);
+/// Is it a keyword of C11 or C++20, or a name that headers of C may have: int32_t, NULL, INT8_MAX?
+bool isReservedInC(std::string_view name);
+
+/// The header for C11 and C++20. `undefined`: symbols that the program has to bring. InvalidArgument if two things in it
+/// would have one name.
+StatusOr<std::string>
+exportHeader(const Artifact &artifact, const std::vector<ExternalTypes> &externals,
+             const std::vector<ExportedContext> &contexts, const targets::TargetDescription &target,
+             std::string_view exportName, const std::vector<std::string> &undefined);
 
 /// The symbols that an ELF object leaves to others, sorted.
 StatusOr<std::vector<std::string>> undefinedSymbols(std::string_view object);

@@ -61,9 +61,12 @@ LLVM::LLVMFuncOp ExternalExporter::adapterOf(const ExternalFunction &external,
 Value ExternalExporter::callApplication(const ExternalFunction &external,
                                         const ExternalTypes &types, SmallVector<Value> memory) {
   SmallVector<Type> taken;
+  SmallVector<Attribute> attributes;
   for (const auto &[i, value] : llvm::enumerate(memory)) {
     const bool isScalar = i < types.arguments.size() && !types.arguments[i].isShaped;
     taken.push_back(isScalar ? typeOf(types.arguments[i]) : pointer);
+    attributes.push_back(isScalar ? extensionOf(types.arguments[i])
+                                  : builder.getDictionaryAttr({}));
     if (isScalar)
       value = LLVM::LoadOp::create(builder, loc, taken.back(), value);
   }
@@ -72,9 +75,23 @@ Value ExternalExporter::callApplication(const ExternalFunction &external,
   if (!callee) {
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
     callee = LLVM::LLVMFuncOp::create(top, loc, symbol, LLVM::LLVMFunctionType::get(code, taken));
+    callee.setArgAttrsAttr(builder.getArrayAttr(attributes));
     symbols.insert(callee);
   }
-  return LLVM::CallOp::create(builder, loc, callee, memory).getResult();
+  auto call = LLVM::CallOp::create(builder, loc, callee, memory);
+  call.setArgAttrsAttr(builder.getArrayAttr(attributes));
+  return call.getResult();
+}
+
+DictionaryAttr ExternalExporter::extensionOf(const ValueType &type) {
+  auto width = dyn_cast<IntegerType>(typeOf(type));
+  if (!width || width.getWidth() > 32)
+    return builder.getDictionaryAttr({});
+  // As the header declares them.
+  const bool isSigned = StringRef(type.element).starts_with("i") && type.element != "i1";
+  return builder.getDictionaryAttr({builder.getNamedAttr(
+      isSigned ? LLVM::LLVMDialect::getSExtAttrName() : LLVM::LLVMDialect::getZExtAttrName(),
+      builder.getUnitAttr())});
 }
 
 Value ExternalExporter::deviceField(Value devices, size_t index, DeviceField field) {
@@ -172,6 +189,7 @@ void ExternalExporter::defineOpenAndClose() {
     builder.setInsertionPointToEnd(module.getBody());
     auto made = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, what),
                                          LLVM::LLVMFunctionType::get(code, {pointer}));
+    made.setResultAttr(0, LLVM::LLVMDialect::getSExtAttrName(), builder.getUnitAttr());
     builder.setInsertionPointToStart(made.addEntryBlock(builder));
     refuseNull({made.getArgument(0)});
     return made;

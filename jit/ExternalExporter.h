@@ -26,6 +26,8 @@ private:
   /// By name; scalars by value.
   mlir::Value callApplication(const ExternalFunction &external, const ExternalTypes &types,
                               llvm::SmallVector<mlir::Value> memory);
+  /// How a small integer fills its register, which many ABIs leave to the caller.
+  mlir::DictionaryAttr extensionOf(const ValueType &type);
   /// The field of a device in the struct that the program filled in.
   mlir::Value deviceField(mlir::Value devices, size_t index, DeviceField field);
   /// Code and buffers in the order of the device's function: arguments, then results.

@@ -46,6 +46,11 @@ std::string exportName(const CompileOptions &options) {
 
 Status exportCode(const CompileOptions &options, Engine &engine, const std::string &source,
                   const LoadOptions &load) {
+  const std::string *outputs[] = {&options.output, &options.header, &options.library};
+  for (const std::string *one : outputs)
+    for (const std::string *other : outputs)
+      if (one != other && !one->empty() && *one == *other)
+        return invalidArgumentError("'" + *one + "' is to be written twice");
   PLIM_RETURN_IF_ERROR(checkWritable(options.header));
   if (!options.library.empty())
     PLIM_RETURN_IF_ERROR(checkWritable(options.library));

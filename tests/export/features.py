@@ -54,7 +54,7 @@ int32_t note(const float *argument0, float argument1, float *result0) {
 }
 int run_case(void) {
   const struct case_parameters parameters = {w};
-#ifdef CASE_COUNT_BYTES
+#ifdef CASE_STATE_COUNT_BYTES
   const struct case_state state = {sum, &count};
 #else
   const struct case_state state = {sum};
@@ -163,6 +163,69 @@ int run_case(void) {
   return 0;
 }
 """, "0 6 0 5 "),
+    "small integers for functions of the program": ("""
+func.func private @signs(i8, i16, i32, i1, f16, index) -> i32
+func.func @main(%a: tensor<1xi8>, %b: tensor<1xi16>, %c: tensor<1xi32>, %d: tensor<1xi1>, %h: tensor<1xf16>, %i: index) -> i32 {
+  %0 = arith.constant 0 : index
+  %a0 = tensor.extract %a[%0] : tensor<1xi8>
+  %b0 = tensor.extract %b[%0] : tensor<1xi16>
+  %c0 = tensor.extract %c[%0] : tensor<1xi32>
+  %d0 = tensor.extract %d[%0] : tensor<1xi1>
+  %h0 = tensor.extract %h[%0] : tensor<1xf16>
+  %a1 = arith.addi %a0, %a0 : i8
+  %b1 = arith.addi %b0, %b0 : i16
+  %c1 = arith.addi %c0, %c0 : i32
+  %one = arith.constant true
+  %d1 = arith.xori %d0, %one : i1
+  %h1 = arith.negf %h0 : f16
+  %r = func.call @signs(%a1, %b1, %c1, %d1, %h1, %i) : (i8, i16, i32, i1, f16, index) -> i32
+  return %r : i32
+}
+""", """
+int32_t signs(int8_t argument0, int16_t argument1, int32_t argument2, uint8_t argument3, uint16_t argument4, int64_t argument5,
+              int32_t *result0) {
+  *result0 = (argument0 < 0) + 2 * (argument1 < 0) + 4 * (argument2 < 0) + 8 * (argument3 == 0) + 16 * (argument4 == 0xbc00) +
+             32 * (argument5 == -7);
+  return 0;
+}
+int run_case(void) {
+  const int8_t a = -3;
+  const int16_t b = -300;
+  const int32_t c = -70000;
+  const uint8_t d = 1;
+  const uint16_t h = 0x3c00;
+  int32_t r = 0;
+  SHOW(case_main(&a, &b, &c, &d, &h, -7, &r)) SHOW(r)
+  return 0;
+}
+""", "0 63 "),
+    "indices beyond addresses": ("""
+func.func @main(%x: tensor<4xf32>, %i: index) -> f32 {
+  %r = tensor.extract %x[%i] : tensor<4xf32>
+  return %r : f32
+}
+""", """
+int run_case(void) {
+  const float x[4] = {1, 2, 3, 4};
+  float r = 0;
+  SHOW(case_main(x, 3, &r)) SHOW(r) SHOW(case_main(x, 4, &r) != 0) SHOW(case_main(x, (int64_t)1 << 32, &r) != 0) SHOW(case_main(x, -1, &r) != 0)
+  return 0;
+}
+""", "0 4 1 1 1 "),
+    "words of C as names": ("""
+func.func @main(%int32_t: tensor<2xi32>, %NULL: tensor<2xi32>, %linux: tensor<2xi32>, %_Bool: i32) -> tensor<2xi32> {
+  %r = arith.addi %int32_t, %NULL : tensor<2xi32>
+  %s = arith.addi %r, %linux : tensor<2xi32>
+  return %s : tensor<2xi32>
+}
+""", """
+int run_case(void) {
+  const int32_t x[2] = {1, 2};
+  int32_t y[2] = {0};
+  SHOW(case_main(x, x, x, 0, y)) SHOW(y[1])
+  return 0;
+}
+""", "0 6 "),
     "arguments that become results": ("""
 func.func @main(%x: tensor<4xf32> {plim.donate = 0}, %i: index) -> tensor<4xf32> {
   %c = arith.constant 9.0 : f32
@@ -327,19 +390,34 @@ int run_case(void) {
 }
 
 REFUSED = {
+    "func.func @main(%x: tensor<2xf32>, %X: tensor<3xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }":
+        "the header would have 'CASE_MAIN_X_ELEMENTS' twice: names that differ in case or in signs alone",
     "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }":
         "'main' cannot be exported: argument #0, ?xf32, has an extent that is not known",
     "func.func @main(%n: index) -> tensor<?xf32> { %e = tensor.empty(%n) : tensor<?xf32> return %e : tensor<?xf32> }":
         "'main' cannot be exported: result #0, ?xf32, has an extent that is not known",
     "func.func @main(%n: i32) -> i32 { %r = func.call @main(%n) : (i32) -> i32 return %r : i32 }":
         "this cannot be exported: the code is recursive, so that its stack has no bound",
-    "func.func @\"a.b\"() { return } func.func @a_b() { return }": "'a_b' has the same name in C as another function",
+    "func.func @\"a.b\"() { return } func.func @a_b() { return }": "'a_b' has the same name in C as another function, 'case_a_b'",
     "func.func @main(%n: index, %i: index) -> f32 {\n"
     "  %e = tensor.empty(%n) : tensor<?xf32>\n  %c = arith.constant 1.0 : f32\n"
     "  %f = linalg.fill ins(%c : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>\n  %g = tensor.insert %c into %f[%i] : tensor<?xf32>\n"
     "  %h = linalg.exp ins(%g : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>\n"
     "  %r = tensor.extract %h[%i] : tensor<?xf32>\n  return %r : f32\n}":
-        "this cannot be exported: the code takes memory whose size only a call knows; bound it with plim.max_bytes",
+        "'main' cannot be exported: a call has to know extents before its memory can be planned, unless plim.max_bytes bounds it",
+    "func.func @main(%x: tensor<16xf32>, %n: index) -> tensor<16xf32> {\n  %0 = arith.constant 0 : index\n  %1 = arith.constant 1 : index\n"
+    "  %r = scf.for %i = %0 to %n step %1 iter_args(%a = %x) -> tensor<16xf32> {\n    %e = tensor.empty() : tensor<16xf32>\n"
+    "    %b = linalg.exp ins(%a : tensor<16xf32>) outs(%e : tensor<16xf32>) -> tensor<16xf32>\n    %s = tensor.extract_slice %a[1] [15] [1] : tensor<16xf32> to tensor<15xf32>\n"
+    "    %c = tensor.insert_slice %s into %b[0] [15] [1] : tensor<15xf32> into tensor<16xf32>\n    scf.yield %c : tensor<16xf32>\n  }\n"
+    "  return %r : tensor<16xf32>\n}":
+        "a buffer may outlive the block that allocates it, so that 'main' cannot be exported",
+    "func.func private @int(i32) -> i32 func.func @main(%x: i32) -> i32 { %r = func.call @int(%x) : (i32) -> i32 return %r : i32 }":
+        "'int' is no name for a function in C",
+    "func.func private @case_main(i32) -> i32 func.func @main(%x: i32) -> i32 { %r = func.call @case_main(%x) : (i32) -> i32 return %r : i32 }":
+        "'case_main' has the same name in C as another function, 'case_main'",
+    "func.func private @\"a.b\"(i32) -> i32 func.func private @a_b(i32, i32) -> i32 func.func @main(%x: i32) -> i32 {\n"
+    "  %r = func.call @\"a.b\"(%x) : (i32) -> i32\n  %s = func.call @a_b(%x, %r) : (i32, i32) -> i32\n  return %s : i32\n}":
+        "has the same name in C as another function, 'a_b'",
 }
 
 
@@ -388,7 +466,7 @@ def main():
                     have = "it was exported"
                 except (RuntimeError, export.Refused) as error:
                     have = str(error)
-                if message not in have or not have.startswith("error: case.mlir:"):
+                if message not in have or not have.startswith("error: case.mlir:" if "header" not in message else "error: "):
                     wrong += 1
                     print(f"{name}: said {have!r}, not {message!r}")
     print(f"{done} cases, {wrong} wrong")
