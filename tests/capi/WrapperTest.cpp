@@ -290,7 +290,9 @@ TEST(WrapperOptionsTest, DevicesRunDispatches) {
       std::string(
           engine.load(sourceOf("abs", " {plim.device = \"npu\"}"), "main.mlir").status().message()),
       HasSubstr("does not take this: no signs"));
-  npu.load = nullptr;
+  npu.load = nullptr; // one that is compiled for, and runs elsewhere
+  EXPECT_EQ(Device::create(npu).status().code(), PLIM_OK);
+  npu.compile = nullptr;
   EXPECT_EQ(Device::create(npu).status().code(), PLIM_INVALID_ARGUMENT);
 }
 

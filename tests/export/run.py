@@ -183,7 +183,7 @@ def main():
     parser.add_argument("--machine", nargs="+", choices=MACHINES, default=list(MACHINES))
     parser.add_argument("--compiler", default="clang-22")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=15, help="for each machine")
+    parser.add_argument("--count", type=int, default=12, help="for each machine")
     arguments = parser.parse_args()
     arguments.bin = arguments.bin.resolve()
     print(f"seed {arguments.seed}", flush=True)
