@@ -42,13 +42,13 @@ void ExportBuilder::fail(OpBuilder &at, Value context, Value status) {
   ir::storeAt(at, loc, now, context, ir::abi::contextStatusOffset);
 }
 
-LLVM::GlobalOp ExportBuilder::makeBytes(const DataSymbol &symbol, StringRef called, Attribute value,
-                                        bool isConstant) {
+LLVM::GlobalOp ExportBuilder::makeBytes(const DataSymbol &symbol, StringRef called,
+                                        Attribute value) {
   OpBuilder::InsertionGuard guard(builder);
   Type type = LLVM::LLVMArrayType::get(builder.getI8Type(), uint64_t(symbol.bytes));
-  auto global =
-      LLVM::GlobalOp::create(builder, loc, type, isConstant, LLVM::Linkage::Internal, called, value,
-                             uint64_t(std::max(symbol.alignment, device.workspaceAlignment)));
+  auto global = LLVM::GlobalOp::create(
+      builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, called, value,
+      uint64_t(std::max(symbol.alignment, device.workspaceAlignment)));
   if (!value) {
     builder.createBlock(&global.getInitializerRegion());
     LLVM::ReturnOp::create(builder, loc, LLVM::ZeroOp::create(builder, loc, type).getResult());

@@ -40,9 +40,9 @@ protected:
   mlir::Value load(mlir::OpBuilder &at, mlir::Type type, mlir::Value base, int32_t offset);
   /// The first failure counts; `status` may be none.
   void fail(mlir::OpBuilder &at, mlir::Value context, mlir::Value status);
-  /// A global with the bytes of `value`, or zeros.
+  /// A constant with the bytes of `value`, or zeros.
   mlir::LLVM::GlobalOp makeBytes(const DataSymbol &symbol, llvm::StringRef called,
-                                 mlir::Attribute value, bool isConstant);
+                                 mlir::Attribute value);
   /// As C passes it: a pointer for what is shaped.
   mlir::Type typeOf(const ValueType &value);
   /// So many slots of eight bytes in the frame.

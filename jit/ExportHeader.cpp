@@ -258,10 +258,12 @@ private:
         continue;
       const std::string member = names.take(symbol.name, "data");
       defineMacro(Twine(upper(what)) + "_" + upper(member) + "_BYTES", symbol.bytes);
-      fields += (Twine("  ") + (kind == DataKind::Parameter ? "const " : "") +
-                 elementInC(symbol.type.element) + " *" + member + "; /* " +
-                 described(symbol.type) + " */\n")
-                    .str();
+      fields +=
+          (Twine("  ") + (kind == DataKind::Parameter ? "const " : "") +
+           elementInC(symbol.type.element) + " *" + member + "; /* " + described(symbol.type) +
+           (symbol.alignment > 0 ? Twine(", aligned to ") + Twine(symbol.alignment) : Twine("")) +
+           " */\n")
+              .str();
     }
     out << "\n/* " << about << " */\nstruct " << name << "_" << what << " {\n"
         << fields << "};\n\n";

@@ -44,7 +44,6 @@ public:
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_allocate", "takes memory whose size only a call knows; "
                                                     "bound it with plim.max_bytes"));
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_recurse", "is recursive, so that its stack has no bound"));
-    PLIM_RETURN_IF_ERROR(refuse("plim_rt_schedule", "has a schedule"));
     callDispatches();
     PLIM_RETURN_IF_ERROR(callExternals());
     for (const FunctionSignature &function : artifact.functions)
@@ -253,7 +252,7 @@ private:
     if (auto contents = contentsOf(artifact, symbol))
       value = builder.getStringAttr(StringRef(contents->data(), contents->size()));
     builder.setInsertionPoint(global);
-    auto defined = makeBytes(symbol, global.getSymName(), value, /*isConstant=*/true);
+    auto defined = makeBytes(symbol, global.getSymName(), value);
     if (!section.empty())
       defined.setSection(section);
     symbols.erase(global);
@@ -418,8 +417,7 @@ private:
           OpBuilder::InsertionGuard guard(builder);
           builder.setInsertionPointToStart(module.getBody());
           initial = makeBytes(symbol, "plim.initial." + symbol.name,
-                              builder.getStringAttr(StringRef(contents->data(), contents->size())),
-                              /*isConstant=*/true);
+                              builder.getStringAttr(StringRef(contents->data(), contents->size())));
         }
         LLVM::MemcpyOp::create(builder, loc, memory,
                                LLVM::AddressOfOp::create(builder, loc, initial), bytes,

@@ -120,8 +120,7 @@ Value ExternalExporter::runOnDevice(Value context, const ExternalFunction &exter
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
-    contents = makeBytes(bytes, "plim.code." + external.name, builder.getStringAttr(external.code),
-                         /*isConstant=*/true);
+    contents = makeBytes(bytes, "plim.code." + external.name, builder.getStringAttr(external.code));
     contents.setSection(".rodata." + external.device);
   }
   Value devices = load(builder, pointer, context, devicesOffset);

@@ -5,26 +5,10 @@
 #include "examples/microcontroller/memory.h"
 #include "kernels.h"
 
-/* SysTick of Arm's M profile; its clock here has 32 MHz on one board and 25 on the other: TICK nanoseconds. */
+/* SysTick of Arm's M profile: counts down, 31 or 40 nanoseconds a tick, by the board. */
 static volatile uint32_t *const systick = (volatile uint32_t *)0xe000e010;
 
 static uint32_t now(void) { return systick[2]; }
-
-static void say(const char *text) {
-  size_t size = 0;
-  while (text[size] != 0)
-    ++size;
-  print(text, size);
-}
-
-static void say_number(uint32_t number) {
-  char digits[12];
-  size_t at = sizeof digits;
-  do
-    digits[--at] = (char)('0' + number % 10);
-  while ((number /= 10) > 0);
-  print(digits + at, sizeof digits - at);
-}
 
 enum { repeats = 100 };
 

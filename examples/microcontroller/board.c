@@ -28,6 +28,25 @@ void print(const char *text, size_t size) {
   }
 }
 
+void say(const char *text) {
+  size_t size = 0;
+  while (text[size] != 0)
+    ++size;
+  print(text, size);
+}
+
+void say_number(int32_t number) {
+  char digits[12];
+  size_t at = sizeof digits;
+  uint32_t rest = number < 0 ? 0u - (uint32_t)number : (uint32_t)number;
+  do
+    digits[--at] = (char)('0' + rest % 10);
+  while ((rest /= 10) > 0);
+  if (number < 0)
+    digits[--at] = '-';
+  print(digits + at, sizeof digits - at);
+}
+
 static __attribute__((noreturn)) void end(int status) {
   const uint32_t how[2] = {application_exit, (uint32_t)status};
   for (;;)

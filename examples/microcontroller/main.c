@@ -16,25 +16,6 @@ static struct {
   int32_t scores[KEYWORDS_HEAR_RESULT0_ELEMENTS];
 } shared;
 
-static void say(const char *text) {
-  size_t size = 0;
-  while (text[size] != 0)
-    ++size;
-  print(text, size);
-}
-
-static void say_number(int32_t number) {
-  char digits[12];
-  size_t at = sizeof digits;
-  uint32_t rest = number < 0 ? 0u - (uint32_t)number : (uint32_t)number;
-  do
-    digits[--at] = (char)('0' + rest % 10);
-  while ((rest /= 10) > 0);
-  if (number < 0)
-    digits[--at] = '-';
-  print(digits + at, sizeof digits - at);
-}
-
 int main(void) {
   npu accelerator = {.memory = (const uint8_t *)&shared, .bytes = sizeof shared};
   const struct keywords_devices devices = {

@@ -105,8 +105,9 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_compile(plim_engine *engine, co
  * each of the module, called `export_name`_FUNCTION, typed, and all memory that a call needs given by its caller
  * (docs/design/export.md). `export_name` is what C can have in front of a name. Takes the options of plim_module_compile().
  * INVALID_ARGUMENT for another name, or for two functions that C would call the same; UNIMPLEMENTED, with its place, for what
- * needs the library: extents that are not known, memory whose size only a call knows, recursion, parameters of kernels;
- * FAILED_PRECONDITION for a function that takes more than the target's stack_budget_bytes. The caller owns both. */
+ * needs the library: extents that are not known, memory whose size only a call knows or that outlives the block which takes
+ * it, recursion, parameters of kernels; FAILED_PRECONDITION for a function that takes more than its stack_budget_bytes. The
+ * caller owns both. */
 PLIM_NODISCARD PLIM_API plim_status *
 plim_module_export(plim_engine *engine, const void *source, size_t size, const char *name,
                    const char *export_name, const plim_load_options *options,

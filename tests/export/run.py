@@ -94,6 +94,9 @@ class Builder:
         for standard in ("c11", "c++20"):
             self.call(self.compiler, *self.machine.flags, "-x", "c++" if "++" in standard else "c", f"-std={standard}", "-ffreestanding",
                       "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "case.h")
+        sections = self.call("llvm-readelf-22", "-S", "-W", "case.o")
+        if re.search(r" [0-9a-f]{2} +[A-Z]*W[A-Z]* +\d+ +\d+ +\d+$", sections, re.M):
+            raise RuntimeError(f"has memory of its own that can be written:\n{sections}")
         return (self.folder / "case.h").read_text()
 
     def link(self, source):
