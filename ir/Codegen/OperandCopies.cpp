@@ -1,13 +1,13 @@
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Plim/ValueBounds.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace plim::ir;
@@ -112,9 +112,8 @@ static std::optional<int64_t> mostExtent(Value tensor, unsigned dimension) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dimension))
     return type.getDimSize(dimension);
-  FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
-      presburger::BoundType::UB, {tensor, int64_t(dimension)}, nullptr, /*closedUB=*/true);
-  return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
+  std::optional<int64_t> most = greatestKnown({tensor, int64_t(dimension)});
+  return most ? std::optional(std::max<int64_t>(1, *most)) : std::nullopt;
 }
 
 SmallVector<int64_t> plim::ir::mostExtents(Value tensor) {

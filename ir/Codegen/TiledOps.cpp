@@ -1,5 +1,6 @@
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Plim/ValueBounds.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Products.h"
 
@@ -9,7 +10,6 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace plim::ir;
@@ -211,10 +211,8 @@ std::optional<int64_t> plim::ir::mostIterations(linalg::LinalgOp op, unsigned nu
           .getResultPosition(getAffineDimExpr(loop, op.getContext()));
   if (!dimension)
     return std::nullopt;
-  FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
-      presburger::BoundType::UB, {op->getOperand(number), int64_t(*dimension)}, nullptr,
-      /*closedUB=*/true);
-  return failed(most) ? std::nullopt : std::optional(std::max<int64_t>(1, *most));
+  std::optional<int64_t> most = greatestKnown({op->getOperand(number), int64_t(*dimension)});
+  return most ? std::optional(std::max<int64_t>(1, *most)) : std::nullopt;
 }
 
 std::optional<unsigned> plim::ir::columnOf(linalg::LinalgOp op) {

@@ -1,12 +1,12 @@
 #include "ir/Transforms/Allocations.h"
 
+#include "ir/Plim/ValueBounds.h"
 #include "support/CheckedMath.h"
 #include "targets/AllocationOptions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -77,10 +77,8 @@ std::optional<int64_t> boundBytes(AllocOp alloc) {
   auto dynamic = alloc.getDynamicSizes().begin();
   for (int64_t extent : type.getShape()) {
     if (ShapedType::isDynamic(extent)) {
-      FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-          presburger::BoundType::UB, {*dynamic++, std::nullopt}, /*stopCondition=*/nullptr,
-          /*closedUB=*/true);
-      if (failed(bound))
+      std::optional<int64_t> bound = greatestKnown(*dynamic++);
+      if (!bound)
         return most;
       extent = std::max<int64_t>(*bound, 0);
     }

@@ -1,5 +1,6 @@
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
+#include "ir/Plim/ValueBounds.h"
 #include "ir/Transforms/LoopBounds.h"
 #include "ir/Transforms/Passes.h"
 #include "ir/Transforms/Requirements.h"
@@ -21,7 +22,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -69,7 +69,6 @@ public:
   }
 
   bool isInside(Value index, Value shaped, int64_t dimension) {
-    using Bounds = ValueBoundsConstraintSet;
     int64_t extent = cast<ShapedType>(shaped.getType()).getDimSize(dimension);
     // What the type of the data or a clamp bounds.
     if (!ShapedType::isDynamic(extent) && known)
@@ -88,15 +87,13 @@ public:
           for (auto [position, result] :
                llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
             if (result == getAffineDimExpr(loop.getDim(), index.getContext()) &&
-                Bounds::compare(Bounds::Variable(operand.get(), position),
-                                Bounds::ComparisonOperator::LE,
-                                Bounds::Variable(shaped, dimension)))
+                isKnown({operand.get(), int64_t(position)}, BoundsComparison::LE,
+                        {shaped, dimension}))
               return true;
     }
-    return Bounds::compare(Bounds::Variable(index), Bounds::ComparisonOperator::GE,
-                           OpFoldResult(Builder(index.getContext()).getIndexAttr(0))) &&
-           Bounds::compare(Bounds::Variable(index), Bounds::ComparisonOperator::LT,
-                           Bounds::Variable(shaped, dimension));
+    return isKnown(index, BoundsComparison::GE,
+                   OpFoldResult(Builder(index.getContext()).getIndexAttr(0))) &&
+           isKnown(index, BoundsComparison::LT, {shaped, dimension});
   }
 
 private:
@@ -107,6 +104,7 @@ private:
 struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    notNegative.clear();
     function.walk([&](Operation *op) {
       if (isa<tensor::EmptyOp, memref::AllocOp, bufferization::AllocTensorOp, AllocOp>(op))
         checkExtents(op);
@@ -264,16 +262,22 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
   void checkExtents(Operation *op) {
     Requirements requirements(op);
     for (Value size : op->getOperands()) {
-      using Bounds = ValueBoundsConstraintSet;
       if (!size.getType().isIndex() || size.getDefiningOp<ShapedDimOpInterface>() ||
-          getConstantIntValue(size).value_or(-1) >= 0 ||
-          Bounds::compare(Bounds::Variable(size), Bounds::ComparisonOperator::GE,
-                          OpFoldResult(requirements.builder.getIndexAttr(0))))
+          getConstantIntValue(size).value_or(-1) >= 0 || isNotNegative(size))
         continue;
       requirements.require(requirements.compare(P::sge, size, requirements.number(0)),
                            "an extent is negative: {0}", size);
     }
     checks += requirements.count;
+  }
+
+  /// Is that known? Many buffers have one extent.
+  bool isNotNegative(Value size) {
+    auto [answer, isNew] = notNegative.try_emplace(size, false);
+    if (isNew)
+      answer->second = isKnown(size, BoundsComparison::GE,
+                               OpFoldResult(Builder(size.getContext()).getIndexAttr(0)));
+    return answer->second;
   }
 
   /// A slice lies inside of what it is a slice of, and what is inserted has its extents. An empty slice
@@ -674,6 +678,8 @@ struct CheckShapes : plim::ir::impl::PlimCheckShapesBase<CheckShapes> {
                              operandText(op->getOpOperand(b.operand)) + " is {1}",
                          {left, right});
   }
+
+  llvm::DenseMap<Value, bool> notNegative;
 };
 
 } // namespace
