@@ -27,6 +27,15 @@ static const char *const wrong = "func.func @f() -> i32 {\n  return\n}\n";
 /* Ends upstream's parser. */
 static const char *const crasher = "func.func @f() attributes {a = array<index: 1>} { return }\n";
 
+/* Whose runtime starts a process that knows the names of functions, and keeps a pipe to it. */
+#define SANITIZED 0
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#undef SANITIZED
+#define SANITIZED 1
+#endif
+#endif
+
 typedef struct State {
   struct sigaction handlers[NSIG];
   sigset_t mask;
@@ -110,7 +119,7 @@ static void compare(const State *before, const State *now) {
   expect(strcmp(before->folder, now->folder) == 0, "working directory");
   expect(before->mode == now->mode, "file mode mask");
   expect(before->variables == now->variables, "environment");
-  expect(before->descriptors == now->descriptors, "descriptors");
+  expect(SANITIZED || before->descriptors == now->descriptors, "descriptors");
   expect(before->dumpable == now->dumpable && before->noNewPrivileges == now->noNewPrivileges,
          "flags of the process");
 }
@@ -200,7 +209,7 @@ int main(int argc, char **argv) {
   expect(status.st_size == 0, "what is printed");
   compare(&before, &now);
   errno = 0;
-  expect(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "children");
+  expect(SANITIZED || (waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD), "children");
   char remove[600];
   snprintf(remove, sizeof remove, "rm -r %s", folder);
   if (system(remove) != 0)
