@@ -2,14 +2,16 @@
 
 #include "engine/io/File.h"
 #include "importers/onnx/plimsoll_onnx.h"
+#include "importers/stablehlo/Stablehlo.h"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <new>
 #include <pthread.h>
 #include <span>
 #include <unistd.h>
@@ -134,7 +136,9 @@ Status onOwnStack(const std::function<void()> &work) {
 
 } // namespace
 
-bool isModel(std::string_view bytes, std::string_view name) {
+namespace {
+
+bool isOnnx(std::string_view bytes, std::string_view name) {
   // The first field of a model is its version, a small number: neither text, bytecode nor compiled code begins so.
   if (bytes.size() >= 2 && bytes[0] == '\x08' && bytes[1] > 0 && bytes[1] < 0x40)
     return true;
@@ -142,7 +146,66 @@ bool isModel(std::string_view bytes, std::string_view name) {
          !bytes.starts_with("plimart\n");
 }
 
+Status statusOf(const ImportError &error, const std::string &name) {
+  // A place belongs to the name: "net.mlir:3:7: ...".
+  const std::string what = error.what();
+  const bool hasPlace = !what.empty() && what[0] >= '0' && what[0] <= '9';
+  std::string message = name + (hasPlace ? ":" : ": ") + what;
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return error.kind == ImportError::Kind::Invalid ? invalidArgumentError(message)
+                                                  : unimplementedError(message);
+}
+
+/// A buffer that keeps the tensor.
+StatusOr<runtime::Buffer> bufferOf(const TensorPtr &tensor) {
+  const runtime::ElementType type = elementType(safetensorsName(tensor->type));
+  if (reinterpret_cast<uintptr_t>(tensor->bytes.data()) % 8 != 0)
+    return runtime::Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), type, tensor->shape,
+                                     tensor->bytes);
+  auto *keep = new TensorPtr(tensor); // the buffer's, if there is one
+  StatusOr<runtime::Buffer> buffer = runtime::Buffer::wrap(
+      const_cast<std::byte *>(tensor->bytes.data()), type, tensor->shape, true,
+      [](void *user, void *) { delete static_cast<TensorPtr *>(user); }, keep);
+  if (!buffer.ok())
+    delete keep;
+  return buffer;
+}
+
+StatusOr<ImportedSource> importStablehlo(std::string_view text, const std::string &name) {
+  stablehlo::Imported imported;
+  Status failure;
+  PLIM_RETURN_IF_ERROR(onOwnStack([&] {
+    try {
+      imported = stablehlo::import(text);
+    } catch (const ImportError &error) {
+      failure = statusOf(error, name);
+    } catch (const std::bad_alloc &) {
+      failure = resourceExhaustedError(name + ": there is not enough memory");
+    } catch (const std::exception &error) {
+      failure = internalError(name + ": " + error.what());
+    }
+  }));
+  PLIM_RETURN_IF_ERROR(failure);
+  ImportedSource out;
+  out.text = std::move(imported.text);
+  out.summary = std::move(imported.summary);
+  for (const TensorPtr &tensor : imported.parameters) {
+    PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer, bufferOf(tensor));
+    out.parameters.emplace(tensor->name, std::move(buffer));
+    out.parameterTypes.emplace(tensor->name, safetensorsName(tensor->type));
+  }
+  return out;
+}
+
+} // namespace
+
+bool isModel(std::string_view bytes, std::string_view name) {
+  return isOnnx(bytes, name) || stablehlo::isStablehlo(bytes);
+}
+
 StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name) {
+  if (!isOnnx(bytes, name))
+    return importStablehlo(bytes, name);
   static const StatusOr<Library> library = openLibrary();
   if (!library.ok())
     return library.status().withContext(name);
@@ -188,10 +251,9 @@ bool isModelFile(const std::string &path) {
   StatusOr<io::File> file = io::File::open(path);
   if (!file.ok())
     return false;
-  std::array<std::byte, 8> first{};
-  const std::span<std::byte> part(first.data(), std::min<size_t>(first.size(), file->size()));
-  return file->read(0, part).ok() &&
-         isModel({reinterpret_cast<const char *>(part.data()), part.size()}, path);
+  std::vector<std::byte> first(std::min<size_t>(stablehlo::headBytes, file->size()));
+  return file->read(0, first).ok() &&
+         isModel({reinterpret_cast<const char *>(first.data()), first.size()}, path);
 }
 
 } // namespace plim::importers

@@ -1,7 +1,7 @@
 // Models of other formats as sources of modules: what the command line and the C interface put in front of a load.
 //
-// Owns no format: it opens the library of one, libplimsoll-onnx, when a model comes, and keeps it. Must not know how modules
-// are loaded. Thread safety: any thread.
+// Owns no format: it calls importers/stablehlo, and opens the library of ONNX, libplimsoll-onnx, when such a model comes, and
+// keeps it. Must not know how modules are loaded. Thread safety: any thread.
 #pragma once
 
 #include "engine/runtime/Buffer.h"
@@ -22,11 +22,12 @@ struct ImportedSource {
   std::string summary; // lines for people
 };
 
-/// Are these bytes, or the first of them, a model and no module? The name decides where they could be both.
+/// Are these bytes, or the first of them (1 MiB is enough), a model and no module? The name decides where they could be both.
 bool isModel(std::string_view bytes, std::string_view name);
 
-/// A model in ONNX's format. External data lies beside the file that `name` is. InvalidArgument for a model that is wrong,
-/// Unimplemented for what is not supported, FailedPrecondition if the library is not there; messages begin with the name.
+/// A model in ONNX's format or in StableHLO. External data lies beside the file that `name` is. InvalidArgument for a model
+/// that is wrong, Unimplemented for what is not supported, FailedPrecondition if ONNX's library is not there; messages begin with
+/// the name, and of StableHLO with the line and column too.
 StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name);
 
 /// The same of a file, which is mapped meanwhile; also the errors of io::File.

@@ -1,4 +1,4 @@
-#include "importers/onnx/Error.h"
+#include "importers/emit/Error.h"
 #include "importers/onnx/Importer.h"
 #include "importers/onnx/Reader.h"
 #include "importers/onnx/plimsoll_onnx.h"

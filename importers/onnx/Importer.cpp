@@ -1,6 +1,6 @@
 #include "importers/onnx/Importer.h"
 
-#include "importers/onnx/Error.h"
+#include "importers/emit/Error.h"
 #include "importers/onnx/Operator.h"
 #include "importers/onnx/Schemas.h"
 

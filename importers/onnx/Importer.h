@@ -3,7 +3,7 @@
 // Throws ImportError. Not for several threads.
 #pragma once
 
-#include "importers/onnx/Emitter.h"
+#include "importers/emit/Emitter.h"
 #include "importers/onnx/Model.h"
 
 #include <map>

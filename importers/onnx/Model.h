@@ -1,43 +1,17 @@
-// A model as the importer sees it: plain values, without protobuf.
-//
-// Reader.h makes one. The bytes of large tensors stay where the file has them, kept by `owner`.
+// A model as the importer sees it: plain values, without protobuf. Reader.h makes one.
 #pragma once
 
-#include "importers/onnx/ElementType.h"
+#include "importers/emit/Tensor.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace plim::importers {
-
-/// Elements densely in row-major order, little-endian.
-struct Tensor {
-  std::string name;
-  ElementType type = ElementType::F32;
-  std::vector<int64_t> shape;
-  std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;
-
-  /// Overflow is refused when a tensor is read.
-  int64_t elementCount() const;
-  /// Of an integer or truth value; index from 0 to elementCount() - 1.
-  int64_t integerAt(int64_t index) const;
-  /// Of any number.
-  double realAt(int64_t index) const;
-};
-
-using TensorPtr = std::shared_ptr<const Tensor>;
-
-/// A tensor that owns its elements.
-TensorPtr makeTensor(ElementType type, std::vector<int64_t> shape, std::vector<std::byte> bytes,
-                     std::string name = "");
 
 /// Of an input: a number, a name that is shared, or neither.
 struct Extent {

@@ -4,8 +4,9 @@
 // importer puts the node in front. Functions of one family share a file in operators/.
 #pragma once
 
-#include "importers/onnx/Emitter.h"
-#include "importers/onnx/Error.h"
+#include "importers/emit/Emitter.h"
+#include "importers/emit/Error.h"
+#include "importers/onnx/Model.h"
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 #include "importers/onnx/Reader.h"
 
-#include "importers/onnx/Error.h"
+#include "importers/emit/Error.h"
 #include "importers/onnx/Protobuf.h"
 
 #include <google/protobuf/io/coded_stream.h>

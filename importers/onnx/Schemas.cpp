@@ -1,6 +1,6 @@
 #include "importers/onnx/Schemas.h"
 
-#include "importers/onnx/Error.h"
+#include "importers/emit/Error.h"
 #include "importers/onnx/Protobuf.h"
 
 #pragma clang diagnostic push

@@ -1,4 +1,4 @@
-#include "importers/onnx/Error.h"
+#include "importers/emit/Error.h"
 #include "importers/onnx/Protobuf.h"
 
 #include <array>

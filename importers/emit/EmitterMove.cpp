@@ -1,5 +1,5 @@
-#include "importers/onnx/Emitter.h"
-#include "importers/onnx/Error.h"
+#include "importers/emit/Emitter.h"
+#include "importers/emit/Error.h"
 
 #include <algorithm>
 
@@ -61,6 +61,8 @@ std::optional<std::string> grouping(const Scalars &fine, const Scalars &coarse) 
 Value Emitter::reshape(const Value &value, const Scalars &dims) {
   if (sameExtents(value.dims, dims))
     return value;
+  if (value.splat)
+    return splat(dims, *value.splat);
   if (value.elements && allKnown(dims)) {
     Value out = value;
     out.dims = dims;
@@ -141,6 +143,8 @@ Value Emitter::transpose(const Value &value, const Axes &order) {
   }
   if (identity)
     return value;
+  if (value.splat)
+    return splat(dims, *value.splat);
   const std::string input = use(value), empty = emptyLike(value.type, dims);
   return tensor(value.type, dims,
                 define("linalg.transpose ins(" + input + " : " + type(value) + ") outs(" + empty +
@@ -149,6 +153,8 @@ Value Emitter::transpose(const Value &value, const Axes &order) {
 
 Value Emitter::slice(const Value &value, const Scalars &offsets, const Scalars &sizes,
                      const Scalars &strides) {
+  if (value.splat)
+    return splat(sizes, *value.splat);
   // Of nothing, the offset may be behind the end.
   const auto isNothing = [](const Scalar &extent) { return extent.is(0); };
   if (std::any_of(sizes.begin(), sizes.end(), isNothing) ||
@@ -229,12 +235,16 @@ Value Emitter::concatenate(const Values &values, int64_t axis) {
 Value Emitter::broadcast(const Value &value, const Scalars &dims) {
   if (sameExtents(value.dims, dims))
     return value;
+  if (value.splat)
+    return splat(dims, *value.splat);
   return elementwiseTo(value.type, dims, {value}, [](const Scalars &in) { return in[0]; });
 }
 
 Value Emitter::withDims(const Value &value, const Scalars &dims) {
   if (sameExtents(value.dims, dims))
     return value;
+  if (value.splat)
+    return splat(dims, *value.splat);
   const std::string input = use(value), to = tensorType(value.type, dims);
   if (to == type(value))
     return tensor(value.type, dims, input);

@@ -1,5 +1,5 @@
-#include "importers/onnx/Emitter.h"
-#include "importers/onnx/Error.h"
+#include "importers/emit/Emitter.h"
+#include "importers/emit/Error.h"
 
 namespace plim::importers {
 

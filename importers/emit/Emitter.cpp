@@ -1,9 +1,10 @@
-#include "importers/onnx/Emitter.h"
+#include "importers/emit/Emitter.h"
 
-#include "importers/onnx/Error.h"
+#include "importers/emit/Error.h"
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace plim::importers {
 
@@ -123,6 +124,22 @@ Value Emitter::scalar(const Scalar &value) {
                 define("tensor.from_elements " + use(value) + " : " + tensorType(value.type, {})));
 }
 
+Value Emitter::splat(const Scalars &dims, const Scalar &value) {
+  Value out = tensor(value.type, dims, "");
+  out.splat = value;
+  return out;
+}
+
+Value Emitter::widened(const Value &value, const Scalars &dims) {
+  if (sameExtents(value.dims, dims))
+    return value;
+  if (value.splat)
+    return splat(dims, *value.splat);
+  Value out = tensor(value.type, dims, "");
+  out.narrow = value.narrow ? value.narrow : std::make_shared<const Value>(value);
+  return out;
+}
+
 Value Emitter::sequence(Values items) {
   Value out;
   out.kind = Value::Kind::Sequence;
@@ -190,6 +207,11 @@ std::string Emitter::use(const Value &value) {
   if (value.kind != Value::Kind::Tensor)
     unsupported(value.kind == Value::Kind::None ? "an input is missing"
                                                 : "a sequence stands where a tensor is needed");
+  if (value.splat)
+    return use(value.dims.empty() ? scalar(*value.splat) : fill(value.dims, *value.splat));
+  if (value.narrow)
+    return use(elementwiseTo(value.type, value.dims, {*value.narrow},
+                             [](const Scalars &in) { return in[0]; }));
   const std::string type = this->type(value);
   if (value.data) {
     if (value.data->bytes.size() >= parameterBytes)
@@ -218,6 +240,15 @@ Scalar Emitter::at(const Value &value, const Scalars &indices) {
   if (indices.size() != value.dims.size())
     invalid("a tensor of rank " + std::to_string(value.rank()) + " where one of rank " +
             std::to_string(indices.size()) + " is needed");
+  if (value.splat)
+    return *value.splat;
+  if (value.narrow) {
+    Scalars inside = indices;
+    for (size_t i = 0; i < inside.size(); ++i)
+      if (value.narrow->dims[i].is(1))
+        inside[i] = index(0);
+    return at(*value.narrow, inside);
+  }
   bool all = true;
   int64_t position = 0;
   for (size_t i = 0; i < indices.size() && all; ++i) {
@@ -281,6 +312,12 @@ std::optional<Numbers> Emitter::known(const Value &value) {
       out.push_back(*element.known);
     }
     return out;
+  }
+  if (value.splat && value.splat->known && isInteger(value.type)) {
+    const Scalar size = count(value);
+    if (size.known && *size.known <= maxElements)
+      out.assign(static_cast<size_t>(*size.known), *value.splat->known);
+    return size.known && *size.known <= maxElements ? std::optional(out) : std::nullopt;
   }
   if (!value.data || !isInteger(value.type))
     return std::nullopt;

@@ -1,5 +1,5 @@
-#include "importers/onnx/Emitter.h"
-#include "importers/onnx/Error.h"
+#include "importers/emit/Emitter.h"
+#include "importers/emit/Error.h"
 
 #include <algorithm>
 
@@ -127,11 +127,26 @@ Value Emitter::elementwise(ElementType type, const Values &operands, const Eleme
 Value Emitter::elementwiseTo(ElementType type, const Scalars &dims, const Values &operands,
                              const Element &element) {
   const size_t rank = dims.size();
-  // Operands are read by maps, and where only a run knows whether an extent is 1, by position.
+  const bool isUniform =
+      !operands.empty() && std::all_of(operands.begin(), operands.end(),
+                                       [](const Value &value) { return value.splat.has_value(); });
+  if (isUniform) {
+    Scalars arguments;
+    for (const Value &operand : operands)
+      arguments.push_back(*operand.splat);
+    return splat(dims, element(arguments));
+  }
+  // Operands are read by maps, and where only a run knows whether an extent is 1, by position; one element that is all of
+  // them needs no tensor.
   Values inputs;
   std::vector<std::string> maps;
   std::vector<std::optional<size_t>> inputOf;
-  for (const Value &operand : operands) {
+  for (const Value &whole : operands) {
+    const Value &operand = whole.narrow ? *whole.narrow : whole;
+    if (operand.splat) {
+      inputOf.push_back(std::nullopt);
+      continue;
+    }
     std::vector<std::string> results;
     bool byPosition = false;
     for (size_t i = 0; i < operand.dims.size(); ++i) {
@@ -147,12 +162,17 @@ Value Emitter::elementwiseTo(ElementType type, const Scalars &dims, const Values
     maps.push_back(mapOf(rank, results));
   }
   for (const Value &operand : operands)
-    use(operand); // outside of the block
+    if (!operand.splat && !operand.narrow)
+      use(operand); // outside of the block
   return generic(type, dims, inputs, maps, [&](const Scalars &arguments) {
     Scalars all;
     for (size_t k = 0; k < operands.size(); ++k) {
       if (inputOf[k]) {
         all.push_back(arguments[*inputOf[k]]);
+        continue;
+      }
+      if (operands[k].splat) {
+        all.push_back(*operands[k].splat);
         continue;
       }
       Scalars position;
@@ -251,6 +271,115 @@ Value Emitter::reduce(const Value &value, const Axes &axes, bool keep, const Sca
   line("} -> " + type);
   const Value out = tensor(initial.type, dims, name);
   return keep ? reshape(out, kept) : out;
+}
+
+Values Emitter::accumulate(const Values &inputs, const std::vector<std::string> &maps,
+                           const std::optional<Value> &window, const std::string &outMap,
+                           const std::vector<bool> &reduced, const Scalars &dims,
+                           const Scalars &initial, const Combine &combine) {
+  std::string operands, operandTypes, starts, startTypes, arguments, all;
+  Scalars elements, sums;
+  Values results;
+  auto append = [](std::string &list, const std::string &item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  auto declare = [&](const std::string &name, ElementType type) {
+    append(arguments, name + ": " + mlirName(type));
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    append(operands, use(inputs[i]));
+    append(operandTypes, type(inputs[i]));
+    append(all, maps[i]);
+    elements.push_back({inputs[i].type, freshName(), {}});
+    declare(elements.back().name, inputs[i].type);
+  }
+  if (window) { // of which only the extents are read
+    append(operands, use(*window));
+    append(operandTypes, type(*window));
+    append(all, maps.back());
+    declare(freshName(), window->type);
+  }
+  for (const Scalar &start : initial) {
+    const Value filled = fill(dims, start);
+    append(starts, use(filled));
+    append(startTypes, type(filled));
+    append(all, outMap);
+    sums.push_back({start.type, freshName(), {}});
+    declare(sums.back().name, start.type);
+    results.push_back(filled);
+  }
+  const std::string inner = region([&] {
+    const Scalars next = combine(sums, elements);
+    std::string values, types;
+    for (size_t i = 0; i < initial.size(); ++i) {
+      append(values, use(next[i]));
+      append(types, mlirName(initial[i].type));
+    }
+    line("linalg.yield " + values + " : " + types);
+  });
+  const std::string name = freshName();
+  const bool several = initial.size() > 1;
+  line(name + (several ? ":" + std::to_string(initial.size()) : "") +
+       " = linalg.generic {indexing_maps = [" + all + "], iterator_types = [" + iterators(reduced) +
+       "]} ins(" + operands + " : " + operandTypes + ") outs(" + starts + " : " + startTypes +
+       ") {");
+  line("^bb0(" + arguments + "):");
+  raw(inner);
+  line("} -> " + (several ? "(" + startTypes + ")" : startTypes));
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i] =
+        tensor(initial[i].type, dims, several ? name + "#" + std::to_string(i) : name);
+  return results;
+}
+
+Values Emitter::reduceTogether(const Values &inputs, const Axes &axes, const Scalars &initial,
+                               const Combine &combine) {
+  const Scalars &extents = inputs[0].dims;
+  const size_t rank = extents.size();
+  Scalars dims;
+  std::vector<bool> reduced(rank);
+  std::vector<std::string> results;
+  for (size_t i = 0; i < rank; ++i) {
+    reduced[i] = contains(axes, static_cast<int64_t>(i));
+    if (!reduced[i]) {
+      dims.push_back(extents[i]);
+      results.push_back("d" + std::to_string(i));
+    }
+  }
+  return accumulate(inputs, std::vector<std::string>(inputs.size(), identityMap(rank)),
+                    std::nullopt, mapOf(rank, results), reduced, dims, initial, combine);
+}
+
+Values Emitter::reduceWindows(const Values &inputs, const Numbers &window, const Numbers &strides,
+                              const Numbers &dilations, const Scalars &dims,
+                              const Scalars &initial, const Combine &combine) {
+  const size_t rank = window.size();
+  std::vector<size_t> moving; // dimensions in which a window has several elements
+  for (size_t i = 0; i < rank; ++i)
+    if (window[i] != 1)
+      moving.push_back(i);
+  const size_t loops = rank + moving.size();
+  std::vector<std::string> from, own, out;
+  Scalars extents;
+  std::vector<bool> reduced(loops);
+  for (size_t i = 0, next = rank; i < rank; ++i) {
+    const std::string at = "d" + std::to_string(i);
+    out.push_back(at);
+    from.push_back(strides[i] == 1 ? at : at + " * " + std::to_string(strides[i]));
+    if (window[i] == 1)
+      continue;
+    const std::string inside = "d" + std::to_string(next);
+    from.back() += " + " + inside +
+                   (dilations[i] == 1 ? "" : " * " + std::to_string(dilations[i]));
+    own.push_back(inside);
+    extents.push_back(index(window[i]));
+    reduced[next++] = true;
+  }
+  std::vector<std::string> maps(inputs.size(), mapOf(loops, from));
+  maps.push_back(mapOf(loops, own));
+  // The loops that no stride hides are those of the results; that of a window only its shape tells.
+  const Value shape = fill(extents, number(inputs[0].type, 0));
+  return accumulate(inputs, maps, shape, mapOf(loops, out), reduced, dims, initial, combine);
 }
 
 Value Emitter::convert(const Value &value, ElementType type) {

@@ -1,11 +1,11 @@
 // Writes the text of one function: scalars, constants, regions.
 //
 // A `Scalar` of known value is folded and costs nothing until it is used; those of index type are kept by their expression,
-// so that equal extents have equal names. Knows nothing of ONNX. Not for several threads.
+// so that equal extents have equal names. Knows nothing of formats. Not for several threads.
 #pragma once
 
-#include "importers/onnx/Checked.h"
-#include "importers/onnx/ElementType.h"
+#include "importers/emit/Checked.h"
+#include "importers/emit/ElementType.h"
 
 #include <functional>
 #include <map>
@@ -44,7 +44,7 @@ public:
   /// Lines in front of everything: constants. Equal ones once.
   std::string prologue(const std::string &expression);
 
-  /// What a function consists of.
+  /// What a function consists of; another may begin.
   std::string takeText();
 
   // --- Constants --------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-#include "importers/onnx/Model.h"
+#include "importers/emit/Tensor.h"
 
-#include "importers/onnx/HalfFloat.h"
+#include "importers/emit/HalfFloat.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "importers/onnx/ElementType.h"
+#include "importers/emit/ElementType.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // Lists whose ends are looked at.
 #pragma once
 
-#include "importers/onnx/Error.h"
+#include "importers/emit/Error.h"
 
 #include <cstddef>
 #include <vector>

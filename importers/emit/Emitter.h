@@ -5,8 +5,8 @@
 // scalars too (`elements`), and no tensor is made of them unless something reads it.
 #pragma once
 
-#include "importers/onnx/Builder.h"
-#include "importers/onnx/Model.h"
+#include "importers/emit/Builder.h"
+#include "importers/emit/Tensor.h"
 
 #include <functional>
 #include <memory>
@@ -24,6 +24,9 @@ struct Value {
   std::string name;                // of the SSA value; made by Emitter::use() if it is empty
   TensorPtr data;                  // of a constant
   std::optional<Scalars> elements; // indices, or truth values
+  std::optional<Scalar> splat;     // what all elements are; no tensor is made unless something reads one
+  /// What it is broadcast from, with extents of 1 where it repeats; also only made if something reads it.
+  std::shared_ptr<const Value> narrow;
   std::vector<Value> items;        // of a sequence
 
   explicit operator bool() const { return kind != Kind::None; }
@@ -51,6 +54,10 @@ public:
   /// A list of one dimension.
   Value list(Scalars elements);
   Value scalar(const Scalar &value);
+  /// All elements are `value`.
+  Value splat(const Scalars &dims, const Scalar &value);
+  /// `value` has extents of 1 where it repeats. No tensor is made unless something reads it.
+  Value widened(const Value &value, const Scalars &dims);
   Value sequence(Values items);
 
   using Builder::use;
@@ -88,6 +95,15 @@ public:
   /// Over `axes`, which stay with extent 1 if `keep`: starts with `initial`, `combine` has the value so far and the element.
   Value reduce(const Value &value, const Axes &axes, bool keep, const Scalar &initial,
                const std::function<Scalar(const Scalar &, const Scalar &)> &combine);
+  /// Several results at once, each from the elements that `inputs` have at one position. `combine` has the values so far and
+  /// these elements.
+  using Combine = std::function<Scalars(const Scalars &, const Scalars &)>;
+  Values reduceTogether(const Values &inputs, const Axes &axes, const Scalars &initial,
+                        const Combine &combine);
+  /// The same over windows that lie within the inputs; `dims` are those of the results.
+  Values reduceWindows(const Values &inputs, const Numbers &window, const Numbers &strides,
+                       const Numbers &dilations, const Scalars &dims, const Scalars &initial,
+                       const Combine &combine);
   Value fill(const Scalars &dims, const Scalar &value);
   Value convert(const Value &value, ElementType type);
   using Builder::convert;
@@ -144,6 +160,10 @@ private:
   Value generic(ElementType type, const Scalars &dims, const Values &inputs,
                 const std::vector<std::string> &maps,
                 const std::function<Scalar(const Scalars &)> &body);
+  Values accumulate(const Values &inputs, const std::vector<std::string> &maps,
+                    const std::optional<Value> &window, const std::string &outMap,
+                    const std::vector<bool> &reduced, const Scalars &dims, const Scalars &initial,
+                    const Combine &combine);
   Value withOwnDims(Value value);
   const std::string &externalName(const TensorPtr &data);
 

@@ -1,0 +1,22 @@
+// What the specification says of single elements, where it differs from Builder's arithmetic.
+#pragma once
+
+#include "importers/emit/Emitter.h"
+
+namespace plim::importers::stablehlo {
+
+/// Integers with a divisor of 0 give -1, as exporters expect; nothing traps.
+Scalar divide(Emitter &e, const Scalar &a, const Scalar &b);
+/// With the sign of `a`; integers with a divisor of 0 give `a`.
+Scalar remainder(Emitter &e, const Scalar &a, const Scalar &b);
+/// Truth values are added by "or" and multiplied by "and".
+Scalar plus(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar times(Emitter &e, const Scalar &a, const Scalar &b);
+/// By "LT" and "TOTALORDER".
+Scalar compared(Emitter &e, const std::string &direction, const std::string &type, const Scalar &a,
+                const Scalar &b);
+Scalar bitcast(Emitter &e, const Scalar &a, ElementType type);
+/// Of as many bits, without a sign.
+ElementType bitsType(ElementType type);
+
+} // namespace plim::importers::stablehlo

@@ -1,0 +1,277 @@
+// Regions, functions, tuples, and calls of what others implement. Each is a section of https://openxla.org/stablehlo/spec
+// under its name.
+#include "importers/stablehlo/Importer.h"
+#include "importers/stablehlo/Operator.h"
+
+#include <algorithm>
+
+namespace plim::importers::stablehlo {
+
+namespace {
+
+/// What a loop carries or a branch gives: tensors, and tensors of one element as plain scalars.
+class Carried {
+public:
+  Carried(Operator &op, const std::vector<Type> &types) : emit(op.emit) {
+    for (const Type &type : types)
+      like.push_back(op.importer.argument(type, ""));
+  }
+
+  size_t size() const { return like.size(); }
+  std::string type(size_t i) const {
+    return like[i].dims.empty() ? mlirName(like[i].type) : emit.type(like[i]);
+  }
+  std::string types() const {
+    std::string out;
+    for (size_t i = 0; i < size(); ++i)
+      out += (i ? ", " : "") + type(i);
+    return out;
+  }
+  /// The name of a value that goes in or comes back.
+  std::string name(size_t i, const Value &value) const {
+    if (value.kind != Value::Kind::Tensor || value.type != like[i].type ||
+        value.rank() != like[i].rank())
+      invalid("a value of a loop or branch has another type than the result");
+    if (like[i].dims.empty())
+      return emit.use(emit.only(value));
+    Scalars dims = value.dims;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const Scalar &wanted = like[i].dims[d];
+      if (wanted.known && dims[d].known && *wanted.known != *dims[d].known)
+        invalid("a value of a loop or branch has another shape than the result");
+      dims[d] = wanted;
+    }
+    return emit.use(emit.withDims(value, dims));
+  }
+  std::string names(const Values &values) const {
+    if (values.size() != size())
+      invalid("its region returns " + std::to_string(values.size()) + " values, not " +
+              std::to_string(size()));
+    std::string out;
+    for (size_t i = 0; i < size(); ++i)
+      out += (i ? ", " : "") + name(i, values[i]);
+    return out;
+  }
+  std::string yielded(const Values &values) const {
+    const std::string list = names(values);
+    return list.empty() ? "" : " " + list + " : " + types();
+  }
+  Value value(size_t i, const std::string &name) const {
+    if (like[i].dims.empty())
+      return emit.splat({}, {like[i].type, name, {}});
+    Value one = like[i];
+    return emit.results(name, {one})[0];
+  }
+  Values results(const std::string &name) const {
+    Values out;
+    for (size_t i = 0; i < size(); ++i)
+      out.push_back(value(i, size() == 1 ? name : name + "#" + std::to_string(i)));
+    return out;
+  }
+
+private:
+  Emitter &emit;
+  Values like;
+};
+
+/// Positions of what the body of a loop returns as it got it.
+std::vector<bool> unchangedOf(const Region &body) {
+  std::vector<bool> out(body.arguments.size());
+  if (body.operations.empty())
+    return out;
+  const Operation &end = body.operations.back();
+  for (size_t i = 0; i < out.size() && i < end.operands.size(); ++i)
+    out[i] = end.operands[i].name == body.arguments[i].name;
+  return out;
+}
+
+Scalar truthOf(Emitter &e, const Values &values) {
+  if (values.size() != 1 || values[0].kind != Value::Kind::Tensor ||
+      values[0].type != ElementType::I1 || values[0].rank() != 0)
+    invalid("its condition must return a tensor<i1>");
+  return e.only(values[0]);
+}
+
+void whileLoop(Operator &op) {
+  Emitter &e = op.emit;
+  const Region &condition = op.region(0), &body = op.region(1);
+  const size_t count = op.inputs.size();
+  if (op.operation.resultTypes.size() != count || body.arguments.size() != count ||
+      condition.arguments.size() != count)
+    invalid("its regions do not fit its operands");
+  const std::vector<bool> unchanged = unchangedOf(body);
+  std::vector<Type> types;
+  std::vector<size_t> places; // of what changes
+  for (size_t i = 0; i < count; ++i)
+    if (!unchanged[i]) {
+      types.push_back(op.operation.resultTypes[i]);
+      places.push_back(i);
+    }
+  if (types.empty()) // it never runs, or never ends
+    return void(op.outputs = op.inputs);
+  const Carried carried(op, types);
+  std::vector<std::string> before, after;
+  std::string arguments, blockArguments;
+  for (size_t k = 0; k < places.size(); ++k) {
+    before.push_back(e.freshName());
+    after.push_back(e.freshName());
+    arguments += (k ? ", " : "") + before[k] + " = " + carried.name(k, op.input(places[k]));
+    blockArguments += (k ? ", " : "") + after[k] + ": " + carried.type(k);
+  }
+  for (size_t i = 0; i < count; ++i)
+    if (unchanged[i] && op.inputs[i].kind == Value::Kind::Tensor && !op.inputs[i].splat)
+      e.use(op.inputs[i]); // outside of the loop
+  auto all = [&](const std::vector<std::string> &names) {
+    Values out = op.inputs;
+    for (size_t k = 0; k < places.size(); ++k)
+      out[places[k]] = carried.value(k, names[k]);
+    return out;
+  };
+  std::string list;
+  for (const std::string &name : before)
+    list += (list.empty() ? "" : ", ") + name;
+  const std::string test = e.region([&] {
+    const Scalar holds = truthOf(e, op.importer.runRegion(condition, all(before)));
+    e.line("scf.condition(" + e.use(holds) + ") " + list + " : " + carried.types());
+  });
+  const std::string work = e.region([&] {
+    const Values next = op.importer.runRegion(body, all(after));
+    if (next.size() != count)
+      invalid("its body returns " + std::to_string(next.size()) + " values, not " +
+              std::to_string(count));
+    Values changed;
+    for (size_t place : places)
+      changed.push_back(next[place]);
+    e.line("scf.yield" + carried.yielded(changed));
+  });
+  const std::string name = e.freshName();
+  e.line(name + (places.size() > 1 ? ":" + std::to_string(places.size()) : "") + " = scf.while (" +
+         arguments + ") : (" + carried.types() + ") -> (" + carried.types() + ") {");
+  e.raw(test);
+  e.line("} do {");
+  e.line("^bb0(" + blockArguments + "):");
+  e.raw(work);
+  e.line("}");
+  const Values results = carried.results(name);
+  op.outputs = op.inputs;
+  for (size_t k = 0; k < places.size(); ++k)
+    op.outputs[places[k]] = results[k];
+}
+
+/// One of two, of which only that one is computed.
+Values choose(Operator &op, const Scalar &condition, const std::function<Values()> &then,
+              const std::function<Values()> &otherwise) {
+  if (condition.known)
+    return *condition.known ? then() : otherwise();
+  Emitter &e = op.emit;
+  const Carried carried(op, op.operation.resultTypes);
+  const std::string test = e.use(condition);
+  const std::string first = e.region([&] { e.line("scf.yield" + carried.yielded(then())); });
+  const std::string second = e.region([&] { e.line("scf.yield" + carried.yielded(otherwise())); });
+  if (carried.size() == 0)
+    return {};
+  const std::string name = e.freshName();
+  e.line(name + (carried.size() > 1 ? ":" + std::to_string(carried.size()) : "") + " = scf.if " +
+         test + " -> (" + carried.types() + ") {");
+  e.raw(first);
+  e.line("} else {");
+  e.raw(second);
+  e.line("}");
+  return carried.results(name);
+}
+
+void branch(Operator &op) {
+  const Region &then = op.region(0), &otherwise = op.region(1);
+  op.outputs = choose(
+      op, truthOf(op.emit, {op.input(0)}), [&] { return op.importer.runRegion(then, {}); },
+      [&] { return op.importer.runRegion(otherwise, {}); });
+}
+
+/// By a number; one that is out of range takes the last.
+void caseOf(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &index = op.input(0);
+  if (!isInteger(index.type) || index.rank() != 0)
+    invalid("its operand must be an integer");
+  const size_t count = op.operation.regions.size();
+  if (count == 0)
+    invalid("it has no branches");
+  const Scalar which = e.firstIndex(index);
+  const std::function<Values(size_t)> from = [&](size_t i) -> Values {
+    if (i + 1 == count)
+      return op.importer.runRegion(op.region(i), {});
+    return choose(
+        op, e.compare(Compare::Equal, which, e.index(static_cast<int64_t>(i))),
+        [&] { return op.importer.runRegion(op.region(i), {}); }, [&] { return from(i + 1); });
+  };
+  op.outputs = from(0);
+}
+
+void call(Operator &op) {
+  op.outputs = op.importer.runFunction(op.word("callee", ""), op.inputs);
+}
+
+/// By its decomposition.
+void composite(Operator &op) {
+  op.outputs = op.importer.runFunction(op.word("decomposition", ""), op.inputs);
+}
+
+void tuple(Operator &op) { op.give(op.emit.sequence(op.inputs)); }
+
+void getTupleElement(Operator &op) {
+  const Value &all = op.input(0);
+  const int64_t index = op.integer("index");
+  if (all.kind != Value::Kind::Sequence || index < 0 ||
+      index >= static_cast<int64_t>(all.items.size()))
+    invalid("its operand has no element " + std::to_string(index));
+  op.give(all.items[static_cast<size_t>(index)]);
+}
+
+void passOn(Operator &op) { op.outputs = op.inputs; }
+void token(Operator &op) { op.give(Value()); }
+
+/// What exporters leave as calls: notes on where data lies, and operations of the dialect chlo under other names.
+void customCall(Operator &op) {
+  const std::string target = op.word("call_target_name", "");
+  for (const char *note : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+                           "annotate_device_placement", "LayoutConstraint", "MoveToHost",
+                           "MoveToDevice", "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
+                           "xla.sdy.LocalToGlobalShape", "xla.sdy.Sharding"})
+    if (target == note)
+      return passOn(op);
+  if (target == "shape_assertion" && !op.inputs.empty()) {
+    op.emit.line("cf.assert " + op.emit.use(truthOf(op.emit, {op.input(0)})) +
+                 ", \"a shape is not as the module needs it\"");
+    return;
+  }
+  if (target.starts_with("mhlo.")) {
+    const std::string name = target.substr(5);
+    const OperationEntry *entry = findOperation("chlo." + (name == "topk" ? "top_k" : name));
+    if (!entry)
+      entry = findOperation("stablehlo." + name);
+    if (entry && op.inputs.size() >= entry->least && op.inputs.size() <= entry->most)
+      return entry->function(op);
+  }
+  unsupported("the call of '" + target + "' is not supported");
+}
+
+} // namespace
+
+const OperationTable &control() {
+  static const OperationTable table{
+      {"func.call", {call, 0, any}},
+      {"stablehlo.after_all", {token, 0, any}},
+      {"stablehlo.case", {caseOf, 1, 1}},
+      {"stablehlo.composite", {composite, 0, any}},
+      {"stablehlo.create_token", {token, 0, 0}},
+      {"stablehlo.custom_call", {customCall, 0, any}},
+      {"stablehlo.get_tuple_element", {getTupleElement, 1, 1}},
+      {"stablehlo.if", {branch, 1, 1}},
+      {"stablehlo.optimization_barrier", {passOn, 0, any}},
+      {"stablehlo.tuple", {tuple, 0, any}},
+      {"stablehlo.while", {whileLoop, 0, any}},
+  };
+  return table;
+}
+
+} // namespace plim::importers::stablehlo

@@ -1,0 +1,449 @@
+// Operations on each element by itself. Each is a section of https://openxla.org/stablehlo/spec under its name.
+#include "importers/stablehlo/Operator.h"
+#include "importers/stablehlo/Scalars.h"
+
+#include <charconv>
+
+namespace plim::importers::stablehlo {
+
+ElementType bitsType(ElementType type) {
+  switch (bitsOf(type)) {
+  case 8:
+    return ElementType::U8;
+  case 16:
+    return ElementType::U16;
+  case 32:
+    return ElementType::U32;
+  default:
+    return ElementType::U64;
+  }
+}
+
+Scalar bitcast(Emitter &e, const Scalar &a, ElementType type) {
+  if (mlirName(a.type) == mlirName(type))
+    return a.type == type ? a : Scalar{type, e.use(a), {}};
+  return {type,
+          e.define("arith.bitcast " + e.use(a) + " : " + mlirName(a.type) + " to " + mlirName(type)),
+          {}};
+}
+
+Scalar divide(Emitter &e, const Scalar &a, const Scalar &b) {
+  if (isFloat(a.type))
+    return e.div(a, b);
+  if (b.known && *b.known != 0 && *b.known != -1)
+    return e.div(a, b);
+  const Scalar zero = e.integer(a.type, 0), one = e.integer(a.type, 1), all = e.integer(a.type, -1);
+  const Scalar byZero = e.compare(Compare::Equal, b, zero);
+  Scalar trap = byZero;
+  if (!isUnsigned(a.type))
+    trap = e.either(trap, e.both(e.compare(Compare::Equal, a, e.lowest(a.type)),
+                                 e.compare(Compare::Equal, b, all)));
+  return e.select(byZero, all, e.div(a, e.select(trap, one, b)));
+}
+
+Scalar remainder(Emitter &e, const Scalar &a, const Scalar &b) {
+  if (isFloat(a.type) || (b.known && *b.known != 0 && *b.known != -1))
+    return e.rem(a, b);
+  const Scalar zero = e.integer(a.type, 0), one = e.integer(a.type, 1), all = e.integer(a.type, -1);
+  const Scalar byZero = e.compare(Compare::Equal, b, zero);
+  Scalar trap = byZero; // what is divided by -1 has no remainder
+  if (!isUnsigned(a.type))
+    trap = e.either(trap, e.compare(Compare::Equal, b, all));
+  return e.select(byZero, a, e.rem(a, e.select(trap, one, b)));
+}
+
+Scalar plus(Emitter &e, const Scalar &a, const Scalar &b) {
+  return a.type == ElementType::I1 ? e.either(a, b) : e.add(a, b);
+}
+
+Scalar times(Emitter &e, const Scalar &a, const Scalar &b) {
+  return a.type == ElementType::I1 ? e.both(a, b) : e.mul(a, b);
+}
+
+namespace {
+
+Compare directionOf(const std::string &name) {
+  static const std::map<std::string_view, Compare> names{
+      {"EQ", Compare::Equal},     {"NE", Compare::NotEqual}, {"LT", Compare::Less},
+      {"LE", Compare::LessEqual}, {"GT", Compare::Greater},  {"GE", Compare::GreaterEqual}};
+  const auto found = names.find(name);
+  if (found == names.end())
+    invalid("'" + name + "' is no direction of a comparison");
+  return found->second;
+}
+
+ElementType signedOf(ElementType type) {
+  switch (bitsOf(type)) {
+  case 8:
+    return ElementType::I8;
+  case 16:
+    return ElementType::I16;
+  case 32:
+    return ElementType::I32;
+  default:
+    return ElementType::I64;
+  }
+}
+
+/// Integers that are ordered as all floats are, from -NaN to NaN.
+Scalar inTotalOrder(Emitter &e, const Scalar &a) {
+  const ElementType type = signedOf(a.type);
+  const Scalar bits = bitcast(e, a, type);
+  return e.select(e.compare(Compare::Less, bits, e.integer(type, 0)),
+                  e.exclusive(bits, e.highest(type)), bits);
+}
+
+} // namespace
+
+Scalar compared(Emitter &e, const std::string &direction, const std::string &type, const Scalar &a,
+                const Scalar &b) {
+  const Compare how = directionOf(direction);
+  if (type == "TOTALORDER" && isFloat(a.type))
+    return e.compare(how, inTotalOrder(e, a), inTotalOrder(e, b));
+  return e.compare(how, a, b);
+}
+
+namespace {
+
+using OfOne = Scalar (*)(Emitter &, const Scalar &);
+using OfTwo = Scalar (*)(Emitter &, const Scalar &, const Scalar &);
+
+template <OfOne function> void unary(Operator &op) {
+  const Value &x = op.input(0);
+  op.give(elementwise(op.emit, x.type, {x},
+                      [&](const Scalars &in) { return function(op.emit, in[0]); }));
+}
+
+template <OfTwo function> void binary(Operator &op) {
+  const Value &x = op.input(0), &y = op.input(1);
+  checkSameType(x, y);
+  checkSameShape(x, y);
+  op.give(elementwise(op.emit, x.type, {x, y},
+                      [&](const Scalars &in) { return function(op.emit, in[0], in[1]); }));
+}
+
+template <const char *const &name> Scalar mathOf(Emitter &e, const Scalar &x) {
+  return e.math(name, {x});
+}
+const char *const cbrtName = "cbrt", *const ceilName = "ceil", *const cosName = "cos",
+                  *const expName = "exp", *const expm1Name = "expm1", *const floorName = "floor",
+                  *const logName = "log", *const log1pName = "log1p",
+                  *const roundName = "round", *const roundEvenName = "roundeven",
+                  *const rsqrtName = "rsqrt", *const sinName = "sin", *const sqrtName = "sqrt",
+                  *const tanName = "tan", *const tanhName = "tanh";
+
+Scalar absolute(Emitter &e, const Scalar &x) { return e.abs(x); }
+Scalar negated(Emitter &e, const Scalar &x) { return e.neg(x); }
+Scalar inverted(Emitter &e, const Scalar &x) { return e.negation(x); }
+Scalar minus(Emitter &e, const Scalar &a, const Scalar &b) { return e.sub(a, b); }
+Scalar lesser(Emitter &e, const Scalar &a, const Scalar &b) { return e.min(a, b); }
+Scalar greater(Emitter &e, const Scalar &a, const Scalar &b) { return e.max(a, b); }
+Scalar conjunction(Emitter &e, const Scalar &a, const Scalar &b) { return e.both(a, b); }
+Scalar disjunction(Emitter &e, const Scalar &a, const Scalar &b) { return e.either(a, b); }
+Scalar exclusion(Emitter &e, const Scalar &a, const Scalar &b) { return e.exclusive(a, b); }
+Scalar arcTangent(Emitter &e, const Scalar &a, const Scalar &b) { return e.math("atan2", {a, b}); }
+
+Scalar logistic(Emitter &e, const Scalar &x) {
+  const Scalar one = e.number(x.type, 1);
+  return e.div(one, e.add(one, e.math("exp", {e.neg(x)})));
+}
+
+Scalar sign(Emitter &e, const Scalar &x) {
+  const Scalar zero = e.number(x.type, 0), one = e.number(x.type, 1);
+  if (isUnsigned(x.type))
+    return e.select(e.compare(Compare::Equal, x, zero), zero, one);
+  const Scalar minusOne = e.number(x.type, -1);
+  const Scalar least = e.select(e.compare(Compare::Less, x, zero), minusOne, x); // zero and NaN stay
+  return e.select(e.compare(Compare::Greater, x, zero), one, least);
+}
+
+Scalar ofBits(Emitter &e, const Scalar &x, const char *function) {
+  if (!isInteger(x.type))
+    invalid("its operand must be of integers");
+  return {x.type,
+          e.define(std::string("math.") + function + " " + e.use(x) + " : " + mlirName(x.type)),
+          {}};
+}
+Scalar leadingZeros(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctlz"); }
+Scalar onesOf(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctpop"); }
+
+/// By squaring; a negative exponent leaves 0 but of 1 and -1.
+Scalar integerPower(Emitter &e, const Scalar &base, const Scalar &exponent) {
+  const ElementType type = base.type;
+  const Scalar zero = e.integer(type, 0), one = e.integer(type, 1);
+  auto shifted = [&](const Scalar &x) {
+    return Scalar{type,
+                  e.define("arith.shrui " + e.use(x) + ", " + e.use(one) + " : " + mlirName(type)),
+                  {}};
+  };
+  const auto bits = static_cast<int64_t>(bitsOf(type));
+  const Scalar power =
+      e.loops({e.index(0)}, {e.index(bits)}, {one, base, exponent},
+              [&](const Scalars &, const Scalars &so) -> Scalars {
+                const Scalar odd = e.compare(Compare::Equal, e.both(so[2], one), one);
+                return {e.select(odd, e.mul(so[0], so[1]), so[0]), e.mul(so[1], so[1]),
+                        shifted(so[2])};
+              })[0];
+  if (isUnsigned(type))
+    return power;
+  const Scalar minusOne = e.integer(type, -1);
+  const Scalar odd = e.compare(Compare::Equal, e.both(exponent, one), one);
+  const Scalar ofMinusOne = e.select(odd, minusOne, one);
+  const Scalar inverse = e.select(e.compare(Compare::Equal, base, one), one,
+                                  e.select(e.compare(Compare::Equal, base, minusOne), ofMinusOne, zero));
+  return e.select(e.compare(Compare::Less, exponent, zero), inverse, power);
+}
+
+Scalar power(Emitter &e, const Scalar &a, const Scalar &b) {
+  return isFloat(a.type) ? e.math("powf", {a, b}) : integerPower(e, a, b);
+}
+
+/// A shift by as many bits as there are, or more, leaves nothing, or the sign.
+Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operation, bool keepsSign) {
+  if (!isInteger(a.type) || a.type == ElementType::I1)
+    invalid("its operands must be of integers");
+  const ElementType plain = bitsType(a.type);
+  const auto bits = static_cast<int64_t>(bitsOf(a.type));
+  const Scalar by = bitcast(e, b, plain);
+  const Scalar inside = e.compare(Compare::Less, by, e.integer(plain, bits));
+  const Scalar amount = e.select(inside, by, e.integer(plain, bits - 1));
+  const Scalar out{a.type,
+                   e.define(std::string("arith.") + operation + " " + e.use(a) + ", " +
+                            e.use(amount) + " : " + mlirName(a.type)),
+                   {}};
+  return keepsSign ? out : e.select(inside, out, e.integer(a.type, 0));
+}
+
+Scalar shiftLeft(Emitter &e, const Scalar &a, const Scalar &b) {
+  return shifted(e, a, b, "shli", false);
+}
+Scalar shiftRightArithmetic(Emitter &e, const Scalar &a, const Scalar &b) {
+  return shifted(e, a, b, "shrsi", true);
+}
+Scalar shiftRightLogical(Emitter &e, const Scalar &a, const Scalar &b) {
+  return shifted(e, a, b, "shrui", false);
+}
+
+void compare(Operator &op) {
+  const Value &x = op.input(0), &y = op.input(1);
+  checkSameType(x, y);
+  checkSameShape(x, y);
+  const std::string direction = op.word("comparison_direction", "");
+  const std::string type = op.word("compare_type", "");
+  directionOf(direction);
+  op.give(elementwise(op.emit, ElementType::I1, {x, y}, [&](const Scalars &in) {
+    return compared(op.emit, direction, type, in[0], in[1]);
+  }));
+}
+
+void select(Operator &op) {
+  const Value &condition = op.input(0), &x = op.input(1), &y = op.input(2);
+  if (condition.type != ElementType::I1)
+    invalid("its first operand must be of truth values");
+  checkSameType(x, y);
+  checkSameShape(x, y);
+  if (condition.rank() != 0)
+    checkSameShape(condition, x);
+  op.give(elementwise(op.emit, x.type, {condition, x, y}, [&](const Scalars &in) {
+    return op.emit.select(in[0], in[1], in[2]);
+  }));
+}
+
+void clamp(Operator &op) {
+  const Value &least = op.input(0), &x = op.input(1), &most = op.input(2);
+  checkSameType(least, x);
+  checkSameType(x, most);
+  for (const Value *bound : {&least, &most})
+    if (bound->rank() != 0)
+      checkSameShape(*bound, x);
+  op.give(elementwise(op.emit, x.type, {least, x, most}, [&](const Scalars &in) {
+    return op.emit.min(op.emit.max(in[1], in[0]), in[2]);
+  }));
+}
+
+void convert(Operator &op) {
+  const Value &x = op.input(0);
+  const ElementType type = op.resultType(0).element;
+  if (type == x.type)
+    return op.give(x);
+  if (x.elements && type == ElementType::I64)
+    return op.give(op.emit.convert(x, type));
+  op.give(elementwise(op.emit, type, {x},
+                      [&](const Scalars &in) { return op.emit.convert(in[0], type); }));
+}
+
+void isFinite(Operator &op) {
+  const Value &x = op.input(0);
+  op.give(elementwise(op.emit, ElementType::I1, {x}, [&](const Scalars &in) {
+    return op.emit.compare(Compare::Less, op.emit.abs(in[0]), op.emit.highest(x.type));
+  }));
+}
+
+void real(Operator &op) { op.give(op.input(0)); }
+
+void imag(Operator &op) {
+  const Value &x = op.input(0);
+  op.give(op.emit.splat(x.dims, op.emit.number(x.type, 0)));
+}
+
+/// To another type with the same bits; one of another width takes or gives a last dimension.
+void bitcastConvert(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const ElementType type = op.resultType(0).element;
+  if (x.type == ElementType::I1 || type == ElementType::I1)
+    unsupported("the bits of truth values");
+  const size_t from = bitsOf(x.type), to = bitsOf(type);
+  if (from == to)
+    return op.give(
+        elementwise(e, type, {x}, [&](const Scalars &in) { return bitcast(e, in[0], type); }));
+  Scalars dims = x.dims;
+  const ElementType wide = bitsType(from > to ? x.type : type);
+  const ElementType narrow = bitsType(from > to ? type : x.type);
+  const auto parts = static_cast<int64_t>(std::max(from, to) / std::min(from, to));
+  const auto width = static_cast<int64_t>(std::min(from, to));
+  e.use(x);
+  auto shift = [&](const char *operation, const Scalar &a, const Scalar &by) {
+    return Scalar{wide,
+                  e.define(std::string("arith.") + operation + " " + e.use(a) + ", " + e.use(by) +
+                           " : " + mlirName(wide)),
+                  {}};
+  };
+  if (from > to) {
+    dims.push_back(e.index(parts));
+    return op.give(e.generate(type, dims, [&](const Scalars &position) {
+      const Scalars outer = position.without(1);
+      const Scalar by = e.convert(e.mul(position.back(), e.index(width)), wide);
+      return bitcast(e, e.convert(shift("shrui", bitcast(e, e.at(x, outer), wide), by), narrow), type);
+    }));
+  }
+  if (dims.empty() || !dims.back().is(parts))
+    invalid("the last extent of its operand must be " + std::to_string(parts));
+  dims.pop_back();
+  op.give(e.generate(type, dims, [&](const Scalars &position) {
+    Scalar all = e.integer(wide, 0);
+    for (int64_t i = 0; i < parts; ++i) {
+      Scalars at = position;
+      at.push_back(e.index(i));
+      const Scalar part = e.convert(bitcast(e, e.at(x, at), narrow), wide);
+      all = e.either(all, i ? shift("shli", part, e.integer(wide, i * width)) : part);
+    }
+    return bitcast(e, all, type);
+  }));
+}
+
+/// Rounded to fewer bits of fraction, and to the range of fewer bits of exponent.
+Scalar reducedPrecision(Emitter &e, const Scalar &x, int64_t exponentBits, int64_t fractionBits) {
+  const bool isDouble = x.type == ElementType::F64;
+  const ElementType type = isDouble ? ElementType::U64 : ElementType::U32;
+  const int64_t fraction = isDouble ? 52 : 23, exponent = isDouble ? 11 : 8;
+  const int64_t bias = (int64_t(1) << (exponent - 1)) - 1;
+  auto number = [&](int64_t value) { return e.integer(type, value); };
+  Scalar bits = bitcast(e, x, type);
+  if (fractionBits < fraction) {
+    const int64_t last = int64_t(1) << (fraction - fractionBits);
+    const Scalar isOdd = e.compare(Compare::NotEqual, e.both(bits, number(last)), number(0));
+    const Scalar half = e.select(isOdd, number(last / 2), number(last / 2 - 1));
+    bits = e.both(e.add(bits, half), number(~(last - 1)));
+  }
+  if (exponentBits < exponent) {
+    const int64_t own = (int64_t(1) << (exponentBits - 1)) - 1;
+    const int64_t mask = ((int64_t(1) << exponent) - 1) << fraction;
+    const Scalar sign = e.both(bits, number(int64_t(uint64_t(1) << (isDouble ? 63 : 31))));
+    const Scalar power = e.both(bits, number(mask));
+    const Scalar tooLarge = e.compare(Compare::Greater, power, number((bias + own) << fraction));
+    const Scalar tooSmall = e.compare(Compare::LessEqual, power, number((bias - own) << fraction));
+    bits = e.select(tooLarge, e.either(sign, number(mask)), e.select(tooSmall, sign, bits));
+  }
+  const Scalar isNumber = e.compare(Compare::Equal, x, x);
+  return e.select(isNumber, bitcast(e, bits, x.type), x);
+}
+
+void reducePrecision(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  int64_t exponentBits = op.integer("exponent_bits", 0), fractionBits = op.integer("mantissa_bits", 0);
+  if (op.has("format")) { // "e5m10"
+    const std::string format = op.word("format", "");
+    const size_t m = format.find('m');
+    const char *end = format.data() + format.size();
+    if (!format.starts_with("e") || m == std::string::npos ||
+        std::from_chars(format.data() + 1, end, exponentBits).ptr != format.data() + m ||
+        std::from_chars(format.data() + m + 1, end, fractionBits).ptr != end)
+      invalid("'" + format + "' is no format of floats");
+  }
+  if (!isFloat(x.type) || exponentBits < 1 || exponentBits > 32 || fractionBits < 0 ||
+      fractionBits > 64)
+    invalid("its operand must be of floats, with 1 or more bits of exponent");
+  const ElementType wide = x.type == ElementType::F64 ? ElementType::F64 : ElementType::F32;
+  op.give(elementwise(e, x.type, {x}, [&](const Scalars &in) {
+    return e.convert(reducedPrecision(e, e.convert(in[0], wide), exponentBits, fractionBits), x.type);
+  }));
+}
+
+void map(Operator &op) {
+  const Region &region = op.region(0);
+  const ElementType type = op.resultType(0).element;
+  for (const Value &input : op.inputs)
+    checkSameShape(op.input(0), input);
+  op.give(elementwise(op.emit, type, op.inputs, [&](const Scalars &in) {
+    return callOnElements(op, region, in, {type})[0];
+  }));
+}
+
+} // namespace
+
+const OperationTable &elementwiseOperations() {
+  static const OperationTable table{
+      {"stablehlo.abs", {unary<absolute>, 1, 1}},
+      {"stablehlo.add", {binary<plus>, 2, 2}},
+      {"stablehlo.and", {binary<conjunction>, 2, 2}},
+      {"stablehlo.atan2", {binary<arcTangent>, 2, 2}},
+      {"stablehlo.bitcast_convert", {bitcastConvert, 1, 1}},
+      {"stablehlo.cbrt", {unary<mathOf<cbrtName>>, 1, 1}},
+      {"stablehlo.ceil", {unary<mathOf<ceilName>>, 1, 1}},
+      {"stablehlo.clamp", {clamp, 3, 3}},
+      {"stablehlo.compare", {compare, 2, 2}},
+      {"stablehlo.convert", {convert, 1, 1}},
+      {"stablehlo.cosine", {unary<mathOf<cosName>>, 1, 1}},
+      {"stablehlo.count_leading_zeros", {unary<leadingZeros>, 1, 1}},
+      {"stablehlo.divide", {binary<divide>, 2, 2}},
+      {"stablehlo.exponential", {unary<mathOf<expName>>, 1, 1}},
+      {"stablehlo.exponential_minus_one", {unary<mathOf<expm1Name>>, 1, 1}},
+      {"stablehlo.floor", {unary<mathOf<floorName>>, 1, 1}},
+      {"stablehlo.imag", {imag, 1, 1}},
+      {"stablehlo.is_finite", {isFinite, 1, 1}},
+      {"stablehlo.log", {unary<mathOf<logName>>, 1, 1}},
+      {"stablehlo.log_plus_one", {unary<mathOf<log1pName>>, 1, 1}},
+      {"stablehlo.logistic", {unary<logistic>, 1, 1}},
+      {"stablehlo.map", {map, 1, any}},
+      {"stablehlo.maximum", {binary<greater>, 2, 2}},
+      {"stablehlo.minimum", {binary<lesser>, 2, 2}},
+      {"stablehlo.multiply", {binary<times>, 2, 2}},
+      {"stablehlo.negate", {unary<negated>, 1, 1}},
+      {"stablehlo.not", {unary<inverted>, 1, 1}},
+      {"stablehlo.or", {binary<disjunction>, 2, 2}},
+      {"stablehlo.popcnt", {unary<onesOf>, 1, 1}},
+      {"stablehlo.power", {binary<power>, 2, 2}},
+      {"stablehlo.real", {real, 1, 1}},
+      {"stablehlo.reduce_precision", {reducePrecision, 1, 1}},
+      {"stablehlo.remainder", {binary<remainder>, 2, 2}},
+      {"stablehlo.round_nearest_afz", {unary<mathOf<roundName>>, 1, 1}},
+      {"stablehlo.round_nearest_even", {unary<mathOf<roundEvenName>>, 1, 1}},
+      {"stablehlo.rsqrt", {unary<mathOf<rsqrtName>>, 1, 1}},
+      {"stablehlo.select", {select, 3, 3}},
+      {"stablehlo.shift_left", {binary<shiftLeft>, 2, 2}},
+      {"stablehlo.shift_right_arithmetic", {binary<shiftRightArithmetic>, 2, 2}},
+      {"stablehlo.shift_right_logical", {binary<shiftRightLogical>, 2, 2}},
+      {"stablehlo.sign", {unary<sign>, 1, 1}},
+      {"stablehlo.sine", {unary<mathOf<sinName>>, 1, 1}},
+      {"stablehlo.sqrt", {unary<mathOf<sqrtName>>, 1, 1}},
+      {"stablehlo.subtract", {binary<minus>, 2, 2}},
+      {"stablehlo.tan", {unary<mathOf<tanName>>, 1, 1}},
+      {"stablehlo.tanh", {unary<mathOf<tanhName>>, 1, 1}},
+      {"stablehlo.xor", {binary<exclusion>, 2, 2}},
+  };
+  return table;
+}
+
+} // namespace plim::importers::stablehlo

@@ -1,0 +1,310 @@
+// Sums of products. Each is a section of https://openxla.org/stablehlo/spec under its name.
+#include "importers/stablehlo/Moving.h"
+#include "importers/stablehlo/Operator.h"
+
+#include <algorithm>
+
+namespace plim::importers::stablehlo {
+
+namespace {
+
+/// One loop for both of a pair of dimensions, which must be equal.
+Scalar sharedExtent(Emitter &e, const Scalar &a, const Scalar &b) {
+  if (a.known && b.known && *a.known != *b.known)
+    invalid("extents of " + std::to_string(*a.known) + " and " + std::to_string(*b.known) +
+            " are paired");
+  if (!sameExtent(a, b))
+    e.line("cf.assert " + e.use(e.compare(Compare::Equal, a, b)) + ", \"paired extents differ\"");
+  return a.known ? a : b;
+}
+
+/// Zero, or "false".
+Scalar nothing(Emitter &e, ElementType type) { return e.number(type, 0); }
+
+Value product(Emitter &e, const Value &left, const Value &right, const Axes &leftBatch,
+              const Axes &rightBatch, const Axes &leftSummed, const Axes &rightSummed,
+              ElementType type) {
+  checkAxes(leftBatch, left.rank(), "lhs_batching_dimensions");
+  checkAxes(rightBatch, right.rank(), "rhs_batching_dimensions");
+  checkAxes(leftSummed, left.rank(), "lhs_contracting_dimensions");
+  checkAxes(rightSummed, right.rank(), "rhs_contracting_dimensions");
+  if (leftBatch.size() != rightBatch.size() || leftSummed.size() != rightSummed.size())
+    invalid("its operands have different numbers of batching or contracting dimensions");
+  if (type == ElementType::I1 || left.type == ElementType::I1 || right.type == ElementType::I1)
+    unsupported("products of truth values");
+  Scalars extents;
+  Axes leftLoops(left.dims.size(), -1), rightLoops(right.dims.size(), -1), out;
+  auto loop = [&](const Scalar &extent) {
+    extents.push_back(extent);
+    return static_cast<int64_t>(extents.size()) - 1;
+  };
+  auto pair = [&](int64_t a, int64_t b, bool stays) {
+    int64_t &own = leftLoops[static_cast<size_t>(a)], &other = rightLoops[static_cast<size_t>(b)];
+    if (own != -1 || other != -1)
+      invalid("a dimension is both batching and contracting");
+    own = other = loop(sharedExtent(e, left.dims[static_cast<size_t>(a)],
+                                    right.dims[static_cast<size_t>(b)]));
+    if (stays)
+      out.push_back(own);
+  };
+  for (size_t i = 0; i < leftBatch.size(); ++i)
+    pair(leftBatch[i], rightBatch[i], true);
+  // Loops stand as those of a product of matrices do, the summed ones last.
+  for (size_t i = 0; i < left.dims.size(); ++i)
+    if (leftLoops[i] == -1 && !contains(leftSummed, static_cast<int64_t>(i)))
+      out.push_back(leftLoops[i] = loop(left.dims[i]));
+  for (size_t i = 0; i < right.dims.size(); ++i)
+    if (rightLoops[i] == -1 && !contains(rightSummed, static_cast<int64_t>(i)))
+      out.push_back(rightLoops[i] = loop(right.dims[i]));
+  for (size_t i = 0; i < leftSummed.size(); ++i)
+    pair(leftSummed[i], rightSummed[i], false);
+  return e.contract(left, leftLoops, right, rightLoops, out, extents, nothing(e, type));
+}
+
+void dotGeneral(Operator &op) {
+  const Attribute &numbers = op.fields("dot_dimension_numbers");
+  op.give(product(op.emit, op.input(0), op.input(1),
+                  numbersOf(numbers, "lhs_batching_dimensions"),
+                  numbersOf(numbers, "rhs_batching_dimensions"),
+                  numbersOf(numbers, "lhs_contracting_dimensions"),
+                  numbersOf(numbers, "rhs_contracting_dimensions"), op.resultType(0).element));
+}
+
+/// Vectors and matrices.
+void dot(Operator &op) {
+  const Value &left = op.input(0), &right = op.input(1);
+  if (left.rank() < 1 || left.rank() > 2 || right.rank() < 1 || right.rank() > 2)
+    invalid("its operands must be vectors or matrices");
+  op.give(product(op.emit, left, right, {}, {}, {left.rank() - 1}, {0}, op.resultType(0).element));
+}
+
+// --- Convolutions -----------------------------------------------------------------------------------
+
+/// Where the dimensions of one operand stand: two that have names, and the spatial ones.
+struct Layout {
+  int64_t first = 0, second = 0;
+  Axes spatial;
+};
+
+Layout layoutOf(const Attribute &numbers, const std::string &operand, const std::string &first,
+                const std::string &second) {
+  const auto found = numbers.fields.find(operand);
+  if (found == numbers.fields.end())
+    invalid("its dimension_numbers have no '" + operand + "'");
+  const std::vector<Attribute> &items = found->second.items;
+  Layout out;
+  out.first = out.second = -1;
+  if (items.size() < 2)
+    invalid("dimension_numbers need two dimensions that are not spatial");
+  out.spatial.assign(items.size() - 2, -1);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto here = static_cast<int64_t>(i);
+    int64_t *place = nullptr;
+    if (items[i].kind == Attribute::Kind::Name)
+      place = items[i].text == first ? &out.first : items[i].text == second ? &out.second : nullptr;
+    else if (items[i].integer >= 0 && static_cast<size_t>(items[i].integer) < out.spatial.size())
+      place = &out.spatial[static_cast<size_t>(items[i].integer)];
+    if (!place || *place != -1)
+      invalid("dimension_numbers have what does not fit");
+    *place = here;
+  }
+  return out;
+}
+
+/// The dimensions in an order that linalg's convolutions have: both named ones, then the spatial ones.
+Axes orderOf(const Layout &layout) {
+  Axes out{layout.first, layout.second};
+  out.insert(out.end(), layout.spatial.begin(), layout.spatial.end());
+  return out;
+}
+
+std::string listText(const Numbers &values) {
+  std::string out;
+  for (int64_t value : values)
+    out += (out.empty() ? "" : ", ") + std::to_string(value);
+  return "dense<[" + out + "]> : tensor<" + std::to_string(values.size()) + "xi64>";
+}
+
+struct Window {
+  Numbers strides, dilations;
+};
+
+/// One of linalg's convolutions, added to zeros.
+Value named(Emitter &e, const std::string &operation, const Value &input, const Value &weights,
+            ElementType type, const Window &w, const Scalars &dims) {
+  const Value start = e.fill(dims, nothing(e, type));
+  const std::string a = e.use(input), b = e.use(weights), result = e.type(start);
+  return e.tensor(type, dims,
+                  e.define("linalg." + operation + " {dilations = " + listText(w.dilations) +
+                           ", strides = " + listText(w.strides) + "} ins(" + a + ", " + b + " : " +
+                           e.type(input) + ", " + e.type(weights) + ") outs(" + e.use(start) +
+                           " : " + result + ") -> " + result));
+}
+
+/// A dimension as `groups` of as many.
+Value grouped(Emitter &e, const Value &value, size_t axis, int64_t groups) {
+  Scalars dims = value.dims;
+  const Scalar each = e.div(dims[axis], e.index(groups));
+  dims[axis] = e.index(groups);
+  dims.insert(dims.begin() + static_cast<long>(axis) + 1, each);
+  return e.reshape(value, dims);
+}
+
+/// Input [N, C, ...] without padding, weights [M, C / groups, ...].
+Value plainConvolution(Emitter &e, const Value &x, const Value &weights, int64_t groups,
+                       ElementType type, const Window &w, const Scalars &dims) {
+  const size_t n = dims.size() - 2;
+  const Scalar &channels = x.dims[1], &filters = weights.dims[0];
+  const bool sameTypes = x.type == type && weights.type == type && !isUnsigned(type);
+  if (sameTypes && groups == 1 && n >= 1 && n <= 3) {
+    static constexpr const char *names[] = {"conv_1d_ncw_fcw", "conv_2d_nchw_fchw",
+                                            "conv_3d_ncdhw_fcdhw"};
+    return named(e, names[n - 1], x, weights, type, w, dims);
+  }
+  if (sameTypes && n == 2 && filters.is(groups) && channels.is(groups))
+    return named(e, "depthwise_conv_2d_nchw_chw", x,
+                 e.reshape(weights, {filters, weights.dims[2], weights.dims[3]}), type, w, dims);
+  if (sameTypes && n == 2) {
+    Scalars split = dims;
+    split[1] = e.index(groups);
+    split.insert(split.begin() + 2, e.div(filters, e.index(groups)));
+    return e.reshape(named(e, "conv_2d_ngchw_gfchw", grouped(e, x, 1, groups),
+                           grouped(e, weights, 0, groups), type, w, split),
+                     dims);
+  }
+  e.use(x);
+  e.use(weights);
+  const Scalar each = weights.dims[1], filtersEach = e.div(filters, e.index(groups));
+  return e.generate(type, dims, [&](const Scalars &position) {
+    Scalars upper = weights.dims.from(1);
+    const Scalar first = e.mul(e.div(position[1], filtersEach), each);
+    return e.loops(Scalars(n + 1, e.index(0)), upper, {nothing(e, type)},
+                   [&](const Scalars &at, const Scalars &so) -> Scalars {
+                     Scalars from{position[0], e.add(first, at[0])}, weight{position[1], at[0]};
+                     for (size_t i = 0; i < n; ++i) {
+                       from.push_back(e.add(e.mul(position[i + 2], e.index(w.strides[i])),
+                                            e.mul(at[i + 1], e.index(w.dilations[i]))));
+                       weight.push_back(at[i + 1]);
+                     }
+                     return {e.add(so[0], e.mul(e.convert(e.at(x, from), type),
+                                                e.convert(e.at(weights, weight), type)))};
+                   })[0];
+  });
+}
+
+void checkRange(const Numbers &values, int64_t least, const std::string &what) {
+  for (int64_t value : values)
+    if (value < least || value > int64_t(1) << 31)
+      invalid(what + " has " + std::to_string(value));
+}
+
+/// Brought into the order of linalg's convolutions, with padding, dilation of the input, reversal and batch groups done
+/// before; most of them cost nothing where they are as usual.
+void convolve(Operator &op, const Numbers &padding) {
+  Emitter &e = op.emit;
+  const Attribute &numbers = op.fields("dimension_numbers");
+  const Layout in = layoutOf(numbers, "input", "b", "f"), kernel = layoutOf(numbers, "kernel", "o", "i"),
+               out = layoutOf(numbers, "output", "b", "f");
+  const size_t n = in.spatial.size();
+  const ElementType type = op.resultType(0).element;
+  if (kernel.spatial.size() != n || out.spatial.size() != n || op.input(0).dims.size() != n + 2 ||
+      op.input(1).dims.size() != n + 2)
+    invalid("dimension_numbers do not fit the ranks of its operands");
+  if (op.input(0).type == ElementType::I1 || type == ElementType::I1)
+    unsupported("products of truth values");
+  const Numbers strides = op.integers("window_strides", n, 1);
+  const Numbers inputDilation = op.integers("lhs_dilation", n, 1);
+  const Numbers dilation = op.integers("rhs_dilation", n, 1);
+  const Numbers reversal = op.integers("window_reversal", n, 0);
+  const int64_t groups = op.integer("feature_group_count", 1),
+                batchGroups = op.integer("batch_group_count", 1);
+  checkRange(strides, 1, "window_strides");
+  checkRange(inputDilation, 1, "lhs_dilation");
+  checkRange(dilation, 1, "rhs_dilation");
+  for (int64_t pad : padding)
+    if (pad > int64_t(1) << 31 || pad < -(int64_t(1) << 31))
+      invalid("padding has " + std::to_string(pad));
+  if (padding.size() != 2 * n)
+    invalid("padding has " + std::to_string(padding.size()) + " numbers, not " + std::to_string(2 * n));
+  Value x = e.transpose(op.input(0), orderOf(in)), weights = e.transpose(op.input(1), orderOf(kernel));
+  const Scalar filters = weights.dims[0];
+  for (const Scalar &dim : weights.dims)
+    if (!dim.known)
+      unsupported("the extents of the kernel must be known");
+  if (groups < 1 || batchGroups < 1 || (groups > 1 && batchGroups > 1) ||
+      *filters.known % groups != 0 || *filters.known % batchGroups != 0 ||
+      (x.dims[0].known && *x.dims[0].known % batchGroups != 0) ||
+      (x.dims[1].known && *x.dims[1].known != *weights.dims[1].known * groups))
+    invalid("its channels do not fit the kernel and the groups");
+  Axes reversed;
+  for (size_t i = 0; i < n; ++i)
+    if (reversal[i])
+      reversed.push_back(static_cast<int64_t>(i) + 2);
+  weights = reverse(e, weights, reversed);
+  Numbers low(2, 0), high(2, 0), interior(2, 0);
+  Scalars dims{e.div(x.dims[0], e.index(batchGroups)), filters};
+  for (size_t i = 0; i < n; ++i) {
+    low.push_back(padding[2 * i]);
+    high.push_back(padding[2 * i + 1]);
+    interior.push_back(inputDilation[i] - 1);
+  }
+  x = pad(e, x, nothing(e, x.type), low, high, interior);
+  bool isEmpty = false;
+  for (size_t i = 0; i < n; ++i) {
+    const Scalar &extent = weights.dims[i + 2];
+    const Scalar reach =
+        e.index(*extent.known == 0 ? 0 : (*extent.known - 1) * dilation[i] + 1);
+    const Scalar room = e.sub(x.dims[i + 2], reach);
+    if (room.known && *room.known < 0) {
+      dims.push_back(e.index(0));
+      isEmpty = true;
+    } else {
+      dims.push_back(e.add(e.floorDiv(room, e.index(strides[i])), e.index(1)));
+    }
+    isEmpty |= extent.is(0) || dims.back().is(0);
+  }
+  isEmpty |= weights.dims[1].is(0) || filters.is(0) || dims[0].is(0);
+  int64_t allGroups = groups;
+  if (batchGroups > 1 && !isEmpty) { // groups of the batch become groups of channels
+    Value split = grouped(e, x, 0, batchGroups);
+    Axes order{1, 0};
+    for (int64_t i = 2; i < split.rank(); ++i)
+      order.push_back(i);
+    split = e.transpose(split, order);
+    Scalars merged{split.dims[0], e.mul(split.dims[1], split.dims[2])};
+    merged.insert(merged.end(), split.dims.begin() + 3, split.dims.end());
+    x = e.reshape(split, merged);
+    allGroups = batchGroups;
+  }
+  const Value sum = isEmpty ? e.splat(dims, nothing(e, type))
+                            : plainConvolution(e, x, weights, allGroups, type, {strides, dilation}, dims);
+  Axes back(n + 2);
+  const Axes order = orderOf(out);
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  op.give(e.transpose(sum, back));
+}
+
+void convolution(Operator &op) {
+  const size_t n = op.input(0).dims.size() - std::min<size_t>(2, op.input(0).dims.size());
+  convolve(op, op.integers("padding", 2 * n, 0));
+}
+
+void dynamicConvolution(Operator &op) {
+  const auto padding = op.emit.known(op.input(2));
+  if (!padding)
+    unsupported("its padding must be known");
+  convolve(op, *padding);
+}
+
+} // namespace
+
+const OperationTable &products() {
+  static const OperationTable table{{"stablehlo.convolution", {convolution, 2, 2}},
+                                    {"stablehlo.dot", {dot, 2, 2}},
+                                    {"stablehlo.dot_general", {dotGeneral, 2, 2}},
+                                    {"stablehlo.dynamic_conv", {dynamicConvolution, 3, 3}}};
+  return table;
+}
+
+} // namespace plim::importers::stablehlo

@@ -1,0 +1,43 @@
+// Operations that are known and not supported, with the reason.
+#include "importers/stablehlo/Operator.h"
+
+namespace plim::importers::stablehlo {
+
+namespace {
+
+void collective(Operator &) { unsupported("it needs several partitions or replicas"); }
+void random(Operator &) { unsupported("it is random"); }
+void complexNumbers(Operator &) { unsupported("complex numbers are not supported"); }
+void quantised(Operator &) { unsupported("quantised types are not supported"); }
+void hostTransfer(Operator &) { unsupported("it needs a host beside the program"); }
+void bounded(Operator &) { unsupported("bounded extents are not supported"); }
+
+} // namespace
+
+const OperationTable &refused() {
+  static const OperationTable table{
+      {"stablehlo.all_gather", {collective, 0, any}},
+      {"stablehlo.all_reduce", {collective, 0, any}},
+      {"stablehlo.all_to_all", {collective, 0, any}},
+      {"stablehlo.collective_broadcast", {collective, 0, any}},
+      {"stablehlo.collective_permute", {collective, 0, any}},
+      {"stablehlo.complex", {complexNumbers, 0, any}},
+      {"stablehlo.cross-replica-sum", {collective, 0, any}},
+      {"stablehlo.fft", {complexNumbers, 0, any}},
+      {"stablehlo.infeed", {hostTransfer, 0, any}},
+      {"stablehlo.outfeed", {hostTransfer, 0, any}},
+      {"stablehlo.partition_id", {collective, 0, any}},
+      {"stablehlo.recv", {hostTransfer, 0, any}},
+      {"stablehlo.reduce_scatter", {collective, 0, any}},
+      {"stablehlo.replica_id", {collective, 0, any}},
+      {"stablehlo.rng", {random, 0, any}},
+      {"stablehlo.rng_bit_generator", {random, 0, any}},
+      {"stablehlo.send", {hostTransfer, 0, any}},
+      {"stablehlo.set_dimension_size", {bounded, 0, any}},
+      {"stablehlo.uniform_dequantize", {quantised, 0, any}},
+      {"stablehlo.uniform_quantize", {quantised, 0, any}},
+  };
+  return table;
+}
+
+} // namespace plim::importers::stablehlo
