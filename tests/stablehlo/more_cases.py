@@ -1,2 +1,292 @@
+"""Cases of what has regions, functions, open extents, and of what is rare. As those of cases.py."""
+
+import math
+
+import numpy as np
+
+from cases import pad, random_array
+from writer import Val, array, kind_of
+
+
 def more(rng):
-    return []
+    yield from control(rng)
+    yield from windows(rng)
+    yield from normalisations(rng)
+    yield from algebra(rng)
+    yield from order(rng)
+    yield from functions(rng)
+    yield from broadcasting(rng)
+    yield from old_forms(rng)
+    yield from masked(rng)
+
+
+def control(rng):
+    def counts(b, n, x):
+        """x doubled n times, and a value that the loop hands on unchanged."""
+        zero, one, two = (b.constant(np.int32(i)) for i in (0, 1, 2))
+        factor = b.broadcast_in_dim(b.convert(two, "f32"), [], (3,))
+        out = b.loop([zero, x, n, factor], lambda i, k, v, m, f: i.compare("LT", k, m, "SIGNED"),
+                     lambda i, k, v, m, f: [i.elementwise("add", k, one), i.elementwise("multiply", v, f), m, f])
+        return [out[1], out[0], out[3]]
+    x = random_array(rng, (3,), np.float32)
+    for n in (0, 1, 5):
+        yield "while", [np.int32(n), x], counts, [x * np.float32(2**n), np.int32(n), np.full(3, 2, np.float32)], 0
+
+    def nested(b, x):
+        """The product of all elements, by two loops that read one at a time; a value of outside is used inside."""
+        zero, one, rows, columns = (b.constant(np.int32(i)) for i in (0, 1, 2, 3))
+
+        def row(o, i, total):
+            def cell(c, j, so):
+                element = c.reshape(c.dynamic_slice(x, [i, j], (1, 1)), ())
+                return [c.elementwise("add", j, one), c.elementwise("multiply", so, element)]
+            inner = o.loop([zero, total], lambda c, j, so: c.compare("LT", j, columns, "SIGNED"), cell)
+            return [o.elementwise("add", i, one), inner[1]]
+        start = b.constant(np.float32(1))
+        return [b.loop([zero, start], lambda o, i, total: o.compare("LT", i, rows, "SIGNED"), row)[1]]
+    x = random_array(rng, (2, 3), np.float32)
+    yield "while_nested", [x], nested, [np.prod(x, dtype=np.float32)], 1e-5
+
+    def collatz(b, n):
+        """A loop whose end only its values tell, with a branch inside."""
+        zero, one, two, three = (b.constant(np.int64(i)) for i in (0, 1, 2, 3))
+
+        def turn(i, v, steps):
+            odd = i.compare("EQ", i.elementwise("remainder", v, two), one, "SIGNED")
+            then = i.region([], lambda r: [r.elementwise("add", r.elementwise("multiply", v, three), one)])
+            otherwise = i.region([], lambda r: [r.elementwise("divide", v, two)])
+            return [i.generic("stablehlo.if", [odd], [((), "i64")], "", [then, otherwise])[0], i.elementwise("add", steps, one)]
+        return [b.loop([n, zero], lambda i, v, steps: i.compare("NE", v, one, "SIGNED"), turn)[1]]
+    yield "while_if", [np.int64(27)], collatz, [np.int64(111)], 0
+
+    x = random_array(rng, (2, 3), np.float32)
+    for index, want in ((0, x + x), (1, x * x), (2, -x), (-1, -x), (9, -x)):
+        def cases(b, i, v):
+            branches = [b.region([], lambda r: [r.elementwise("add", v, v), i]), b.region([], lambda r: [r.elementwise("multiply", v, v), i]),
+                        b.region([], lambda r: [r.elementwise("negate", v), r.constant(np.int32(-7))])]
+            return b.generic("stablehlo.case", [i], [(v.shape, v.kind), ((), "i32")], "", branches)
+        yield "case", [np.int32(index), x], cases, [want, np.int32(index if 0 <= index < 2 else -7)], 0
+    for flag in (False, True):
+        def branch(b, c, v):
+            then = b.region([], lambda r: [r.elementwise("exponential", v)])
+            return b.generic("stablehlo.if", [c], [(v.shape, v.kind)], "", [then, b.region([], lambda r: [v])])
+        yield "if", [np.bool_(flag), x], branch, [np.exp(x) if flag else x], 1e-5
+
+    def tuples(b, v, w):
+        front, both = b.results([("?", "tuple")])
+        kinds = f"tuple<tensor<2x3xf32>, tensor<2x3xf32>>"
+        name = front.split(" ")[0]
+        if b.pretty:
+            b.line(f"{front}stablehlo.tuple {v.name}, {w.name} : {kinds}")
+            second, out = b.results([(v.shape, v.kind)])
+            b.line(f"{second}stablehlo.get_tuple_element {name}[1] : ({kinds}) -> tensor<2x3xf32>")
+        else:
+            b.line(f"{front}\"stablehlo.tuple\"({v.name}, {w.name}) : (tensor<2x3xf32>, tensor<2x3xf32>) -> {kinds}")
+            second, out = b.results([(v.shape, v.kind)])
+            b.line(f"{second}\"stablehlo.get_tuple_element\"({name}) <{{index = 1 : i32}}> : ({kinds}) -> tensor<2x3xf32>")
+        front, kept = b.results([(v.shape, v.kind)])
+        if b.pretty:
+            b.line(f"{front}stablehlo.optimization_barrier {out[0].name} : tensor<2x3xf32>")
+        else:
+            b.line(f"{front}\"stablehlo.optimization_barrier\"({out[0].name}) : (tensor<2x3xf32>) -> tensor<2x3xf32>")
+        return kept
+    yield "tuple", [x, -x], tuples, [-x], 0
+
+
+def windows(rng):
+    """A pooling's gradient: select the greatest of each window, and scatter the source there."""
+    for _ in range(6):
+        x = rng.permutation(2 * 7 * 6).reshape(2, 7, 6).astype(np.float32)
+        size, strides = [1, int(rng.integers(1, 4)), 2], [1, int(rng.integers(1, 4)), 2]
+        padding = [[0, 0], [int(rng.integers(0, 2)), int(rng.integers(0, 2))], [0, 0]]
+        counts = [(n + lo + hi - k) // s + 1 for n, (lo, hi), k, s in zip(x.shape, padding, size, strides)]
+        source = random_array(rng, tuple(counts), np.float32)
+        want = np.full(x.shape, 0.5, np.float32)
+        for position in np.ndindex(*counts):
+            inside = [tuple(p * s - lo + w for p, s, (lo, _), w in zip(position, strides, padding, at)) for at in np.ndindex(*size)]
+            inside = [i for i in inside if all(0 <= a < n for a, n in zip(i, x.shape))]
+            if inside:
+                want[max(inside, key=lambda i: x[i])] += source[position]
+
+        def make(b, v, s, z, size=size, strides=strides, padding=padding):
+            select = b.region([((), "f32")] * 2, lambda i, p, q: [i.compare("GE", p, q, "FLOAT")])
+            scatter = b.region([((), "f32")] * 2, lambda i, p, q: [i.elementwise("add", p, q)])
+            return b.generic("stablehlo.select_and_scatter", [v, s, z], [(v.shape, v.kind)],
+                             f"window_dimensions = {array(size)}, window_strides = {array(strides)}, "
+                             f"padding = dense<{padding}> : tensor<3x2xi64>", [select, scatter])
+        yield "select_and_scatter", [x, source, np.float32(0.5)], make, [want], 1e-6
+
+
+def normalisations(rng):
+    x = random_array(rng, (2, 3, 4), np.float32)
+    scale, offset, mean = (random_array(rng, (3,), np.float32) for _ in range(3))
+    variance = random_array(rng, (3,), np.float32, 0.5, 2)
+    wide = lambda v: v.reshape(1, 3, 1)  # noqa: E731
+    text = "epsilon = 1.000000e-03 : f32, feature_index = 1 : i64"
+    want = wide(scale) * (x - wide(mean)) / np.sqrt(wide(variance) + 1e-3) + wide(offset)
+    yield ("batch_norm_inference", [x, scale, offset, mean, variance],
+           lambda b, *v: b.generic("stablehlo.batch_norm_inference", v, [(x.shape, "f32")], text), [want.astype(np.float32)], 1e-5)
+    own_mean, own_variance = x.mean((0, 2)), x.var((0, 2))
+    want = wide(scale) * (x - wide(own_mean)) / np.sqrt(wide(own_variance) + 1e-3) + wide(offset)
+    yield ("batch_norm_training", [x, scale, offset],
+           lambda b, *v: b.generic("stablehlo.batch_norm_training", v, [(x.shape, "f32"), ((3,), "f32"), ((3,), "f32")], text),
+           [want.astype(np.float32), own_mean, own_variance], 1e-5)
+    # The gradient of a sum with weights, by differences in double precision.
+    weights = random_array(rng, x.shape, np.float64)
+
+    def loss(x, scale, offset):
+        m, v = x.mean((0, 2)), x.var((0, 2))
+        return np.sum(weights * (wide(scale) * (x - wide(m)) / np.sqrt(wide(v) + 1e-3) + wide(offset)))
+
+    def slope(of, at):
+        out = np.zeros(at.shape)
+        for i in np.ndindex(*at.shape):
+            step = np.zeros(at.shape)
+            step[i] = 1e-5
+            out[i] = (of(at + step) - of(at - step)) / 2e-5
+        return out
+    x64, s64, o64 = (v.astype(np.float64) for v in (x, scale, offset))
+    want = [slope(lambda v: loss(v, s64, o64), x64), slope(lambda v: loss(x64, v, o64), s64), slope(lambda v: loss(x64, s64, v), o64)]
+    yield ("batch_norm_grad", [x64, s64, x64.mean((0, 2)), x64.var((0, 2)), weights],
+           lambda b, *v: b.generic("stablehlo.batch_norm_grad", v, [(x.shape, "f64"), ((3,), "f64"), ((3,), "f64")], text), want, 1e-6)
+
+
+def algebra(rng):
+    for lower in (True, False):
+        a = random_array(rng, (2, 4, 4), np.float64)
+        a = a @ a.transpose(0, 2, 1) + 3 * np.eye(4)
+        want = np.linalg.cholesky(a)
+        want = want if lower else want.transpose(0, 2, 1)
+        yield ("cholesky", [np.tril(a) if lower else np.triu(a)], lambda b, v, lower=lower: b.op(
+            "stablehlo.cholesky", [v], [(v.shape, v.kind)], f"lower = {str(lower).lower()}", f", lower = {str(lower).lower()}", "one"), [want], 1e-9)
+    for left in (True, False):
+        for lower in (True, False):
+            for unit in (True, False):
+                for transpose in ("NO_TRANSPOSE", "TRANSPOSE"):
+                    a = random_array(rng, (2, 3, 3), np.float64) + 5 * np.eye(3)
+                    y = random_array(rng, (2, 3, 4) if left else (2, 4, 3), np.float64)
+                    m = np.tril(a) if lower else np.triu(a)
+                    if unit:
+                        m = m * (1 - np.eye(3)) + np.eye(3)
+                    m = m.transpose(0, 2, 1) if transpose == "TRANSPOSE" else m
+                    want = np.linalg.solve(m, y) if left else np.linalg.solve(m.transpose(0, 2, 1), y.transpose(0, 2, 1)).transpose(0, 2, 1)
+                    text = (f"left_side = {str(left).lower()}, lower = {str(lower).lower()}, unit_diagonal = {str(unit).lower()}, "
+                            f"transpose_a = #stablehlo<transpose {transpose}>")
+                    yield ("triangular_solve", [a, y], lambda b, v, w, t=text: b.generic(
+                        "stablehlo.triangular_solve", [v, w], [(w.shape, w.kind)], t), [want], 1e-9)
+
+
+def order(rng):
+    for shape, k in (((7,), 3), ((3, 50), 5), ((2, 1), 1), ((1, 300), 300)):
+        x = rng.permutation(math.prod(shape)).reshape(shape).astype(np.float32)
+        where = np.argsort(-x, axis=-1, kind="stable")[..., :k]
+        types = [((*shape[:-1], k), "f32"), ((*shape[:-1], k), "i32")]
+
+        def make(b, v, k=k, types=types):
+            if not b.pretty:
+                return b.generic("chlo.top_k", [v], types, f"k = {k} : i64")
+            front, values = b.results(types)
+            out = ", ".join(f"tensor<{''.join(f'{n}x' for n in s)}{kind}>" for s, kind in types)
+            kind = f"tensor<{''.join(f'{n}x' for n in v.shape)}f32>"
+            b.line(f"{front}chlo.top_k({v.name}, k = {k}) : {kind} -> ({out})")
+            return values
+        yield "chlo_top_k", [x], make, [np.take_along_axis(x, where, -1), where.astype(np.int32)], 0
+
+        def custom(b, v, k=k, types=types):
+            out = ", ".join(f"tensor<{''.join(f'{n}x' for n in s)}{kind}>" for s, kind in types)
+            front, values = b.results(types)
+            kind = f"tensor<{''.join(f'{n}x' for n in v.shape)}f32>"
+            b.line(f"{front}stablehlo.custom_call @mhlo.topk({v.name}) {{mhlo.attributes = {{k = {k} : i64, largest = true}}, "
+                   f"mhlo.version = 1 : i64}} : ({kind}) -> ({out})")
+            return values
+        yield "custom_call_topk", [x], custom, [np.take_along_axis(x, where, -1), where.astype(np.int32)], 0
+    # As jnp.sort: by the total order, in which the comparator knows -0 and NaN.
+    x = np.array([3, np.nan, -0.0, np.inf, 0.0, -np.inf, -1, 2, np.nan, 1], np.float32)
+    bits = x.view(np.int32)
+    want = x[np.argsort(np.where(bits < 0, bits ^ 0x7FFFFFFF, bits), kind="stable")]
+
+    def total(b, v):
+        region = b.region([((), "f32")] * 2, lambda i, p, q: [i.compare("LT", p, q, "TOTALORDER")])
+        return b.generic("stablehlo.sort", [v], [(v.shape, v.kind)], "dimension = 0 : i64, is_stable = false", [region])
+    yield "sort_total", [x], total, [want], 0
+    x = random_array(rng, (3, 5), np.float32, 0.1, 5)
+    gamma = np.vectorize(math.lgamma, otypes=[np.float64])
+    slope = ((gamma(x.astype(np.float64) + 1e-5) - gamma(x.astype(np.float64) - 1e-5)) / 2e-5).astype(np.float32)
+    unit = random_array(rng, (64,), np.float32, -0.999, 0.999)
+    for name, given, want, tolerance in (
+            ("digamma", x, slope, 1e-4), ("is_inf", np.array([1, np.inf, -np.inf, np.nan], np.float32), np.array([0, 1, 1, 0], bool), 0),
+            ("is_pos_inf", np.array([1, np.inf, -np.inf, np.nan], np.float32), np.array([0, 1, 0, 0], bool), 0)):
+        yield (f"chlo_{name}", [given], lambda b, v, n=name, w=want: b.generic(f"chlo.{n}", [v], [(v.shape, kind_of(w))]), [want], tolerance)
+    erf = np.vectorize(math.erf, otypes=[np.float64])
+
+    def there_and_back(b, v):
+        inverse = b.generic("chlo.erf_inv", [v], [(v.shape, v.kind)])[0]
+        return b.generic("chlo.erf", [inverse], [(v.shape, v.kind)])
+    yield "chlo_erf_inv", [unit], there_and_back, [unit], 1e-5
+    at = np.array([-1, -0.5, 0, 0.25, 1], np.float32)
+    yield ("chlo_erf_inv", [erf(np.array([-1.5, 0, 0.3, 2.5])).astype(np.float32)], lambda b, v: b.generic(
+        "chlo.erf_inv", [v], [(v.shape, v.kind)]), [np.array([-1.5, 0, 0.3, 2.5], np.float32)], 1e-3)
+    yield ("chlo_erf_inv", [at[[0, 4]]], lambda b, v: b.generic("chlo.erf_inv", [v], [(v.shape, v.kind)]), [np.array([-np.inf, np.inf], np.float32)], 0)
+
+
+def functions(rng):
+    x = random_array(rng, (2, 3), np.float32)
+    for target in ("Sharding", "annotate_device_placement", "xla.sdy.FuncResultSharding"):
+        def make(b, v, target=target):
+            types = [(v.shape, v.kind)]
+            if not b.pretty:
+                return b.generic("stablehlo.custom_call", [v], types, f"call_target_name = \"{target}\", backend_config = \"\", "
+                                 "mhlo.sharding = \"{devices=[1,1]<=[1]}\"")
+            front, values = b.results(types)
+            b.line(f"{front}stablehlo.custom_call @{target}({v.name}) {{backend_config = \"\", mhlo.sharding = \"{{replicated}}\"}} : "
+                   "(tensor<2x3xf32>) -> tensor<2x3xf32>")
+            return values
+        yield "custom_call", [x], make, [x], 0
+    erf = np.vectorize(math.erf, otypes=[np.float64])
+    yield ("custom_call_erf", [x], lambda b, v: b.generic(
+        "stablehlo.custom_call", [v], [(v.shape, v.kind)], "call_target_name = \"mhlo.erf\", mhlo.attributes = {}, mhlo.version = 1 : i64"),
+        [erf(x).astype(np.float32)], 1e-5)
+
+
+def broadcasting(rng):
+    x, y = random_array(rng, (4, 1, 3), np.float32), random_array(rng, (5, 1), np.float32, 1, 2)
+    for name, reference in (("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply), ("divide", np.divide),
+                            ("maximum", np.maximum), ("minimum", np.minimum)):
+        yield (f"chlo_broadcast_{name}", [x, y], lambda b, v, w, n=name: b.op(f"chlo.broadcast_{n}", [v, w], [((4, 5, 3), "f32")]),
+               [reference(x, y)], 1e-6)
+    yield ("chlo_broadcast_compare", [x, y], lambda b, v, w: b.generic(
+        "chlo.broadcast_compare", [v, w], [((4, 5, 3), "i1")], "comparison_direction = #chlo<comparison_direction LT>"), [x < y], 0)
+    yield ("chlo_broadcast_add", [x, y[0]], lambda b, v, w: b.generic(
+        "chlo.broadcast_add", [v, w], [((4, 1, 3), "f32")], "broadcast_dimensions = array<i64: 1>"), [x + y[0]], 1e-6)
+
+
+def old_forms(rng):
+    """As older exporters wrote attributes: as constants."""
+    x = random_array(rng, (2, 3), np.float32)
+    yield ("old", [x], lambda b, v: b.generic("stablehlo.transpose", [v], [((3, 2), "f32")], "permutation = dense<[1, 0]> : tensor<2xi64>"), [x.T], 0)
+    yield ("old", [x], lambda b, v: b.generic("stablehlo.broadcast", [v], [((4, 2, 3), "f32")], "broadcast_sizes = dense<4> : tensor<1xi64>"),
+           [np.broadcast_to(x, (4, 2, 3))], 0)
+    yield ("dot", [x, x.T.copy()], lambda b, v, w: b.op("stablehlo.dot", [v, w], [((2, 2), "f32")], "", ", precision = [DEFAULT, DEFAULT]"), [x @ x.T], 1e-5)
+    yield ("dot", [x[0], x[1]], lambda b, v, w: b.op("stablehlo.dot", [v, w], [((), "f32")]), [x[0] @ x[1]], 1e-5)
+    want = pad(x, 0, [1, 0], [0, 2], [1, 0])
+    yield ("old", [x, np.float32(0)], lambda b, v, w: b.generic(
+        "stablehlo.pad", [v, w], [(want.shape, "f32")], "edge_padding_low = dense<[1, 0]> : tensor<2xi64>, "
+        "edge_padding_high = dense<[0, 2]> : tensor<2xi64>, interior_padding = dense<[1, 0]> : tensor<2xi64>"), [want], 0)
+
+
+def masked(rng):
+    """What is broadcast, and what is one number, in all places where tensors are read."""
+    x = random_array(rng, (3, 4), np.float32)
+    row = random_array(rng, (4,), np.float32)
+
+    def make(b, v, r):
+        wide = b.broadcast_in_dim(r, [1], (3, 4))
+        two = b.broadcast_in_dim(b.constant(np.float32(2)), [], (3, 4))
+        zero = b.constant(np.float32(0))
+        return [b.transpose(wide, [1, 0]), b.slice(wide, [1, 0], [3, 4], [1, 2], (2, 2)), b.reverse(wide, [1]),
+                b.dot_general(v, wide, [[], []], [[1], [1]], (3, 3), "f32"), b.reduce([wide], [zero], [0], lambda i, p, q: [i.elementwise("add", p, q)], (4,), "add")[0],
+                b.concatenate([wide, two, v], 0, (9, 4)), b.pad(two, zero, [1, 0], [0, 1], [0, 0], (4, 5)), b.reshape(two, (2, 6)),
+                b.elementwise("add", two, two), b.reduce([two], [zero], [0, 1], lambda i, p, q: [i.elementwise("add", p, q)], (), "add")[0]]
+    wide, two = np.broadcast_to(row, (3, 4)), np.full((3, 4), 2, np.float32)
+    yield "lazy", [x, row], make, [wide.T, wide[1:, ::2], wide[:, ::-1], x @ wide.T, 3 * row, np.concatenate([wide, two, x]), np.pad(two, ((1, 0), (0, 1))),
+                                  np.full((2, 6), 2, np.float32), two * 2, np.float32(24)], 1e-5

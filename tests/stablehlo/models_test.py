@@ -1,0 +1,357 @@
+#!/usr/bin/python3
+"""Whole models, written the way JAX and PyTorch print them, against NumPy.
+
+Needs build/python in PYTHONPATH, and the program plimsoll as its argument.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import plimsoll as pl
+
+plimsoll = ""
+engine = pl.Engine(threads=2)
+
+
+def weights(array):
+    """As a constant is printed that is too large for a list."""
+    kind = {np.dtype(np.float32): "f32", np.dtype(np.int32): "i32"}[array.dtype]
+    extents = "x".join(map(str, array.shape))
+    return f"dense<\"0x{array.tobytes().hex().upper()}\"> : tensor<{extents}x{kind}>"
+
+
+MLP = """
+#loc = loc(unknown)
+#loc1 = loc("x")
+module @jit_mlp attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{
+  func.func public @main(%arg0: tensor<8x32xf32> {{mhlo.layout_mode = "default"}} loc("x")) -> (tensor<8x10xf32> {{jax.result_info = "", mhlo.layout_mode = "default"}}) {{
+    %cst = stablehlo.constant {w1} loc(#loc)
+    %cst_0 = stablehlo.constant {b1} loc(#loc)
+    %cst_1 = stablehlo.constant {w2}
+    %0 = stablehlo.dot_general %arg0, %cst, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<8x32xf32>, tensor<32x64xf32>) -> tensor<8x64xf32> loc(#loc2)
+    %1 = stablehlo.broadcast_in_dim %cst_0, dims = [1] : (tensor<64xf32>) -> tensor<1x64xf32>
+    %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1] : (tensor<1x64xf32>) -> tensor<8x64xf32>
+    %3 = stablehlo.add %0, %2 : tensor<8x64xf32>
+    %4 = call @relu(%3) : (tensor<8x64xf32>) -> tensor<8x64xf32>
+    %5 = stablehlo.dot_general %4, %cst_1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<8x64xf32>, tensor<64x10xf32>) -> tensor<8x10xf32>
+    %cst_2 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %6 = stablehlo.reduce(%5 init: %cst_2) applies stablehlo.maximum across dimensions = [1] : (tensor<8x10xf32>, tensor<f32>) -> tensor<8xf32>
+    %cst_3 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %7 = stablehlo.broadcast_in_dim %cst_3, dims = [] : (tensor<f32>) -> tensor<8xf32>
+    %8 = stablehlo.maximum %7, %6 : tensor<8xf32>
+    %9 = stablehlo.broadcast_in_dim %8, dims = [0] : (tensor<8xf32>) -> tensor<8x1xf32>
+    %10 = stablehlo.broadcast_in_dim %9, dims = [0, 1] : (tensor<8x1xf32>) -> tensor<8x10xf32>
+    %11 = stablehlo.subtract %5, %10 : tensor<8x10xf32>
+    %12 = stablehlo.exponential %11 : tensor<8x10xf32>
+    %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %13 = stablehlo.reduce(%12 init: %cst_4) applies stablehlo.add across dimensions = [1] : (tensor<8x10xf32>, tensor<f32>) -> tensor<8xf32>
+    %14 = stablehlo.broadcast_in_dim %13, dims = [0] : (tensor<8xf32>) -> tensor<8x1xf32>
+    %15 = stablehlo.broadcast_in_dim %14, dims = [0, 1] : (tensor<8x1xf32>) -> tensor<8x10xf32>
+    %16 = stablehlo.divide %12, %15 : tensor<8x10xf32>
+    return %16 : tensor<8x10xf32> loc(#loc)
+  }} loc(#loc)
+  func.func private @relu(%arg0: tensor<8x64xf32>) -> tensor<8x64xf32> {{
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<8x64xf32>
+    %1 = stablehlo.maximum %arg0, %0 : tensor<8x64xf32>
+    return %1 : tensor<8x64xf32>
+  }}
+}} loc(#loc)
+#loc2 = loc("jit(mlp)/jit(main)/dot_general"(#loc1))
+"""
+
+CONVOLUTIONS = """module @jit_net attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{
+  func.func public @main(%arg0: tensor<2x12x12x3xf32>) -> (tensor<2x5xf32> {{jax.result_info = "result"}}, tensor<2xi32>) {{
+    %cst = stablehlo.constant {k1}
+    %0 = stablehlo.convolution(%arg0, %cst) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]}} : (tensor<2x12x12x3xf32>, tensor<3x3x3x16xf32>) -> tensor<2x12x12x16xf32>
+    %1 = stablehlo.logistic %0 : tensor<2x12x12x16xf32>
+    %2 = stablehlo.multiply %0, %1 : tensor<2x12x12x16xf32>
+    %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %3 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<f32>
+    %4 = "stablehlo.reduce_window"(%2, %3) <{{window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>}}> ({{
+    ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
+      %12 = stablehlo.maximum %arg1, %arg2 : tensor<f32>
+      stablehlo.return %12 : tensor<f32>
+    }}) : (tensor<2x12x12x16xf32>, tensor<f32>) -> tensor<2x6x6x16xf32>
+    %cst_1 = stablehlo.constant {k2}
+    %5 = stablehlo.convolution(%4, %cst_1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{stride = [2, 2], pad = [[0, 1], [0, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1]}} {{batch_group_count = 1 : i64, feature_group_count = 16 : i64}} : (tensor<2x6x6x16xf32>, tensor<3x3x1x16xf32>) -> tensor<2x3x3x16xf32>
+    %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %6 = stablehlo.reduce(%5 init: %cst_2) applies stablehlo.add across dimensions = [1, 2] : (tensor<2x3x3x16xf32>, tensor<f32>) -> tensor<2x16xf32>
+    %cst_3 = stablehlo.constant dense<9.000000e+00> : tensor<f32>
+    %7 = stablehlo.broadcast_in_dim %cst_3, dims = [] : (tensor<f32>) -> tensor<2x16xf32>
+    %8 = stablehlo.divide %6, %7 : tensor<2x16xf32>
+    %cst_4 = stablehlo.constant {w}
+    %9 = stablehlo.dot_general %8, %cst_4, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<2x16xf32>, tensor<16x5xf32>) -> tensor<2x5xf32>
+    %10 = call @argmax(%9) : (tensor<2x5xf32>) -> tensor<2xi32>
+    return %9, %10 : tensor<2x5xf32>, tensor<2xi32>
+  }}
+  func.func private @argmax(%arg0: tensor<2x5xf32>) -> (tensor<2xi32> {{mhlo.layout_mode = "default"}}) {{
+    %0 = stablehlo.iota dim = 1 : tensor<2x5xi32>
+    %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %1:2 = stablehlo.reduce(%arg0 init: %cst), (%0 init: %c) across dimensions = [1] : (tensor<2x5xf32>, tensor<2x5xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
+     reducer(%arg1: tensor<f32>, %arg3: tensor<f32>) (%arg2: tensor<i32>, %arg4: tensor<i32>)  {{
+      %2 = stablehlo.compare  GT, %arg1, %arg3,  FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %3 = stablehlo.compare  NE, %arg1, %arg1,  FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %4 = stablehlo.or %2, %3 : tensor<i1>
+      %5 = stablehlo.compare  EQ, %arg1, %arg3,  FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %6 = stablehlo.compare  LT, %arg2, %arg4,  SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %7 = stablehlo.and %5, %6 : tensor<i1>
+      %8 = stablehlo.or %4, %7 : tensor<i1>
+      %9 = stablehlo.select %4, %arg1, %arg3 : tensor<i1>, tensor<f32>
+      %10 = stablehlo.select %8, %arg2, %arg4 : tensor<i1>, tensor<i32>
+      stablehlo.return %9, %10 : tensor<f32>, tensor<i32>
+    }}
+    return %1#1 : tensor<2xi32>
+  }}
+}}
+"""
+
+# Greedy decoding: each turn embeds a token, attends to the tokens so far in a cache that it updates, and picks the next one.
+DECODE = """module @jit_decode {{
+  func.func public @main(%arg0: tensor<i32>) -> (tensor<8xi32>) {{
+    %cst = stablehlo.constant {embed}
+    %cst_0 = stablehlo.constant {wq}
+    %cst_1 = stablehlo.constant {wk}
+    %cst_2 = stablehlo.constant {wv}
+    %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst_3, dims = [] : (tensor<f32>) -> tensor<8x16xf32>
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %1 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<8xi32>
+    %2:9 = stablehlo.while(%iterArg = %cst, %iterArg_4 = %cst_0, %iterArg_5 = %cst_1, %iterArg_6 = %cst_2, %iterArg_7 = %c, %iterArg_8 = %arg0, %iterArg_9 = %0, %iterArg_10 = %0, %iterArg_11 = %1) : tensor<20x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<i32>, tensor<i32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<8xi32>
+     cond {{
+      %c_12 = stablehlo.constant dense<8> : tensor<i32>
+      %3 = stablehlo.compare  LT, %iterArg_7, %c_12,  SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %3 : tensor<i1>
+    }} do {{
+      %c_12 = stablehlo.constant dense<0> : tensor<i32>
+      %3 = stablehlo.dynamic_slice %iterArg, %iterArg_8, %c_12, sizes = [1, 16] : (tensor<20x16xf32>, tensor<i32>, tensor<i32>) -> tensor<1x16xf32>
+      %4 = stablehlo.dot_general %3, %iterArg_4, contracting_dims = [1] x [0] : (tensor<1x16xf32>, tensor<16x16xf32>) -> tensor<1x16xf32>
+      %5 = stablehlo.dot_general %3, %iterArg_5, contracting_dims = [1] x [0] : (tensor<1x16xf32>, tensor<16x16xf32>) -> tensor<1x16xf32>
+      %6 = stablehlo.dot_general %3, %iterArg_6, contracting_dims = [1] x [0] : (tensor<1x16xf32>, tensor<16x16xf32>) -> tensor<1x16xf32>
+      %7 = stablehlo.dynamic_update_slice %iterArg_9, %5, %iterArg_7, %c_12 : (tensor<8x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) -> tensor<8x16xf32>
+      %8 = stablehlo.dynamic_update_slice %iterArg_10, %6, %iterArg_7, %c_12 : (tensor<8x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) -> tensor<8x16xf32>
+      %9 = stablehlo.dot_general %4, %7, contracting_dims = [1] x [1] : (tensor<1x16xf32>, tensor<8x16xf32>) -> tensor<1x8xf32>
+      %10 = stablehlo.iota dim = 1 : tensor<1x8xi32>
+      %11 = stablehlo.broadcast_in_dim %iterArg_7, dims = [] : (tensor<i32>) -> tensor<1x8xi32>
+      %12 = stablehlo.compare  LE, %10, %11,  SIGNED : (tensor<1x8xi32>, tensor<1x8xi32>) -> tensor<1x8xi1>
+      %cst_13 = stablehlo.constant dense<-1.000000e+09> : tensor<f32>
+      %13 = func.call @_where(%12, %9, %cst_13) : (tensor<1x8xi1>, tensor<1x8xf32>, tensor<f32>) -> tensor<1x8xf32>
+      %cst_14 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %14 = stablehlo.reduce(%13 init: %cst_14) applies stablehlo.maximum across dimensions = [1] : (tensor<1x8xf32>, tensor<f32>) -> tensor<1xf32>
+      %15 = stablehlo.broadcast_in_dim %14, dims = [0] : (tensor<1xf32>) -> tensor<1x8xf32>
+      %16 = stablehlo.subtract %13, %15 : tensor<1x8xf32>
+      %17 = stablehlo.exponential %16 : tensor<1x8xf32>
+      %cst_15 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %18 = stablehlo.reduce(%17 init: %cst_15) applies stablehlo.add across dimensions = [1] : (tensor<1x8xf32>, tensor<f32>) -> tensor<1xf32>
+      %19 = stablehlo.broadcast_in_dim %18, dims = [0] : (tensor<1xf32>) -> tensor<1x8xf32>
+      %20 = stablehlo.divide %17, %19 : tensor<1x8xf32>
+      %21 = stablehlo.dot_general %20, %8, contracting_dims = [1] x [0] : (tensor<1x8xf32>, tensor<8x16xf32>) -> tensor<1x16xf32>
+      %22 = stablehlo.dot_general %21, %iterArg, contracting_dims = [1] x [1] : (tensor<1x16xf32>, tensor<20x16xf32>) -> tensor<1x20xf32>
+      %23 = stablehlo.reshape %22 : (tensor<1x20xf32>) -> tensor<20xf32>
+      %24 = stablehlo.iota dim = 0 : tensor<20xi32>
+      %25:2 = stablehlo.reduce(%23 init: %cst_14), (%24 init: %c_12) across dimensions = [0] : (tensor<20xf32>, tensor<20xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)
+       reducer(%arg1: tensor<f32>, %arg3: tensor<f32>) (%arg2: tensor<i32>, %arg4: tensor<i32>)  {{
+        %28 = stablehlo.compare  GE, %arg1, %arg3,  FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %29 = stablehlo.select %28, %arg1, %arg3 : tensor<i1>, tensor<f32>
+        %30 = stablehlo.select %28, %arg2, %arg4 : tensor<i1>, tensor<i32>
+        stablehlo.return %29, %30 : tensor<f32>, tensor<i32>
+      }}
+      %26 = stablehlo.reshape %25#1 : (tensor<i32>) -> tensor<1xi32>
+      %27 = stablehlo.dynamic_update_slice %iterArg_11, %26, %iterArg_7 : (tensor<8xi32>, tensor<1xi32>, tensor<i32>) -> tensor<8xi32>
+      %c_16 = stablehlo.constant dense<1> : tensor<i32>
+      %31 = stablehlo.add %iterArg_7, %c_16 : tensor<i32>
+      stablehlo.return %iterArg, %iterArg_4, %iterArg_5, %iterArg_6, %31, %25#1, %7, %8, %27 : tensor<20x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<i32>, tensor<i32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<8xi32>
+    }}
+    return %2#8 : tensor<8xi32>
+  }}
+  func.func private @_where(%arg0: tensor<1x8xi1>, %arg1: tensor<1x8xf32>, %arg2: tensor<f32>) -> tensor<1x8xf32> {{
+    %0 = stablehlo.convert %arg2 : tensor<f32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<1x8xf32>
+    %2 = stablehlo.select %arg0, %arg1, %1 : tensor<1x8xi1>, tensor<1x8xf32>
+    return %2 : tensor<1x8xf32>
+  }}
+}}
+"""
+
+# lax.scan of an LSTM: the sequence is read, and the outputs are written, at the turn's number.
+LSTM = """module @jit_lstm attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{
+  func.func public @main(%arg0: tensor<6x4x8xf32>) -> (tensor<6x4x8xf32>, tensor<4x8xf32>) {{
+    %cst = stablehlo.constant {w}
+    %cst_0 = stablehlo.constant {u}
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<4x8xf32>
+    %1 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<6x4x8xf32>
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %2:7 = stablehlo.while(%iterArg = %arg0, %iterArg_2 = %c, %iterArg_3 = %0, %iterArg_4 = %0, %iterArg_5 = %1, %iterArg_6 = %cst, %iterArg_7 = %cst_0) : tensor<6x4x8xf32>, tensor<i32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<6x4x8xf32>, tensor<8x32xf32>, tensor<8x32xf32>
+     cond {{
+      %c_8 = stablehlo.constant dense<6> : tensor<i32>
+      %3 = stablehlo.compare  LT, %iterArg_2, %c_8,  SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %3 : tensor<i1>
+    }} do {{
+      %c_8 = stablehlo.constant dense<0> : tensor<i32>
+      %3 = stablehlo.compare  LT, %iterArg_2, %c_8,  SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %c_9 = stablehlo.constant dense<6> : tensor<i32>
+      %4 = stablehlo.add %iterArg_2, %c_9 : tensor<i32>
+      %5 = stablehlo.select %3, %4, %iterArg_2 : tensor<i1>, tensor<i32>
+      %6 = stablehlo.dynamic_slice %iterArg, %5, %c_8, %c_8, sizes = [1, 4, 8] : (tensor<6x4x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x4x8xf32>
+      %7 = stablehlo.reshape %6 : (tensor<1x4x8xf32>) -> tensor<4x8xf32>
+      %8:2 = func.call @cell(%iterArg_3, %iterArg_4, %7, %iterArg_6, %iterArg_7) : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<8x32xf32>, tensor<8x32xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>)
+      %9 = stablehlo.broadcast_in_dim %8#0, dims = [1, 2] : (tensor<4x8xf32>) -> tensor<1x4x8xf32>
+      %10 = stablehlo.dynamic_update_slice %iterArg_5, %9, %5, %c_8, %c_8 : (tensor<6x4x8xf32>, tensor<1x4x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<6x4x8xf32>
+      %c_10 = stablehlo.constant dense<1> : tensor<i32>
+      %11 = stablehlo.add %iterArg_2, %c_10 : tensor<i32>
+      stablehlo.return %iterArg, %11, %8#0, %8#1, %10, %iterArg_6, %iterArg_7 : tensor<6x4x8xf32>, tensor<i32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<6x4x8xf32>, tensor<8x32xf32>, tensor<8x32xf32>
+    }}
+    return %2#4, %2#3 : tensor<6x4x8xf32>, tensor<4x8xf32>
+  }}
+  func.func private @cell(%arg0: tensor<4x8xf32>, %arg1: tensor<4x8xf32>, %arg2: tensor<4x8xf32>, %arg3: tensor<8x32xf32>, %arg4: tensor<8x32xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {{
+    %0 = stablehlo.dot_general %arg2, %arg3, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x8xf32>, tensor<8x32xf32>) -> tensor<4x32xf32>
+    %1 = stablehlo.dot_general %arg0, %arg4, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x8xf32>, tensor<8x32xf32>) -> tensor<4x32xf32>
+    %2 = stablehlo.add %0, %1 : tensor<4x32xf32>
+    %3 = stablehlo.slice %2 [0:4, 0:8] : (tensor<4x32xf32>) -> tensor<4x8xf32>
+    %4 = stablehlo.slice %2 [0:4, 8:16] : (tensor<4x32xf32>) -> tensor<4x8xf32>
+    %5 = stablehlo.slice %2 [0:4, 16:24] : (tensor<4x32xf32>) -> tensor<4x8xf32>
+    %6 = stablehlo.slice %2 [0:4, 24:32] : (tensor<4x32xf32>) -> tensor<4x8xf32>
+    %7 = stablehlo.logistic %3 : tensor<4x8xf32>
+    %8 = stablehlo.logistic %4 : tensor<4x8xf32>
+    %9 = stablehlo.tanh %5 : tensor<4x8xf32>
+    %10 = stablehlo.logistic %6 : tensor<4x8xf32>
+    %11 = stablehlo.multiply %8, %arg1 : tensor<4x8xf32>
+    %12 = stablehlo.multiply %7, %9 : tensor<4x8xf32>
+    %13 = stablehlo.add %11, %12 : tensor<4x8xf32>
+    %14 = stablehlo.tanh %13 : tensor<4x8xf32>
+    %15 = stablehlo.multiply %10, %14 : tensor<4x8xf32>
+    return %15, %13 : tensor<4x8xf32>, tensor<4x8xf32>
+  }}
+}}
+"""
+
+# As PyTorch/XLA writes it: the generic names of older versions, weights as arguments; and a resource at the end of the file.
+TORCH = """module @IrToHlo.12 attributes {{mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false}} {{
+  func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<4x8xf32>, %arg2: tensor<?x8xf32>) -> tensor<?x4xf32> {{
+    %0 = stablehlo.transpose %arg1, dims = [1, 0] {{result_layout = dense<[0, 1]> : tensor<2xindex>, xla_shape = "f32[8,4]{{0,1}}"}} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    %1 = stablehlo.dot %arg2, %0, precision = [DEFAULT, DEFAULT] : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+    %2 = "stablehlo.get_dimension_size"(%1) <{{dimension = 0 : i64}}> : (tensor<?x4xf32>) -> tensor<i32>
+    %3 = stablehlo.reshape %2 : (tensor<i32>) -> tensor<1xi32>
+    %c = stablehlo.constant dense<4> : tensor<1xi32>
+    %4 = stablehlo.concatenate %3, %c, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %5 = stablehlo.dynamic_broadcast_in_dim %arg0, %4, dims = [1] : (tensor<4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+    %6 = stablehlo.add %1, %5 : tensor<?x4xf32>
+    %7 = stablehlo.constant dense_resource<torch_tensor_4_torch.float32> : tensor<4xf32>
+    %8 = stablehlo.dynamic_broadcast_in_dim %7, %4, dims = [1] : (tensor<4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+    %9 = stablehlo.multiply %6, %8 : tensor<?x4xf32>
+    %10 = stablehlo.composite "aten.gelu" %9 {{composite_attributes = {{approximate = "none"}}, decomposition = @gelu, version = 1 : i32}} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    return %10 : tensor<?x4xf32>
+  }}
+  func.func private @gelu(%arg0: tensor<?x4xf32>) -> tensor<?x4xf32> {{
+    %0 = stablehlo.abs %arg0 : tensor<?x4xf32>
+    return %0 : tensor<?x4xf32>
+  }}
+}}
+
+{{-#
+  dialect_resources: {{
+    builtin: {{
+      torch_tensor_4_torch.float32: "{resource}"
+    }}
+  }}
+#-}}
+"""
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        self.rng = np.random.default_rng(7)
+
+    def make(self, *shape, scale=0.5):
+        return (self.rng.normal(size=shape) * scale).astype(np.float32)
+
+    def load(self, text):
+        return pl.loads(text, name="net.mlir", engine=engine)
+
+    def near(self, got, want):
+        np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+
+    def test_mlp(self):
+        w1, b1, w2, x = self.make(32, 64), self.make(64), self.make(64, 10), self.make(8, 32)
+        text = MLP.format(w1=weights(w1), b1=weights(b1), w2=weights(w2))
+        want = softmax(np.maximum(x @ w1 + b1, 0) @ w2)
+        self.near(self.load(text).main(x), want)
+        # The same through the program; large constants are parameters, which others may replace.
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/net.mlir", "w", encoding="utf-8") as file:
+                file.write(text)
+            run = subprocess.run([plimsoll, "import", f"{folder}/net.mlir", "-o", f"{folder}/out"], capture_output=True, text=True, check=True)
+            self.assertEqual(run.stderr, "")
+            with open(f"{folder}/out/net.mlir", encoding="utf-8") as file:
+                self.assertIn("@\"cst_1\"(#ml_program.extern<tensor<64x10xf32>>)", file.read())
+            np.save(f"{folder}/x.npy", x)
+            outputs = [subprocess.run([plimsoll, "run", *arguments, "--input", f"@{folder}/x.npy"], capture_output=True, text=True, check=True).stdout
+                       for arguments in ([f"{folder}/net.mlir"], [f"{folder}/out/net.mlir", "--params", f"{folder}/out/net.safetensors"])]
+            self.assertEqual(*outputs)
+            replaced = pl.load(f"{folder}/net.mlir", parameters={"cst_1": np.zeros_like(w2)}, engine=engine)
+            self.near(replaced.main(x), np.full((8, 10), 0.1, np.float32))
+
+    def test_convolutions(self):
+        k1, k2, w, x = self.make(3, 3, 3, 16), self.make(3, 3, 1, 16), self.make(16, 5), self.make(2, 12, 12, 3)
+        padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+        y = sum(padded[:, i:i + 12, j:j + 12] @ k1[i, j] for i in range(3) for j in range(3))
+        y = y * sigmoid(y)
+        y = y.reshape(2, 6, 2, 6, 2, 16).max((2, 4))
+        padded = np.pad(y, ((0, 0), (0, 1), (0, 1), (0, 0)))
+        y = sum(padded[:, i:i + 5:2, j:j + 5:2] * k2[i, j, 0] for i in range(3) for j in range(3))
+        want = y.mean((1, 2)) @ w
+        got, where = self.load(CONVOLUTIONS.format(k1=weights(k1), k2=weights(k2), w=weights(w))).main(x)
+        self.near(got, want)
+        np.testing.assert_array_equal(where, want.argmax(-1))
+
+    def test_decoding(self):
+        embed, wq, wk, wv = self.make(20, 16, scale=1), self.make(16, 16), self.make(16, 16), self.make(16, 16)
+        main = self.load(DECODE.format(embed=weights(embed), wq=weights(wq), wk=weights(wk), wv=weights(wv))).main
+        for token in (0, 3, 19):
+            want, keys, values, last = [], [], [], token
+            for _ in range(8):
+                e = embed[last]
+                keys.append(e @ wk)
+                values.append(e @ wv)
+                last = int((embed @ (softmax(np.array(keys) @ (e @ wq)) @ np.array(values))).argmax())
+                want.append(last)
+            np.testing.assert_array_equal(main(np.int32(token)), want)
+
+    def test_lstm(self):
+        w, u, x = self.make(8, 32), self.make(8, 32), self.make(6, 4, 8)
+        h, c, want = np.zeros((4, 8), np.float32), np.zeros((4, 8), np.float32), []
+        for step in x:
+            i, f, g, o = np.split(step @ w + h @ u, 4, -1)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            h = sigmoid(o) * np.tanh(c)
+            want.append(h)
+        got, last = self.load(LSTM.format(w=weights(w), u=weights(u))).main(x)
+        self.near(got, want)
+        self.near(last, c)
+
+    def test_torch(self):
+        bias, w, scale = self.make(4), self.make(4, 8), self.make(4)
+        main = self.load(TORCH.format(resource="0x04000000" + scale.tobytes().hex().upper())).main
+        for rows in (1, 3, 17):
+            x = self.make(rows, 8)
+            self.near(main(bias, w, x), np.abs((x @ w.T + bias) * scale))
+
+
+if __name__ == "__main__":
+    plimsoll = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
