@@ -391,8 +391,10 @@ Scalar Builder::convert(const Scalar &a, ElementType type) {
   if (isFloat(type))
     return cast(noSign ? "uitofp" : "sitofp");
   const size_t fromBits = from == ElementType::I1 ? 1 : bitsOf(from), bits = bitsOf(type);
-  if (fromBits == bits) { // with a sign or without: the same number while it is not in the upper half
-    const bool same = a.known && *a.known >= 0 && (bits == 64 || *a.known < int64_t(1) << (bits - 1));
+  if (fromBits ==
+      bits) { // with a sign or without: the same number while it is not in the upper half
+    const bool same =
+        a.known && *a.known >= 0 && (bits == 64 || *a.known < int64_t(1) << (bits - 1));
     return {type, use(a), same ? a.known : std::nullopt};
   }
   return cast(fromBits > bits ? "trunci" : noSign ? "extui" : "extsi");

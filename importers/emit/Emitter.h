@@ -24,10 +24,11 @@ struct Value {
   std::string name;                // of the SSA value; made by Emitter::use() if it is empty
   TensorPtr data;                  // of a constant
   std::optional<Scalars> elements; // indices, or truth values
-  std::optional<Scalar> splat;     // what all elements are; no tensor is made unless something reads one
+  std::optional<Scalar>
+      splat; // what all elements are; no tensor is made unless something reads one
   /// What it is broadcast from, with extents of 1 where it repeats; also only made if something reads it.
   std::shared_ptr<const Value> narrow;
-  std::vector<Value> items;        // of a sequence
+  std::vector<Value> items; // of a sequence
 
   explicit operator bool() const { return kind != Kind::None; }
   int64_t rank() const { return static_cast<int64_t>(dims.size()); }

@@ -327,8 +327,7 @@ Values Emitter::accumulate(const Values &inputs, const std::vector<std::string> 
   raw(inner);
   line("} -> " + (several ? "(" + startTypes + ")" : startTypes));
   for (size_t i = 0; i < results.size(); ++i)
-    results[i] =
-        tensor(initial[i].type, dims, several ? name + "#" + std::to_string(i) : name);
+    results[i] = tensor(initial[i].type, dims, several ? name + "#" + std::to_string(i) : name);
   return results;
 }
 
@@ -351,8 +350,8 @@ Values Emitter::reduceTogether(const Values &inputs, const Axes &axes, const Sca
 }
 
 Values Emitter::reduceWindows(const Values &inputs, const Numbers &window, const Numbers &strides,
-                              const Numbers &dilations, const Scalars &dims,
-                              const Scalars &initial, const Combine &combine) {
+                              const Numbers &dilations, const Scalars &dims, const Scalars &initial,
+                              const Combine &combine) {
   const size_t rank = window.size();
   std::vector<size_t> moving; // dimensions in which a window has several elements
   for (size_t i = 0; i < rank; ++i)
@@ -369,8 +368,7 @@ Values Emitter::reduceWindows(const Values &inputs, const Numbers &window, const
     if (window[i] == 1)
       continue;
     const std::string inside = "d" + std::to_string(next);
-    from.back() += " + " + inside +
-                   (dilations[i] == 1 ? "" : " * " + std::to_string(dilations[i]));
+    from.back() += " + " + inside + (dilations[i] == 1 ? "" : " * " + std::to_string(dilations[i]));
     own.push_back(inside);
     extents.push_back(index(window[i]));
     reduced[next++] = true;

@@ -80,7 +80,8 @@ uint16_t toShort(double value, int exponentBits) {
   const double scaled = std::nearbyint(std::ldexp(value, fractionBits - exponent));
   // A carry out of the fraction is one into the exponent, as it should be.
   const double whole = scaled + std::ldexp(exponent + bias - 1, fractionBits);
-  return static_cast<uint16_t>(sign | (whole >= infinite ? infinite : static_cast<uint16_t>(whole)));
+  return static_cast<uint16_t>(sign |
+                               (whole >= infinite ? infinite : static_cast<uint16_t>(whole)));
 }
 
 class ElementReader {
@@ -118,7 +119,8 @@ private:
     // Of a tensor without elements the last lists may be missing.
     const bool isEmpty = count == 0 && length == 0;
     if (length != type.shape[depth] && !isEmpty)
-      lex.failAt(offset, "here are " + std::to_string(length) + " elements or lists, but the type says " +
+      lex.failAt(offset, "here are " + std::to_string(length) +
+                             " elements or lists, but the type says " +
                              std::to_string(type.shape[depth]));
   }
 
@@ -140,7 +142,8 @@ private:
     if (bits < 64) {
       const int64_t least = -(int64_t(1) << (bits - 1)), most = (int64_t(1) << bits) - 1;
       if (value < least || value > most)
-        lex.failAt(offset, std::to_string(value) + " does not fit into " + elementText(type.element));
+        lex.failAt(offset,
+                   std::to_string(value) + " does not fit into " + elementText(type.element));
     }
     const auto low = static_cast<uint64_t>(type.element == ElementType::I1 ? value & 1 : value);
     const auto *from = reinterpret_cast<const std::byte *>(&low);

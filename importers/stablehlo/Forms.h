@@ -8,9 +8,10 @@
 namespace plim::importers::stablehlo {
 
 struct Form {
-  std::map<std::string_view, std::string_view> words; // "low" of "low = [0]", and the attribute that it is
-  std::vector<std::string_view> values;               // attributes that stand as bare words, in their order
-  bool inParentheses = false;                         // operands and words
+  std::map<std::string_view, std::string_view>
+      words;                            // "low" of "low = [0]", and the attribute that it is
+  std::vector<std::string_view> values; // attributes that stand as bare words, in their order
+  bool inParentheses = false;           // operands and words
 };
 
 /// Of an operation by its whole name; none if it is not known or written in another way.

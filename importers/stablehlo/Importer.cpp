@@ -258,10 +258,10 @@ std::string Importer::runMain(const Function &function) {
         const std::string axis = emit.use(emit.index(static_cast<int64_t>(d)));
         Value unnamed = value;
         unnamed.dims[d].name.clear();
-        value.dims[d] = {ElementType::Index,
-                         emit.define("tensor.dim " + value.name + ", " + axis + " : " +
-                                     emit.type(unnamed)),
-                         {}};
+        value.dims[d] = {
+            ElementType::Index,
+            emit.define("tensor.dim " + value.name + ", " + axis + " : " + emit.type(unnamed)),
+            {}};
       }
   depth = 0;
   Values results = runBlock(function.body, arguments, nullptr);
@@ -307,8 +307,8 @@ ImportedModule Importer::run() {
     for (int64_t extent : tensor->shape)
       dims.push_back(emit.index(extent));
     const std::string type = importers::tensorType(tensor->type, dims);
-    out.text += "ml_program.global private " + symbol(tensor->name) + "(#ml_program.extern<" + type +
-                ">) : " + type + "\n";
+    out.text += "ml_program.global private " + symbol(tensor->name) + "(#ml_program.extern<" +
+                type + ">) : " + type + "\n";
   }
   out.text += (out.text.empty() ? "" : "\n") + functions;
   out.parameters = emit.parameters();

@@ -2,9 +2,7 @@
 
 namespace plim::importers::stablehlo {
 
-std::string elementText(ElementType type) {
-  return (isUnsigned(type) ? "u" : "") + mlirName(type);
-}
+std::string elementText(ElementType type) { return (isUnsigned(type) ? "u" : "") + mlirName(type); }
 
 std::string typeText(const Type &type) {
   if (type.kind != Type::Kind::Tensor)

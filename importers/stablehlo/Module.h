@@ -30,16 +30,31 @@ struct Type {
 };
 
 struct Attribute {
-  enum class Kind { Unit, Truth, Integer, Real, Text, Symbol, Name, List, Fields, Dense, Resource, Type, Other };
+  enum class Kind {
+    Unit,
+    Truth,
+    Integer,
+    Real,
+    Text,
+    Symbol,
+    Name,
+    List,
+    Fields,
+    Dense,
+    Resource,
+    Type,
+    Other
+  };
   Kind kind = Kind::Unit;
   size_t offset = 0; // in the text
   int64_t integer = 0;
   double real = 0;
-  std::string text; // of Text, Symbol, Name (a bare word), Resource (its key), Fields (what they are of: "gather")
-  std::vector<Attribute> items;             // of List
-  std::map<std::string, Attribute> fields;  // of Fields
-  stablehlo::Type type;                     // of Type, Dense and Resource
-  TensorPtr dense; // without a shape if all elements are its only one
+  std::string
+      text; // of Text, Symbol, Name (a bare word), Resource (its key), Fields (what they are of: "gather")
+  std::vector<Attribute> items;            // of List
+  std::map<std::string, Attribute> fields; // of Fields
+  stablehlo::Type type;                    // of Type, Dense and Resource
+  TensorPtr dense;                         // without a shape if all elements are its only one
 };
 
 /// A use of a value: "%3#1".
@@ -85,7 +100,8 @@ struct Function {
 struct Module {
   std::string name;
   std::vector<Function> functions;
-  std::map<std::string, std::string_view> resources; // hexadecimal digits, the first four bytes of which are an alignment
+  std::map<std::string, std::string_view>
+      resources; // hexadecimal digits, the first four bytes of which are an alignment
 };
 
 /// "tensor<2x?xui8>"

@@ -209,8 +209,7 @@ Value elementwise(Emitter &emit, ElementType type, const Values &operands,
     for (size_t i = 0; i < dims.size(); ++i) {
       if (sameExtent(dims[i], operand.dims[i]))
         continue;
-      emit.line("cf.assert " +
-                emit.use(emit.compare(Compare::Equal, dims[i], operand.dims[i])) +
+      emit.line("cf.assert " + emit.use(emit.compare(Compare::Equal, dims[i], operand.dims[i])) +
                 ", \"shapes of operands differ\"");
       if (!dims[i].known)
         dims[i] = operand.dims[i];

@@ -11,11 +11,11 @@ namespace plim::importers::stablehlo {
 
 namespace {
 
-constexpr int maxDepth = 256;                       // of regions, attributes and types
-constexpr size_t maxRank = 64;                      // as the engine has it
-constexpr int64_t maxElements = int64_t(1) << 44;   // of a type
-constexpr size_t maxResults = 4096;                 // of one operation
-constexpr size_t maxOperations = size_t(1) << 20;   // of a text
+constexpr int maxDepth = 256;                     // of regions, attributes and types
+constexpr size_t maxRank = 64;                    // as the engine has it
+constexpr int64_t maxElements = int64_t(1) << 44; // of a type
+constexpr size_t maxResults = 4096;               // of one operation
+constexpr size_t maxOperations = size_t(1) << 20; // of a text
 
 class Parser {
 public:
@@ -91,9 +91,9 @@ private:
 std::optional<ElementType> elementNamed(std::string_view name) {
   using enum ElementType;
   static const std::map<std::string_view, ElementType> names{
-      {"f16", F16},  {"bf16", BF16}, {"f32", F32},  {"f64", F64},  {"i1", I1},
-      {"i8", I8},    {"i16", I16},   {"i32", I32},  {"i64", I64},  {"si8", I8},
-      {"si16", I16}, {"si32", I32},  {"si64", I64}, {"ui8", U8},   {"ui16", U16},
+      {"f16", F16},  {"bf16", BF16}, {"f32", F32},   {"f64", F64}, {"i1", I1},
+      {"i8", I8},    {"i16", I16},   {"i32", I32},   {"i64", I64}, {"si8", I8},
+      {"si16", I16}, {"si32", I32},  {"si64", I64},  {"ui8", U8},  {"ui16", U16},
       {"ui32", U32}, {"ui64", U64},  {"index", I64}, {"pred", I1}};
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional(found->second);
@@ -144,9 +144,9 @@ Type Parser::tensorType(size_t start) {
   const std::string name(lex.word());
   const auto element = elementNamed(name);
   if (!element) {
-    const bool isType = name == "complex" || name == "tensor" || name == "vector" || name == "tf32" ||
-                        ((name[0] == 'f' || name[0] == 'i' || name.starts_with("ui")) &&
-                         name.size() > 1);
+    const bool isType =
+        name == "complex" || name == "tensor" || name == "vector" || name == "tf32" ||
+        ((name[0] == 'f' || name[0] == 'i' || name.starts_with("ui")) && name.size() > 1);
     const std::string message = placeOf(lex.all(), offset) + ": ";
     if (isType)
       unsupported(message + "elements of type " + name + " are not supported");
@@ -522,7 +522,8 @@ Attribute Parser::attribute() {
       lex.failAt(offset, "a constant must be a tensor");
     return out;
   }
-  for (const std::string_view other : {"loc", "affine_map", "affine_set", "strided", "opaque", "sparse"})
+  for (const std::string_view other :
+       {"loc", "affine_map", "affine_set", "strided", "opaque", "sparse"})
     if (lex.acceptWord(other)) {
       if (lex.next() == '<' || lex.next() == '(')
         lex.skipBalanced();
@@ -720,7 +721,8 @@ void Parser::dotGeneralBody(Operation &op) {
     const std::string word(lex.word());
     lex.expect("=");
     if (word == "batching_dims" || word == "contracting_dims") {
-      const std::string what = word == "batching_dims" ? "batching_dimensions" : "contracting_dimensions";
+      const std::string what =
+          word == "batching_dims" ? "batching_dimensions" : "contracting_dimensions";
       numbers.fields["lhs_" + what] = list();
       lex.expect("x");
       numbers.fields["rhs_" + what] = list();

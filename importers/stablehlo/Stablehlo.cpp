@@ -37,7 +37,8 @@ bool hasOperation(std::string_view text) {
       size_t end = i + 1;
       while (end < text.size() && text[end] != '"')
         end += text[end] == '\\' ? 2 : 1;
-      if (end + 1 < text.size() && text[end + 1] == '(' && isOperation(text.substr(i + 1, end - i - 1)))
+      if (end + 1 < text.size() && text[end + 1] == '(' &&
+          isOperation(text.substr(i + 1, end - i - 1)))
         return true;
       i = end + 1;
     } else if (isWordPart(c)) {
@@ -65,7 +66,8 @@ void countOperations(const Region &region, std::map<std::string, int64_t> &count
 }
 
 std::string summaryOf(const Module &module, const Imported &imported) {
-  std::string out = "module" + (module.name.empty() ? "" : " '" + module.name + "'") + " in StableHLO\n";
+  std::string out =
+      "module" + (module.name.empty() ? "" : " '" + module.name + "'") + " in StableHLO\n";
   std::map<std::string, int64_t> counts;
   for (const Function &function : module.functions) {
     countOperations(function.body, counts);
@@ -81,8 +83,8 @@ std::string summaryOf(const Module &module, const Imported &imported) {
   size_t bytes = 0;
   for (const TensorPtr &parameter : imported.parameters)
     bytes += parameter->bytes.size();
-  out += "parameters  " + std::to_string(imported.parameters.size()) + ", " + std::to_string(bytes) +
-         " bytes\noperations\n";
+  out += "parameters  " + std::to_string(imported.parameters.size()) + ", " +
+         std::to_string(bytes) + " bytes\noperations\n";
   for (const auto &[name, count] : counts)
     out += "  " + name + "  " + std::to_string(count) + "\n";
   return out;
@@ -101,8 +103,9 @@ bool isStablehlo(std::string_view head) {
 
 Imported import(std::string_view text) {
   if (text.starts_with(bytecodeMagic))
-    unsupported("this is portable bytecode of StableHLO; make text of it first: stablehlo-translate "
-                "--deserialize FILE -o OUT.mlir");
+    unsupported(
+        "this is portable bytecode of StableHLO; make text of it first: stablehlo-translate "
+        "--deserialize FILE -o OUT.mlir");
   const Module module = parseModule(text);
   ImportedModule made = Importer(module, text).run();
   Imported out{std::move(made.text), std::move(made.parameters), ""};

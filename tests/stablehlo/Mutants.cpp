@@ -75,9 +75,24 @@ void damageTokens(std::string &text) {
     return;
   const Token one = tokens[below(tokens.size())], other = tokens[below(tokens.size())];
   const std::string word = text.substr(other.begin, other.end - other.begin);
-  static const char *const values[] = {"0",  "-1", "1", "2", "65", "9223372036854775807", "-9223372036854775808",
-                                       "1000000000000", "tensor<f32>", "tensor<?xf32>", "i1", "ui8", "f64",
-                                       "[]", "dense<0>", "{}", "true", "4294967296"};
+  static const char *const values[] = {"0",
+                                       "-1",
+                                       "1",
+                                       "2",
+                                       "65",
+                                       "9223372036854775807",
+                                       "-9223372036854775808",
+                                       "1000000000000",
+                                       "tensor<f32>",
+                                       "tensor<?xf32>",
+                                       "i1",
+                                       "ui8",
+                                       "f64",
+                                       "[]",
+                                       "dense<0>",
+                                       "{}",
+                                       "true",
+                                       "4294967296"};
   switch (below(5)) {
   case 0:
     text.erase(one.begin, one.end - one.begin);
@@ -123,7 +138,8 @@ int main(int count, char **arguments) {
       ++(error.kind == ImportError::Kind::Invalid ? wrong : refused);
       message = error.what();
       // All but a few have a place: a whole module that has no function has none.
-      if (message.empty() || ((message[0] < '0' || message[0] > '9') && !message.starts_with("the module has no")))
+      if (message.empty() ||
+          ((message[0] < '0' || message[0] > '9') && !message.starts_with("the module has no")))
         std::printf("no place: %s\n", message.c_str()), ++faults;
     } catch (const std::exception &error) {
       std::printf("fault: %s\n", error.what());
@@ -136,7 +152,7 @@ int main(int count, char **arguments) {
     if (seconds.count() > mostSeconds)
       std::printf("%g s\n", seconds.count()), ++faults;
   }
-  std::printf("imported %ld, wrong %ld, not supported %ld, faults %ld; the longest took %.3f s\n", good, wrong, refused,
-              faults, longest);
+  std::printf("imported %ld, wrong %ld, not supported %ld, faults %ld; the longest took %.3f s\n",
+              good, wrong, refused, faults, longest);
   return faults ? 1 : 0;
 }

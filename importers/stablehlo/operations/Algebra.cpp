@@ -36,26 +36,28 @@ void cholesky(Operator &op) {
     return lower ? at(batch, i, j) : at(batch, j, i);
   };
   const Value start = e.fill(x.dims, e.number(x.type, 0));
-  op.give(e.updateLoop(start, Scalars(rank, zero), x.dims, [&](const Value &so, const Scalars &position) {
-    const Scalars batch = position.without(2);
-    const Scalar &i = position[rank - 2], &j = position[rank - 1]; // of the lower triangle
-    const Scalar element = e.branch(
-        e.compare(Compare::LessEqual, j, i),
-        [&]() -> Scalars {
-          const Scalar rest = e.loops({zero}, {j}, {e.at(x, place(batch, i, j))},
-                                      [&](const Scalars &k, const Scalars &sum) -> Scalars {
-                                        const Scalar product = e.mul(e.at(so, place(batch, i, k[0])),
-                                                                     e.at(so, place(batch, j, k[0])));
-                                        return {e.sub(sum[0], product)};
-                                      })[0];
-          return e.branch(
-              e.compare(Compare::Equal, i, j),
-              [&]() -> Scalars { return {e.math("sqrt", {rest})}; },
-              [&]() -> Scalars { return {e.div(rest, e.at(so, place(batch, j, j)))}; });
-        },
-        [&]() -> Scalars { return {e.number(x.type, 0)}; })[0];
-    return e.withElement(so, place(batch, i, j), element);
-  }));
+  op.give(e.updateLoop(
+      start, Scalars(rank, zero), x.dims, [&](const Value &so, const Scalars &position) {
+        const Scalars batch = position.without(2);
+        const Scalar &i = position[rank - 2], &j = position[rank - 1]; // of the lower triangle
+        const Scalar element = e.branch(
+            e.compare(Compare::LessEqual, j, i),
+            [&]() -> Scalars {
+              const Scalar rest = e.loops({zero}, {j}, {e.at(x, place(batch, i, j))},
+                                          [&](const Scalars &k, const Scalars &sum) -> Scalars {
+                                            const Scalar product =
+                                                e.mul(e.at(so, place(batch, i, k[0])),
+                                                      e.at(so, place(batch, j, k[0])));
+                                            return {e.sub(sum[0], product)};
+                                          })[0];
+              return e.branch(
+                  e.compare(Compare::Equal, i, j),
+                  [&]() -> Scalars { return {e.math("sqrt", {rest})}; },
+                  [&]() -> Scalars { return {e.div(rest, e.at(so, place(batch, j, j)))}; });
+            },
+            [&]() -> Scalars { return {e.number(x.type, 0)}; })[0];
+        return e.withElement(so, place(batch, i, j), element);
+      }));
 }
 
 /// Row by row, from the side where one element stands alone. An equation from the right is one of the transposes.
@@ -95,18 +97,19 @@ void triangularSolve(Operator &op) {
   const Value start = e.fill(b.dims, e.number(b.type, 0));
   if (e.count(b).is(0))
     return op.give(start);
-  op.give(e.updateLoop(start, Scalars(rank, zero), extents, [&](const Value &so, const Scalars &position) {
-    const Scalars batch = position.without(2);
-    const Scalar &step = position[rank - 2], &c = position[rank - 1];
-    const Scalar i = lower ? step : e.sub(e.sub(n, one), step);
-    const Scalar from = lower ? zero : e.add(i, one), to = lower ? i : n;
-    const Scalar rest =
-        e.loops({from}, {to}, {e.at(b, place(batch, i, c))},
-                [&](const Scalars &k, const Scalars &sum) -> Scalars {
-                  return {e.sub(sum[0], e.mul(ofA(batch, i, k[0]), e.at(so, place(batch, k[0], c))))};
-                })[0];
-    return e.withElement(so, place(batch, i, c), unit ? rest : e.div(rest, ofA(batch, i, i)));
-  }));
+  op.give(e.updateLoop(
+      start, Scalars(rank, zero), extents, [&](const Value &so, const Scalars &position) {
+        const Scalars batch = position.without(2);
+        const Scalar &step = position[rank - 2], &c = position[rank - 1];
+        const Scalar i = lower ? step : e.sub(e.sub(n, one), step);
+        const Scalar from = lower ? zero : e.add(i, one), to = lower ? i : n;
+        const Scalar rest = e.loops(
+            {from}, {to}, {e.at(b, place(batch, i, c))},
+            [&](const Scalars &k, const Scalars &sum) -> Scalars {
+              return {e.sub(sum[0], e.mul(ofA(batch, i, k[0]), e.at(so, place(batch, k[0], c))))};
+            })[0];
+        return e.withElement(so, place(batch, i, c), unit ? rest : e.div(rest, ofA(batch, i, i)));
+      }));
 }
 
 } // namespace

@@ -53,7 +53,6 @@ template <OfOne function> Scalar wide(Emitter &e, const Scalar &x) {
   return e.convert(function(e, e.convert(x, type)), x.type);
 }
 
-
 /// A first value by a rational function of logarithms, then two steps of Newton's method with erf.
 Scalar erfInverse(Emitter &e, const Scalar &x) {
   const ElementType type = x.type;
@@ -92,15 +91,15 @@ Scalar logGamma(Emitter &e, const Scalar &x) {
   for (int i = 1; i < 9; ++i)
     sum = e.add(sum, e.div(number(lanczos[i]), e.add(z, number(i))));
   const Scalar t = e.add(z, number(lanczosBase + 0.5));
-  const Scalar logT =
-      e.add(number(std::log(lanczosBase + 0.5)), e.math("log1p", {e.div(z, number(lanczosBase + 0.5))}));
-  const Scalar positive =
-      e.add(e.add(number(0.5 * std::log(2 * M_PI)),
-                  e.mul(e.sub(e.add(z, half), e.div(t, logT)), logT)),
-            e.math("log", {sum}));
+  const Scalar logT = e.add(number(std::log(lanczosBase + 0.5)),
+                            e.math("log1p", {e.div(z, number(lanczosBase + 0.5))}));
+  const Scalar positive = e.add(
+      e.add(number(0.5 * std::log(2 * M_PI)), e.mul(e.sub(e.add(z, half), e.div(t, logT)), logT)),
+      e.math("log", {sum}));
   // Of the sine's argument only the fraction matters.
   const Scalar size = e.abs(x), fraction = e.sub(size, e.math("floor", {size}));
-  const Scalar nearer = e.select(e.compare(Compare::Greater, fraction, half), e.sub(one, fraction), fraction);
+  const Scalar nearer =
+      e.select(e.compare(Compare::Greater, fraction, half), e.sub(one, fraction), fraction);
   const Scalar sine = e.math("log", {e.math("sin", {e.mul(number(M_PI), nearer)})});
   const Scalar reflected = e.sub(e.sub(number(std::log(M_PI)), sine), positive);
   const Scalar out = e.select(reflects, reflected, positive);
@@ -120,8 +119,8 @@ Scalar digamma(Emitter &e, const Scalar &x) {
     slope = e.sub(slope, e.div(part, below));
   }
   const Scalar t = e.add(z, number(lanczosBase + 0.5));
-  const Scalar logT =
-      e.add(number(std::log(lanczosBase + 0.5)), e.math("log1p", {e.div(z, number(lanczosBase + 0.5))}));
+  const Scalar logT = e.add(number(std::log(lanczosBase + 0.5)),
+                            e.math("log1p", {e.div(z, number(lanczosBase + 0.5))}));
   const Scalar positive = e.sub(e.add(logT, e.div(slope, sum)), e.div(number(lanczosBase), t));
   const Scalar turned = e.mul(number(M_PI), e.add(x, e.abs(e.math("floor", {e.add(x, half)}))));
   const Scalar reflected =
@@ -147,7 +146,8 @@ void topK(Operator &op) {
   bool largest = true;
   if (const auto found = op.operation.attributes.find("mhlo.attributes");
       found != op.operation.attributes.end()) {
-    const Numbers given = numbersOf(found->second, "k"), direction = numbersOf(found->second, "largest");
+    const Numbers given = numbersOf(found->second, "k"),
+                  direction = numbersOf(found->second, "largest");
     k = given[0];
     largest = direction.empty() || direction[0] != 0;
   } else {
@@ -202,9 +202,8 @@ using OfTwo = Scalar (*)(Emitter &, const Scalar &, const Scalar &);
 template <OfTwo function> void broadcast(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
   checkSameType(x, y);
-  op.give(broadcastWith(op, x.type, {x, y}, [&](const Scalars &in) {
-    return function(op.emit, in[0], in[1]);
-  }));
+  op.give(broadcastWith(op, x.type, {x, y},
+                        [&](const Scalars &in) { return function(op.emit, in[0], in[1]); }));
 }
 
 Scalar minus(Emitter &e, const Scalar &a, const Scalar &b) { return e.sub(a, b); }
@@ -223,7 +222,8 @@ Scalar power(Emitter &e, const Scalar &a, const Scalar &b) {
 void broadcastCompare(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
   checkSameType(x, y);
-  const std::string direction = op.word("comparison_direction", ""), type = op.word("compare_type", "");
+  const std::string direction = op.word("comparison_direction", ""),
+                    type = op.word("compare_type", "");
   op.give(broadcastWith(op, ElementType::I1, {x, y}, [&](const Scalars &in) {
     return compared(op.emit, direction, type, in[0], in[1]);
   }));
@@ -234,9 +234,8 @@ void broadcastSelect(Operator &op) {
   if (condition.type != ElementType::I1)
     invalid("its first operand must be of truth values");
   checkSameType(x, y);
-  op.give(broadcastWith(op, x.type, {condition, x, y}, [&](const Scalars &in) {
-    return op.emit.select(in[0], in[1], in[2]);
-  }));
+  op.give(broadcastWith(op, x.type, {condition, x, y},
+                        [&](const Scalars &in) { return op.emit.select(in[0], in[1], in[2]); }));
 }
 
 } // namespace

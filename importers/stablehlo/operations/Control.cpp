@@ -207,9 +207,7 @@ void caseOf(Operator &op) {
   op.outputs = from(0);
 }
 
-void call(Operator &op) {
-  op.outputs = op.importer.runFunction(op.word("callee", ""), op.inputs);
-}
+void call(Operator &op) { op.outputs = op.importer.runFunction(op.word("callee", ""), op.inputs); }
 
 /// By its decomposition.
 void composite(Operator &op) {
@@ -233,10 +231,10 @@ void token(Operator &op) { op.give(Value()); }
 /// What exporters leave as calls: notes on where data lies, and operations of the dialect chlo under other names.
 void customCall(Operator &op) {
   const std::string target = op.word("call_target_name", "");
-  for (const char *note : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                           "annotate_device_placement", "LayoutConstraint", "MoveToHost",
-                           "MoveToDevice", "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
-                           "xla.sdy.LocalToGlobalShape", "xla.sdy.Sharding"})
+  for (const char *note :
+       {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
+        "LayoutConstraint", "MoveToHost", "MoveToDevice", "xla.sdy.FuncResultSharding",
+        "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape", "xla.sdy.Sharding"})
     if (target == note)
       return passOn(op);
   if (target == "shape_assertion" && !op.inputs.empty()) {

@@ -22,9 +22,10 @@ ElementType bitsType(ElementType type) {
 Scalar bitcast(Emitter &e, const Scalar &a, ElementType type) {
   if (mlirName(a.type) == mlirName(type))
     return a.type == type ? a : Scalar{type, e.use(a), {}};
-  return {type,
-          e.define("arith.bitcast " + e.use(a) + " : " + mlirName(a.type) + " to " + mlirName(type)),
-          {}};
+  return {
+      type,
+      e.define("arith.bitcast " + e.use(a) + " : " + mlirName(a.type) + " to " + mlirName(type)),
+      {}};
 }
 
 Scalar divide(Emitter &e, const Scalar &a, const Scalar &b) {
@@ -127,10 +128,10 @@ template <const char *const &name> Scalar mathOf(Emitter &e, const Scalar &x) {
 }
 const char *const cbrtName = "cbrt", *const ceilName = "ceil", *const cosName = "cos",
                   *const expName = "exp", *const expm1Name = "expm1", *const floorName = "floor",
-                  *const logName = "log", *const log1pName = "log1p",
-                  *const roundName = "round", *const roundEvenName = "roundeven",
-                  *const rsqrtName = "rsqrt", *const sinName = "sin", *const sqrtName = "sqrt",
-                  *const tanName = "tan", *const tanhName = "tanh";
+                  *const logName = "log", *const log1pName = "log1p", *const roundName = "round",
+                  *const roundEvenName = "roundeven", *const rsqrtName = "rsqrt",
+                  *const sinName = "sin", *const sqrtName = "sqrt", *const tanName = "tan",
+                  *const tanhName = "tanh";
 
 Scalar absolute(Emitter &e, const Scalar &x) { return e.abs(x); }
 Scalar negated(Emitter &e, const Scalar &x) { return e.neg(x); }
@@ -153,7 +154,8 @@ Scalar sign(Emitter &e, const Scalar &x) {
   if (isUnsigned(x.type))
     return e.select(e.compare(Compare::Equal, x, zero), zero, one);
   const Scalar minusOne = e.number(x.type, -1);
-  const Scalar least = e.select(e.compare(Compare::Less, x, zero), minusOne, x); // zero and NaN stay
+  const Scalar least =
+      e.select(e.compare(Compare::Less, x, zero), minusOne, x); // zero and NaN stay
   return e.select(e.compare(Compare::Greater, x, zero), one, least);
 }
 
@@ -172,25 +174,24 @@ Scalar integerPower(Emitter &e, const Scalar &base, const Scalar &exponent) {
   const ElementType type = base.type;
   const Scalar zero = e.integer(type, 0), one = e.integer(type, 1);
   auto shifted = [&](const Scalar &x) {
-    return Scalar{type,
-                  e.define("arith.shrui " + e.use(x) + ", " + e.use(one) + " : " + mlirName(type)),
-                  {}};
+    return Scalar{
+        type, e.define("arith.shrui " + e.use(x) + ", " + e.use(one) + " : " + mlirName(type)), {}};
   };
   const auto bits = static_cast<int64_t>(bitsOf(type));
-  const Scalar power =
-      e.loops({e.index(0)}, {e.index(bits)}, {one, base, exponent},
-              [&](const Scalars &, const Scalars &so) -> Scalars {
-                const Scalar odd = e.compare(Compare::Equal, e.both(so[2], one), one);
-                return {e.select(odd, e.mul(so[0], so[1]), so[0]), e.mul(so[1], so[1]),
-                        shifted(so[2])};
-              })[0];
+  const Scalar power = e.loops(
+      {e.index(0)}, {e.index(bits)}, {one, base, exponent},
+      [&](const Scalars &, const Scalars &so) -> Scalars {
+        const Scalar odd = e.compare(Compare::Equal, e.both(so[2], one), one);
+        return {e.select(odd, e.mul(so[0], so[1]), so[0]), e.mul(so[1], so[1]), shifted(so[2])};
+      })[0];
   if (isUnsigned(type))
     return power;
   const Scalar minusOne = e.integer(type, -1);
   const Scalar odd = e.compare(Compare::Equal, e.both(exponent, one), one);
   const Scalar ofMinusOne = e.select(odd, minusOne, one);
-  const Scalar inverse = e.select(e.compare(Compare::Equal, base, one), one,
-                                  e.select(e.compare(Compare::Equal, base, minusOne), ofMinusOne, zero));
+  const Scalar inverse =
+      e.select(e.compare(Compare::Equal, base, one), one,
+               e.select(e.compare(Compare::Equal, base, minusOne), ofMinusOne, zero));
   return e.select(e.compare(Compare::Less, exponent, zero), inverse, power);
 }
 
@@ -199,7 +200,8 @@ Scalar power(Emitter &e, const Scalar &a, const Scalar &b) {
 }
 
 /// A shift by as many bits as there are, or more, leaves nothing, or the sign.
-Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operation, bool keepsSign) {
+Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operation,
+               bool keepsSign) {
   if (!isInteger(a.type) || a.type == ElementType::I1)
     invalid("its operands must be of integers");
   const ElementType plain = bitsType(a.type);
@@ -244,9 +246,8 @@ void select(Operator &op) {
   checkSameShape(x, y);
   if (condition.rank() != 0)
     checkSameShape(condition, x);
-  op.give(elementwise(op.emit, x.type, {condition, x, y}, [&](const Scalars &in) {
-    return op.emit.select(in[0], in[1], in[2]);
-  }));
+  op.give(elementwise(op.emit, x.type, {condition, x, y},
+                      [&](const Scalars &in) { return op.emit.select(in[0], in[1], in[2]); }));
 }
 
 void clamp(Operator &op) {
@@ -314,7 +315,8 @@ void bitcastConvert(Operator &op) {
     return op.give(e.generate(type, dims, [&](const Scalars &position) {
       const Scalars outer = position.without(1);
       const Scalar by = e.convert(e.mul(position.back(), e.index(width)), wide);
-      return bitcast(e, e.convert(shift("shrui", bitcast(e, e.at(x, outer), wide), by), narrow), type);
+      return bitcast(e, e.convert(shift("shrui", bitcast(e, e.at(x, outer), wide), by), narrow),
+                     type);
     }));
   }
   if (dims.empty() || !dims.back().is(parts))
@@ -362,7 +364,8 @@ Scalar reducedPrecision(Emitter &e, const Scalar &x, int64_t exponentBits, int64
 void reducePrecision(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  int64_t exponentBits = op.integer("exponent_bits", 0), fractionBits = op.integer("mantissa_bits", 0);
+  int64_t exponentBits = op.integer("exponent_bits", 0),
+          fractionBits = op.integer("mantissa_bits", 0);
   if (op.has("format")) { // "e5m10"
     const std::string format = op.word("format", "");
     const size_t m = format.find('m');
@@ -377,7 +380,8 @@ void reducePrecision(Operator &op) {
     invalid("its operand must be of floats, with 1 or more bits of exponent");
   const ElementType wide = x.type == ElementType::F64 ? ElementType::F64 : ElementType::F32;
   op.give(elementwise(e, x.type, {x}, [&](const Scalars &in) {
-    return e.convert(reducedPrecision(e, e.convert(in[0], wide), exponentBits, fractionBits), x.type);
+    return e.convert(reducedPrecision(e, e.convert(in[0], wide), exponentBits, fractionBits),
+                     x.type);
   }));
 }
 

@@ -9,10 +9,10 @@ namespace {
 
 /// How a tensor of indices, and windows at them, stand for places in an operand.
 struct Places {
-  Axes windowDims;      // of the result of a gather or the updates of a scatter
-  Axes collapsed;       // of the operand: no dimension of the windows
+  Axes windowDims; // of the result of a gather or the updates of a scatter
+  Axes collapsed;  // of the operand: no dimension of the windows
   Axes operandBatching, indexBatching;
-  Axes indexMap;        // which dimension of the operand each number of an index is of
+  Axes indexMap; // which dimension of the operand each number of an index is of
   int64_t vectorDim = 0;
 
   /// Of the operand, in the order of windowDims.
@@ -48,8 +48,9 @@ Places placesOf(Operator &op, const std::string &attribute, bool isScatter, cons
     invalid("its indices must be integers");
   if (p.vectorDim < 0 || p.vectorDim > indices.rank())
     invalid("index_vector_dim is " + std::to_string(p.vectorDim));
-  const Scalar size = p.vectorDim == indices.rank() ? op.emit.index(1)
-                                                    : indices.dims[static_cast<size_t>(p.vectorDim)];
+  const Scalar size = p.vectorDim == indices.rank()
+                          ? op.emit.index(1)
+                          : indices.dims[static_cast<size_t>(p.vectorDim)];
   if (size.known && *size.known != static_cast<int64_t>(p.indexMap.size()))
     invalid("an index has " + std::to_string(*size.known) + " numbers, but start_index_map " +
             std::to_string(p.indexMap.size()));
@@ -118,7 +119,8 @@ void gatherWith(Operator &op, const Numbers &sizes) {
     const auto d = static_cast<int64_t>(i);
     if (sizes[i] < 0 || (x.dims[i].known && sizes[i] > *x.dims[i].known) ||
         ((contains(p.collapsed, d) || contains(p.operandBatching, d)) && sizes[i] > 1))
-      invalid("slice_sizes has " + std::to_string(sizes[i]) + " for dimension " + std::to_string(i));
+      invalid("slice_sizes has " + std::to_string(sizes[i]) + " for dimension " +
+              std::to_string(i));
   }
   const Axes window = p.windowOfOperand(x.rank());
   const Scalars batches = batchExtents(p, indices);
@@ -137,8 +139,8 @@ void gatherWith(Operator &op, const Numbers &sizes) {
     Scalars place = startsAt(e, p, x, indices, batch);
     for (size_t d = 0; d < place.size(); ++d) { // a window lies inside
       const Scalar most = e.sub(x.dims[d], e.index(sizes[d]));
-      place[d] = most.is(0) || place[d].is(0) ? e.index(0)
-                                              : e.max(e.index(0), e.min(place[d], most));
+      place[d] =
+          most.is(0) || place[d].is(0) ? e.index(0) : e.max(e.index(0), e.min(place[d], most));
     }
     addWindow(e, p, position, batch, place);
     return e.at(x, place);

@@ -69,7 +69,8 @@ Value pad(Emitter &e, const Value &value, const Scalar &with, const Numbers &low
     Scalars offsets, sizes, before, after;
     bool isEmpty = false;
     for (size_t i = 0; i < rank; ++i) {
-      const int64_t cutLow = std::max<int64_t>(0, -low[i]), cutHigh = std::max<int64_t>(0, -high[i]);
+      const int64_t cutLow = std::max<int64_t>(0, -low[i]),
+                    cutHigh = std::max<int64_t>(0, -high[i]);
       offsets.push_back(e.index(cutLow));
       sizes.push_back(e.sub(value.dims[i], e.index(cutLow + cutHigh)));
       isEmpty |= sizes.back().known && *sizes.back().known <= 0;
@@ -135,8 +136,9 @@ void constant(Operator &op) {
                                                  found->second.kind != Attribute::Kind::Resource))
     invalid("its value is missing");
   const Attribute &value = found->second;
-  TensorPtr data = value.kind == Attribute::Kind::Resource ? op.importer.resource(value.text, value.type)
-                                                           : value.dense;
+  TensorPtr data = value.kind == Attribute::Kind::Resource
+                       ? op.importer.resource(value.text, value.type)
+                       : value.dense;
   const Scalars dims = op.knownDims(value.type);
   const bool isSplat = data->shape.size() != value.type.shape.size() || value.type.shape.empty();
   if (isSplat) {
@@ -356,7 +358,8 @@ void dynamicSlice(Operator &op) {
   const Scalars starts = startsOf(op, 1, x.dims, sizes);
   if (sameExtents(sizes, x.dims))
     return op.give(x);
-  if (sizes.empty() || std::all_of(sizes.begin(), sizes.end(), [](const Scalar &s) { return s.is(1); }))
+  if (sizes.empty() ||
+      std::all_of(sizes.begin(), sizes.end(), [](const Scalar &s) { return s.is(1); }))
     return op.give(e.splat(sizes, e.at(x, starts))); // one element
   op.give(e.slice(x, starts, sizes, Scalars(sizes.size(), e.index(1))));
 }

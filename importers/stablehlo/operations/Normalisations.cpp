@@ -8,7 +8,7 @@ namespace {
 struct Batch {
   size_t feature = 0;
   Axes others;
-  Scalar count; // of elements for each feature
+  Scalar count;   // of elements for each feature
   Scalars narrow; // extents of 1, but for the feature
 };
 
@@ -74,9 +74,8 @@ void training(Operator &op) {
   const Batch b = batchOf(op);
   const Value &x = op.input(0);
   auto divided = [&](const Value &sum) {
-    return elementwise(e, x.type, {sum}, [&](const Scalars &in) {
-      return e.div(in[0], e.convert(b.count, x.type));
-    });
+    return elementwise(e, x.type, {sum},
+                       [&](const Scalars &in) { return e.div(in[0], e.convert(b.count, x.type)); });
   };
   const Value mean = divided(sumOf(op, b, x));
   const Value squares = elementwise(e, x.type, {x, wide(op, b, mean)}, [&](const Scalars &in) {
@@ -99,20 +98,18 @@ void gradient(Operator &op) {
       elementwise(e, x.type, {given, x, wide(op, b, mean)},
                   [&](const Scalars &in) { return e.mul(in[0], e.sub(in[1], in[2])); });
   const Value ofOffset = sumOf(op, b, given), centredSum = sumOf(op, b, products);
-  op.give(elementwise(
-      e, x.type,
-      {given, x, wide(op, b, mean), wide(op, b, variance), wide(op, b, scale), wide(op, b, ofOffset),
-       wide(op, b, centredSum)},
-      [&](const Scalars &in) {
-        const Scalar n = e.convert(b.count, x.type);
-        const Scalar spread = e.add(in[3], e.real(x.type, op.real("epsilon")));
-        const Scalar pulled = e.div(e.mul(in[6], e.sub(in[1], in[2])), spread);
-        const Scalar whole = e.sub(e.sub(e.mul(in[0], n), in[5]), pulled);
-        return e.mul(e.div(e.div(in[4], deviation(op, in[3])), n), whole);
-      }));
-  op.give(elementwise(e, x.type, {centredSum, variance}, [&](const Scalars &in) {
-    return e.div(in[0], deviation(op, in[1]));
-  }));
+  op.give(elementwise(e, x.type,
+                      {given, x, wide(op, b, mean), wide(op, b, variance), wide(op, b, scale),
+                       wide(op, b, ofOffset), wide(op, b, centredSum)},
+                      [&](const Scalars &in) {
+                        const Scalar n = e.convert(b.count, x.type);
+                        const Scalar spread = e.add(in[3], e.real(x.type, op.real("epsilon")));
+                        const Scalar pulled = e.div(e.mul(in[6], e.sub(in[1], in[2])), spread);
+                        const Scalar whole = e.sub(e.sub(e.mul(in[0], n), in[5]), pulled);
+                        return e.mul(e.div(e.div(in[4], deviation(op, in[3])), n), whole);
+                      }));
+  op.give(elementwise(e, x.type, {centredSum, variance},
+                      [&](const Scalars &in) { return e.div(in[0], deviation(op, in[1])); }));
   op.give(ofOffset);
 }
 

@@ -42,8 +42,8 @@ Value product(Emitter &e, const Value &left, const Value &right, const Axes &lef
     int64_t &own = leftLoops[static_cast<size_t>(a)], &other = rightLoops[static_cast<size_t>(b)];
     if (own != -1 || other != -1)
       invalid("a dimension is both batching and contracting");
-    own = other = loop(sharedExtent(e, left.dims[static_cast<size_t>(a)],
-                                    right.dims[static_cast<size_t>(b)]));
+    own = other = loop(
+        sharedExtent(e, left.dims[static_cast<size_t>(a)], right.dims[static_cast<size_t>(b)]));
     if (stays)
       out.push_back(own);
   };
@@ -63,8 +63,7 @@ Value product(Emitter &e, const Value &left, const Value &right, const Axes &lef
 
 void dotGeneral(Operator &op) {
   const Attribute &numbers = op.fields("dot_dimension_numbers");
-  op.give(product(op.emit, op.input(0), op.input(1),
-                  numbersOf(numbers, "lhs_batching_dimensions"),
+  op.give(product(op.emit, op.input(0), op.input(1), numbersOf(numbers, "lhs_batching_dimensions"),
                   numbersOf(numbers, "rhs_batching_dimensions"),
                   numbersOf(numbers, "lhs_contracting_dimensions"),
                   numbersOf(numbers, "rhs_contracting_dimensions"), op.resultType(0).element));
@@ -203,7 +202,8 @@ void checkRange(const Numbers &values, int64_t least, const std::string &what) {
 void convolve(Operator &op, const Numbers &padding) {
   Emitter &e = op.emit;
   const Attribute &numbers = op.fields("dimension_numbers");
-  const Layout in = layoutOf(numbers, "input", "b", "f"), kernel = layoutOf(numbers, "kernel", "o", "i"),
+  const Layout in = layoutOf(numbers, "input", "b", "f"),
+               kernel = layoutOf(numbers, "kernel", "o", "i"),
                out = layoutOf(numbers, "output", "b", "f");
   const size_t n = in.spatial.size();
   const ElementType type = op.resultType(0).element;
@@ -225,8 +225,10 @@ void convolve(Operator &op, const Numbers &padding) {
     if (pad > int64_t(1) << 31 || pad < -(int64_t(1) << 31))
       invalid("padding has " + std::to_string(pad));
   if (padding.size() != 2 * n)
-    invalid("padding has " + std::to_string(padding.size()) + " numbers, not " + std::to_string(2 * n));
-  Value x = e.transpose(op.input(0), orderOf(in)), weights = e.transpose(op.input(1), orderOf(kernel));
+    invalid("padding has " + std::to_string(padding.size()) + " numbers, not " +
+            std::to_string(2 * n));
+  Value x = e.transpose(op.input(0), orderOf(in)),
+        weights = e.transpose(op.input(1), orderOf(kernel));
   const Scalar filters = weights.dims[0];
   for (const Scalar &dim : weights.dims)
     if (!dim.known)
@@ -252,8 +254,7 @@ void convolve(Operator &op, const Numbers &padding) {
   bool isEmpty = false;
   for (size_t i = 0; i < n; ++i) {
     const Scalar &extent = weights.dims[i + 2];
-    const Scalar reach =
-        e.index(*extent.known == 0 ? 0 : (*extent.known - 1) * dilation[i] + 1);
+    const Scalar reach = e.index(*extent.known == 0 ? 0 : (*extent.known - 1) * dilation[i] + 1);
     const Scalar room = e.sub(x.dims[i + 2], reach);
     if (room.known && *room.known < 0) {
       dims.push_back(e.index(0));
@@ -276,8 +277,9 @@ void convolve(Operator &op, const Numbers &padding) {
     x = e.reshape(split, merged);
     allGroups = batchGroups;
   }
-  const Value sum = isEmpty ? e.splat(dims, nothing(e, type))
-                            : plainConvolution(e, x, weights, allGroups, type, {strides, dilation}, dims);
+  const Value sum =
+      isEmpty ? e.splat(dims, nothing(e, type))
+              : plainConvolution(e, x, weights, allGroups, type, {strides, dilation}, dims);
   Axes back(n + 2);
   const Axes order = orderOf(out);
   for (size_t i = 0; i < order.size(); ++i)

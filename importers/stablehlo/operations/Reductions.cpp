@@ -1,6 +1,6 @@
 // Reductions over dimensions. Each is a section of https://openxla.org/stablehlo/spec under its name.
-#include "importers/stablehlo/Operator.h"
 #include "importers/stablehlo/Reductions.h"
+#include "importers/stablehlo/Operator.h"
 
 namespace plim::importers::stablehlo {
 

@@ -30,7 +30,8 @@ Value sortedOrder(Emitter &e, const Scalars &dims, int64_t axis, const Before &b
   return e.loop(e.index(turns), {start}, [&](const Scalar &turn, const Values &in) -> Values {
     const Value &order = in[0];
     const Scalar width{ElementType::Index,
-                       e.define("arith.shli " + e.use(one) + ", " + e.use(turn) + " : index"), {}};
+                       e.define("arith.shli " + e.use(one) + ", " + e.use(turn) + " : index"),
+                       {}};
     const Scalar both = e.add(width, width);
     return {e.generate(ElementType::I64, dims, [&](const Scalars &at) {
       auto element = [&](const Scalar &position) {

@@ -92,40 +92,42 @@ void selectAndScatter(Operator &op) {
   const Value filled = e.fill(x.dims, initial);
   if (e.count(x).is(0) || e.count(source).is(0))
     return op.give(filled);
-  op.give(e.updateLoop(filled, Scalars(rank, zero), source.dims, [&](const Value &so, const Scalars &at) {
-    Scalars state(rank, zero); // where the selected one is
-    state.push_back(e.truth(false));
-    state.push_back(initial);
-    const Scalars best = e.loops(
-        Scalars(rank, zero), window, state, [&](const Scalars &inside, const Scalars &carried) {
-          Scalars from;
-          Scalar isThere = e.truth(true);
-          for (size_t i = 0; i < rank; ++i) {
-            from.push_back(e.add(e.sub(e.mul(at[i], e.index(w.strides[i])), e.index(w.low[i])),
-                                 inside[i]));
-            isThere = e.both(isThere, e.compare(Compare::GreaterEqual, from[i], zero));
-            isThere = e.both(isThere, e.compare(Compare::Less, from[i], x.dims[i]));
-          }
-          return e.branch(
-              isThere,
-              [&] {
-                const Scalar here = e.at(x, from);
-                const Scalar stays = callOnElements(op, select, {carried[rank + 1], here}, {ElementType::I1})[0];
-                const Scalar keeps = e.both(carried[rank], stays);
-                Scalars next;
-                for (size_t i = 0; i < rank; ++i)
-                  next.push_back(e.select(keeps, carried[i], from[i]));
-                next.push_back(e.truth(true));
-                next.push_back(e.select(keeps, carried[rank + 1], here));
-                return next;
-              },
-              [&] { return carried; });
-        });
-    const Scalars place = best.part(0, rank);
-    const Scalar old = e.at(so, place);
-    const Scalar next = callOnElements(op, scatter, {old, e.at(source, at)}, {x.type})[0];
-    return e.withElement(so, place, e.select(best[rank], next, old));
-  }));
+  op.give(e.updateLoop(
+      filled, Scalars(rank, zero), source.dims, [&](const Value &so, const Scalars &at) {
+        Scalars state(rank, zero); // where the selected one is
+        state.push_back(e.truth(false));
+        state.push_back(initial);
+        const Scalars best = e.loops(
+            Scalars(rank, zero), window, state, [&](const Scalars &inside, const Scalars &carried) {
+              Scalars from;
+              Scalar isThere = e.truth(true);
+              for (size_t i = 0; i < rank; ++i) {
+                from.push_back(e.add(e.sub(e.mul(at[i], e.index(w.strides[i])), e.index(w.low[i])),
+                                     inside[i]));
+                isThere = e.both(isThere, e.compare(Compare::GreaterEqual, from[i], zero));
+                isThere = e.both(isThere, e.compare(Compare::Less, from[i], x.dims[i]));
+              }
+              return e.branch(
+                  isThere,
+                  [&] {
+                    const Scalar here = e.at(x, from);
+                    const Scalar stays =
+                        callOnElements(op, select, {carried[rank + 1], here}, {ElementType::I1})[0];
+                    const Scalar keeps = e.both(carried[rank], stays);
+                    Scalars next;
+                    for (size_t i = 0; i < rank; ++i)
+                      next.push_back(e.select(keeps, carried[i], from[i]));
+                    next.push_back(e.truth(true));
+                    next.push_back(e.select(keeps, carried[rank + 1], here));
+                    return next;
+                  },
+                  [&] { return carried; });
+            });
+        const Scalars place = best.part(0, rank);
+        const Scalar old = e.at(so, place);
+        const Scalar next = callOnElements(op, scatter, {old, e.at(source, at)}, {x.type})[0];
+        return e.withElement(so, place, e.select(best[rank], next, old));
+      }));
 }
 
 } // namespace
