@@ -164,6 +164,74 @@ Scalar Builder::defineScalar(ElementType type, const std::string &expression) {
   return {type, known.back()[expression] = define(expression), {}};
 }
 
+// --- What is known of indices -----------------------------------------------------------------------
+
+Scalar Builder::natural(const std::string &expression) {
+  Scalar out = defineScalar(ElementType::Index, expression);
+  naturals.insert(out.name);
+  return out;
+}
+
+/// Adds a multiple; false if it overflows.
+bool Builder::accumulate(Sum &sum, const Sum &other, int64_t factor) {
+  auto add = [&](int64_t &to, int64_t what) {
+    int64_t product;
+    return !__builtin_mul_overflow(what, factor, &product) &&
+           !__builtin_add_overflow(to, product, &to);
+  };
+  for (const auto &[name, count] : other.terms) {
+    int64_t &have = sum.terms[name];
+    if (!add(have, count))
+      return false;
+    if (have == 0)
+      sum.terms.erase(name);
+  }
+  return add(sum.constant, other.constant);
+}
+
+std::optional<Builder::Sum> Builder::sumOf(const Scalar &a) const {
+  if (a.type != ElementType::Index)
+    return std::nullopt;
+  if (a.known)
+    return Sum{{}, *a.known};
+  if (auto found = sums.find(a.name); found != sums.end())
+    return found->second;
+  return Sum{{{a.name, 1}}, 0};
+}
+
+bool Builder::isAtLeast(const Scalar &a, const Scalar &b, int64_t more) const {
+  std::optional<Sum> difference = sumOf(a), other = sumOf(b);
+  if (!difference || !other || !accumulate(*difference, *other, -1) || difference->constant < more)
+    return false;
+  for (const auto &[name, count] : difference->terms)
+    if (count < 0 || !naturals.count(name))
+      return false;
+  return true;
+}
+
+std::optional<Scalar> Builder::simplified(const Scalar &a, const Scalar &b, int64_t factor) {
+  std::optional<Sum> sum = sumOf(a), other = sumOf(b);
+  if (!sum || !other || !accumulate(*sum, *other, factor))
+    return std::nullopt;
+  if (sum->terms.empty())
+    return index(sum->constant);
+  if (sum->constant == 0 && sum->terms.size() == 1 && sum->terms.begin()->second == 1)
+    return Scalar{ElementType::Index, sum->terms.begin()->first, {}};
+  return std::nullopt;
+}
+
+void Builder::remember(const Scalar &result, const Scalar &a, const Scalar &b, int64_t factor) {
+  std::optional<Sum> sum = sumOf(a), other = sumOf(b);
+  if (sum && other && !result.known && accumulate(*sum, *other, factor))
+    sums.emplace(result.name, *sum);
+}
+
+Scalar Builder::naturalIfBoth(Scalar result, const Scalar &a, const Scalar &b) {
+  if (result.type == ElementType::Index && !result.known && isNatural(a) && isNatural(b))
+    naturals.insert(result.name);
+  return result;
+}
+
 // --- Arithmetic -----------------------------------------------------------------------------------
 
 namespace {
@@ -197,22 +265,22 @@ Scalar Builder::add(const Scalar &a, const Scalar &b) {
   int64_t sum;
   if (foldable(a, b) && !__builtin_add_overflow(*a.known, *b.known, &sum))
     return integer(a.type, sum);
-  if (a.type == ElementType::Index && (a.is(0) || b.is(0)))
-    return a.is(0) ? b : a;
-  return binary(isFloat(a.type) ? "addf" : "addi", a, b);
+  if (std::optional<Scalar> simple = simplified(a, b, 1))
+    return *simple;
+  const Scalar out = binary(isFloat(a.type) ? "addf" : "addi", a, b);
+  remember(out, a, b, 1);
+  return out;
 }
 
 Scalar Builder::sub(const Scalar &a, const Scalar &b) {
   int64_t difference;
   if (foldable(a, b) && !__builtin_sub_overflow(*a.known, *b.known, &difference))
     return integer(a.type, difference);
-  if (a.type == ElementType::Index) {
-    if (b.is(0))
-      return a;
-    if (!a.name.empty() && a.name == b.name)
-      return index(0);
-  }
-  return binary(isFloat(a.type) ? "subf" : "subi", a, b);
+  if (std::optional<Scalar> simple = simplified(a, b, -1))
+    return *simple;
+  const Scalar out = binary(isFloat(a.type) ? "subf" : "subi", a, b);
+  remember(out, a, b, -1);
+  return out;
 }
 
 Scalar Builder::mul(const Scalar &a, const Scalar &b) {
@@ -225,7 +293,10 @@ Scalar Builder::mul(const Scalar &a, const Scalar &b) {
     if (a.is(1) || b.is(1))
       return a.is(1) ? b : a;
   }
-  return binary(isFloat(a.type) ? "mulf" : "muli", a, b);
+  const Scalar out = binary(isFloat(a.type) ? "mulf" : "muli", a, b);
+  if (a.type == ElementType::Index && (a.known || b.known))
+    remember(out, index(0), a.known ? b : a, a.known ? *a.known : *b.known);
+  return naturalIfBoth(out, a, b);
 }
 
 Scalar Builder::div(const Scalar &a, const Scalar &b) {
@@ -237,7 +308,7 @@ Scalar Builder::div(const Scalar &a, const Scalar &b) {
     if (!a.name.empty() && a.name == b.name)
       return index(1);
   }
-  return binary(pick(a.type, "divf", "divui", "divsi"), a, b);
+  return naturalIfBoth(binary(pick(a.type, "divf", "divui", "divsi"), a, b), a, b);
 }
 
 Scalar Builder::rem(const Scalar &a, const Scalar &b) {
@@ -258,25 +329,32 @@ Scalar Builder::mod(const Scalar &a, const Scalar &b) {
 Scalar Builder::floorDiv(const Scalar &a, const Scalar &b) {
   if (foldable(a, b) && *b.known > 0)
     return index(*a.known / *b.known - (*a.known % *b.known < 0));
-  return b.is(1) ? a : binary("floordivsi", a, b);
+  return b.is(1) ? a : naturalIfBoth(binary("floordivsi", a, b), a, b);
 }
 
 Scalar Builder::ceilDiv(const Scalar &a, const Scalar &b) {
   if (foldable(a, b) && *b.known > 0)
     return index(*a.known / *b.known + (*a.known % *b.known > 0));
-  return b.is(1) ? a : binary("ceildivsi", a, b);
+  return b.is(1) ? a : naturalIfBoth(binary("ceildivsi", a, b), a, b);
 }
 
 Scalar Builder::min(const Scalar &a, const Scalar &b) {
   if (foldable(a, b))
     return integer(a.type, std::min(*a.known, *b.known));
-  return binary(pick(a.type, "minimumf", "minui", "minsi"), a, b);
+  if (isAtLeast(b, a) || isAtLeast(a, b))
+    return isAtLeast(b, a) ? a : b;
+  return naturalIfBoth(binary(pick(a.type, "minimumf", "minui", "minsi"), a, b), a, b);
 }
 
 Scalar Builder::max(const Scalar &a, const Scalar &b) {
   if (foldable(a, b))
     return integer(a.type, std::max(*a.known, *b.known));
-  return binary(pick(a.type, "maximumf", "maxui", "maxsi"), a, b);
+  if (isAtLeast(a, b) || isAtLeast(b, a))
+    return isAtLeast(a, b) ? a : b;
+  const Scalar out = binary(pick(a.type, "maximumf", "maxui", "maxsi"), a, b);
+  if (a.type == ElementType::Index && (isNatural(a) || isNatural(b)))
+    naturals.insert(out.name);
+  return out;
 }
 
 Scalar Builder::neg(const Scalar &a) {
@@ -326,6 +404,14 @@ Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
     return truth(answers[static_cast<size_t>(how)]);
   }
   checkSame(a, b);
+  if (a.type == ElementType::Index) {
+    const bool atLeast = isAtLeast(a, b), more = isAtLeast(a, b, 1), atMost = isAtLeast(b, a),
+               less = isAtLeast(b, a, 1);
+    const bool holds[] = {atLeast && atMost, less || more, less, atMost, more, atLeast},
+               fails[] = {less || more, atLeast && atMost, atLeast, more, atMost, less};
+    if (holds[static_cast<size_t>(how)] || fails[static_cast<size_t>(how)])
+      return truth(holds[static_cast<size_t>(how)]);
+  }
   static constexpr const char *ofFloats[] = {"oeq", "une", "olt", "ole", "ogt", "oge"},
                               *ofSigned[] = {"eq", "ne", "slt", "sle", "sgt", "sge"},
                               *ofUnsigned[] = {"eq", "ne", "ult", "ule", "ugt", "uge"};
@@ -342,9 +428,12 @@ Scalar Builder::select(const Scalar &condition, const Scalar &a, const Scalar &b
   if (condition.known)
     return *condition.known ? a : b;
   checkSame(a, b);
+  if (a.type == ElementType::Index && !a.known && !b.known && a.name == b.name)
+    return a;
   const std::string left = use(a), right = use(b);
-  return defineScalar(a.type, "arith.select " + use(condition) + ", " + left + ", " + right +
-                                  " : " + mlirName(a.type));
+  return naturalIfBoth(defineScalar(a.type, "arith.select " + use(condition) + ", " + left + ", " +
+                                                right + " : " + mlirName(a.type)),
+                       a, b);
 }
 
 Scalar Builder::math(const std::string &function, const Scalars &operands) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,12 @@ public:
   Scalar lowest(ElementType type);
   Scalar highest(ElementType type);
 
+  /// An index that `expression` gives, which is never negative: an extent of a tensor.
+  Scalar natural(const std::string &expression);
+  /// Is an index known to be no less than another one and `more`?
+  bool isAtLeast(const Scalar &a, const Scalar &b, int64_t more = 0) const;
+  bool isNatural(const Scalar &a) const { return isAtLeast(a, {ElementType::Index, "", 0}); }
+
   /// The name of a scalar's SSA value, which is made if it has none.
   std::string use(const Scalar &scalar);
 
@@ -106,6 +113,19 @@ public:
                  const std::function<Scalars()> &otherwise);
 
 private:
+  /// What an index adds up to: products of names and numbers, and a number.
+  struct Sum {
+    std::map<std::string, int64_t> terms;
+    int64_t constant = 0;
+  };
+  static bool accumulate(Sum &sum, const Sum &other, int64_t factor);
+  std::optional<Sum> sumOf(const Scalar &a) const;
+  /// `a` and `factor` times `b`, as what it adds up to if that is known to something, else nothing.
+  std::optional<Scalar> simplified(const Scalar &a, const Scalar &b, int64_t factor);
+  void remember(const Scalar &result, const Scalar &a, const Scalar &b, int64_t factor);
+  /// `result`, which is never negative if both operands are not.
+  Scalar naturalIfBoth(Scalar result, const Scalar &a, const Scalar &b);
+
   Scalar binary(const std::string &operation, const Scalar &a, const Scalar &b);
   Scalar defineScalar(ElementType type, const std::string &expression);
   Scalars results(const std::string &name, const Scalars &like);
@@ -113,6 +133,8 @@ private:
   std::string text, head;
   std::map<std::string, std::string> constants;
   std::vector<std::map<std::string, std::string>> known{1}; // index expressions, by region
+  std::map<std::string, Sum> sums; // of names of indices, where there are several terms
+  std::set<std::string> naturals;  // names of indices that are never negative
   int indent = 1;
   int64_t nextName = 0;
 };

@@ -351,8 +351,8 @@ Value Emitter::withOwnDims(Value value) {
       value.dims[i].name.clear();
       const std::string axis = use(index(static_cast<int64_t>(i)));
       Scalars unnamed = value.dims;
-      value.dims[i].name = define("tensor.dim " + value.name + ", " + axis + " : " +
-                                  tensorType(value.type, unnamed));
+      value.dims[i] = natural("tensor.dim " + value.name + ", " + axis + " : " +
+                              tensorType(value.type, unnamed));
     }
   return value;
 }

@@ -262,11 +262,9 @@ ImportedModel Importer::run() {
         continue;
       const std::string &name = (*input.shape)[i].name;
       Scalars unnamed = value.dims;
-      Scalar own{ElementType::Index,
-                 emit.define("tensor.dim " + value.name + ", " +
-                             emit.use(emit.index(static_cast<int64_t>(i))) + " : " +
-                             emit.type(value)),
-                 {}};
+      const Scalar own =
+          emit.natural("tensor.dim " + value.name + ", " +
+                       emit.use(emit.index(static_cast<int64_t>(i))) + " : " + emit.type(value));
       value.dims[i] = own;
       if (name.empty())
         continue;

@@ -258,10 +258,8 @@ std::string Importer::runMain(const Function &function) {
         const std::string axis = emit.use(emit.index(static_cast<int64_t>(d)));
         Value unnamed = value;
         unnamed.dims[d].name.clear();
-        value.dims[d] = {
-            ElementType::Index,
-            emit.define("tensor.dim " + value.name + ", " + axis + " : " + emit.type(unnamed)),
-            {}};
+        value.dims[d] =
+            emit.natural("tensor.dim " + value.name + ", " + axis + " : " + emit.type(unnamed));
       }
   depth = 0;
   Values results = runBlock(function.body, arguments, nullptr);

@@ -27,12 +27,10 @@ Scalars completed(Operator &op, const Value &x, Scalars dims, bool zeroCopies) {
   Scalars isRest;
   for (size_t i = 0; i < dims.size(); ++i) {
     const Scalar own = i < x.dims.size() ? x.dims[i] : none;
-    if (zeroCopies && !sameExtent(dims[i], own))
+    // A computed extent is meant, if it is 0 too: that of an empty batch, say.
+    if (zeroCopies && !sameExtent(dims[i], own) && (dims[i].known || !e.isNatural(dims[i])))
       dims[i] = e.select(e.compare(Compare::Equal, dims[i], none), own, dims[i]);
-    // An extent of the input is never negative.
-    const bool isExtent = std::any_of(x.dims.begin(), x.dims.end(),
-                                      [&](const Scalar &dim) { return sameExtent(dim, dims[i]); });
-    isRest.push_back(isExtent ? e.truth(false) : e.compare(Compare::Less, dims[i], none));
+    isRest.push_back(e.compare(Compare::Less, dims[i], none));
     others = e.mul(others, e.select(isRest[i], one, dims[i]));
   }
   // Extents that are on both sides cancel.

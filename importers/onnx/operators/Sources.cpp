@@ -87,7 +87,10 @@ void range(Operator &op) {
   }
   const Scalar from = e.only(first), to = e.only(end), by = e.only(step);
   Scalar count;
-  if (isFloat(type)) {
+  if (first.elements && end.elements && step.elements) {
+    count = e.max(e.index(0),
+                  e.ceilDiv(e.sub((*end.elements)[0], (*first.elements)[0]), (*step.elements)[0]));
+  } else if (isFloat(type)) {
     const Scalar steps = e.math("ceil", {e.div(e.sub(to, from), by)});
     count = e.convert(e.max(steps, e.number(type, 0)), ElementType::Index);
   } else {
