@@ -91,10 +91,13 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
     if (given.release_source)
       loadOptions.sourceOwner = owner =
           std::make_shared<UserData>(given.source_user, given.release_source);
-    importers::ImportedSource imported;
-    PLIM_ASSIGN_OR_RETURN(
-        std::string_view text,
-        importIfModel({static_cast<const char *>(source), size}, name, imported, loadOptions));
+    const auto imported = std::make_shared<importers::ImportedSource>();
+    const std::string_view bytes(static_cast<const char *>(source), size);
+    PLIM_ASSIGN_OR_RETURN(std::string_view text,
+                          importIfModel(bytes, name, *imported, loadOptions));
+    // What a module may keep is the text that a model became, and not the model.
+    if (text.data() != bytes.data())
+      loadOptions.sourceOwner = imported;
     PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
                           engine->engine->load(text, name, loadOptions));
     *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));

@@ -6,9 +6,12 @@ all extents are known.
 """
 
 import math
+import pathlib
+import sys
 
 import numpy as np
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "models"))
 import onnx_file
 
 
@@ -84,7 +87,9 @@ class Graph:
                           *self._body, f"return {names} : {types}", "}", ""])
 
     def onnx(self):
-        return onnx_file.model(self._nodes, {**self.weights, **self._constants}, self.inputs, self.outputs)
+        return onnx_file.model(self._nodes, {**self.weights, **self._constants},
+                               [onnx_file.declaration(*each) for each in self.inputs.items()],
+                               [onnx_file.declaration(*each) for each in self.outputs.items()])
 
     # How either is written.
 

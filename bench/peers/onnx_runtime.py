@@ -6,8 +6,6 @@ indices are those of onnxruntime_c_api.h, which says what each takes.
 
 import ctypes
 
-import numpy as np
-
 GET_ERROR_MESSAGE = 2
 CREATE_ENV = 3
 CREATE_SESSION = 7
@@ -24,7 +22,7 @@ API_VERSION = 14
 ERROR = 3              # OrtLoggingLevel
 ALL = 99               # GraphOptimizationLevel
 ARENA, DEFAULT = 1, 0  # OrtAllocatorType, OrtMemType
-FLOAT = 1              # ONNXTensorElementDataType
+TYPES = {"float32": 1, "int64": 7}  # ONNXTensorElementDataType
 
 pointer = ctypes.c_void_p
 
@@ -62,11 +60,11 @@ class Library:
         return result
 
     def tensor(self, array):
-        """A view of an array of f32, which must outlive it."""
+        """A view of an array, which must outlive it."""
         shape = (ctypes.c_int64 * array.ndim)(*array.shape)
         types = (pointer, pointer, ctypes.c_size_t, pointer, ctypes.c_size_t, ctypes.c_int)
         return self.create(CREATE_TENSOR_WITH_DATA, types, self.memory, array.ctypes.data,
-                           array.nbytes, shape, array.ndim, FLOAT)
+                           array.nbytes, shape, array.ndim, TYPES[array.dtype.name])
 
 
 class Session:
@@ -89,8 +87,8 @@ class Session:
         """A function that reads and writes these arrays, by name."""
         library = self._library
         for array in (*inputs.values(), *outputs.values()):
-            if array.dtype != np.float32 or not array.flags.c_contiguous:
-                raise ValueError("only dense arrays of f32")
+            if array.dtype.name not in TYPES or not array.flags.c_contiguous:
+                raise ValueError("only dense arrays of f32 and i64")
 
         def handles(arrays):
             return ((ctypes.c_char_p * len(arrays))(*(name.encode() for name in arrays)),

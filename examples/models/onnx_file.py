@@ -1,12 +1,13 @@
-"""Writes ONNX files: the few messages of onnx.proto that a graph with named weights takes.
+"""Writes ONNX files: the few messages of onnx.proto that models with named weights take.
 
 Field numbers are those of onnx.proto (IR version 8, opset 17); the encoding is that of protocol buffers.
 """
 
 import struct
 
-FLOAT, UINT8, INT8, INT32, INT64 = 1, 2, 3, 6, 7  # TensorProto.DataType
-TYPES = {"float32": FLOAT, "uint8": UINT8, "int8": INT8, "int32": INT32, "int64": INT64}
+import numpy as np
+
+TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10}  # TensorProto.DataType
 
 
 def varint(value):
@@ -18,8 +19,12 @@ def varint(value):
     return bytes(out) + bytes([value])
 
 
+def head(number, size):
+    return varint(number << 3 | 2) + varint(size)
+
+
 def message(number, content):
-    return varint(number << 3 | 2) + varint(len(content)) + content
+    return head(number, len(content)) + content
 
 
 def text(number, value):
@@ -31,36 +36,49 @@ def integer(number, value):
 
 
 def attribute(name, value):
-    """AttributeProto: a float, an integer or integers."""
-    head = text(1, name)
+    """AttributeProto: a float, an integer, a string, an array or integers."""
+    begin = text(1, name)
     if isinstance(value, float):
-        return head + varint(2 << 3 | 5) + struct.pack("<f", value) + integer(20, 1)
+        return begin + varint(2 << 3 | 5) + struct.pack("<f", value) + integer(20, 1)
     if isinstance(value, int):
-        return head + integer(3, value) + integer(20, 2)
-    return head + b"".join(integer(8, each) for each in value) + integer(20, 7)
+        return begin + integer(3, value) + integer(20, 2)
+    if isinstance(value, str):
+        return begin + text(4, value) + integer(20, 3)
+    if isinstance(value, np.ndarray):
+        return begin + message(5, b"".join(tensor("", value))) + integer(20, 4)
+    return begin + b"".join(integer(8, each) for each in value) + integer(20, 7)
 
 
-def node(operation, inputs, outputs, attributes):
+def node(operation, inputs, outputs, attributes, name=""):
     return (b"".join(text(1, name) for name in inputs) + b"".join(text(2, name) for name in outputs) +
-            text(4, operation) +
+            (text(3, name) if name else b"") + text(4, operation) +
             b"".join(message(5, attribute(*item)) for item in attributes.items()))
 
 
 def tensor(name, array):
-    return (b"".join(integer(1, extent) for extent in array.shape) +
-            integer(2, TYPES[array.dtype.name]) + text(8, name) + message(9, array.tobytes()))
+    """TensorProto in parts, of which the last may be large."""
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    begin = b"".join(integer(1, extent) for extent in array.shape) + integer(2, TYPES[array.dtype.name]) + text(8, name)
+    return [begin + head(9, array.nbytes), memoryview(array.reshape(-1).view(np.uint8))]
 
 
-def declaration(name, shape):
-    """ValueInfoProto of a tensor of f32."""
-    dimensions = b"".join(message(1, integer(1, extent)) for extent in shape)
-    return text(1, name) + message(2, message(1, integer(1, FLOAT) + message(2, dimensions)))
+def declaration(name, shape, element="float32"):
+    """ValueInfoProto of a tensor; an extent that is a string is open and has that name."""
+    dimensions = b"".join(message(1, text(2, extent) if isinstance(extent, str) else integer(1, extent))
+                          for extent in shape)
+    return text(1, name) + message(2, message(1, integer(1, TYPES[element]) + message(2, dimensions)))
 
 
-def model(nodes, weights, inputs, outputs):
-    """ModelProto. `weights` are arrays by name, `inputs` and `outputs` shapes by name."""
-    graph = (b"".join(message(1, each) for each in nodes) + text(2, "main") +
-             b"".join(message(5, tensor(*item)) for item in weights.items()) +
-             b"".join(message(11, declaration(*item)) for item in inputs.items()) +
-             b"".join(message(12, declaration(*item)) for item in outputs.items()))
-    return integer(1, 8) + message(7, graph) + message(8, text(1, "") + integer(2, 17))
+def parts(nodes, weights, inputs, outputs):
+    """ModelProto in parts, so that weights need not lie in memory twice. `weights` are arrays by name; `nodes`,
+    `inputs` and `outputs` are what node() and declaration() give."""
+    graph = [message(1, each) for each in nodes] + [text(2, "main")]
+    for item in weights.items():
+        pieces = tensor(*item)
+        graph += [head(5, sum(map(len, pieces))), *pieces]
+    graph += [message(11, each) for each in inputs] + [message(12, each) for each in outputs]
+    return [integer(1, 8), head(7, sum(map(len, graph))), *graph, message(8, text(1, "") + integer(2, 17))]
+
+
+def model(*arguments):
+    return b"".join(parts(*arguments))

@@ -63,12 +63,140 @@ Numbers kernelOf(Operator &op, const Value &weights) {
   return kernel;
 }
 
+/// Of an input that is padded; a result of `dims`.
+Value convolved(Emitter &e, const Value &padded, const Value &weights, ElementType type,
+                const Windows &w, int64_t groups, const Scalars &dims) {
+  const size_t n = w.rank();
+  const Scalar &filters = weights.dims[0];
+  if (groups != 1 && n == 1) { // as an image of one row
+    Windows wide = w;
+    for (Numbers *each : {&wide.kernel, &wide.strides, &wide.dilations})
+      each->insert(each->begin(), 1);
+    auto withRow = [&](Scalars extents) {
+      extents.insert(extents.begin() + 2, e.index(1));
+      return extents;
+    };
+    return e.reshape(convolved(e, e.reshape(padded, withRow(padded.dims)),
+                               e.reshape(weights, withRow(weights.dims)), type, wide, groups,
+                               withRow(dims)),
+                     dims);
+  }
+  if (groups == 1 && n >= 1 && n <= 3) {
+    static constexpr const char *names[] = {"conv_1d_ncw_fcw", "conv_2d_nchw_fchw",
+                                            "conv_3d_ncdhw_fcdhw"};
+    return named(e, names[n - 1], padded, weights, type, w, dims);
+  }
+  if (n == 2 && filters.is(groups) && padded.dims[1].is(groups)) {
+    const Value filter = e.reshape(weights, {filters, weights.dims[2], weights.dims[3]});
+    return named(e, "depthwise_conv_2d_nchw_chw", padded, filter, type, w, dims);
+  }
+  if (n == 2) {
+    Scalars split = dims;
+    split[1] = e.index(groups);
+    split.insert(split.begin() + 2, e.div(filters, e.index(groups)));
+    return e.reshape(named(e, "conv_2d_ngchw_gfchw", grouped(e, padded, 1, groups),
+                           grouped(e, weights, 0, groups), type, w, split),
+                     dims);
+  }
+  e.use(padded);
+  e.use(weights);
+  const Scalar each = weights.dims[1], filtersEach = e.div(filters, e.index(groups));
+  return e.generate(type, dims, [&](const Scalars &position) {
+    Scalars upper{each};
+    upper.insert(upper.end(), weights.dims.begin() + 2, weights.dims.end());
+    const Scalar first = e.mul(e.div(position[1], filtersEach), each);
+    return e.loops(Scalars(n + 1, e.index(0)), upper, {e.number(type, 0)},
+                   [&](const Scalars &at, const Scalars &so) -> Scalars {
+                     Scalars from{position[0], e.add(first, at[0])}, weight{position[1], at[0]};
+                     for (size_t i = 0; i < n; ++i) {
+                       from.push_back(e.add(e.mul(position[i + 2], e.index(w.strides[i])),
+                                            e.mul(at[i + 1], e.index(w.dilations[i]))));
+                       weight.push_back(at[i + 1]);
+                     }
+                     const Scalar product = e.mul(e.convert(e.at(padded, from), type),
+                                                  e.convert(e.at(weights, weight), type));
+                     return {e.add(so[0], product)};
+                   })[0];
+  });
+}
+
+/// A convolution's transpose. Along a dimension with a stride S the outputs S apart from each other are a convolution of
+/// stride 1 with every S-th weight, backwards: so all are one convolution with S times the filters, whose
+/// results are laid side by side. `low` of them are cut off in front.
+Value transposed(Operator &op, const Scalars &dims, const Scalars &low, const Numbers &strides,
+                 const Numbers &dilations, int64_t groups) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &weights = op.input(1);
+  const Numbers kernel = kernelOf(op, weights);
+  const size_t n = kernel.size();
+  const Scalar zero = e.index(0), inEach = e.div(x.dims[1], e.index(groups)),
+               outEach = weights.dims[1];
+  // Weights that the outputs of one phase see, and how far they lie apart.
+  Windows w{Numbers(n, 0), Numbers(n, 1), Numbers(n, 1), {}, {}, {}};
+  Scalars border(2, zero), phases, taps;
+  int64_t phaseCount = 1;
+  for (size_t i = 0; i < n; ++i) {
+    const bool isPlain = strides[i] == 1;
+    const int64_t reach = (kernel[i] - 1) * dilations[i] + 1;
+    w.kernel[i] = isPlain ? kernel[i] : (reach + strides[i] - 1) / strides[i];
+    w.dilations[i] = isPlain ? dilations[i] : 1;
+    border.push_back(e.index((w.kernel[i] - 1) * w.dilations[i]));
+    w.out.push_back(e.add(x.dims[i + 2], border.back()));
+    phases.push_back(e.index(strides[i]));
+    taps.push_back(e.index(w.kernel[i]));
+    phaseCount *= strides[i];
+  }
+  // By group, filter, phase; channel, weight.
+  Scalars shape{e.index(groups), outEach};
+  shape.insert(shape.end(), phases.begin(), phases.end());
+  shape.push_back(inEach);
+  shape.insert(shape.end(), taps.begin(), taps.end());
+  e.use(weights);
+  const Value filters = e.generate(x.type, shape, [&](const Scalars &at) {
+    Scalars from{e.add(e.mul(at[0], inEach), at[n + 2]), at[1]};
+    Scalar isThere = e.truth(true);
+    for (size_t i = 0; i < n; ++i) {
+      const Scalar last = e.index(w.kernel[i] - 1), stride = e.index(strides[i]);
+      const Scalar place = e.add(e.mul(e.sub(last, at[n + 3 + i]), stride), at[2 + i]);
+      const Scalar apart = e.index(strides[i] == 1 ? 1 : dilations[i]);
+      const Scalar tap = e.floorDiv(place, apart);
+      isThere = e.both(isThere, e.compare(Compare::Equal, e.mul(tap, apart), place));
+      isThere = e.both(isThere, e.compare(Compare::Less, tap, e.index(kernel[i])));
+      from.push_back(e.min(tap, e.index(kernel[i] - 1)));
+    }
+    return e.select(isThere, e.at(weights, from), e.number(x.type, 0));
+  });
+  Scalars flat{e.mul(e.mul(e.index(groups), outEach), e.index(phaseCount)), inEach};
+  flat.insert(flat.end(), taps.begin(), taps.end());
+  Scalars sums{x.dims[0], flat[0]}, split{x.dims[0], dims[1]}, joined = split;
+  sums.insert(sums.end(), w.out.begin(), w.out.end());
+  const Value sum = convolved(e, e.pad(x, border, border, e.number(x.type, 0)),
+                              e.reshape(filters, flat), x.type, w, groups, sums);
+  split.insert(split.end(), phases.begin(), phases.end());
+  split.insert(split.end(), w.out.begin(), w.out.end());
+  Axes order{0, 1};
+  for (size_t i = 0; i < n; ++i) {
+    order.push_back(static_cast<int64_t>(2 + n + i));
+    order.push_back(static_cast<int64_t>(2 + i));
+    joined.push_back(e.mul(w.out[i], phases[i]));
+  }
+  Value all = phaseCount == 1 ? sum : e.reshape(e.transpose(e.reshape(sum, split), order), joined);
+  // Outputs beyond those that an input reaches are zeros.
+  Scalars offsets(2, zero), missing = offsets;
+  for (size_t i = 0; i < n; ++i) {
+    offsets.push_back(low[i]);
+    missing.push_back(e.max(zero, e.sub(e.add(low[i], dims[i + 2]), all.dims[i + 2])));
+  }
+  all = e.pad(all, Scalars(n + 2, zero), missing, e.number(x.type, 0));
+  return sameExtents(all.dims, dims) ? all
+                                     : e.slice(all, offsets, dims, Scalars(n + 2, e.index(1)));
+}
+
 void conv(Operator &op) {
   const Value &x = op.input(0);
   op.set(0, withBias(op, convolution(op, x, op.input(1), x.type, op.emit.number(x.type, 0)), 2));
 }
 
-/// Each output gathers from the inputs whose windows reach it.
 void convTranspose(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0), &weights = op.input(1);
@@ -105,39 +233,7 @@ void convTranspose(Operator &op) {
     low.push_back(automatic == "SAME_UPPER" ? half : e.sub(total, half));
     dims.push_back(size);
   }
-  const Scalar outEach = weights.dims[1], inEach = e.div(x.dims[1], e.index(groups));
-  e.use(x);
-  e.use(weights);
-  const Value sum = e.generate(x.type, dims, [&](const Scalars &position) {
-    const Scalar group = e.div(position[1], outEach), zero = e.index(0);
-    Scalars upper{inEach};
-    for (int64_t extent : kernel)
-      upper.push_back(e.index(extent));
-    return e.loops(Scalars(n + 1, zero), upper, {e.number(x.type, 0)},
-                   [&](const Scalars &at, const Scalars &so) -> Scalars {
-                     Scalars from{position[0], e.add(e.mul(group, inEach), at[0])};
-                     Scalars weight{from[1], e.rem(position[1], outEach)};
-                     Scalar hits = e.truth(true);
-                     for (size_t i = 0; i < n; ++i) {
-                       const Scalar stride = e.index(strides[i]);
-                       const Scalar moved = e.sub(e.add(position[i + 2], low[i]),
-                                                  e.mul(at[i + 1], e.index(dilations[i])));
-                       const Scalar source = e.floorDiv(moved, stride);
-                       hits = e.both(hits, e.compare(Compare::GreaterEqual, moved, zero));
-                       hits = e.both(hits, e.compare(Compare::Equal, e.rem(moved, stride), zero));
-                       hits = e.both(hits, e.compare(Compare::Less, source, x.dims[i + 2]));
-                       from.push_back(source);
-                       weight.push_back(at[i + 1]);
-                     }
-                     return e.branch(
-                         hits,
-                         [&]() -> Scalars {
-                           return {e.add(so[0], e.mul(e.at(x, from), e.at(weights, weight)))};
-                         },
-                         [&]() -> Scalars { return so; });
-                   })[0];
-  });
-  op.set(0, withBias(op, sum, 2));
+  op.set(0, withBias(op, transposed(op, dims, low, strides, dilations, groups), 2));
 }
 
 } // namespace
@@ -146,7 +242,6 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
                   const Scalar &padding) {
   Emitter &e = op.emit;
   const Windows w = windowsOf(op, input, kernelOf(op, weights));
-  const size_t n = w.rank();
   const int64_t groups = op.integer("group", 1);
   const Scalar &channels = input.dims[1], &filters = weights.dims[0];
   if (groups < 1 || (filters.known && *filters.known % groups != 0) ||
@@ -159,43 +254,7 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
   const Value padded = e.pad(input, low, high, padding);
   Scalars dims{input.dims[0], filters};
   dims.insert(dims.end(), w.out.begin(), w.out.end());
-  if (groups == 1 && n >= 1 && n <= 3) {
-    static constexpr const char *names[] = {"conv_1d_ncw_fcw", "conv_2d_nchw_fchw",
-                                            "conv_3d_ncdhw_fcdhw"};
-    return named(e, names[n - 1], padded, weights, type, w, dims);
-  }
-  if (n == 2 && filters.is(groups) && channels.is(groups)) {
-    const Value filter = e.reshape(weights, {filters, weights.dims[2], weights.dims[3]});
-    return named(e, "depthwise_conv_2d_nchw_chw", padded, filter, type, w, dims);
-  }
-  if (n == 2) {
-    Scalars split = dims;
-    split[1] = e.index(groups);
-    split.insert(split.begin() + 2, e.div(filters, e.index(groups)));
-    return e.reshape(named(e, "conv_2d_ngchw_gfchw", grouped(e, padded, 1, groups),
-                           grouped(e, weights, 0, groups), type, w, split),
-                     dims);
-  }
-  e.use(padded);
-  e.use(weights);
-  const Scalar each = weights.dims[1], filtersEach = e.div(filters, e.index(groups));
-  return e.generate(type, dims, [&](const Scalars &position) {
-    Scalars upper{each};
-    upper.insert(upper.end(), weights.dims.begin() + 2, weights.dims.end());
-    const Scalar first = e.mul(e.div(position[1], filtersEach), each);
-    return e.loops(Scalars(n + 1, e.index(0)), upper, {e.number(type, 0)},
-                   [&](const Scalars &at, const Scalars &so) -> Scalars {
-                     Scalars from{position[0], e.add(first, at[0])}, weight{position[1], at[0]};
-                     for (size_t i = 0; i < n; ++i) {
-                       from.push_back(e.add(e.mul(position[i + 2], e.index(w.strides[i])),
-                                            e.mul(at[i + 1], e.index(w.dilations[i]))));
-                       weight.push_back(at[i + 1]);
-                     }
-                     const Scalar product = e.mul(e.convert(e.at(padded, from), type),
-                                                  e.convert(e.at(weights, weight), type));
-                     return {e.add(so[0], product)};
-                   })[0];
-  });
+  return convolved(e, padded, weights, type, w, groups, dims);
 }
 
 const OperatorTable &convolutions() {
