@@ -152,10 +152,15 @@ TEST(Specialization, CallsTakeTheCodeForTheirExtents) {
   // There already.
   specializeOk(matmul, argumentsOf(64, 64, 64));
   EXPECT_EQ(module->specializationStatistics().made, 5);
-  // Nothing to compute, nothing to gain.
-  specializeOk(matmul, argumentsOf(0, 3, 4));
+  // Without elements there is nothing to compute, and nothing to gain; one extent may be 0.
+  specializeOk(matmul, argumentsOf(0, 0, 0));
   EXPECT_EQ(module->specializationStatistics().made, 5);
+  specializeOk(matmul, argumentsOf(0, 3, 4));
+  EXPECT_EQ(module->specializationStatistics().made, 6);
   EXPECT_THAT(shapeOf(callOk(matmul, argumentsOf(0, 3, 4)).at(0)), ElementsAre(0, 4));
+  specializeOk(matmul, argumentsOf(3, 0, 4));
+  EXPECT_THAT(elements<float>(callOk(matmul, argumentsOf(3, 0, 4)).at(0)), Each(0));
+  EXPECT_EQ(module->specializationStatistics().made, 7);
 }
 
 TEST(Specialization, DataIsThatOfTheModule) {
