@@ -71,9 +71,10 @@ typedef struct plim_load_options {
 } plim_load_options;
 
 /* Compiles `size` bytes of `source`, MLIR text or bytecode, or takes what they were compiled to from the
- * cache. Or imports them, if they are a model in ONNX's format: it is the function "main", its weights are parameters,
- * which those of `options` with equal names replace, and external data lies beside the file that `name` is; UNIMPLEMENTED
- * for what is not supported, FAILED_PRECONDITION without libplimsoll-onnx. Or takes what plim_module_compile() made, for
+ * cache. Or imports them, if they are a model in ONNX's format or StableHLO's text: it is the function "main" (of StableHLO
+ * all that are not private), its weights are parameters, which those of `options` with equal names replace, and external data
+ * lies beside the file that `name` is; UNIMPLEMENTED for what is not supported, FAILED_PRECONDITION for ONNX without
+ * libplimsoll-onnx. Or takes what plim_module_compile() made, for
  * which policy, limits, PLIM_LOAD_ORACLE, numerics, specialization and device come too late and are INVALID_ARGUMENT; those
  * of the engine do not count. `name` stands in locations: "net.mlir". `options` may be NULL. Blocks; several loads may run at once. Needs 20 KiB of stack on
  * the calling thread: RESOURCE_EXHAUSTED. The caller owns `*out_module`.

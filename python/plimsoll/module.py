@@ -183,7 +183,7 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          device: str | None = None, specialization: str | None = None, specialization_count: int = 0,
          progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
          timeout: float | None = None) -> Module:
-    """Compiles a file of MLIR, text or bytecode, or a model in ONNX's format, or takes what it was compiled to
+    """Compiles a file of MLIR, text or bytecode, a model in ONNX's format or StableHLO, or takes what it was compiled to
     from the cache. A model is the function `main`; its weights are parameters, which `parameters` may replace.
 
     `parameters`: arrays by name, a .safetensors file, or `Parameters`. They are used where they

@@ -157,13 +157,26 @@ void topK(Operator &op) {
   const Scalar n = x.dims.back();
   if (k < 0 || (n.known && k > *n.known))
     invalid("k is " + std::to_string(k));
-  e.use(x);
-  const Value order = sortedOrder(e, x.dims, axis, [&](const Scalars &a, const Scalars &b) {
-    return compared(e, largest ? "GT" : "LT", "TOTALORDER", e.at(x, a), e.at(x, b));
-  });
-  const Value first = e.sliceAxis(order, axis, e.index(0), e.index(k));
-  op.give(inOrder(e, x, axis, first));
-  op.give(e.convert(first, op.resultType(1).element));
+  const Before before = [&](const Scalars &a, const Scalars &b) {
+    return compared(e, largest ? "GT" : "LT", "TOTALORDER", a[0], b[0]);
+  };
+  const ElementType type = op.resultType(1).element;
+  if (k == 0 || e.count(x).is(0)) {
+    Scalars dims = x.dims;
+    dims.back() = e.index(k);
+    op.give(e.splat(dims, e.number(x.type, 0)));
+    return op.give(e.splat(dims, e.integer(type, 0)));
+  }
+  if (!n.known || k <= *n.known / 8) {
+    const Value order = bestOf(e, x, k, before);
+    op.give(inOrder(e, x, axis, order));
+    return op.give(e.convert(order, type));
+  }
+  const Value positions =
+      e.generate(type, x.dims, [&](const Scalars &at) { return e.convert(at.back(), type); });
+  const Values all = sorted(e, {x, positions}, axis, before);
+  for (const Value &one : all)
+    op.give(e.sliceAxis(one, axis, e.index(0), e.index(k)));
 }
 
 // --- Broadcasting -----------------------------------------------------------------------------------

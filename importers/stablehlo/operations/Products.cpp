@@ -110,10 +110,37 @@ Layout layoutOf(const Attribute &numbers, const std::string &operand, const std:
   return out;
 }
 
-/// The dimensions in an order that linalg's convolutions have: both named ones, then the spatial ones.
-Axes orderOf(const Layout &layout) {
-  Axes out{layout.first, layout.second};
-  out.insert(out.end(), layout.spatial.begin(), layout.spatial.end());
+/// The order of dimensions in which a convolution is computed: channels in front of the spatial ones, or behind them.
+struct Order {
+  bool last = false;
+  size_t spatial = 0; // how many
+
+  size_t channels() const { return last ? spatial + 1 : 1; }
+  size_t at(size_t i) const { return last ? i + 1 : i + 2; }
+  size_t filters() const { return last ? spatial + 1 : 0; }
+  size_t kernelChannels() const { return last ? spatial : 1; }
+  size_t kernelAt(size_t i) const { return last ? i : i + 2; }
+
+  /// Where each dimension of that order stands in what is written.
+  Axes ofTensor(const Layout &layout) const {
+    Axes out = layout.spatial;
+    out.insert(out.begin(), layout.first);
+    out.insert(last ? out.end() : out.begin() + 1, layout.second);
+    return out;
+  }
+  Axes ofKernel(const Layout &layout) const { // o is the first name, i the second
+    Axes out = layout.spatial;
+    const Axes names = last ? Axes{layout.second, layout.first} : Axes{layout.first, layout.second};
+    out.insert(last ? out.end() : out.begin(), names.begin(), names.end());
+    return out;
+  }
+};
+
+/// Back to what is written.
+Axes inverse(const Axes &order) {
+  Axes out(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    out[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   return out;
 }
 
@@ -197,7 +224,7 @@ void checkRange(const Numbers &values, int64_t least, const std::string &what) {
       invalid(what + " has " + std::to_string(value));
 }
 
-/// Brought into the order of linalg's convolutions, with padding, dilation of the input, reversal and batch groups done
+/// Brought into an order of linalg's convolutions, with padding, dilation of the input, reversal and batch groups done
 /// before; most of them cost nothing where they are as usual.
 void convolve(Operator &op, const Numbers &padding) {
   Emitter &e = op.emit;
@@ -214,57 +241,65 @@ void convolve(Operator &op, const Numbers &padding) {
     unsupported("products of truth values");
   const Numbers strides = op.integers("window_strides", n, 1);
   const Numbers inputDilation = op.integers("lhs_dilation", n, 1);
-  const Numbers dilation = op.integers("rhs_dilation", n, 1);
+  const Numbers dilations = op.integers("rhs_dilation", n, 1);
   const Numbers reversal = op.integers("window_reversal", n, 0);
   const int64_t groups = op.integer("feature_group_count", 1),
                 batchGroups = op.integer("batch_group_count", 1);
   checkRange(strides, 1, "window_strides");
   checkRange(inputDilation, 1, "lhs_dilation");
-  checkRange(dilation, 1, "rhs_dilation");
+  checkRange(dilations, 1, "rhs_dilation");
   for (int64_t pad : padding)
     if (pad > int64_t(1) << 31 || pad < -(int64_t(1) << 31))
       invalid("padding has " + std::to_string(pad));
   if (padding.size() != 2 * n)
     invalid("padding has " + std::to_string(padding.size()) + " numbers, not " +
             std::to_string(2 * n));
-  Value x = e.transpose(op.input(0), orderOf(in)),
-        weights = e.transpose(op.input(1), orderOf(kernel));
-  const Scalar filters = weights.dims[0];
+  const bool sameTypes = op.input(0).type == type && op.input(1).type == type && !isUnsigned(type);
+  Order order;
+  order.spatial = n;
+  order.last = sameTypes && groups == 1 && batchGroups == 1 && n >= 1 && n <= 3 &&
+               in.second == static_cast<int64_t>(n) + 1;
+  Value x = e.transpose(op.input(0), order.ofTensor(in));
+  Value weights = e.transpose(op.input(1), order.ofKernel(kernel));
+  const Scalar filters = weights.dims[order.filters()];
   for (const Scalar &dim : weights.dims)
     if (!dim.known)
       unsupported("the extents of the kernel must be known");
   if (groups < 1 || batchGroups < 1 || (groups > 1 && batchGroups > 1) ||
       *filters.known % groups != 0 || *filters.known % batchGroups != 0 ||
       (x.dims[0].known && *x.dims[0].known % batchGroups != 0) ||
-      (x.dims[1].known && *x.dims[1].known != *weights.dims[1].known * groups))
+      (x.dims[order.channels()].known &&
+       *x.dims[order.channels()].known != *weights.dims[order.kernelChannels()].known * groups))
     invalid("its channels do not fit the kernel and the groups");
   Axes reversed;
   for (size_t i = 0; i < n; ++i)
     if (reversal[i])
-      reversed.push_back(static_cast<int64_t>(i) + 2);
+      reversed.push_back(static_cast<int64_t>(order.kernelAt(i)));
   weights = reverse(e, weights, reversed);
-  Numbers low(2, 0), high(2, 0), interior(2, 0);
-  Scalars dims{e.div(x.dims[0], e.index(batchGroups)), filters};
+  Numbers low(n + 2, 0), high(n + 2, 0), interior(n + 2, 0);
+  Scalars dims(n + 2, e.index(0));
+  dims[0] = e.div(x.dims[0], e.index(batchGroups));
+  dims[order.channels()] = filters;
   for (size_t i = 0; i < n; ++i) {
-    low.push_back(padding[2 * i]);
-    high.push_back(padding[2 * i + 1]);
-    interior.push_back(inputDilation[i] - 1);
+    low[order.at(i)] = padding[2 * i];
+    high[order.at(i)] = padding[2 * i + 1];
+    interior[order.at(i)] = inputDilation[i] - 1;
   }
   x = pad(e, x, nothing(e, x.type), low, high, interior);
   bool isEmpty = false;
   for (size_t i = 0; i < n; ++i) {
-    const Scalar &extent = weights.dims[i + 2];
-    const Scalar reach = e.index(*extent.known == 0 ? 0 : (*extent.known - 1) * dilation[i] + 1);
-    const Scalar room = e.sub(x.dims[i + 2], reach);
+    const Scalar &extent = weights.dims[order.kernelAt(i)];
+    Scalar &count = dims[order.at(i)];
+    const Scalar reach = e.index(*extent.known == 0 ? 0 : (*extent.known - 1) * dilations[i] + 1);
+    const Scalar room = e.sub(x.dims[order.at(i)], reach);
     if (room.known && *room.known < 0) {
-      dims.push_back(e.index(0));
       isEmpty = true;
     } else {
-      dims.push_back(e.add(e.floorDiv(room, e.index(strides[i])), e.index(1)));
+      count = e.add(e.floorDiv(room, e.index(strides[i])), e.index(1));
     }
-    isEmpty |= extent.is(0) || dims.back().is(0);
+    isEmpty |= extent.is(0) || count.is(0);
   }
-  isEmpty |= weights.dims[1].is(0) || filters.is(0) || dims[0].is(0);
+  isEmpty |= weights.dims[order.kernelChannels()].is(0) || filters.is(0) || dims[0].is(0);
   int64_t allGroups = groups;
   if (batchGroups > 1 && !isEmpty) { // groups of the batch become groups of channels
     Value split = grouped(e, x, 0, batchGroups);
@@ -277,14 +312,18 @@ void convolve(Operator &op, const Numbers &padding) {
     x = e.reshape(split, merged);
     allGroups = batchGroups;
   }
-  const Value sum =
-      isEmpty ? e.splat(dims, nothing(e, type))
-              : plainConvolution(e, x, weights, allGroups, type, {strides, dilation}, dims);
-  Axes back(n + 2);
-  const Axes order = orderOf(out);
-  for (size_t i = 0; i < order.size(); ++i)
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  op.give(e.transpose(sum, back));
+  const Window window{strides, dilations};
+  Value sum;
+  if (isEmpty) {
+    sum = e.splat(dims, nothing(e, type));
+  } else if (order.last) {
+    static constexpr const char *names[] = {"conv_1d_nwc_wcf", "conv_2d_nhwc_hwcf",
+                                            "conv_3d_ndhwc_dhwcf"};
+    sum = named(e, names[n - 1], x, weights, type, window, dims);
+  } else {
+    sum = plainConvolution(e, x, weights, allGroups, type, window, dims);
+  }
+  op.give(e.transpose(sum, inverse(order.ofTensor(out))));
 }
 
 void convolution(Operator &op) {

@@ -12,31 +12,35 @@ Scalars withPosition(Scalars at, int64_t axis, const Scalar &position) {
   return at;
 }
 
+Scalars elementsAt(Emitter &e, const Values &values, const Scalars &at) {
+  Scalars out;
+  for (const Value &value : values)
+    out.push_back(e.at(value, at));
+  return out;
+}
+
 } // namespace
 
 /// Merges runs of 1, 2, 4, ... elements. Each place of a merged run looks by bisection how many elements before it come from
 /// the first half, so that all places are computed at once.
-Value sortedOrder(Emitter &e, const Scalars &dims, int64_t axis, const Before &before) {
+Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &before) {
+  const Scalars &dims = values[0].dims;
   const Scalar n = dims[static_cast<size_t>(axis)];
   if (!n.known)
     unsupported("the extent that is sorted must be known");
-  const Scalar zero = e.index(0), one = e.index(1), last = e.index(*n.known - 1);
-  const Value start = e.generate(ElementType::I64, dims, [&](const Scalars &at) {
-    return e.convert(at[static_cast<size_t>(axis)], ElementType::I64);
-  });
   if (*n.known <= 1)
-    return start;
+    return values;
+  const Scalar zero = e.index(0), one = e.index(1), last = e.index(*n.known - 1);
   const auto turns = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(*n.known - 1)));
-  return e.loop(e.index(turns), {start}, [&](const Scalar &turn, const Values &in) -> Values {
-    const Value &order = in[0];
+  return e.loop(e.index(turns), values, [&](const Scalar &turn, const Values &in) -> Values {
     const Scalar width{ElementType::Index,
                        e.define("arith.shli " + e.use(one) + ", " + e.use(turn) + " : index"),
                        {}};
     const Scalar both = e.add(width, width);
-    return {e.generate(ElementType::I64, dims, [&](const Scalars &at) {
-      auto element = [&](const Scalar &position) {
-        const Scalar from = e.at(order, withPosition(at, axis, e.min(position, last)));
-        return withPosition(at, axis, e.convert(from, ElementType::Index));
+    const Value from = e.generate(ElementType::I64, dims, [&](const Scalars &at) {
+      auto bGoesFirst = [&](const Scalar &a, const Scalar &b) {
+        return before(elementsAt(e, in, withPosition(at, axis, e.min(b, last))),
+                      elementsAt(e, in, withPosition(at, axis, e.min(a, last))));
       };
       const Scalar place = at[static_cast<size_t>(axis)];
       const Scalar first = e.mul(e.div(place, both), both), within = e.sub(place, first);
@@ -49,18 +53,63 @@ Value sortedOrder(Emitter &e, const Scalars &dims, int64_t axis, const Before &b
             const Scalar middle = e.div(e.add(range[0], range[1]), e.index(2));
             const Scalar a = e.add(first, middle),
                          b = e.add(second, e.sub(e.sub(within, one), middle));
-            const Scalar bFirst = before(element(b), element(a));
+            const Scalar bFirst = bGoesFirst(a, b);
             return {e.select(bFirst, range[0], e.add(middle, one)),
                     e.select(bFirst, middle, range[1])};
           });
       const Scalar fromA = found[0], fromB = e.sub(within, fromA);
       const Scalar a = e.add(first, fromA), b = e.add(second, fromB);
-      const Scalar bFirst =
-          e.both(e.compare(Compare::Less, fromB, countB), before(element(b), element(a)));
+      const Scalar bFirst = e.both(e.compare(Compare::Less, fromB, countB), bGoesFirst(a, b));
       const Scalar takesB = e.either(e.compare(Compare::GreaterEqual, fromA, countA), bFirst);
-      return e.at(order, withPosition(at, axis, e.min(last, e.select(takesB, b, a))));
-    })};
-  })[0];
+      return e.convert(e.min(last, e.select(takesB, b, a)), ElementType::I64);
+    });
+    Values out;
+    for (const Value &value : in)
+      out.push_back(inOrder(e, value, axis, from));
+    return out;
+  });
+}
+
+/// One element after the other goes to its place among the best so far, if it has one.
+Value bestOf(Emitter &e, const Value &x, int64_t count, const Before &before) {
+  const size_t axis = x.dims.size() - 1;
+  const auto last = static_cast<int64_t>(axis);
+  Scalars dims = x.dims;
+  dims[axis] = e.index(count);
+  e.use(x);
+  const Scalar zero = e.index(0), end = e.index(count - 1);
+  const Value start = e.fill(dims, e.integer(ElementType::I64, 0));
+  return e.updateLoop(
+      start, Scalars(x.dims.size(), zero), x.dims,
+      [&](const Value &so, const Scalars &at) -> Value {
+        const Scalar &i = at[axis];
+        const Scalars own{e.at(x, at)};
+        auto isBefore = [&](const Scalar &place) {
+          const Scalar from =
+              e.convert(e.at(so, withPosition(at, last, place)), ElementType::Index);
+          return before(own, {e.at(x, withPosition(at, last, from))});
+        };
+        const Scalar tail = e.min(i, end); // the place that is filled or lost
+        const Scalar takes = e.either(e.compare(Compare::LessEqual, i, end), isBefore(end));
+        const Scalar place = e.loopWhile(
+            {zero, e.select(takes, tail, zero)},
+            [&](const Scalars &range) { return e.compare(Compare::Less, range[0], range[1]); },
+            [&](const Scalars &range) -> Scalars {
+              const Scalar middle = e.div(e.add(range[0], range[1]), e.index(2));
+              const Scalar here = isBefore(middle);
+              return {e.select(here, range[0], e.add(middle, e.index(1))),
+                      e.select(here, middle, range[1])};
+            })[0];
+        const Scalar moved = e.select(takes, e.sub(tail, place), zero);
+        const Value shifted = e.loop(moved, {so}, [&](const Scalar &k, const Values &in) -> Values {
+          const Scalar to = e.sub(tail, k);
+          const Scalar element = e.at(in[0], withPosition(at, last, e.sub(to, e.index(1))));
+          return {e.withElement(in[0], withPosition(at, last, to), element)};
+        })[0];
+        const Scalars to = withPosition(at, last, e.select(takes, place, tail));
+        const Scalar position = e.convert(i, ElementType::I64);
+        return e.withElement(shifted, to, e.select(takes, position, e.at(shifted, to)));
+      });
 }
 
 Value inOrder(Emitter &e, const Value &value, int64_t axis, const Value &order) {
@@ -87,17 +136,14 @@ void sort(Operator &op) {
     invalid("its region needs " + std::to_string(2 * op.inputs.size()) + " arguments");
   if (e.count(op.input(0)).is(0))
     return void(op.outputs = op.inputs);
-  const Value order =
-      sortedOrder(e, op.input(0).dims, axis, [&](const Scalars &a, const Scalars &b) {
-        Scalars elements;
-        for (const Value &input : op.inputs) {
-          elements.push_back(e.at(input, a));
-          elements.push_back(e.at(input, b));
-        }
-        return callOnElements(op, comparator, elements, {ElementType::I1})[0];
-      });
-  for (const Value &input : op.inputs)
-    op.give(inOrder(e, input, axis, order));
+  op.outputs = sorted(e, op.inputs, axis, [&](const Scalars &a, const Scalars &b) {
+    Scalars elements;
+    for (size_t i = 0; i < a.size(); ++i) {
+      elements.push_back(a[i]);
+      elements.push_back(b[i]);
+    }
+    return callOnElements(op, comparator, elements, {ElementType::I1})[0];
+  });
 }
 
 } // namespace
