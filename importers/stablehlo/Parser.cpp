@@ -657,7 +657,8 @@ void Parser::plainBody(Operation &op, const Form &form) {
   while (true) {
     if (lex.next() == ':' || lex.next() == '{' || lex.next() == '}' || lex.next() == ')')
       break;
-    if (first && !lex.sees("%") && !lex.seesIdentifier() && lex.next() != '[')
+    if (first &&
+        (lex.seesWord("loc") || (!lex.sees("%") && !lex.seesIdentifier() && lex.next() != '[')))
       break;
     if (!first && lex.next() != '[')
       lex.expect(",");

@@ -65,14 +65,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--count", type=int, default=12, help="rounds of random dimension numbers")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="kinds that begin so")
+    parser.add_argument("--every", type=int, default=1, help="each so manieth case")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     rng = np.random.default_rng(options.seed)
     np.seterr(all="ignore")
     everything = [*cases.elementwise(rng), *cases.constants(rng), *cases.moving(rng), *more_cases.more(rng),
                   *cases.dimension_numbers(rng, options.count)]
-    everything = [case for case in everything if case[0].startswith(options.only)]
+    everything = [case for case in everything if case[0].startswith(options.only)][options.seed % options.every::options.every]
     engine = pl.Engine(threads=1)
     faults = []
     for start in range(0, len(everything), PER_MODULE):
