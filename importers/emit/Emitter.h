@@ -122,7 +122,15 @@ public:
                    const std::function<Value(const Value &, const Scalars &)> &body);
   /// The tensor with one element changed.
   Value withElement(const Value &value, const Scalars &at, const Scalar &element);
-  /// `count` turns with values that each hands to the next; their shapes stay.
+  /// What the turns of a loop hand on.
+  struct LoopState {
+    Values values; // whose shapes stay
+    Scalars scalars;
+  };
+  /// `count` turns, each of which hands its state to the next.
+  LoopState loopWith(const Scalar &count, const LoopState &initial,
+                     const std::function<LoopState(const Scalar &, const LoopState &)> &body);
+  /// The same with tensors only.
   Values loop(const Scalar &count, const Values &initial,
               const std::function<Values(const Scalar &, const Values &)> &body);
 

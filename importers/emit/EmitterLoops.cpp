@@ -29,33 +29,57 @@ Value Emitter::updateLoop(const Value &initial, const Scalars &lower, const Scal
   return nest(0, {}, initial);
 }
 
-Values Emitter::loop(const Scalar &count, const Values &initial,
-                     const std::function<Values(const Scalar &, const Values &)> &body) {
+Emitter::LoopState
+Emitter::loopWith(const Scalar &count, const LoopState &initial,
+                  const std::function<LoopState(const Scalar &, const LoopState &)> &body) {
   const std::string zero = use(index(0)), one = use(index(1)), end = use(count);
   const std::string variable = freshName();
-  Values inside;
-  std::string arguments;
-  for (const Value &value : initial) {
-    inside.push_back(argument(value));
-    arguments += (arguments.empty() ? "" : ", ") + inside.back().name + " = " + use(value);
+  LoopState inside;
+  std::string arguments, types;
+  auto append = [](std::string &list, const std::string &item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  for (const Value &value : initial.values) {
+    inside.values.push_back(argument(value));
+    append(arguments, inside.values.back().name + " = " + use(value));
+    append(types, type(value));
+  }
+  for (const Scalar &scalar : initial.scalars) {
+    inside.scalars.push_back({scalar.type, freshName(), {}});
+    append(arguments, inside.scalars.back().name + " = " + use(scalar));
+    append(types, mlirName(scalar.type));
   }
   const std::string inner = region([&] {
-    Values next = body({ElementType::Index, variable, {}}, inside);
-    for (size_t i = 0; i < next.size(); ++i)
-      next[i] = withDims(next[i], initial[i].dims);
-    line("scf.yield " + names(next) + " : " + types(next));
+    const LoopState next = body({ElementType::Index, variable, {}}, inside);
+    std::string yielded;
+    for (size_t i = 0; i < next.values.size(); ++i)
+      append(yielded, use(withDims(next.values[i], initial.values[i].dims)));
+    for (const Scalar &scalar : next.scalars)
+      append(yielded, use(scalar));
+    line("scf.yield " + yielded + " : " + types);
   });
+  const size_t size = initial.values.size() + initial.scalars.size();
   const std::string name = freshName();
-  line(name + (initial.size() > 1 ? ":" + std::to_string(initial.size()) : "") + " = scf.for " +
-       variable + " = " + zero + " to " + end + " step " + one + " iter_args(" + arguments +
-       ") -> (" + types(initial) + ") {");
+  line(name + (size > 1 ? ":" + std::to_string(size) : "") + " = scf.for " + variable + " = " +
+       zero + " to " + end + " step " + one + " iter_args(" + arguments + ") -> (" + types + ") {");
   raw(inner);
   line("}");
-  Values out;
-  for (size_t i = 0; i < initial.size(); ++i)
-    out.push_back(tensor(initial[i].type, initial[i].dims,
-                         initial.size() == 1 ? name : name + "#" + std::to_string(i)));
+  LoopState out = initial;
+  auto result = [&](size_t i) { return size == 1 ? name : name + "#" + std::to_string(i); };
+  for (size_t i = 0; i < out.values.size(); ++i)
+    out.values[i] = tensor(initial.values[i].type, initial.values[i].dims, result(i));
+  for (size_t i = 0; i < out.scalars.size(); ++i)
+    out.scalars[i] = {initial.scalars[i].type, result(out.values.size() + i), {}};
   return out;
+}
+
+Values Emitter::loop(const Scalar &count, const Values &initial,
+                     const std::function<Values(const Scalar &, const Values &)> &body) {
+  return loopWith(count, {initial, {}},
+                  [&](const Scalar &i, const LoopState &in) -> LoopState {
+                    return {body(i, in.values), {}};
+                  })
+      .values;
 }
 
 } // namespace plim::importers

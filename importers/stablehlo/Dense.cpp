@@ -3,6 +3,7 @@
 #include "importers/emit/HalfFloat.h"
 #include "importers/stablehlo/Parser.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -11,22 +12,31 @@ namespace plim::importers::stablehlo {
 
 namespace {
 
-int digitOf(char c) {
+constexpr int digitOf(char c) {
   return c >= '0' && c <= '9'   ? c - '0'
          : c >= 'a' && c <= 'f' ? c - 'a' + 10
          : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                 : -1;
 }
 
+/// Of each character; -1 for what is no digit.
+constexpr std::array<int8_t, 256> digits = [] {
+  std::array<int8_t, 256> out{};
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<int8_t>(digitOf(static_cast<char>(i)));
+  return out;
+}();
+
 /// Behind "0x", two digits for each byte.
-std::vector<std::byte> bytesOfDigits(std::string_view digits) {
-  if (!digits.starts_with("0x") || digits.size() % 2 != 0)
+std::vector<std::byte> bytesOfDigits(std::string_view text) {
+  if (!text.starts_with("0x") || text.size() % 2 != 0)
     invalid("the string of a constant must be hexadecimal: 0x and two digits for each byte");
-  digits.remove_prefix(2);
-  std::vector<std::byte> out(digits.size() / 2);
+  text.remove_prefix(2);
+  std::vector<std::byte> out(text.size() / 2);
   for (size_t i = 0; i < out.size(); ++i) {
-    const int high = digitOf(digits[2 * i]), low = digitOf(digits[2 * i + 1]);
-    if (high < 0 || low < 0)
+    const int high = digits[static_cast<unsigned char>(text[2 * i])];
+    const int low = digits[static_cast<unsigned char>(text[2 * i + 1])];
+    if ((high | low) < 0)
       invalid("the string of a constant has a character that is no hexadecimal digit");
     out[i] = static_cast<std::byte>(high * 16 + low);
   }

@@ -169,10 +169,12 @@ double Lexer::real() {
 std::string_view Lexer::rawString() {
   const size_t start = here();
   expect("\"");
-  size_t end = position;
-  while (end < text.size() && text[end] != '"' && text[end] != '\n')
-    end += text[end] == '\\' && end + 1 < text.size() ? 2 : 1;
-  if (end >= text.size() || text[end] != '"')
+  size_t end = std::min(text.find('"', position), text.size());
+  if (text.substr(position, end - position).find('\\') != std::string_view::npos)
+    for (end = position; end < text.size() && text[end] != '"';)
+      end += text[end] == '\\' ? 2 : 1;
+  if (end >= text.size() ||
+      text.substr(position, end - position).find('\n') != std::string_view::npos)
     failAt(start, "this string has no end");
   position = end + 1;
   return slice(start + 1, end);

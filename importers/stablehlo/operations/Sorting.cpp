@@ -21,8 +21,7 @@ Scalars elementsAt(Emitter &e, const Values &values, const Scalars &at) {
 
 } // namespace
 
-/// Merges runs of 1, 2, 4, ... elements. Each place of a merged run looks by bisection how many elements before it come from
-/// the first half, so that all places are computed at once.
+/// Merges runs of 1, 2, 4, ... elements until there is one.
 Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &before) {
   const Scalars &dims = values[0].dims;
   const Scalar n = dims[static_cast<size_t>(axis)];
@@ -31,42 +30,55 @@ Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &befo
   if (*n.known <= 1)
     return values;
   const Scalar zero = e.index(0), one = e.index(1), last = e.index(*n.known - 1);
+  Scalars rows = dims;
+  rows[static_cast<size_t>(axis)] = one;
+  // Two runs beside each other in `from` go to the same places of `to`.
+  auto merged = [&](const Values &from, const Values &to, const Scalars &row, const Scalar &width,
+                    const Scalar &first) {
+    const Scalar second = e.min(n, e.add(first, width)), end = e.min(n, e.add(second, width));
+    return e
+        .loopWith(
+            e.sub(end, first), {to, {first, second}},
+            [&](const Scalar &i, const Emitter::LoopState &so) -> Emitter::LoopState {
+              const Scalar &a = so.scalars[0], &b = so.scalars[1];
+              const Scalars x = elementsAt(e, from, withPosition(row, axis, e.min(a, last)));
+              const Scalars y = elementsAt(e, from, withPosition(row, axis, e.min(b, last)));
+              const Scalar bFirst =
+                  e.either(e.compare(Compare::GreaterEqual, a, second), before(y, x));
+              const Scalar takesB = e.both(e.compare(Compare::Less, b, end), bFirst);
+              const Scalars place = withPosition(row, axis, e.add(first, i));
+              Values next;
+              for (size_t k = 0; k < from.size(); ++k)
+                next.push_back(e.withElement(so.values[k], place, e.select(takesB, y[k], x[k])));
+              return {next,
+                      {e.select(takesB, a, e.add(a, one)), e.select(takesB, e.add(b, one), b)}};
+            })
+        .values;
+  };
   const auto turns = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(*n.known - 1)));
   return e.loop(e.index(turns), values, [&](const Scalar &turn, const Values &in) -> Values {
     const Scalar width{ElementType::Index,
                        e.define("arith.shli " + e.use(one) + ", " + e.use(turn) + " : index"),
                        {}};
     const Scalar both = e.add(width, width);
-    const Value from = e.generate(ElementType::I64, dims, [&](const Scalars &at) {
-      auto bGoesFirst = [&](const Scalar &a, const Scalar &b) {
-        return before(elementsAt(e, in, withPosition(at, axis, e.min(b, last))),
-                      elementsAt(e, in, withPosition(at, axis, e.min(a, last))));
-      };
-      const Scalar place = at[static_cast<size_t>(axis)];
-      const Scalar first = e.mul(e.div(place, both), both), within = e.sub(place, first);
-      const Scalar countA = e.min(width, e.sub(n, first)), second = e.add(first, countA);
-      const Scalar countB = e.min(width, e.sub(n, second));
-      const Scalars found = e.loopWhile(
-          {e.max(zero, e.sub(within, countB)), e.min(within, countA)},
-          [&](const Scalars &range) { return e.compare(Compare::Less, range[0], range[1]); },
-          [&](const Scalars &range) -> Scalars {
-            const Scalar middle = e.div(e.add(range[0], range[1]), e.index(2));
-            const Scalar a = e.add(first, middle),
-                         b = e.add(second, e.sub(e.sub(within, one), middle));
-            const Scalar bFirst = bGoesFirst(a, b);
-            return {e.select(bFirst, range[0], e.add(middle, one)),
-                    e.select(bFirst, middle, range[1])};
-          });
-      const Scalar fromA = found[0], fromB = e.sub(within, fromA);
-      const Scalar a = e.add(first, fromA), b = e.add(second, fromB);
-      const Scalar bFirst = e.both(e.compare(Compare::Less, fromB, countB), bGoesFirst(a, b));
-      const Scalar takesB = e.either(e.compare(Compare::GreaterEqual, fromA, countA), bFirst);
-      return e.convert(e.min(last, e.select(takesB, b, a)), ElementType::I64);
-    });
-    Values out;
-    for (const Value &value : in)
-      out.push_back(inOrder(e, value, axis, from));
-    return out;
+    const std::function<Values(size_t, const Scalars &, const Values &)> nest =
+        [&](size_t depth, const Scalars &row, const Values &so) -> Values {
+      if (depth == rows.size())
+        return e.loop(e.ceilDiv(n, both), so, [&](const Scalar &pair, const Values &to) {
+          return merged(in, to, row, width, e.mul(pair, both));
+        });
+      if (rows[depth].is(1)) {
+        Scalars next = row;
+        next.push_back(zero);
+        return nest(depth + 1, next, so);
+      }
+      return e.loop(rows[depth], so, [&](const Scalar &i, const Values &inner) {
+        Scalars next = row;
+        next.push_back(i);
+        return nest(depth + 1, next, inner);
+      });
+    };
+    return nest(0, {}, in);
   });
 }
 
