@@ -906,6 +906,13 @@ void Parser::writtenBody(Operation &op) {
     callBody(op);
   } else if (name == "stablehlo.composite") {
     compositeBody(op);
+  } else if (name == "sdy.sharding_constraint") { // %0 <@mesh, [{"x"}, {}]>
+    op.operands.push_back(use());
+    if (lex.next() == '<')
+      lex.skipBalanced();
+    optionalDictionary(op);
+    lex.expect(":");
+    types(op, op.name);
   } else if (const Form *form = formOf(name)) {
     plainBody(op, *form);
   } else {

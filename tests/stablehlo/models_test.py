@@ -351,6 +351,44 @@ class Models(unittest.TestCase):
             x = self.make(rows, 8)
             self.near(main(bias, w, x), np.abs((x @ w.T + bias) * scale))
 
+    def test_open_extents(self):
+        """Each operation that has a place for them, with extents that only a run knows."""
+        main = self.load("""
+            func.func @main(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %i: tensor<?xi32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>, tensor<i32>) {
+              %0 = stablehlo.add %x, %y : tensor<?x?xf32>
+              %c = stablehlo.constant dense<0.0> : tensor<f32>
+              %1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [1] : (tensor<?x?xf32>, tensor<f32>) -> tensor<?xf32>
+              %2 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [1] : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+              %3 = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>
+              %4 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 2>}> : (tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x2xf32>
+              %5 = stablehlo.concatenate %4, %4, dim = 0 : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+              %6 = stablehlo.pad %5, %c, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<?x2xf32>, tensor<f32>) -> tensor<?x?xf32>
+              %7 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+              %8 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+              %9 = stablehlo.multiply %7, %8 : tensor<i32>
+              %10 = stablehlo.reshape %9 : (tensor<i32>) -> tensor<1xi32>
+              %11 = stablehlo.dynamic_reshape %x, %10 : (tensor<?x?xf32>, tensor<1xi32>) -> tensor<?xf32>
+              %z = stablehlo.constant dense<0> : tensor<i32>
+              %o = stablehlo.constant dense<1> : tensor<i32>
+              %12:2 = stablehlo.while(%k = %z, %v = %x) : tensor<i32>, tensor<?x?xf32>
+               cond {
+                %p = stablehlo.compare LT, %k, %7, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                stablehlo.return %p : tensor<i1>
+              } do {
+                %n = stablehlo.add %k, %o : tensor<i32>
+                %w = stablehlo.add %v, %y : tensor<?x?xf32>
+                stablehlo.return %n, %w : tensor<i32>, tensor<?x?xf32>
+              }
+              return %0, %1, %2, %6, %12#1, %11, %9 : tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>, tensor<i32>
+            }""").main
+        for rows, columns, count in ((3, 4, 2), (1, 2, 5), (7, 5, 1)):
+            x, y, i = self.make(rows, columns), self.make(rows, columns), self.rng.integers(0, rows, count).astype(np.int32)
+            padded = np.zeros((4 * count, 2), np.float32)
+            padded[1::2] = np.concatenate([x[i][:, :2]] * 2)
+            want = [x + y, (x + y).sum(1), x @ y.T, padded, x + rows * y, x.reshape(-1), np.int32(rows * columns)]
+            for got, expected in zip(main(x, y, i), want):
+                self.near(got, expected)
+
 
 if __name__ == "__main__":
     plimsoll = os.path.abspath(sys.argv.pop(1))

@@ -18,6 +18,7 @@ def more(rng):
     yield from broadcasting(rng)
     yield from old_forms(rng)
     yield from masked(rng)
+    yield from brain_floats(rng)
 
 
 def control(rng):
@@ -242,6 +243,12 @@ def functions(rng):
                    "(tensor<2x3xf32>) -> tensor<2x3xf32>")
             return values
         yield "custom_call", [x], make, [x], 0
+
+    def constrained(b, v):
+        front, values = b.results([(v.shape, v.kind)])
+        b.line(f"{front}sdy.sharding_constraint {v.name} <@mesh, [{{\"x\"}}, {{}}]> : tensor<2x3xf32>")
+        return values
+    yield "sharding_constraint", [x], constrained, [x], 0
     erf = np.vectorize(math.erf, otypes=[np.float64])
     yield ("custom_call_erf", [x], lambda b, v: b.generic(
         "stablehlo.custom_call", [v], [(v.shape, v.kind)], "call_target_name = \"mhlo.erf\", mhlo.attributes = {}, mhlo.version = 1 : i64"),
@@ -290,3 +297,42 @@ def masked(rng):
     wide, two = np.broadcast_to(row, (3, 4)), np.full((3, 4), 2, np.float32)
     yield "lazy", [x, row], make, [wide.T, wide[1:, ::2], wide[:, ::-1], x @ wide.T, 3 * row, np.concatenate([wide, two, x]), np.pad(two, ((1, 0), (0, 1))),
                                   np.full((2, 6), 2, np.float32), two * 2, np.float32(24)], 1e-5
+
+
+def rounded(x):
+    """To the nearest bfloat16, ties to even."""
+    bits = np.asarray(x, np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
+def brain_floats(rng):
+    """NumPy has none: they come and go as 32 bits."""
+    x, y = random_array(rng, (5, 7), np.float32), random_array(rng, (7, 3), np.float32)
+    yield "bf16_convert", [x], lambda b, v: [b.convert(b.convert(v, "bf16"), "f32")], [rounded(x)], 0
+
+    def square(b, v):
+        narrow = b.convert(v, "bf16")
+        return [b.convert(b.elementwise("multiply", narrow, narrow), "f32")]
+    yield "bf16_multiply", [x], square, [rounded(rounded(x) * rounded(x))], 0
+    yield ("bf16_dot", [x, y], lambda b, v, w: [b.dot_general(b.convert(v, "bf16"), b.convert(w, "bf16"), [[], []], [[1], [0]], (5, 3), "f32")],
+           [rounded(x) @ rounded(y)], 1e-5)
+
+    def constants(b, v):
+        front, values = b.results([((2,), "bf16"), ((3,), "bf16")][:1])
+        b.line(f"{front}\"stablehlo.constant\"() <{{value = dense<[1.0, 0xC040]> : tensor<2xbf16>}}> : () -> tensor<2xbf16>")
+        return [b.convert(values[0], "f32")]
+    yield "bf16_constant", [np.int32(0)], constants, [np.array([1, -3], np.float32)], 0
+    third = rng.uniform(-3, 3, 70)
+    text = ", ".join(f"{t:.17e}" for t in third)
+
+    def half(b, v):
+        front, values = b.results([((70,), "f16")])
+        b.line(f"{front}\"stablehlo.constant\"() <{{value = dense<[{text}]> : tensor<70xf16>}}> : () -> tensor<70xf16>")
+        return values
+    yield "f16_constant", [np.int32(0)], half, [third.astype(np.float16)], 0
+
+    def brain(b, v):
+        front, values = b.results([((70,), "bf16")])
+        b.line(f"{front}\"stablehlo.constant\"() <{{value = dense<[{text}]> : tensor<70xbf16>}}> : () -> tensor<70xbf16>")
+        return [b.convert(values[0], "f32")]
+    yield "bf16_constant", [np.int32(0)], brain, [rounded(third)], 4e-3 if not np.array_equal(rounded(third), rounded(third.astype(np.float32))) else 0

@@ -258,6 +258,7 @@ void customCall(Operator &op) {
 const OperationTable &control() {
   static const OperationTable table{
       {"func.call", {call, 0, any}},
+      {"sdy.sharding_constraint", {passOn, 1, 1}},
       {"stablehlo.after_all", {token, 0, any}},
       {"stablehlo.case", {caseOf, 1, 1}},
       {"stablehlo.composite", {composite, 0, any}},
