@@ -20,10 +20,10 @@ constexpr int digitOf(char c) {
 }
 
 /// Of each character; -1 for what is no digit.
-constexpr std::array<int8_t, 256> digits = [] {
-  std::array<int8_t, 256> out{};
+constexpr std::array<int, 256> digits = [] {
+  std::array<int, 256> out{};
   for (size_t i = 0; i < out.size(); ++i)
-    out[i] = static_cast<int8_t>(digitOf(static_cast<char>(i)));
+    out[i] = digitOf(static_cast<char>(i));
   return out;
 }();
 

@@ -83,7 +83,7 @@ std::string argumentName(std::string_view name, size_t number) {
 
 const Values *Scope::find(std::string_view name) const {
   for (const Scope *scope = this; scope; scope = scope->outer)
-    if (auto found = scope->values_.find(name); found != scope->values_.end())
+    if (auto found = scope->values.find(name); found != scope->values.end())
       return &found->second;
   return nullptr;
 }
@@ -305,8 +305,8 @@ ImportedModule Importer::run() {
     for (int64_t extent : tensor->shape)
       dims.push_back(emit.index(extent));
     const std::string type = importers::tensorType(tensor->type, dims);
-    out.text += "ml_program.global private " + symbol(tensor->name) + "(#ml_program.extern<" +
-                type + ">) : " + type + "\n";
+    out.text.append("ml_program.global private ").append(symbol(tensor->name));
+    out.text.append("(#ml_program.extern<").append(type).append(">) : ").append(type).append("\n");
   }
   out.text += (out.text.empty() ? "" : "\n") + functions;
   out.parameters = emit.parameters();

@@ -19,13 +19,13 @@ class Scope {
 public:
   explicit Scope(const Scope *outer = nullptr) : outer(outer) {}
   const Values *find(std::string_view name) const;
-  bool define(std::string_view name, Values values) {
-    return values_.emplace(name, std::move(values)).second;
+  bool define(std::string_view name, Values given) {
+    return values.emplace(name, std::move(given)).second;
   }
 
 private:
   const Scope *outer;
-  std::unordered_map<std::string_view, Values> values_;
+  std::unordered_map<std::string_view, Values> values;
 };
 
 struct ImportedModule {

@@ -3,6 +3,7 @@
 #include "importers/stablehlo/Importer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace plim::importers::stablehlo {
 
@@ -122,7 +123,7 @@ Numbers Operator::integers(const std::string &name) const {
 }
 
 Numbers Operator::integers(const std::string &name, Numbers otherwise) const {
-  return has(name) ? integers(name) : otherwise;
+  return has(name) ? integers(name) : std::move(otherwise);
 }
 
 Numbers Operator::integers(const std::string &name, size_t count, int64_t otherwise) const {

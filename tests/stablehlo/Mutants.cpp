@@ -22,7 +22,8 @@ namespace {
 
 constexpr double mostSeconds = 10; // of one import
 
-std::mt19937_64 numbers;
+// NOLINTNEXTLINE(bugprone-random-generator-seed)
+std::mt19937_64 numbers; // until a seed is given
 
 size_t below(size_t limit) { return limit ? numbers() % limit : 0; }
 

@@ -12,20 +12,20 @@ namespace {
 
 using OfOne = Scalar (*)(Emitter &, const Scalar &);
 
-template <OfOne function> void unary(Operator &op) {
+template <OfOne Function> void unary(Operator &op) {
   const Value &x = op.input(0);
   op.give(elementwise(op.emit, x.type, {x},
-                      [&](const Scalars &in) { return function(op.emit, in[0]); }));
+                      [&](const Scalars &in) { return Function(op.emit, in[0]); }));
 }
 
-template <OfOne function> void question(Operator &op) {
+template <OfOne Function> void question(Operator &op) {
   const Value &x = op.input(0);
   op.give(elementwise(op.emit, ElementType::I1, {x},
-                      [&](const Scalars &in) { return function(op.emit, in[0]); }));
+                      [&](const Scalars &in) { return Function(op.emit, in[0]); }));
 }
 
-template <const char *const &name> Scalar mathOf(Emitter &e, const Scalar &x) {
-  return e.math(name, {x});
+template <const char *const &Name> Scalar mathOf(Emitter &e, const Scalar &x) {
+  return e.math(Name, {x});
 }
 const char *const acosName = "acos", *const acoshName = "acosh", *const asinName = "asin",
                   *const asinhName = "asinh", *const atanName = "atan", *const atanhName = "atanh",
@@ -46,11 +46,11 @@ Scalar isNegativeInfinity(Emitter &e, const Scalar &x) {
 }
 
 /// Computed with at least 32 bits.
-template <OfOne function> Scalar wide(Emitter &e, const Scalar &x) {
+template <OfOne Function> Scalar wide(Emitter &e, const Scalar &x) {
   if (!isFloat(x.type))
     invalid("its operand must be of floats");
   const ElementType type = bitsOf(x.type) < 32 ? ElementType::F32 : x.type;
-  return e.convert(function(e, e.convert(x, type)), x.type);
+  return e.convert(Function(e, e.convert(x, type)), x.type);
 }
 
 /// A first value by a rational function of logarithms, then two steps of Newton's method with erf.
@@ -212,11 +212,11 @@ Value broadcastWith(Operator &op, ElementType type, const Values &operands,
 
 using OfTwo = Scalar (*)(Emitter &, const Scalar &, const Scalar &);
 
-template <OfTwo function> void broadcast(Operator &op) {
+template <OfTwo Function> void broadcast(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
   checkSameType(x, y);
   op.give(broadcastWith(op, x.type, {x, y},
-                        [&](const Scalars &in) { return function(op.emit, in[0], in[1]); }));
+                        [&](const Scalars &in) { return Function(op.emit, in[0], in[1]); }));
 }
 
 Scalar minus(Emitter &e, const Scalar &a, const Scalar &b) { return e.sub(a, b); }

@@ -109,22 +109,22 @@ namespace {
 using OfOne = Scalar (*)(Emitter &, const Scalar &);
 using OfTwo = Scalar (*)(Emitter &, const Scalar &, const Scalar &);
 
-template <OfOne function> void unary(Operator &op) {
+template <OfOne Function> void unary(Operator &op) {
   const Value &x = op.input(0);
   op.give(elementwise(op.emit, x.type, {x},
-                      [&](const Scalars &in) { return function(op.emit, in[0]); }));
+                      [&](const Scalars &in) { return Function(op.emit, in[0]); }));
 }
 
-template <OfTwo function> void binary(Operator &op) {
+template <OfTwo Function> void binary(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
   checkSameType(x, y);
   checkSameShape(x, y);
   op.give(elementwise(op.emit, x.type, {x, y},
-                      [&](const Scalars &in) { return function(op.emit, in[0], in[1]); }));
+                      [&](const Scalars &in) { return Function(op.emit, in[0], in[1]); }));
 }
 
-template <const char *const &name> Scalar mathOf(Emitter &e, const Scalar &x) {
-  return e.math(name, {x});
+template <const char *const &Name> Scalar mathOf(Emitter &e, const Scalar &x) {
+  return e.math(Name, {x});
 }
 const char *const cbrtName = "cbrt", *const ceilName = "ceil", *const cosName = "cos",
                   *const expName = "exp", *const expm1Name = "expm1", *const floorName = "floor",
@@ -178,7 +178,7 @@ Scalar integerPower(Emitter &e, const Scalar &base, const Scalar &exponent) {
         type, e.define("arith.shrui " + e.use(x) + ", " + e.use(one) + " : " + mlirName(type)), {}};
   };
   const auto bits = static_cast<int64_t>(bitsOf(type));
-  const Scalar power = e.loops(
+  Scalar power = e.loops(
       {e.index(0)}, {e.index(bits)}, {one, base, exponent},
       [&](const Scalars &, const Scalars &so) -> Scalars {
         const Scalar odd = e.compare(Compare::Equal, e.both(so[2], one), one);
