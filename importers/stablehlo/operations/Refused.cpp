@@ -22,7 +22,6 @@ const OperationTable &refused() {
       {"stablehlo.collective_broadcast", {collective, 0, any}},
       {"stablehlo.collective_permute", {collective, 0, any}},
       {"stablehlo.complex", {complexNumbers, 0, any}},
-      {"stablehlo.cross-replica-sum", {collective, 0, any}},
       {"stablehlo.fft", {complexNumbers, 0, any}},
       {"stablehlo.infeed", {hostTransfer, 0, any}},
       {"stablehlo.outfeed", {hostTransfer, 0, any}},
