@@ -178,12 +178,12 @@ Scalar integerPower(Emitter &e, const Scalar &base, const Scalar &exponent) {
         type, e.define("arith.shrui " + e.use(x) + ", " + e.use(one) + " : " + mlirName(type)), {}};
   };
   const auto bits = static_cast<int64_t>(bitsOf(type));
-  Scalar power = e.loops(
-      {e.index(0)}, {e.index(bits)}, {one, base, exponent},
-      [&](const Scalars &, const Scalars &so) -> Scalars {
-        const Scalar odd = e.compare(Compare::Equal, e.both(so[2], one), one);
-        return {e.select(odd, e.mul(so[0], so[1]), so[0]), e.mul(so[1], so[1]), shifted(so[2])};
-      })[0];
+  Scalar power = e.loops({e.index(0)}, {e.index(bits)}, {one, base, exponent},
+                         [&](const Scalars &, const Scalars &so) -> Scalars {
+                           const Scalar odd = e.compare(Compare::Equal, e.both(so[2], one), one);
+                           return {e.select(odd, e.mul(so[0], so[1]), so[0]), e.mul(so[1], so[1]),
+                                   shifted(so[2])};
+                         })[0];
   if (isUnsigned(type))
     return power;
   const Scalar minusOne = e.integer(type, -1);
