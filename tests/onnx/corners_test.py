@@ -4,6 +4,7 @@
 Needs build/python in PYTHONPATH. Compared with NumPy, or with numbers that stand here.
 """
 
+import itertools
 import os
 import sys
 import tempfile
@@ -172,6 +173,46 @@ class Corners(unittest.TestCase):
                 mask = numbers.random((n, 1, 1, s)) < 0.8
                 mask[..., 0] = True
                 np.testing.assert_allclose(main(x, mask), reference(x, mask), rtol=2e-5, atol=2e-6)
+
+    def test_transposed_convolutions(self):
+        seed = int.from_bytes(os.urandom(3), "little")
+        random = np.random.default_rng(seed)
+        for case in range(24):
+            rank, groups, channels, filters = (int(random.integers(1, 4)) for _ in range(4))
+            size, kernel, stride, apart = (random.integers(1, 5, rank) for _ in range(4))
+            low, high = random.integers(0, 2, (2, rank))
+            extra = np.array([random.integers(0, max(s, d)) for s, d in zip(stride, apart)])
+            full = (size - 1) * stride + (kernel - 1) * apart + 1 + extra
+            if (full - low - high < 1).any():
+                continue
+            x = random.standard_normal((2, groups * channels, *size)).astype(np.float32)
+            weights = random.standard_normal((groups * channels, filters, *kernel)).astype(np.float32)
+            want = np.zeros((2, groups * filters, *full))
+            for group, place, at in itertools.product(range(groups), np.ndindex(*size), np.ndindex(*kernel)):
+                to = tuple(np.array(place) * stride + np.array(at) * apart)
+                part = slice(group * channels, (group + 1) * channels)
+                want[(slice(None), slice(group * filters, (group + 1) * filters), *to)] += (
+                    x[(slice(None), part, *place)] @ weights[(part, slice(None), *at)].astype(np.float64))
+            want = want[(slice(None), slice(None), *map(slice, low, full - high))]
+            attributes = [attribute(name, ints=list(map(int, values))) for name, values in (
+                ("strides", stride), ("dilations", apart), ("pads", [*low, *high]), ("output_padding", extra))]
+            with self.subTest(seed=seed, case=case):
+                got = one("ConvTranspose", x, constants=[weights], attributes=[*attributes, attribute("group", i=groups)],
+                          is_open=bool(case % 2), opset=13)
+                np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+    def test_grouped_signals(self):
+        """Convolutions along one dimension in groups."""
+        random = np.random.default_rng(5)
+        for groups, filters, step in ((1, 2, 1), (3, 1, 1), (3, 2, 2), (4, 4, 3)):
+            x, weights = random.standard_normal((2, 2 * groups, 11)), random.standard_normal((groups * filters, 2, 3))
+            want = np.zeros((2, groups * filters, (11 - 3) // step + 1))
+            for f, o, k in np.ndindex(groups * filters, want.shape[2], 3):
+                first = f // filters * 2
+                want[:, f, o] += x[:, first:first + 2, o * step + k] @ weights[f, :, k]
+            got = one("Conv", x.astype(np.float32), weights.astype(np.float32),
+                      attributes=[attribute("group", i=groups), attribute("strides", ints=[step])])
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
 
     def test_if(self):
         branches = [graph([node(op, ["x"], ["z"])], [], [value("z", [3])]) for op in ("Neg", "Exp")]

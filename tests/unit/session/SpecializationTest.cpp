@@ -17,6 +17,7 @@ namespace plim {
 namespace {
 
 using namespace testing;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
