@@ -35,6 +35,8 @@ struct Library {
   decltype(&plim_onnx_summary) summary;
   decltype(&plim_onnx_parameter_count) parameterCount;
   decltype(&plim_onnx_parameter_at) parameterAt;
+  decltype(&plim_onnx_keep) keep;
+  decltype(&plim_onnx_release) release;
 };
 
 template <typename Function> bool find(void *handle, const char *name, Function &out) {
@@ -78,7 +80,8 @@ StatusOr<Library> openLibrary() {
       !find(handle, "plim_onnx_text", out.text) ||
       !find(handle, "plim_onnx_summary", out.summary) ||
       !find(handle, "plim_onnx_parameter_count", out.parameterCount) ||
-      !find(handle, "plim_onnx_parameter_at", out.parameterAt))
+      !find(handle, "plim_onnx_parameter_at", out.parameterAt) ||
+      !find(handle, "plim_onnx_keep", out.keep) || !find(handle, "plim_onnx_release", out.release))
     return failedPreconditionError("'" + path + "' is of another version");
   return out;
 }
@@ -92,23 +95,20 @@ runtime::ElementType elementType(std::string_view name) {
   return types.at(name);
 }
 
-using ModelPtr = std::shared_ptr<plim_onnx_model>;
-
-/// A buffer that keeps the model; a copy where the elements are not aligned.
-StatusOr<runtime::Buffer> bufferOf(const plim_onnx_parameter &parameter, const ModelPtr &model) {
-  const runtime::ElementType type = elementType(parameter.type);
-  const std::span shape(parameter.shape, parameter.rank);
-  const auto address = reinterpret_cast<uintptr_t>(parameter.data);
-  if (address % 8 != 0)
-    return runtime::Buffer::fromCopy(
-        std::make_shared<runtime::MemoryPool>(), type, shape,
-        {static_cast<const std::byte *>(parameter.data), parameter.size});
-  auto *keep = new ModelPtr(model); // the buffer's, if there is one
+/// A buffer on bytes that `keep` keeps; a copy where they are not aligned.
+StatusOr<runtime::Buffer> bufferOn(std::span<const std::byte> bytes, std::string_view typeName,
+                                   std::span<const int64_t> shape,
+                                   std::shared_ptr<const void> keep) {
+  using Keep = std::shared_ptr<const void>;
+  const runtime::ElementType type = elementType(typeName);
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0)
+    return runtime::Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), type, shape, bytes);
+  auto *own = new Keep(std::move(keep)); // the buffer's, if there is one
   StatusOr<runtime::Buffer> buffer = runtime::Buffer::wrap(
-      const_cast<void *>(parameter.data), type, shape, true,
-      [](void *user, void *) { delete static_cast<ModelPtr *>(user); }, keep);
+      const_cast<std::byte *>(bytes.data()), type, shape, true,
+      [](void *user, void *) { delete static_cast<Keep *>(user); }, own);
   if (!buffer.ok())
-    delete keep;
+    delete own;
   return buffer;
 }
 
@@ -156,21 +156,6 @@ Status statusOf(const ImportError &error, const std::string &name) {
                                                   : unimplementedError(message);
 }
 
-/// A buffer that keeps the tensor.
-StatusOr<runtime::Buffer> bufferOf(const TensorPtr &tensor) {
-  const runtime::ElementType type = elementType(safetensorsName(tensor->type));
-  if (reinterpret_cast<uintptr_t>(tensor->bytes.data()) % 8 != 0)
-    return runtime::Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), type, tensor->shape,
-                                     tensor->bytes);
-  auto *keep = new TensorPtr(tensor); // the buffer's, if there is one
-  StatusOr<runtime::Buffer> buffer = runtime::Buffer::wrap(
-      const_cast<std::byte *>(tensor->bytes.data()), type, tensor->shape, true,
-      [](void *user, void *) { delete static_cast<TensorPtr *>(user); }, keep);
-  if (!buffer.ok())
-    delete keep;
-  return buffer;
-}
-
 StatusOr<ImportedSource> importStablehlo(std::string_view text, const std::string &name) {
   stablehlo::Imported imported;
   Status failure;
@@ -190,7 +175,9 @@ StatusOr<ImportedSource> importStablehlo(std::string_view text, const std::strin
   out.text = std::move(imported.text);
   out.summary = std::move(imported.summary);
   for (const TensorPtr &tensor : imported.parameters) {
-    PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer, bufferOf(tensor));
+    PLIM_ASSIGN_OR_RETURN(
+        runtime::Buffer buffer,
+        bufferOn(tensor->bytes, safetensorsName(tensor->type), tensor->shape, tensor));
     out.parameters.emplace(tensor->name, std::move(buffer));
     out.parameterTypes.emplace(tensor->name, safetensorsName(tensor->type));
   }
@@ -217,7 +204,7 @@ StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &
   }));
   if (!raw)
     return resourceExhaustedError(name + ": there is not enough memory");
-  const ModelPtr model(raw, library->free);
+  const std::unique_ptr<plim_onnx_model, decltype(library->free)> model(raw, library->free);
   if (code != PLIM_ONNX_OK) {
     const std::string message = name + ": " + library->message(raw);
     return code == PLIM_ONNX_INVALID       ? invalidArgumentError(message)
@@ -231,7 +218,12 @@ StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &
   out.summary = library->summary(raw);
   for (size_t i = 0; i < library->parameterCount(raw); ++i) {
     const plim_onnx_parameter parameter = library->parameterAt(raw, i);
-    PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer, bufferOf(parameter, model));
+    const std::shared_ptr<plim_onnx_bytes> bytes(library->keep(raw, i), library->release);
+    if (!bytes)
+      return resourceExhaustedError(name + ": there is not enough memory");
+    PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer,
+                          bufferOn({static_cast<const std::byte *>(parameter.data), parameter.size},
+                                   parameter.type, {parameter.shape, parameter.rank}, bytes));
     out.parameters.emplace(parameter.name, std::move(buffer));
     out.parameterTypes.emplace(parameter.name, parameter.type);
   }

@@ -195,6 +195,14 @@ std::vector<ArrangedData> arrangedData(const jit::Artifact &artifact,
   return data;
 }
 
+/// Lets go of parameters that no code reads as they are: they lie arranged in the module. Code for certain extents may read
+/// what the code for all does not.
+void releaseArranged(const jit::Artifact &artifact, Parameters &parameters) {
+  for (const DataSymbol &symbol : artifact.symbols)
+    if (symbol.kind == DataKind::Parameter && symbol.isSourceOnly)
+      parameters.erase(symbol.name);
+}
+
 } // namespace
 
 runtime::MemoryPoolStatistics EngineMemoryStatistics::total() const {
@@ -505,6 +513,8 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
         *module,
         {source, digest, std::string(sourceName), std::move(compileOptions), options.functions},
         specialization);
+  if (!module->state->specializations)
+    releaseArranged(module->state->artifact, module->state->parameters);
   return module;
 }
 
@@ -529,7 +539,10 @@ Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOp
     return invalidArgumentError(std::string(name) + " is compiled already, too late for: " + late);
   LoadStatistics statistics;
   statistics.precompiled = true;
-  return linkTimed(std::move(artifact), options, statistics, start);
+  PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
+                        linkTimed(std::move(artifact), options, statistics, start));
+  releaseArranged(module->state->artifact, module->state->parameters);
+  return module;
 }
 
 StatusOr<std::shared_ptr<Module>> Engine::linkTimed(jit::Artifact artifact,

@@ -8,6 +8,10 @@
 
 using namespace plim::importers;
 
+struct plim_onnx_bytes {
+  plim::importers::TensorPtr tensor;
+};
+
 struct plim_onnx_model {
   ImportedModel imported;
   std::vector<std::string> types; // of parameters
@@ -127,5 +131,10 @@ plim_onnx_parameter plim_onnx_parameter_at(const plim_onnx_model *model, size_t 
   return {tensor.name.c_str(), model->types[index].c_str(), tensor.shape.data(),
           tensor.shape.size(), tensor.bytes.data(),         tensor.bytes.size()};
 }
+
+plim_onnx_bytes *plim_onnx_keep(const plim_onnx_model *model, size_t index) {
+  return new (std::nothrow) plim_onnx_bytes{model->imported.parameters[index]};
+}
+void plim_onnx_release(plim_onnx_bytes *bytes) { delete bytes; }
 
 } // extern "C"

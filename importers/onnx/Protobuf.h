@@ -14,6 +14,7 @@
 #include <onnx/onnx_pb.h>
 #pragma clang diagnostic pop
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@ struct ReadContext {
   std::shared_ptr<const void> owner;
   std::string folder;
   int depth = 0; // of sub-graphs
+  /// Bytes of weights, which each can go alone: most are not needed any more once they are in the order of the code.
+  std::map<const onnx::TensorProto *, std::shared_ptr<const std::string>> weights = {};
 };
 
 ElementType readElementType(int32_t number, const std::string &what);

@@ -228,7 +228,11 @@ Model readModel(std::span<const std::byte> bytes, const std::string &folder) {
     invalid("the model has no graph");
   if (!proto->has_ir_version())
     invalid("the model has no ir_version");
-  const ReadContext context{proto, folder};
+  ReadContext context{proto, folder};
+  for (onnx::TensorProto &tensor : *proto->mutable_graph()->mutable_initializer())
+    if (tensor.has_raw_data())
+      context.weights[&tensor] =
+          std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data()));
   Model out;
   out.producer = proto->producer_name();
   out.irVersion = proto->ir_version();

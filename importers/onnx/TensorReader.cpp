@@ -167,7 +167,10 @@ TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context
     readExternal(tensor, bytes, context, out);
     return std::make_shared<const Tensor>(std::move(out));
   }
-  if (tensor.has_raw_data()) {
+  if (auto weights = context.weights.find(&tensor); weights != context.weights.end()) {
+    out.bytes = std::as_bytes(std::span(*weights->second));
+    out.owner = weights->second;
+  } else if (tensor.has_raw_data()) {
     out.bytes = std::as_bytes(std::span(tensor.raw_data()));
     out.owner = context.owner;
   } else {

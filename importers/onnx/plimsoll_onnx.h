@@ -15,11 +15,15 @@ extern "C" {
 #define PLIM_ONNX_API __attribute__((visibility("default")))
 
 /* Of this interface; an opener refuses another. */
-#define PLIM_ONNX_VERSION 1
+#define PLIM_ONNX_VERSION 2
 
 typedef struct plim_onnx_model plim_onnx_model;
 
-/* A parameter of the module. All that is pointed at lives as long as the model. */
+/* What keeps the bytes of a parameter, beyond the life of the model. */
+typedef struct plim_onnx_bytes plim_onnx_bytes;
+
+/* A parameter of the module. All that is pointed at lives as long as the model; `data` also as long as what
+ * plim_onnx_keep() gives. */
 typedef struct plim_onnx_parameter {
   const char *name;
   const char *type; /* "F32", as .safetensors files name it */
@@ -53,6 +57,10 @@ PLIM_ONNX_API const char *plim_onnx_summary(const plim_onnx_model *model);
 PLIM_ONNX_API size_t plim_onnx_parameter_count(const plim_onnx_model *model);
 PLIM_ONNX_API plim_onnx_parameter plim_onnx_parameter_at(const plim_onnx_model *model,
                                                          size_t index);
+
+/* NULL without memory. The caller releases it. */
+PLIM_ONNX_API plim_onnx_bytes *plim_onnx_keep(const plim_onnx_model *model, size_t index);
+PLIM_ONNX_API void plim_onnx_release(plim_onnx_bytes *bytes);
 
 #ifdef __cplusplus
 }
