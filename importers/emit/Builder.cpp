@@ -452,6 +452,14 @@ Scalar Builder::convert(const Scalar &a, ElementType type) {
   const ElementType from = a.type;
   if (from == type)
     return a;
+  if (from == ElementType::U64 && type == ElementType::Index) {
+    // Greater than any index: stays greater.
+    if (a.known)
+      return index(*a.known < 0 ? INT64_MAX : *a.known);
+    const std::string most = use(integer(from, INT64_MAX)), value = use(a);
+    const std::string least = define("arith.minui " + value + ", " + most + " : i64");
+    return defineScalar(type, "arith.index_castui " + least + " : i64 to index");
+  }
   if (a.known && isInteger(type) && type != ElementType::I1 &&
       (type == ElementType::I64 || type == ElementType::Index))
     return integer(type, *a.known);

@@ -185,6 +185,10 @@ Value Emitter::pick(const Value &value, int64_t axis, const Scalar &position) {
 }
 
 Value Emitter::insert(const Value &value, const Value &into, const Scalars &offsets) {
+  // Nothing may have its place behind the end, which an operation on known extents must not have.
+  if (std::any_of(value.dims.begin(), value.dims.end(),
+                  [](const Scalar &extent) { return extent.is(0); }))
+    return into;
   const std::string source = use(value), target = use(into);
   return tensor(into.type, into.dims,
                 define("tensor.insert_slice " + source + " into " + target +

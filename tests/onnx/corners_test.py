@@ -94,6 +94,10 @@ class Corners(unittest.TestCase):
             parts = [np.int64(v) for v in (starts, ends, axes, steps)]
             self.both(want, "Slice", x, constants=parts)
             self.same(one("Slice", x, *parts), want)
+        for none in (np.zeros((0, 3), np.float32), np.zeros((2, 0), np.float32)):
+            for axis in (0, 1):
+                back = [np.int64([v]) for v in (-1, least, axis, -1)]
+                self.both(none, "Slice", none, constants=back)
 
     def test_positions(self):
         x = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -109,6 +113,8 @@ class Corners(unittest.TestCase):
         none = np.zeros((2, 0), np.float32)
         self.both(np.zeros((2, 1)), "ReduceSum", none, constants=[np.int64([1])])
         self.both(np.ones((2, 3)), "Concat", none, np.ones((2, 3), np.float32), attributes=[attribute("axis", i=1)])
+        self.both(np.zeros((4, 0)), "Concat", none, none, attributes=[attribute("axis", i=0)])
+        self.both(none, "Concat", none, none, attributes=[attribute("axis", i=1)])
         self.both(np.zeros((0, 2)), "Transpose", none)
         self.both(np.zeros((2, 0)), "Add", none, np.ones((2, 1), np.float32))
         self.both(np.zeros((1, 0)), "NonZero", np.zeros(3, np.float32), kind=np.int64)

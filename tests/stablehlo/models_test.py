@@ -389,6 +389,21 @@ class Models(unittest.TestCase):
             for got, expected in zip(main(x, y, i), want):
                 self.near(got, expected)
 
+    def test_starts_without_sign(self):
+        """A start of 64 bits without sign that is greater than any index is cut to the last one that fits."""
+        main = pl.loads("""func.func @main(%x: tensor<7xf32>, %i: tensor<ui64>, %u: tensor<2xf32>) -> (tensor<2xf32>, tensor<7xf32>) {
+  %s = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<7xf32>, tensor<ui64>) -> tensor<2xf32>
+  %r = stablehlo.dynamic_update_slice %x, %u, %i : (tensor<7xf32>, tensor<2xf32>, tensor<ui64>) -> tensor<7xf32>
+  return %s, %r : tensor<2xf32>, tensor<7xf32>
+}""", name="starts.mlir", engine=engine).main
+        x, update = np.arange(7, dtype=np.float32), np.float32([-1, -2])
+        for start in (0, 3, 6, 1 << 32, (1 << 63) + 1, (1 << 64) - 1):
+            at, want = min(start, 5), x.copy()
+            want[at:at + 2] = update
+            part, updated = main(x, np.uint64(start).view(np.int64).reshape(()), update)
+            np.testing.assert_array_equal(part, x[at:at + 2])
+            np.testing.assert_array_equal(updated, want)
+
 
 if __name__ == "__main__":
     plimsoll = os.path.abspath(sys.argv.pop(1))

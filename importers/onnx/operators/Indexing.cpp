@@ -50,7 +50,8 @@ void slice(Operator &op) {
     const Scalar &extent = x.dims[i];
     const Scalar backwards = e.compare(Compare::Less, steps[k], zero);
     const Scalar start = fromFront(e, starts[k], extent), end = fromFront(e, ends[k], extent);
-    const Scalar first = e.select(backwards, clamp(e, start, zero, e.sub(extent, one)),
+    // Of nothing, the last element lies in front of the first one.
+    const Scalar first = e.select(backwards, e.min(e.max(start, zero), e.sub(extent, one)),
                                   clamp(e, start, zero, extent));
     // Below the first element is behind the end of one that goes backwards.
     const Scalar last =
