@@ -1,4 +1,5 @@
 // Convolutions. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/emit/Convolution.h"
 #include "importers/onnx/Convolution.h"
 
 #include <numeric>
@@ -6,34 +7,6 @@
 namespace plim::importers {
 
 namespace {
-
-std::string listText(const Numbers &values) {
-  std::string out;
-  for (int64_t value : values)
-    out += (out.empty() ? "" : ", ") + std::to_string(value);
-  return "dense<[" + out + "]> : tensor<" + std::to_string(values.size()) + "xi64>";
-}
-
-/// One of linalg's convolutions, added to zeros.
-Value named(Emitter &e, const std::string &operation, const Value &input, const Value &weights,
-            ElementType type, const Windows &w, const Scalars &dims) {
-  const Value start = e.fill(dims, e.number(type, 0));
-  const std::string a = e.use(input), b = e.use(weights), result = e.type(start);
-  return e.tensor(type, dims,
-                  e.define("linalg." + operation + " {dilations = " + listText(w.dilations) +
-                           ", strides = " + listText(w.strides) + "} ins(" + a + ", " + b + " : " +
-                           e.type(input) + ", " + e.type(weights) + ") outs(" + e.use(start) +
-                           " : " + result + ") -> " + result));
-}
-
-/// The dimension of channels as groups of as many.
-Value grouped(Emitter &e, const Value &value, size_t axis, int64_t groups) {
-  Scalars dims = value.dims;
-  const Scalar each = e.div(dims[axis], e.index(groups));
-  dims[axis] = e.index(groups);
-  dims.insert(dims.begin() + static_cast<long>(axis) + 1, each);
-  return e.reshape(value, dims);
-}
 
 Value withBias(Operator &op, const Value &sum, size_t input) {
   if (!op.has(input))
@@ -61,63 +34,6 @@ Numbers kernelOf(Operator &op, const Value &weights) {
   if (kernel.size() + 2 != weights.dims.size())
     invalid("kernel_shape does not fit the rank of the weights");
   return kernel;
-}
-
-/// Of an input that is padded; a result of `dims`.
-Value convolved(Emitter &e, const Value &padded, const Value &weights, ElementType type,
-                const Windows &w, int64_t groups, const Scalars &dims) {
-  const size_t n = w.rank();
-  const Scalar &filters = weights.dims[0];
-  if (groups != 1 && n == 1) { // as an image of one row
-    Windows wide = w;
-    for (Numbers *each : {&wide.kernel, &wide.strides, &wide.dilations})
-      each->insert(each->begin(), 1);
-    auto withRow = [&](Scalars extents) {
-      extents.insert(extents.begin() + 2, e.index(1));
-      return extents;
-    };
-    return e.reshape(convolved(e, e.reshape(padded, withRow(padded.dims)),
-                               e.reshape(weights, withRow(weights.dims)), type, wide, groups,
-                               withRow(dims)),
-                     dims);
-  }
-  if (groups == 1 && n >= 1 && n <= 3) {
-    static constexpr const char *names[] = {"conv_1d_ncw_fcw", "conv_2d_nchw_fchw",
-                                            "conv_3d_ncdhw_fcdhw"};
-    return named(e, names[n - 1], padded, weights, type, w, dims);
-  }
-  if (n == 2 && filters.is(groups) && padded.dims[1].is(groups)) {
-    const Value filter = e.reshape(weights, {filters, weights.dims[2], weights.dims[3]});
-    return named(e, "depthwise_conv_2d_nchw_chw", padded, filter, type, w, dims);
-  }
-  if (n == 2) {
-    Scalars split = dims;
-    split[1] = e.index(groups);
-    split.insert(split.begin() + 2, e.div(filters, e.index(groups)));
-    return e.reshape(named(e, "conv_2d_ngchw_gfchw", grouped(e, padded, 1, groups),
-                           grouped(e, weights, 0, groups), type, w, split),
-                     dims);
-  }
-  e.use(padded);
-  e.use(weights);
-  const Scalar each = weights.dims[1], filtersEach = e.div(filters, e.index(groups));
-  return e.generate(type, dims, [&](const Scalars &position) {
-    Scalars upper{each};
-    upper.insert(upper.end(), weights.dims.begin() + 2, weights.dims.end());
-    const Scalar first = e.mul(e.div(position[1], filtersEach), each);
-    return e.loops(Scalars(n + 1, e.index(0)), upper, {e.number(type, 0)},
-                   [&](const Scalars &at, const Scalars &so) -> Scalars {
-                     Scalars from{position[0], e.add(first, at[0])}, weight{position[1], at[0]};
-                     for (size_t i = 0; i < n; ++i) {
-                       from.push_back(e.add(e.mul(position[i + 2], e.index(w.strides[i])),
-                                            e.mul(at[i + 1], e.index(w.dilations[i]))));
-                       weight.push_back(at[i + 1]);
-                     }
-                     const Scalar product = e.mul(e.convert(e.at(padded, from), type),
-                                                  e.convert(e.at(weights, weight), type));
-                     return {e.add(so[0], product)};
-                   })[0];
-  });
 }
 
 /// A convolution's transpose. Along a dimension with a stride S the outputs S apart from each other are a convolution of
@@ -170,8 +86,9 @@ Value transposed(Operator &op, const Scalars &dims, const Scalars &low, const Nu
   flat.insert(flat.end(), taps.begin(), taps.end());
   Scalars sums{x.dims[0], flat[0]}, split{x.dims[0], dims[1]}, joined = split;
   sums.insert(sums.end(), w.out.begin(), w.out.end());
-  const Value sum = convolved(e, e.pad(x, border, border, e.number(x.type, 0)),
-                              e.reshape(filters, flat), x.type, w, groups, sums);
+  const Value sum =
+      convolution(e, e.pad(x, border, border, e.number(x.type, 0)), e.reshape(filters, flat),
+                  x.type, {w.strides, w.dilations}, groups, sums);
   split.insert(split.end(), phases.begin(), phases.end());
   split.insert(split.end(), w.out.begin(), w.out.end());
   Axes order{0, 1};
@@ -254,7 +171,7 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
   const Value padded = e.pad(input, low, high, padding);
   Scalars dims{input.dims[0], filters};
   dims.insert(dims.end(), w.out.begin(), w.out.end());
-  return convolved(e, padded, weights, type, w, groups, dims);
+  return convolution(e, padded, weights, type, {w.strides, w.dilations}, groups, dims);
 }
 
 const OperatorTable &convolutions() {

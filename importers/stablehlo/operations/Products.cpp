@@ -1,4 +1,5 @@
 // Sums of products. Each is a section of https://openxla.org/stablehlo/spec under its name.
+#include "importers/emit/Convolution.h"
 #include "importers/stablehlo/Moving.h"
 #include "importers/stablehlo/Operator.h"
 
@@ -144,80 +145,6 @@ Axes inverse(const Axes &order) {
   return out;
 }
 
-std::string listText(const Numbers &values) {
-  std::string out;
-  for (int64_t value : values)
-    out += (out.empty() ? "" : ", ") + std::to_string(value);
-  return "dense<[" + out + "]> : tensor<" + std::to_string(values.size()) + "xi64>";
-}
-
-struct Window {
-  Numbers strides, dilations;
-};
-
-/// One of linalg's convolutions, added to zeros.
-Value named(Emitter &e, const std::string &operation, const Value &input, const Value &weights,
-            ElementType type, const Window &w, const Scalars &dims) {
-  const Value start = e.fill(dims, nothing(e, type));
-  const std::string a = e.use(input), b = e.use(weights), result = e.type(start);
-  return e.tensor(type, dims,
-                  e.define("linalg." + operation + " {dilations = " + listText(w.dilations) +
-                           ", strides = " + listText(w.strides) + "} ins(" + a + ", " + b + " : " +
-                           e.type(input) + ", " + e.type(weights) + ") outs(" + e.use(start) +
-                           " : " + result + ") -> " + result));
-}
-
-/// A dimension as `groups` of as many.
-Value grouped(Emitter &e, const Value &value, size_t axis, int64_t groups) {
-  Scalars dims = value.dims;
-  const Scalar each = e.div(dims[axis], e.index(groups));
-  dims[axis] = e.index(groups);
-  dims.insert(dims.begin() + static_cast<long>(axis) + 1, each);
-  return e.reshape(value, dims);
-}
-
-/// Input [N, C, ...] without padding, weights [M, C / groups, ...].
-Value plainConvolution(Emitter &e, const Value &x, const Value &weights, int64_t groups,
-                       ElementType type, const Window &w, const Scalars &dims) {
-  const size_t n = dims.size() - 2;
-  const Scalar &channels = x.dims[1], &filters = weights.dims[0];
-  const bool sameTypes = x.type == type && weights.type == type && !isUnsigned(type);
-  if (sameTypes && groups == 1 && n >= 1 && n <= 3) {
-    static constexpr const char *names[] = {"conv_1d_ncw_fcw", "conv_2d_nchw_fchw",
-                                            "conv_3d_ncdhw_fcdhw"};
-    return named(e, names[n - 1], x, weights, type, w, dims);
-  }
-  if (sameTypes && n == 2 && filters.is(groups) && channels.is(groups))
-    return named(e, "depthwise_conv_2d_nchw_chw", x,
-                 e.reshape(weights, {filters, weights.dims[2], weights.dims[3]}), type, w, dims);
-  if (sameTypes && n == 2) {
-    Scalars split = dims;
-    split[1] = e.index(groups);
-    split.insert(split.begin() + 2, e.div(filters, e.index(groups)));
-    return e.reshape(named(e, "conv_2d_ngchw_gfchw", grouped(e, x, 1, groups),
-                           grouped(e, weights, 0, groups), type, w, split),
-                     dims);
-  }
-  e.use(x);
-  e.use(weights);
-  const Scalar each = weights.dims[1], filtersEach = e.div(filters, e.index(groups));
-  return e.generate(type, dims, [&](const Scalars &position) {
-    Scalars upper = weights.dims.from(1);
-    const Scalar first = e.mul(e.div(position[1], filtersEach), each);
-    return e.loops(Scalars(n + 1, e.index(0)), upper, {nothing(e, type)},
-                   [&](const Scalars &at, const Scalars &so) -> Scalars {
-                     Scalars from{position[0], e.add(first, at[0])}, weight{position[1], at[0]};
-                     for (size_t i = 0; i < n; ++i) {
-                       from.push_back(e.add(e.mul(position[i + 2], e.index(w.strides[i])),
-                                            e.mul(at[i + 1], e.index(w.dilations[i]))));
-                       weight.push_back(at[i + 1]);
-                     }
-                     return {e.add(so[0], e.mul(e.convert(e.at(x, from), type),
-                                                e.convert(e.at(weights, weight), type)))};
-                   })[0];
-  });
-}
-
 void checkRange(const Numbers &values, int64_t least, const std::string &what) {
   for (int64_t value : values)
     if (value < least || value > int64_t(1) << 31)
@@ -312,16 +239,16 @@ void convolve(Operator &op, const Numbers &padding) {
     x = e.reshape(split, merged);
     allGroups = batchGroups;
   }
-  const Window window{strides, dilations};
+  const WindowSteps steps{strides, dilations};
   Value sum;
   if (isEmpty) {
     sum = e.splat(dims, nothing(e, type));
   } else if (order.last) {
     static constexpr const char *names[] = {"conv_1d_nwc_wcf", "conv_2d_nhwc_hwcf",
                                             "conv_3d_ndhwc_dhwcf"};
-    sum = named(e, names[n - 1], x, weights, type, window, dims);
+    sum = namedConvolution(e, names[n - 1], x, weights, type, steps, dims);
   } else {
-    sum = plainConvolution(e, x, weights, allGroups, type, window, dims);
+    sum = importers::convolution(e, x, weights, type, steps, allGroups, dims);
   }
   op.give(e.transpose(sum, inverse(order.ofTensor(out))));
 }
