@@ -17,9 +17,27 @@ constexpr int64_t maxElements = int64_t(1) << 44; // of a type
 constexpr size_t maxResults = 4096;               // of one operation
 constexpr size_t maxOperations = size_t(1) << 20; // of a text
 
+/// How much there is of what a name may stand for.
+size_t sizeOf(const Type &type) {
+  size_t size = 1 + type.shape.size();
+  for (const std::vector<Type> *types : {&type.parts, &type.results})
+    for (const Type &each : *types)
+      size += sizeOf(each);
+  return size;
+}
+
+size_t sizeOf(const Attribute &attribute) {
+  size_t size = 1 + sizeOf(attribute.type);
+  for (const Attribute &each : attribute.items)
+    size += sizeOf(each);
+  for (const auto &[name, each] : attribute.fields)
+    size += sizeOf(each);
+  return size;
+}
+
 class Parser {
 public:
-  explicit Parser(std::string_view text) : lex(text) {}
+  explicit Parser(std::string_view text) : lex(text), mostExpanded(100000 + text.size()) {}
 
   Module run();
 
@@ -33,6 +51,15 @@ private:
     ~Level() { --parser.depth; }
     Parser &parser;
   };
+
+  /// What a name stands for. Names of names of names would else take memory that grows with a power of the text.
+  template <typename T> const T &expand(const T &named, size_t offset) {
+    expanded += sizeOf(named);
+    if (expanded > mostExpanded)
+      lex.failAt(offset, "the names of types and attributes stand for more than " +
+                             std::to_string(mostExpanded) + " parts");
+    return named;
+  }
 
   // Types.
   Type type();
@@ -82,6 +109,7 @@ private:
   Lexer lex;
   int depth = 0;
   size_t operations = 0;
+  size_t mostExpanded, expanded = 0;
   std::map<std::string, Attribute, std::less<>> aliases;
   std::map<std::string, Type, std::less<>> typeAliases;
 };
@@ -180,7 +208,7 @@ Type Parser::type() {
   } else if (lex.accept("!")) {
     const std::string_view name = lex.suffix();
     if (const auto alias = typeAliases.find(name); alias != typeAliases.end())
-      return alias->second;
+      return expand(alias->second, start);
     out.kind = name == "stablehlo.token" ? Type::Kind::Token : Type::Kind::Other;
     if (lex.next() == '<')
       lex.skipBalanced();
@@ -450,7 +478,7 @@ Attribute Parser::attribute() {
     lex.expect("#");
     const std::string_view name = lex.suffix();
     if (const auto alias = aliases.find(name); alias != aliases.end()) {
-      out = alias->second;
+      out = expand(alias->second, offset);
       out.offset = offset;
       return out;
     }

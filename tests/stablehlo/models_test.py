@@ -389,6 +389,15 @@ class Models(unittest.TestCase):
             for got, expected in zip(main(x, y, i), want):
                 self.near(got, expected)
 
+    def test_many_branches(self):
+        branches = ", ".join(f"{{ %b = stablehlo.constant dense<{i}> : tensor<i32> stablehlo.return %b : tensor<i32> }}"
+                             for i in range(900))
+        main = pl.loads("func.func @main(%i: tensor<i32>) -> tensor<i32> {\n"
+                        f'  %0 = "stablehlo.case"(%i) ({branches}) : (tensor<i32>) -> tensor<i32>\n'
+                        "  return %0 : tensor<i32>\n}\n", name="case.mlir", engine=engine).main
+        for i in (0, 1, 449, 450, 898, 899, 900, 1 << 30, -1, -(1 << 31)):
+            self.assertEqual(int(main(np.int32(i).reshape(()))), i if 0 <= i < 900 else 899)
+
     def test_starts_without_sign(self):
         """A start of 64 bits without sign that is greater than any index is cut to the last one that fits."""
         main = pl.loads("""func.func @main(%x: tensor<7xf32>, %i: tensor<ui64>, %u: tensor<2xf32>) -> (tensor<2xf32>, tensor<7xf32>) {

@@ -196,15 +196,19 @@ void caseOf(Operator &op) {
   const size_t count = op.operation.regions.size();
   if (count == 0)
     invalid("it has no branches");
-  const Scalar which = e.firstIndex(index);
-  const std::function<Values(size_t)> from = [&](size_t i) -> Values {
-    if (i + 1 == count)
-      return op.importer.runRegion(op.region(i), {});
+  // Beyond the branches it is the last one. By halves, so that many branches are not nested deep.
+  const Scalar given = e.firstIndex(index), last = e.index(static_cast<int64_t>(count) - 1);
+  const Scalar which =
+      e.select(e.compare(Compare::Less, given, e.index(0)), last, e.min(given, last));
+  const std::function<Values(size_t, size_t)> among = [&](size_t low, size_t high) -> Values {
+    if (high - low == 1)
+      return op.importer.runRegion(op.region(low), {});
+    const size_t middle = low + (high - low) / 2;
     return choose(
-        op, e.compare(Compare::Equal, which, e.index(static_cast<int64_t>(i))),
-        [&] { return op.importer.runRegion(op.region(i), {}); }, [&] { return from(i + 1); });
+        op, e.compare(Compare::Less, which, e.index(static_cast<int64_t>(middle))),
+        [&] { return among(low, middle); }, [&] { return among(middle, high); });
   };
-  op.outputs = from(0);
+  op.outputs = among(0, count);
 }
 
 void call(Operator &op) { op.outputs = op.importer.runFunction(op.word("callee", ""), op.inputs); }
