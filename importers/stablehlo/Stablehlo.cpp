@@ -24,7 +24,8 @@ bool isWordPart(char c) {
 }
 
 bool isOperation(std::string_view name) {
-  return name.starts_with("stablehlo.") || name.starts_with("chlo.");
+  // The last is what partitioners leave: such a module has operations of the first, or computes nothing.
+  return name.starts_with("stablehlo.") || name.starts_with("chlo.") || name.starts_with("sdy.");
 }
 
 /// Of strings, the name of an operation in front of its operands: "stablehlo.add"(
