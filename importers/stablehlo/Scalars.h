@@ -12,7 +12,16 @@ Scalar remainder(Emitter &e, const Scalar &a, const Scalar &b);
 /// Truth values are added by "or" and multiplied by "and".
 Scalar plus(Emitter &e, const Scalar &a, const Scalar &b);
 Scalar times(Emitter &e, const Scalar &a, const Scalar &b);
-/// By "LT" and "TOTALORDER".
+Scalar minus(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar lesser(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar greater(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar conjunction(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar disjunction(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar exclusion(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar arcTangent(Emitter &e, const Scalar &a, const Scalar &b);
+/// Of integers by squaring; a negative exponent leaves 0 but of 1 and -1.
+Scalar power(Emitter &e, const Scalar &a, const Scalar &b);
+/// By "LT" and "TOTALORDER"; ImportError for another direction.
 Scalar compared(Emitter &e, const std::string &direction, const std::string &type, const Scalar &a,
                 const Scalar &b);
 Scalar bitcast(Emitter &e, const Scalar &a, ElementType type);

@@ -34,7 +34,8 @@ typedef struct plim_load_options {
   const char *policy;
   const char *const *limits;
   size_t limit_count;
-  /* Values of the module's parameters, which must all be there. The buffers are retained. */
+  /* Values of the module's parameters, which must all be there. The buffers are retained for as long as code may
+   * read them: at most as long as the module. */
   const plim_parameters *parameters;
   /* Stronger than the engine's. Those that the module does not declare are ignored. */
   const plim_host_functions *host_functions;
@@ -46,7 +47,8 @@ typedef struct plim_load_options {
   void *progress_user;
   /* If not NULL, the source of plim_module_load() stays and is not written until this is called, once, with
    * `source_user`, which may be before the load returns: large constants of bytecode that begins a page
-   * are then used where they lie, if they are aligned to PLIM_MEMORY_ALIGNMENT. On failure it is not called.
+   * are then used where they lie, if they are aligned to PLIM_MEMORY_ALIGNMENT. A model is read by the load alone.
+   * On failure it is not called.
    * NULL: the module has copies. */
   plim_user_release release_source;
   void *source_user;

@@ -6,6 +6,7 @@
 
 import argparse
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -112,6 +113,14 @@ class Wrong(unittest.TestCase):
         self.check(lists + main("%0 = stablehlo.abs %arg0 {x = #a40} : tensor<2x3xf32>"), "8:18", "stand for more than")
         tuples = "!t0 = tuple<tensor<2xf32>>\n" + "".join(f"!t{i + 1} = tuple<!t{i}, !t{i}, !t{i}, !t{i}>\n" for i in range(40))
         self.check(tuples + main("%0 = stablehlo.abs %arg0 : tensor<2x3xf32>"), "9:13", "stand for more than")
+
+    def test_refused(self):
+        """Each operation that is known and not supported says why."""
+        table = pathlib.Path(__file__).resolve().parents[2] / "importers" / "stablehlo" / "operations" / "Refused.cpp"
+        names = re.findall(r'\{"(stablehlo\.\w+)"', table.read_text())
+        self.assertGreater(len(names), 15)
+        for name in names:
+            self.check(main(f'%0 = "{name}"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>'), "2:10", name, "it " if "rng" in name else "")
 
     def test_operations(self):
         self.check(main("%0 = stablehlo.frobnicate %arg0 : tensor<2x3xf32>"), "2:10", "stablehlo.frobnicate", "not supported")

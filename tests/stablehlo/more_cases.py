@@ -19,6 +19,7 @@ def more(rng):
     yield from old_forms(rng)
     yield from masked(rng)
     yield from brain_floats(rng)
+    yield from computed(rng)
 
 
 def control(rng):
@@ -258,13 +259,75 @@ def functions(rng):
 def broadcasting(rng):
     x, y = random_array(rng, (4, 1, 3), np.float32), random_array(rng, (5, 1), np.float32, 1, 2)
     for name, reference in (("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply), ("divide", np.divide),
-                            ("maximum", np.maximum), ("minimum", np.minimum)):
+                            ("maximum", np.maximum), ("minimum", np.minimum), ("remainder", np.fmod), ("atan2", np.arctan2)):
         yield (f"chlo_broadcast_{name}", [x, y], lambda b, v, w, n=name: b.op(f"chlo.broadcast_{n}", [v, w], [((4, 5, 3), "f32")]),
                [reference(x, y)], 1e-6)
     yield ("chlo_broadcast_compare", [x, y], lambda b, v, w: b.generic(
         "chlo.broadcast_compare", [v, w], [((4, 5, 3), "i1")], "comparison_direction = #chlo<comparison_direction LT>"), [x < y], 0)
     yield ("chlo_broadcast_add", [x, y[0]], lambda b, v, w: b.generic(
         "chlo.broadcast_add", [v, w], [((4, 1, 3), "f32")], "broadcast_dimensions = array<i64: 1>"), [x + y[0]], 1e-6)
+
+
+    for dtype in (np.int32, np.uint8, bool):
+        i, j = random_array(rng, (4, 1, 3), dtype), random_array(rng, (5, 1), dtype)
+        for name, reference in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)):
+            yield (f"chlo_broadcast_{name}", [i, j], lambda b, v, w, n=name: b.op(f"chlo.broadcast_{n}", [v, w], [((4, 5, 3), v.kind)]),
+                   [reference(i, j)], 0)
+    base, exponent = rng.integers(-5, 6, (4, 1, 3)).astype(np.int32), rng.integers(0, 9, (5, 1)).astype(np.int32)
+    for left, right, tolerance in ((base, exponent, 0), (abs(x) + 0.1, y, 1e-5)):
+        yield ("chlo_broadcast_power", [left, right], lambda b, v, w: b.op("chlo.broadcast_power", [v, w], [((4, 5, 3), v.kind)]),
+               [left ** right], tolerance)
+    flags = random_array(rng, (5, 3), bool)
+    yield ("chlo_broadcast_select", [flags, x, y], lambda b, c, v, w: b.op("chlo.broadcast_select", [c, v, w], [((4, 5, 3), "f32")]),
+           [np.where(flags, x, y)], 0)
+
+
+def computed(rng):
+    """Forms that take their numbers as operands, tokens, and what is the same for all real numbers."""
+    x = random_array(rng, (3, 5), np.float32)
+    for name, want in (("real", x), ("imag", np.zeros_like(x))):
+        yield name, [x], lambda b, v, n=name: b.op(f"stablehlo.{n}", [v], [(v.shape, v.kind)]), [want], 0
+    yield "chlo_conj", [x], lambda b, v: b.op("chlo.conj", [v], [(v.shape, v.kind)]), [x], 0
+    yield ("chlo_constant_like", [x], lambda b, v: b.generic("chlo.constant_like", [v], [(v.shape, v.kind)], "value = 2.5 : f32"),
+           [np.full_like(x, 2.5)], 0)
+    yield ("chlo_constant", [np.float32(0)], lambda b, _: b.generic("chlo.constant", [], [((2,), "i32")], "value = dense<[3, -4]> : tensor<2xi32>"),
+           [np.array([3, -4], np.int32)], 0)
+    odd = np.array([1, np.inf, -np.inf, np.nan], np.float32)
+    yield ("chlo_is_neg_inf", [odd], lambda b, v: b.generic("chlo.is_neg_inf", [v], [(v.shape, "i1")]), [odd == -np.inf], 0)
+
+    def numbers(b, *values):
+        return b.constant(np.array(values, np.int64))
+    for axis in (0, 1):
+        yield ("dynamic_iota", [np.float32(0)], lambda b, _, a=axis: b.op(
+            "stablehlo.dynamic_iota", [numbers(b, 3, 4)], [((3, 4), "i32")], f"iota_dimension = {a} : i64", f", dim = {a}"),
+            [np.indices((3, 4))[axis].astype(np.int32)], 0)
+    low, high, inside = [1, -1], [0, 2], [2, 1]
+    want = pad(x, np.float32(7), low, high, inside)
+    yield ("dynamic_pad", [x, np.float32(7)], lambda b, v, w: b.op(
+        "stablehlo.dynamic_pad", [v, w, *(numbers(b, *each) for each in (low, high, inside))], [(want.shape, "f32")]), [want], 0)
+    yield ("real_dynamic_slice", [x], lambda b, v: b.op(
+        "stablehlo.real_dynamic_slice", [v, *(numbers(b, *each) for each in ([1, 0], [3, 5], [1, 2]))], [((2, 3), "f32")]),
+        [x[1:3, 0:5:2]], 0)
+    rows = np.array([[2], [-4], [9], [0]], np.int32)  # beyond the ends: the nearest that fits
+    yield ("dynamic_gather", [x, rows], lambda b, v, i: b.generic(
+        "stablehlo.dynamic_gather", [v, i, numbers(b, 1, 5)], [((4, 5), "f32")],
+        "dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>"),
+        [x[np.clip(rows[:, 0], 0, 2)]], 0)
+    signal, kernel = random_array(rng, (1, 7, 2), np.float32), random_array(rng, (3, 2, 4), np.float32)
+    wide = np.pad(signal, ((0, 0), (2, 1), (0, 0)))
+    want_signal = sum(np.einsum("nwc,cf->nwf", wide[:, k:k + 8], kernel[k]) for k in range(3))
+    yield ("dynamic_conv", [signal, kernel], lambda b, v, w: b.generic(
+        "stablehlo.dynamic_conv", [v, w, b.constant(np.array([[2, 1]], np.int64))], [((1, 8, 4), "f32")],
+        "dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64"),
+        [want_signal], 1e-4)
+
+    def tokens(b, v):
+        token = "!stablehlo.token"
+        one, two = b.fresh(), b.fresh()
+        b.line(f'{one} = "stablehlo.create_token"() : () -> {token}')
+        b.line(f'{two} = "stablehlo.after_all"({one}, {one}) : ({token}, {token}) -> {token}')
+        return [v]
+    yield "tokens", [x], tokens, [x], 0
 
 
 def old_forms(rng):

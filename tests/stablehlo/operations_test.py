@@ -8,7 +8,9 @@ Needs build/python in PYTHONPATH. Cases share modules, some dozens each, because
 
 import argparse
 import os
+import pathlib
 import random
+import re
 import sys
 
 import numpy as np
@@ -20,6 +22,8 @@ import more_cases  # noqa: E402
 from writer import function, kind_of, module  # noqa: E402
 
 PER_MODULE = 40
+TABLES = pathlib.Path(__file__).resolve().parents[2] / "importers" / "stablehlo" / "operations"
+written = set()  # names of operations in the modules that were loaded
 
 
 def agree(got, want, tolerance):
@@ -42,6 +46,8 @@ def run(batch, pretty, seed, engine):
     numbers = random.Random(seed)
     functions = [function(f"f{i}", [(np.shape(a), kind_of(a)) for a in arrays], make, pretty, numbers)
                  for i, (_, arrays, make, _, _) in enumerate(batch)]
+    for text in functions:
+        written.update(re.findall(r"\b(?:stablehlo|chlo)\.\w+", text))
     try:
         loaded = pl.loads(module(functions), name="case.mlir", engine=engine)
     except pl.Error as error:
@@ -79,6 +85,12 @@ def main():
     for start in range(0, len(everything), PER_MODULE):
         for pretty in (True, False):
             faults += run(everything[start:start + PER_MODULE], pretty, options.seed + start, engine)
+    if not options.only and options.every == 1:
+        models = pathlib.Path(__file__).with_name("models_test.py").read_text()  # some stand in whole modules
+        written.update(re.findall(r"\b(?:stablehlo|chlo)\.\w+", models))
+        for path in sorted(TABLES.glob("*.cpp")):
+            names = set(re.findall(r'\{"((?:stablehlo|chlo)\.\w+)"', path.read_text())) if path.name != "Refused.cpp" else set()
+            faults += [f"no case has {name}, which {path.name} reads" for name in sorted(names - written)]
     for fault in faults[:20]:
         print(fault[:3000])
     print(f"{len(everything)} cases in both forms, {len(faults)} faults, {len({case[0] for case in everything})} kinds")

@@ -1,6 +1,5 @@
 // What exporters leave of the dialect chlo, which has functions that StableHLO has not, and broadcasts as NumPy does.
-#include "importers/stablehlo/Operator.h"
-#include "importers/stablehlo/Scalars.h"
+#include "importers/stablehlo/Elementwise.h"
 #include "importers/stablehlo/Sorting.h"
 
 #include <algorithm>
@@ -10,23 +9,12 @@ namespace plim::importers::stablehlo {
 
 namespace {
 
-using OfOne = Scalar (*)(Emitter &, const Scalar &);
-
-template <OfOne Function> void unary(Operator &op) {
-  const Value &x = op.input(0);
-  op.give(elementwise(op.emit, x.type, {x},
-                      [&](const Scalars &in) { return Function(op.emit, in[0]); }));
-}
-
 template <OfOne Function> void question(Operator &op) {
   const Value &x = op.input(0);
   op.give(elementwise(op.emit, ElementType::I1, {x},
                       [&](const Scalars &in) { return Function(op.emit, in[0]); }));
 }
 
-template <const char *const &Name> Scalar mathOf(Emitter &e, const Scalar &x) {
-  return e.math(Name, {x});
-}
 const char *const acosName = "acos", *const acoshName = "acosh", *const asinName = "asin",
                   *const asinhName = "asinh", *const atanName = "atan", *const atanhName = "atanh",
                   *const coshName = "cosh", *const erfName = "erf", *const erfcName = "erfc",
@@ -210,26 +198,11 @@ Value broadcastWith(Operator &op, ElementType type, const Values &operands,
   return op.emit.elementwise(type, all, element);
 }
 
-using OfTwo = Scalar (*)(Emitter &, const Scalar &, const Scalar &);
-
 template <OfTwo Function> void broadcast(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
   checkSameType(x, y);
   op.give(broadcastWith(op, x.type, {x, y},
                         [&](const Scalars &in) { return Function(op.emit, in[0], in[1]); }));
-}
-
-Scalar minus(Emitter &e, const Scalar &a, const Scalar &b) { return e.sub(a, b); }
-Scalar lesser(Emitter &e, const Scalar &a, const Scalar &b) { return e.min(a, b); }
-Scalar greater(Emitter &e, const Scalar &a, const Scalar &b) { return e.max(a, b); }
-Scalar conjunction(Emitter &e, const Scalar &a, const Scalar &b) { return e.both(a, b); }
-Scalar disjunction(Emitter &e, const Scalar &a, const Scalar &b) { return e.either(a, b); }
-Scalar exclusion(Emitter &e, const Scalar &a, const Scalar &b) { return e.exclusive(a, b); }
-Scalar arcTangent(Emitter &e, const Scalar &a, const Scalar &b) { return e.math("atan2", {a, b}); }
-Scalar power(Emitter &e, const Scalar &a, const Scalar &b) {
-  if (!isFloat(a.type))
-    unsupported("powers of integers");
-  return e.math("powf", {a, b});
 }
 
 void broadcastCompare(Operator &op) {

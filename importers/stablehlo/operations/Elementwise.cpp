@@ -1,119 +1,11 @@
 // Operations on each element by itself. Each is a section of https://openxla.org/stablehlo/spec under its name.
-#include "importers/stablehlo/Operator.h"
-#include "importers/stablehlo/Scalars.h"
+#include "importers/stablehlo/Elementwise.h"
 
 #include <charconv>
 
 namespace plim::importers::stablehlo {
 
-ElementType bitsType(ElementType type) {
-  switch (bitsOf(type)) {
-  case 8:
-    return ElementType::U8;
-  case 16:
-    return ElementType::U16;
-  case 32:
-    return ElementType::U32;
-  default:
-    return ElementType::U64;
-  }
-}
-
-Scalar bitcast(Emitter &e, const Scalar &a, ElementType type) {
-  if (mlirName(a.type) == mlirName(type))
-    return a.type == type ? a : Scalar{type, e.use(a), {}};
-  return {
-      type,
-      e.define("arith.bitcast " + e.use(a) + " : " + mlirName(a.type) + " to " + mlirName(type)),
-      {}};
-}
-
-Scalar divide(Emitter &e, const Scalar &a, const Scalar &b) {
-  if (isFloat(a.type))
-    return e.div(a, b);
-  if (b.known && *b.known != 0 && *b.known != -1)
-    return e.div(a, b);
-  const Scalar zero = e.integer(a.type, 0), one = e.integer(a.type, 1), all = e.integer(a.type, -1);
-  const Scalar byZero = e.compare(Compare::Equal, b, zero);
-  Scalar trap = byZero;
-  if (!isUnsigned(a.type))
-    trap = e.either(trap, e.both(e.compare(Compare::Equal, a, e.lowest(a.type)),
-                                 e.compare(Compare::Equal, b, all)));
-  return e.select(byZero, all, e.div(a, e.select(trap, one, b)));
-}
-
-Scalar remainder(Emitter &e, const Scalar &a, const Scalar &b) {
-  if (isFloat(a.type) || (b.known && *b.known != 0 && *b.known != -1))
-    return e.rem(a, b);
-  const Scalar zero = e.integer(a.type, 0), one = e.integer(a.type, 1), all = e.integer(a.type, -1);
-  const Scalar byZero = e.compare(Compare::Equal, b, zero);
-  Scalar trap = byZero; // what is divided by -1 has no remainder
-  if (!isUnsigned(a.type))
-    trap = e.either(trap, e.compare(Compare::Equal, b, all));
-  return e.select(byZero, a, e.rem(a, e.select(trap, one, b)));
-}
-
-Scalar plus(Emitter &e, const Scalar &a, const Scalar &b) {
-  return a.type == ElementType::I1 ? e.either(a, b) : e.add(a, b);
-}
-
-Scalar times(Emitter &e, const Scalar &a, const Scalar &b) {
-  return a.type == ElementType::I1 ? e.both(a, b) : e.mul(a, b);
-}
-
 namespace {
-
-Compare directionOf(const std::string &name) {
-  static const std::map<std::string_view, Compare> names{
-      {"EQ", Compare::Equal},     {"NE", Compare::NotEqual}, {"LT", Compare::Less},
-      {"LE", Compare::LessEqual}, {"GT", Compare::Greater},  {"GE", Compare::GreaterEqual}};
-  const auto found = names.find(name);
-  if (found == names.end())
-    invalid("'" + name + "' is no direction of a comparison");
-  return found->second;
-}
-
-ElementType signedOf(ElementType type) {
-  switch (bitsOf(type)) {
-  case 8:
-    return ElementType::I8;
-  case 16:
-    return ElementType::I16;
-  case 32:
-    return ElementType::I32;
-  default:
-    return ElementType::I64;
-  }
-}
-
-/// Integers that are ordered as all floats are, from -NaN to NaN.
-Scalar inTotalOrder(Emitter &e, const Scalar &a) {
-  const ElementType type = signedOf(a.type);
-  const Scalar bits = bitcast(e, a, type);
-  return e.select(e.compare(Compare::Less, bits, e.integer(type, 0)),
-                  e.exclusive(bits, e.highest(type)), bits);
-}
-
-} // namespace
-
-Scalar compared(Emitter &e, const std::string &direction, const std::string &type, const Scalar &a,
-                const Scalar &b) {
-  const Compare how = directionOf(direction);
-  if (type == "TOTALORDER" && isFloat(a.type))
-    return e.compare(how, inTotalOrder(e, a), inTotalOrder(e, b));
-  return e.compare(how, a, b);
-}
-
-namespace {
-
-using OfOne = Scalar (*)(Emitter &, const Scalar &);
-using OfTwo = Scalar (*)(Emitter &, const Scalar &, const Scalar &);
-
-template <OfOne Function> void unary(Operator &op) {
-  const Value &x = op.input(0);
-  op.give(elementwise(op.emit, x.type, {x},
-                      [&](const Scalars &in) { return Function(op.emit, in[0]); }));
-}
 
 template <OfTwo Function> void binary(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
@@ -123,9 +15,6 @@ template <OfTwo Function> void binary(Operator &op) {
                       [&](const Scalars &in) { return Function(op.emit, in[0], in[1]); }));
 }
 
-template <const char *const &Name> Scalar mathOf(Emitter &e, const Scalar &x) {
-  return e.math(Name, {x});
-}
 const char *const cbrtName = "cbrt", *const ceilName = "ceil", *const cosName = "cos",
                   *const expName = "exp", *const expm1Name = "expm1", *const floorName = "floor",
                   *const logName = "log", *const log1pName = "log1p", *const roundName = "round",
@@ -136,14 +25,6 @@ const char *const cbrtName = "cbrt", *const ceilName = "ceil", *const cosName = 
 Scalar absolute(Emitter &e, const Scalar &x) { return e.abs(x); }
 Scalar negated(Emitter &e, const Scalar &x) { return e.neg(x); }
 Scalar inverted(Emitter &e, const Scalar &x) { return e.negation(x); }
-Scalar minus(Emitter &e, const Scalar &a, const Scalar &b) { return e.sub(a, b); }
-Scalar lesser(Emitter &e, const Scalar &a, const Scalar &b) { return e.min(a, b); }
-Scalar greater(Emitter &e, const Scalar &a, const Scalar &b) { return e.max(a, b); }
-Scalar conjunction(Emitter &e, const Scalar &a, const Scalar &b) { return e.both(a, b); }
-Scalar disjunction(Emitter &e, const Scalar &a, const Scalar &b) { return e.either(a, b); }
-Scalar exclusion(Emitter &e, const Scalar &a, const Scalar &b) { return e.exclusive(a, b); }
-Scalar arcTangent(Emitter &e, const Scalar &a, const Scalar &b) { return e.math("atan2", {a, b}); }
-
 Scalar logistic(Emitter &e, const Scalar &x) {
   const Scalar one = e.number(x.type, 1);
   return e.div(one, e.add(one, e.math("exp", {e.neg(x)})));
@@ -168,36 +49,6 @@ Scalar ofBits(Emitter &e, const Scalar &x, const char *function) {
 }
 Scalar leadingZeros(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctlz"); }
 Scalar onesOf(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctpop"); }
-
-/// By squaring; a negative exponent leaves 0 but of 1 and -1.
-Scalar integerPower(Emitter &e, const Scalar &base, const Scalar &exponent) {
-  const ElementType type = base.type;
-  const Scalar zero = e.integer(type, 0), one = e.integer(type, 1);
-  auto shifted = [&](const Scalar &x) {
-    return Scalar{
-        type, e.define("arith.shrui " + e.use(x) + ", " + e.use(one) + " : " + mlirName(type)), {}};
-  };
-  const auto bits = static_cast<int64_t>(bitsOf(type));
-  Scalar power = e.loops({e.index(0)}, {e.index(bits)}, {one, base, exponent},
-                         [&](const Scalars &, const Scalars &so) -> Scalars {
-                           const Scalar odd = e.compare(Compare::Equal, e.both(so[2], one), one);
-                           return {e.select(odd, e.mul(so[0], so[1]), so[0]), e.mul(so[1], so[1]),
-                                   shifted(so[2])};
-                         })[0];
-  if (isUnsigned(type))
-    return power;
-  const Scalar minusOne = e.integer(type, -1);
-  const Scalar odd = e.compare(Compare::Equal, e.both(exponent, one), one);
-  const Scalar ofMinusOne = e.select(odd, minusOne, one);
-  const Scalar inverse =
-      e.select(e.compare(Compare::Equal, base, one), one,
-               e.select(e.compare(Compare::Equal, base, minusOne), ofMinusOne, zero));
-  return e.select(e.compare(Compare::Less, exponent, zero), inverse, power);
-}
-
-Scalar power(Emitter &e, const Scalar &a, const Scalar &b) {
-  return isFloat(a.type) ? e.math("powf", {a, b}) : integerPower(e, a, b);
-}
 
 /// A shift by as many bits as there are, or more, leaves nothing, or the sign.
 Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operation,
@@ -232,7 +83,6 @@ void compare(Operator &op) {
   checkSameShape(x, y);
   const std::string direction = op.word("comparison_direction", "");
   const std::string type = op.word("compare_type", "");
-  directionOf(direction);
   op.give(elementwise(op.emit, ElementType::I1, {x, y}, [&](const Scalars &in) {
     return compared(op.emit, direction, type, in[0], in[1]);
   }));

@@ -185,6 +185,41 @@ func.func @main() -> tensor<32x64xf32> {
   }
 }
 
+/// Parameters too: what no code reads as it is goes when it is arranged, but where other code may come that reads it.
+TEST(PreparedConstants, LetGoOfTheParametersThatTheyAreArrangedOf) {
+  constexpr const char *text = R"(
+ml_program.global private @w(#ml_program.extern<tensor<64x32xf32>>) : tensor<64x32xf32>
+func.func @main(%x: tensor<?xf32>) -> (tensor<32x64xf32>, tensor<?xf32>) {
+  %w = ml_program.global_load_const @w : tensor<64x32xf32>
+  %e = tensor.empty() : tensor<32x64xf32>
+  %t = linalg.transpose ins(%w : tensor<64x32xf32>) outs(%e : tensor<32x64xf32>) permutation = [1, 0]
+  return %t, %x : tensor<32x64xf32>, tensor<?xf32>
+}
+)";
+  std::vector<float> w(2048), want(2048);
+  for (size_t i = 0; i < w.size(); ++i)
+    want[i % 32 * 64 + i / 32] = w[i] = static_cast<float>(i);
+  for (Specialization mode : {Specialization::None, Specialization::OnRequest}) {
+    bool isGone = false;
+    const std::array<int64_t, 2> shape{64, 32};
+    StatusOr<Buffer> parameter = Buffer::wrap(
+        w.data(), ElementType::F32, shape, true,
+        [](void *user, void *) { *static_cast<bool *>(user) = true; }, &isGone);
+    ASSERT_TRUE(parameter.ok());
+    LoadOptions options;
+    options.specialization = SpecializationOptions{.mode = mode};
+    options.parameters["w"] = std::move(*parameter);
+    std::shared_ptr<Module> module = load(*makeEngine(), text, options);
+    options.parameters.clear();
+    ASSERT_TRUE(module);
+    EXPECT_EQ(isGone, mode == Specialization::None);
+    const std::vector<runtime::Value> arguments = {makeBuffer<float>({2}, {1, 2})};
+    EXPECT_EQ(elements<float>(callOk(lookup(module, "main"), arguments).at(0)), want);
+    module.reset();
+    EXPECT_TRUE(isGone);
+  }
+}
+
 TEST(PreparedConstants, AreSharedWithCodeForCertainExtents) {
   std::shared_ptr<Engine> engine = makeEngine();
   std::shared_ptr<Module> module =

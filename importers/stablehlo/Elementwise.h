@@ -1,0 +1,23 @@
+// Operations of a function of elements.
+#pragma once
+
+#include "importers/stablehlo/Operator.h"
+#include "importers/stablehlo/Scalars.h"
+
+namespace plim::importers::stablehlo {
+
+using OfOne = Scalar (*)(Emitter &, const Scalar &);
+using OfTwo = Scalar (*)(Emitter &, const Scalar &, const Scalar &);
+
+template <OfOne Function> void unary(Operator &op) {
+  const Value &x = op.input(0);
+  op.give(elementwise(op.emit, x.type, {x},
+                      [&](const Scalars &in) { return Function(op.emit, in[0]); }));
+}
+
+/// A function of the dialect math, by a name that is constant.
+template <const char *const &Name> Scalar mathOf(Emitter &e, const Scalar &x) {
+  return e.math(Name, {x});
+}
+
+} // namespace plim::importers::stablehlo
