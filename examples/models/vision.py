@@ -26,37 +26,35 @@ def image(g, size):
     return g.input("image", ["batch", 3, size, size])
 
 
-def resnet18(g, size=224, width=64, blocks=(2, 2, 2, 2), classes=1000):
+def resnet(g, size, width, blocks, classes, expansion):
+    """Of blocks of two convolutions, or with an `expansion` of three that narrow and widen."""
     x = g.op("Relu", convolution(g, "conv1", image(g, size), 3, width, 7, 2))
     x = g.op("MaxPool", x, ceil_mode=0, kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2])
     channels = width
     for stage, count in enumerate(blocks):
-        filters = width << stage
+        inner = width << stage
+        filters = inner * expansion
         for block in range(count):
             name, stride = f"layer{stage + 1}.{block}", 2 if stage and not block else 1
-            y = g.op("Relu", convolution(g, f"{name}.conv1", x, channels, filters, 3, stride))
-            y = convolution(g, f"{name}.conv2", y, filters, filters, 3)
+            # Window, filters, stride of each convolution.
+            steps = [(1, inner, 1), (3, inner, stride), (1, filters, 1)] if expansion > 1 else \
+                [(3, inner, stride), (3, filters, 1)]
+            y, have = x, channels
+            for i, (window, wanted, step) in enumerate(steps):
+                y = convolution(g, f"{name}.conv{i + 1}", y, have, wanted, window, step)
+                y, have = y if i + 1 == len(steps) else g.op("Relu", y), wanted
             if channels != filters:
                 x = convolution(g, f"{name}.downsample.0", x, channels, filters, 1, stride)
             x, channels = g.op("Relu", g.op("Add", y, x)), filters
     head(g, x, channels, classes)
 
 
+def resnet18(g, size=224, width=64, blocks=(2, 2, 2, 2), classes=1000):
+    resnet(g, size, width, blocks, classes, expansion=1)
+
+
 def resnet50(g, size=224, width=64, blocks=(3, 4, 6, 3), classes=1000):
-    x = g.op("Relu", convolution(g, "conv1", image(g, size), 3, width, 7, 2))
-    x = g.op("MaxPool", x, ceil_mode=0, kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2])
-    channels = width
-    for stage, count in enumerate(blocks):
-        inner = width << stage
-        for block in range(count):
-            name, stride = f"layer{stage + 1}.{block}", 2 if stage and not block else 1
-            y = g.op("Relu", convolution(g, f"{name}.conv1", x, channels, inner, 1))
-            y = g.op("Relu", convolution(g, f"{name}.conv2", y, inner, inner, 3, stride))
-            y = convolution(g, f"{name}.conv3", y, inner, 4 * inner, 1)
-            if not block:
-                x = convolution(g, f"{name}.downsample.0", x, channels, 4 * inner, 1, stride)
-            x, channels = g.op("Relu", g.op("Add", y, x)), 4 * inner
-    head(g, x, channels, classes)
+    resnet(g, size, width, blocks, classes, expansion=4)
 
 
 # Expansion, filters, repetitions, stride, window.
