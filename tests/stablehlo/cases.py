@@ -473,7 +473,7 @@ def reduce_window(rng):
     other = np.zeros(counts, x.dtype)
     with np.errstate(over="ignore"):
         for position, elements in found.items():
-            want[position] = np.max(elements) if name == "maximum" else np.sum(np.array(elements, x.dtype), dtype=x.dtype)
+            want[position] = max([start, *elements]) if name == "maximum" else np.sum(np.array(elements, x.dtype), dtype=x.dtype)
             other[position] = max([start, *(-e for e in elements)])
     attributes = (f"window_dimensions = array<i64: {', '.join(map(str, size))}>, window_strides = array<i64: {', '.join(map(str, strides))}>, "
                   f"base_dilations = array<i64: {', '.join(map(str, base))}>, window_dilations = array<i64: {', '.join(map(str, dilations))}>, "
