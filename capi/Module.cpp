@@ -70,7 +70,7 @@ StatusOr<std::string_view> importIfModel(std::string_view source, const std::str
                                          LoadOptions &options) {
   if (!importers::isModel(source, name))
     return source;
-  PLIM_ASSIGN_OR_RETURN(imported, importers::importModel(source, name));
+  PLIM_ASSIGN_OR_RETURN(imported, importers::importModel(source, name, options.sourceOwner));
   options.parameters.merge(imported.parameters);
   return std::string_view(imported.text);
 }

@@ -95,17 +95,14 @@ runtime::ElementType elementType(std::string_view name) {
   return types.at(name);
 }
 
-/// A buffer on bytes that `keep` keeps; a copy where they are not aligned.
+/// A buffer on bytes that `keep` keeps.
 StatusOr<runtime::Buffer> bufferOn(std::span<const std::byte> bytes, std::string_view typeName,
                                    std::span<const int64_t> shape,
                                    std::shared_ptr<const void> keep) {
   using Keep = std::shared_ptr<const void>;
-  const runtime::ElementType type = elementType(typeName);
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0)
-    return runtime::Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), type, shape, bytes);
   auto *own = new Keep(std::move(keep)); // the buffer's, if there is one
-  StatusOr<runtime::Buffer> buffer = runtime::Buffer::wrap(
-      const_cast<std::byte *>(bytes.data()), type, shape, true,
+  StatusOr<runtime::Buffer> buffer = runtime::Buffer::wrapUnaligned(
+      const_cast<std::byte *>(bytes.data()), elementType(typeName), shape, true,
       [](void *user, void *) { delete static_cast<Keep *>(user); }, own);
   if (!buffer.ok())
     delete own;
@@ -133,10 +130,6 @@ Status onOwnStack(const std::function<void()> &work) {
   pthread_join(thread, nullptr);
   return okStatus();
 }
-
-} // namespace
-
-namespace {
 
 bool isOnnx(std::string_view bytes, std::string_view name) {
   // The first field of a model is its version, a small number: neither text, bytecode nor compiled code begins so.
@@ -184,15 +177,31 @@ StatusOr<ImportedSource> importStablehlo(std::string_view text, const std::strin
   return out;
 }
 
-} // namespace
-
-bool isModel(std::string_view bytes, std::string_view name) {
-  return isOnnx(bytes, name) || stablehlo::isStablehlo(bytes);
+/// The elements of a parameter of a model in `bytes`, where they lie; a copy of what nobody keeps.
+StatusOr<runtime::Buffer> bufferOf(const plim_onnx_parameter &parameter,
+                                   std::shared_ptr<plim_onnx_bytes> kept, std::string_view bytes,
+                                   const std::shared_ptr<const void> &owner,
+                                   const io::Mapping &mapping) {
+  const char *begin = static_cast<const char *>(parameter.data);
+  const std::span elements(static_cast<const std::byte *>(parameter.data), parameter.size);
+  const std::span shape(parameter.shape, parameter.rank);
+  const runtime::ElementType type = elementType(parameter.type);
+  const bool isInBytes = begin >= bytes.data() && begin < bytes.data() + bytes.size();
+  if (isInBytes && mapping)
+    return io::wrapMapping(mapping, elements, type, shape);
+  if (isInBytes && !owner)
+    return runtime::Buffer::fromCopy(std::make_shared<runtime::MemoryPool>(), type, shape,
+                                     elements);
+  if (isInBytes || !parameter.is_of_file)
+    return bufferOn(elements, parameter.type, shape, isInBytes ? owner : std::move(kept));
+  using Mapped = std::pair<std::span<const std::byte>, std::shared_ptr<plim_onnx_bytes>>;
+  const auto mapped = std::make_shared<const Mapped>(elements, std::move(kept));
+  return io::wrapMapping(io::Mapping(mapped, &mapped->first), elements, type, shape);
 }
 
-StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name) {
-  if (!isOnnx(bytes, name))
-    return importStablehlo(bytes, name);
+StatusOr<ImportedSource> importOnnx(std::string_view bytes, const std::string &name,
+                                    const std::shared_ptr<const void> &owner,
+                                    const io::Mapping &mapping = {}) {
   static const StatusOr<Library> library = openLibrary();
   if (!library.ok())
     return library.status().withContext(name);
@@ -218,22 +227,34 @@ StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &
   out.summary = library->summary(raw);
   for (size_t i = 0; i < library->parameterCount(raw); ++i) {
     const plim_onnx_parameter parameter = library->parameterAt(raw, i);
-    const std::shared_ptr<plim_onnx_bytes> bytes(library->keep(raw, i), library->release);
-    if (!bytes)
+    std::shared_ptr<plim_onnx_bytes> kept(library->keep(raw, i), library->release);
+    if (!kept)
       return resourceExhaustedError(name + ": there is not enough memory");
     PLIM_ASSIGN_OR_RETURN(runtime::Buffer buffer,
-                          bufferOn({static_cast<const std::byte *>(parameter.data), parameter.size},
-                                   parameter.type, {parameter.shape, parameter.rank}, bytes));
+                          bufferOf(parameter, std::move(kept), bytes, owner, mapping));
     out.parameters.emplace(parameter.name, std::move(buffer));
     out.parameterTypes.emplace(parameter.name, parameter.type);
   }
   return out;
 }
 
+} // namespace
+
+bool isModel(std::string_view bytes, std::string_view name) {
+  return isOnnx(bytes, name) || stablehlo::isStablehlo(bytes);
+}
+
+StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name,
+                                     const std::shared_ptr<const void> &owner) {
+  return isOnnx(bytes, name) ? importOnnx(bytes, name, owner) : importStablehlo(bytes, name);
+}
+
 StatusOr<ImportedSource> importModelFile(const std::string &path) {
   PLIM_ASSIGN_OR_RETURN(io::File file, io::File::open(path));
   PLIM_ASSIGN_OR_RETURN(io::Mapping mapping, file.map());
-  return importModel({reinterpret_cast<const char *>(mapping->data()), mapping->size()}, path);
+  const std::string_view bytes(reinterpret_cast<const char *>(mapping->data()), mapping->size());
+  return isOnnx(bytes, path) ? importOnnx(bytes, path, mapping, mapping)
+                             : importStablehlo(bytes, path);
 }
 
 bool isModelFile(const std::string &path) {

@@ -8,6 +8,7 @@
 #include "support/Status.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,7 @@ namespace plim::importers {
 
 struct ImportedSource {
   std::string text; // a module in MLIR's text
-  /// Its parameters, read-only; each keeps the memory or the mapping that it lies in.
+  /// Its parameters, read-only; each keeps the memory or the mapping that it lies in. In a file they may lie unaligned.
   std::map<std::string, runtime::Buffer> parameters;
   /// As .safetensors files name the types of their elements: integers have a sign there, "U8".
   std::map<std::string, std::string> parameterTypes;
@@ -27,10 +28,12 @@ bool isModel(std::string_view bytes, std::string_view name);
 
 /// A model in ONNX's format or in StableHLO. External data lies beside the file that `name` is. InvalidArgument for a model
 /// that is wrong, Unimplemented for what is not supported, FailedPrecondition if ONNX's library is not there; messages begin with
-/// the name, and of StableHLO with the line and column too.
-StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name);
+/// the name, and of StableHLO with the line and column too. Weights are used where they lie if `owner` keeps the bytes, else they
+/// are copied.
+StatusOr<ImportedSource> importModel(std::string_view bytes, const std::string &name,
+                                     const std::shared_ptr<const void> &owner = {});
 
-/// The same of a file, which is mapped meanwhile; also the errors of io::File.
+/// The same of a file, which is mapped as long as there is a parameter; also the errors of io::File.
 StatusOr<ImportedSource> importModelFile(const std::string &path);
 /// Is there a file that begins as a model? A pipe is none: who reads it asks isModel().
 bool isModelFile(const std::string &path);

@@ -91,16 +91,31 @@ StatusOr<Mapping> File::map() const {
   return std::shared_ptr<Bytes>(new Bytes(static_cast<const std::byte *>(memory), length), unmap);
 }
 
+namespace {
+void releaseMapping(void *user, void *) { delete static_cast<Mapping *>(user); }
+} // namespace
+
 StatusOr<runtime::Buffer> wrapMapping(const Mapping &mapping, std::span<const std::byte> elements,
                                       runtime::ElementType type, std::span<const int64_t> shape) {
   auto *keep = new Mapping(mapping);
-  auto release = [](void *user, void *) { delete static_cast<Mapping *>(user); };
   StatusOr<runtime::Buffer> buffer =
-      runtime::Buffer::wrap(const_cast<std::byte *>(elements.data()), type, shape,
-                            /*readOnly=*/true, release, keep);
+      runtime::Buffer::wrapUnaligned(const_cast<std::byte *>(elements.data()), type, shape,
+                                     /*readOnly=*/true, releaseMapping, keep);
   if (!buffer.ok())
     delete keep;
   return buffer;
+}
+
+void dropPages(const runtime::Buffer &buffer) {
+  if (!buffer.isReleasedBy(releaseMapping))
+    return;
+  // Pages that a neighbour has a part of stay.
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(buffer.data());
+  const uintptr_t first = (begin + page - 1) / page * page;
+  const uintptr_t end = (begin + buffer.bytes()) / page * page;
+  if (end > first)
+    (void)madvise(reinterpret_cast<void *>(first), end - first, MADV_DONTNEED);
 }
 
 StatusOr<std::string> readWhole(const std::string &path) {

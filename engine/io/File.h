@@ -55,9 +55,13 @@ inline constexpr std::chrono::seconds pipePatience{10};
 /// ResourceExhausted for more than maxPipeBytes.
 StatusOr<std::string> readWhole(const std::string &path);
 
-/// A read-only buffer of `elements`, which lie in the mapping, aligned to their type, and keep it.
+/// A read-only buffer of `elements`, which lie in the mapping and keep it, where alignment is as of Buffer::wrapUnaligned().
 StatusOr<runtime::Buffer> wrapMapping(const Mapping &mapping, std::span<const std::byte> elements,
                                       runtime::ElementType type, std::span<const int64_t> shape);
+
+/// Gives the pages of such a buffer back to the system, which reads them again where they are needed. Nothing else
+/// changes, whoever else has the buffer or its file. Of other buffers nothing is given back.
+void dropPages(const runtime::Buffer &buffer);
 
 /// Creates or replaces the file with the pieces, one after another. On failure what is left of it
 /// is removed.

@@ -80,12 +80,17 @@ StatusOr<Buffer> Buffer::allocate(const std::shared_ptr<MemoryPool> &pool, Eleme
 
 StatusOr<Buffer> Buffer::wrap(void *data, ElementType type, std::span<const int64_t> shape,
                               bool readOnly, BufferReleaseFn release, void *user) {
-  PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
-  if (!data && bytes > 0)
-    return invalidArgumentError("null data for " + std::to_string(bytes) + " bytes");
   if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(elementAlignment(type)) != 0)
     return invalidArgumentError("data is not aligned for elements of " +
                                 std::string(elementTypeName(type)));
+  return wrapUnaligned(data, type, shape, readOnly, release, user);
+}
+
+StatusOr<Buffer> Buffer::wrapUnaligned(void *data, ElementType type, std::span<const int64_t> shape,
+                                       bool readOnly, BufferReleaseFn release, void *user) {
+  PLIM_ASSIGN_OR_RETURN(int64_t bytes, byteSizeOf(shape, elementBytes(type)));
+  if (!data && bytes > 0)
+    return invalidArgumentError("null data for " + std::to_string(bytes) + " bytes");
   StatusOr<Buffer> buffer = create(nullptr, data, type, shape);
   if (buffer.ok()) {
     buffer->state->readOnly = readOnly;

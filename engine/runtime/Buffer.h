@@ -59,7 +59,12 @@ public:
   static StatusOr<Buffer> wrap(void *data, ElementType type, std::span<const int64_t> shape,
                                bool readOnly, BufferReleaseFn release, void *user);
 
-  /// The same for memory in which neighbours of dimension i lie `strides[i]` elements apart. Strides
+  /// The same for memory of any alignment: of parameters, which a module copies that reads them as they are.
+  static StatusOr<Buffer> wrapUnaligned(void *data, ElementType type,
+                                        std::span<const int64_t> shape, bool readOnly,
+                                        BufferReleaseFn release, void *user);
+
+  /// As wrap() for memory in which neighbours of dimension i lie `strides[i]` elements apart. Strides
   /// may be zero or negative, and elements may overlap: what a write to one of those does to the
   /// others is the host's to know. `data` is where element 0 lies, wherever that is in the memory.
   /// Checked is that there is one stride per extent and that no byte offset overflows.
@@ -84,6 +89,8 @@ public:
   /// Of all elements; the size of the memory if the buffer is dense.
   size_t bytes() const { return state->bytes; }
   bool readOnly() const { return state->readOnly; }
+  /// Is this how its memory is given back? Tells memory of one kind from other memory that is wrapped.
+  bool isReleasedBy(BufferReleaseFn release) const { return state->release == release; }
 
   /// Element 0. Not null, except that an empty tensor of the host's may be null.
   const void *data() const { return state->data; }

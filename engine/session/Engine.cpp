@@ -63,10 +63,10 @@ runtime::MemoryPoolStatistics sumOf(runtime::MemoryPoolStatistics a,
   return a;
 }
 
-/// What the module's parameters are bound to. One that it does not have is told of first: mostly it is
-/// the misspelt name of one that then is missing.
+/// What the module's parameters are bound to: copies, which `parameters` then has instead, where code reads what is not
+/// aligned. One that it does not have is told of first: mostly it is the misspelt name of one that then is missing.
 StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &artifact,
-                                                       const Parameters &parameters) {
+                                                       Parameters &parameters) {
   std::vector<std::string> names;
   for (const DataSymbol &symbol : artifact.symbols)
     if (symbol.kind == DataKind::Parameter)
@@ -84,11 +84,14 @@ StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &arti
     if (it == parameters.end() || !it->second)
       return errorAtPlace(StatusCode::FailedPrecondition,
                           what + " of type " + toString(symbol.type) + " is not bound");
-    const Buffer &buffer = it->second;
+    Buffer &buffer = it->second;
     if (elementTypeName(buffer.type()) != symbol.type.element ||
         !shapeFits(symbol.type, buffer.shape()) || !stridesFit(symbol.type, buffer))
       return errorAtPlace(StatusCode::InvalidArgument,
                           what + " is " + typeName(buffer) + expected(symbol.type, &buffer));
+    if (!symbol.isSourceOnly) {
+      PLIM_ASSIGN_OR_RETURN(buffer, session::aligned(buffer));
+    }
     bindings.emplace_back(symbol.name, buffer.data());
   }
   return bindings;
@@ -170,6 +173,24 @@ Status guardData(const jit::Artifact &artifact, std::vector<jit::DataBinding> &b
     bindings.emplace_back(symbol.name, block);
   }
   return okStatus();
+}
+
+/// Arranges in parts, after each of which the pages of files that it read go: at no time is all of a file in memory that
+/// was arranged.
+void arrangeInParts(std::span<const ArrangedData> data, const Parameters &parameters,
+                    const jit::ParallelFor &parallelFor) {
+  constexpr int64_t partBytes = int64_t(64) << 20;
+  while (!data.empty()) {
+    size_t count = 0;
+    for (int64_t bytes = 0; count < data.size() && bytes < partBytes; ++count)
+      bytes += data[count].symbol->bytes;
+    arrange(data.first(count), parallelFor);
+    for (const ArrangedData &each : data.first(count))
+      if (auto it = parameters.find(each.source->name);
+          each.source->kind == DataKind::Parameter && it != parameters.end())
+        io::dropPages(it->second);
+    data = data.subspan(count);
+  }
 }
 
 /// What there is to arrange in the memory of a module.
@@ -617,7 +638,7 @@ StatusOr<std::shared_ptr<Module>> Engine::loadFile(const std::string &path,
   return load(source, digest, path, mapped, start);
 }
 
-StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Parameters &parameters,
+StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, Parameters parameters,
                                                const Pools &pools, const HostFunctions &functions) {
   ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, "link");
   if (!artifact.header.empty())
@@ -648,7 +669,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
   std::shared_ptr<Module> module(new Module());
   Module::State &moduleState = *module->state;
   moduleState.engine = shared_from_this();
-  moduleState.parameters = parameters;
+  moduleState.parameters = std::move(parameters);
   moduleState.pools = pools;
   std::vector<HostMemory> constants;
   PLIM_ASSIGN_OR_RETURN(PinnedConstants pinned,
@@ -682,7 +703,7 @@ StatusOr<std::shared_ptr<Module>> Engine::link(jit::Artifact artifact, const Par
       !data.empty()) {
     ProfilerSpan arranging(state->options.profiler.get(), Profiler::Kind::Load,
                            "arrange constants");
-    arrange(data, state->parallelFor());
+    arrangeInParts(data, moduleState.parameters, state->parallelFor());
   }
   artifact.objects.clear();
   artifact.data.clear();

@@ -437,7 +437,7 @@ public:
   /// Links what compile() made, here or in another process. FailedPrecondition for code of another
   /// architecture or with an ISA feature that this machine does not have, or if only one of engine and code is
   /// checked.
-  StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, const Parameters &parameters,
+  StatusOr<std::shared_ptr<Module>> link(jit::Artifact artifact, Parameters parameters,
                                          const Pools &pools = {},
                                          const HostFunctions &functions = {});
 

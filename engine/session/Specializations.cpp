@@ -368,8 +368,13 @@ Specializations::link(size_t function, const jit::Artifact &artifact, Externals 
       continue;
     }
     if (symbol.kind == DataKind::Parameter) {
-      if (auto it = general.parameters.find(symbol.name); it != general.parameters.end())
-        address = it->second.data();
+      if (auto it = general.parameters.find(symbol.name); it != general.parameters.end()) {
+        runtime::Buffer &buffer = special->parameters.emplace_back(it->second);
+        if (!symbol.isSourceOnly) {
+          PLIM_ASSIGN_OR_RETURN(buffer, session::aligned(buffer));
+        }
+        address = buffer.data();
+      }
     } else if (symbol.kind == DataKind::Prepared) {
       address = general.linked->prepared(symbol.name);
       if (!address)

@@ -47,6 +47,8 @@ struct SpecializedCode {
   FunctionCode code;
   jit::FunctionSignature signature;
   Externals externals; // its own: dispatches of devices
+  /// Copies, where the code for all extents does not need them aligned and this does.
+  std::vector<runtime::Buffer> parameters;
   std::unique_ptr<jit::LinkedModule> linked;
   std::unique_ptr<CallPlanner> planner;
   /// As Module::State has them, for the pools of this code.

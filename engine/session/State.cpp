@@ -1,5 +1,6 @@
 #include "engine/session/State.h"
 
+#include "engine/io/File.h"
 #include "engine/runtime/StackBounds.h"
 
 #include <algorithm>
@@ -93,6 +94,16 @@ size_t roundUp(int64_t bytes) {
 
 bool isAligned(const void *memory, int64_t alignment) {
   return reinterpret_cast<uintptr_t>(memory) % static_cast<uintptr_t>(alignment) == 0;
+}
+
+StatusOr<runtime::Buffer> aligned(const runtime::Buffer &buffer) {
+  if (!buffer.isDense() || isAligned(buffer.data(), elementAlignment(buffer.type())))
+    return buffer;
+  const std::span elements(static_cast<const std::byte *>(buffer.data()), buffer.bytes());
+  StatusOr<runtime::Buffer> copy = runtime::Buffer::fromCopy(
+      std::make_shared<runtime::MemoryPool>(), buffer.type(), buffer.shape(), elements);
+  io::dropPages(buffer);
+  return copy;
 }
 
 bool overlap(const HostMemory &a, const HostMemory &b) {

@@ -42,6 +42,8 @@ bool stridesFit(const jit::ValueType &type, const runtime::Buffer &buffer);
 std::string expected(const jit::ValueType &type, const runtime::Buffer *buffer);
 
 bool isAligned(const void *memory, int64_t alignment);
+/// The buffer, or a copy of a dense one whose elements lie unaligned in a file; the pages of that go. ResourceExhausted.
+StatusOr<runtime::Buffer> aligned(const runtime::Buffer &buffer);
 bool overlap(const HostMemory &a, const HostMemory &b);
 /// Up to the next multiple of PLIM_BUFFER_ALIGNMENT.
 size_t roundUp(int64_t bytes);

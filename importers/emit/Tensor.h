@@ -18,7 +18,8 @@ struct Tensor {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;
+  std::shared_ptr<const void> owner; // null: whoever gave the file's bytes
+  bool isOfFile = false;             // not of memory: of a file that is mapped, and unaligned
 
   /// Overflow is refused when a tensor is read.
   int64_t elementCount() const;

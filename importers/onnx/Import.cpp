@@ -129,7 +129,8 @@ size_t plim_onnx_parameter_count(const plim_onnx_model *model) {
 plim_onnx_parameter plim_onnx_parameter_at(const plim_onnx_model *model, size_t index) {
   const Tensor &tensor = *model->imported.parameters[index];
   return {tensor.name.c_str(), model->types[index].c_str(), tensor.shape.data(),
-          tensor.shape.size(), tensor.bytes.data(),         tensor.bytes.size()};
+          tensor.shape.size(), tensor.bytes.data(),         tensor.bytes.size(),
+          tensor.isOfFile};
 }
 
 plim_onnx_bytes *plim_onnx_keep(const plim_onnx_model *model, size_t index) {

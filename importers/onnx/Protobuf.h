@@ -16,6 +16,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace plim::importers {
@@ -25,8 +26,8 @@ struct ReadContext {
   std::shared_ptr<const void> owner;
   std::string folder;
   int depth = 0; // of sub-graphs
-  /// Bytes of weights, which each can go alone: most are not needed any more once they are in the order of the code.
-  std::map<const onnx::TensorProto *, std::shared_ptr<const std::string>> weights = {};
+  /// Elements that the message does not have, but the file.
+  std::map<const onnx::TensorProto *, std::span<const std::byte>> weights = {};
 };
 
 ElementType readElementType(int32_t number, const std::string &what);

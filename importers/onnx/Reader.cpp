@@ -2,6 +2,7 @@
 
 #include "importers/emit/Error.h"
 #include "importers/onnx/Protobuf.h"
+#include "importers/onnx/Weights.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
@@ -208,19 +209,16 @@ void writeNode(const Node &node, onnx::NodeProto &out) {
   }
 }
 
-bool looksLikeOnnx(std::span<const std::byte> bytes) {
-  // Field 1, ir_version, a small number: no text begins so. What follows is another field of a model.
-  return bytes.size() >= 4 && bytes[0] == std::byte{0x08} && bytes[1] > std::byte{0} &&
-         bytes[1] < std::byte{0x20};
-}
-
 Model readModel(std::span<const std::byte> bytes, const std::string &folder) {
   google::protobuf::LogSilencer quiet;
   auto proto = std::make_shared<onnx::ModelProto>();
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t *>(bytes.data()),
-                                                static_cast<int>(bytes.size()));
   if (bytes.size() >= size_t(1) << 31)
     invalid("a model has at most 2 GiB; larger tensors lie in external data");
+  const std::optional<WithoutWeights> without = takeWeights(bytes);
+  const std::span<const std::byte> parsed =
+      without ? std::as_bytes(std::span(without->model)) : bytes;
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t *>(parsed.data()),
+                                                static_cast<int>(parsed.size()));
   stream.SetRecursionLimit(1000);
   if (!proto->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     invalid("it is no ONNX model, or is not whole: protobuf cannot read it");
@@ -229,10 +227,9 @@ Model readModel(std::span<const std::byte> bytes, const std::string &folder) {
   if (!proto->has_ir_version())
     invalid("the model has no ir_version");
   ReadContext context{proto, folder};
-  for (onnx::TensorProto &tensor : *proto->mutable_graph()->mutable_initializer())
-    if (tensor.has_raw_data())
-      context.weights[&tensor] =
-          std::make_shared<const std::string>(std::move(*tensor.mutable_raw_data()));
+  if (without)
+    for (const auto &[position, elements] : without->weights)
+      context.weights[&proto->graph().initializer(position)] = elements;
   Model out;
   out.producer = proto->producer_name();
   out.irVersion = proto->ir_version();

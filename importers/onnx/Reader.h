@@ -11,10 +11,8 @@
 
 namespace plim::importers {
 
-/// Could the bytes be an ONNX model, as opposed to MLIR or compiled code?
-bool looksLikeOnnx(std::span<const std::byte> bytes);
-
-/// The model; `folder` is where external data lies. Large tensors keep what was parsed, or the mapping of their file, alive.
+/// The model; `folder` is where external data lies. Tensors of 1 KiB and more may lie in `bytes`, unaligned, or keep what was
+/// parsed, or the mapping of their file, alive.
 Model readModel(std::span<const std::byte> bytes, const std::string &folder);
 
 } // namespace plim::importers

@@ -131,6 +131,7 @@ void readExternal(const onnx::TensorProto &tensor, size_t bytes, const ReadConte
             std::to_string(offset) + " + " + std::to_string(bytes) + " bytes");
   out.bytes = {static_cast<const std::byte *>(mapped->start) + offset, bytes};
   out.owner = std::move(mapped);
+  out.isOfFile = true;
 }
 
 } // namespace
@@ -168,8 +169,8 @@ TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context
     return std::make_shared<const Tensor>(std::move(out));
   }
   if (auto weights = context.weights.find(&tensor); weights != context.weights.end()) {
-    out.bytes = std::as_bytes(std::span(*weights->second));
-    out.owner = weights->second;
+    out.bytes = weights->second;
+    out.isOfFile = true;
   } else if (tensor.has_raw_data()) {
     out.bytes = std::as_bytes(std::span(tensor.raw_data()));
     out.owner = context.owner;
@@ -182,7 +183,7 @@ TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context
     invalid("tensor " + quoted(tensor.name()) + " has " + std::to_string(out.bytes.size()) +
             " bytes, but its shape needs " + std::to_string(bytes));
   // What is not kept by the message must be: a tensor of a function's body lives longer than that.
-  if (!out.owner)
+  if (!out.owner && !out.isOfFile)
     return makeTensor(out.type, std::move(out.shape), {out.bytes.begin(), out.bytes.end()},
                       out.name);
   return std::make_shared<const Tensor>(std::move(out));

@@ -15,7 +15,7 @@ extern "C" {
 #define PLIM_ONNX_API __attribute__((visibility("default")))
 
 /* Of this interface; an opener refuses another. */
-#define PLIM_ONNX_VERSION 2
+#define PLIM_ONNX_VERSION 3
 
 typedef struct plim_onnx_model plim_onnx_model;
 
@@ -23,14 +23,15 @@ typedef struct plim_onnx_model plim_onnx_model;
 typedef struct plim_onnx_bytes plim_onnx_bytes;
 
 /* A parameter of the module. All that is pointed at lives as long as the model; `data` also as long as what
- * plim_onnx_keep() gives. */
+ * plim_onnx_keep() gives, or, where it lies in the bytes that were imported, as long as those. */
 typedef struct plim_onnx_parameter {
   const char *name;
   const char *type; /* "F32", as .safetensors files name it */
   const int64_t *shape;
   size_t rank;
-  const void *data; /* dense, row-major, little-endian; aligned to 8 bytes or not at all */
+  const void *data; /* dense, row-major, little-endian; of any alignment if it is of a file */
   size_t size;      /* bytes */
+  int is_of_file;   /* it lies in the bytes that were imported, or in a file that is mapped */
 } plim_onnx_parameter;
 
 enum {
@@ -43,7 +44,7 @@ enum {
 PLIM_ONNX_API int plim_onnx_version(void);
 
 /* Imports `size` bytes. `folder` is where external data lies. `*out_model` is set in any case but without memory, when it is
- * NULL; the caller frees it. The bytes may go when this returns. */
+ * NULL; the caller frees it. The bytes must stay as long as the model: parameters lie in them. */
 PLIM_ONNX_API int plim_onnx_import(const void *bytes, size_t size, const char *folder,
                                    plim_onnx_model **out_model);
 PLIM_ONNX_API void plim_onnx_free(plim_onnx_model *model);

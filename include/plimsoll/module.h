@@ -46,10 +46,9 @@ typedef struct plim_load_options {
   plim_progress_callback progress;
   void *progress_user;
   /* If not NULL, the source of plim_module_load() stays and is not written until this is called, once, with
-   * `source_user`, which may be before the load returns: large constants of bytecode that begins a page
-   * are then used where they lie, if they are aligned to PLIM_MEMORY_ALIGNMENT. A model is read by the load alone.
-   * On failure it is not called.
-   * NULL: the module has copies. */
+   * `source_user`, which may be before the load returns: large constants of bytecode that begins a page are then used
+   * where they lie, if they are aligned to PLIM_MEMORY_ALIGNMENT; so are weights of a model in ONNX's format, wherever it
+   * begins, if they are aligned to their elements. On failure it is not called. NULL: the module has copies. */
   plim_user_release release_source;
   void *source_user;
   /* As in plim_engine_options. A module that may have such code keeps its source. `specialization_count`
@@ -116,8 +115,10 @@ plim_module_export(plim_engine *engine, const void *source, size_t size, const c
                    const char *export_name, const plim_load_options *options,
                    plim_report **out_object, plim_report **out_header);
 
-/* The same as plim_module_load() for a file, whose path is its name. Bytecode is mapped: while the module
- * lives its file must be neither written nor truncated; that it is replaced or removed does not matter.
+/* The same as plim_module_load() for a file, whose path is its name. Bytecode and models in ONNX's format are mapped,
+ * with the files of their external data: while the module lives they must be neither written nor truncated; that they are
+ * replaced or removed does not matter. Of a model that is loaded so, memory has each weight once: either where it lies in the
+ * file or as the code reads it.
  * A pipe is read until its writers close it: DEADLINE_EXCEEDED if nothing comes for 10 s, RESOURCE_EXHAUSTED for
  * more than 1 GiB. NOT_FOUND, PERMISSION_DENIED or UNAVAILABLE if it cannot be read. INVALID_ARGUMENT for what is
  * neither a file nor a pipe, and for options with release_source. */

@@ -255,7 +255,7 @@ void reportProgress(void *user, double fraction) {
 }
 
 /// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools,
-/// specialization, specialization_count, progress, stop, numerics, device)
+/// specialization, specialization_count, progress, stop, numerics, device); with None for the source, of the file `name`
 PyObject *loadModule(PyObject *, PyObject *arguments) {
   PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress, *stop;
   Name name;
@@ -287,23 +287,28 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
     options.progress_user = progress;
   }
 
-  auto *source = new (std::nothrow) Source;
-  if (!source)
-    return PyErr_NoMemory();
-  if (PyObject_GetBuffer(object, &source->view, PyBUF_SIMPLE) < 0) {
-    delete source;
-    return nullptr;
+  Source *source = nullptr;
+  if (object != Py_None) {
+    source = new (std::nothrow) Source;
+    if (!source)
+      return PyErr_NoMemory();
+    if (PyObject_GetBuffer(object, &source->view, PyBUF_SIMPLE) < 0) {
+      delete source;
+      return nullptr;
+    }
+    options.release_source = releaseSource;
+    options.source_user = source;
   }
-  options.release_source = releaseSource;
-  options.source_user = source;
   plim_module *module = nullptr;
   Interruptible load(stopHandle);
   options.stop = load.stop();
   plim_status *status;
   {
     WithoutGil others;
-    status = plim_module_load(engine, source->view.buf, static_cast<size_t>(source->view.len),
-                              name.get(), &options, &module);
+    status = source
+                 ? plim_module_load(engine, source->view.buf, static_cast<size_t>(source->view.len),
+                                    name.get(), &options, &module)
+                 : plim_module_load_file(engine, name.get(), &options, &module);
   }
   if (!status)
     return wrapHandle(module);

@@ -83,7 +83,7 @@ class Module:
     """
 
     def __init__(self, recipe: _Recipe, progress: Callable[[float], Any] | None = None,
-                 stop: Stop | None = None):
+                 stop: Stop | None = None, is_file: bool = False):
         options = recipe.options
         self._recipe = recipe
         self._engine = recipe.engine or default_engine()
@@ -91,7 +91,7 @@ class Module:
         check_range("specialization_count", options["specialization_count"])
         self._keep = parameters, pools  # memory that is the host's
         self._handle = _native.module_load(
-            self._engine._handle, recipe.source, recipe.name, int(options["oracle"]),
+            self._engine._handle, None if is_file else recipe.source, recipe.name, int(options["oracle"]),
             options["policy"], limit_texts(options["limits"]), handle_of(parameters),
             function_set(options["functions"]), handle_of(pools),
             specialization_number(options["specialization"]), options["specialization_count"],
@@ -206,14 +206,11 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
     path = os.fspath(path)
     with open(path, "rb") as file:
         status = os.fstat(file.fileno())
-        if stat.S_ISREG(status.st_mode) and status.st_size:
-            source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        else:
-            source = file.read()  # of a pipe, say
-    return loads(source, path, engine=engine, parameters=parameters, policy=policy, limits=limits,
-                 functions=functions, pools=pools, oracle=oracle, numerics=numerics, device=device,
-                 specialization=specialization, specialization_count=specialization_count,
-                 progress=progress, stop=stop, timeout=timeout)
+        is_file = stat.S_ISREG(status.st_mode) and status.st_size > 0
+        # For whoever pickles the module; of a pipe, say, for the load too.
+        source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if is_file else file.read()
+    return _load(source, path, is_file, engine, parameters, policy, limits, functions, pools, oracle, numerics, device,
+                 specialization, specialization_count, progress, stop, timeout)
 
 
 def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None = None,
@@ -233,6 +230,13 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
     """
     if isinstance(source, str):
         source = source.encode()
+    return _load(source, name, False, engine, parameters, policy, limits, functions, pools, oracle, numerics, device,
+                 specialization, specialization_count, progress, stop, timeout)
+
+
+def _load(source, name, is_file, engine, parameters, policy, limits, functions, pools, oracle, numerics, device,
+          specialization, specialization_count, progress, stop, timeout) -> Module:
+    """Of the source, or of the file `name` which has it."""
     if parameters is not None and not isinstance(parameters, Parameters):
         parameters = Parameters(parameters)
     if pools is not None and not isinstance(pools, Pools):
@@ -242,7 +246,7 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
                "device": device, "specialization": specialization, "specialization_count": specialization_count}
     recipe = _Recipe(source, name, engine, options)
     return within(f"the load of '{name}'", stop, timeout,
-                  lambda stop: Module(recipe, progress, stop))
+                  lambda stop: Module(recipe, progress, stop, is_file))
 
 
 async def load_async(path: str | os.PathLike, **options) -> Module:

@@ -22,6 +22,7 @@ import numpy as np
 from .engine import Engine
 from .errors import DataLossError, InvalidArgumentError
 from .module import Module, loads
+from .module import load as load_module
 
 # TensorProto.DataType: what ONNX Runtime calls it, and the array's type.
 _TYPES = {1: ("float", "float32"), 2: ("uint8", "uint8"), 3: ("int8", "int8"), 4: ("uint16", "uint16"),
@@ -85,16 +86,17 @@ class InferenceSession:
                 warnings.warn(f"there is no {name}; there is CPUExecutionProvider", stacklevel=2)
         if engine is None and sess_options is not None and sess_options.intra_op_num_threads:
             engine = Engine(threads=sess_options.intra_op_num_threads)
-        name = "<model>"
+        name, path = "<model>", None
         if not isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
-            name = os.fspath(path_or_bytes)
-            with open(name, "rb") as file:
+            name = path = os.fspath(path_or_bytes)
+            with open(path, "rb") as file:
                 # An empty file cannot be mapped.
                 path_or_bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size \
                     else b""
         if bytes(path_or_bytes[:1]) != b"\x08":
             raise InvalidArgumentError(f"{name}: is no ONNX model")
-        self.module: Module = loads(path_or_bytes, name, engine=engine, **options)
+        self.module: Module = load_module(path, engine=engine, **options) if path is not None \
+            else loads(path_or_bytes, name, engine=engine, **options)
         self._main = self.module["main"]
         try:
             self._inputs, self._outputs = _interface(path_or_bytes)
