@@ -13,6 +13,9 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -64,6 +67,33 @@ private:
   const Patience &patience;
 };
 char DropWhenStopped::ID = 0;
+
+/// The passes of llvm::TargetMachine::addPassesToEmitFile(); without the schedulers of instructions for host code, which is
+/// straight and long: they compare each access to memory of a block with all others. False for a machine that cannot.
+bool addCodeGenerator(llvm::legacy::PassManager &passes, llvm::TargetMachine &machine,
+                      CodeKind kind, llvm::raw_pwrite_stream &stream, llvm::CodeGenFileType type) {
+  auto *info = new llvm::MachineModuleInfoWrapperPass(&machine); // the passes own both
+  llvm::TargetPassConfig *generator = machine.createPassConfig(passes);
+  if (!generator) {
+    delete info;
+    return false;
+  }
+  if (kind == CodeKind::Host)
+    for (const void *scheduler :
+         {&llvm::MachineSchedulerID, &llvm::PostMachineSchedulerID, &llvm::PostRASchedulerID})
+      generator->disablePass(scheduler);
+  generator->setDisableVerify(true);
+  passes.add(generator);
+  passes.add(info);
+  if (generator->addISelPasses())
+    return false;
+  generator->addMachinePasses();
+  generator->setInitialized();
+  if (machine.addAsmPrinter(passes, stream, nullptr, type, info->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
 
 } // namespace
 
@@ -157,7 +187,7 @@ Status ObjectEmitter::generate(llvm::TargetMachine &machine, const EmitOptions &
     llvm::legacy::PassManager passes;
     if (patience.isFinite())
       passes.add(new DropWhenStopped(patience));
-    if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    if (!addCodeGenerator(passes, machine, kind, stream, type))
       return unimplementedError("the code generator cannot emit this file type");
     passes.run(from);
     to.assign(buffer.data(), buffer.size());
@@ -225,7 +255,7 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   else if (kind == CodeKind::Whole || (kind == CodeKind::Kernel && !isVectorized(*module)))
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   else
-    passes = makeShortPipeline();
+    passes = kind == CodeKind::Host ? makeHostPipeline() : makeShortPipeline();
   passes.run(*module, modules);
   return okStatus();
 }

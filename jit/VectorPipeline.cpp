@@ -13,8 +13,10 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
@@ -106,6 +108,24 @@ llvm::ModulePassManager makeShortPipeline() {
   passes.addPass(UnrollTables());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(LoadWholeBytes());
+  llvm::ModulePassManager module;
+  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  module.addPass(llvm::GlobalDCEPass());
+  return module;
+}
+
+llvm::ModulePassManager makeHostPipeline() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(NumericExtremes());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::ADCEPass());
   passes.addPass(LoadWholeBytes());
   llvm::ModulePassManager module;
   module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));

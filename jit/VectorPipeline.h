@@ -11,8 +11,11 @@ namespace plim::jit {
 bool isVectorized(const llvm::Module &module);
 
 /// What is left to do for such a module: redundant loads and computations, invariants of loops, simpler instructions. Takes a
-/// quarter of the time of LLVM's -O3 pipeline, and makes code as fast of it. Host code, which calls dispatches, and what runs once
-/// have it too.
+/// quarter of the time of LLVM's -O3 pipeline, and makes code as fast of it. What runs once has it too.
 llvm::ModulePassManager makeShortPipeline();
+
+/// For host code, which stores what dispatches are called with, thousands of times to one place on the stack: the same without
+/// InstCombine, which goes over all uses of that place whenever one of them changes, and without what is for loops.
+llvm::ModulePassManager makeHostPipeline();
 
 } // namespace plim::jit

@@ -5,6 +5,7 @@
 #include "ir/Plim/Plim.h"
 #include "ir/Transforms/Cleanup.h"
 #include "ir/Transforms/Passes.h"
+#include "ir/Transforms/ResolveExtents.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -117,7 +118,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   addCleanup(manager, Extents::Unchecked);
   manager.addNestedPass<func::FuncOp>(createPlimCheckArithmetic());
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
-  manager.addPass(memref::createResolveShapedTypeResultDimsPass());
+  manager.addNestedPass<func::FuncOp>(createResolveExtents());
   // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
   const bool prepares = !options.oracle && !options.guarded && !options.standalone &&
                         options.devices.empty() && !StringRef(options.policy).starts_with("fixed");
@@ -159,7 +160,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     split.strict = options.strict;
     manager.addNestedPass<func::FuncOp>(createPlimSplitReductions(split));
     // What partial results take can be planned where it depends on the arguments alone.
-    manager.addPass(memref::createResolveShapedTypeResultDimsPass());
+    manager.addNestedPass<func::FuncOp>(createResolveExtents());
   }
   // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
