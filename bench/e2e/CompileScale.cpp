@@ -68,6 +68,26 @@ std::string equalProducts(int64_t n) {
           "return %x" + s(n) + " : " + matrix(8, 32) + "\n");
 }
 
+/// As many rows as the call has, which each layer asks the one before for.
+std::string openExtents(int64_t n) {
+  const std::string type = "tensor<?x32xf32>";
+  return function(
+      "%x0: " + type + ", %w: " + matrix(32, 32), type,
+      "%first = arith.constant 0 : index\n" +
+          join(n, "",
+               [&](int64_t i) {
+                 const std::string x = "%x" + s(i), y = "%y" + s(i), rows = "%rows" + s(i);
+                 return rows + " = tensor.dim " + x + ", %first : " + type + "\n%empty" + s(i) +
+                        " = tensor.empty(" + rows + ") : " + type + "\n%zeros" + s(i) +
+                        " = linalg.fill ins(%zero : f32) outs(%empty" + s(i) + " : " + type +
+                        ") -> " + type + "\n" + y + " = linalg.matmul ins(" + x + ", %w : " + type +
+                        ", " + matrix(32, 32) + ") outs(%zeros" + s(i) + " : " + type + ") -> " +
+                        type + "\n%x" + s(i + 1) + " = linalg.exp ins(" + y + " : " + type +
+                        ") outs(%empty" + s(i) + " : " + type + ") -> " + type + "\n";
+               }) +
+          "return %x" + s(n) + " : " + type + "\n");
+}
+
 std::string distinctProducts(int64_t n) {
   // No two widths are equal.
   return function(
@@ -214,6 +234,7 @@ void registerAll() {
   };
   for (const Family &family : {Family{"results", manyResults, 800},
                                {"equal_products", equalProducts, 1600},
+                               {"open_extents", openExtents, 400},
                                {"distinct_products", distinctProducts, 200},
                                {"distinct_sums", distinctSums, 800},
                                {"wide_graph", wideGraph, 800},

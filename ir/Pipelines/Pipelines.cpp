@@ -323,6 +323,7 @@ void plim::ir::registerPassesAndPipelines() {
   registerPlimTransformsPasses();
   registerPlimCodegenPasses();
   registerPlimConversionPasses();
+  registerPass([] { return createResolveExtents(); });
   registerPipeline("plim-tensor-pipeline", "From source to dispatches on tensors",
                    buildTensorPipeline);
   registerPipeline("plim-buffer-pipeline", "From dispatches on tensors to placed buffers",
