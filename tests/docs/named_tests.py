@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Do the tests exist that docs/design/hazards.md names?
 
-named_tests.py SOURCE_DIR: `Suite.Name` and `Suite.*` of GoogleTest, `capi.name` of CTest, test_name of pytest, and paths.
+named_tests.py SOURCE_DIR: `Suite.Name` and `Suite.*` of GoogleTest, `capi.name` and
+`cross.name` of CTest, test_name of pytest, and paths.
 """
 import re
 import sys
@@ -23,7 +24,7 @@ def missing(root, page):
     for name in re.findall(r"`([^`\n]+)`", page):
         if re.fullmatch(r"(tests|jit)/[\w./]+", name):
             found = (root / name).exists()
-        elif name.startswith("capi."):
+        elif name.startswith(("capi.", "cross.")):
             order = re.sub(r"_(before|after)$", "_${order}", name)
             found = any(f"NAME {each}" in lists for each in (name, order)) or f'"{name[5:]}"' in tables
         elif re.fullmatch(r"[A-Z]\w+\.\w+", name):
@@ -45,8 +46,8 @@ def main():
     for name in bad:
         print(f"docs/design/hazards.md: there is no {name}")
     # The check itself: a name of each kind that is not there.
-    wrong = "`Folder.Nothing` `Nothing.*` `capi.no_such_test` `test_nothing` `tests/nothing`"
-    blind = len(list(missing(root, wrong))) != 5
+    wrong = "`Folder.Nothing` `Nothing.*` `capi.no_such_test` `cross.nothing` `test_nothing` `tests/nothing`"
+    blind = len(list(missing(root, wrong))) != 6
     if blind:
         print("names that are not there are not found out")
     return 1 if bad or blind else 0
