@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -162,6 +163,23 @@ private:
   uint64_t seen = 0; // of errors
 };
 
+/// What the worker is asked with.
+StatusOr<Payload> payloadFor(std::string_view source, const WorkerRequest &request) {
+  PLIM_ASSIGN_OR_RETURN(Payload payload, Payload::create());
+  // First: large constants of bytecode lie where their alignment says.
+  PLIM_RETURN_IF_ERROR(payload.append(source));
+  PLIM_RETURN_IF_ERROR(payload.append(toJson(request)));
+  PLIM_RETURN_IF_ERROR(payload.seal());
+  return payload;
+}
+
+/// Internal, at the place if there is one.
+Status endedAt(std::string_view sourceName, const Diagnostic &error) {
+  if (error.line == 0)
+    return Status(StatusCode::Internal, std::string(sourceName) + ": " + error.message);
+  return Status(StatusCode::Internal, toString(error), {error});
+}
+
 std::string crashText(const Message &message) {
   if (auto signal = int(message.numbers[0]); signal != 0) {
     const char *description = sigdescr_np(signal);
@@ -182,6 +200,8 @@ public:
 
   /// May the worker be asked again?
   bool isUsable = false;
+  /// Of a parser that ended without a word before, how; upstream does not say where.
+  std::optional<Diagnostic> endOfParser;
 
   StatusOr<Artifact> run(const Payload &request, size_t sourceBytes) {
     worker.forgetErrors();
@@ -282,12 +302,13 @@ private:
       ended += " " + doing->message;
     if (const std::string tail = worker.tail(); !tail.empty())
       ended += "; it wrote: " + tail;
-    if (!doing || doing->line == 0)
-      return Status(StatusCode::Internal, std::string(sourceName) + ": " + ended);
-    Diagnostic error = *doing;
+    Diagnostic error = doing ? *doing : Diagnostic();
     error.severity = Diagnostic::Severity::Error;
     error.message = ended;
-    return Status(StatusCode::Internal, toString(error), {error});
+    // Who kills it means the process, not the text: the kernel, for memory.
+    if (doing && doing->message == whileParsing && received.message.numbers[0] != SIGKILL)
+      endOfParser = error;
+    return endedAt(sourceName, error);
   }
 
   Status compileForDevice(const Received &received) {
@@ -312,6 +333,56 @@ private:
   const Patience ownPatience; // of this compilation
   CompileTimes &times;
 };
+
+std::string_view firstLines(std::string_view text, size_t count) {
+  size_t end = 0;
+  for (; count > 0 && end < text.size(); --count)
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  return text.substr(0, end);
+}
+
+/// The last line of the shortest beginning of a text that ends the parser as all of it does, as a place; of line 0 if that
+/// is not found within `most`. A beginning is an ordinary error unless it has what ends the parser, so that halving what
+/// it may be leads there. `isUsable` as in Conversation.
+Diagnostic whereParserEnds(Worker &worker, std::string_view source, std::string_view sourceName,
+                           const targets::TargetDescription &target, const CompileOptions &options,
+                           const WorkerOptions &limits, std::chrono::nanoseconds most,
+                           bool &isUsable) {
+  if (most.count() <= 0)
+    return {};
+  const Patience patience({}, most);
+  CompileOptions asked;
+  asked.engineLimits = options.engineLimits;
+  asked.loadLimits = options.loadLimits;
+  asked.loadLimits.push_back("max_operations=0"); // what can be parsed goes no further
+  asked.stop = options.stop;
+  const WorkerRequest request = requestFor(sourceName, target, asked);
+  CompileTimes unused;
+  size_t lives = 0;
+  size_t ends = size_t(std::count(source.begin(), source.end(), '\n')) + !source.ends_with('\n');
+  while (ends - lives > 1) {
+    const size_t middle = lives + (ends - lives) / 2;
+    const std::string_view beginning = firstLines(source, middle);
+    const StatusOr<Payload> payload = payloadFor(beginning, request);
+    if (!payload.ok())
+      return {};
+    Conversation conversation(worker, sourceName, asked, limits, patience, unused);
+    (void)conversation.run(*payload, beginning.size());
+    isUsable = conversation.isUsable;
+    if (!isUsable)
+      return {};
+    (conversation.endOfParser ? ends : lives) = middle;
+  }
+  std::string_view line = firstLines(source, ends).substr(firstLines(source, lives).size());
+  line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
+  Diagnostic place;
+  place.file = sourceName;
+  place.line = uint32_t(ends);
+  place.column = uint32_t(std::min(line.find_first_not_of(" \t"), line.size()) + 1);
+  place.endLine = place.line;
+  place.endColumn = uint32_t(line.size() + 1);
+  return place;
+}
 
 } // namespace
 
@@ -509,11 +580,7 @@ StatusOr<Artifact> CompileWorkers::compileThere(std::string_view source,
   ProfilerSpan span(options.profiler, Profiler::Kind::Compile, "compile worker");
   WorkerRequest request = requestFor(sourceName, target, options);
   request.threads = options.parallelFor ? pool->options.threads : 1;
-  PLIM_ASSIGN_OR_RETURN(Payload payload, Payload::create());
-  // First: large constants of bytecode lie where their alignment says.
-  PLIM_RETURN_IF_ERROR(payload.append(source));
-  PLIM_RETURN_IF_ERROR(payload.append(toJson(request)));
-  PLIM_RETURN_IF_ERROR(payload.seal());
+  PLIM_ASSIGN_OR_RETURN(Payload payload, payloadFor(source, request));
 
   CompileTimes unused;
   // One that has ended since it was used last is found out by asking it: all that rest may have, and the first that is
@@ -528,9 +595,18 @@ StatusOr<Artifact> CompileWorkers::compileThere(std::string_view source,
       ++started;
     }
     const bool isLast = started == 2;
+    const Patience own({}, pool->options.deadline);
     Conversation conversation(*worker, sourceName, options, pool->options, patience,
                               times ? *times : unused);
     StatusOr<Artifact> artifact = conversation.run(payload, source.size());
+    if (std::optional<Diagnostic> &end = conversation.endOfParser; end && !isBytecode(source)) {
+      const auto most =
+          std::min<std::chrono::nanoseconds>({patience.left(), own.left(), pool->options.search});
+      Diagnostic place = whereParserEnds(*worker, source, sourceName, target, options,
+                                         pool->options, most, conversation.isUsable);
+      place.message = std::move(end->message);
+      artifact = endedAt(sourceName, place);
+    }
     const bool isGone = !conversation.isUsable && !artifact.ok() &&
                         artifact.status().code() == StatusCode::Unavailable;
     if (isGone && isLast) {

@@ -24,6 +24,9 @@ struct WorkerOptions {
   int64_t memoryBytes = int64_t(16) << 30;
   /// For one compilation; 0: none.
   std::chrono::milliseconds deadline{0};
+  /// Behind a text that ended the parser without an error, to find the line by parsing beginnings of it; never past the end
+  /// of the compilation's own time. 0: not at all.
+  std::chrono::milliseconds search{2000};
   /// At once; each is started when it is first needed, and stays.
   unsigned processes = 0;
   /// That each may use for code generation.
@@ -49,7 +52,8 @@ public:
 
   /// As jit::compile() does, in another process: also for its errors. Beside them
   ///
-  /// - Internal, if the compiler ended without an answer: with the signal, and the end of what it wrote;
+  /// - Internal, if the compiler ended without an answer: with the signal, the place of what it compiled or the line at
+  ///   whose end the parser ended, and the end of what it wrote;
   /// - DeadlineExceeded;
   /// - Unavailable or ResourceExhausted, if no worker can be started or reached.
   ///

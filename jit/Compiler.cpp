@@ -361,11 +361,11 @@ private:
     context.loadAllAvailableDialects();
     context.printOpOnDiagnostic(false); // places say it
     Diagnostics diagnostics(context, source, name, options.witness);
-    auto begins = [&](const char *what) {
+    auto begins = [&](std::string_view what) {
       if (options.witness)
-        options.witness({Diagnostic::Severity::Note, "", 0, 0, 0, 0, what});
+        options.witness({Diagnostic::Severity::Note, "", 0, 0, 0, 0, std::string(what)});
     };
-    begins("while parsing");
+    begins(whileParsing);
     // What has begun ends; passes that follow are left out, and what they would have been for is dropped.
     if (patience.isFinite())
       context.registerActionHandler(

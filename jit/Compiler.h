@@ -71,6 +71,9 @@ enum class Numerics {
   Strict,
 };
 
+/// What a witness is told before a source is parsed.
+inline constexpr std::string_view whileParsing = "while parsing";
+
 struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
   std::string policy = "auto";

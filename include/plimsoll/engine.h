@@ -43,7 +43,7 @@ typedef uint32_t plim_core_kind;
 enum { PLIM_CORES_ANY = 0, PLIM_CORES_PERFORMANCE = 1, PLIM_CORES_EFFICIENCY = 2 };
 
 /* Processes that compile text for an engine, so that whatever a text does to the compiler is the status of its
- * load, and the host lives: if the compiler ended, the error that it had said before, or INTERNAL, the signal and what it was at;
+ * load, and the host lives: if the compiler ended, the error that it had said before, or INTERNAL, the signal and the place of what it was at;
  * DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED, or INTERNAL, for memory. The next load works. Code is the same as without.
  * Bytecode is trusted, and compiled in this process. They are started when a load needs them, read nothing but what
  * they are asked, open no files but those of the cache's folder, and end with the engine or with this process. Such an

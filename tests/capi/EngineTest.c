@@ -393,7 +393,7 @@ static void engineCompileWorkers(void) {
   plim_module *module = NULL;
   for (int i = 0; i < 3; ++i) {
     CHECK_FAILS(plim_module_load(engine, crasher, strlen(crasher), "test.mlir", NULL, &module),
-                PLIM_INTERNAL, "test.mlir: the compiler ended ");
+                PLIM_INTERNAL, "test.mlir:1:1: the compiler ended ");
     CHECK(module == NULL);
     plim_function *sum = loadFunction(engine, scaleSource, "sum");
     plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)}, result;

@@ -43,8 +43,14 @@ def test_sources_that_end_the_compiler(path):
 
 
 def test_the_signal_is_named():
-    with pytest.raises(pl.InternalError, match="<string>: the compiler ended by signal 11"):
+    with pytest.raises(pl.InternalError, match="<string>:1:1: the compiler ended by signal 11") as info:
         pl.loads(CRASHER)
+    assert info.value.diagnostics[0].line == 1
+
+
+def test_the_line_is_named():
+    with pytest.raises(pl.InternalError, match="<string>:3:1: the compiler ended by signal 11"):
+        pl.loads("// One.\n\n" + CRASHER + TWICE)
 
 
 def test_deadline():

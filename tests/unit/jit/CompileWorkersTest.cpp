@@ -53,6 +53,14 @@ StatusCode codeOf(const StatusOr<Artifact> &artifact) {
 /// The parser dies of it.
 constexpr const char *crasher = "func.func @f() attributes {a = array<index: 1>} { return }\n";
 
+/// One of the corpus.
+std::string crasherText(const std::string &name) {
+  std::ifstream file(std::string(PLIM_CRASHERS) + "/" + name + ".mlir");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 /// Seconds in LLVM's code generator.
 constexpr const char *slow = R"(
 func.func @main(%x: memref<16384xf32>) {
@@ -140,10 +148,7 @@ TEST(CompileWorkers, SurviveEverythingOfTheCorpus) {
   CompileWorkers workers({});
   size_t count = 0, ended = 0;
   for (const auto &entry : std::filesystem::directory_iterator(PLIM_CRASHERS)) {
-    std::ifstream file(entry.path());
-    std::ostringstream text;
-    text << file.rdbuf();
-    StatusOr<Artifact> artifact = compileIn(workers, text.str());
+    StatusOr<Artifact> artifact = compileIn(workers, crasherText(entry.path().stem()));
     // What upstream dies of today it may refuse tomorrow.
     EXPECT_THAT(codeOf(artifact), AnyOf(Eq(StatusCode::Internal), Eq(StatusCode::ResourceExhausted),
                                         Eq(StatusCode::InvalidArgument), Eq(StatusCode::Ok)))
@@ -151,8 +156,9 @@ TEST(CompileWorkers, SurviveEverythingOfTheCorpus) {
     // A sanitizer makes an exit of a signal.
     const std::string message(artifact.status().message());
     if (codeOf(artifact) == StatusCode::Internal)
-      EXPECT_THAT(message, AllOf(AnyOf(StartsWith("in.mlir: the compiler ended by signal "),
-                                       StartsWith("in.mlir: the compiler ended with exit code ")),
+      EXPECT_THAT(message, AllOf(StartsWith("in.mlir:"),
+                                 AnyOf(HasSubstr(": the compiler ended by signal "),
+                                       HasSubstr(": the compiler ended with exit code ")),
                                  HasSubstr(" while parsing")));
     ended += message.find("the compiler ended") != std::string::npos;
     expectWorks(workers);
@@ -181,6 +187,97 @@ TEST(CompileWorkers, TellWhatTheCompilerSaidBeforeItEnded) {
   EXPECT_EQ(said.column, 96u);
   EXPECT_EQ(said.endColumn, 97u);
   EXPECT_EQ(said.message, "custom op 'linalg.transpose' expected integer value");
+  expectWorks(workers);
+}
+
+/// Where a text that ends the compiler ends it, of a status; nothing for other texts.
+std::optional<Diagnostic> placeOfEnd(CompileWorkers &workers, std::string_view source,
+                                     const CompileOptions &options = {}) {
+  const Status status = compileIn(workers, source, options).status();
+  if (status.code() != StatusCode::Internal || status.diagnostics().empty())
+    return std::nullopt;
+  const Diagnostic place = status.diagnostics()[0];
+  EXPECT_EQ(std::string(status.message()), "in.mlir:" + std::to_string(place.line) + ":" +
+                                               std::to_string(place.column) + ": " + place.message);
+  EXPECT_THAT(place.message, HasSubstr(" while parsing"));
+  EXPECT_EQ(place.severity, Diagnostic::Severity::Error);
+  EXPECT_EQ(place.endLine, place.line);
+  return place;
+}
+
+TEST(CompileWorkers, NameTheLineThatEndsTheParser) {
+  CompileWorkers workers({});
+  struct Expected {
+    const char *name;
+    uint32_t line, column, endColumn;
+  };
+  for (const Expected &each : {Expected{"array_of_index", 2, 1, 91},
+                               {"masked_read_modulo", 5, 3, 126},
+                               {"reduce_scalar", 3, 3, 81}}) {
+    const std::string text = crasherText(each.name);
+    // As it is, far behind the beginning, without the end of its last line, and with lines of other systems.
+    const size_t inFront = 1000;
+    std::string behind, otherSystem;
+    for (size_t i = 0; i < inFront; ++i)
+      behind += "func.func private @f" + std::to_string(i) + "()\n";
+    for (char c : text)
+      otherSystem += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    for (const auto &[source, line] : {std::pair(text, each.line),
+                                       {behind + text, each.line + inFront},
+                                       {text.substr(0, text.size() - 1), each.line},
+                                       {otherSystem, each.line}}) {
+      const std::optional<Diagnostic> place = placeOfEnd(workers, source);
+      ASSERT_TRUE(place) << each.name;
+      EXPECT_EQ(place->file, "in.mlir");
+      EXPECT_EQ(place->line, line) << each.name;
+      EXPECT_EQ(place->column, each.column) << each.name;
+      EXPECT_EQ(place->endColumn, each.endColumn) << each.name;
+    }
+  }
+  // One line, the first and the last.
+  EXPECT_EQ(placeOfEnd(workers, crasher).value().line, 1u);
+  EXPECT_EQ(placeOfEnd(workers, std::string(crasher) + "func.func private @g()\n").value().line,
+            1u);
+  EXPECT_EQ(placeOfEnd(workers, "func.func private @g()\n" + std::string(crasher)).value().line,
+            2u);
+  expectWorks(workers);
+}
+
+TEST(CompileWorkers, AskTheHostForNothingWhileTheyLookForALine) {
+  // What stands in front could be compiled.
+  const std::string source = std::string(testing::saxpySource) + crasher;
+  CompileWorkers workers({});
+  size_t calls = 0;
+  std::string assembly = "untouched";
+  CompileOptions options;
+  options.progress = [&](const CompileProgress &) { ++calls; };
+  options.assembly = &assembly;
+  options.engineLimits = {"max_operations=1000"};
+  ASSERT_TRUE(placeOfEnd(workers, source, options));
+  EXPECT_LE(calls, 1u);
+  EXPECT_EQ(assembly, "untouched");
+}
+
+TEST(CompileWorkers, LookForALineOnlyWhileThereIsTime) {
+  const std::string source = "func.func private @g()\n" + std::string(crasher);
+  for (auto [search, isFound] : {std::pair(0, false), {60'000, true}}) {
+    CompileWorkers workers({.search = std::chrono::milliseconds(search)});
+    const Status status = compileIn(workers, source).status();
+    EXPECT_EQ(status.code(), StatusCode::Internal);
+    EXPECT_EQ(!status.diagnostics().empty(), isFound);
+    EXPECT_THAT(
+        std::string(status.message()),
+        StartsWith(isFound ? "in.mlir:2:1: the compiler ended " : "in.mlir: the compiler ended "));
+    expectWorks(workers);
+  }
+  // A text that takes longer to parse.
+  std::string many;
+  for (size_t i = 0; i < 100'000; ++i)
+    many += "func.func private @f" + std::to_string(i) + "(memref<4xf32>)\n";
+  CompileWorkers workers({.search = std::chrono::milliseconds(1)});
+  const Status status = compileIn(workers, many + crasher).status();
+  EXPECT_EQ(status.code(), StatusCode::Internal);
+  EXPECT_THAT(std::string(status.message()), StartsWith("in.mlir: the compiler ended "));
   expectWorks(workers);
 }
 
