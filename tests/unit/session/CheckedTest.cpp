@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <sys/mman.h>
 #include <thread>
 
 namespace plim {
@@ -106,6 +107,29 @@ TEST_F(CheckedTest, ArgumentsAreWrittenAsTheyAreWithout) {
   expected[14] = 5;
   EXPECT_EQ(memory, expected);
   expectFault(strided, {view, index(900)}, "before the begin of argument #0");
+}
+
+TEST_F(CheckedTest, AnArgumentThatCannotBeCopiedIsAnError) {
+#if !defined(__x86_64__) || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "another address space";
+#endif
+  // Of 128 TiB, so that there is no place for a second one. What is only read takes no memory.
+  constexpr size_t bytes = size_t(64) << 40;
+  void *memory =
+      ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    GTEST_SKIP() << "no address space for the argument";
+  {
+    std::shared_ptr<Module> module = load(*engine, kernelSource);
+    const int64_t count = bytes / sizeof(float);
+    StatusOr<Buffer> large =
+        Buffer::wrap(memory, ElementType::F32, {&count, 1}, /*readOnly=*/true, nullptr, nullptr);
+    ASSERT_TRUE(large.ok()) << large.status().toString();
+    Status status = callStatus(lookup(module, "load"), {smallIntegers({1}), *large, index(0)});
+    EXPECT_EQ(status.code(), StatusCode::ResourceExhausted) << status.toString();
+    EXPECT_THAT(std::string(status.message()), HasSubstr("guarded copy of argument #1"));
+  }
+  ::munmap(memory, bytes);
 }
 
 TEST_F(CheckedTest, WhatIsOnlyReadMayBeReadOnly) {
