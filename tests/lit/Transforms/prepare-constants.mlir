@@ -139,3 +139,41 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
     return %a : tensor<64x32xf32>
   }
 }
+
+// -----
+
+// 64 bytes are small, an element more is not.
+// CHECK-LABEL: func.func @bound
+//       CHECK:   linalg.generic
+//  CHECK-SAME:     outs(%{{.*}} : tensor<4x4xf32>)
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+//       CHECK: memref.global "private" @plim.prepare.{{[0-9a-f]+}} : memref<17x1xf32> = uninitialized {plim.prepared}
+//   CHECK-NOT: memref.global "private" @plim.prepare
+#negated = {
+  indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+  iterator_types = ["parallel", "parallel"]
+}
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @square : memref<4x4xf32>
+  memref.global "private" @row : memref<1x17xf32>
+  func.func @bound() -> (tensor<4x4xf32>, tensor<17x1xf32>) {
+    %g = memref.get_global @square : memref<4x4xf32>
+    %v = bufferization.to_tensor %g restrict : memref<4x4xf32> to tensor<4x4xf32>
+    %e = tensor.empty() : tensor<4x4xf32>
+    %a = linalg.generic #negated ins(%v : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %n = arith.negf %in : f32
+      linalg.yield %n : f32
+    } -> tensor<4x4xf32>
+    %h = memref.get_global @row : memref<1x17xf32>
+    %w = bufferization.to_tensor %h restrict : memref<1x17xf32> to tensor<1x17xf32>
+    %f = tensor.empty() : tensor<17x1xf32>
+    %b = linalg.generic #negated ins(%w : tensor<1x17xf32>) outs(%f : tensor<17x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %n = arith.negf %in : f32
+      linalg.yield %n : f32
+    } -> tensor<17x1xf32>
+    return %a, %b : tensor<4x4xf32>, tensor<17x1xf32>
+  }
+}
