@@ -64,13 +64,15 @@ Status readSource(const plim_engine *engine, const void *source, size_t size, co
   return readOptions(options, given, out);
 }
 
-/// A model is imported; its parameters are those that `options` gives no others for. Without one nothing changes.
+/// A model is imported; its parameters are those that `options` gives no others for, and may lie in what `owner` keeps. Without
+/// one nothing changes.
 StatusOr<std::string_view> importIfModel(std::string_view source, const std::string &name,
+                                         const std::shared_ptr<const void> &owner,
                                          importers::ImportedSource &imported,
                                          LoadOptions &options) {
   if (!importers::isModel(source, name))
     return source;
-  PLIM_ASSIGN_OR_RETURN(imported, importers::importModel(source, name, options.sourceOwner));
+  PLIM_ASSIGN_OR_RETURN(imported, importers::importModel(source, name, owner));
   options.parameters.merge(imported.parameters);
   return std::string_view(imported.text);
 }
@@ -94,7 +96,7 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
     const auto imported = std::make_shared<importers::ImportedSource>();
     const std::string_view bytes(static_cast<const char *>(source), size);
     PLIM_ASSIGN_OR_RETURN(std::string_view text,
-                          importIfModel(bytes, name, *imported, loadOptions));
+                          importIfModel(bytes, name, owner, *imported, loadOptions));
     // What a module may keep is the text that a model became, and not the model.
     if (text.data() != bytes.data())
       loadOptions.sourceOwner = imported;
@@ -117,10 +119,12 @@ plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t
     PLIM_RETURN_IF_ERROR(checkPointer(out_artifact, "out_artifact"));
     if (given.release_source)
       return invalidArgumentError("the source is not kept: release_source must be NULL");
+    // The parameters go before the source does.
+    const std::shared_ptr<const void> callers(std::shared_ptr<void>(), source);
     importers::ImportedSource imported;
-    PLIM_ASSIGN_OR_RETURN(
-        std::string_view text,
-        importIfModel({static_cast<const char *>(source), size}, name, imported, loadOptions));
+    PLIM_ASSIGN_OR_RETURN(std::string_view text,
+                          importIfModel({static_cast<const char *>(source), size}, name, callers,
+                                        imported, loadOptions));
     PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine->engine->compile(text, name, loadOptions));
     *out_artifact = makeHandle<plim_report>(nullptr, jit::serialize(artifact));
     return okStatus();
@@ -140,10 +144,12 @@ plim_status *plim_module_export(plim_engine *engine, const void *source, size_t 
     PLIM_RETURN_IF_ERROR(checkPointer(out_header, "out_header"));
     if (given.release_source)
       return invalidArgumentError("the source is not kept: release_source must be NULL");
+    // The parameters go before the source does.
+    const std::shared_ptr<const void> callers(std::shared_ptr<void>(), source);
     importers::ImportedSource imported;
-    PLIM_ASSIGN_OR_RETURN(
-        std::string_view text,
-        importIfModel({static_cast<const char *>(source), size}, name, imported, loadOptions));
+    PLIM_ASSIGN_OR_RETURN(std::string_view text,
+                          importIfModel({static_cast<const char *>(source), size}, name, callers,
+                                        imported, loadOptions));
     PLIM_ASSIGN_OR_RETURN(ExportedCode code,
                           engine->engine->exportCode(text, name, export_name, loadOptions));
     plim_report *object = makeHandle<plim_report>(nullptr, std::move(code.object));

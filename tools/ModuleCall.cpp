@@ -150,6 +150,11 @@ std::string moduleName(const ModuleOptions &options) {
 }
 
 StatusOr<std::string> readModule(const ModuleOptions &options) {
+  if (options.file != "-" && importers::isModelFile(options.file)) {
+    PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported,
+                          importers::importModelFile(options.file));
+    return std::move(imported.text);
+  }
   PLIM_ASSIGN_OR_RETURN(std::string source,
                         Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file));
   if (!importers::isModel(source, moduleName(options)))

@@ -117,8 +117,8 @@ plim_module_export(plim_engine *engine, const void *source, size_t size, const c
 
 /* The same as plim_module_load() for a file, whose path is its name. Bytecode and models in ONNX's format are mapped,
  * with the files of their external data: while the module lives they must be neither written nor truncated; that they are
- * replaced or removed does not matter. Of a model that is loaded so, memory has each weight once: either where it lies in the
- * file or as the code reads it.
+ * replaced or removed does not matter. Memory then has the weights of a model once, but for those that its code reads in two
+ * orders.
  * A pipe is read until its writers close it: DEADLINE_EXCEEDED if nothing comes for 10 s, RESOURCE_EXHAUSTED for
  * more than 1 GiB. NOT_FOUND, PERMISSION_DENIED or UNAVAILABLE if it cannot be read. INVALID_ARGUMENT for what is
  * neither a file nor a pipe, and for options with release_source. */

@@ -77,6 +77,7 @@ struct ResolveExtents : PassWrapper<ResolveExtents, OperationPass<func::FuncOp>>
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ResolveExtents)
 
   StringRef getArgument() const override { return "plim-resolve-extents"; }
+  StringRef getName() const override { return "PlimResolveExtents"; }
   StringRef getDescription() const override {
     return "Tell extents of results by those of operands";
   }
