@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/RuntimeLibcallInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -68,21 +69,24 @@ private:
 };
 char DropWhenStopped::ID = 0;
 
-/// The passes of llvm::TargetMachine::addPassesToEmitFile(); without the schedulers of instructions for host code, which is
-/// straight and long: they compare each access to memory of a block with all others. False for a machine that cannot.
+/// llvm::TargetMachine::addPassesToEmitFile(); for host code, which is straight and long, the same passes without the schedulers
+/// of instructions: they compare each access to memory of a block with all others. False for a machine that cannot.
 bool addCodeGenerator(llvm::legacy::PassManager &passes, llvm::TargetMachine &machine,
                       CodeKind kind, llvm::raw_pwrite_stream &stream, llvm::CodeGenFileType type) {
-  auto *info = new llvm::MachineModuleInfoWrapperPass(&machine); // the passes own both
+  if (kind != CodeKind::Host)
+    return !machine.addPassesToEmitFile(passes, stream, nullptr, type);
   llvm::TargetPassConfig *generator = machine.createPassConfig(passes);
-  if (!generator) {
-    delete info;
+  if (!generator)
     return false;
-  }
-  if (kind == CodeKind::Host)
-    for (const void *scheduler :
-         {&llvm::MachineSchedulerID, &llvm::PostMachineSchedulerID, &llvm::PostRASchedulerID})
-      generator->disablePass(scheduler);
+  for (const void *scheduler :
+       {&llvm::MachineSchedulerID, &llvm::PostMachineSchedulerID, &llvm::PostRASchedulerID})
+    generator->disablePass(scheduler);
   generator->setDisableVerify(true);
+  auto *info = new llvm::MachineModuleInfoWrapperPass(&machine); // the passes own all
+  const llvm::TargetOptions &options = machine.Options;
+  passes.add(new llvm::RuntimeLibraryInfoWrapper(machine.getTargetTriple(), options.ExceptionModel,
+                                                 options.FloatABIType, options.EABIVersion,
+                                                 options.MCOptions.ABIName, options.VecLib));
   passes.add(generator);
   passes.add(info);
   if (generator->addISelPasses())
