@@ -206,7 +206,9 @@ std::optional<Diagnostic> placeOfEnd(CompileWorkers &workers, std::string_view s
 }
 
 TEST(CompileWorkers, NameTheLineThatEndsTheParser) {
-  CompileWorkers workers({});
+  WorkerOptions patient;
+  patient.search = std::chrono::minutes(1); // a machine may be slow
+  CompileWorkers workers(patient);
   struct Expected {
     const char *name;
     uint32_t line, column, endColumn;
