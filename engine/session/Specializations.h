@@ -47,7 +47,7 @@ struct SpecializedCode {
   FunctionCode code;
   jit::FunctionSignature signature;
   Externals externals; // its own: dispatches of devices
-  /// Copies, where the code for all extents does not need them aligned and this does.
+  /// Those that it was linked with; copies where only this code needs them aligned.
   std::vector<runtime::Buffer> parameters;
   std::unique_ptr<jit::LinkedModule> linked;
   std::unique_ptr<CallPlanner> planner;
