@@ -5,7 +5,7 @@
 #include "jit/NumericExtremes.h"
 #include "jit/ObjectCache.h"
 #include "jit/TargetMachines.h"
-#include "jit/UnrollTables.h"
+#include "jit/UnrollLoops.h"
 #include "jit/VectorMath.h"
 #include "jit/VectorPipeline.h"
 
@@ -239,7 +239,7 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   if (kind == CodeKind::Kernel)
     builder.registerVectorizerEndEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
-          passes.addPass(UnrollTables());
+          passes.addPass(UnrollLoops());
         });
   const bool isArm = machine.getTargetTriple().isARM() || machine.getTargetTriple().isThumb();
   builder.registerOptimizerLastEPCallback(

@@ -2,7 +2,7 @@
 
 #include "jit/LoadWholeBytes.h"
 #include "jit/NumericExtremes.h"
-#include "jit/UnrollTables.h"
+#include "jit/UnrollLoops.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -105,7 +105,7 @@ llvm::ModulePassManager makeShortPipeline() {
   passes.addPass(llvm::GVNPass());
   // Masks that are constants: what they leave out of a sum.
   passes.addPass(llvm::VectorCombinePass());
-  passes.addPass(UnrollTables());
+  passes.addPass(UnrollLoops());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(LoadWholeBytes());
