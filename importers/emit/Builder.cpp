@@ -120,6 +120,8 @@ std::string Builder::takeText() {
 // --- Constants ------------------------------------------------------------------------------------
 
 Scalar Builder::real(ElementType type, double value) {
+  if (type == ElementType::F64)
+    return {type, "", {}, value};
   return {type, prologue("arith.constant " + literal(type, value) + " : " + mlirName(type)), {}};
 }
 
@@ -149,6 +151,9 @@ Scalar Builder::highest(ElementType type) {
 std::string Builder::use(const Scalar &scalar) {
   if (!scalar.name.empty())
     return scalar.name;
+  if (scalar.real)
+    return prologue("arith.constant " + literal(scalar.type, *scalar.real) + " : " +
+                    mlirName(scalar.type));
   const int64_t value = *scalar.known;
   if (scalar.type == ElementType::I1)
     return prologue(value ? "arith.constant true" : "arith.constant false");
@@ -262,6 +267,8 @@ bool foldable(const Scalar &a, const Scalar &b) {
 } // namespace
 
 Scalar Builder::add(const Scalar &a, const Scalar &b) {
+  if (a.real && b.real)
+    return real(a.type, *a.real + *b.real);
   int64_t sum;
   if (foldable(a, b) && !__builtin_add_overflow(*a.known, *b.known, &sum))
     return integer(a.type, sum);
@@ -273,6 +280,8 @@ Scalar Builder::add(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::sub(const Scalar &a, const Scalar &b) {
+  if (a.real && b.real)
+    return real(a.type, *a.real - *b.real);
   int64_t difference;
   if (foldable(a, b) && !__builtin_sub_overflow(*a.known, *b.known, &difference))
     return integer(a.type, difference);
@@ -284,6 +293,8 @@ Scalar Builder::sub(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::mul(const Scalar &a, const Scalar &b) {
+  if (a.real && b.real)
+    return real(a.type, *a.real * *b.real);
   int64_t product;
   if (foldable(a, b) && !__builtin_mul_overflow(*a.known, *b.known, &product))
     return integer(a.type, product);
@@ -300,6 +311,8 @@ Scalar Builder::mul(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::div(const Scalar &a, const Scalar &b) {
+  if (a.real && b.real)
+    return real(a.type, *a.real / *b.real);
   if (foldable(a, b) && *b.known != 0 && *b.known != -1)
     return integer(a.type, *a.known / *b.known);
   if (a.type == ElementType::Index) {
@@ -398,11 +411,14 @@ Scalar Builder::negation(const Scalar &a) {
 }
 
 Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
-  if (foldable(a, b)) {
-    const int64_t x = *a.known, y = *b.known;
+  auto answer = [&](auto x, auto y) {
     const bool answers[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
     return truth(answers[static_cast<size_t>(how)]);
-  }
+  };
+  if (foldable(a, b))
+    return answer(*a.known, *b.known);
+  if (a.real && b.real)
+    return answer(*a.real, *b.real);
   checkSame(a, b);
   if (a.type == ElementType::Index) {
     const bool atLeast = isAtLeast(a, b), more = isAtLeast(a, b, 1), atMost = isAtLeast(b, a),
@@ -442,6 +458,10 @@ Scalar Builder::math(const std::string &function, const Scalars &operands) {
     if (!isFloat(operand.type))
       invalid("of " + onnxName(operand.type) + ": it needs floats");
   }
+  if (operands[0].real && function == "floor")
+    return real(operands[0].type, std::floor(*operands[0].real));
+  if (operands[0].real && function == "ceil")
+    return real(operands[0].type, std::ceil(*operands[0].real));
   return {
       operands[0].type,
       define("math." + function + " " + join(operands, *this) + " : " + mlirName(operands[0].type)),
@@ -463,6 +483,13 @@ Scalar Builder::convert(const Scalar &a, ElementType type) {
   if (a.known && isInteger(type) && type != ElementType::I1 &&
       (type == ElementType::I64 || type == ElementType::Index))
     return integer(type, *a.known);
+  if (a.known && type == ElementType::F64 &&
+      (from == ElementType::I64 || from == ElementType::Index))
+    return real(type, static_cast<double>(*a.known));
+  constexpr double most = 9e18; // of 64 bits with a sign
+  if (a.real && (type == ElementType::I64 || type == ElementType::Index) && *a.real > -most &&
+      *a.real < most)
+    return integer(type, static_cast<int64_t>(*a.real));
   if (type == ElementType::I1) {
     if (isFloat(from))
       return compare(Compare::NotEqual, a, real(from, 0));

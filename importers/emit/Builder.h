@@ -18,8 +18,9 @@ namespace plim::importers {
 
 struct Scalar {
   ElementType type = ElementType::Index;
-  std::string name;             // of the SSA value; may be empty while `known` is there
+  std::string name;             // of the SSA value; may be empty while `known` or `real` is there
   std::optional<int64_t> known; // of an integer, truth value or index
+  std::optional<double> real = std::nullopt; // known too, of 64 bits
 
   bool is(int64_t value) const { return known && *known == value; }
 };

@@ -183,7 +183,7 @@ std::string Emitter::denseText(const Tensor &tensor) const {
 }
 
 const std::string &Emitter::externalName(const TensorPtr &data) {
-  std::string &name = loaded[data.get()];
+  std::string &name = loaded[data];
   if (name.empty()) {
     name = data->name.empty() ? "constant" : data->name;
     for (int i = 1; !externalNames.emplace(name, data.get()).second; ++i)

@@ -178,7 +178,8 @@ private:
 
   std::vector<TensorPtr> externals;
   std::map<std::string, const Tensor *> externalNames;
-  std::map<const Tensor *, std::string> loaded;
+  std::map<TensorPtr, std::string>
+      loaded; // keeps them: another tensor may come to lie where one that went was
 };
 
 bool sameExtent(const Scalar &a, const Scalar &b);

@@ -43,6 +43,34 @@ def one(operator, *arrays, attributes=(), constants=(), kind=None, opset=13, is_
                 [constant(f"c{i}", c) for i, c in enumerate(constants)], opset)
     return main(*arrays)
 
+def resizing(extent, scale, mode, coordinates, nearest, excludes):
+    """Along one dimension, as a matrix: by the formulas of the specification, in f64."""
+    length = extent * scale
+    count = int(np.floor(length))
+    matrix = np.zeros((count, extent))
+    for i in range(count):
+        x = {"half_pixel": lambda: (i + 0.5) / scale - 0.5, "asymmetric": lambda: i / scale,
+             "pytorch_half_pixel": lambda: (i + 0.5) / scale - 0.5 if length > 1 else 0,
+             "align_corners": lambda: i * (extent - 1) / (length - 1) if length != 1 else 0,
+             "tf_half_pixel_for_nn": lambda: (i + 0.5) / scale}[coordinates]()
+        low = int(np.floor(x))
+        if mode == "nearest":
+            taps = {{"floor": low, "ceil": int(np.ceil(x)), "round_prefer_floor": int(np.ceil(x - 0.5)),
+                     "round_prefer_ceil": int(np.floor(x + 0.5))}[nearest]: 1}
+        elif mode == "linear":
+            taps = {low: 1 - (x - low), low + 1: x - low}
+        else:
+            a, taps = -0.75, {}
+            for at in range(low - 1, low + 3):
+                t = abs(x - at)
+                taps[at] = (a + 2) * t**3 - (a + 3) * t**2 + 1 if t <= 1 else a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a
+        if excludes:
+            taps = {at: weight for at, weight in taps.items() if 0 <= at < extent}
+            taps = {at: weight / sum(taps.values()) for at, weight in taps.items()}
+        for at, weight in taps.items():
+            matrix[i, min(max(at, 0), extent - 1)] += weight
+    return matrix
+
 
 class Corners(unittest.TestCase):
     def same(self, got, want):
@@ -66,6 +94,38 @@ class Corners(unittest.TestCase):
         self.assertTrue(np.isnan(one("ReduceMax", np.float32([1, nan, 2]))).all())
         self.both([-1, 0, 1], "Sign", np.float32([-2, 0, inf]))
         self.assertTrue(np.isnan(one("Relu", np.float32([nan]))).all())
+
+    def test_resize(self):
+        seed = int.from_bytes(os.urandom(3), "little")
+        random = np.random.default_rng(seed)
+        ways = [("nearest", coordinates, nearest, False) for nearest in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+                for coordinates in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "tf_half_pixel_for_nn")]
+        ways += [(mode, coordinates, "floor", mode == "cubic" and excludes) for mode in ("linear", "cubic") for excludes in (False, True)
+                 for coordinates in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")]
+        for mode, coordinates, nearest, excludes in ways:
+            shape = random.integers(1, 7, 4)
+            if random.integers(3) == 0:
+                shape[random.integers(4)] = 200  # with tables that are parameters
+            scales = np.float32(random.choice([0.5, 0.625, 1, 1, 1.5, 2, 2, 3], 4))
+            scales[shape * scales < 1] = 1
+            x = random.standard_normal(shape, np.float32)
+            want = x.astype(np.float64)
+            for axis, scale in enumerate(scales):
+                if scale != 1:
+                    matrix = resizing(shape[axis], float(scale), mode, coordinates, nearest, excludes)
+                    want = np.moveaxis(np.tensordot(matrix, want, (1, axis)), 0, axis)
+            attributes = [attribute("mode", s=mode.encode()), attribute("coordinate_transformation_mode", s=coordinates.encode()),
+                          attribute("nearest_mode", s=nearest.encode()), attribute("exclude_outside", i=int(excludes))]
+            is_open = bool(random.integers(2))
+            with self.subTest(seed=seed, mode=mode, coordinates=coordinates, nearest=nearest, excludes=excludes, shape=shape,
+                              scales=scales, is_open=is_open):
+                names = [f"d{i}" for i in range(4)] if is_open else shape.tolist()
+                # The region "r" is for another kind of coordinates.
+                main = load([node("Resize", ["x", "r", "c"], ["y"], *attributes)], [("x", names, np.float32)],
+                            [("y", 4, np.float32)], [constant("r", np.zeros(0, np.float32)), constant("c", scales)], 11)
+                got = main(x)
+                self.assertEqual(got.shape, want.shape)
+                np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
 
     def test_softmax_of_large(self):
         x = np.float32([[1e4, 1e4], [-1e4, 0]])

@@ -2,12 +2,15 @@
 #include "importers/onnx/Operator.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 namespace plim::importers {
 
 namespace {
 
 constexpr ElementType wide = ElementType::F64; // of coordinates
+constexpr int64_t mostKnown = 1 << 16;         // elements whose coordinates are computed now
 
 /// How one dimension is resized.
 struct Dimension {
@@ -15,6 +18,7 @@ struct Dimension {
   Scalar scale;
   Scalar start, end; // of the region
   bool stays = false;
+  int64_t whole = 0; // the scale, if it is known and a whole number
 };
 
 struct Resize {
@@ -133,58 +137,172 @@ Taps tapsOf(Emitter &e, const Resize &r, const Dimension &d, const Scalar &posit
   return taps;
 }
 
-/// The i-th of a few, where a loop counts.
-Scalar chosen(Emitter &e, const Scalars &few, const Scalar &i) {
-  Scalar out = few.back();
-  for (size_t k = few.size() - 1; k-- > 0;)
-    out = e.select(e.compare(Compare::Equal, i, e.index(static_cast<int64_t>(k))), few[k], out);
+/// Where the elements of the result come from along one dimension, made once for all of the others.
+struct Tables {
+  Values positions, weights; // one of each tap; no weights for one tap
+};
+
+/// Constants, if all taps are known.
+std::optional<Tables> knownTables(Emitter &e, const std::vector<Taps> &all, size_t taps,
+                                  ElementType type) {
+  const auto extent = static_cast<int64_t>(all.size());
+  Tables tables;
+  for (size_t i = 0; i < taps; ++i) {
+    std::vector<std::byte> positions(all.size() * sizeof(int64_t)),
+        weights(all.size() * bitsOf(type) / 8);
+    for (size_t k = 0; k < all.size(); ++k) {
+      const Scalar &position = all[k].positions[i];
+      if (!position.known || (taps > 1 && !all[k].weights[i].real))
+        return std::nullopt;
+      std::memcpy(&positions[k * sizeof(int64_t)], &*position.known, sizeof(int64_t));
+      if (taps == 1)
+        continue;
+      const double weight = *all[k].weights[i].real;
+      const auto narrow = static_cast<float>(weight);
+      if (type == ElementType::F32)
+        std::memcpy(&weights[k * sizeof narrow], &narrow, sizeof narrow);
+      else
+        std::memcpy(&weights[k * sizeof weight], &weight, sizeof weight);
+    }
+    tables.positions.push_back(
+        e.constant(makeTensor(ElementType::I64, {extent}, std::move(positions))));
+    if (taps > 1)
+      tables.weights.push_back(e.constant(makeTensor(type, {extent}, std::move(weights))));
+  }
+  return tables;
+}
+
+/// Weights are of `type`, F32 or F64.
+Tables tablesOf(Emitter &e, const Resize &r, const Dimension &d, ElementType type) {
+  const size_t taps = r.mode == "nearest" ? 1 : r.mode == "linear" ? 2 : 4;
+  if (d.out.known && d.in.known && d.scale.real && *d.out.known <= mostKnown) {
+    std::vector<Taps> all;
+    for (int64_t position = 0; position < *d.out.known; ++position)
+      all.push_back(tapsOf(e, r, d, e.index(position)));
+    if (std::optional<Tables> known = knownTables(e, all, taps, type))
+      return *std::move(known);
+  }
+  auto table = [&](ElementType of, const std::function<Scalar(const Taps &)> &chosen) {
+    return e.generate(of, {d.out}, [&](const Scalars &position) {
+      return e.convert(chosen(tapsOf(e, r, d, position[0])), of);
+    });
+  };
+  Tables tables;
+  for (size_t i = 0; i < taps; ++i) {
+    tables.positions.push_back(
+        table(ElementType::I64, [&](const Taps &all) { return all.positions[i]; }));
+    if (taps > 1)
+      tables.weights.push_back(table(type, [&](const Taps &all) { return all.weights[i]; }));
+  }
+  return tables;
+}
+
+/// Is each element of the result the one at its position divided by a whole scale? The same for the positions of every element.
+bool onlyRepeats(const Resize &r, const Dimension &d) {
+  if (r.mode != "nearest" || d.whole < 2)
+    return false;
+  double shift = 0, back = 0; // of the coordinate (position + shift) / scale - back
+  if (r.coordinates == "half_pixel" || r.coordinates == "pytorch_half_pixel" ||
+      r.coordinates == "half_pixel_symmetric")
+    shift = back = 0.5;
+  else if (r.coordinates == "tf_half_pixel_for_nn")
+    shift = 0.5;
+  else if (r.coordinates != "asymmetric")
+    return false;
+  for (int64_t position = 0; position < d.whole; ++position) {
+    const double x = (static_cast<double>(position) + shift) / static_cast<double>(d.whole) - back;
+    const double nearest = r.nearest == "floor"               ? std::floor(x)
+                           : r.nearest == "ceil"              ? std::ceil(x)
+                           : r.nearest == "round_prefer_ceil" ? std::floor(x + 0.5)
+                                                              : std::ceil(x - 0.5);
+    if (nearest != 0)
+      return false;
+  }
+  return true;
+}
+
+/// Each element so often along a dimension.
+Value repeated(Emitter &e, const Value &x, size_t axis, int64_t times) {
+  const auto behind = static_cast<std::ptrdiff_t>(axis) + 1;
+  Scalars narrow = x.dims, wider = x.dims, dims = x.dims;
+  narrow.insert(narrow.begin() + behind, e.index(1));
+  wider.insert(wider.begin() + behind, e.index(times));
+  dims[axis] = e.mul(dims[axis], e.index(times));
+  return e.reshape(e.broadcast(e.reshape(x, narrow), wider), dims);
+}
+
+/// One dimension of it.
+Value resizedAlong(Emitter &e, const Value &x, const Resize &r, size_t axis, ElementType type) {
+  Tables tables = tablesOf(e, r, r.dims[axis], type);
+  for (Value &table : tables.positions)
+    e.use(table);
+  for (Value &table : tables.weights)
+    e.use(table);
+  Scalars dims = x.dims;
+  dims[axis] = r.dims[axis].out;
+  e.use(x);
+  Value out =
+      e.generate(tables.weights.empty() ? x.type : type, dims, [&](const Scalars &position) {
+        auto tap = [&](size_t i) {
+          Scalars from = position;
+          from[axis] = e.convert(e.at(tables.positions[i], {position[axis]}), ElementType::Index);
+          return e.at(x, from);
+        };
+        if (tables.weights.empty())
+          return tap(0);
+        std::optional<Scalar> sum;
+        for (size_t i = 0; i < tables.weights.size(); ++i) {
+          const Scalar term =
+              e.mul(e.at(tables.weights[i], {position[axis]}), e.convert(tap(i), type));
+          sum = sum ? e.add(*sum, term) : term;
+        }
+        return *sum;
+      });
   return out;
 }
 
+/// `inside`, but `value` where the region that is cropped is not.
+Value extrapolated(Emitter &e, const Value &inside, const Resize &r, const Scalar &value) {
+  Values outside; // of each dimension, with as many as the result has
+  for (size_t i = 0; i < r.dims.size(); ++i) {
+    Value flags = e.generate(ElementType::I1, {r.dims[i].out}, [&](const Scalars &position) {
+      return tapsOf(e, r, r.dims[i], position[0]).outside;
+    });
+    Scalars dims(r.dims.size(), e.index(1));
+    dims[i] = r.dims[i].out;
+    outside.push_back(e.reshape(flags, dims));
+  }
+  Values operands{inside};
+  for (const Value &flags : outside)
+    operands.push_back(flags);
+  return e.elementwiseTo(inside.type, inside.dims, operands, [&](const Scalars &elements) {
+    Scalar out = elements[0];
+    for (size_t i = 1; i < elements.size(); ++i)
+      out = e.select(elements[i], value, out);
+    return out;
+  });
+}
+
+/// Along one dimension after the other, the last one, whose elements lie side by side, at the end.
 Value resized(Operator &op, const Value &x, const Resize &r) {
   Emitter &e = op.emit;
-  Scalars dims;
-  bool same = true;
-  for (const Dimension &d : r.dims) {
-    dims.push_back(d.out);
-    same &= d.stays;
-  }
-  if (same)
-    return x;
-  const Scalar extrapolated = e.number(x.type, op.real("extrapolation_value", 0));
-  e.use(x);
-  return e.generate(x.type, dims, [&](const Scalars &position) {
-    std::vector<Taps> taps;
-    Scalars upper;
-    Scalar outside = e.truth(false);
-    for (size_t i = 0; i < r.dims.size(); ++i) {
-      taps.push_back(tapsOf(e, r, r.dims[i], position[i]));
-      upper.push_back(e.index(static_cast<int64_t>(taps[i].positions.size())));
-      outside = e.either(outside, taps[i].outside);
-    }
-    Scalar value;
-    if (r.mode == "nearest") {
-      Scalars at;
-      for (const Taps &tap : taps)
-        at.push_back(tap.positions[0]);
-      value = e.at(x, at);
-    } else {
-      const Scalar sum =
-          e.loops(Scalars(upper.size(), e.index(0)), upper, {e.number(wide, 0)},
-                  [&](const Scalars &i, const Scalars &so) -> Scalars {
-                    Scalars at;
-                    Scalar weight = e.number(wide, 1);
-                    for (size_t d = 0; d < taps.size(); ++d) {
-                      at.push_back(chosen(e, taps[d].positions, i[d]));
-                      if (!taps[d].weights.empty())
-                        weight = e.mul(weight, chosen(e, taps[d].weights, i[d]));
-                    }
-                    return {e.add(so[0], e.mul(weight, e.convert(e.at(x, at), wide)))};
-                  })[0];
-      value = e.convert(sum, x.type);
-    }
-    return e.select(outside, extrapolated, value);
-  });
+  const bool isNearest = r.mode == "nearest";
+  // Sums of what is narrower are in 32 bits; integers are cut off behind the sum, which must not be below what it is.
+  const ElementType sums =
+      x.type == ElementType::F32 || x.type == ElementType::F16 || x.type == ElementType::BF16
+          ? ElementType::F32
+          : ElementType::F64;
+  Value out = x;
+  for (size_t axis = 0; axis < r.dims.size(); ++axis)
+    if (onlyRepeats(r, r.dims[axis]))
+      out = repeated(e, out, axis, r.dims[axis].whole);
+    else if (!r.dims[axis].stays)
+      out = resizedAlong(e, out, r, axis, sums);
+  if (!isNearest && out.type != x.type)
+    out = e.convert(out, x.type);
+  if (r.coordinates != "tf_crop_and_resize")
+    return out;
+  return extrapolated(e, out, r, e.number(x.type, op.real("extrapolation_value", 0)));
 }
 
 /// Extents and scales of the dimensions that `axes` names; all others stay.
@@ -231,6 +349,8 @@ bool setKnown(Operator &op, Resize &r, const Value &x, const Reals &scales) {
     if (!(scales[k] > 0 && scales[k] < 1e6))
       invalid("a scale of " + std::to_string(scales[k]));
     d.scale = e.number(wide, scales[k]);
+    if (scales[k] == std::floor(scales[k]))
+      d.whole = static_cast<int64_t>(scales[k]);
     d.stays = scales[k] == 1 && r.coordinates != "tf_crop_and_resize";
     if (d.stays)
       continue;
