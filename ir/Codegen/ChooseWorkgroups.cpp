@@ -315,9 +315,12 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
           std::min({2 * sharedRows, pointsOf(roles.rows), int64_t(std::sqrt(double(left)))});
     // Columns first, as many as it takes beside the rows that there are.
     int64_t wanted = std::max(left / std::max<int64_t>(1, rowsAtOnce), contractionColumns);
-    // With one block of the reduction, what a workgroup computes leaves most of the cache to its rows.
-    if (!roles.isOfTiles && roles.depth <= cachedDepth + cachedDepth / 4)
-      wanted = std::min(wanted, std::max(contractionColumns, resultElements / rowsAtOnce));
+    // With one block of the reduction, what a workgroup computes leaves most of the cache to its rows. With more it is read and
+    // written again for each, and has to be in the cache.
+    const int64_t room =
+        roles.depth <= cachedDepth + cachedDepth / 4 ? resultElements : 4 * resultElements;
+    if (!roles.isOfTiles && std::min(wanted, pointsOf(roles.columns)) > room / rowsAtOnce)
+      wanted = std::max(contractionColumns, resultElements / rowsAtOnce);
     for (int64_t loop : llvm::reverse(roles.columns)) {
       const int64_t size = std::max<int64_t>(1, tripCount(sizes[loop]));
       const bool isInnermost = loop == roles.columns.back();

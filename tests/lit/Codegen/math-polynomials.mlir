@@ -62,3 +62,42 @@ func.func private @types(%x: f16, %y: f64) -> (f16, f64) attributes {plim.dispat
   %1 = math.tanh %y : f64
   return %0, %1 : f16, f64
 }
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+
+// Powers that are products, also of f64 and of what is computed in f32; no others.
+// CHECK-LABEL: func.func private @powers(
+//       CHECK: ^bb0(%[[X:.*]]: f64, %[[Y:.*]]: f16, %{{.*}}: f64):
+//       CHECK: %[[SQUARE:.*]] = arith.mulf %[[X]], %[[X]] : f64
+//       CHECK: %[[CUBE:.*]] = arith.mulf %[[SQUARE]], %[[X]] : f64
+//       CHECK: arith.mulf %[[CUBE]], %[[CUBE]] : f64
+//       CHECK: %[[FOURTH:.*]] = arith.mulf %{{.*}}, %{{.*}} : f64
+//       CHECK: arith.divf %{{.*}}, %[[FOURTH]] : f64
+//       CHECK: math.powf %{{.*}} : f64
+//       CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
+//   CHECK-NOT: math.powf
+func.func private @powers(%a: tensor<8xf64>, %b: tensor<8xf16>, %o: tensor<8xf64>) -> tensor<8xf64>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]}
+      ins(%a, %b : tensor<8xf64>, tensor<8xf16>) outs(%o : tensor<8xf64>) {
+  ^bb0(%x: f64, %y: f16, %old: f64):
+    %one = arith.constant 1.0 : f64
+    %three = arith.constant 3.0 : f64
+    %four = arith.constant 4.0 : f64
+    %back = arith.constant -1.0 : f64
+    %half = arith.constant 0.5 : f64
+    %two = arith.constant 2.0 : f16
+    %0 = math.powf %x, %three : f64
+    %1 = math.powf %0, %four : f64
+    %2 = math.powf %1, %back : f64
+    %3 = math.powf %2, %one : f64
+    %4 = math.powf %3, %half : f64
+    %5 = math.powf %y, %two : f16
+    %6 = arith.extf %5 : f16 to f64
+    %7 = arith.addf %4, %6 : f64
+    linalg.yield %7 : f64
+  } -> tensor<8xf64>
+  return %r : tensor<8xf64>
+}
