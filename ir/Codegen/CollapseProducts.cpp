@@ -82,6 +82,57 @@ SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Produ
   return groups;
 }
 
+/// Lets operands of which only each so-many-th element is read be slices of those: as a pointwise convolution with strides reads its
+/// image, and all columns read the same elements. Its loops may lie side by side then.
+void readSlices(IRRewriter &rewriter, linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  const AffineMap result = maps.back();
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const Location loc = op.getLoc();
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap &map = maps[operand->getOperandNumber()];
+    SmallVector<AffineExpr> indices;
+    SmallVector<OpFoldResult> extents, steps;
+    bool isApart = false;
+    for (auto [position, index] : llvm::enumerate(map.getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(index);
+      int64_t step = 1;
+      if (auto product = dyn_cast<AffineBinaryOpExpr>(index);
+          product && product.getKind() == AffineExprKind::Mul) {
+        auto factor = dyn_cast<AffineConstantExpr>(product.getRHS());
+        dim = dyn_cast<AffineDimExpr>(product.getLHS());
+        step = factor ? factor.getValue() : 0;
+      }
+      if (!dim || step < 1)
+        break;
+      isApart |= step > 1;
+      indices.push_back(dim);
+      steps.push_back(rewriter.getIndexAttr(step));
+      const unsigned loop = dim.getPosition();
+      const std::optional<unsigned> there = result.getResultPosition(dim);
+      if (step == 1)
+        extents.push_back(tensor::getMixedSize(rewriter, loc, operand->get(), int64_t(position)));
+      else if (!ShapedType::isDynamic(sizes[loop]))
+        extents.push_back(rewriter.getIndexAttr(sizes[loop]));
+      else if (there)
+        extents.push_back(
+            tensor::getMixedSize(rewriter, loc, op.getDpsInits()[0], int64_t(*there)));
+      else
+        break;
+    }
+    if (!isApart || extents.size() != map.getNumResults())
+      continue;
+    const SmallVector<OpFoldResult> offsets(extents.size(), rewriter.getIndexAttr(0));
+    const Value slice =
+        tensor::ExtractSliceOp::create(rewriter, loc, operand->get(), offsets, extents, steps);
+    map = AffineMap::get(map.getNumDims(), 0, indices, op.getContext());
+    rewriter.modifyOpInPlace(op, [&] {
+      op->setOperand(operand->getOperandNumber(), slice);
+      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+  }
+}
+
 /// May a reader of a product be collapsed as the product was? Not if it would be cut off from another op that it could be
 /// fused with.
 bool readerFollows(OpOperand *operand) {
@@ -141,6 +192,8 @@ struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProdu
         return false;
       rewriter.replaceOp(op, dropped->replacements);
       op = cast<linalg::LinalgOp>(dropped->resultOp.getOperation());
+      rewriter.setInsertionPoint(op);
+      readSlices(rewriter, cast<linalg::GenericOp>(op.getOperation()));
       product = productOf(op);
     }
     const SmallVector<ReassociationIndices> groups =

@@ -122,8 +122,12 @@ def PlimPropagateLayouts : Pass<"plim-propagate-layouts", "::mlir::ModuleOp"> {
     %s = linalg.generic ins(%r : tensor<1x56x56x128xf32>) outs(%e) { arith.maximumf }
     ```
 
+    Of the loops of such a sum that along the channels runs innermost, if there are many, unless it is `strict`.
+
     Upstream's propagation of layouts moves `linalg.pack`, and neither transpositions nor through windows.
   }];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Each sum is taken in the order of the source">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"turned", "turned", "products whose filters have become columns">,

@@ -26,6 +26,8 @@ using plim::checkedMul;
 
 namespace {
 
+/// The fewest channels that are summed over in one go: a line of them.
+constexpr int64_t leastChannels = 16;
 /// The fewest filters that are worth to be columns: those of a vector.
 constexpr int64_t leastColumns = 16;
 /// The fewest multiplications for each element that has to be transposed, where a network begins or ends.
@@ -63,6 +65,8 @@ bool isFresh(Value value) {
 }
 
 struct PropagateLayouts : plim::ir::impl::PlimPropagateLayoutsBase<PropagateLayouts> {
+  using PlimPropagateLayoutsBase::PlimPropagateLayoutsBase;
+
   void runOnOperation() override {
     FixedValues fixed(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -259,6 +263,24 @@ struct PropagateLayouts : plim::ir::impl::PlimPropagateLayoutsBase<PropagateLayo
       return linalg::TransposeOp::create(rewriter, loc, value, empty, permutation)->getResult(0);
     }
 
+    /// Sums over the channels of one place of a window before the next one: they lie side by side, and places of the same channel
+    /// often fall on the same set of the nearest cache.
+    static linalg::GenericOp channelsInnermost(IRRewriter &rewriter, linalg::GenericOp op,
+                                               const Product &product) {
+      const AffineMap image = op.getMatchingIndexingMap(&op->getOpOperand(product.rows));
+      auto channel = dyn_cast<AffineDimExpr>(image.getResults().back());
+      if (!channel || !llvm::is_contained(product.depthLoops, channel.getPosition()) ||
+          op.getStaticLoopRanges()[channel.getPosition()] < leastChannels)
+        return op;
+      SmallVector<unsigned> order;
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (loop != channel.getPosition())
+          order.push_back(loop);
+      order.push_back(channel.getPosition());
+      FailureOr<linalg::GenericOp> ordered = linalg::interchangeGenericOp(rewriter, op, order);
+      return succeeded(ordered) ? *ordered : op;
+    }
+
     void replace(Operation *op) {
       const Layout &layout = chosen[op];
       IRRewriter rewriter(op);
@@ -307,8 +329,10 @@ struct PropagateLayouts : plim::ir::impl::PlimPropagateLayoutsBase<PropagateLayo
                                                maps, generic.getIteratorTypesArray());
       rewriter.inlineRegionBefore(generic.getRegion(), changed.getRegion(),
                                   changed.getRegion().begin());
-      if (productOf(changed)) {
+      if (std::optional<Product> product = productOf(changed)) {
         ++pass.turned;
+        if (!pass.strict)
+          changed = channelsInnermost(rewriter, changed, *product);
       } else {
         ++pass.followed;
         // Loops in the order of the result, sums innermost.

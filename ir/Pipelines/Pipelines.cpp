@@ -127,8 +127,11 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     manager.addPass(createPlimSeparateZeroPoints());
   if (!options.oracle)
     manager.addNestedPass<func::FuncOp>(createPlimPropagateReshapes());
-  if (prepares)
-    manager.addPass(createPlimPropagateLayouts());
+  if (prepares) {
+    PlimPropagateLayoutsOptions layouts;
+    layouts.strict = options.strict;
+    manager.addPass(createPlimPropagateLayouts(layouts));
+  }
   if (!options.oracle) {
     manager.addNestedPass<func::FuncOp>(createPlimCollapseProducts());
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());

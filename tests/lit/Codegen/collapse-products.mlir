@@ -80,9 +80,9 @@ func.func @windows(%x: tensor<1x4x9x9xf32>, %w: tensor<8x4x3x3xf32>, %o: tensor<
 
 // -----
 
-// A sum of one term keeps its one loop, and a window of strides its two of the image.
+// A sum of one term keeps its one loop.
 // CHECK-LABEL: func.func @one_channel(
-//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 func.func @one_channel(%x: tensor<1x1x9x9xf32>, %w: tensor<8x1x1x1xf32>, %o: tensor<1x8x5x5xf32>)
     -> tensor<1x8x5x5xf32> {
   %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>}
@@ -155,4 +155,19 @@ func.func @mixed(%x: tensor<2x9x7x5xf32>, %w: tensor<?x1x1x5xf32>, %o: tensor<2x
   %r = linalg.conv_2d_nhwc_fhwc ins(%x, %w : tensor<2x9x7x5xf32>, tensor<?x1x1x5xf32>)
                                 outs(%o : tensor<2x9x7x3xf32>) -> tensor<2x9x7x3xf32>
   return %r : tensor<2x9x7x3xf32>
+}
+
+// -----
+
+// A pointwise convolution with strides: of the elements that it reads, one product of all pixels. The number of images is known
+// to the call.
+// CHECK-LABEL: func.func @strided(
+//  CHECK-SAME: %[[X:.*]]: tensor<?x56x56x64xf32>
+//       CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[X]][0, 0, 0, 0] [%{{.*}}, 28, 28, 64] [1, 2, 2, 1]
+//       CHECK: %[[ROWS:.*]] = tensor.collapse_shape %[[SLICE]] {{\[}}[0, 1, 2], [3]] : tensor<?x28x28x64xf32> into tensor<?x64xf32>
+//       CHECK: linalg.generic {{.*}} ins(%[[ROWS]], %{{.*}} : tensor<?x64xf32>, tensor<64x128xf32>)
+func.func @strided(%x: tensor<?x56x56x64xf32>, %w: tensor<1x1x64x128xf32>, %o: tensor<?x28x28x128xf32>) -> tensor<?x28x28x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : vector<2xi64>}
+      ins(%x, %w : tensor<?x56x56x64xf32>, tensor<1x1x64x128xf32>) outs(%o : tensor<?x28x28x128xf32>) -> tensor<?x28x28x128xf32>
+  return %r : tensor<?x28x28x128xf32>
 }
