@@ -1,4 +1,5 @@
-// RUN: plimsoll-opt %s -plim-propagate-layouts -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-propagate-layouts -split-input-file | FileCheck %s --check-prefixes=CHECK,FREE
+// RUN: plimsoll-opt %s -plim-propagate-layouts=strict -split-input-file | FileCheck %s --check-prefixes=CHECK,STRICT
 
 // Filters become columns, and the offset, the activation and the border behind them follow; the sum reads what there is.
 // CHECK-LABEL: func.func @network
@@ -76,5 +77,49 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
       linalg.yield %s : f32
     } -> tensor<1x16x14x14xf32>
     return %r : tensor<1x16x14x14xf32>
+  }
+}
+
+// -----
+
+// The second convolution reads an image with channels innermost, and sums along them first, but where the order is the source's.
+// FREE-DAG:    #[[$IMAGE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d2 + d4, d3 + d5, d6)>
+// STRICT-DAG:  #[[$IMAGE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d2 + d5, d3 + d6, d4)>
+// CHECK-LABEL: func.func @chain
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : tensor<1x16x16x64xf32>)
+//       CHECK:   linalg.generic {indexing_maps = [#[[$IMAGE]], {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x16x16x64xf32>, tensor<64x3x3x64xf32>) outs(%{{.*}} : tensor<1x14x14x64xf32>)
+#image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h + y, w + x)>
+#filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
+#result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @first : memref<64x64x3x3xf32>
+  memref.global "private" @second : memref<64x64x3x3xf32>
+  func.func @chain(%x: tensor<1x64x18x18xf32>) -> tensor<1x64x14x14xf32> {
+    %z = arith.constant 0.0 : f32
+    %g = memref.get_global @first : memref<64x64x3x3xf32>
+    %v = bufferization.to_tensor %g restrict : memref<64x64x3x3xf32> to tensor<64x64x3x3xf32>
+    %h = memref.get_global @second : memref<64x64x3x3xf32>
+    %w = bufferization.to_tensor %h restrict : memref<64x64x3x3xf32> to tensor<64x64x3x3xf32>
+    %e = tensor.empty() : tensor<1x64x16x16xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x64x16x16xf32>) -> tensor<1x64x16x16xf32>
+    %r = linalg.generic {indexing_maps = [#image, #filter, #result],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %v : tensor<1x64x18x18xf32>, tensor<64x64x3x3xf32>) outs(%f : tensor<1x64x16x16xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x64x16x16xf32>
+    %i = tensor.empty() : tensor<1x64x14x14xf32>
+    %j = linalg.fill ins(%z : f32) outs(%i : tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32>
+    %t = linalg.generic {indexing_maps = [#image, #filter, #result],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%r, %w : tensor<1x64x16x16xf32>, tensor<64x64x3x3xf32>) outs(%j : tensor<1x64x14x14xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x64x14x14xf32>
+    return %t : tensor<1x64x14x14xf32>
   }
 }
