@@ -19,6 +19,7 @@
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -40,13 +41,28 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Without this LLVM would make one function of another: x * x of pow(x, 2), exp2(x) of pow(2, x).
+/// Without this LLVM would make one function of another: x * x of pow(x, 2), exp2(x) of pow(2, x). Its vectoriser makes intrinsics
+/// of intrinsics, which nothing holds any more, so pow is called by its name.
 void keepMathCalls(llvm::Module &module) {
   for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-          call && call->getType()->isFPOrFPVectorTy())
-        call->addFnAttr(llvm::Attribute::NoBuiltin);
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      if (!call || !call->getType()->isFPOrFPVectorTy())
+        continue;
+      llvm::Type *type = call->getType();
+      if (call->getIntrinsicID() == llvm::Intrinsic::pow &&
+          (type->isFloatTy() || type->isDoubleTy())) {
+        llvm::CallInst *named = llvm::CallInst::Create(
+            module.getOrInsertFunction(type->isFloatTy() ? "powf" : "pow", type, type, type),
+            {call->getArgOperand(0), call->getArgOperand(1)}, "", call->getIterator());
+        named->setDebugLoc(call->getDebugLoc());
+        call->replaceAllUsesWith(named);
+        call->eraseFromParent();
+        call = named;
+      }
+      call->addFnAttr(llvm::Attribute::NoBuiltin);
+    }
 }
 
 /// Empties the functions that the code generator comes to after the end of patience.

@@ -147,6 +147,8 @@ llvm::PreservedAnalyses UnrollLoops::run(llvm::Function &function,
   }
   if (!hasTables && !hasSums)
     return llvm::PreservedAnalyses::all();
+  // What is known of memory does not know of the fences.
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3, /*OnlyWhenForced=*/true)));
   if (hasTables)

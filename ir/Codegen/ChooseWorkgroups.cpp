@@ -402,7 +402,10 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     SmallVector<int64_t> inRoot;
     int64_t depth = 1;
     root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
-      if (product || !(product = productOf(op)))
+      if (product)
+        return;
+      product = productOf(op);
+      if (!product)
         return;
       inRoot = loopsInRoot(op, root);
       roles.isOfTiles = isOfTiles(op, *product);

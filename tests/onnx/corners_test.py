@@ -43,16 +43,18 @@ def one(operator, *arrays, attributes=(), constants=(), kind=None, opset=13, is_
                 [constant(f"c{i}", c) for i, c in enumerate(constants)], opset)
     return main(*arrays)
 
-def resizing(extent, scale, mode, coordinates, nearest, excludes):
-    """Along one dimension, as a matrix: by the formulas of the specification, in f64."""
-    length = extent * scale
-    count = int(np.floor(length))
-    matrix = np.zeros((count, extent))
+def resizing(extent, count, scale, region, mode, coordinates, nearest, excludes):
+    """Along one dimension, as a matrix, and what lies outside of the region: by the formulas of the specification, in f64."""
+    length, (start, end) = extent * scale, region
+    matrix, outside = np.zeros((count, extent)), np.zeros(count, bool)
     for i in range(count):
         x = {"half_pixel": lambda: (i + 0.5) / scale - 0.5, "asymmetric": lambda: i / scale,
              "pytorch_half_pixel": lambda: (i + 0.5) / scale - 0.5 if length > 1 else 0,
              "align_corners": lambda: i * (extent - 1) / (length - 1) if length != 1 else 0,
-             "tf_half_pixel_for_nn": lambda: (i + 0.5) / scale}[coordinates]()
+             "tf_half_pixel_for_nn": lambda: (i + 0.5) / scale,
+             "tf_crop_and_resize": lambda: (start * (extent - 1) + i * (end - start) * (extent - 1) / (length - 1) if length > 1
+                                            else 0.5 * (start + end) * (extent - 1))}[coordinates]()
+        outside[i] = coordinates == "tf_crop_and_resize" and not 0 <= x <= extent - 1
         low = int(np.floor(x))
         if mode == "nearest":
             taps = {{"floor": low, "ceil": int(np.ceil(x)), "round_prefer_floor": int(np.ceil(x - 0.5)),
@@ -69,7 +71,7 @@ def resizing(extent, scale, mode, coordinates, nearest, excludes):
             taps = {at: weight / sum(taps.values()) for at, weight in taps.items()}
         for at, weight in taps.items():
             matrix[i, min(max(at, 0), extent - 1)] += weight
-    return matrix
+    return matrix, outside
 
 
 class Corners(unittest.TestCase):
@@ -98,34 +100,52 @@ class Corners(unittest.TestCase):
     def test_resize(self):
         seed = int.from_bytes(os.urandom(3), "little")
         random = np.random.default_rng(seed)
-        ways = [("nearest", coordinates, nearest, False) for nearest in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
-                for coordinates in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "tf_half_pixel_for_nn")]
+        usual = ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "tf_crop_and_resize")
+        ways = [("nearest", coordinates, nearest, False) for coordinates in (*usual, "tf_half_pixel_for_nn")
+                for nearest in random.choice(["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"], 2, replace=False)]
         ways += [(mode, coordinates, "floor", mode == "cubic" and excludes) for mode in ("linear", "cubic") for excludes in (False, True)
-                 for coordinates in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")]
+                 for coordinates in usual]
         for mode, coordinates, nearest, excludes in ways:
+            is_cropped = coordinates == "tf_crop_and_resize"
+            # What all elements outside are left out of has no sum.
+            excludes = excludes and not is_cropped
             shape = random.integers(1, 7, 4)
             if random.integers(3) == 0:
                 shape[random.integers(4)] = 200  # with tables that are parameters
             scales = np.float32(random.choice([0.5, 0.625, 1, 1, 1.5, 2, 2, 3], 4))
             scales[shape * scales < 1] = 1
+            sizes, has_sizes = np.int64(shape * scales), bool(random.integers(2))
+            region = np.float32(random.choice([-0.25, 0, 0.25], 4)), np.float32(random.choice([0.5, 1, 1.25], 4))
             x = random.standard_normal(shape, np.float32)
-            want = x.astype(np.float64)
-            for axis, scale in enumerate(scales):
-                if scale != 1:
-                    matrix = resizing(shape[axis], float(scale), mode, coordinates, nearest, excludes)
+            want, outside = x.astype(np.float64), np.zeros(sizes, bool)
+            for axis in range(4):
+                scale = sizes[axis] / shape[axis] if has_sizes else float(scales[axis])
+                if scale != 1 or is_cropped:
+                    matrix, beyond = resizing(shape[axis], sizes[axis], scale, (float(region[0][axis]), float(region[1][axis])),
+                                              mode, coordinates, nearest, excludes)
                     want = np.moveaxis(np.tensordot(matrix, want, (1, axis)), 0, axis)
+                    outside |= np.expand_dims(beyond, tuple(a for a in range(4) if a != axis))
+            want[outside] = 7
             attributes = [attribute("mode", s=mode.encode()), attribute("coordinate_transformation_mode", s=coordinates.encode()),
-                          attribute("nearest_mode", s=nearest.encode()), attribute("exclude_outside", i=int(excludes))]
-            is_open = bool(random.integers(2))
+                          attribute("nearest_mode", s=nearest.encode()), attribute("exclude_outside", i=int(excludes)),
+                          attribute("extrapolation_value", f=7.0)]
+            # Extents of the image, the scales or sizes, and the region may come with the call.
+            is_open, is_late, is_late_region = (bool(each) for each in random.integers(2, size=3))
             with self.subTest(seed=seed, mode=mode, coordinates=coordinates, nearest=nearest, excludes=excludes, shape=shape,
-                              scales=scales, is_open=is_open):
+                              scales=scales, sizes=sizes, has_sizes=has_sizes, region=region, is_open=is_open, is_late=is_late,
+                              is_late_region=is_late_region):
+                operands = {"r": np.concatenate(region) if is_cropped else np.zeros(0, np.float32),
+                            "s": np.zeros(0, np.float32) if has_sizes else scales, "n": sizes}
+                late = [name for name in operands if (name == "r" and is_late_region and is_cropped)
+                        or (name == "n" and is_late and has_sizes) or (name == "s" and is_late and not has_sizes)]
                 names = [f"d{i}" for i in range(4)] if is_open else shape.tolist()
-                # The region "r" is for another kind of coordinates.
-                main = load([node("Resize", ["x", "r", "c"], ["y"], *attributes)], [("x", names, np.float32)],
-                            [("y", 4, np.float32)], [constant("r", np.zeros(0, np.float32)), constant("c", scales)], 11)
-                got = main(x)
+                main = load([node("Resize", ["x", "r", "s", *(["n"] if has_sizes else [])], ["y"], *attributes)],
+                            [("x", names, np.float32)] + [(name, operands[name].shape, operands[name].dtype) for name in late],
+                            [("y", 4, np.float32)],
+                            [constant(name, array) for name, array in operands.items() if name not in late and (has_sizes or name != "n")], 11)
+                got = main(x, *(operands[name] for name in late))
                 self.assertEqual(got.shape, want.shape)
-                np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+                np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
 
     def test_softmax_of_large(self):
         x = np.float32([[1e4, 1e4], [-1e4, 0]])

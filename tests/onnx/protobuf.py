@@ -161,6 +161,8 @@ def encoded_varint(value):
 def field(number, value):
     if isinstance(value, int):
         return encoded_varint(number << 3) + encoded_varint(value)
+    if isinstance(value, float):
+        return encoded_varint(number << 3 | 5) + struct.pack("<f", value)
     return encoded_varint(number << 3 | 2) + encoded_varint(len(value)) + value
 
 

@@ -44,8 +44,9 @@ Scalar originalCoordinate(Emitter &e, const Resize &r, const Dimension &d, const
     return halfPixel;
   if (mode == "asymmetric")
     return e.div(x, d.scale);
-  if (mode == "tf_half_pixel_for_nn")
-    return e.div(e.add(x, half), d.scale);
+  if (mode ==
+      "tf_half_pixel_for_nn") // what has its extent already stays, also if only the call knows
+    return e.select(e.compare(Compare::Equal, d.scale, one), x, e.div(e.add(x, half), d.scale));
   if (mode == "half_pixel_symmetric") {
     const Scalar adjusted = e.div(e.convert(d.out, wide), length);
     const Scalar offset = e.mul(e.div(in, number(2)), e.sub(one, adjusted));
@@ -59,9 +60,10 @@ Scalar originalCoordinate(Emitter &e, const Resize &r, const Dimension &d, const
   }
   if (mode == "tf_crop_and_resize") {
     const Scalar last = e.sub(in, one), single = e.compare(Compare::LessEqual, length, one);
-    const Scalar step = e.div(e.mul(e.sub(d.end, d.start), last), e.sub(length, one));
+    // In this order the last one is where the region ends.
+    const Scalar way = e.div(e.mul(e.mul(x, e.sub(d.end, d.start)), last), e.sub(length, one));
     return e.select(single, e.mul(e.mul(half, e.add(d.start, d.end)), last),
-                    e.add(e.mul(d.start, last), e.mul(x, step)));
+                    e.add(e.mul(d.start, last), way));
   }
   unsupported("coordinate_transformation_mode '" + mode + "'");
 }
@@ -175,7 +177,8 @@ std::optional<Tables> knownTables(Emitter &e, const std::vector<Taps> &all, size
 /// Weights are of `type`, F32 or F64.
 Tables tablesOf(Emitter &e, const Resize &r, const Dimension &d, ElementType type) {
   const size_t taps = r.mode == "nearest" ? 1 : r.mode == "linear" ? 2 : 4;
-  if (d.out.known && d.in.known && d.scale.real && *d.out.known <= mostKnown) {
+  const bool isKnown = d.out.known && d.in.known && d.scale.real && d.start.real && d.end.real;
+  if (isKnown && *d.out.known <= mostKnown) {
     std::vector<Taps> all;
     for (int64_t position = 0; position < *d.out.known; ++position)
       all.push_back(tapsOf(e, r, d, e.index(position)));
@@ -287,7 +290,7 @@ Value extrapolated(Emitter &e, const Value &inside, const Resize &r, const Scala
 Value resized(Operator &op, const Value &x, const Resize &r) {
   Emitter &e = op.emit;
   const bool isNearest = r.mode == "nearest";
-  // Sums of what is narrower are in 32 bits; integers are cut off behind the sum, which must not be below what it is.
+  // Sums of what is narrower are in 32 bits; integers are cut off behind the sum, so that its last digits count.
   const ElementType sums =
       x.type == ElementType::F32 || x.type == ElementType::F16 || x.type == ElementType::BF16
           ? ElementType::F32
@@ -396,12 +399,18 @@ void resize(Operator &op) {
   if (r.coordinates == "tf_crop_and_resize") {
     if (!isThere(1))
       invalid("roi is missing");
-    const Scalars roi = e.elements(op.input(1));
+    Scalars roi;
+    if (const auto known = e.knownReals(op.input(1)))
+      for (double number : *known)
+        roi.push_back(e.number(wide, number));
+    else
+      for (const Scalar &number : e.elements(op.input(1)))
+        roi.push_back(e.convert(number, wide));
     if (roi.size() != 2 * r.dims.size())
       unsupported("a roi of " + std::to_string(roi.size()) + " numbers");
     for (size_t i = 0; i < r.dims.size(); ++i) {
-      r.dims[i].start = e.convert(roi[i], wide);
-      r.dims[i].end = e.convert(roi[i + r.dims.size()], wide);
+      r.dims[i].start = roi[i];
+      r.dims[i].end = roi[i + r.dims.size()];
     }
   }
   op.set(0, resized(op, x, r));

@@ -171,3 +171,15 @@ func.func @strided(%x: tensor<?x56x56x64xf32>, %w: tensor<1x1x64x128xf32>, %o: t
       ins(%x, %w : tensor<?x56x56x64xf32>, tensor<1x1x64x128xf32>) outs(%o : tensor<?x28x28x128xf32>) -> tensor<?x28x28x128xf32>
   return %r : tensor<?x28x28x128xf32>
 }
+
+// -----
+
+// A window of several places with strides stays one.
+// CHECK-LABEL: func.func @window(
+//   CHECK-NOT: tensor.extract_slice
+//       CHECK: linalg.conv_2d_nhwc_hwcf
+func.func @window(%x: tensor<1x57x57x64xf32>, %w: tensor<3x3x64x128xf32>, %o: tensor<1x28x28x128xf32>) -> tensor<1x28x28x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : vector<2xi64>}
+      ins(%x, %w : tensor<1x57x57x64xf32>, tensor<3x3x64x128xf32>) outs(%o : tensor<1x28x28x128xf32>) -> tensor<1x28x28x128xf32>
+  return %r : tensor<1x28x28x128xf32>
+}

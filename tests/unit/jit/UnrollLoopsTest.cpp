@@ -1,8 +1,8 @@
 // Which loops run several iterations at a time, and what keeps their loads apart.
 #include "jit/UnrollLoops.h"
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -19,38 +19,51 @@
 namespace plim::jit {
 namespace {
 
+/// `text` for each of so many, with the number in the place of each '#'.
+std::string forEach(int count, llvm::StringRef text) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    for (char letter : text) {
+      if (letter == '#')
+        all += std::to_string(i);
+      else
+        all += letter;
+    }
+  return all;
+}
+
 /// Sums of so many vectors: each iteration adds the products of a column and an element to each, of rows that begin one
 /// element after the other. With `body` in each iteration too.
-std::string sumsOf(int sums, const std::string &iterations, const std::string &body = "",
-                   const std::string &vector = "<8 x float>") {
-  std::string phis, products, results = "{ ";
-  for (int i = 0; i < sums; ++i) {
-    const std::string n = std::to_string(i);
-    phis +=
-        "  %s" + n + " = phi " + vector + " [ zeroinitializer, %entry ], [ %t" + n + ", %loop ]\n";
-    products += "  %at" + n + " = getelementptr float, ptr %row, i64 " + n + "\n  %x" + n +
-                " = load float, ptr %at" + n + "\n  %i" + n + " = insertelement " + vector +
-                " poison, float %x" + n + ", i64 0\n  %b" + n + " = shufflevector " + vector +
-                " %i" + n + ", " + vector + " poison, <8 x i32> zeroinitializer\n  %t" + n +
-                " = call " + vector + " @llvm.fma.v8f32(" + vector + " %b" + n + ", " + vector +
-                " %w, " + vector + " %s" + n + ")\n";
-  }
-  std::string stores;
-  for (int i = 0; i < sums; ++i) {
-    const std::string n = std::to_string(i);
-    stores += "  %to" + n + " = getelementptr " + vector + ", ptr %out, i64 " + n + "\n  store " +
-              vector + " %t" + n + ", ptr %to" + n + "\n";
-  }
-  return "declare <8 x float> @llvm.fma.v8f32(<8 x float>, <8 x float>, <8 x float>)\n"
-         "define void @f(ptr noalias readonly %p, ptr noalias readonly %q, ptr noalias %out, i64 "
-         "%n) {\nentry:\n  br label %loop\n"
-         "loop:\n  %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n" +
-         phis +
-         "  %row = getelementptr float, ptr %p, i64 %i\n"
-         "  %column = getelementptr " +
-         vector + ", ptr %q, i64 %i\n  %w = load " + vector + ", ptr %column\n" + products + body +
-         "  %next = add nuw nsw i64 %i, 1\n  %more = icmp ult i64 %next, " + iterations +
-         "\n  br i1 %more, label %loop, label %end\nend:\n" + stores + "  ret void\n}\n";
+std::string sumsOf(int sums, llvm::StringRef iterations, llvm::StringRef body = "") {
+  std::string text = R"(
+declare <8 x float> @llvm.fma.v8f32(<8 x float>, <8 x float>, <8 x float>)
+define void @f(ptr noalias readonly %p, ptr noalias readonly %q, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+)";
+  text += forEach(sums, "  %s# = phi <8 x float> [ zeroinitializer, %entry ], [ %t#, %loop ]\n");
+  text += R"(
+  %row = getelementptr float, ptr %p, i64 %i
+  %column = getelementptr <8 x float>, ptr %q, i64 %i
+  %w = load <8 x float>, ptr %column
+)";
+  text += forEach(sums, R"(
+  %at# = getelementptr float, ptr %row, i64 #
+  %x# = load float, ptr %at#
+  %i# = insertelement <8 x float> poison, float %x#, i64 0
+  %b# = shufflevector <8 x float> %i#, <8 x float> poison, <8 x i32> zeroinitializer
+  %t# = call <8 x float> @llvm.fma.v8f32(<8 x float> %b#, <8 x float> %w, <8 x float> %s#)
+)");
+  text += body;
+  text += "  %next = add nuw nsw i64 %i, 1\n  %more = icmp ult i64 %next, ";
+  text += iterations;
+  text += "\n  br i1 %more, label %loop, label %end\nend:\n";
+  text += forEach(sums, "  %to# = getelementptr <8 x float>, ptr %out, i64 #\n"
+                        "  store <8 x float> %t#, ptr %to#\n");
+  text += "  ret void\n}\n";
+  return text;
 }
 
 struct Counts {
