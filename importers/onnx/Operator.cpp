@@ -38,6 +38,16 @@ std::string Operator::text(const std::string &name, const std::string &otherwise
   const Attribute *found = find(name, Attribute::Kind::String);
   return found ? found->text : otherwise;
 }
+std::string Operator::choice(const std::string &name,
+                             std::initializer_list<const char *> choices) const {
+  std::string given = text(name, *choices.begin()), all;
+  for (const char *each : choices) {
+    if (given == each)
+      return given;
+    all.append(all.empty() ? "'" : ", '").append(each).append("'");
+  }
+  invalid("the attribute '" + name + "' is '" + given + "', none of " + all);
+}
 Numbers Operator::integers(const std::string &name, Numbers otherwise) const {
   const Attribute *found = find(name, Attribute::Kind::Ints);
   return found ? Numbers(found->integers) : std::move(otherwise);

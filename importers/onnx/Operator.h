@@ -8,6 +8,7 @@
 #include "importers/emit/Error.h"
 #include "importers/onnx/Model.h"
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ public:
   int64_t integer(const std::string &name, int64_t otherwise) const;
   double real(const std::string &name, double otherwise) const;
   std::string text(const std::string &name, const std::string &otherwise) const;
+  /// One of those, the first one if it is not given; refuses others.
+  std::string choice(const std::string &name, std::initializer_list<const char *> choices) const;
   Numbers integers(const std::string &name, Numbers otherwise = {}) const;
   Reals reals(const std::string &name, Reals otherwise = {}) const;
   std::vector<std::string> texts(const std::string &name) const;

@@ -33,7 +33,8 @@ Windows windowsOf(Operator &op, const Value &input, Numbers kernel) {
   w.strides = numbersOf(op, "strides", n, 1, 1);
   w.dilations = numbersOf(op, "dilations", n, 1, 1);
   const Numbers pads = numbersOf(op, "pads", 2 * n, 0, 0);
-  const std::string automatic = op.text("auto_pad", "NOTSET");
+  const std::string automatic =
+      op.choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
   const bool ceiling = op.integer("ceil_mode", 0) != 0;
   for (size_t i = 0; i < n; ++i) {
     const Scalar &extent = input.dims[i + 2];

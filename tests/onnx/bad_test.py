@@ -93,7 +93,23 @@ class Wrong(unittest.TestCase):
         self.check(single("Softmax", attribute("axis", f=0)), "'n'", "Softmax", "axis")
         self.check(single("Softmax", attribute("axis", i=7)), "axis 7 of a tensor of rank 2")
         self.check(single("Relu", attribute("colour", i=7)), "'n'", "Relu", "colour")
-        self.check(single("Transpose", attribute("perm", ints=[0, 0])), "perm is no order")
+
+    def test_choices(self):
+        """A misspelt choice is not taken for the usual one."""
+        image, output = value("x", [1, 4, 4, 4]), value("y", ["?"] * 4)
+        others = {"i": value("i", [8], INT64), "f": value("f", [4]), "r": value("r", [1, 4]), "b": value("b", [1], INT64),
+                  "s": value("s", [4, 4, 4]), "g": value("g", [1, 4, 4, 2]), "c": value("c", [1, 4, 4, 4], INT64)}
+        for operator, name, inputs, *needed in (
+                ("Pad", "mode", "xi"), ("Resize", "mode", "xff"), ("Resize", "nearest_mode", "xff"),
+                ("Resize", "coordinate_transformation_mode", "xff"), ("DepthToSpace", "mode", "x", attribute("blocksize", i=2)),
+                ("MaxPool", "auto_pad", "x", attribute("kernel_shape", ints=[2, 2])), ("Conv", "auto_pad", "xx"),
+                ("ConvTranspose", "auto_pad", "xx"), ("LSTM", "direction", "sss", attribute("hidden_size", i=1)),
+                ("GridSample", "mode", "xg"), ("GridSample", "padding_mode", "xg"), ("RoiAlign", "mode", "xrb"),
+                ("ScatterElements", "reduction", "xcx")):
+            with self.subTest(operator=operator, name=name):
+                given = [image] + [each for key, each in others.items() if key in inputs]
+                wrong = node(operator, list(inputs), ["y"], attribute(name, s=b"colour"), *needed)
+                self.check(model(graph([wrong], given, [output]), 16), "'n'", operator, f"'{name}' is 'colour', none of '")
 
     def test_inputs(self):
         self.check(single("Add"), "'n'", "Add")

@@ -106,7 +106,7 @@ Scalar mish(Operator &op, const Scalar &x) {
 Scalar gelu(Operator &op, const Scalar &x) {
   Emitter &e = op.emit;
   const Scalar half = number(op, x, 0.5), one = number(op, x, 1);
-  if (op.text("approximate", "none") == "tanh") {
+  if (op.choice("approximate", {"none", "tanh"}) == "tanh") {
     const Scalar cube = e.mul(e.mul(x, x), x);
     const Scalar inner =
         e.mul(number(op, x, std::sqrt(2 / M_PI)), e.add(x, e.mul(number(op, x, 0.044715), cube)));

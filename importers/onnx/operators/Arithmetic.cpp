@@ -160,7 +160,7 @@ void clip(Operator &op) {
 
 void bitShift(Operator &op) {
   const Value &a = op.input(0), &b = op.input(1);
-  const bool left = op.text("direction", "") == "LEFT";
+  const bool left = op.choice("direction", {"LEFT", "RIGHT"}) == "LEFT";
   op.set(0, op.emit.elementwise(a.type, {a, b}, [&](const Scalars &in) {
     Emitter &e = op.emit;
     const std::string type = mlirName(a.type);

@@ -129,7 +129,8 @@ void convTranspose(Operator &op) {
   const Numbers strides = numbers("strides", n, 1), dilations = numbers("dilations", n, 1);
   const Numbers pads = numbers("pads", 2 * n, 0), extra = numbers("output_padding", n, 0);
   const Numbers wanted = op.integers("output_shape");
-  const std::string automatic = op.text("auto_pad", "NOTSET");
+  const std::string automatic =
+      op.choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
   if (groups < 1 || x.dims.size() != n + 2)
     invalid("the input does not fit the weights");
   Scalars dims{x.dims[0], e.mul(weights.dims[1], e.index(groups))}, low;

@@ -178,9 +178,7 @@ Scalar reduced(Emitter &e, const std::string &how, const Scalar &old, const Scal
     return e.mul(old, update);
   if (how == "max")
     return e.max(old, update);
-  if (how == "min")
-    return e.min(old, update);
-  unsupported("reduction '" + how + "'");
+  return e.min(old, update);
 }
 
 /// Writes updates one after the other, in their order, each to where `place` says.
@@ -201,11 +199,12 @@ void scatterElements(Operator &op) {
   const auto axis = static_cast<size_t>(op.axis(0, x.rank()));
   e.use(indices);
   e.use(updates);
-  op.set(0, scatterInto(e, x, updates, op.text("reduction", "none"), [&](const Scalars &position) {
-           Scalars at = position;
-           at[axis] = positionOf(e, indices, position, x.dims[axis]);
-           return at;
-         }));
+  op.set(0, scatterInto(e, x, updates, op.choice("reduction", {"none", "add", "mul", "max", "min"}),
+                        [&](const Scalars &position) {
+                          Scalars at = position;
+                          at[axis] = positionOf(e, indices, position, x.dims[axis]);
+                          return at;
+                        }));
 }
 
 void scatterND(Operator &op) {
@@ -218,17 +217,19 @@ void scatterND(Operator &op) {
     invalid("the indices have more dimensions than the tensor");
   e.use(indices);
   e.use(updates);
-  op.set(0, scatterInto(e, x, updates, op.text("reduction", "none"), [&](const Scalars &position) {
-           Scalars at;
-           for (int64_t k = 0; k < depth; ++k) {
-             Scalars where = position.part(0, static_cast<size_t>(outer));
-             where.push_back(e.index(k));
-             at.push_back(positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
-           }
-           const Scalars rest = position.from(static_cast<size_t>(outer));
-           at.insert(at.end(), rest.begin(), rest.end());
-           return at;
-         }));
+  op.set(0, scatterInto(e, x, updates, op.choice("reduction", {"none", "add", "mul", "max", "min"}),
+                        [&](const Scalars &position) {
+                          Scalars at;
+                          for (int64_t k = 0; k < depth; ++k) {
+                            Scalars where = position.part(0, static_cast<size_t>(outer));
+                            where.push_back(e.index(k));
+                            at.push_back(
+                                positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
+                          }
+                          const Scalars rest = position.from(static_cast<size_t>(outer));
+                          at.insert(at.end(), rest.begin(), rest.end());
+                          return at;
+                        }));
 }
 
 void oneHot(Operator &op) {
@@ -265,7 +266,7 @@ void pad(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const size_t rank = x.dims.size();
-  const std::string mode = op.text("mode", "constant");
+  const std::string mode = op.choice("mode", {"constant", "edge", "reflect", "wrap"});
   const Scalars pads = op.opset >= 11
                            ? e.elements(op.input(1))
                            : numbers(e, op.integers(op.opset >= 2 ? "pads" : "paddings"));
@@ -299,8 +300,6 @@ void pad(Operator &op) {
   }
   if (mode == "constant" && known && !negative)
     return op.set(0, e.pad(x, low, high, with));
-  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
-    unsupported("mode '" + mode + "'");
   e.use(x);
   op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
     Scalars at;

@@ -88,7 +88,7 @@ public:
     byBatch = op.opset >= 14 && op.integer("layout", 0) != 0;
     if (byBatch)
       x = e.transpose(x, {1, 0, 2});
-    const std::string direction = op.text("direction", "forward");
+    const std::string direction = op.choice("direction", {"forward", "reverse", "bidirectional"});
     backwards = direction == "reverse"         ? std::vector<bool>{true}
                 : direction == "bidirectional" ? std::vector<bool>{false, true}
                                                : std::vector<bool>{false};

@@ -44,8 +44,8 @@ Scalar originalCoordinate(Emitter &e, const Resize &r, const Dimension &d, const
     return halfPixel;
   if (mode == "asymmetric")
     return e.div(x, d.scale);
-  if (mode ==
-      "tf_half_pixel_for_nn") // what has its extent already stays, also if only the call knows
+  // What has its extent already stays, also if only the call knows.
+  if (mode == "tf_half_pixel_for_nn")
     return e.select(e.compare(Compare::Equal, d.scale, one), x, e.div(e.add(x, half), d.scale));
   if (mode == "half_pixel_symmetric") {
     const Scalar adjusted = e.div(e.convert(d.out, wide), length);
@@ -58,14 +58,11 @@ Scalar originalCoordinate(Emitter &e, const Resize &r, const Dimension &d, const
     const Scalar single = e.compare(Compare::Equal, length, one);
     return e.select(single, number(0), e.div(e.mul(x, e.sub(in, one)), e.sub(length, one)));
   }
-  if (mode == "tf_crop_and_resize") {
-    const Scalar last = e.sub(in, one), single = e.compare(Compare::LessEqual, length, one);
-    // In this order the last one is where the region ends.
-    const Scalar way = e.div(e.mul(e.mul(x, e.sub(d.end, d.start)), last), e.sub(length, one));
-    return e.select(single, e.mul(e.mul(half, e.add(d.start, d.end)), last),
-                    e.add(e.mul(d.start, last), way));
-  }
-  unsupported("coordinate_transformation_mode '" + mode + "'");
+  // tf_crop_and_resize; in this order the last one is where the region ends
+  const Scalar last = e.sub(in, one), single = e.compare(Compare::LessEqual, length, one);
+  const Scalar way = e.div(e.mul(e.mul(x, e.sub(d.end, d.start)), last), e.sub(length, one));
+  return e.select(single, e.mul(e.mul(half, e.add(d.start, d.end)), last),
+                  e.add(e.mul(d.start, last), way));
 }
 
 Scalar nearestPosition(Emitter &e, const std::string &mode, const Scalar &x) {
@@ -371,9 +368,16 @@ void resize(Operator &op) {
   const Value &x = op.input(0);
   const bool first = op.opset < 11; // with fewer inputs, and coordinates of one kind
   Resize r;
-  r.mode = op.text("mode", "nearest");
-  r.coordinates = first ? "asymmetric" : op.text("coordinate_transformation_mode", "half_pixel");
-  r.nearest = first ? "floor" : op.text("nearest_mode", "round_prefer_floor");
+  r.mode = op.choice("mode", {"nearest", "linear", "cubic"});
+  r.coordinates =
+      first
+          ? "asymmetric"
+          : op.choice("coordinate_transformation_mode",
+                      {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                       "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"});
+  r.nearest = first ? "floor"
+                    : op.choice("nearest_mode",
+                                {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   r.cubic = op.real("cubic_coeff_a", -0.75);
   r.excludeOutside = op.integer("exclude_outside", 0) != 0;
   if (op.integer("antialias", 0) != 0)
@@ -420,7 +424,7 @@ void upsample(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   Resize r;
-  r.mode = op.text("mode", "nearest");
+  r.mode = op.choice("mode", {"nearest", "linear", "bilinear"});
   if (r.mode == "bilinear")
     r.mode = "linear";
   r.coordinates = "asymmetric";

@@ -296,7 +296,7 @@ void depthToSpace(Operator &op) {
   if (x.rank() != 4 || *block.known < 1)
     invalid("the tensor must have rank 4, and the block at least 1 element");
   const Scalar depth = e.div(x.dims[1], e.mul(block, block));
-  const bool columns = op.text("mode", "DCR") == "CRD";
+  const bool columns = op.choice("mode", {"DCR", "CRD"}) == "CRD";
   const Scalars parts = columns ? Scalars{x.dims[0], depth, block, block, x.dims[2], x.dims[3]}
                                 : Scalars{x.dims[0], block, block, depth, x.dims[2], x.dims[3]};
   const Value moved =

@@ -84,12 +84,13 @@ void gridSample(Operator &op) {
   const Value &x = op.input(0), &grid = op.input(1);
   if (x.rank() != 4 || grid.rank() != 4)
     unsupported("but of images with two dimensions");
-  std::string mode = op.text("mode", "bilinear");
+  std::string mode = op.choice("mode", {"bilinear", "linear", "nearest", "bicubic", "cubic"});
   if (mode == "linear")
     mode = "bilinear";
   if (mode == "cubic")
     mode = "bicubic";
-  Sampler sampler{op, e, x, op.text("padding_mode", "zeros"), op.integer("align_corners", 0) != 0};
+  Sampler sampler{op, e, x, op.choice("padding_mode", {"zeros", "border", "reflection"}),
+                  op.integer("align_corners", 0) != 0};
   e.use(x);
   e.use(grid);
   op.set(0, e.generate(
@@ -136,9 +137,10 @@ void roiAlign(Operator &op) {
   const Scalar height = e.index(op.integer("output_height", 1)),
                width = e.index(op.integer("output_width", 1));
   const int64_t ratio = op.integer("sampling_ratio", 0);
-  const bool isMax = op.text("mode", "avg") == "max";
+  const bool isMax = op.choice("mode", {"avg", "max"}) == "max";
   const bool halfPixel =
-      op.opset >= 16 && op.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+      op.opset >= 16 && op.choice("coordinate_transformation_mode",
+                                  {"half_pixel", "output_half_pixel"}) == "half_pixel";
   const Scalar scale = number(op.real("spatial_scale", 1)), offset = number(halfPixel ? 0.5 : 0);
   e.use(x);
   e.use(rois);

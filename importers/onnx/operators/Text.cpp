@@ -24,7 +24,7 @@ void tfIdfVectorizer(Operator &op) {
   const Reals weights = op.reals("weights");
   const int64_t least = op.integer("min_gram_length", 1), most = op.integer("max_gram_length", 1);
   const int64_t skips = op.integer("max_skip_count", 0);
-  const std::string mode = op.text("mode", "TF");
+  const std::string mode = op.choice("mode", {"TF", "IDF", "TFIDF"});
   std::vector<Gram> grams;
   int64_t width = 0;
   size_t number = 0;

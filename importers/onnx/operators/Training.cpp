@@ -56,7 +56,7 @@ void momentum(Operator &op) {
   const Scalar alpha = s.number(op.real("alpha", 0));
   const Scalar first = e.compare(Compare::Equal, s.turn, s.number(0));
   const Scalar beta = e.select(first, s.number(1), s.number(op.real("beta", 0)));
-  const bool nesterov = op.text("mode", "standard") == "nesterov";
+  const bool nesterov = op.choice("mode", {"standard", "nesterov"}) == "nesterov";
   for (size_t i = 0; i < s.count; ++i) {
     const Value &x = s.of(0, i), &g = s.of(1, i), &v = s.of(2, i);
     const Value next = s.each({v, g, x}, [&](const Scalars &in) {
