@@ -296,6 +296,7 @@ bool serialize(const Artifact &artifact, const std::function<bool(std::string_vi
     });
   });
   writer.list(artifact.symbols, [&](const DataSymbol &symbol) { writeSymbol(writer, symbol); });
+  writer.list(artifact.unreadParameters, [&](const std::string &name) { writer.text(name); });
   writer.text(artifact.data);
   writer.list(artifact.stack, [&](const StackProof &proof) { writeProof(writer, proof); });
   writer.text(artifact.report);
@@ -462,6 +463,7 @@ StatusOr<Artifact> deserialize(const ArtifactSource &source) {
     return external;
   });
   reader.list(artifact.symbols, [&] { return readSymbol(reader); });
+  reader.list(artifact.unreadParameters, [&] { return reader.text(); });
   artifact.data = reader.text();
   reader.list(artifact.stack, [&] { return readProof(reader); });
   artifact.report = reader.text();

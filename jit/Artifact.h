@@ -190,6 +190,7 @@ struct Artifact {
   std::vector<FunctionSignature> functions;
   std::vector<ExternalFunction> externals;
   std::vector<DataSymbol> symbols;
+  std::vector<std::string> unreadParameters; // that the source declares, and nothing needs
   std::string data; // small contents of constants and variables, each aligned to dataAlignment
   std::vector<DataBlock> blocks; // large ones
   std::vector<StackProof> stack;
@@ -205,7 +206,7 @@ bool usesTiles(const Artifact &artifact);
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 20;
+inline constexpr uint32_t artifactVersion = 21;
 
 // A serialised artifact:
 //

@@ -401,6 +401,7 @@ private:
     const SourceNames sourceNames(ir::isBytecode(source) ? "" : source, name);
     nameArguments(*module, sourceNames);
     artifact.functions = signaturesOf(*module, sourceNames);
+    artifact.unreadParameters = parametersOf(*module);
     const Specialization &special = options.specialization;
     if (!special.function.empty())
       std::erase_if(artifact.functions, [&](const FunctionSignature &function) {

@@ -5,8 +5,10 @@
 #include "ir/Plim/Plim.h"
 #include "jit/Signatures.h"
 
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 #include <optional>
@@ -171,6 +173,14 @@ static Arrangement arrangementOf(DictionaryAttr from) {
   return arrangement;
 }
 
+std::vector<std::string> parametersOf(ModuleOp module) {
+  std::vector<std::string> names;
+  for (auto global : module.getOps<ml_program::GlobalOp>())
+    if (isa_and_nonnull<ml_program::ExternAttr>(global.getValueAttr()))
+      names.push_back(global.getSymName().str());
+  return names;
+}
+
 Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
                    const SharedBytes &source, int64_t atMost) {
   DataCollector collector(artifact, table, source, atMost);
@@ -202,6 +212,11 @@ Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,
       symbol.location = ir::locationText(location);
     artifact.symbols.push_back(std::move(symbol));
   }
+  llvm::StringSet<> needed;
+  for (const DataSymbol &symbol : artifact.symbols)
+    needed.insert(symbol.name);
+  std::erase_if(artifact.unreadParameters,
+                [&](const std::string &name) { return needed.contains(name); });
   return okStatus();
 }
 

@@ -8,7 +8,10 @@
 
 namespace plim::jit {
 
-/// Adds them to the artifact. Large contents that lie in `source`, if it has an owner, or that `table` knows,
+/// The names of what a module that was just parsed leaves to be bound.
+std::vector<std::string> parametersOf(mlir::ModuleOp module);
+
+/// Adds them to the artifact, of whose `unreadParameters` it takes those that something needs. Large contents that lie in `source`, if it has an owner, or that `table` knows,
 /// are shared. Unimplemented for elements without a layout, InvalidArgument for more than `atMost` bytes.
 Status collectData(mlir::ModuleOp module, Artifact &artifact, ConstantTable &table,
                    const SharedBytes &source, int64_t atMost);

@@ -64,13 +64,18 @@ runtime::MemoryPoolStatistics sumOf(runtime::MemoryPoolStatistics a,
 }
 
 /// What the module's parameters are bound to: copies, which `parameters` then has instead, where code reads what is not
-/// aligned. One that it does not have is told of first: mostly it is the misspelt name of one that then is missing.
+/// aligned, and without those that nothing reads. One that the module does not have is told of first: mostly it is the misspelt
+/// name of one that then is missing.
 StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &artifact,
                                                        Parameters &parameters) {
   std::vector<std::string> names;
   for (const DataSymbol &symbol : artifact.symbols)
     if (symbol.kind == DataKind::Parameter)
       names.push_back(symbol.name);
+  for (const std::string &name : artifact.unreadParameters) {
+    names.push_back(name);
+    parameters.erase(name);
+  }
   for (const auto &[name, buffer] : parameters)
     if (std::find(names.begin(), names.end(), name) == names.end())
       return invalidArgumentError(artifact.source + ": the module has no parameter '" + name + "'" +

@@ -34,8 +34,8 @@ typedef struct plim_load_options {
   const char *policy;
   const char *const *limits;
   size_t limit_count;
-  /* Values of the module's parameters, which must all be there. The buffers are retained for as long as code may
-   * read them: at most as long as the module. */
+  /* Values of the module's parameters, all that its code needs; one that nothing reads is not looked at. The
+   * buffers are retained for as long as code may read them: at most as long as the module. */
   const plim_parameters *parameters;
   /* Stronger than the engine's. Those that the module does not declare are ignored. */
   const plim_host_functions *host_functions;

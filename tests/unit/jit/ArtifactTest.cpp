@@ -94,6 +94,7 @@ TEST(Artifact, EveryFieldComesBack) {
     EXPECT_EQ(a.isSourceOnly, b.isSourceOnly);
     EXPECT_EQ(contentsOf(in, a), contentsOf(*out, b));
   }
+  EXPECT_EQ(out->unreadParameters, in.unreadParameters);
   ASSERT_EQ(out->blocks.size(), in.blocks.size());
   for (size_t i = 0; i < in.blocks.size(); ++i) {
     EXPECT_EQ(out->blocks[i].hash, in.blocks[i].hash);

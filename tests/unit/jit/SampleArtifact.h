@@ -70,6 +70,7 @@ inline Artifact sampleArtifact() {
   artifact.symbols[3].alignment = 256;
   artifact.symbols[5].isSourceOnly = true;
   artifact.symbols[6].arrangement = {"weights", {{2, 1, 1}, {4, 0, 1}}};
+  artifact.unreadParameters = {"bias"};
   artifact.data = std::string(72, '\1');
   artifact.blocks = {makeBlock(std::string(8192, '\2')), makeBlock(std::string(5000, '\3'))};
   artifact.stack = {{"main", 512, 640, 1 << 20}, {"main_matmul_0", -1, 96, 1 << 20}};
