@@ -346,8 +346,10 @@ Scalar Builder::floorDiv(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::ceilDiv(const Scalar &a, const Scalar &b) {
-  if (foldable(a, b) && *b.known > 0)
-    return index(*a.known / *b.known + (*a.known % *b.known > 0));
+  if (foldable(a, b) && *b.known != 0 && (*b.known != -1 || *a.known != INT64_MIN)) {
+    const int64_t rest = *a.known % *b.known;
+    return index(*a.known / *b.known + (rest != 0 && (rest > 0) == (*b.known > 0)));
+  }
   return b.is(1) ? a : naturalIfBoth(binary("ceildivsi", a, b), a, b);
 }
 

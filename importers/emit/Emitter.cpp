@@ -40,8 +40,8 @@ std::string tensorType(ElementType type, const Scalars &dims) {
   return out + mlirName(type) + ">";
 }
 
-std::string symbol(const std::string &name) {
-  std::string out = "@\"";
+std::string stringLiteral(const std::string &name) {
+  std::string out = "\"";
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\') {
@@ -54,6 +54,8 @@ std::string symbol(const std::string &name) {
   }
   return out + "\"";
 }
+
+std::string symbol(const std::string &name) { return "@" + stringLiteral(name); }
 
 std::string Emitter::type(const Value &value) const { return tensorType(value.type, value.dims); }
 

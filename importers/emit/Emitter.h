@@ -138,6 +138,10 @@ public:
 
   Value reshape(const Value &value, const Scalars &dims);
   Value transpose(const Value &value, const Axes &order);
+  /// Elements that are scalars already, in another order: the one at each position is that of `value` at `from(position)`. Nothing
+  /// if there are none, or if an extent is not known.
+  std::optional<Value> rearranged(const Value &value, const Scalars &dims,
+                                  const std::function<Numbers(const Numbers &)> &from);
   Value slice(const Value &value, const Scalars &offsets, const Scalars &sizes,
               const Scalars &strides);
   /// `size` elements along one axis.
@@ -186,7 +190,8 @@ bool sameExtent(const Scalar &a, const Scalar &b);
 bool sameExtents(const Scalars &a, const Scalars &b);
 /// "tensor<2x?xf32>"
 std::string tensorType(ElementType type, const Scalars &dims);
-/// Text of "@name" as MLIR reads it.
+/// Any text in quotes, as MLIR reads it, and behind "@".
+std::string stringLiteral(const std::string &name);
 std::string symbol(const std::string &name);
 
 } // namespace plim::importers

@@ -132,6 +132,30 @@ Value Emitter::reshape(const Value &value, const Scalars &dims) {
                        ") -> " + to));
 }
 
+std::optional<Value> Emitter::rearranged(const Value &value, const Scalars &dims,
+                                         const std::function<Numbers(const Numbers &)> &from) {
+  if (!value.elements || !allKnown(value.dims) || !allKnown(dims))
+    return std::nullopt;
+  Numbers shape;
+  int64_t total = 1;
+  for (const Scalar &dim : dims) {
+    shape.push_back(*dim.known);
+    total *= *dim.known;
+  }
+  Scalars elements;
+  for (int64_t i = 0; i < total; ++i) {
+    Numbers position(shape.size());
+    int64_t rest = i, place = 0;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      position[d] = rest % shape[d];
+    const Numbers source = from(position);
+    for (size_t d = 0; d < source.size(); ++d)
+      place = place * *value.dims[d].known + source[d];
+    elements.push_back(value.elements->at(static_cast<size_t>(place)));
+  }
+  return ofElements(value.type, shape, std::move(elements));
+}
+
 Value Emitter::transpose(const Value &value, const Axes &order) {
   Scalars dims;
   std::string text;
@@ -145,6 +169,13 @@ Value Emitter::transpose(const Value &value, const Axes &order) {
     return value;
   if (value.splat)
     return splat(dims, *value.splat);
+  if (auto known = rearranged(value, dims, [&](const Numbers &position) {
+        Numbers from(position.size());
+        for (size_t i = 0; i < order.size(); ++i)
+          from[static_cast<size_t>(order[i])] = position[i];
+        return from;
+      }))
+    return *known;
   const std::string input = use(value), empty = emptyLike(value.type, dims);
   return tensor(value.type, dims,
                 define("linalg.transpose ins(" + input + " : " + type(value) + ") outs(" + empty +

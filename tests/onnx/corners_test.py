@@ -308,6 +308,54 @@ class Corners(unittest.TestCase):
         self.same(main(np.bool_(True), x), -x)
         np.testing.assert_allclose(main(np.bool_(False), x), np.exp(x), rtol=1e-6)
 
+    def test_squeeze_of_an_open_extent(self):
+        """As PyTorch's exporter writes it, with a rank that depends on the call."""
+        squeezed = graph([node("Squeeze", ["x", "axes"], ["z"])], [], [value("z", [])], [constant("axes", np.int64([-1]))])
+        other = graph([node("Identity", ["x"], ["z"])], [], [value("z", [])])
+        main = load([node("Shape", ["x"], ["s"]), node("Gather", ["s", "last"], ["n"]), node("Equal", ["n", "one"], ["c"]),
+                     node("If", ["c"], ["y"], attribute("then_branch", g=squeezed), attribute("else_branch", g=other))],
+                    [("x", ["n", "m"], np.float32)], [("y", 1, np.float32)],
+                    [constant("last", np.int64(-1)), constant("one", np.int64(1))])
+        self.same(main(np.float32([[3], [4]])), [3, 4])
+        with self.assertRaisesRegex(pl.Error, "'y' of the model: the extent to squeeze must be 1"):
+            main(np.ones((2, 3), np.float32))
+
+    def test_pads_as_pytorch_writes_them(self):
+        """Computed from constants, backwards: how many there are has to be known."""
+        nodes = [node("ConstantOfShape", ["two"], ["zeros"], attribute("value", t=constant("", np.int64([0])))),
+                 node("Concat", ["pads", "zeros"], ["all"], attribute("axis", i=0)), node("Reshape", ["all", "pairs"], ["table"]),
+                 node("Slice", ["table", "last", "first", "axis", "last"], ["turned"]),
+                 node("Transpose", ["turned"], ["columns"], attribute("perm", ints=[1, 0])),
+                 node("Reshape", ["columns", "last"], ["flat"]), node("Cast", ["flat"], ["by"], attribute("to", i=INT64)),
+                 node("Pad", ["x", "by"], ["y"], attribute("mode", s=b"reflect"))]
+        main = load(nodes, [("x", ["n", "m"], np.float32)], [("y", 2, np.float32)],
+                    [constant(name, np.int64(numbers)) for name, numbers in
+                     {"two": [2], "pads": [1, 2], "pairs": [-1, 2], "last": [-1], "first": [-2**63 + 1], "axis": [0]}.items()])
+        x = np.arange(10, dtype=np.float32).reshape(2, 5)
+        self.same(main(x), np.pad(x, ((0, 0), (1, 2)), "reflect"))
+
+    def test_slices_of_constants(self):
+        """What the importer computes itself: shapes."""
+        random = np.random.default_rng(11)
+        for case in range(60):
+            table = random.integers(0, 4, [(9,), (3, 4)][case % 2])
+            start, end = random.integers(-12, 12, 2)
+            step, axis = int(random.choice([-3, -2, -1, 1, 2, 3])), int(random.integers(0, table.ndim))
+            extent = table.shape[axis]
+            low, high = (0, extent) if step > 0 else (-1, extent - 1)
+            first, last = (int(at + extent * (at < 0)) for at in (start, end))
+            places = range(min(max(first, 0), high), min(max(last, low), high), step)
+            want = np.take(table, list(places), axis).T.reshape(-1)
+            with self.subTest(case=case, start=start, end=end, step=step, axis=axis):
+                main = load([node("Slice", ["table", "start", "end", "axis", "step"], ["part"]), node("Transpose", ["part"], ["turned"]),
+                             node("Reshape", ["turned", "flat"], ["shape"]), node("ConstantOfShape", ["shape"], ["zeros"]),
+                             node("Add", ["zeros", "x"], ["y"])], [("x", [], np.float32)], [("y", len(want), np.float32)],
+                            [constant("table", table), constant("flat", np.int64([-1]))] +
+                            [constant(name, np.int64([number])) for name, number in
+                             (("start", start), ("end", end), ("axis", axis), ("step", step))])
+                got = main(np.float32(2))
+                self.same(got, np.full(want, 2))
+
     def test_loop(self):
         """Sums of powers of two until they reach a limit, with all of them."""
         body = graph([node("Add", ["a", "a"], ["a2"]), node("Less", ["a2", "limit"], ["go"]), node("Identity", ["a2"], ["each"])],

@@ -37,6 +37,17 @@ void yield(Emitter &e, Values values, const Values &like) {
 
 std::string countSuffix(size_t count) { return count > 1 ? ":" + std::to_string(count) : ""; }
 
+/// Is it that one, of what may be constants besides?
+bool isOnly(const Graph &graph, const std::string &name) {
+  size_t others = 0;
+  bool found = false;
+  for (const Node &node : graph.nodes) {
+    found |= node.domain.empty() && node.op == name;
+    others += node.op != "Constant";
+  }
+  return found && others == 1;
+}
+
 void branch(Operator &op) {
   Emitter &e = op.emit;
   Importer &importer = op.importer;
@@ -48,6 +59,15 @@ void branch(Operator &op) {
     return;
   }
   const std::string test = e.use(e.only(condition));
+  // What PyTorch's exporter makes of squeeze(dim) where only a call knows the extent. The rank would depend on it; models rely on the
+  // one that they were traced with.
+  if (isOnly(then, "Squeeze") && isOnly(otherwise, "Identity")) {
+    e.line("cf.assert " + test + ", " +
+           stringLiteral("'" + op.node.outputs.at(0) + "' of the model: the extent to squeeze must be 1"));
+    op.outputs = importer.runGraph(then, {});
+    op.outputs.resize(op.node.outputs.size());
+    return;
+  }
   Values first, second, like;
   std::string a = e.region([&] { first = importer.runGraph(then, {}); });
   std::string b = e.region([&] { second = importer.runGraph(otherwise, {}); });

@@ -73,12 +73,16 @@ void slice(Operator &op) {
                       e.index(static_cast<int64_t>(i))),
             k);
   }
-  if (x.elements && x.rank() == 1 && offsets[0].known && sizes[0].known && strides[0].known) {
-    Scalars out;
-    for (int64_t i = 0; i < *sizes[0].known; ++i)
-      out.push_back((*x.elements)[static_cast<size_t>(*offsets[0].known + i * *strides[0].known)]);
-    return op.set(0, e.ofElements(x.type, {*sizes[0].known}, std::move(out)));
-  }
+  const auto isKnown = [](const Scalar &scalar) { return scalar.known.has_value(); };
+  if (std::all_of(offsets.begin(), offsets.end(), isKnown) &&
+      std::all_of(strides.begin(), strides.end(), isKnown))
+    if (auto known = e.rearranged(x, sizes, [&](const Numbers &position) {
+          Numbers from(rank);
+          for (size_t i = 0; i < rank; ++i)
+            from[i] = *offsets[i].known + position[i] * *strides[i].known;
+          return from;
+        }))
+      return op.set(0, *known);
   if (sameExtents(sizes, x.dims) &&
       std::all_of(strides.begin(), strides.end(), [](const Scalar &s) { return s.is(1); }))
     return op.set(0, x);
