@@ -1,4 +1,4 @@
-"""ONNX files beside ONNX Runtime: the models of examples/models at their full size.
+"""ONNX files beside ONNX Runtime: the models of examples/models at their full size, and trained ones (trained.py).
 
 As models.py, but both sides read the file. All have open extents, the batch at least: ours is called with code for the
 extents of the calls, or with `--open` with that for any. "load" is until a model can be called, "for" what the code for the
@@ -21,6 +21,8 @@ import numpy as np
 import models
 import onnx_runtime
 import plimsoll as pl
+import plimsoll.onnx
+import trained
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "models"))
 import build
@@ -59,7 +61,8 @@ def one_side(given):
     print(greatest() - before)
 
 
-def measure(given, library, row, folder):
+def built(given, row, folder):
+    """A file, what it is called with, the names of its results, and the bytes of its weights."""
     name, _, _ = row.partition(",")
     graph = build.build(name, given.seed)
     inputs = build.arguments(graph, given.seed, **ROWS[row])
@@ -67,10 +70,20 @@ def measure(given, library, row, folder):
     with open(path, "wb") as file:
         for part in graph.parts():
             file.write(part)
-    weights = sum(each.nbytes for each in graph.weights.values())
-    outputs, values = list(graph.outputs), list(inputs.values())
-    del graph
-    results = []
+    return path, inputs, list(graph.outputs), sum(each.nbytes for each in graph.weights.values())
+
+
+def fetched(given, row, folder):
+    path = trained.fetch(row, pathlib.Path(given.peer).parent.parent / "trained")
+    link = folder / "model.onnx"
+    link.symlink_to(path.resolve())
+    outputs = [each.name for each in plimsoll.onnx.load(path).get_outputs()]
+    return link, trained.inputs(row, given.seed), outputs, path.stat().st_size
+
+
+def measure(given, library, row, folder):
+    path, inputs, outputs, weights = (built if row in ROWS else fetched)(given, row, folder)
+    values, results = list(inputs.values()), []
     for threads in given.threads:
         engine = pl.Engine(threads=threads, cache=str(folder / f"cache{threads}"), specialization="on_request")
         loads = []
@@ -133,7 +146,7 @@ def main():
     print(f"ONNX Runtime {library.version}, plimsoll {pl.__version__}, seed {given.seed}; milliseconds, MB")
     print(f"{'':36} {'ours':>9} {'peer':>9} {'ratio':>6} spread {'load':>7} {'for':>7} {'again':>7} {'peer':>7}"
           + (f" {'ours':>7} {'peer':>7} {'weights':>7}" if given.memory else ""))
-    for row in ROWS:
+    for row in (*ROWS, *trained.ROWS):
         if re.search(given.filter, row):
             with tempfile.TemporaryDirectory() as folder:
                 for threads, result in measure(given, library, row, pathlib.Path(folder)):

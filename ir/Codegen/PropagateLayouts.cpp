@@ -32,6 +32,8 @@ constexpr int64_t leastChannels = 16;
 constexpr int64_t leastColumns = 16;
 /// The fewest multiplications for each element that has to be transposed, where a network begins or ends.
 constexpr int64_t productsWorthATransposition = 1024;
+/// How much more a multiplication takes where pixels are the columns, and so few that there are no vectors of them; where they may be.
+constexpr int64_t fewPixels = 4, timeOfFewPixels = 16, timeOfUnknownPixels = 4;
 /// Assumed of extents that are not known at load.
 constexpr int64_t unknownExtent = 64;
 
@@ -224,9 +226,14 @@ struct PropagateLayouts : plim::ir::impl::PlimPropagateLayoutsBase<PropagateLayo
       llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> balance; // of a component
       for (auto &[op, layout] : chosen) {
         auto &[products, transposed] = balance[component.getLeaderValue(op)];
-        if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && productOf(generic)) {
-          int64_t count = 1;
-          for (int64_t size : generic.getStaticLoopRanges())
+        auto generic = dyn_cast<linalg::GenericOp>(op);
+        if (std::optional<Product> product = generic ? productOf(generic) : std::nullopt) {
+          const SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
+          const int64_t pixels = sizes[product->column];
+          int64_t count = ShapedType::isDynamic(pixels) ? timeOfUnknownPixels
+                          : pixels < fewPixels          ? timeOfFewPixels
+                                                        : 1;
+          for (int64_t size : sizes)
             count = checkedMul(count, ShapedType::isDynamic(size) ? unknownExtent : size)
                         .value_or(INT64_MAX);
           products += std::min(count, INT64_MAX - products);
