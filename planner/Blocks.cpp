@@ -161,9 +161,43 @@ Blocks assemble(const Packing &packing, const std::vector<BlockNode> &nodes) {
   return blocks;
 }
 
-Blocks joinRepeatedly(const Packing &packing,
-                      const std::function<Blocks(const Packing &)> &joinOnce) {
-  Blocks blocks = joinOnce(packing);
+Blocks takeApart(const Packing &packing, const Blocks &blocks, const std::vector<bool> &isKept) {
+  Blocks result;
+  Packing &rest = result.packing;
+  rest.numSections = packing.numSections;
+  rest.unit = packing.unit;
+  rest.step = packing.step;
+  rest.isExact = packing.isExact;
+  rest.lowerBound = packing.lowerBound;
+  std::vector<uint32_t> indexOf(isKept.size(), none);
+  for (uint32_t i = 0; i < packing.boxes.size(); ++i) {
+    auto [block, delta] = blocks.places[i];
+    Box box = packing.boxes[i];
+    Range parts = box.parts;
+    if (isKept[block] && indexOf[block] != none) {
+      // Only rectangles were joined.
+      Piece &part = rest.parts[rest.boxes[indexOf[block]].parts.first];
+      part.first = std::min(part.first, packing.parts[parts.first].first);
+      part.last = std::max(part.last, packing.parts[parts.first].last);
+      result.places.push_back({indexOf[block], delta});
+      continue;
+    }
+    result.places.push_back({uint32_t(rest.boxes.size()), isKept[block] ? delta : 0});
+    box.parts.first = uint32_t(rest.parts.size());
+    rest.parts.insert(rest.parts.end(), packing.parts.begin() + parts.first,
+                      packing.parts.begin() + parts.last);
+    box.parts.last = uint32_t(rest.parts.size());
+    if (isKept[block]) {
+      indexOf[block] = uint32_t(rest.boxes.size());
+      if (int64_t extent = blocks.packing.boxes[block].extent; extent != box.extent)
+        box.extent = rest.parts.back().high = extent;
+    }
+    rest.boxes.push_back(box);
+  }
+  return result;
+}
+
+Blocks joinRepeatedly(Blocks blocks, const std::function<Blocks(const Packing &)> &joinOnce) {
   for (;;) {
     size_t before = blocks.packing.boxes.size();
     renumber(blocks.packing);
@@ -179,8 +213,8 @@ Blocks joinRepeatedly(const Packing &packing,
 }
 
 Blocks join(const Packing &packing, uint64_t seed, const std::function<bool()> &isStopped) {
-  return joinRepeatedly(packing,
-                        [&](const Packing &rest) { return Joiner(rest, isStopped).run(seed); });
+  auto joinOnce = [&](const Packing &rest) { return Joiner(rest, isStopped).run(seed); };
+  return joinRepeatedly(joinOnce(packing), joinOnce);
 }
 
 } // namespace plim::planner

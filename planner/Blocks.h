@@ -37,10 +37,12 @@ std::vector<BlockNode> nodesOf(const Packing &packing);
 /// The first nodes are those of the boxes, and each parent comes after what it is made of.
 Blocks assemble(const Packing &packing, const std::vector<BlockNode> &nodes);
 
+/// The blocks of `packing` for which `isKept` is true, and the boxes that the others were made of.
+Blocks takeApart(const Packing &packing, const Blocks &blocks, const std::vector<bool> &isKept);
+
 /// Joins the blocks again as long as there become fewer: fewer sections are maximal then, so that
 /// more boxes may be of the same.
-Blocks joinRepeatedly(const Packing &packing,
-                      const std::function<Blocks(const Packing &)> &joinOnce);
+Blocks joinRepeatedly(Blocks blocks, const std::function<Blocks(const Packing &)> &joinOnce);
 
 /// Joins two boxes of the same sections, one above the other, and two of the same bytes of which
 /// one begins where the other ends, side by side, as long as there are any. No section needs more

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <queue>
 #include <random>
+#include <span>
 
 namespace plim::planner {
 
@@ -119,12 +120,55 @@ private:
   std::priority_queue<Candidate> candidates;
 };
 
+/// A few blocks that are live at the time of one of them, or next to it.
+std::vector<bool> allButSome(const Packing &packing, std::mt19937_64 &random) {
+  uint32_t count = uint32_t(packing.boxes.size());
+  std::vector<bool> isKept(count, true);
+  auto partsOf = [&](uint32_t box) {
+    return std::span(packing.parts)
+        .subspan(packing.boxes[box].parts.first, packing.boxes[box].parts.size());
+  };
+  auto middle = partsOf(uint32_t(random() % count));
+  std::vector<uint32_t> there;
+  for (uint32_t i = 0; i < count && !middle.empty(); ++i)
+    if (auto parts = partsOf(i); !parts.empty() && parts.front().first <= middle.back().last &&
+                                 middle.front().first <= parts.back().last)
+      there.push_back(i);
+  for (uint64_t left = 2 + random() % 6; left > 0 && !there.empty(); --left) {
+    std::swap(there[random() % there.size()], there.back());
+    isKept[there.back()] = false;
+    there.pop_back();
+  }
+  return isKept;
+}
+
 } // namespace
 
 Blocks joinLoosely(const Packing &packing, int64_t most, uint64_t seed,
                    const std::function<bool()> &isStopped) {
-  return joinRepeatedly(
-      packing, [&](const Packing &rest) { return LooseJoiner(rest, most, seed, isStopped).run(); });
+  auto joinOnce = [&](const Packing &rest) {
+    return LooseJoiner(rest, most, seed, isStopped).run();
+  };
+  return joinRepeatedly(joinOnce(packing), joinOnce);
+}
+
+Blocks joinBetter(const Packing &packing, Blocks blocks, int64_t most, uint64_t seed,
+                  const std::function<bool(uint64_t)> &spend,
+                  const std::function<bool()> &isStopped) {
+  constexpr int tries = 200;
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < tries && !isStopped(); ++i) {
+    Blocks next = takeApart(packing, blocks, allButSome(blocks.packing, random));
+    if (!spend(packing.boxes.size() / 16 + nodesOfJoining(next.packing.boxes.size())))
+      break;
+    uint64_t order = random() | 1;
+    next = joinRepeatedly(std::move(next), [&](const Packing &rest) {
+      return LooseJoiner(rest, most, order, isStopped).run();
+    });
+    if (next.packing.boxes.size() <= blocks.packing.boxes.size())
+      blocks = std::move(next);
+  }
+  return blocks;
 }
 
 } // namespace plim::planner

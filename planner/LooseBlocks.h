@@ -14,4 +14,19 @@ namespace plim::planner {
 Blocks joinLoosely(const Packing &packing, int64_t most, uint64_t seed,
                    const std::function<bool()> &isStopped);
 
+/// Makes fewer of loose blocks by large neighbourhood search: takes a few that are near each other in
+/// time apart, joins their boxes and the other blocks in an order of its own, and goes on with that
+/// unless there are more then. Two boxes that match by chance keep each from those that it belongs to,
+/// and then more blocks are left: with fewer ones there are fewer such mistakes. `spend` is told what a
+/// try costs, in nodes, and may refuse it.
+///
+/// P. Shaw, "Using Constraint Programming and Local Search Methods to Solve Vehicle Routing Problems",
+/// 1998, has the neighbourhoods.
+Blocks joinBetter(const Packing &packing, Blocks blocks, int64_t most, uint64_t seed,
+                  const std::function<bool(uint64_t)> &spend,
+                  const std::function<bool()> &isStopped);
+
+/// What joining so many boxes loosely costs, in nodes.
+constexpr uint64_t nodesOfJoining(uint64_t boxes) { return boxes * boxes / 512; }
+
 } // namespace plim::planner

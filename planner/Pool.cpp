@@ -102,8 +102,8 @@ public:
       // Another way to join helps more often than a long search, but not always. A restart has the
       // cycle of short attempts, a long one and a middling one.
       uint64_t longRounds = restarts ? 2 : joint;
-      if (isJoined &&
-          (!joined || isVain(*joined) || joined->rounds >= std::size(strategies) + longRounds)) {
+      if (isJoined && (!joined || isVain(*joined) || (restarts && isPoor(*joined)) ||
+                       joined->rounds >= std::size(strategies) + longRounds)) {
         isJoined = joins = joinAnew(joined, joint++);
       }
       if (isDone())
@@ -140,13 +140,20 @@ private:
   /// the lower peak. False if neither helps. Where boxes that match exactly are not most of them,
   /// they are chance: those that match loosely come first.
   bool joinAnew(std::optional<View> &view, uint64_t turn) {
-    if (view && !view->plan.offsets.empty())
-      lowest[view->isLoose] = std::min(lowest[view->isLoose], view->plan.peak);
+    if (view && !view->plan.offsets.empty() && view->plan.peak <= lowest[view->isLoose]) {
+      lowest[view->isLoose] = view->plan.peak;
+      if (view->isLoose)
+        loosest = std::move(view->blocks);
+    }
     size_t count = whole.boxes.size();
     uint64_t seed = turn < 2 ? 0 : turn;
     bool isLoose = turn % 2 == 1;
     if (turn >= 2 && lowest[0] != lowest[1])
       isLoose = (lowest[1] < lowest[0]) == (turn % 4 != 3);
+    if (isLoose && !loosest.places.empty() && isFar()) {
+      joinBetter(view.emplace(), turn);
+      return true;
+    }
     return (!isLoose && join(view.emplace(), seed, false, count / 2)) ||
            join(view.emplace(), seed, true, count / 4 * 3) ||
            join(view.emplace(), seed, false, count / 4 * 3);
@@ -167,6 +174,13 @@ private:
     return !best.offsets.empty() && boundOf(view) >= best.peak;
   }
 
+  /// Is it twice as far above the bound as the best after some rounds?
+  bool isPoor(const View &view) const {
+    constexpr uint64_t fewRounds = 4;
+    return view.rounds >= fewRounds && !view.plan.offsets.empty() &&
+           (view.plan.peak - best.lowerBound) / 2 > best.peak - best.lowerBound;
+  }
+
   /// Blocks may waste some bytes.
   int64_t boundOf(const View &view) const {
     return std::max(best.lowerBound, view.packing->lowerBound);
@@ -175,23 +189,36 @@ private:
   /// Joins in another order for each seed. False if more than `mostBoxes` are left, or it costs too
   /// much.
   bool join(View &view, uint64_t seed, bool isLoose, size_t mostBoxes) {
-    constexpr size_t pairsPerNode = 512;
     size_t count = whole.boxes.size();
     if ((isLoose && count > manyItems) ||
-        !budget.spend(count + (isLoose ? count * count / pairsPerNode : 0)))
+        !budget.spend(count + (isLoose ? nodesOfJoining(count) : 0)))
       return false;
     std::function<bool()> isStopped = [&] { return budget.isStopped(); };
     view.isLoose = isLoose;
     view.blocks = isLoose ? joinLoosely(whole, mostLoad(seed), seed, isStopped)
                           : planner::join(whole, seed, isStopped);
-    view.packing = &view.blocks.packing;
-    if (view.packing->boxes.size() > mostBoxes)
+    if (view.blocks.packing.boxes.size() > mostBoxes)
       return false;
+    begin(view);
+    return true;
+  }
+
+  /// Goes on from the loose blocks that have given the lowest peak.
+  void joinBetter(View &view, uint64_t seed) {
+    view.isLoose = true;
+    view.blocks = planner::joinBetter(
+        whole, loosest, mostLoad(0), seed, [&](uint64_t nodes) { return budget.spend(nodes); },
+        [&] { return budget.isStopped(); });
+    begin(view);
+  }
+
+  /// The first packings of blocks.
+  void begin(View &view) {
+    view.packing = &view.blocks.packing;
     view.dive = diveOf(*view.packing);
     for (const SkylineWeights &weights : skylines)
       if (budget.spend(view.packing->boxes.size()))
-        offer(view, placeOnSkyline(*view.packing, weights, isStopped));
-    return true;
+        offer(view, placeOnSkyline(*view.packing, weights, [&] { return budget.isStopped(); }));
   }
 
   void offer(View &view, std::vector<int64_t> offsets) {
@@ -385,6 +412,7 @@ private:
   PoolPlan &best;
   Budget &budget;
   View asIs;
+  Blocks loosest; // of those that have given the lowest peak
   std::vector<Task> tasks;
   uint64_t spent = 0;                                   // nodes of all rounds
   std::array<int64_t, 2> lowest = {mostPeak, mostPeak}; // peaks of what was joined exactly, loosely

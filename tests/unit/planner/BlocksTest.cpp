@@ -93,6 +93,41 @@ TEST(PlannerBlocks, LooseBlocksWasteNoMoreThanTheyMay) {
   }
 }
 
+/// Large neighbourhood search leaves no more blocks than before, and what it takes apart it joins soundly.
+TEST(PlannerBlocks, BetterBlocksAreFewerAndSound) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(plim::testing::testSeed());
+  size_t before = 0, after = 0;
+  for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i) {
+    Problem problem = bench::trims(int(40 + random() % 80));
+    for (Buffer &buffer : problem.buffers)
+      buffer.alignment = i % 2 ? 1 : int64_t(1) << random() % 3;
+    // Some are no rectangles.
+    problem.buffers[0].offset = 0;
+    problem.buffers[1].lifetime.push_back({1'000'000, 1'000'001});
+    problem.buffers[3].lifetime.clear();
+    Packing packing = packingOf(problem);
+    int64_t most = packing.lowerBound + packing.lowerBound / 256;
+    auto never = [] { return false; };
+    Blocks blocks = i % 3 ? joinLoosely(packing, most, 1, never) : join(packing, 1, never);
+    uint64_t spent = 0;
+    auto spend = [&](uint64_t nodes) { return (spent += nodes) < 20'000; };
+    Blocks better = joinBetter(packing, blocks, most, random(), spend, never);
+    EXPECT_LE(better.packing.boxes.size(), blocks.packing.boxes.size());
+    EXPECT_LE(better.packing.lowerBound, most);
+    EXPECT_EQ(verify(problem, planOf(problem, packing, better)), "");
+    before += blocks.packing.boxes.size();
+    after += better.packing.boxes.size();
+    // Taken apart whole, it is what was joined.
+    Blocks none = takeApart(packing, better, std::vector<bool>(better.packing.boxes.size(), false));
+    EXPECT_EQ(none.packing.boxes.size(), packing.boxes.size());
+    Blocks all = takeApart(packing, better, std::vector<bool>(better.packing.boxes.size(), true));
+    EXPECT_EQ(all.packing.boxes.size(), better.packing.boxes.size());
+    EXPECT_EQ(verify(problem, planOf(problem, packing, all)), "");
+  }
+  EXPECT_LT(after, before);
+}
+
 TEST(PlannerBlocks, AlignmentsAreKept) {
   Problem problem = problemOf({live(0, 4, 10), live(0, 4, 10), live(4, 8, 14)});
   problem.buffers[0].alignment = problem.buffers[2].alignment = 16;

@@ -51,7 +51,9 @@ TEST(PlannerInstances, TrimmedOnesAreNearTheBestPeak) {
   for (auto [count, nodes, over] : {std::tuple(60, 20'000, 1.0),
                                     {100, 100'000, 1.005},
                                     {250, 100'000, 1.02},
-                                    {500, 200'000, 1.04}}) {
+                                    {500, 200'000, 1.01},
+                                    {505, 400'000, 1.04},
+                                    {1000, 400'000, 1.06}}) {
     SCOPED_TRACE(count);
     Problem problem = bench::trims(count);
     Plan plan = solve(problem, budget(uint64_t(nodes)));
