@@ -124,6 +124,7 @@ public:
     bool isGood = readHeader();
     while (isGood && rows.next(cells))
       isGood = readBuffer();
+    problem.buffers.insert(problem.buffers.end(), windows.begin(), windows.end());
     return std::move(rows.fault);
   }
 
@@ -188,10 +189,20 @@ private:
       return fail(cell(Upper), "upper " + std::to_string(life.upper) + " is before lower " +
                                    std::to_string(life.lower));
     buffer.lifetime.push_back(life);
-    if (has(Gaps) && !readGaps(buffer.lifetime))
-      return false;
     if (buffer.bytes < 0)
       return fail(cell(Size), "size " + std::to_string(buffer.bytes) + " is negative");
+    size_t firstWindow = windows.size();
+    if (has(Gaps) && !readGaps(cell(Gaps), buffer))
+      return false;
+    if (!readPlace(buffer))
+      return false;
+    for (size_t i = firstWindow; i < windows.size(); ++i)
+      windows[i].pools = buffer.pools;
+    return true;
+  }
+
+  /// Where the buffer may be.
+  bool readPlace(Buffer &buffer) {
     if (has(Alignment)) {
       if (!readNumber(Alignment, buffer.alignment))
         return false;
@@ -250,21 +261,19 @@ private:
   }
 
   /// Cuts them out of the lifetime, of one interval so far.
-  bool readGaps(std::vector<Interval> &lifetime) {
-    const Cell &from = cell(Gaps);
+  bool readGaps(const Cell &from, Buffer &buffer) {
+    std::vector<Interval> &lifetime = buffer.lifetime;
     std::string_view list = from.text;
     for (size_t begin = 0; (begin = list.find_first_not_of(' ', begin)) != list.npos;) {
       size_t end = std::min(list.find(' ', begin), list.size());
       std::string_view text = list.substr(begin, end - begin);
       begin = end;
-      if (text.find('@') != text.npos)
-        return fail(from, "gap " + quoted(text) +
-                              " keeps some of the bytes in use: only gaps of all bytes are known");
+      size_t at = std::min(text.find('@'), text.size());
       // The first character may be the sign of the first number.
       size_t dash = text.find('-', 1);
       Interval gap, whole = lifetime.back();
-      if (dash == text.npos || !parse(text.substr(0, dash), gap.lower) ||
-          !parse(text.substr(dash + 1), gap.upper) ||
+      if (dash >= at || !parse(text.substr(0, dash), gap.lower) ||
+          !parse(text.substr(dash + 1, at - dash - 1), gap.upper) ||
           __builtin_add_overflow(gap.upper, afterLast, &gap.upper))
         return fail(from, "gap " + quoted(text) + " must be two times such as 3-5");
       if (gap.upper < gap.lower || gap.lower < whole.lower || whole.upper < gap.upper)
@@ -272,7 +281,28 @@ private:
                               " is not within the lifetime, or not after the gap before it");
       lifetime.back() = {whole.lower, gap.lower};
       lifetime.push_back({gap.upper, whole.upper});
+      if (at < text.size() && !readWindow(from, text, text.substr(at + 1), gap, buffer))
+        return false;
     }
+    return true;
+  }
+
+  /// The bytes LOWER:UPPER that stay in use in a gap.
+  bool readWindow(const Cell &from, std::string_view gap, std::string_view text, Interval life,
+                  const Buffer &buffer) {
+    size_t colon = text.find(':');
+    int64_t lower = 0, upper = 0;
+    if (colon == text.npos || !parse(text.substr(0, colon), lower) ||
+        !parse(text.substr(colon + 1), upper))
+      return fail(from, "gap " + quoted(gap) + " must keep bytes such as @64:128");
+    if (lower < 0 || upper < lower || buffer.bytes < upper)
+      return fail(from, "gap " + quoted(gap) + " keeps bytes that are not within the buffer");
+    Buffer &window = windows.emplace_back();
+    window.name = buffer.name + "@" + std::string(text);
+    window.lifetime = {life};
+    window.bytes = upper - lower;
+    window.base = uint32_t(problem.buffers.size() - 1);
+    window.delta = lower;
     return true;
   }
 
@@ -291,6 +321,7 @@ private:
   Rows rows;
   Problem &problem;
   std::vector<Cell> cells;
+  std::vector<Buffer> windows;              // that gaps leave in use
   std::array<size_t, numColumns> positions; // in `cells`
   size_t numCells = 0;
   int64_t afterLast = 0;                          // from what `upper` or `end` says

@@ -7,7 +7,8 @@
 //   upper      or end, the last time at which it is live
 //   size       bytes
 //   alignment  optional: of the offset, bytes
-//   gaps       optional: when others may have its memory, such as 3-5 9-12; as upper or end are
+//   gaps       optional: when others may have its memory, such as 3-5 9-12; as upper or end are.
+//              3-5@64:128: but for the bytes from 64 up to 128 of it
 //   offset     optional: where the buffer has to be; in a solution, where it is
 //   pools      optional: names of the pools it may be in, best first, with one of " ,;|" between them
 //   pool       optional: the only one; in a solution, the one it is in
@@ -29,7 +30,8 @@ struct CsvFault {
   std::string message;
 };
 
-/// Sets the buffers of `problem`, with their ids as names. Pools are looked up by name among
+/// Sets the buffers of `problem`, with their ids as names. What a gap leaves in use is a buffer of its
+/// own, behind those of all lines, in the rigid group of the line's. Pools are looked up by name among
 /// `problem.pools`. Only what a single line can tell is checked: the rest is for check().
 std::optional<CsvFault> readCsv(std::string_view text, Problem &problem);
 

@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   if (!verify(problem, plan).empty() || readCsv(writeCsv(text, problem, plan), pinned))
     std::abort();
-  for (size_t i = 0; i < problem.buffers.size(); ++i)
+  // What gaps leave in use is pinned by its base.
+  for (size_t i = 0; i < problem.buffers.size() && !problem.buffers[i].base; ++i)
     if (pinned.buffers[i].name != problem.buffers[i].name ||
         pinned.buffers[i].offset != plan.offsets[i] ||
         pinned.buffers[i].pools != std::vector<uint32_t>{plan.pools[i]})

@@ -73,8 +73,45 @@ TEST(PlannerCsv, ReadsGaps) {
     EXPECT_NE(faultOf(std::string("id,lower,upper,size,gaps\nx,0,20,4,") + bad + "\n")
                   .find("is not within the lifetime"),
               std::string::npos);
-  EXPECT_EQ(faultOf("id,lower,upper,size,gaps\nx,0,20,4,3-5@0:2\n"),
-            "2:10: gap '3-5@0:2' keeps some of the bytes in use: only gaps of all bytes are known");
+}
+
+TEST(PlannerCsv, GapsKeepSomeBytes) {
+  // During the gap two buffers of 4 bytes are beside the two that x keeps in the middle.
+  std::string text = "id,lower,upper,size,alignment,gaps\n"
+                     "x,0,9,10,1,3-6@4:6\n"
+                     "y,3,6,4,1,\n"
+                     "z,3,6,4,1,\n";
+  Problem problem = readGood(text);
+  ASSERT_EQ(problem.buffers.size(), 4u);
+  const Buffer &window = problem.buffers[3];
+  EXPECT_EQ(window.name, "x@4:6");
+  EXPECT_EQ(window.base, 0u);
+  EXPECT_EQ(window.delta, 4);
+  EXPECT_EQ(window.bytes, 2);
+  EXPECT_EQ(window.lifetime[0].lower, 3);
+  EXPECT_EQ(window.lifetime[0].upper, 6);
+  Plan plan = solve(problem);
+  EXPECT_EQ(verify(problem, plan), "");
+  EXPECT_EQ(plan.peaks[0], 10);
+  EXPECT_EQ(plan.offsets[3], plan.offsets[0] + 4);
+  // A solution has a line for each line, and is read again.
+  Problem pinned = readGood(writeCsv(text, problem, plan));
+  ASSERT_EQ(pinned.buffers.size(), 4u);
+  EXPECT_EQ(pinned.buffers[0].offset, plan.offsets[0]);
+  EXPECT_EQ(solve(pinned).offsets, plan.offsets);
+
+  // As `end` counts, and in the pool of the buffer.
+  problem = readGood("id,start,end,size,gaps,pools\nx,0,9,10,1-2 3-5@0:2 6-6@2:2,b\n", {"a", "b"});
+  ASSERT_EQ(problem.buffers.size(), 3u);
+  EXPECT_EQ(problem.buffers[1].lifetime[0].upper, 6);
+  EXPECT_EQ(problem.buffers[1].pools, (std::vector<uint32_t>{1}));
+
+  for (const char *bad : {"3-5@", "3-5@1", "3-5@a:2", "3-5@1:2:3", "3-5@1-2"})
+    EXPECT_EQ(faultOf(std::string("id,lower,upper,size,gaps\nx,0,20,4,") + bad + "\n"),
+              std::string("2:10: gap '") + bad + "' must keep bytes such as @64:128");
+  for (const char *bad : {"3-5@-1:2", "3-5@2:1", "3-5@0:5"})
+    EXPECT_EQ(faultOf(std::string("id,lower,upper,size,gaps\nx,0,20,4,") + bad + "\n"),
+              std::string("2:10: gap '") + bad + "' keeps bytes that are not within the buffer");
 }
 
 TEST(PlannerCsv, MessagesHoldNoControlCharacters) {
