@@ -279,7 +279,7 @@ void registerAll() {
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime()
         ->Iterations(1);
-  for (int count : {60, 100, 245, 250, 255, 260, 490, 500, 510, 520, 1000})
+  for (int count : {60, 100, 245, 250, 255, 260, 490, 500, 505, 510, 520, 990, 1000, 1010})
     benchmark::RegisterBenchmark(("trims." + std::to_string(count) + "/400k").c_str(),
                                  [=](benchmark::State &s) { planTrimmed(s, count); })
         ->Unit(benchmark::kMillisecond)
