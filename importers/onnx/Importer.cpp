@@ -1,7 +1,7 @@
 #include "importers/onnx/Importer.h"
 
 #include "importers/emit/Error.h"
-#include "importers/onnx/Operator.h"
+#include "importers/onnx/Contrib.h"
 #include "importers/onnx/Schemas.h"
 
 #include <algorithm>
@@ -22,6 +22,13 @@ std::string nodeTitle(const Node &node, int64_t opset) {
     out += node.outputs.empty() ? "without a name" : "of '" + node.outputs[0] + "'";
   return out + ", " + (node.domain.empty() ? "" : node.domain + ".") + node.op + " of opset " +
          std::to_string(opset);
+}
+
+OperatorFunction functionOf(const Node &node) {
+  if (node.domain == "com.microsoft")
+    return findContribOperator(node);
+  const bool isOwn = node.domain.empty() || node.domain == "ai.onnx.preview.training";
+  return isOwn ? findOperator(node.op) : nullptr;
 }
 
 /// A name as an argument of MLIR's function may have it.
@@ -135,10 +142,9 @@ void Importer::runNode(const Node &node, Scope &scope, const Opsets &opsets) {
   currentOpsets = &opsets;
   Values outputs;
   const auto function = model.functions.find({node.domain, node.op});
-  const bool isOwn = node.domain.empty() || node.domain == "ai.onnx.preview.training";
   if (function != model.functions.end()) {
     outputs = runFunction(function->second, node, inputs);
-  } else if (const OperatorFunction import = isOwn ? findOperator(node.op) : nullptr) {
+  } else if (const OperatorFunction import = functionOf(node)) {
     Operator context(*this, emit, node, opset, inputs);
     import(context);
     outputs = std::move(context.outputs);

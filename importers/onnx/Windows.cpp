@@ -67,4 +67,21 @@ Windows windowsOf(Operator &op, const Value &input, Numbers kernel) {
   return w;
 }
 
+Value channelsFirst(Emitter &e, const Value &x) {
+  if (x.rank() < 3)
+    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no channels");
+  Axes order{0, x.rank() - 1};
+  for (int64_t i = 1; i + 1 < x.rank(); ++i)
+    order.push_back(i);
+  return e.transpose(x, order);
+}
+
+Value channelsLast(Emitter &e, const Value &x) {
+  Axes order{0};
+  for (int64_t i = 2; i < x.rank(); ++i)
+    order.push_back(i);
+  order.push_back(1);
+  return e.transpose(x, order);
+}
+
 } // namespace plim::importers

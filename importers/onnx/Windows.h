@@ -16,4 +16,8 @@ struct Windows {
 /// dimensions from the third on are spatial.
 Windows windowsOf(Operator &op, const Value &input, Numbers kernel);
 
+/// From [N, ..., C] to [N, C, ...], and back.
+Value channelsFirst(Emitter &emit, const Value &x);
+Value channelsLast(Emitter &emit, const Value &x);
+
 } // namespace plim::importers

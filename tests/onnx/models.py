@@ -11,7 +11,7 @@ def value(name, dims, kind=FLOAT):
 
 
 def attribute(name, **given):
-    kinds = {"f": (2, 1), "i": (3, 2), "s": (4, 3), "t": (5, 4), "g": (6, 5), "ints": (8, 7)}
+    kinds = {"f": (2, 1), "i": (3, 2), "s": (4, 3), "t": (5, 4), "g": (6, 5), "floats": (7, 6), "ints": (8, 7), "strings": (9, 8)}
     (kind, content), = given.items()
     number, code = kinds[kind]
     values = content if isinstance(content, list) else [content]

@@ -1,7 +1,6 @@
 // Activation functions, element by element. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Activation.h"
 #include "importers/onnx/Operator.h"
-
-#include <cmath>
 
 namespace plim::importers {
 
@@ -52,11 +51,7 @@ Scalar celu(Operator &op, const Scalar &x) {
   return e.add(e.max(zero, x), e.min(zero, below));
 }
 
-Scalar sigmoid(Operator &op, const Scalar &x) {
-  Emitter &e = op.emit;
-  const Scalar one = number(op, x, 1);
-  return e.div(one, e.add(one, e.math("exp", {e.neg(x)})));
-}
+Scalar sigmoid(Operator &op, const Scalar &x) { return sigmoid(op.emit, x); }
 
 Scalar clampedLine(Operator &op, const Scalar &x, const Scalar &alpha, const Scalar &beta) {
   Emitter &e = op.emit;
@@ -104,23 +99,10 @@ Scalar mish(Operator &op, const Scalar &x) {
 }
 
 Scalar gelu(Operator &op, const Scalar &x) {
-  Emitter &e = op.emit;
-  const Scalar half = number(op, x, 0.5), one = number(op, x, 1);
-  if (op.choice("approximate", {"none", "tanh"}) == "tanh") {
-    const Scalar cube = e.mul(e.mul(x, x), x);
-    const Scalar inner =
-        e.mul(number(op, x, std::sqrt(2 / M_PI)), e.add(x, e.mul(number(op, x, 0.044715), cube)));
-    return e.mul(e.mul(half, x), e.add(one, e.math("tanh", {inner})));
-  }
-  const Scalar scaled = e.mul(x, number(op, x, std::sqrt(0.5)));
-  return e.mul(e.mul(half, x), e.add(one, e.math("erf", {scaled})));
+  return gelu(op.emit, x, op.choice("approximate", {"none", "tanh"}) == "tanh");
 }
 
-Scalar swish(Operator &op, const Scalar &x) {
-  Emitter &e = op.emit;
-  const Scalar scaled = e.mul(x, attribute(op, x, "alpha", 1));
-  return e.mul(x, sigmoid(op, scaled));
-}
+Scalar swish(Operator &op, const Scalar &x) { return swish(op.emit, x, op.real("alpha", 1)); }
 
 void pRelu(Operator &op) {
   const Value &x = op.input(0);

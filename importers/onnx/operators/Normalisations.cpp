@@ -8,74 +8,24 @@ namespace plim::importers {
 
 namespace {
 
-Axes axesFrom(int64_t first, int64_t rank) {
-  if (rank < first)
-    invalid("a tensor of rank " + std::to_string(rank) + " has too few dimensions");
-  Axes axes(static_cast<size_t>(rank - first));
-  std::iota(axes.begin(), axes.end(), first);
-  return axes;
-}
-
-/// A list of one number for each channel, as the tensor has them.
-Value perChannel(Emitter &e, const Value &list, const Value &x) {
-  if (x.rank() < 2)
-    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no channels");
-  Scalars dims(x.dims.size() - 1, e.index(1));
-  dims[0] = list.dims[0];
-  return e.reshape(list, dims);
-}
-
-Value meanOver(Emitter &e, const Value &x, const Axes &axes) {
-  const Value sum =
-      e.reduce(x, axes, true, e.number(x.type, 0),
-               [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
-  Scalar count = e.index(1);
-  for (int64_t axis : axes)
-    count = e.mul(count, x.dims[static_cast<size_t>(axis)]);
-  return e.elementwise(x.type, {sum},
-                       [&](const Scalars &in) { return e.div(in[0], e.convert(count, x.type)); });
-}
-
-struct Normalised {
-  Value value, mean, inverse; // of the standard deviation
-};
-
-/// (x - mean) / sqrt(variance + epsilon)
-Normalised normalised(Emitter &e, const Value &x, const Axes &axes, double epsilon) {
-  Normalised out;
-  out.mean = meanOver(e, x, axes);
-  const Value centred =
-      e.elementwise(x.type, {x, out.mean}, [&](const Scalars &in) { return e.sub(in[0], in[1]); });
-  const Value square =
-      e.elementwise(x.type, {centred}, [&](const Scalars &in) { return e.mul(in[0], in[0]); });
-  const Value variance = meanOver(e, square, axes);
-  out.inverse = e.elementwise(x.type, {variance}, [&](const Scalars &in) {
-    return e.div(e.number(x.type, 1), e.math("sqrt", {e.add(in[0], e.number(x.type, epsilon))}));
-  });
-  out.value = e.elementwise(x.type, {centred, out.inverse},
-                            [&](const Scalars &in) { return e.mul(in[0], in[1]); });
-  return out;
-}
-
-Value scaled(Emitter &e, const Value &x, const Value &scale, const Value &bias) {
-  return e.elementwise(x.type, {x, scale, bias},
-                       [&](const Scalars &in) { return e.add(e.mul(in[0], in[1]), in[2]); });
-}
-
-/// Before opset 13 all dimensions from the axis on were one.
-Value alongAxis(Operator &op, Value (*function)(Emitter &, const Value &, int64_t)) {
-  Emitter &e = op.emit;
-  const Value &x = op.input(0);
-  if (op.opset >= 13)
-    return function(e, x, op.axis(-1, x.rank()));
-  int64_t axis = op.integer("axis", 1);
-  axis = axis == x.rank() ? axis : Operator::axisOf(axis, x.rank());
+/// Along all dimensions from the axis on.
+Value from(Emitter &e, const Value &x, int64_t axis,
+           Value (*function)(Emitter &, const Value &, int64_t)) {
   Scalar before = e.index(1), after = e.index(1);
   for (int64_t i = 0; i < x.rank(); ++i) {
     Scalar &part = i < axis ? before : after;
     part = e.mul(part, x.dims[static_cast<size_t>(i)]);
   }
   return e.reshape(function(e, e.reshape(x, {before, after}), 1), x.dims);
+}
+
+/// Before opset 13 all dimensions from the axis on were one.
+Value alongAxis(Operator &op, Value (*function)(Emitter &, const Value &, int64_t)) {
+  const Value &x = op.input(0);
+  if (op.opset >= 13)
+    return function(op.emit, x, op.axis(-1, x.rank()));
+  const int64_t axis = op.integer("axis", 1);
+  return from(op.emit, x, axis == x.rank() ? axis : Operator::axisOf(axis, x.rank()), function);
 }
 
 /// The first of the greatest gets 1.
@@ -168,18 +118,15 @@ void instanceNormalization(Operator &op) {
 void groupNormalization(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Scalar groups = e.index(op.integer("num_groups", 1));
-  if (*groups.known < 1 || x.rank() < 3)
-    invalid("groups of a tensor of rank " + std::to_string(x.rank()));
-  Scalars dims{x.dims[0], groups, e.div(x.dims[1], groups)};
-  dims.insert(dims.end(), x.dims.begin() + 2, x.dims.end());
-  const Value parts = e.reshape(x, dims);
-  const Value out = normalised(e, parts, axesFrom(2, parts.rank()), op.real("epsilon", 1e-5)).value;
-  // Before opset 21 there was one factor for each group.
+  const int64_t groups = op.integer("num_groups", 1);
+  const Value out = groupNormalised(e, x, groups, op.real("epsilon", 1e-5));
   if (op.opset >= 21)
-    return op.set(0, scaled(e, e.reshape(out, x.dims), perChannel(e, op.input(1), x),
-                            perChannel(e, op.input(2), x)));
-  op.set(0, e.reshape(scaled(e, out, perChannel(e, op.input(1), parts),
+    return op.set(0, scaled(e, out, perChannel(e, op.input(1), x), perChannel(e, op.input(2), x)));
+  // Before there was one factor for each group.
+  Scalars dims{x.dims[0], e.index(groups), e.div(x.dims[1], e.index(groups))};
+  dims.insert(dims.end(), x.dims.begin() + 2, x.dims.end());
+  const Value parts = e.reshape(out, dims);
+  op.set(0, e.reshape(scaled(e, parts, perChannel(e, op.input(1), parts),
                              perChannel(e, op.input(2), parts)),
                       x.dims));
 }
@@ -189,26 +136,17 @@ void layerNormalization(Operator &op) {
   const Value &x = op.input(0);
   const Normalised out =
       normalised(e, x, axesFrom(op.axis(-1, x.rank()), x.rank()), op.real("epsilon", 1e-5));
-  Value y = e.elementwise(x.type, {out.value, op.input(1)},
-                          [&](const Scalars &in) { return e.mul(in[0], in[1]); });
-  if (op.has(2))
-    y = e.elementwise(x.type, {y, op.input(2)},
-                      [&](const Scalars &in) { return e.add(in[0], in[1]); });
-  op.set(0, y);
+  op.set(0, scaled(e, out.value, op.input(1), op.has(2) ? op.input(2) : Value()));
   op.set(1, out.mean);
   op.set(2, out.inverse);
 }
 
 void rmsNormalization(Operator &op) {
-  Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Value square =
-      e.elementwise(x.type, {x}, [&](const Scalars &in) { return e.mul(in[0], in[0]); });
-  const Value mean = meanOver(e, square, axesFrom(op.axis(-1, x.rank()), x.rank()));
-  op.set(0, e.elementwise(x.type, {x, mean, op.input(1)}, [&](const Scalars &in) {
-    const Scalar root = e.math("sqrt", {e.add(in[1], e.number(x.type, op.real("epsilon", 1e-5)))});
-    return e.mul(e.div(in[0], root), in[2]);
-  }));
+  const Normalised out = rootNormalised(op.emit, x, axesFrom(op.axis(-1, x.rank()), x.rank()),
+                                        op.real("epsilon", 1e-5));
+  op.set(0, scaled(op.emit, out.value, op.input(1), Value()));
+  op.set(1, out.inverse); // of SimplifiedLayerNormalization
 }
 
 /// Divided by what the channels around it have.
@@ -264,6 +202,102 @@ void dropout(Operator &op) {
 
 } // namespace
 
+Axes axesFrom(int64_t first, int64_t rank) {
+  if (rank < first)
+    invalid("a tensor of rank " + std::to_string(rank) + " has too few dimensions");
+  Axes axes(static_cast<size_t>(rank - first));
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+Value perChannel(Emitter &e, const Value &list, const Value &x) {
+  if (x.rank() < 2)
+    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no channels");
+  Scalars dims(x.dims.size() - 1, e.index(1));
+  dims[0] = list.dims[0];
+  return e.reshape(list, dims);
+}
+
+Value meanOver(Emitter &e, const Value &x, const Axes &axes) {
+  const Value sum =
+      e.reduce(x, axes, true, e.number(x.type, 0),
+               [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  Scalar count = e.index(1);
+  for (int64_t axis : axes)
+    count = e.mul(count, x.dims[static_cast<size_t>(axis)]);
+  return e.elementwise(x.type, {sum},
+                       [&](const Scalars &in) { return e.div(in[0], e.convert(count, x.type)); });
+}
+
+namespace {
+
+/// Sums of 16 bits would be too coarse.
+Value widened(Emitter &e, const Value &x) {
+  return bitsOf(x.type) < 32 ? e.convert(x, ElementType::F32) : x;
+}
+
+/// 1 / sqrt(x + epsilon)
+Value inverseRoot(Emitter &e, const Value &x, double epsilon) {
+  return e.elementwise(x.type, {x}, [&](const Scalars &in) {
+    return e.div(e.number(x.type, 1), e.math("sqrt", {e.add(in[0], e.number(x.type, epsilon))}));
+  });
+}
+
+} // namespace
+
+Normalised normalised(Emitter &e, const Value &x, const Axes &axes, double epsilon) {
+  const Value wide = widened(e, x);
+  Normalised out;
+  out.mean = meanOver(e, wide, axes);
+  const Value centred = e.elementwise(wide.type, {wide, out.mean},
+                                      [&](const Scalars &in) { return e.sub(in[0], in[1]); });
+  const Value square =
+      e.elementwise(wide.type, {centred}, [&](const Scalars &in) { return e.mul(in[0], in[0]); });
+  out.inverse = inverseRoot(e, meanOver(e, square, axes), epsilon);
+  out.value = e.elementwise(x.type, {centred, out.inverse}, [&](const Scalars &in) {
+    return e.convert(e.mul(in[0], in[1]), x.type);
+  });
+  return out;
+}
+
+Normalised rootNormalised(Emitter &e, const Value &x, const Axes &axes, double epsilon) {
+  const Value wide = widened(e, x);
+  const Value square =
+      e.elementwise(wide.type, {wide}, [&](const Scalars &in) { return e.mul(in[0], in[0]); });
+  Normalised out;
+  out.inverse = inverseRoot(e, meanOver(e, square, axes), epsilon);
+  out.value = e.elementwise(x.type, {wide, out.inverse}, [&](const Scalars &in) {
+    return e.convert(e.mul(in[0], in[1]), x.type);
+  });
+  return out;
+}
+
+Value groupNormalised(Emitter &e, const Value &x, int64_t groups, double epsilon) {
+  if (groups < 1 || x.rank() < 3)
+    invalid("groups of a tensor of rank " + std::to_string(x.rank()));
+  if (x.dims[1].known && *x.dims[1].known % groups != 0)
+    invalid(std::to_string(*x.dims[1].known) + " channels are not " + std::to_string(groups) +
+            " groups of as many");
+  Scalars dims{x.dims[0], e.index(groups), e.div(x.dims[1], e.index(groups))};
+  dims.insert(dims.end(), x.dims.begin() + 2, x.dims.end());
+  const Value parts = e.reshape(x, dims);
+  return e.reshape(normalised(e, parts, axesFrom(2, parts.rank()), epsilon).value, x.dims);
+}
+
+Value scaled(Emitter &e, const Value &x, const Value &scale, const Value &bias) {
+  Values operands{x, scale};
+  if (bias)
+    operands.push_back(bias);
+  return e.elementwise(x.type, operands, [&](const Scalars &in) {
+    const Scalar product = e.mul(in[0], e.convert(in[1], x.type));
+    return in.size() == 3 ? e.add(product, e.convert(in[2], x.type)) : product;
+  });
+}
+
+Value softmaxFrom(Emitter &e, const Value &x, int64_t axis) {
+  return from(e, x, axis, softmaxOver);
+}
+
 Value softmaxOver(Emitter &e, const Value &x, int64_t axis) {
   const Value most =
       e.reduce(x, {axis}, true, e.lowest(x.type),
@@ -299,6 +333,7 @@ const OperatorTable &normalisations() {
                                    {"GroupNormalization", groupNormalization},
                                    {"LayerNormalization", layerNormalization},
                                    {"RMSNormalization", rmsNormalization},
+                                   {"SimplifiedLayerNormalization", rmsNormalization},
                                    {"LRN", lrn},
                                    {"LpNormalization", lpNormalization},
                                    {"Dropout", dropout}};

@@ -1,45 +1,11 @@
 // Quantised numbers. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Quantisation.h"
 #include "importers/onnx/Convolution.h"
 #include "importers/onnx/Products.h"
 
 namespace plim::importers {
 
 namespace {
-
-/// A scale or zero point as the tensor is broadcast with: one for all, or one for each position of an axis.
-Value along(Emitter &e, const Value &list, const Value &x, int64_t axis) {
-  if (list.rank() == 0 || (list.rank() == 1 && list.dims[0].is(1)) || list.rank() != 1)
-    return list.rank() == 1 ? e.reshape(list, {}) : list;
-  Scalars dims(static_cast<size_t>(x.rank() - axis), e.index(1));
-  dims[0] = list.dims[0];
-  return e.reshape(list, dims);
-}
-
-/// round(x / scale) + zero point, saturated.
-Value quantised(Emitter &e, const Value &x, const Value &scale, const Value &zero) {
-  return e.elementwise(zero.type, {x, scale, zero}, [&](const Scalars &in) {
-    const ElementType type = in[1].type;
-    const Scalar ratio = e.math("roundeven", {e.div(e.convert(in[0], type), in[1])});
-    const Scalar shifted = e.add(ratio, e.convert(in[2], type));
-    const int64_t bits = static_cast<int64_t>(bitsOf(zero.type));
-    const double least = isUnsigned(zero.type) ? 0 : -static_cast<double>(int64_t(1) << (bits - 1));
-    const double most = isUnsigned(zero.type) ? static_cast<double>((int64_t(1) << bits) - 1)
-                                              : static_cast<double>((int64_t(1) << (bits - 1)) - 1);
-    return e.convert(e.max(e.number(type, least), e.min(e.number(type, most), shifted)), zero.type);
-  });
-}
-
-Value dequantised(Emitter &e, const Value &x, const Value &scale, const Value *zero) {
-  Values operands{x, scale};
-  if (zero)
-    operands.push_back(*zero);
-  return e.elementwise(scale.type, operands, [&](const Scalars &in) {
-    const ElementType wide = bitsOf(x.type) < 32 ? ElementType::I32 : x.type;
-    const Scalar raw = e.convert(in[0], wide);
-    const Scalar centred = zero ? e.sub(raw, e.convert(in[2], wide)) : raw;
-    return e.mul(e.convert(centred, scale.type), in[1]);
-  });
-}
 
 Value zeroOf(Emitter &e) { return e.constant(makeTensor(ElementType::U8, {}, {std::byte{0}})); }
 
@@ -64,24 +30,6 @@ void dequantizeLinear(Operator &op) {
   const Value scale = along(e, op.input(1), x, axis);
   const Value zero = op.has(2) ? along(e, op.input(2), x, axis) : Value();
   op.set(0, dequantised(e, x, scale, zero ? &zero : nullptr));
-}
-
-/// x with its zero point taken off, in 32 bits.
-Value centred(Operator &op, const Value &x, size_t zeroInput, bool rows) {
-  Emitter &e = op.emit;
-  if (!op.has(zeroInput))
-    return e.convert(x, ElementType::I32);
-  Value zero = op.input(zeroInput);
-  if (zero.rank() == 1 && zero.dims[0].is(1))
-    zero = e.reshape(zero, {});
-  else if (zero.rank() == 1 && rows) { // one for each row, or filter
-    Scalars dims(x.dims.size() > 2 && x.dims.size() != 2 ? x.dims.size() : 2, e.index(1));
-    dims[0] = zero.dims[0];
-    zero = e.reshape(zero, dims);
-  }
-  return e.elementwise(ElementType::I32, {x, zero}, [&](const Scalars &in) {
-    return e.sub(e.convert(in[0], ElementType::I32), e.convert(in[1], ElementType::I32));
-  });
 }
 
 void matMulInteger(Operator &op) {
@@ -131,6 +79,84 @@ void qLinearConv(Operator &op) {
 }
 
 } // namespace
+
+Value along(Emitter &e, const Value &list, const Value &x, int64_t axis) {
+  if (list.rank() == 0 || (list.rank() == 1 && list.dims[0].is(1)) || list.rank() != 1)
+    return list.rank() == 1 ? e.reshape(list, {}) : list;
+  Scalars dims(static_cast<size_t>(x.rank() - axis), e.index(1));
+  dims[0] = list.dims[0];
+  return e.reshape(list, dims);
+}
+
+Value quantised(Emitter &e, const Value &x, const Value &scale, const Value &zero) {
+  return e.elementwise(zero.type, {x, scale, zero}, [&](const Scalars &in) {
+    const ElementType type = in[1].type;
+    const Scalar ratio = e.math("roundeven", {e.div(e.convert(in[0], type), in[1])});
+    const Scalar shifted = e.add(ratio, e.convert(in[2], type));
+    const int64_t bits = static_cast<int64_t>(bitsOf(zero.type));
+    const double least = isUnsigned(zero.type) ? 0 : -static_cast<double>(int64_t(1) << (bits - 1));
+    const double most = isUnsigned(zero.type) ? static_cast<double>((int64_t(1) << bits) - 1)
+                                              : static_cast<double>((int64_t(1) << (bits - 1)) - 1);
+    return e.convert(e.max(e.number(type, least), e.min(e.number(type, most), shifted)), zero.type);
+  });
+}
+
+Value dequantised(Emitter &e, const Value &x, const Value &scale, const Value *zero) {
+  Values operands{x, scale};
+  if (zero)
+    operands.push_back(*zero);
+  return e.elementwise(scale.type, operands, [&](const Scalars &in) {
+    const ElementType wide = bitsOf(x.type) < 32 ? ElementType::I32 : x.type;
+    const Scalar raw = e.convert(in[0], wide);
+    const Scalar centred = zero ? e.sub(raw, e.convert(in[2], wide)) : raw;
+    return e.mul(e.convert(centred, scale.type), in[1]);
+  });
+}
+
+Value centred(Emitter &e, const Value &x, const Value &zero) {
+  return e.elementwise(ElementType::I32, {x, zero}, [&](const Scalars &in) {
+    return e.sub(e.convert(in[0], ElementType::I32), e.convert(in[1], ElementType::I32));
+  });
+}
+
+Value centred(Operator &op, const Value &x, size_t zeroInput, bool rows) {
+  Emitter &e = op.emit;
+  if (!op.has(zeroInput))
+    return e.convert(x, ElementType::I32);
+  Value zero = op.input(zeroInput);
+  if (zero.rank() == 1 && zero.dims[0].is(1))
+    zero = e.reshape(zero, {});
+  else if (zero.rank() == 1 && rows) { // one for each row, or filter
+    Scalars dims(x.dims.size() > 2 && x.dims.size() != 2 ? x.dims.size() : 2, e.index(1));
+    dims[0] = zero.dims[0];
+    zero = e.reshape(zero, dims);
+  }
+  return centred(e, x, zero);
+}
+
+Quantised dynamicallyQuantised(Emitter &e, const Value &x) {
+  Axes all;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    all.push_back(i);
+  auto number = [&](double value) { return e.number(x.type, value); };
+  const Value least =
+      e.reduce(x, all, false, number(0),
+               [&](const Scalar &so, const Scalar &element) { return e.min(so, element); });
+  const Value most =
+      e.reduce(x, all, false, number(0),
+               [&](const Scalar &so, const Scalar &element) { return e.max(so, element); });
+  Quantised out;
+  out.scale = e.elementwise(x.type, {least, most}, [&](const Scalars &in) {
+    const Scalar scale = e.div(e.sub(in[1], in[0]), number(255));
+    return e.select(e.compare(Compare::Equal, scale, number(0)), number(1), scale);
+  });
+  out.zero = e.elementwise(ElementType::U8, {least, out.scale}, [&](const Scalars &in) {
+    const Scalar zero = e.math("roundeven", {e.neg(e.div(in[0], in[1]))});
+    return e.convert(e.max(number(0), e.min(number(255), zero)), ElementType::U8);
+  });
+  out.value = quantised(e, x, out.scale, out.zero);
+  return out;
+}
 
 const OperatorTable &quantisation() {
   static const OperatorTable table{

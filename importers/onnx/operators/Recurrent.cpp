@@ -1,50 +1,14 @@
 // Recurrent layers. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Activation.h"
+#include "importers/onnx/Contrib.h"
 #include "importers/onnx/Products.h"
+#include "importers/onnx/Quantisation.h"
 
 #include <algorithm>
 
 namespace plim::importers {
 
 namespace {
-
-/// An activation by its name, as the attribute `activations` has it.
-struct Activation {
-  std::string name;
-  double alpha = 0, beta = 0;
-};
-
-Scalar applied(Emitter &e, const Activation &f, const Scalar &x) {
-  const ElementType t = x.type;
-  auto number = [&](double value) { return e.number(t, value); };
-  if (f.name == "Sigmoid")
-    return e.div(number(1), e.add(number(1), e.math("exp", {e.neg(x)})));
-  if (f.name == "Tanh")
-    return e.math("tanh", {x});
-  if (f.name == "Relu")
-    return e.max(x, number(0));
-  if (f.name == "Affine")
-    return e.add(e.mul(number(f.alpha), x), number(f.beta));
-  if (f.name == "LeakyRelu")
-    return e.select(e.compare(Compare::Less, x, number(0)), e.mul(number(f.alpha), x), x);
-  if (f.name == "ThresholdedRelu")
-    return e.select(e.compare(Compare::GreaterEqual, x, number(f.alpha)), x, number(0));
-  if (f.name == "ScaledTanh")
-    return e.mul(number(f.alpha), e.math("tanh", {e.mul(number(f.beta), x)}));
-  if (f.name == "HardSigmoid")
-    return e.min(number(1), e.max(number(0), e.add(e.mul(number(f.alpha), x), number(f.beta))));
-  if (f.name == "Elu")
-    return e.select(e.compare(Compare::Less, x, number(0)),
-                    e.mul(number(f.alpha), e.math("expm1", {x})), x);
-  if (f.name == "Softsign")
-    return e.div(x, e.add(number(1), e.abs(x)));
-  if (f.name == "Softplus")
-    return e.add(e.max(x, number(0)), e.math("log1p", {e.math("exp", {e.neg(e.abs(x))})}));
-  unsupported("activation '" + f.name + "'");
-}
-
-double defaultAlpha(const std::string &name) {
-  return name == "LeakyRelu" ? 0.01 : name == "HardSigmoid" ? 0.2 : 1;
-}
 
 /// Of all directions; attributes that give numbers give them to those that take some, in their order.
 std::vector<Activation> activationsOf(Operator &op, const std::vector<std::string> &otherwise,
@@ -62,10 +26,7 @@ std::vector<Activation> activationsOf(Operator &op, const std::vector<std::strin
     const bool takesBeta = name == "Affine" || name == "ScaledTanh" || name == "HardSigmoid";
     const bool takesAlpha =
         takesBeta || name == "LeakyRelu" || name == "ThresholdedRelu" || name == "Elu";
-    Activation f{name, defaultAlpha(name),
-                 name == "HardSigmoid"  ? 0.5
-                 : name == "ScaledTanh" ? 1.0
-                                        : 0.0};
+    Activation f = activationOf(name);
     if (takesAlpha && a < alphas.size())
       f.alpha = alphas[a++];
     if (takesBeta && b < betas.size())
@@ -78,8 +39,9 @@ std::vector<Activation> activationsOf(Operator &op, const std::vector<std::strin
 /// What the three kinds of layers share: operands of one direction, and the loop over time.
 class Layer {
 public:
-  Layer(Operator &op, size_t gates, size_t states, const std::vector<std::string> &otherwise)
-      : op(op), e(op.emit), gates(gates), states(states) {
+  Layer(Operator &op, size_t states, const std::vector<std::string> &otherwise,
+        bool isQuantised = false)
+      : op(op), e(op.emit), isQuantised(isQuantised), states(states) {
     x = op.input(0);
     w = op.input(1);
     r = op.input(2);
@@ -93,7 +55,7 @@ public:
                 : direction == "bidirectional" ? std::vector<bool>{false, true}
                                                : std::vector<bool>{false};
     functions = activationsOf(op, otherwise, backwards.size());
-    hidden = r.dims[2];
+    hidden = r.dims[isQuantised ? 1 : 2];
     batch = x.dims[1];
     time = x.dims[0];
   }
@@ -118,9 +80,12 @@ public:
       }
       initial.push_back(e.fill({time, batch, hidden}, e.number(x.type, 0)));
       // The product with the inputs of all times at once.
-      const Value weights = e.transpose(part(w, d), {1, 0});
-      Value sums = product(e, x, weights);
+      Value sums = times(x, prepared(w, d, 8));
       e.use(sums);
+      recurrence = prepared(r, d, 10);
+      e.use(recurrence.matrix);
+      if (isQuantised)
+        e.use(recurrence.scale);
       const bool hasLengths = op.has(4);
       if (hasLengths)
         e.use(op.input(4));
@@ -174,10 +139,8 @@ public:
     const Value all = part(op.input(3), direction);
     return e.sliceAxis(all, 0, e.mul(e.index(static_cast<int64_t>(k)), hidden), hidden);
   }
-  /// The state times the weights of all gates.
-  Value recurrent(size_t direction, const Value &state) {
-    return product(e, state, e.transpose(part(r, direction), {1, 0}));
-  }
+  /// The state times the weights of all gates, in the direction that runs.
+  Value recurrent(const Value &state) { return times(state, recurrence); }
   Scalar clipped(const Scalar &sum) {
     const double clip = op.real("clip", 0);
     return clip > 0 ? e.max(e.number(sum.type, -clip), e.min(e.number(sum.type, clip), sum)) : sum;
@@ -189,19 +152,48 @@ public:
 
   Operator &op;
   Emitter &e;
-  size_t gates, states;
+  bool isQuantised;
+  size_t states;
   Value x, w, r;
   bool byBatch = false;
   std::vector<bool> backwards;
   std::vector<Activation> functions;
   Scalar hidden, batch, time;
+
+private:
+  /// Of one direction, as rows are multiplied with them.
+  struct Weights {
+    Value matrix, scale; // without a scale if they are no integers
+  };
+
+  /// Integers lie as they are multiplied, with their scale and their zero point in the inputs from `scale` on.
+  Weights prepared(const Value &all, size_t direction, size_t scale) {
+    const Value own = part(all, direction);
+    if (!isQuantised)
+      return {e.transpose(own, {1, 0}), {}};
+    return {centred(e, own, part(op.input(scale + 1), direction)),
+            part(op.input(scale), direction)};
+  }
+
+  /// Rows that meet integers become integers too, with the scale that they need.
+  Value times(const Value &rows, const Weights &weights) {
+    if (!isQuantised)
+      return product(e, rows, weights.matrix);
+    const Quantised own = dynamicallyQuantised(e, rows);
+    const Value sum = product(e, centred(e, own.value, own.zero), weights.matrix);
+    return e.elementwise(x.type, {sum, own.scale, weights.scale}, [&](const Scalars &in) {
+      return e.mul(e.convert(in[0], x.type), e.mul(in[1], in[2]));
+    });
+  }
+
+  Weights recurrence; // of the direction that runs
 };
 
 void rnn(Operator &op) {
-  Layer layer(op, 1, 1, {"Tanh"});
+  Layer layer(op, 1, {"Tanh"});
   Emitter &e = op.emit;
   layer.run([&](size_t d, const Value &input, const Values &states) -> Values {
-    const Values operands{input, layer.recurrent(d, states[0]), layer.bias(d, 0), layer.bias(d, 1)};
+    const Values operands{input, layer.recurrent(states[0]), layer.bias(d, 0), layer.bias(d, 1)};
     return {e.elementwise(layer.x.type, operands, [&](const Scalars &in) {
       return layer.activated(d, 0, e.add(e.add(in[0], in[1]), e.add(in[2], in[3])));
     })};
@@ -209,12 +201,12 @@ void rnn(Operator &op) {
 }
 
 void gru(Operator &op) {
-  Layer layer(op, 3, 1, {"Sigmoid", "Tanh"});
+  Layer layer(op, 1, {"Sigmoid", "Tanh"});
   Emitter &e = op.emit;
   const ElementType type = layer.x.type;
   const bool resetLast = op.integer("linear_before_reset", 0) != 0;
   layer.run([&](size_t d, const Value &input, const Values &states) -> Values {
-    const Value &h = states[0], sums = layer.recurrent(d, h);
+    const Value &h = states[0], sums = layer.recurrent(h);
     auto gate = [&](size_t k) { // update 0, reset 1
       return e.elementwise(
           type, {layer.gate(input, k), layer.gate(sums, k), layer.bias(d, k), layer.bias(d, k + 3)},
@@ -227,7 +219,7 @@ void gru(Operator &op) {
     if (!resetLast) {
       const Value scaled =
           e.elementwise(type, {reset, h}, [&](const Scalars &in) { return e.mul(in[0], in[1]); });
-      inner = layer.gate(layer.recurrent(d, scaled), 2);
+      inner = layer.gate(layer.recurrent(scaled), 2);
     }
     return {e.elementwise(
         type, {layer.gate(input, 2), inner, layer.bias(d, 2), layer.bias(d, 5), reset, update, h},
@@ -242,13 +234,13 @@ void gru(Operator &op) {
   });
 }
 
-void lstm(Operator &op) {
-  Layer layer(op, 4, 2, {"Sigmoid", "Tanh", "Tanh"});
+void lstmWith(Operator &op, bool isQuantised) {
+  Layer layer(op, 2, {"Sigmoid", "Tanh", "Tanh"}, isQuantised);
   Emitter &e = op.emit;
   const ElementType type = layer.x.type;
   const bool coupled = op.integer("input_forget", 0) != 0;
   layer.run([&](size_t d, const Value &input, const Values &states) -> Values {
-    const Value sums = layer.recurrent(d, states[0]);
+    const Value sums = layer.recurrent(states[0]);
     const Value &c = states[1];
     auto peephole = [&](size_t k) { // input, output, forget
       if (!op.has(7))
@@ -284,10 +276,23 @@ void lstm(Operator &op) {
   });
 }
 
+void lstm(Operator &op) { lstmWith(op, false); }
+
+/// ONNX Runtime's (Contrib.h): weights are integers, and so become inputs and states.
+void dynamicQuantizeLstm(Operator &op) { lstmWith(op, true); }
+
 } // namespace
 
 const OperatorTable &recurrent() {
   static const OperatorTable table{{"RNN", rnn}, {"GRU", gru}, {"LSTM", lstm}};
+  return table;
+}
+
+const ContribTable &contribRecurrent() {
+  static const ContribTable table{
+      {"DynamicQuantizeLSTM",
+       {dynamicQuantizeLstm, 12, 12, 3,
+        "activation_alpha activation_beta activations clip direction hidden_size input_forget"}}};
   return table;
 }
 

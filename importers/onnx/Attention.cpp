@@ -1,0 +1,177 @@
+#include "importers/onnx/Attention.h"
+
+#include "importers/onnx/Normalisation.h"
+
+namespace plim::importers {
+
+namespace {
+
+/// Where a loop is.
+Scalar loopIndex(Emitter &e, const Scalar &extent, size_t loop) {
+  if (extent.is(1))
+    return e.index(0);
+  return {ElementType::Index, e.define("linalg.index " + std::to_string(loop) + " : index"), {}};
+}
+
+/// softmaxOver along the last axis with one score more, `sink`.
+Value softmaxBeside(Emitter &e, const Value &x, const Value &sink) {
+  const Axes last{x.rank() - 1};
+  const Value own =
+      e.reduce(x, last, true, e.lowest(x.type),
+               [&](const Scalar &so, const Scalar &element) { return e.max(so, element); });
+  const Value most =
+      e.elementwise(x.type, {own, sink}, [&](const Scalars &in) { return e.max(in[0], in[1]); });
+  const Value powers = e.elementwise(
+      x.type, {x, most}, [&](const Scalars &in) { return e.math("exp", {e.sub(in[0], in[1])}); });
+  const Value sum =
+      e.reduce(powers, last, true, e.number(x.type, 0),
+               [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  const Value all = e.elementwise(x.type, {sum, sink, most}, [&](const Scalars &in) {
+    return e.add(in[0], e.math("exp", {e.sub(in[1], in[2])}));
+  });
+  return e.elementwise(x.type, {powers, all},
+                       [&](const Scalars &in) { return e.div(in[0], in[1]); });
+}
+
+} // namespace
+
+Value splitHeads(Emitter &e, const Value &x, int64_t heads) {
+  if (x.rank() != 3)
+    invalid("a tensor of rank " + std::to_string(x.rank()) + " where one of rank 3 is needed");
+  const Scalar &width = x.dims[2];
+  if (width.known && *width.known % heads != 0)
+    invalid(std::to_string(*width.known) + " elements are not " + std::to_string(heads) + " heads");
+  return e.reshape(x, {x.dims[0], x.dims[1], e.index(heads), e.div(width, e.index(heads))});
+}
+
+Value headsFirst(Emitter &e, const Value &x) { return e.transpose(x, {0, 2, 1, 3}); }
+
+Attended attend(Emitter &e, const Attention &a) {
+  const Scalar batch = a.q.dims[0], heads = a.q.dims[1], rows = a.q.dims[2], depth = a.q.dims[3];
+  const Scalar groups = a.k.dims[1], columns = a.k.dims[2], width = a.v.dims[3];
+  const ElementType type = a.q.type, wide = bitsOf(type) < 32 ? ElementType::F32 : type;
+  const bool isGrouped = !sameExtent(heads, groups);
+  const Scalar each = e.div(heads, groups);
+  // In groups the heads are two loops.
+  auto grouped = [&](Value x) {
+    if (!isGrouped)
+      return x;
+    const bool isOne = x.dims[1].is(1);
+    Scalars dims{x.dims[0], isOne ? e.index(1) : groups, isOne ? e.index(1) : each};
+    dims.insert(dims.end(), x.dims.begin() + 2, x.dims.end());
+    return e.reshape(x, dims);
+  };
+  const Scalars front = isGrouped ? Scalars{batch, groups, each} : Scalars{batch, heads};
+  const auto n = static_cast<int64_t>(front.size());
+  Axes own, shared{0, 1};
+  for (int64_t i = 0; i < n; ++i)
+    own.push_back(i);
+  auto loops = [](Axes axes, int64_t first, int64_t second) {
+    axes.push_back(first);
+    axes.push_back(second);
+    return axes;
+  };
+  auto extents = [&](const Scalar &x, const Scalar &y, const Scalar &z) {
+    Scalars all = front;
+    all.insert(all.end(), {x, y, z});
+    return all;
+  };
+  const Value products =
+      e.contract(grouped(a.q), loops(own, n, n + 2), a.k, loops(shared, n + 1, n + 2),
+                 loops(own, n, n + 1), extents(rows, columns, depth), e.number(wide, 0));
+  Values operands{products};
+  for (const Value &each : a.beside)
+    operands.push_back(grouped(each));
+  const Value scores = e.elementwiseTo(wide, products.dims, operands, [&](const Scalars &in) {
+    const auto loop = static_cast<size_t>(n);
+    return a.score(in, loopIndex(e, rows, loop), loopIndex(e, columns, loop + 1));
+  });
+  Value probabilities;
+  if (a.sink) {
+    const Scalar one = e.index(1);
+    const Value sink = grouped(e.reshape(a.sink, {one, heads, one, one}));
+    probabilities = softmaxBeside(e, scores, e.convert(sink, wide));
+  } else {
+    probabilities = softmaxOver(e, scores, scores.rank() - 1);
+  }
+  probabilities = e.convert(probabilities, type);
+  const Value sums =
+      e.contract(probabilities, loops(own, n, n + 2), a.v, loops(shared, n + 2, n + 1),
+                 loops(own, n, n + 1), extents(rows, width, columns), e.number(wide, 0));
+  const Value out = e.reshape(e.convert(sums, type), {batch, heads, rows, width});
+  const Scalars all{batch, heads, rows, columns};
+  return {e.reshape(headsFirst(e, out), {batch, rows, e.mul(heads, width)}),
+          e.reshape(e.convert(scores, type), all), e.reshape(probabilities, all)};
+}
+
+Value addedMask(Emitter &e, const Value &mask, const Attention &a, double filter) {
+  const Scalar one = e.index(1), &batch = a.q.dims[0], &columns = a.k.dims[2];
+  const ElementType type = bitsOf(a.q.type) < 32 ? ElementType::F32 : a.q.type;
+  const Scalar hidden = e.number(type, filter), seen = e.number(type, 0);
+  if (mask.rank() == 2 || mask.rank() == 3) { // 0 hides
+    Scalars dims{mask.dims[0], one, mask.rank() == 3 ? mask.dims[1] : one, mask.dims.back()};
+    if (mask.dims.back().known && columns.known && *mask.dims.back().known != *columns.known)
+      invalid("a mask for " + std::to_string(*mask.dims.back().known) + " columns of " +
+              std::to_string(*columns.known));
+    dims[3] = columns;
+    return e.elementwise(type, {e.reshape(mask, dims)}, [&](const Scalars &in) {
+      return e.select(e.compare(Compare::Greater, in[0], e.number(mask.type, 0)), seen, hidden);
+    });
+  }
+  if (mask.rank() != 1)
+    unsupported("with a mask of rank " + std::to_string(mask.rank()));
+  // The end of each sequence, behind all of them the beginnings.
+  const bool hasStarts = sameExtent(mask.dims[0], e.mul(batch, e.index(2)));
+  if (!hasStarts && !sameExtent(mask.dims[0], batch))
+    unsupported("with a list that is neither as long as the batch nor twice as long");
+  auto part = [&](const Scalar &from) {
+    return e.reshape(e.sliceAxis(mask, 0, from, batch), {batch, one, one, one});
+  };
+  Values ends{part(e.index(0))};
+  if (hasStarts)
+    ends.push_back(part(batch));
+  return e.elementwiseTo(type, {batch, one, one, columns}, ends, [&](const Scalars &in) {
+    const Scalar at = loopIndex(e, columns, 3);
+    Scalar isHidden = e.compare(Compare::GreaterEqual, at, e.convert(in[0], ElementType::Index));
+    if (hasStarts)
+      isHidden =
+          e.either(isHidden, e.compare(Compare::Less, at, e.convert(in[1], ElementType::Index)));
+    return e.select(isHidden, hidden, seen);
+  });
+}
+
+Value rotated(Emitter &e, const Value &x, const Value &cos, const Value &sin, bool isInterleaved) {
+  const int64_t last = x.rank() - 1;
+  const Scalar half = cos.dims.back(), turning = e.mul(half, e.index(2)), zero = e.index(0),
+               one = e.index(1);
+  if (turning.known && x.dims.back().known && *turning.known > *x.dims.back().known)
+    invalid("angles for " + std::to_string(*half.known) + " pairs of " +
+            std::to_string(*x.dims.back().known) + " elements");
+  const Value part = e.sliceAxis(x, last, zero, turning);
+  Scalars pairs = x.dims, halves = x.dims;
+  halves.back() = half;
+  pairs.back() = half;
+  pairs.push_back(isInterleaved ? e.index(2) : one);
+  auto side = [&](int64_t i) {
+    return isInterleaved ? e.pick(e.reshape(part, pairs), last + 1, e.index(i))
+                         : e.sliceAxis(part, last, i ? half : zero, half);
+  };
+  const Values operands{side(0), side(1), cos, sin};
+  const Value first = e.elementwise(x.type, operands, [&](const Scalars &in) {
+    return e.sub(e.mul(in[0], in[2]), e.mul(in[1], in[3]));
+  });
+  const Value second = e.elementwise(x.type, operands, [&](const Scalars &in) {
+    return e.add(e.mul(in[1], in[2]), e.mul(in[0], in[3]));
+  });
+  Values parts{first, second};
+  if (isInterleaved) {
+    pairs.back() = one;
+    parts = {e.reshape(e.concatenate({e.reshape(first, pairs), e.reshape(second, pairs)}, last + 1),
+                       part.dims)};
+  }
+  if (const Scalar rest = e.sub(x.dims.back(), turning); !rest.is(0))
+    parts.push_back(e.sliceAxis(x, last, turning, rest));
+  return e.withDims(e.concatenate(parts, last), x.dims);
+}
+
+} // namespace plim::importers

@@ -1,0 +1,297 @@
+"""Cases of attention (contrib_cases.py)."""
+
+import numpy as np
+
+from contrib_cases import Case, case, extent, flip, normal, optional, softmax
+
+F = np.float32
+FILTER = -10000.0
+
+
+def heads(x, count):
+    """[B, S, heads * H] as [B, heads, S, H]."""
+    return x.reshape(*x.shape[:2], count, -1).transpose(0, 2, 1, 3)
+
+
+def joined(x):
+    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
+
+
+def masks(random, batch, rows, columns):
+    """A mask as ONNX Runtime takes it, and what it adds."""
+    kind = random.choice(["none", "2D", "3D", "ends", "both"])
+    if kind == "none":
+        return None, np.zeros((batch, 1, 1, columns)), [None]
+    if kind in ("2D", "3D"):
+        mask = (random.random((batch, columns) if kind == "2D" else (batch, rows, columns)) < 0.7).astype(np.int32)
+        mask[..., 0] = 1
+        return mask, np.where(mask > 0, 0, FILTER).reshape(batch, 1, -1, columns), ["b", "t"] if kind == "2D" else ["b", "s", "t"]
+    ends = random.integers(1, columns + 1, batch).astype(np.int32)
+    starts = np.array([random.integers(0, end) for end in ends], np.int32) if kind == "both" else np.zeros(batch, np.int32)
+    at = np.arange(columns)
+    hidden = (at >= ends[:, None]) | (at < starts[:, None])
+    return (ends if kind == "ends" else np.concatenate([ends, starts])), np.where(hidden, FILTER, 0)[:, None, None], ["b" if kind == "ends" else None]
+
+
+def causal(rows, columns, past):
+    return np.where(np.arange(columns) > past + np.arange(rows)[:, None], -np.inf, 0)
+
+
+def attributes_of(random, count, depth):
+    out = {"num_heads": count}
+    scale = depth ** -0.5
+    if flip(random):
+        scale = out["scale"] = float(F(random.random() + 0.1))
+    if flip(random):
+        out["unidirectional"] = flip(random)
+    return out, scale
+
+
+def bias_of(random, batch, count, rows, columns):
+    return optional(random, normal(random, batch if flip(random) else 1, count if flip(random) else 1, rows, columns))
+
+
+def projection(random, is_quantised):
+    batch, count, depth, rows, inner = int(random.integers(1, 4)), int(random.integers(1, 4)), int(random.integers(1, 9)), int(random.integers(1, 9)), int(random.integers(1, 12))
+    width = depth
+    past_length = random.choice([0, 0, 1, 3, 7]) if not is_quantised else random.choice([0, 0, 3])
+    has_past = bool(past_length) or random.random() < 0.2
+    attributes, scale = attributes_of(random, count, depth)
+    if not is_quantised and not has_past and flip(random):
+        width = int(random.integers(1, 9))
+        attributes["qkv_hidden_sizes"] = [count * depth, count * depth, count * width]
+    columns = int(past_length) + rows
+    past = normal(random, 2, batch, count, int(past_length), depth) if has_past else None
+    mask, added, mask_names = masks(random, batch, rows, columns)
+    if mask is not None and is_quantised and mask.ndim == 3:
+        mask, added, mask_names = None, 0, [None]
+    wide = count * (2 * depth + width)
+    names = {0: ["b", "s", None], 1: [None, None], 2: [None], "past": [None, "b", None, "p", None], "mask": mask_names, "bias": [None] * 4}
+    if mask is not None and mask_names == [None]:  # which of both a list is, its length says
+        names[0][0] = names["past"][1] = None
+    return batch, count, depth, width, rows, columns, inner, wide, past, mask, added, attributes, scale, names
+
+
+def attended(q, k, v, scale, added, is_causal, past):
+    scores = scale * (q @ k.swapaxes(-1, -2)) + added
+    if is_causal and q.shape[2] > 1:
+        scores = scores + causal(q.shape[2], k.shape[2], past)
+    return joined(softmax(scores) @ v), scores
+
+
+def of_projection(all_, case_, bias):
+    batch, count, depth, width, rows, columns, inner, wide, past, mask, added, attributes, scale, names = case_
+    q, k, v = (heads(part, count) for part in np.split(all_.astype(np.float64), [count * depth, 2 * count * depth], -1))
+    if past is not None:
+        k, v = np.concatenate([past[0], k], 2), np.concatenate([past[1], v], 2)
+    out, _ = attended(q, k, v, scale, added + (0 if bias is None else bias), attributes.get("unidirectional"), columns - rows)
+    present = np.stack([k, v]).astype(F) if past is not None else None
+    return out.astype(F), present
+
+
+@case("Attention")
+def attention(random):
+    made = projection(random, False)
+    batch, count, depth, width, rows, columns, inner, wide, past, mask, added, attributes, scale, names = made
+    x, w, b = normal(random, batch, rows, inner), normal(random, inner, wide), optional(random, normal(random, wide))
+    bias = bias_of(random, batch, count, rows, columns) if past is None else None
+    out, present = of_projection(x @ w + (0 if b is None else b), made, bias)
+    return Case([x, w, b, mask, past, bias], [out, present], attributes, atol=2e-4, rtol=2e-4, has_peer=b is not None,
+                names={0: names[0], 1: names[1], 2: names[2], 3: names["mask"], 4: names["past"], 5: names["bias"]})
+
+
+@case("QAttention")
+def qattention(random):
+    made = projection(random, True)
+    batch, count, depth, width, rows, columns, inner, wide, past, mask, added, attributes, scale, names = made
+    kind, weights = random.choice([np.uint8, np.uint8, np.int8]), random.choice([np.uint8, np.int8])
+    integers = lambda shape, kind: random.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, shape).astype(kind)  # noqa: E731
+    x, w, b = integers((batch, rows, inner), kind), integers((inner, wide), weights), normal(random, wide)
+    sx = np.asarray(F(random.random() / 100 + 0.002))
+    sw = np.asarray(F(random.random() / 100 + 0.002)) if flip(random) else (random.random(wide) / 100 + 0.002).astype(F)
+    zx = optional(random, np.asarray(integers((), kind)))
+    zw = optional(random, np.asarray(integers((), weights)) if sw.ndim == 0 else integers(wide, weights))
+    less = lambda x, zero: x.astype(np.int64) - (0 if zero is None else zero.astype(np.int64))  # noqa: E731
+    all_ = less(x, zx) @ less(w, zw) * (np.float64(sx) * sw) + b
+    out, present = of_projection(all_, made, None)
+    return Case([x, w, b, sx, sw, mask, zx, zw, past], [out, present], attributes, atol=2e-4, rtol=2e-4, kept=(1, 3, 4, 6, 7),
+                names={0: names[0], 2: [None], 5: names["mask"], 8: names["past"]})
+
+
+@case("MultiHeadAttention")
+def multi_head_attention(random):
+    batch, count, depth, rows = (int(random.integers(1, 4)), int(random.integers(1, 4)), int(random.integers(1, 9)), int(random.integers(1, 9)))
+    form = str(random.choice(["plain", "plain", "plain", "past", "past", "crossed", "packed", "packed keys"]))
+    fresh = rows if form in ("packed",) or random.random() < 0.3 else int(random.integers(1, 9))
+    width = int(random.integers(1, 9)) if form in ("plain", "past", "crossed") and flip(random) else depth
+    if form in ("past", "crossed"):
+        width = depth
+    past_length = int(random.integers(0, 5)) if form == "past" else 0
+    columns = past_length + fresh
+    attributes, scale = attributes_of(random, count, depth)
+    if fresh != rows:  # what that means of other tokens is not said
+        attributes.pop("unidirectional", None)
+    q, k, v = normal(random, batch, rows, count * depth), normal(random, batch, fresh, count * depth), normal(random, batch, fresh, count * width)
+    b = optional(random, normal(random, count * (2 * depth + width))) if form in ("plain", "past") else None
+    mask, added, mask_names = masks(random, batch, rows, columns)
+    if mask is not None and mask.ndim == 1 and len(mask) != batch:
+        mask, added = None, 0
+    bias = bias_of(random, batch, count, rows, columns)
+    bq, bk, bv = np.split(b, [count * depth, 2 * count * depth]) if b is not None else (0, 0, 0)
+    hq, hk, hv = heads(q + bq, count), heads(k + bk, count), heads(v + bv, count)
+    inputs = [q, k, v, b, mask, bias]
+    names = {0: ["b", "s", None], 1: ["b", "l", None], 2: ["b", "l", None], 3: [None], 4: mask_names, 5: [None] * 4}
+    if mask is not None and mask.ndim > 1:
+        names[4] = ["b", *["s"] * (mask.ndim == 3), None]
+    if form == "past":
+        past = [normal(random, batch, count, past_length, depth) for _ in range(2)]
+        hk, hv = np.concatenate([past[0], hk], 2), np.concatenate([past[1], hv], 2)
+        inputs += past
+        names |= {i: ["b", None, "p", None] for i in (6, 7)}
+    elif form == "crossed":
+        inputs[1:3] = [np.ascontiguousarray(each) for each in (hk, hv)]
+        names |= {i: ["b", None, "l", None] for i in (1, 2)}
+    elif form == "packed":
+        inputs[:3] = [np.ascontiguousarray(np.stack([each.reshape(batch, rows, count, depth) for each in (q, k, v)], 3)), None, None]
+        names[0] = ["b", "s", None, None, None]
+    elif form == "packed keys":
+        inputs[1:3] = [np.ascontiguousarray(np.stack([each.reshape(batch, fresh, count, depth) for each in (k, v)], 3)), None]
+        names[1] = ["b", "l", None, None, None]
+    out, scores = attended(hq.astype(np.float64), hk, hv, scale, added + (0 if bias is None else bias), attributes.get("unidirectional"), past_length)
+    wants = [out.astype(F), None, None]
+    if form == "past":
+        wants[1:] = [hk.astype(F), hv.astype(F)]
+    return Case(inputs, wants, attributes, atol=2e-4, rtol=2e-4, names=names)
+
+
+# --- Positions as angles ------------------------------------------------------------------------------
+
+
+def rotated(x, cos, sin, is_interleaved):
+    """[B, S, N, H] by angles [B, S, R / 2]."""
+    half = cos.shape[-1]
+    cos, sin = cos[:, :, None], sin[:, :, None]
+    y = x.copy()
+    one, other = (slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if is_interleaved else (slice(0, half), slice(half, 2 * half))
+    y[..., one] = x[..., one] * cos - x[..., other] * sin
+    y[..., other] = x[..., other] * cos + x[..., one] * sin
+    return y
+
+
+def angles(random, count, half):
+    theta = random.random((count, half)) * 6
+    return np.cos(theta).astype(F), np.sin(theta).astype(F)
+
+
+@case("RotaryEmbedding")
+def rotary_embedding(random):
+    batch, length, count = int(random.integers(1, 4)), int(random.integers(1, 8)), int(random.integers(1, 4))
+    half, most = int(random.integers(1, 6)), int(random.integers(10, 20))
+    is_interleaved, hasHeads = flip(random), flip(random)
+    attributes = {"interleaved": is_interleaved}
+    depth = 2 * half
+    if flip(random):
+        depth += 2 * int(random.integers(0, 4))
+        attributes |= {"num_heads": count, "rotary_embedding_dim": 2 * half}
+    cos, sin = angles(random, most, half)
+    x = normal(random, batch, length, count, depth)
+    if flip(random):
+        ids = np.int64([random.integers(0, most - length + 1)])
+        at = np.broadcast_to(ids[0] + np.arange(length), (batch, length))
+    else:
+        at = ids = random.integers(0, most, (batch, length))
+    y = rotated(x, cos[at], sin[at], is_interleaved)
+    shown = (lambda x: np.ascontiguousarray(x.transpose(0, 2, 1, 3))) if hasHeads else (lambda x: x.reshape(batch, length, -1))
+    names = {0: ["b", None, "s", None] if hasHeads else ["b", "s", None], 1: [None] if ids.ndim == 1 else ["b", "s"], 2: ["m", None], 3: ["m", None]}
+    return Case([shown(x), ids, cos, sin], [shown(y)], attributes, names=names)
+
+
+@case("GroupQueryAttention")
+def group_query_attention(random):
+    """A prompt, one more token of each sequence, or several of one; the cache is as long as what it has, or longer."""
+    groups = int(random.integers(1, 4))
+    count, depth = groups * int(random.integers(1, 4)), 16 * int(random.integers(1, 3))
+    form = str(random.choice(["prompt", "prompt", "token", "token", "token", "more"]))
+    batch = 1 if form == "more" else int(random.integers(1, 4))
+    length = 1 if form == "token" else int(random.integers(2, 9))
+    totals = np.full(batch, length) if form == "prompt" else length + random.integers(1, 9, batch)
+    if form == "prompt":
+        totals = random.integers(1, length + 1, batch) if flip(random) else totals
+        totals[0] = length  # the longest says how long all are
+    total = int(totals.max())
+    before = np.maximum(0, totals - length)
+    is_causal = not (form == "prompt" and random.random() < 0.15)
+    attributes = {"num_heads": count, "kv_num_heads": groups}
+    scale = depth ** -0.5
+    if flip(random):
+        scale = attributes["scale"] = float(F(random.random() + 0.1))
+    window = int(random.integers(1, 6)) if is_causal and random.random() < 0.3 else -1
+    if window > 0:
+        attributes["local_window_size"] = window
+    softcap = float(F(random.random() * 3 + 1)) if random.random() < 0.3 else 0
+    if softcap:
+        attributes["softcap"] = softcap
+    if not is_causal:
+        attributes["causal"] = 0
+    q, k, v = (normal(random, batch, length, n * depth) for n in (count, groups, groups))
+    # With a cache: as long as it must be, or with room.
+    room = int(random.choice([0, 0, 1, 5]))
+    size = (total + room if room else int(before.max())) if form != "prompt" or flip(random) else None
+    past = [normal(random, batch, groups, size, depth) for _ in range(2)] if size is not None else [None, None]
+    hq, hk, hv = (x.reshape(batch, length, -1, depth) for x in (q, k, v))
+    inputs = [q, k, v] if flip(random) else [np.concatenate([q, k, v], -1), None, None]
+    at = before[:, None] + np.arange(length)
+    cos = sin = ids = None
+    if flip(random):
+        half = int(random.choice([8, depth // 2]))
+        cos, sin = angles(random, total + 9, half)
+        attributes |= {"do_rotary": 1, "rotary_interleaved": flip(random)}
+        if random.random() < 0.3 and form != "prompt":
+            ids = random.integers(0, total, (batch, length))
+        place = at if ids is None else ids
+        hq, hk = (rotated(x, cos[place], sin[place], attributes["rotary_interleaved"]) for x in (hq, hk))
+    hq, hk, hv = (x.transpose(0, 2, 1, 3).astype(np.float64) for x in (hq, hk, hv))
+    present_size = max(total, size or 0)
+    present, valid = [], np.zeros((batch, groups, present_size, depth), bool)
+    for old, fresh in zip(past, (hk, hv)):
+        cache = np.zeros((batch, groups, present_size, depth))
+        for b in range(batch):
+            if old is not None:
+                cache[b, :, :before[b]] = old[b, :, :before[b]]
+            cache[b, :, before[b]:before[b] + length] = fresh[b]
+            valid[b, :, :before[b] + length] = True
+        present.append(cache)
+    keys, values = (np.repeat(each[:, :, :total], count // groups, 1) for each in present)
+    scores = scale * (hq @ keys.swapaxes(-1, -2))
+    if softcap:
+        scores = softcap * np.tanh(scores / softcap)
+    bias = normal(random, batch if flip(random) else 1, count if flip(random) else 1, length, total) if random.random() < 0.3 else None
+    if bias is not None:
+        scores = scores + bias
+    columns = np.arange(total)
+    hidden = columns > at[:, :, None] if is_causal else np.broadcast_to(columns >= totals[:, None, None], (batch, length, total))
+    if window > 0:
+        hidden = hidden | (columns <= at[:, :, None] - window)
+    scores = np.where(hidden[:, None], -np.inf, scores)
+    sink = None
+    if random.random() < 0.3:
+        if flip(random):
+            attributes["smooth_softmax"] = 1
+            extra = np.zeros(count)
+        else:
+            sink = normal(random, count)
+            extra = sink
+        probabilities = softmax(np.concatenate([scores, np.broadcast_to(extra[:, None, None], (*scores.shape[:3], 1))], -1))[..., :-1]
+    else:
+        probabilities = softmax(scores)
+    out = joined(probabilities @ values).astype(F)
+    said = np.broadcast_to((np.arange(length) < totals[:, None])[:, :, None], out.shape) if form == "prompt" else None
+    more = [np.int32(totals - 1), np.asarray(np.int32(total)) if flip(random) else np.int32([total]), cos, sin, ids, bias, sink]
+    names = {0: ["b", "s", None], 1: ["b", "s", None], 2: ["b", "s", None], 3: ["b", None, "p", None], 4: ["b", None, "p", None], 5: ["b"], 6: [None],
+             7: ["m", None], 8: ["m", None], 9: ["b", "s"], 10: [None] * 4, 11: [None]}
+    if more[1].ndim == 0:
+        names[6] = []
+    where = {1: valid, 2: valid}
+    if said is not None:
+        where[0] = said
+    return Case([*inputs, *past, *more], [out, *(each.astype(F) for each in present)], attributes, names=names, where=where, atol=1e-4, rtol=1e-4)
