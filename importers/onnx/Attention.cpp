@@ -120,22 +120,29 @@ Value addedMask(Emitter &e, const Value &mask, const Attention &a, double filter
   }
   if (mask.rank() != 1)
     unsupported("with a mask of rank " + std::to_string(mask.rank()));
-  // The end of each sequence, behind all of them the beginnings.
-  const bool hasStarts = sameExtent(mask.dims[0], e.mul(batch, e.index(2)));
-  if (!hasStarts && !sameExtent(mask.dims[0], batch))
+  // The end of each sequence, and if there are twice as many, behind all of them the beginnings.
+  const Scalars each{batch, one, one, one};
+  const bool hasOnlyEnds = sameExtent(mask.dims[0], batch);
+  const Scalar hasStarts = hasOnlyEnds
+                               ? e.truth(false)
+                               : e.compare(Compare::Equal, mask.dims[0], e.mul(batch, e.index(2)));
+  if (hasStarts.is(0) && !hasOnlyEnds)
     unsupported("with a list that is neither as long as the batch nor twice as long");
-  auto part = [&](const Scalar &from) {
-    return e.reshape(e.sliceAxis(mask, 0, from, batch), {batch, one, one, one});
-  };
-  Values ends{part(e.index(0))};
-  if (hasStarts)
-    ends.push_back(part(batch));
-  return e.elementwiseTo(type, {batch, one, one, columns}, ends, [&](const Scalars &in) {
+  e.use(mask);
+  Values bounds{
+      e.generate(mask.type, each, [&](const Scalars &at) { return e.at(mask, {at[0]}); })};
+  if (!hasStarts.is(0))
+    bounds.push_back(e.generate(mask.type, each, [&](const Scalars &at) {
+      const Scalar last = e.sub(mask.dims[0], one);
+      const Scalar start = e.at(mask, {e.min(e.add(at[0], batch), last)});
+      return e.select(hasStarts, start, e.number(mask.type, 0));
+    }));
+  return e.elementwiseTo(type, {batch, one, one, columns}, bounds, [&](const Scalars &in) {
     const Scalar at = loopIndex(e, columns, 3);
-    Scalar isHidden = e.compare(Compare::GreaterEqual, at, e.convert(in[0], ElementType::Index));
-    if (hasStarts)
-      isHidden =
-          e.either(isHidden, e.compare(Compare::Less, at, e.convert(in[1], ElementType::Index)));
+    auto bound = [&](size_t i) { return e.convert(in[i], ElementType::Index); };
+    Scalar isHidden = e.compare(Compare::GreaterEqual, at, bound(0));
+    if (in.size() == 2)
+      isHidden = e.either(isHidden, e.compare(Compare::Less, at, bound(1)));
     return e.select(isHidden, hidden, seen);
   });
 }

@@ -111,6 +111,82 @@ class Wrong(unittest.TestCase):
                 wrong = node(operator, list(inputs), ["y"], attribute(name, s=b"colour"), *needed)
                 self.check(model(graph([wrong], given, [output]), 16), "'n'", operator, f"'{name}' is 'colour', none of '")
 
+    def test_contrib(self):
+        """What ONNX Runtime's operators must not have, or must not ask for."""
+        def i(name, number=1):
+            return attribute(name, i=number)
+        heads, groups, blocks = i("num_heads", 2), i("kv_num_heads", 1), (i("K", 32), i("N", 4), i("block_size", 32))
+        def text(name, content):
+            return attribute(name, s=content)
+        cases = (
+            ("BeamSearch", "x", [], "not supported"),
+            ("Attention", "xw", [], "the attribute 'num_heads' is missing"),
+            ("BiasGelu", "xb", [attribute("alpha", f=1.0)], "it has no attribute 'alpha'"),
+            ("BiasGelu", "x", [], "it has 1 inputs, not 2"),
+            ("FastGelu", "xbb", [], "it has 3 inputs, not 1 to 2"),
+            ("QLinearConcat", "x", [i("axis", 0)], "it has 1 inputs, not 3 or more"),
+            ("QuickGelu", "x", [i("alpha")], "attribute 'alpha' is of another type"),
+            ("BiasSoftmax", "xb", [i("is_inner_broadcast", 3)], "is_inner_broadcast is 3, neither 0 nor 1"),
+            ("BiasDropout", "xb--t", [], "in training mode"),
+            ("Attention", "xw", [heads, i("do_rotary")], "with do_rotary = 1"),
+            ("Attention", "xw", [heads, i("past_present_share_buffer")], "with past_present_share_buffer = 1"),
+            ("Attention", "xw----n", [heads], "with the input 'past_sequence_length'"),
+            ("Attention", "xw-l", [heads], "with a list that is neither as long as the batch nor twice as long"),
+            ("Attention", "xw-m", [heads], "with a mask of rank 4"),
+            ("Attention", "xw", [i("num_heads", 0)], "num_heads is 0"),
+            ("Attention", "xw", [i("num_heads", 3)], "4 elements are not 3 heads"),
+            ("QAttention", "xwbss", [heads, i("do_rotary")], "with do_rotary = 1"),
+            ("MultiHeadAttention", "x", [heads], "keys or values are missing"),
+            ("MultiHeadAttention", "xxx-----n", [heads], "with the input 'past_sequence_length'"),
+            ("MultiHeadAttention", "xxx------n", [heads], "with the input 'cache_indirection'"),
+            ("MultiHeadAttention", "xxx---m", [heads], "past_key and past_value come together"),
+            ("GroupQueryAttention", "xkk--nn", [heads, i("kv_num_heads", 3)], "2 heads are not 3 groups of as many"),
+            ("GroupQueryAttention", "xk---nn", [heads, groups], "key and value come together"),
+            ("GroupQueryAttention", "xkk--nn", [heads, groups, i("sliding_window_cache")], "with sliding_window_cache = 1"),
+            ("GroupQueryAttention", "xkk--nn", [heads, groups, i("kv_cache_bit_width", 8)], "with kv_cache_bit_width = 8"),
+            ("GroupQueryAttention", "xkk--nn", [heads, groups, text("k_quant_type", b"PER_TENSOR")], "with k_quant_type = PER_TENSOR"),
+            ("GroupQueryAttention", "xkk--nn", [heads, groups, text("v_quant_type", b"colour")], "'v_quant_type' is 'colour', none of '"),
+            ("GroupQueryAttention", "xkk--nn-----s", [heads, groups], "with the input 'k_scale'"),
+            ("GroupQueryAttention", "xkk--nn------s", [heads, groups], "with the input 'v_scale'"),
+            ("GroupQueryAttention", "xkk--nn", [heads, groups, i("qk_output", 3)], "qk_output is 3, none of 0 to 2"),
+            ("GroupQueryAttention", "xkk--nn", [heads, groups, i("causal", 0), i("local_window_size", 3)], "does not go with causal = 0"),
+            ("RotaryEmbedding", "xpww", [i("is_packed_batching")], "with is_packed_batching = 1"),
+            ("RotaryEmbedding", "xpww", [attribute("scale", f=2.0)], "with a scale of 2"),
+            ("MatMulNBits", "xus", [*blocks, i("bits", 3)], "of 3 bits"),
+            ("MatMulNBits", "xus", [*blocks, i("weight_prepacked")], "with weight_prepacked = 1"),
+            ("MatMulNBits", "xus", [*blocks, i("accuracy_level", 5)], "accuracy_level is 5, none of 0 to 4"),
+            ("MatMulNBits", "xus", [i("K", 32), i("N", 4), i("block_size", 24)], "block_size is 24, no power of 2"),
+            ("MatMulBnb4", "xus", [*blocks, i("quant_type", 2)], "quant_type is 2, neither 0 nor 1"),
+            ("GatherBlockQuantized", "uis", [i("gather_axis")], "along axis 1"),
+            ("GatherBlockQuantized", "xis", [], "of float"),
+            ("CDist", "ww", [text("metric", b"cosine")], "with the metric 'cosine'"),
+            ("CDist", "ww", [text("metric", b"colour")], "'metric' is 'colour', none of '"),
+            ("FusedConv", "xk", [text("activation", b"colour")], "activation 'colour'"),
+            ("FusedGemm", "ww", [text("activation", b"colour"), i("transB")], "activation 'colour'"),
+            ("CropAndResize", "mwii", [text("mode", b"colour")], "'mode' is 'colour', none of '"),
+            ("GridSample", "mm", [text("mode", b"colour")], "'mode' is 'colour', none of '"),
+            ("Pad", "xi", [text("mode", b"colour")], "'mode' is 'colour', none of '"),
+            ("DynamicQuantizeLSTM", "xxx-----ssss", [text("direction", b"colour")], "'direction' is 'colour', none of '"),
+            ("GroupNorm", "mbb", [i("groups", 3), i("activation", 0)], "4 channels are not 3 groups of as many"),
+            ("GroupNorm", "mbb", [i("groups", 2), i("activation", 2)], "activation is 2, neither 0 nor 1"),
+            ("EmbedLayerNormalization", "wiww-bb", [], "segment_ids and segment_embedding come together"),
+            ("EmbedLayerNormalization", "w-ww-bb", [i("mask_index_type", 2)], "mask_index_type is 2, neither 0 nor 1"),
+            ("MatMulIntegerToFloat", "uubs", [], "with several scales of A"),
+            ("QGemm", "uszusz-s", [], "y_scale and y_zero_point come together"),
+            ("ExpandDims", "xn", [], "along an axis that is not known"),
+            ("Unique", "x", [], "a tensor of rank 3 is no list"),
+            ("UnfoldTensor", "x", [i("size", 9)], "a window of 9 of 4 elements"),
+            ("IsAllFinite", "x", [i("isinf_only"), i("isnan_only")], "exclude each other"),
+            ("MurmurHash3", "u", [], "of uint8"))
+        letters = {"x": value("x", [2, 3, 4]), "k": value("k", [2, 3, 2]), "w": value("w", [4, 12]), "b": value("b", [4]), "s": value("s", []),
+                   "l": value("l", [5], 6), "m": value("m", [2, 4, 4, 4]), "n": value("n", ["q"], 6), "u": value("u", [4, 4], 2),
+                   "z": value("z", [], 2), "i": value("i", [2], 6), "p": value("p", [2, 3], INT64), "t": value("t", [], 9)}
+        for operator, inputs, attributes, message in cases:
+            with self.subTest(operator=operator, message=message):
+                given = [letters[each] for each in sorted(set(inputs) - {"-"})]
+                wrong = node(operator, [each.replace("-", "") for each in inputs], ["y"], *attributes, domain="com.microsoft")
+                self.check(model(graph([wrong], given, [value("y", ["?"])]), 17, ["com.microsoft"]), "'n'", f"com.microsoft.{operator}", message)
+
     def test_inputs(self):
         self.check(single("Add"), "'n'", "Add")
         self.check(single("Add", inputs=("x", "x2"), given=(X, value("x2", [2, 4]))), "extents of 3 and 4 cannot be broadcast")

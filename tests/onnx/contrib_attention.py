@@ -67,8 +67,6 @@ def projection(random, is_quantised):
         mask, added, mask_names = None, 0, [None]
     wide = count * (2 * depth + width)
     names = {0: ["b", "s", None], 1: [None, None], 2: [None], "past": [None, "b", None, "p", None], "mask": mask_names, "bias": [None] * 4}
-    if mask is not None and mask_names == [None]:  # which of both a list is, its length says
-        names[0][0] = names["past"][1] = None
     return batch, count, depth, width, rows, columns, inner, wide, past, mask, added, attributes, scale, names
 
 
@@ -161,7 +159,7 @@ def multi_head_attention(random):
     wants = [out.astype(F), None, None]
     if form == "past":
         wants[1:] = [hk.astype(F), hv.astype(F)]
-    return Case(inputs, wants, attributes, atol=2e-4, rtol=2e-4, names=names)
+    return Case(inputs, wants, attributes, atol=2e-4, rtol=2e-4, names=names, has_halves=True)
 
 
 # --- Positions as angles ------------------------------------------------------------------------------
@@ -203,7 +201,7 @@ def rotary_embedding(random):
     y = rotated(x, cos[at], sin[at], is_interleaved)
     shown = (lambda x: np.ascontiguousarray(x.transpose(0, 2, 1, 3))) if hasHeads else (lambda x: x.reshape(batch, length, -1))
     names = {0: ["b", None, "s", None] if hasHeads else ["b", "s", None], 1: [None] if ids.ndim == 1 else ["b", "s"], 2: ["m", None], 3: ["m", None]}
-    return Case([shown(x), ids, cos, sin], [shown(y)], attributes, names=names)
+    return Case([shown(x), ids, cos, sin], [shown(y)], attributes, names=names, has_halves=True)
 
 
 @case("GroupQueryAttention")
@@ -294,4 +292,4 @@ def group_query_attention(random):
     where = {1: valid, 2: valid}
     if said is not None:
         where[0] = said
-    return Case([*inputs, *past, *more], [out, *(each.astype(F) for each in present)], attributes, names=names, where=where, atol=1e-4, rtol=1e-4)
+    return Case([*inputs, *past, *more], has_halves=True, want=[out, *(each.astype(F) for each in present)], attributes=attributes, names=names, where=where, atol=1e-4, rtol=1e-4)

@@ -23,6 +23,7 @@ class Case:
     off: float = 0  # the share of integers that may differ by 1: sums of floats are rounded to them
     where: dict = dataclasses.field(default_factory=dict)  # by output, what of it is said
     has_peer: bool = True  # False where ONNX Runtime ends the process
+    has_halves: bool = False  # f16 instead of f32 too
     domain: str = "com.microsoft"
     opset: int = 17
 

@@ -24,7 +24,7 @@ def gelu_case(random):
 def quick_gelu(random):
     x = normal(random, *extents(random, random.integers(1, 4)))
     alpha = optional(random, float(F(random.random() * 3)))
-    return Case([x], [(x * sigmoid((1.702 if alpha is None else alpha) * x)).astype(F)], {} if alpha is None else {"alpha": alpha})
+    return Case([x], [(x * sigmoid((1.702 if alpha is None else alpha) * x)).astype(F)], {} if alpha is None else {"alpha": alpha}, has_halves=True)
 
 
 def with_bias(random, function, has_none=True):
@@ -32,7 +32,7 @@ def with_bias(random, function, has_none=True):
     x, bias = normal(random, *shape), normal(random, shape[-1])
     if has_none and flip(random):
         return Case([x, None], [function(x.astype(np.float64)).astype(F)])
-    return Case([x, bias], [function(x + bias.astype(np.float64)).astype(F)])
+    return Case([x, bias], [function(x + bias.astype(np.float64)).astype(F)], has_halves=True)
 
 
 @case("BiasGelu")
@@ -164,7 +164,7 @@ def skip_layer_normalization(random):
     total = x + skip + (0 if bias is None else bias)
     y = layer_norm(total, epsilon)[0] * gamma + (0 if beta is None else beta)
     names = {0: ["b", "s", None][-len(shape):], 1: [None] * skip.ndim}
-    return Case([x, skip, gamma, beta, bias], [y.astype(F), None, None, optional(random, total)], attributes, names=names, rtol=1e-4, atol=1e-4)
+    return Case([x, skip, gamma, beta, bias], [y.astype(F), None, None, optional(random, total)], attributes, names=names, rtol=1e-4, atol=1e-4, has_halves=True)
 
 
 @case("SkipSimplifiedLayerNormalization")
@@ -175,7 +175,7 @@ def skip_simplified_layer_normalization(random):
     total = x + skip + (0 if bias is None else bias)
     names = {i: ["b", "s", None][-len(shape):] for i in range(2)}
     return Case([x, skip, gamma, bias], [(rms_norm(total, epsilon)[0] * gamma).astype(F), None, None, optional(random, total)], attributes,
-                names=names, rtol=1e-4, atol=1e-4)
+                names=names, rtol=1e-4, atol=1e-4, has_halves=True)
 
 
 @case("SimplifiedLayerNormalization")
@@ -188,7 +188,7 @@ def simplified_layer_normalization(random):
     x, scale = normal(random, *shape, kind=kind), normal(random, *shape[axis:], kind=kind)
     flat = x.reshape(*shape[:axis % rank], -1)
     y, inverse = rms_norm(flat, epsilon)
-    return Case([x, scale], [(y.reshape(shape) * scale).astype(kind)], {**attributes, "axis": axis, "stash_type": 1}, domain="")
+    return Case([x, scale], [(y.reshape(shape) * scale).astype(kind)], {**attributes, "axis": axis, "stash_type": 1}, domain="", has_halves=True)
 
 
 def embedding(random, make):
@@ -403,7 +403,7 @@ def matmul_nbits(random):
     y = a @ weights.T + (0 if bias is None else bias)
     return Case([a, packed(q, bits).reshape(n, blocks, -1), scales if flip(random) else scales.reshape(-1), given, order, bias], [y.astype(F)],
                 {"K": k, "N": n, "bits": bits, "block_size": size, **({"accuracy_level": 1} if flip(random) else {})}, atol=1e-3,
-                names={0: [*(f"d{i}" for i in range(a.ndim - 1)), None]}, kept=(1, 2, 3, 4, 5), has_peer=(bits == 4 and (order is None or k % size == 0)) or (order is None and kind != "floats"))
+                names={0: [*(f"d{i}" for i in range(a.ndim - 1)), None]}, kept=(1, 2, 3, 4, 5), has_peer=(bits == 4 and (order is None or k % size == 0)) or (order is None and kind != "floats"), has_halves=k < 64)
 
 
 FP4 = [0, 0.00520833333, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25]

@@ -170,16 +170,19 @@ void groupQueryAttention(Operator &op) {
   op.set(1, k);
   op.set(2, v);
 
+  // What a row sees ends at its own column, or without causality where its sequence does.
+  const bool isCausal = flag(op, "causal", true);
+  const Value ends = e.reshape(isCausal ? places : lengths, {batch, one, one, one});
   Attention a{headsFirst(e, q),
               e.sliceAxis(k, 2, zero, total),
               e.sliceAxis(v, 2, zero, total),
-              {e.reshape(places, {batch, one, one, one})},
+              {ends},
               {},
               {}};
   const ElementType type = bitsOf(q.type) < 32 ? ElementType::F32 : q.type;
   const double softcap = op.real("softcap", 0), given = op.real("scale", 0);
   const int64_t window = op.integer("local_window_size", -1);
-  const bool isCausal = flag(op, "causal", true), hasBias = op.has(10);
+  const bool hasBias = op.has(10);
   if (!isCausal && window > 0)
     invalid("local_window_size does not go with causal = 0");
   const Scalar scale = given != 0 ? e.number(type, given)
@@ -200,9 +203,8 @@ void groupQueryAttention(Operator &op) {
     }
     if (hasBias)
       score = e.add(score, e.convert(in[2], type));
-    const Scalar place = e.convert(in[1], ElementType::Index);
-    // Without causality all of the sequence is seen.
-    const Scalar own = e.add(place, isCausal ? row : e.sub(length, one));
+    const Scalar end = e.convert(in[1], ElementType::Index);
+    const Scalar own = isCausal ? e.add(end, row) : end;
     Scalar isHidden = e.compare(Compare::Greater, column, own);
     if (window > 0)
       isHidden =
