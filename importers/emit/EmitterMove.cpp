@@ -101,7 +101,7 @@ Value Emitter::reshape(const Value &value, const Scalars &dims) {
   auto expand = [&](const Value &source, const Scalars &target) -> std::optional<Value> {
     std::optional<std::string> groups =
         source.dims.empty() ? std::optional<std::string>("[]") : grouping(target, source.dims);
-    if (!groups || hasEmpty)
+    if (!groups || hasEmpty || (source.dims.empty() && !allKnown(target)))
       return std::nullopt;
     return tensor(source.type, target,
                   define("tensor.expand_shape " + use(source) + " " + *groups + " output_shape " +

@@ -7,10 +7,11 @@ namespace plim::importers {
 namespace {
 
 const ContribOperator *find(const std::string &name) {
-  static const std::array<const ContribTable *, 10> tables{
-      &contribActivations(), &contribAttention(),      &contribBlocks(),   &contribConvolutions(),
-      &contribDecoders(),    &contribNormalisations(), &contribProducts(), &contribQuantisation(),
-      &contribRecurrent(),   &contribShapes()};
+  static const std::array<const ContribTable *, 13> tables{
+      &contribActivations(), &contribAttention(),    &contribBlocks(),    &contribConvolutions(),
+      &contribDecoders(),    &contribDecoding(),     &contribExperts(),   &contribNormalisations(),
+      &contribProducts(),    &contribQuantisation(), &contribRecurrent(), &contribShapes(),
+      &contribStates()};
   for (const ContribTable *table : tables)
     if (auto found = table->find(name); found != table->end())
       return &found->second;

@@ -26,11 +26,14 @@ const ContribTable &contribAttention();
 const ContribTable &contribBlocks();
 const ContribTable &contribConvolutions();
 const ContribTable &contribDecoders();
+const ContribTable &contribDecoding();
+const ContribTable &contribExperts();
 const ContribTable &contribNormalisations();
 const ContribTable &contribProducts();
 const ContribTable &contribQuantisation();
 const ContribTable &contribRecurrent();
 const ContribTable &contribShapes();
+const ContribTable &contribStates();
 
 /// The function of an operator of com.microsoft, or none. Refuses a node that has what its operator has not.
 OperatorFunction findContribOperator(const Node &node);

@@ -293,3 +293,93 @@ def group_query_attention(random):
     if said is not None:
         where[0] = said
     return Case([*inputs, *past, *more], has_halves=True, want=[out, *(each.astype(F) for each in present)], attributes=attributes, names=names, where=where, atol=1e-4, rtol=1e-4)
+
+
+@case("MRotaryEmbedding")
+def m_rotary_embedding(random):
+    batch, length, count = int(random.integers(1, 4)), int(random.integers(1, 8)), int(random.integers(1, 4))
+    sections = [int(random.integers(1, 4)) for _ in range(3)]
+    in_turn, is_interleaved, has_heads = flip(random), flip(random), flip(random)
+    if in_turn:
+        sections[0] = max(sections)
+    half, most = sum(sections), int(random.integers(10, 20))
+    cos, sin = angles(random, most, half)
+    ids = random.integers(0, most, (3, batch, length))
+    stream = np.repeat(np.arange(3), sections)
+    if in_turn:
+        stream = np.zeros(half, int)
+        for which in (1, 2):
+            stream[which:3 * sections[which]:3] = which
+    at = ids.transpose(1, 2, 0)[:, :, stream]  # of each pair
+    pairs = np.arange(half)
+    x = normal(random, batch, length, count, 2 * half)
+    y = rotated(x, cos[at, pairs], sin[at, pairs], is_interleaved)
+    shown = (lambda x: np.ascontiguousarray(x.transpose(0, 2, 1, 3))) if has_heads else (lambda x: x.reshape(batch, length, -1))
+    names = {0: ["b", None, "s", None] if has_heads else ["b", "s", None], 1: [None, "b", "s"], 2: ["m", None], 3: ["m", None]}
+    return Case([shown(x), ids, cos, sin], [shown(y)], {"mrope_section": sections, "mrope_layout": in_turn, "interleaved": is_interleaved,
+                                                        "num_heads": count}, names=names)
+
+
+# --- Layers with states -------------------------------------------------------------------------------
+
+
+@case("LinearAttention")
+def linear_attention(random):
+    batch, time, depth, width = (int(random.integers(1, high)) for high in (4, 7, 7, 7))
+    heads_, many = int(random.integers(1, 3)), int(random.integers(1, 3))
+    queries, count = (heads_ * many, heads_) if flip(random) else (heads_, heads_ * many)
+    keys = heads_ if flip(random) else count
+    rule = str(random.choice(["linear", "gated", "delta", "gated_delta"]))
+    q, k, v = normal(random, batch, time, queries, depth), normal(random, batch, time, keys, depth), normal(random, batch, time, count, width)
+    k /= np.linalg.norm(k, axis=-1, keepdims=True)
+    past = optional(random, normal(random, batch, count, depth, width))
+    decay = -random.random((batch, time, count, depth if flip(random) else 1)).astype(F) if "gated" in rule else None
+    beta = random.random((batch, time, count if flip(random) else 1)).astype(F) if "delta" in rule else None
+    scale = float(F(random.random() + 0.1)) if flip(random) else depth ** -0.5
+    attributes = {"q_num_heads": queries, "kv_num_heads": count, **({"scale": scale} if scale != depth ** -0.5 else {})}
+    if rule != "gated_delta" or flip(random):
+        attributes["update_rule"] = rule
+    state = np.zeros((batch, count, depth, width)) if past is None else past.astype(np.float64)
+    shown = max(queries, count)
+    out = np.zeros((batch, time, shown, width))
+    for t in range(time):
+        key, fresh = np.repeat(k[:, t], count // keys, 1), v[:, t]
+        if decay is not None:
+            state = state * np.exp(decay[:, t])[..., None]
+        if beta is not None:
+            fresh = beta[:, t][..., None] * (fresh - np.einsum("bhkv,bhk->bhv", state, key))
+        state = state + np.einsum("bhk,bhv->bhkv", key, fresh)
+        out[:, t] = scale * np.einsum("bhk,bhkv->bhv", np.repeat(q[:, t], shown // queries, 1), np.repeat(state, shown // count, 1))
+    flat = lambda x: None if x is None else x.reshape(batch, time, -1)  # noqa: E731
+    names = {i: ["b", "t", None] for i in (0, 1, 2, 4, 5)} | {3: ["b", None, None, None]}
+    return Case([flat(q), flat(k), flat(v), past, flat(decay), flat(beta)], [flat(out).astype(F), state.astype(F)], attributes, names=names,
+                atol=1e-4, rtol=1e-4)
+
+
+@case("LinearAttentionGate")
+def linear_attention_gate(random):
+    shape = [int(random.integers(1, 5)) for _ in range(3)]
+    a, bias, scale, b = normal(random, *shape), normal(random, shape[2]), normal(random, shape[2]), optional(random, normal(random, *shape))
+    x = a + bias.astype(np.float64)
+    return Case([a, bias, scale, b], [(scale * (np.log1p(np.exp(-abs(x))) + np.maximum(x, 0))).astype(F), None if b is None else 1 / (1 + np.exp(-b))])
+
+
+@case("CausalConvWithState")
+def causal_conv_with_state(random):
+    batch, channels, length, kernel, dilation = (int(random.integers(1, high)) for high in (4, 6, 8, 5, 3))
+    x, w = normal(random, batch, channels, length), normal(random, channels, 1, kernel)
+    before = (kernel - 1) * dilation
+    bias, past = optional(random, normal(random, channels)), optional(random, normal(random, batch, channels, before))
+    name = str(random.choice(["", "none", "silu", "swish"]))
+    attributes = {**({"activation": name} if name else {}), **({"dilation": dilation} if dilation > 1 else {})}
+    whole = np.concatenate([np.zeros((batch, channels, before), F) if past is None else past, x], 2)
+    y = sum(whole[:, :, j * dilation:j * dilation + length] * w[:, :, j] for j in range(kernel)) + (0 if bias is None else bias[:, None])
+    if name in ("silu", "swish"):
+        y = y / (1 + np.exp(-y))
+    present = whole[:, :, whole.shape[2] - before:]
+    names = {0: ["b", None, "t"], 1: [None] * 3, 2: [None], 3: ["b", None, None]}
+    if flip(random):
+        attributes["channels_last"] = 1
+        names |= {0: ["b", "t", None], 3: ["b", None, None]}
+        x, past, y, present = (None if each is None else np.ascontiguousarray(each.transpose(0, 2, 1)) for each in (x, past, y, present))
+    return Case([x, w, bias, past], [y.astype(F), present], attributes, names=names)

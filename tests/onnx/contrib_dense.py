@@ -709,3 +709,131 @@ def ngram_repeat_block(random):
             if list(ids[b, i:i + size - 1]) == list(ids[b, length - size + 1:]):
                 y[b, ids[b, i + size - 1]] = -np.inf
     return Case([ids, scores], [y], {"ngram_size": size})
+
+
+@case("BifurcationDetector")
+def bifurcation_detector(random):
+    """As ONNX Runtime searches: longer and longer ends of the tokens, while they stand in the source."""
+    source, current = (random.integers(0, 4, int(random.integers(1, high))) for high in (12, 6))
+    from_ = int(random.integers(0, len(source) + 1))
+    predicted = optional(random, np.where(random.random(len(source) - from_ + 1) < 0.8, [*source[from_:], 0], 3))
+    least = int(random.integers(1, 3))
+    most = least + int(random.integers(0, 3))
+    tokens, place = current, -1
+    if predicted is not None:
+        same = 0
+        while same < len(source) - from_ and predicted[same] == source[from_ + same]:
+            same += 1
+        tokens = np.concatenate([current, predicted[:same + 1]])
+    for size in range(least, most + 1):
+        places = [i for i in range(len(source) - size + 1) if size <= len(tokens) and list(source[i:i + size]) == list(tokens[-size:])]
+        if not places:
+            break
+        place = places[0] + size
+        if place >= len(source):
+            break
+        if len(places) > 1:
+            place = -1
+    return Case([source, current, np.int64([from_]), predicted], [tokens, np.int64([place])], {"min_ngram_size": least, "max_ngram_size": most})
+
+
+@case("ConvTransposeWithDynamicPads")
+def conv_transpose_with_dynamic_pads(random):
+    group, inner, filters = (int(random.integers(1, 3)) for _ in range(3))
+    size, kernel, stride, apart = (random.integers(1, high, 2) for high in (5, 4, 3, 3))
+    pads = random.integers(0, 2, 4)
+    full = (size - 1) * stride + (kernel - 1) * apart + 1
+    if (full - pads[:2] - pads[2:] < 1).any():
+        pads[:] = 0
+    x, w = normal(random, 2, group * inner, *size), normal(random, group * inner, filters, *kernel)
+    y = np.zeros((2, group * filters, *full))
+    for g, place, at in ((g, place, at) for g in range(group) for place in np.ndindex(*size) for at in np.ndindex(*kernel)):
+        to = tuple(np.array(place) * stride + np.array(at) * apart)
+        part = slice(g * inner, (g + 1) * inner)
+        y[(slice(None), slice(g * filters, (g + 1) * filters), *to)] += x[(slice(None), part, *place)] @ w[(part, slice(None), *at)]
+    y = y[:, :, pads[0]:full[0] - pads[2], pads[1]:full[1] - pads[3]]
+    bias = optional(random, normal(random, group * filters))
+    if bias is not None:
+        y = y + bias[:, None, None]
+    return Case([x, w, pads.astype(np.int64), bias], [y.astype(F)], {"strides": stride.tolist(), "dilations": apart.tolist(), "group": group},
+                kept=(1, 2), atol=1e-4)
+
+
+def experts(random, is_quantised):
+    """Shapes, what of the attributes says how experts are made of them, and a function of the weights."""
+    count, tokens = int(random.integers(1, 6)), random.integers(1, 4, random.integers(1, 3)).tolist()
+    hidden, inner = (32, 32) if is_quantised else (int(random.integers(1, 9)), int(random.integers(1, 9)))
+    k = int(random.integers(1, count + 1))
+    kind, fusion = str(random.choice(["relu", "gelu", "silu", "identity", "swiglu", "swiglu"])), 0
+    attributes = {"k": k, "activation_type": kind, "normalize_routing_weights": flip(random)}
+    if kind == "swiglu":
+        fusion = attributes["swiglu_fusion"] = int(random.choice([1, 1, 1, 0, 2]))
+        attributes |= {"activation_alpha": float(F(random.random() + 1)), "activation_beta": 1.0}
+        if flip(random):
+            attributes["swiglu_limit"] = float(F(random.random() * 2 + 0.5))
+    has_third = kind == "swiglu" and fusion == 0 or (random.random() < 0.2 and kind != "swiglu")
+    return count, tokens, hidden, inner, kind, fusion, attributes, has_third
+
+
+def mixed(x, router, mixing, attributes, kind, fusion, w1, b1, w2, b2, w3, b3):
+    flat, k = x.reshape(-1, x.shape[-1]).astype(np.float64), attributes["k"]
+    shares = softmax(router.astype(np.float64), 1)
+    y = np.zeros_like(flat)
+    for t, row in enumerate(flat):
+        chosen = np.argsort(-shares[t], kind="stable")[:k]
+        weights = (shares if mixing is None else mixing)[t, chosen]
+        if attributes["normalize_routing_weights"]:
+            weights = weights / weights.sum()
+        for e, share in zip(chosen, weights):
+            h = w1[e] @ row + (0 if b1 is None else b1[e])
+            third = None if w3 is None else w3[e] @ row + (0 if b3 is None else b3[e])
+            if kind == "swiglu":
+                gate, linear = (h, third) if fusion == 0 else (h[::2], h[1::2]) if fusion == 1 else np.split(h, 2)
+                limit = attributes.get("swiglu_limit", np.inf)
+                gate, linear = np.minimum(gate, limit), np.clip(linear, -limit, limit)
+                h = gate * sigmoid(attributes["activation_alpha"] * gate) * (linear + attributes["activation_beta"])
+            else:
+                h = {"relu": lambda v: np.maximum(v, 0), "gelu": fast_gelu, "silu": lambda v: v * sigmoid(v), "identity": lambda v: v}[kind](h)
+                h = h if third is None else h * third
+            y[t] += share * (w2[e] @ h + (0 if b2 is None else b2[e]))
+    return y.reshape(x.shape).astype(F)
+
+
+@case("MoE")
+def moe(random):
+    count, tokens, hidden, inner, kind, fusion, attributes, has_third = experts(random, False)
+    wide = inner * (2 if fusion else 1)
+    x, router = normal(random, *tokens, hidden), normal(random, int(np.prod(tokens)), count)
+    w1, w2, w3 = normal(random, count, wide, hidden), normal(random, count, hidden, inner), normal(random, count, inner, hidden) if has_third else None
+    b1, b2 = optional(random, normal(random, count, wide)), optional(random, normal(random, count, hidden))
+    b3 = optional(random, normal(random, count, inner)) if has_third else None
+    y = mixed(x, router, None, attributes, kind, fusion, w1, b1, w2, b2, w3, b3)
+    return Case([x, router, w1, b1, w2, b2, w3, b3], [y], attributes, kept=(2, 4, 6), atol=1e-4, rtol=1e-4, has_peer=not has_third and fusion < 2,
+                names={0: [*(f"t{i}" for i in range(len(tokens))), None], 1: ["n", None]})
+
+
+@case("QMoE")
+def qmoe(random):
+    count, tokens, hidden, inner, kind, fusion, attributes, has_third = experts(random, True)
+    bits, size = int(random.choice([4, 4, 8])), int(random.choice([0, 0, 16]))
+    wide = inner * (2 if fusion else 1)
+    has_zeros = flip(random)
+    def weights(rows, columns):
+        q = random.integers(0, 1 << bits, (count, rows, columns))
+        scales = (random.random((count, rows, columns // size) if size else (count, rows)) / 40 + 0.005).astype(F)
+        zeros = random.integers(0, 1 << bits, scales.shape) if has_zeros else None
+        spread = (lambda v: np.repeat(v, size, 2)) if size else (lambda v: v[..., None])
+        plain = (q - ((1 << (bits - 1)) if zeros is None else spread(zeros))) * spread(scales).astype(np.float64)
+        return packed(q, bits), scales, None if zeros is None else packed(zeros, bits), plain
+    x, router = normal(random, *tokens, hidden), normal(random, int(np.prod(tokens)), count)
+    q1, s1, z1, w1 = weights(wide, hidden)
+    q2, s2, z2, w2 = weights(hidden, inner)
+    q3, s3, z3, w3 = weights(inner, hidden) if has_third else [None] * 4
+    b1, b2 = optional(random, normal(random, count, wide)), optional(random, normal(random, count, hidden))
+    mixing = random.random((len(router), count)).astype(F) if random.random() < 0.2 else None
+    y = mixed(x, router, mixing, attributes, kind, fusion, w1, b1, w2, b2, w3, None)
+    attributes |= {"expert_weight_bits": bits, "quant_type": "int", **({"block_size": size} if size else {})}
+    # ONNX Runtime takes activations of 8 bits for weights of 8, and all shares together as 1 whatever the attribute says.
+    return Case([x, router, q1, s1, b1, q2, s2, b2, q3, s3, None, z1, z2, z3, mixing], [y], attributes, kept=(2, 3, 5, 6, 8, 9, 11, 12, 13),
+                atol=2e-3, rtol=2e-3, has_peer=not has_third and fusion < 2 and bits == 4 and bool(attributes["normalize_routing_weights"]),
+                names={0: [*(f"t{i}" for i in range(len(tokens))), None], 1: ["n", None], 14: ["n", None]})

@@ -1,4 +1,5 @@
 // ONNX Runtime's weights of few bits, quantised block by block (Contrib.h).
+#include "importers/onnx/Blocks.h"
 #include "importers/onnx/Contrib.h"
 #include "importers/onnx/Products.h"
 
@@ -7,20 +8,6 @@
 namespace plim::importers {
 
 namespace {
-
-int64_t bitsOfWeights(const Operator &op) {
-  const int64_t bits = op.integer("bits", 4);
-  if (bits != 2 && bits != 4 && bits != 8)
-    unsupported("of " + std::to_string(bits) + " bits");
-  return bits;
-}
-
-int64_t blockSize(const Operator &op, int64_t otherwise) {
-  const int64_t size = op.integer("block_size", otherwise);
-  if (size < 16 || (size & (size - 1)) != 0)
-    invalid("block_size is " + std::to_string(size) + ", no power of 2 from 16 on");
-  return size;
-}
 
 int64_t extentOf(const Operator &op, const char *name) {
   const int64_t extent = op.integer(name, 0);
@@ -41,24 +28,14 @@ Scalar partOf(Emitter &e, const Scalar &byte, const Scalar &place, int64_t bits)
   return e.both(low, e.integer(ElementType::I32, (int64_t(1) << bits) - 1));
 }
 
-/// Bytes [N, count] as the numbers in them, [N, count * 8 / bits].
-Value unpacked(Emitter &e, const Value &bytes, int64_t bits) {
-  const Scalar each = e.index(8 / bits), one = e.index(1);
-  const Value apart = e.reshape(bytes, {bytes.dims[0], bytes.dims[1], one});
-  const Value numbers = e.elementwiseTo(
-      ElementType::I32, {bytes.dims[0], bytes.dims[1], each}, {apart}, [&](const Scalars &in) {
-        const Scalar place{ElementType::Index, e.define("linalg.index 2 : index"), {}};
-        return partOf(e, in[0], place, bits);
-      });
-  return e.reshape(numbers, {bytes.dims[0], e.mul(bytes.dims[1], each)});
+Scalar plainNumber(Emitter &e, const Scalar &number, const Scalar &scale, const Scalar &zero) {
+  return e.mul(e.sub(e.convert(number, scale.type), e.convert(zero, scale.type)), scale);
 }
 
-/// (number - zero point) * scale, with a scale and a zero point for each block of a row: as many as `blocks`, or by a list of
-/// the block of each column.
 void matMulNBits(Operator &op) {
   Emitter &e = op.emit;
   refuseFlag(op, "weight_prepacked");
-  const int64_t bits = bitsOfWeights(op), size = blockSize(op, 0);
+  const int64_t bits = bitsOfWeights(op, "bits"), size = blockSize(op, 0);
   const int64_t k = extentOf(op, "K"), n = extentOf(op, "N"), blocks = (k + size - 1) / size;
   if (const int64_t level = op.integer("accuracy_level", 0); level < 0 || level > 4)
     invalid("accuracy_level is " + std::to_string(level) + ", none of 0 to 4");
@@ -77,10 +54,6 @@ void matMulNBits(Operator &op) {
         unpacked(e, e.reshape(op.input(3), {rows, e.index((blocks * bits + 7) / 8)}), bits), 1,
         e.index(0), count);
   const Value numbers = unpacked(e, bytes, bits);
-  auto plain = [&](const Scalars &in) {
-    const Scalar off = e.sub(e.convert(in[0], type), e.convert(in[2], type));
-    return e.mul(off, in[1]);
-  };
   Value weights;
   if (op.has(4)) { // which block each column has
     const Value &block = op.input(4);
@@ -90,13 +63,10 @@ void matMulNBits(Operator &op) {
     e.use(block);
     weights = e.generate(type, {rows, columns}, [&](const Scalars &at) {
       const Scalars from{at[0], e.convert(e.at(block, {at[1]}), ElementType::Index)};
-      return plain({e.at(numbers, at), e.at(scales, from), e.at(zeros, from)});
+      return plainNumber(e, e.at(numbers, at), e.at(scales, from), e.at(zeros, from));
     });
   } else {
-    auto each = [&](const Value &x) { return e.reshape(x, {rows, count, e.index(1)}); };
-    const Value all = e.elementwise(
-        type, {e.reshape(numbers, {rows, count, width}), each(scales), each(zeros)}, plain);
-    weights = e.sliceAxis(e.reshape(all, {rows, e.mul(count, width)}), 1, e.index(0), columns);
+    weights = e.sliceAxis(ofBlocks(e, numbers, scales, zeros, size), 1, e.index(0), columns);
   }
   Value y = product(e, a, e.transpose(weights, {1, 0}));
   if (op.has(5))
@@ -160,7 +130,7 @@ void gatherBlockQuantized(Operator &op) {
   const Value &data = op.input(0), &indices = op.input(1), &scales = op.input(2);
   if (data.type != ElementType::U8)
     unsupported("of " + onnxName(data.type));
-  const int64_t bits = bitsOfWeights(op), each = 8 / bits, rank = data.rank();
+  const int64_t bits = bitsOfWeights(op, "bits"), each = 8 / bits, rank = data.rank();
   const Scalar size = e.index(blockSize(op, 128));
   const int64_t gathered = Operator::axisOf(op.integer("gather_axis", 0), rank);
   const auto blocked = static_cast<size_t>(Operator::axisOf(op.integer("quantize_axis", 1), rank));
@@ -208,6 +178,42 @@ void gatherBlockQuantized(Operator &op) {
 }
 
 } // namespace
+
+int64_t bitsOfWeights(const Operator &op, const char *attribute) {
+  const int64_t bits = op.integer(attribute, 4);
+  if (bits != 2 && bits != 4 && bits != 8)
+    unsupported("of " + std::to_string(bits) + " bits");
+  return bits;
+}
+
+int64_t blockSize(const Operator &op, int64_t otherwise) {
+  const int64_t size = op.integer("block_size", otherwise);
+  if (size < 16 || (size & (size - 1)) != 0)
+    invalid("block_size is " + std::to_string(size) + ", no power of 2 from 16 on");
+  return size;
+}
+
+Value unpacked(Emitter &e, const Value &bytes, int64_t bits) {
+  const Scalar each = e.index(8 / bits), one = e.index(1);
+  const Value apart = e.reshape(bytes, {bytes.dims[0], bytes.dims[1], one});
+  const Value numbers = e.elementwiseTo(
+      ElementType::I32, {bytes.dims[0], bytes.dims[1], each}, {apart}, [&](const Scalars &in) {
+        const Scalar place{ElementType::Index, e.define("linalg.index 2 : index"), {}};
+        return partOf(e, in[0], place, bits);
+      });
+  return e.reshape(numbers, {bytes.dims[0], e.mul(bytes.dims[1], each)});
+}
+
+Value ofBlocks(Emitter &e, const Value &numbers, const Value &scales, const Value &zeros,
+               int64_t size) {
+  const Scalar rows = numbers.dims[0], blocks = scales.dims[1];
+  auto each = [&](const Value &x) { return e.reshape(x, {rows, blocks, e.index(1)}); };
+  const Value apart = e.reshape(numbers, {rows, blocks, e.index(size)});
+  const Value all =
+      e.elementwise(scales.type, {apart, each(scales), each(zeros)},
+                    [&](const Scalars &in) { return plainNumber(e, in[0], in[1], in[2]); });
+  return e.reshape(all, numbers.dims);
+}
 
 const ContribTable &contribBlocks() {
   static const ContribTable table{

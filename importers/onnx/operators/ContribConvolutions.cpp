@@ -45,6 +45,25 @@ void nhwcMaxPool(Operator &op) {
   op.set(0, channelsLast(e, resultOf(op, "MaxPool", 12, {channelsFirst(e, op.input(0))})));
 }
 
+/// ONNX's with the padding as an input.
+void convTransposeWithDynamicPads(Operator &op) {
+  Node node = op.node;
+  if (op.has(2)) {
+    const auto pads = op.emit.known(op.input(2));
+    if (!pads)
+      unsupported("with a padding that is not known");
+    Attribute &attribute = node.attributes["pads"];
+    attribute.kind = Attribute::Kind::Ints;
+    attribute.integers = *pads;
+  }
+  Values inputs{op.input(0), op.input(1)};
+  if (op.has(3))
+    inputs.push_back(op.input(3));
+  Operator inner(op.importer, op.emit, node, 11, inputs);
+  findOperator("ConvTranspose")(inner);
+  op.set(0, inner.outputs[0]);
+}
+
 } // namespace
 
 const ContribTable &contribConvolutions() {
@@ -57,6 +76,9 @@ const ContribTable &contribConvolutions() {
         "activation activation_params auto_pad dilations group kernel_shape pads strides"}},
       {"NhwcConv",
        {fusedConv<true>, 2, 3, 1, "auto_pad dilations group kernel_shape pads strides"}},
+      {"ConvTransposeWithDynamicPads",
+       {convTransposeWithDynamicPads, 2, 4, 1,
+        "auto_pad dilations group kernel_shape output_padding strides"}},
       {"NhwcMaxPool",
        {nhwcMaxPool, 1, 1, 1, "auto_pad ceil_mode dilations kernel_shape! pads strides"}}};
   return table;

@@ -9,25 +9,29 @@ namespace plim::importers {
 
 namespace {
 
+/// Of a token: its sequence, its place there, and which pair of elements turns.
+using Position = std::function<Scalar(const Scalar &, const Scalar &, const Scalar &)>;
+
 /// Rows of a table of angles for the positions of tokens, [B, S, 1, pairs].
 Value anglesAt(Emitter &e, const Value &table, const Scalar &batch, const Scalar &length,
-               const std::function<Scalar(const Scalar &, const Scalar &)> &position) {
+               const Position &position) {
   if (table.rank() != 2)
     invalid("cos_cache and sin_cache must have rank 2");
   const Scalars dims{batch, length, e.index(1), table.dims[1]};
   e.use(table);
   return e.generate(table.type, dims, [&](const Scalars &at) {
-    return e.at(table, {position(at[0], at[1]), at[3]});
+    return e.at(table, {position(at[0], at[1], at[3]), at[3]});
   });
 }
 
-void rotaryEmbedding(Operator &op) {
+/// The input turned by the angles of positions, with its heads apart or not.
+void rotate(Operator &op, const Position &position) {
   Emitter &e = op.emit;
   refuseFlag(op, "is_packed_batching");
   if (op.real("scale", 1) != 1)
     unsupported("with a scale of " + std::to_string(op.real("scale", 1)));
   Value x = op.input(0);
-  const Value &ids = op.input(1), &cos = op.input(2), &sin = op.input(3);
+  const Value &cos = op.input(2), &sin = op.input(3);
   const Scalars dims = x.dims;
   const bool hasHeads = x.rank() == 4;
   if (hasHeads) {
@@ -43,18 +47,51 @@ void rotaryEmbedding(Operator &op) {
       invalid("the angles do not fit the input");
     x = splitHeads(e, x, heads);
   }
-  if (ids.rank() != 1 && ids.rank() != 2)
-    invalid("position_ids of rank " + std::to_string(ids.rank()));
-  const Scalar first = ids.rank() == 1 ? e.firstIndex(ids) : e.index(0);
-  e.use(ids);
-  auto position = [&](const Scalar &b, const Scalar &s) {
-    return ids.rank() == 1 ? e.add(first, s) : e.convert(e.at(ids, {b, s}), ElementType::Index);
-  };
   auto angles = [&](const Value &table) {
     return anglesAt(e, table, x.dims[0], x.dims[1], position);
   };
   const Value y = rotated(e, x, angles(cos), angles(sin), flag(op, "interleaved", false));
   op.set(0, hasHeads ? headsFirst(e, y) : e.reshape(y, dims));
+}
+
+/// By positions of all tokens, or from one on.
+void rotaryEmbedding(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &ids = op.input(1);
+  if (ids.rank() != 1 && ids.rank() != 2)
+    invalid("position_ids of rank " + std::to_string(ids.rank()));
+  const Scalar first = ids.rank() == 1 ? e.firstIndex(ids) : e.index(0);
+  e.use(ids);
+  rotate(op, [&](const Scalar &b, const Scalar &s, const Scalar &) {
+    return ids.rank() == 1 ? e.add(first, s) : e.convert(e.at(ids, {b, s}), ElementType::Index);
+  });
+}
+
+/// By three positions, of time, height and width: each for some of the pairs, one part after the other or in turn.
+void mRotaryEmbedding(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &ids = op.input(1);
+  const Numbers sections = op.integers("mrope_section");
+  if (ids.rank() != 3 || sections.size() != 3)
+    invalid("three positions of all tokens are needed, and three numbers of pairs");
+  const bool inTurn = flag(op, "mrope_layout", false);
+  e.use(ids);
+  rotate(op, [&](const Scalar &b, const Scalar &s, const Scalar &pair) {
+    auto isBelow = [&](int64_t bound) { return e.compare(Compare::Less, pair, e.index(bound)); };
+    Scalar stream;
+    if (inTurn) {
+      const Scalar turn = e.rem(pair, e.index(3));
+      auto takes = [&](int64_t i) {
+        return e.both(e.compare(Compare::Equal, turn, e.index(i)),
+                      isBelow(3 * sections[static_cast<size_t>(i)]));
+      };
+      stream = e.select(takes(1), e.index(1), e.select(takes(2), e.index(2), e.index(0)));
+    } else {
+      stream = e.select(isBelow(sections[0]), e.index(0),
+                        e.select(isBelow(sections[0] + sections[1]), e.index(1), e.index(2)));
+    }
+    return e.convert(e.at(ids, {stream, b, s}), ElementType::Index);
+  });
 }
 
 /// A cache of `length` tokens or as many as it has, with new ones at a place of each sequence. What is behind them is not
@@ -149,7 +186,7 @@ void groupQueryAttention(Operator &op) {
   if (flag(op, "do_rotary", false)) {
     if (op.has(9))
       e.use(op.input(9));
-    auto position = [&](const Scalar &b, const Scalar &s) {
+    auto position = [&](const Scalar &b, const Scalar &s, const Scalar &) {
       return op.has(9) ? e.convert(e.at(op.input(9), {b, s}), ElementType::Index)
                        : e.add(e.convert(e.at(places, {b}), ElementType::Index), s);
     };
@@ -227,6 +264,10 @@ const ContribTable &contribDecoders() {
       {"RotaryEmbedding",
        {rotaryEmbedding, 4, 4, 1,
         "interleaved is_packed_batching num_heads rotary_embedding_dim scale"}},
+      {"MRotaryEmbedding",
+       {mRotaryEmbedding, 4, 4, 1,
+        "interleaved is_packed_batching mrope_layout mrope_section! num_heads "
+        "rotary_embedding_dim scale"}},
       {"GroupQueryAttention",
        {groupQueryAttention, 7, 16, 4,
         "causal do_rotary k_quant_type kv_cache_bit_width kv_num_heads! local_window_size "

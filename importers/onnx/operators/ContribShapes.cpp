@@ -250,35 +250,6 @@ void relativePositionBias(Operator &op) {
       }));
 }
 
-/// -inf for tokens that would repeat the last tokens of a sequence as they stood there before.
-void nGramRepeatBlock(Operator &op) {
-  Emitter &e = op.emit;
-  const Value &ids = op.input(0), &scores = op.input(1);
-  const int64_t size = op.integer("ngram_size", 0);
-  if (size < 1 || ids.rank() != 2 || scores.rank() != 2)
-    invalid("ngram_size is " + std::to_string(size) + ", the ranks " + std::to_string(ids.rank()) +
-            " and " + std::to_string(scores.rank()));
-  const Scalar behind = e.index(size - 1), zero = e.index(0), length = ids.dims[1];
-  const Scalar places = e.max(zero, e.sub(length, behind));
-  e.use(ids);
-  op.set(0,
-         e.updateLoop(
-             scores, {zero, zero}, {ids.dims[0], places}, [&](const Value &so, const Scalars &at) {
-               const Scalar same =
-                   e.loops({zero}, {behind}, {e.truth(true)},
-                           [&](const Scalars &k, const Scalars &is) -> Scalars {
-                             const Scalar here = e.at(ids, {at[0], e.add(at[1], k[0])});
-                             const Scalar last =
-                                 e.at(ids, {at[0], e.add(e.sub(length, behind), k[0])});
-                             return {e.both(is[0], e.compare(Compare::Equal, here, last))};
-                           })[0];
-               const Scalar token =
-                   e.convert(e.at(ids, {at[0], e.add(at[1], behind)}), ElementType::Index);
-               const Scalar old = e.at(so, {at[0], token});
-               return e.withElement(so, {at[0], token}, e.select(same, e.lowest(so.type), old));
-             }));
-}
-
 } // namespace
 
 const ContribTable &contribShapes() {
@@ -296,8 +267,7 @@ const ContribTable &contribShapes() {
       {"IsAllFinite", {isAllFinite, 1, anyNumber, 1, "isinf_only isnan_only"}},
       {"MurmurHash3", {murmurHash3, 1, 1, 1, "positive seed"}},
       {"CropAndResize", {cropAndResize, 4, 4, 1, "extrapolation_value mode"}},
-      {"RelativePositionBias", {relativePositionBias, 3, 3, 1, "is_bidirectional max_distance!"}},
-      {"NGramRepeatBlock", {nGramRepeatBlock, 2, 2, 1, "ngram_size!"}}};
+      {"RelativePositionBias", {relativePositionBias, 3, 3, 1, "is_bidirectional max_distance!"}}};
   return table;
 }
 
