@@ -84,7 +84,8 @@ Attended attend(Emitter &e, const Attention &a) {
     operands.push_back(grouped(each));
   const Value scores = e.elementwiseTo(wide, products.dims, operands, [&](const Scalars &in) {
     const auto loop = static_cast<size_t>(n);
-    return a.score(in, loopIndex(e, rows, loop), loopIndex(e, columns, loop + 1));
+    return a.score(
+        in, {loopIndex(e, batch, 0), loopIndex(e, rows, loop), loopIndex(e, columns, loop + 1)});
   });
   Value probabilities;
   if (a.sink) {

@@ -9,8 +9,13 @@ namespace plim::importers {
 Value splitHeads(Emitter &emit, const Value &x, int64_t heads);
 Value headsFirst(Emitter &emit, const Value &x);
 
-/// A score from what stands in the operands beside it, its row and its column: the first of `in` is Q K^T.
-using Score = std::function<Scalar(const Scalars &in, const Scalar &row, const Scalar &column)>;
+/// Where a score stands.
+struct Place {
+  Scalar batch, row, column;
+};
+
+/// A score from what stands in the operands beside it: the first of `in` is Q K^T.
+using Score = std::function<Scalar(const Scalars &in, const Place &at)>;
 
 struct Attention {
   Value q;       // [B, N, S, H]

@@ -45,14 +45,13 @@ Attended attendMasked(Operator &op, Attention a, const Masks &masks) {
       invalid("attention_bias of rank " + std::to_string(masks.bias.rank()));
     a.beside.push_back(masks.bias);
   }
-  a.score = [&e, isCausal, scale, past = masks.past](const Scalars &in, const Scalar &row,
-                                                     const Scalar &column) {
+  a.score = [&e, isCausal, scale, past = masks.past](const Scalars &in, const Place &at) {
     Scalar score = e.mul(in[0], scale);
     for (size_t i = 1; i < in.size(); ++i)
       score = e.add(score, e.convert(in[i], score.type));
     if (!isCausal)
       return score;
-    const Scalar isLater = e.compare(Compare::Greater, column, e.add(past, row));
+    const Scalar isLater = e.compare(Compare::Greater, at.column, e.add(past, at.row));
     return e.select(isLater, e.lowest(score.type), score);
   };
   return attend(e, a);

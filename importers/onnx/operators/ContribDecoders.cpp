@@ -209,13 +209,10 @@ void groupQueryAttention(Operator &op) {
 
   // What a row sees ends at its own column, or without causality where its sequence does.
   const bool isCausal = flag(op, "causal", true);
-  const Value ends = e.reshape(isCausal ? places : lengths, {batch, one, one, one});
-  Attention a{headsFirst(e, q),
-              e.sliceAxis(k, 2, zero, total),
-              e.sliceAxis(v, 2, zero, total),
-              {ends},
-              {},
-              {}};
+  const Value ends = isCausal ? places : lengths;
+  e.use(ends);
+  Attention a{
+      headsFirst(e, q), e.sliceAxis(k, 2, zero, total), e.sliceAxis(v, 2, zero, total), {}, {}, {}};
   const ElementType type = bitsOf(q.type) < 32 ? ElementType::F32 : q.type;
   const double softcap = op.real("softcap", 0), given = op.real("scale", 0);
   const int64_t window = op.integer("local_window_size", -1);
@@ -232,20 +229,20 @@ void groupQueryAttention(Operator &op) {
     a.sink = op.input(11);
   else if (flag(op, "smooth_softmax", false))
     a.sink = e.splat({e.index(heads)}, e.number(q.type, 0));
-  a.score = [&](const Scalars &in, const Scalar &row, const Scalar &column) {
+  a.score = [&](const Scalars &in, const Place &at) {
     Scalar score = e.mul(in[0], scale);
     if (softcap > 0) {
       const Scalar cap = e.number(type, softcap);
       score = e.mul(cap, e.math("tanh", {e.div(score, cap)}));
     }
     if (hasBias)
-      score = e.add(score, e.convert(in[2], type));
-    const Scalar end = e.convert(in[1], ElementType::Index);
-    const Scalar own = isCausal ? e.add(end, row) : end;
-    Scalar isHidden = e.compare(Compare::Greater, column, own);
+      score = e.add(score, e.convert(in[1], type));
+    const Scalar end = e.convert(e.at(ends, {at.batch}), ElementType::Index);
+    const Scalar own = isCausal ? e.add(end, at.row) : end;
+    Scalar isHidden = e.compare(Compare::Greater, at.column, own);
     if (window > 0)
       isHidden =
-          e.either(isHidden, e.compare(Compare::LessEqual, column, e.sub(own, e.index(window))));
+          e.either(isHidden, e.compare(Compare::LessEqual, at.column, e.sub(own, e.index(window))));
     return e.select(isHidden, e.lowest(type), score);
   };
   const Attended out = attend(e, a);
