@@ -177,10 +177,25 @@ class Wrong(unittest.TestCase):
             ("Unique", "x", [], "a tensor of rank 3 is no list"),
             ("UnfoldTensor", "x", [i("size", 9)], "a window of 9 of 4 elements"),
             ("IsAllFinite", "x", [i("isinf_only"), i("isnan_only")], "exclude each other"),
-            ("MurmurHash3", "u", [], "of uint8"))
+            ("MurmurHash3", "u", [], "of uint8"),
+            ("MoE", "xrx-x", [i("use_sparse_mixer")], "with use_sparse_mixer = 1"),
+            ("MoE", "xrx-x", [text("activation_type", b"colour")], "'activation_type' is 'colour', none of '"),
+            ("MoE", "xrx-x", [text("activation_type", b"swiglu")], "fc3_experts_weights is missing"),
+            ("QMoE", "xwuw-u", [text("quant_type", b"fp4")], "with quant_type = fp4"),
+            ("QMoE", "xwuw-u", [i("weights_prepacked")], "with weights_prepacked = 1"),
+            ("QMoE", "xwuw-u", [i("expert_weight_bits", 5)], "of 5 bits"),
+            ("QMoE", "xwuw-u---------s", [], "with the input 'fc1_global_scale'"),
+            ("LinearAttention", "xxx", [i("q_num_heads"), groups, i("state_window", 2)], "with state_window = 2"),
+            ("LinearAttention", "xxx", [i("q_num_heads"), groups, text("update_rule", b"colour")], "'update_rule' is 'colour', none of '"),
+            ("LinearAttention", "xxx", [i("q_num_heads"), groups], "the input 'decay' is missing"),
+            ("CausalConvWithState", "xx", [i("ndim", 2)], "with ndim = 2"),
+            ("CausalConvWithState", "xx", [text("activation", b"colour")], "'activation' is 'colour', none of '"),
+            ("MRotaryEmbedding", "xpww", [attribute("mrope_section", ints=[1, 1])], "three positions of all tokens are needed"),
+            ("ConvTransposeWithDynamicPads", "mmi", [], "with a padding that is not known"),
+            ("BifurcationDetector", "iii", [i("min_ngram_size", 5)], "n-grams of 5 to 3 tokens"))
         letters = {"x": value("x", [2, 3, 4]), "k": value("k", [2, 3, 2]), "w": value("w", [4, 12]), "b": value("b", [4]), "s": value("s", []),
                    "l": value("l", [5], 6), "m": value("m", [2, 4, 4, 4]), "n": value("n", ["q"], 6), "u": value("u", [4, 4], 2),
-                   "z": value("z", [], 2), "i": value("i", [2], 6), "p": value("p", [2, 3], INT64), "t": value("t", [], 9)}
+                   "z": value("z", [], 2), "i": value("i", [2], 6), "p": value("p", [2, 3], INT64), "t": value("t", [], 9), "r": value("r", [6, 3])}
         for operator, inputs, attributes, message in cases:
             with self.subTest(operator=operator, message=message):
                 given = [letters[each] for each in sorted(set(inputs) - {"-"})]

@@ -94,7 +94,9 @@ def attention(random):
     x, w, b = normal(random, batch, rows, inner), normal(random, inner, wide), optional(random, normal(random, wide))
     bias = bias_of(random, batch, count, rows, columns) if past is None else None
     out, present = of_projection(x @ w + (0 if b is None else b), made, bias)
-    return Case([x, w, b, mask, past, bias], [out, present], attributes, atol=2e-4, rtol=2e-4, has_peer=b is not None,
+    # A row that sees hidden columns only has scores near -10000, of few digits.
+    near = 2e-4 if mask is None else 2e-3
+    return Case([x, w, b, mask, past, bias], [out, present], attributes, atol=near, rtol=near, has_peer=b is not None,
                 names={0: names[0], 1: names[1], 2: names[2], 3: names["mask"], 4: names["past"], 5: names["bias"]})
 
 
@@ -112,7 +114,8 @@ def qattention(random):
     less = lambda x, zero: x.astype(np.int64) - (0 if zero is None else zero.astype(np.int64))  # noqa: E731
     all_ = less(x, zx) @ less(w, zw) * (np.float64(sx) * sw) + b
     out, present = of_projection(all_, made, None)
-    return Case([x, w, b, sx, sw, mask, zx, zw, past], [out, present], attributes, atol=2e-4, rtol=2e-4, kept=(1, 3, 4, 6, 7),
+    near = 2e-4 if mask is None else 2e-3
+    return Case([x, w, b, sx, sw, mask, zx, zw, past], [out, present], attributes, atol=near, rtol=near, kept=(1, 3, 4, 6, 7),
                 names={0: names[0], 2: [None], 5: names["mask"], 8: names["past"]})
 
 
@@ -159,7 +162,8 @@ def multi_head_attention(random):
     wants = [out.astype(F), None, None]
     if form == "past":
         wants[1:] = [hk.astype(F), hv.astype(F)]
-    return Case(inputs, wants, attributes, atol=2e-4, rtol=2e-4, names=names, has_halves=True)
+    near = 2e-4 if mask is None else 2e-3
+    return Case(inputs, wants, attributes, atol=near, rtol=near, names=names, has_halves=True)
 
 
 # --- Positions as angles ------------------------------------------------------------------------------

@@ -77,8 +77,8 @@ void ofProjection(Operator &op, const Value &all, const Scalars &widths, const V
   auto part = [&](const Scalar &from, const Scalar &width) {
     return headsFirst(e, splitHeads(e, e.sliceAxis(all, 2, from, width), heads));
   };
-  const Scalar second = widths[0], third = e.add(widths[0], widths[1]);
-  Value k = part(second, widths[1]), v = part(third, widths[2]);
+  const Scalar third = e.add(widths[0], widths[1]);
+  Value k = part(widths[0], widths[1]), v = part(third, widths[2]);
   if (past) {
     if (past.rank() != 5)
       invalid("past of rank " + std::to_string(past.rank()));

@@ -3,7 +3,8 @@
 #include "importers/onnx/Contrib.h"
 #include "importers/onnx/Products.h"
 
-#include <cstring>
+#include <array>
+#include <span>
 
 namespace plim::importers {
 
@@ -18,9 +19,9 @@ int64_t extentOf(const Operator &op, const char *name) {
 
 /// The number of `bits` bits at a place of a byte, the lowest first.
 Scalar partOf(Emitter &e, const Scalar &byte, const Scalar &place, int64_t bits) {
-  const Scalar wide = e.convert(byte, ElementType::I32);
   if (bits == 8)
-    return wide;
+    return e.convert(byte, ElementType::I32);
+  const Scalar wide = e.convert(byte, ElementType::I32);
   const Scalar shift = e.mul(e.convert(place, ElementType::I32), e.integer(ElementType::I32, bits));
   const Scalar low{ElementType::I32,
                    e.define("arith.shrui " + e.use(wide) + ", " + e.use(shift) + " : i32"),
@@ -77,24 +78,13 @@ void matMulNBits(Operator &op) {
 
 /// What 4 bits stand for: floats of 4 bits, or quantiles of the normal distribution, both up to 1.
 /// https://arxiv.org/abs/2305.14314, appendix E.
-const Reals floats{0,    0.00520833333,  0.66666667,  1,  0.33333333,  0.5,  0.16666667,  0.25,
-                   -0.0, -0.00520833333, -0.66666667, -1, -0.33333333, -0.5, -0.16666667, -0.25};
-const Reals quantiles{-1,
-                      -0.6961928009986877,
-                      -0.5250730514526367,
-                      -0.39491748809814453,
-                      -0.28444138169288635,
-                      -0.18477343022823334,
-                      -0.09105003625154495,
-                      0,
-                      0.07958029955625534,
-                      0.16093020141124725,
-                      0.24611230194568634,
-                      0.33791524171829224,
-                      0.44070982933044434,
-                      0.5626170039176941,
-                      0.7229568362236023,
-                      1};
+constexpr std::array<float, 16> floats{
+    0,    0.00520833333F,  0.66666667F,  1,  0.33333333F,  0.5F,  0.16666667F,  0.25F,
+    -0.F, -0.00520833333F, -0.66666667F, -1, -0.33333333F, -0.5F, -0.16666667F, -0.25F};
+constexpr std::array<float, 16> quantiles{-1,           -0.69619280F, -0.52507305F, -0.39491749F,
+                                          -0.28444138F, -0.18477343F, -0.09105004F, 0,
+                                          0.07958030F,  0.16093020F,  0.24611230F,  0.33791524F,
+                                          0.44070983F,  0.56261700F,  0.72295684F,  1};
 
 void matMulBnb4(Operator &op) {
   Emitter &e = op.emit;
@@ -104,12 +94,9 @@ void matMulBnb4(Operator &op) {
   refuseFlag(op, "training_mode");
   const int64_t k = extentOf(op, "K"), n = extentOf(op, "N");
   const Value &a = op.input(0), &bytes = op.input(1), &most = op.input(2);
-  std::vector<std::byte> content(16 * sizeof(float));
-  for (size_t i = 0; i < 16; ++i) {
-    const auto number = static_cast<float>((kind == 1 ? quantiles : floats)[i]);
-    std::memcpy(content.data() + i * sizeof number, &number, sizeof number);
-  }
-  const Value table = e.constant(makeTensor(ElementType::F32, {16}, std::move(content)));
+  const auto content = std::as_bytes(std::span(kind == 1 ? quantiles : floats));
+  const Value table =
+      e.constant(makeTensor(ElementType::F32, {16}, {content.begin(), content.end()}));
   e.use(table);
   e.use(bytes);
   e.use(most);

@@ -116,7 +116,7 @@ void mixture(Operator &op, const Route &route, const ExpertLayer &first, const E
       e.use(op.input(bias));
   auto through = [&](const ExpertLayer &layer, const Scalar &expert, const Value &x) {
     const Value weights = layer.weights(expert);
-    const Value sum = e.contract(weights, {0, 1}, x, {1}, {0}, weights.dims, e.number(wide, 0));
+    Value sum = e.contract(weights, {0, 1}, x, {1}, {0}, weights.dims, e.number(wide, 0));
     if (!op.has(layer.bias))
       return sum;
     return e.elementwise(wide, {sum, e.pick(op.input(layer.bias), 0, expert)},
@@ -143,13 +143,13 @@ void moe(Operator &op) {
   auto layer = [&](size_t weights, size_t bias) {
     if (!op.has(weights))
       return ExpertLayer{nullptr, bias};
-    const Value all = op.input(weights);
+    const Value &all = op.input(weights);
     if (all.rank() != 3)
       invalid("weights of experts have rank " + std::to_string(all.rank()));
     e.use(all);
     return ExpertLayer{[&e, all](const Scalar &expert) { return e.pick(all, 0, expert); }, bias};
   };
-  op.input(4);
+  op.input(4); // which must be there
   mixture(op, routeOf(op, op.input(1), Value()), layer(2, 3), layer(4, 5), layer(6, 7));
 }
 
@@ -161,16 +161,18 @@ void qMoe(Operator &op) {
     unsupported("with quant_type = " + kind);
   if (const int64_t layout = op.integer("weights_prepacked", -1); layout != 0 && layout != -1)
     unsupported("with weights_prepacked = " + std::to_string(layout));
-  for (size_t i = 15; i < 21; ++i)
-    refuseInput(op, i, "of floats of few bits");
+  size_t next = 15;
+  for (const char *name : {"fc1_global_scale", "fc2_global_scale", "fc1_act_scale", "fc2_act_scale",
+                           "fc1_act_block_scale", "fc2_act_block_scale"})
+    refuseInput(op, next++, name);
   const int64_t bits = bitsOfWeights(op, "expert_weight_bits");
   const bool hasBlocks = op.integer("block_size", 0) != 0;
   const int64_t size = hasBlocks ? blockSize(op, 0) : 0;
   auto layer = [&](size_t first, size_t zeroInput) {
     if (!op.has(first))
       return ExpertLayer{nullptr, first + 2};
-    const Value bytes = op.input(first), scales = op.input(first + 1),
-                zeros = op.has(zeroInput) ? op.input(zeroInput) : Value();
+    const Value &bytes = op.input(first), &scales = op.input(first + 1);
+    const Value zeros = op.has(zeroInput) ? op.input(zeroInput) : Value();
     if (bytes.rank() != 3 || scales.rank() != (hasBlocks ? 3 : 2) || !bytes.dims[2].known)
       invalid("weights or scales of experts of other ranks");
     e.use(bytes);
@@ -194,7 +196,7 @@ void qMoe(Operator &op) {
     };
     return ExpertLayer{weights, first + 2};
   };
-  op.input(5);
+  op.input(5); // which must be there
   const Value mixing = op.has(14) ? op.input(14) : Value();
   mixture(op, routeOf(op, op.input(1), mixing), layer(2, 11), layer(5, 12), layer(8, 13));
 }

@@ -110,7 +110,7 @@ Value groupNormOf(Operator &op, const Value &x) {
   Emitter &e = op.emit;
   const bool isActivated = flag(op, "activation", false);
   const Value out = groupNormalised(e, x, op.integer("groups", 1), op.real("epsilon", 1e-5));
-  const Value y = scaled(e, out, perChannel(e, op.input(1), x), perChannel(e, op.input(2), x));
+  Value y = scaled(e, out, perChannel(e, op.input(1), x), perChannel(e, op.input(2), x));
   if (!isActivated)
     return y;
   return e.elementwise(x.type, {y}, [&](const Scalars &in) { return swish(e, in[0], 1); });

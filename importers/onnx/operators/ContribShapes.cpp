@@ -48,6 +48,7 @@ void unique(Operator &op) {
   op.set(2, inner.outputs[3]);
 }
 
+/// The other inputs say how weights learn.
 void torchEmbedding(Operator &op) {
   op.set(0, resultOf(op, "Gather", 13, {op.input(0), op.input(1)}));
 }
