@@ -39,8 +39,9 @@ Value splitHeads(Emitter &e, const Value &x, int64_t heads) {
   if (x.rank() != 3)
     invalid("a tensor of rank " + std::to_string(x.rank()) + " where one of rank 3 is needed");
   const Scalar &width = x.dims[2];
-  if (width.known && *width.known % heads != 0)
-    invalid(std::to_string(*width.known) + " elements are not " + std::to_string(heads) + " heads");
+  if (heads < 1 || (width.known && *width.known % heads != 0))
+    invalid((width.known ? std::to_string(*width.known) : "?") + " elements are not " +
+            std::to_string(heads) + " heads");
   return e.reshape(x, {x.dims[0], x.dims[1], e.index(heads), e.div(width, e.index(heads))});
 }
 

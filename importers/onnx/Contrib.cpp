@@ -78,6 +78,13 @@ void refuseFlag(const Operator &op, const char *attribute) {
                 std::to_string(op.integer(attribute, 0)));
 }
 
+int64_t countOf(const Operator &op, const char *attribute, int64_t otherwise) {
+  const int64_t count = op.integer(attribute, otherwise);
+  if (count < 1 || count > int64_t(1) << 31)
+    invalid(std::string(attribute) + " is " + std::to_string(count));
+  return count;
+}
+
 bool flag(const Operator &op, const char *attribute, bool otherwise) {
   const int64_t value = op.integer(attribute, otherwise);
   if (value != 0 && value != 1)

@@ -51,6 +51,9 @@ Value resultOf(Operator &op, const char *name, int64_t opset, Values inputs);
 void refuseInput(const Operator &op, size_t input, const char *name);
 void refuseFlag(const Operator &op, const char *attribute);
 
+/// An attribute that counts something: from 1 to 2^31.
+int64_t countOf(const Operator &op, const char *attribute, int64_t otherwise = 0);
+
 /// An attribute that is 0 or 1.
 bool flag(const Operator &op, const char *attribute, bool otherwise);
 

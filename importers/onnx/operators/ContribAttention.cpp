@@ -10,13 +10,6 @@ namespace plim::importers {
 
 namespace {
 
-int64_t headsOf(const Operator &op) {
-  const int64_t heads = op.integer("num_heads", 0);
-  if (heads < 1)
-    invalid("num_heads is " + std::to_string(heads));
-  return heads;
-}
-
 /// 1 / sqrt(depth), if the attribute `scale` does not say another.
 Scalar scaleOf(Operator &op, const Value &q) {
   Emitter &e = op.emit;
@@ -72,7 +65,7 @@ Value behind(Emitter &e, const Value &past, const Value &fresh) {
 void ofProjection(Operator &op, const Value &all, const Scalars &widths, const Value &mask,
                   const Value &past, const Value &bias) {
   Emitter &e = op.emit;
-  const int64_t heads = headsOf(op);
+  const int64_t heads = countOf(op, "num_heads");
   const Scalar zero = e.index(0), one = e.index(1);
   auto part = [&](const Scalar &from, const Scalar &width) {
     return headsFirst(e, splitHeads(e, e.sliceAxis(all, 2, from, width), heads));
@@ -136,7 +129,7 @@ void multiHeadAttention(Operator &op) {
   Emitter &e = op.emit;
   refuseInput(op, 8, "past_sequence_length");
   refuseInput(op, 9, "cache_indirection");
-  const int64_t heads = headsOf(op);
+  const int64_t heads = countOf(op, "num_heads");
   const Scalar zero = e.index(0);
   // Each as [B, S, N, H], or keys and values with the heads in front.
   Value q = op.input(0), k = op.has(1) ? op.input(1) : Value(),

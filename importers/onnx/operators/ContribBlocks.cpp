@@ -10,13 +10,6 @@ namespace plim::importers {
 
 namespace {
 
-int64_t extentOf(const Operator &op, const char *name) {
-  const int64_t extent = op.integer(name, 0);
-  if (extent < 1)
-    invalid(std::string(name) + " is " + std::to_string(extent));
-  return extent;
-}
-
 /// The number of `bits` bits at a place of a byte, the lowest first.
 Scalar partOf(Emitter &e, const Scalar &byte, const Scalar &place, int64_t bits) {
   if (bits == 8)
@@ -37,7 +30,7 @@ void matMulNBits(Operator &op) {
   Emitter &e = op.emit;
   refuseFlag(op, "weight_prepacked");
   const int64_t bits = bitsOfWeights(op, "bits"), size = blockSize(op, 0);
-  const int64_t k = extentOf(op, "K"), n = extentOf(op, "N"), blocks = (k + size - 1) / size;
+  const int64_t k = countOf(op, "K"), n = countOf(op, "N"), blocks = (k + size - 1) / size;
   if (const int64_t level = op.integer("accuracy_level", 0); level < 0 || level > 4)
     invalid("accuracy_level is " + std::to_string(level) + ", none of 0 to 4");
   const Value &a = op.input(0);
@@ -92,7 +85,7 @@ void matMulBnb4(Operator &op) {
   if (kind != 0 && kind != 1)
     invalid("quant_type is " + std::to_string(kind) + ", neither 0 nor 1");
   refuseFlag(op, "training_mode");
-  const int64_t k = extentOf(op, "K"), n = extentOf(op, "N");
+  const int64_t k = countOf(op, "K"), n = countOf(op, "N");
   const Value &a = op.input(0), &bytes = op.input(1), &most = op.input(2);
   const auto content = std::as_bytes(std::span(kind == 1 ? quantiles : floats));
   const Value table =
@@ -175,7 +168,7 @@ int64_t bitsOfWeights(const Operator &op, const char *attribute) {
 
 int64_t blockSize(const Operator &op, int64_t otherwise) {
   const int64_t size = op.integer("block_size", otherwise);
-  if (size < 16 || (size & (size - 1)) != 0)
+  if (size < 16 || size > int64_t(1) << 31 || (size & (size - 1)) != 0)
     invalid("block_size is " + std::to_string(size) + ", no power of 2 from 16 on");
   return size;
 }

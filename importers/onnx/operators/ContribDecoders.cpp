@@ -3,6 +3,7 @@
 #include "importers/onnx/Contrib.h"
 #include "importers/onnx/Normalisation.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace plim::importers {
@@ -72,7 +73,9 @@ void mRotaryEmbedding(Operator &op) {
   Emitter &e = op.emit;
   const Value &ids = op.input(1);
   const Numbers sections = op.integers("mrope_section");
-  if (ids.rank() != 3 || sections.size() != 3)
+  if (ids.rank() != 3 || sections.size() != 3 ||
+      std::any_of(sections.begin(), sections.end(),
+                  [](int64_t each) { return each < 0 || each > int64_t(1) << 31; }))
     invalid("three positions of all tokens are needed, and three numbers of pairs");
   const bool inTurn = flag(op, "mrope_layout", false);
   e.use(ids);
@@ -131,13 +134,6 @@ void refuseOthers(const Operator &op) {
       unsupported(std::string("with ") + name + " = " + op.text(name, ""));
   refuseInput(op, 12, "k_scale");
   refuseInput(op, 13, "v_scale");
-}
-
-int64_t countOf(const Operator &op, const char *name) {
-  const int64_t count = op.integer(name, 0);
-  if (count < 1)
-    invalid(std::string(name) + " is " + std::to_string(count));
-  return count;
 }
 
 /// Each head over the root of its mean square.
@@ -215,7 +211,7 @@ void groupQueryAttention(Operator &op) {
       headsFirst(e, q), e.sliceAxis(k, 2, zero, total), e.sliceAxis(v, 2, zero, total), {}, {}, {}};
   const ElementType type = bitsOf(q.type) < 32 ? ElementType::F32 : q.type;
   const double softcap = op.real("softcap", 0), given = op.real("scale", 0);
-  const int64_t window = op.integer("local_window_size", -1);
+  const int64_t window = std::min(op.integer("local_window_size", -1), int64_t(1) << 31);
   const bool hasBias = op.has(10);
   if (!isCausal && window > 0)
     invalid("local_window_size does not go with causal = 0");

@@ -20,10 +20,9 @@ Scalar areEqual(Emitter &e, const std::function<Scalar(const Scalar &)> &a,
 void nGramRepeatBlock(Operator &op) {
   Emitter &e = op.emit;
   const Value &ids = op.input(0), &scores = op.input(1);
-  const int64_t size = op.integer("ngram_size", 0);
-  if (size < 1 || ids.rank() != 2 || scores.rank() != 2)
-    invalid("ngram_size is " + std::to_string(size) + ", the ranks " + std::to_string(ids.rank()) +
-            " and " + std::to_string(scores.rank()));
+  const int64_t size = countOf(op, "ngram_size");
+  if (ids.rank() != 2 || scores.rank() != 2)
+    invalid("ids and scores must have rank 2");
   const Scalar behind = e.index(size - 1), zero = e.index(0), length = ids.dims[1];
   const Scalar places = e.max(zero, e.sub(length, behind));
   e.use(ids);
@@ -47,8 +46,8 @@ void nGramRepeatBlock(Operator &op) {
 void bifurcationDetector(Operator &op) {
   Emitter &e = op.emit;
   const Value &source = op.input(0), &current = op.input(1);
-  const int64_t least = op.integer("min_ngram_size", 1), most = op.integer("max_ngram_size", 3);
-  if (least < 1 || most < least)
+  const int64_t least = countOf(op, "min_ngram_size", 1), most = countOf(op, "max_ngram_size", 3);
+  if (most < least)
     invalid("n-grams of " + std::to_string(least) + " to " + std::to_string(most) + " tokens");
   if (source.rank() != 1 || current.rank() != 1)
     invalid("the tokens must be lists");

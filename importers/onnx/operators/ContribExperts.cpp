@@ -23,10 +23,12 @@ struct Route {
 Route routeOf(Operator &op, const Value &router, const Value &mixing) {
   Emitter &e = op.emit;
   refuseFlag(op, "use_sparse_mixer");
-  const int64_t k = op.integer("k", 1);
-  if (router.rank() != 2 || k < 1)
-    invalid("router_probs of rank " + std::to_string(router.rank()) + ", k is " +
-            std::to_string(k));
+  const int64_t k = countOf(op, "k", 1);
+  if (router.rank() != 2)
+    invalid("router_probs of rank " + std::to_string(router.rank()));
+  if (router.dims[1].known && *router.dims[1].known < k)
+    invalid("k is " + std::to_string(k) + ", of " + std::to_string(*router.dims[1].known) +
+            " experts");
   Node node = op.node;
   node.attributes.clear();
   node.outputs = {"values", "indices"};
@@ -141,16 +143,14 @@ void mixture(Operator &op, const Route &route, const ExpertLayer &first, const E
 void moe(Operator &op) {
   Emitter &e = op.emit;
   auto layer = [&](size_t weights, size_t bias) {
-    if (!op.has(weights))
-      return ExpertLayer{nullptr, bias};
     const Value &all = op.input(weights);
     if (all.rank() != 3)
       invalid("weights of experts have rank " + std::to_string(all.rank()));
     e.use(all);
     return ExpertLayer{[&e, all](const Scalar &expert) { return e.pick(all, 0, expert); }, bias};
   };
-  op.input(4); // which must be there
-  mixture(op, routeOf(op, op.input(1), Value()), layer(2, 3), layer(4, 5), layer(6, 7));
+  const ExpertLayer third = op.has(6) ? layer(6, 7) : ExpertLayer{nullptr, 7};
+  mixture(op, routeOf(op, op.input(1), Value()), layer(2, 3), layer(4, 5), third);
 }
 
 /// With weights of few bits, and a scale for each row of an expert or for each block of one.
@@ -169,8 +169,6 @@ void qMoe(Operator &op) {
   const bool hasBlocks = op.integer("block_size", 0) != 0;
   const int64_t size = hasBlocks ? blockSize(op, 0) : 0;
   auto layer = [&](size_t first, size_t zeroInput) {
-    if (!op.has(first))
-      return ExpertLayer{nullptr, first + 2};
     const Value &bytes = op.input(first), &scales = op.input(first + 1);
     const Value zeros = op.has(zeroInput) ? op.input(zeroInput) : Value();
     if (bytes.rank() != 3 || scales.rank() != (hasBlocks ? 3 : 2) || !bytes.dims[2].known)
@@ -196,9 +194,9 @@ void qMoe(Operator &op) {
     };
     return ExpertLayer{weights, first + 2};
   };
-  op.input(5); // which must be there
   const Value mixing = op.has(14) ? op.input(14) : Value();
-  mixture(op, routeOf(op, op.input(1), mixing), layer(2, 11), layer(5, 12), layer(8, 13));
+  const ExpertLayer third = op.has(8) ? layer(8, 13) : ExpertLayer{nullptr, 10};
+  mixture(op, routeOf(op, op.input(1), mixing), layer(2, 11), layer(5, 12), third);
 }
 
 } // namespace

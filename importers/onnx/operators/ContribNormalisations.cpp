@@ -109,7 +109,7 @@ void qEmbedLayerNormalization(Operator &op) {
 Value groupNormOf(Operator &op, const Value &x) {
   Emitter &e = op.emit;
   const bool isActivated = flag(op, "activation", false);
-  const Value out = groupNormalised(e, x, op.integer("groups", 1), op.real("epsilon", 1e-5));
+  const Value out = groupNormalised(e, x, countOf(op, "groups"), op.real("epsilon", 1e-5));
   Value y = scaled(e, out, perChannel(e, op.input(1), x), perChannel(e, op.input(2), x));
   if (!isActivated)
     return y;

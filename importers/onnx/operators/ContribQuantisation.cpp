@@ -60,6 +60,8 @@ void qLinearConcat(Operator &op) {
 
 void qLinearWhere(Operator &op) {
   Emitter &e = op.emit;
+  if (op.input(0).type != ElementType::I1)
+    invalid("the condition is of " + onnxName(op.input(0).type));
   const Value x = plain(op, 1), y = plain(op, 4);
   const Value z = e.elementwise(x.type, {op.input(0), x, y},
                                 [&](const Scalars &in) { return e.select(in[0], in[1], in[2]); });

@@ -58,9 +58,7 @@ void unfoldTensor(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const auto axis = static_cast<size_t>(Operator::axisOf(op.integer("dim", -1), x.rank()));
-  const int64_t size = op.integer("size", 0), step = op.integer("step", 1);
-  if (size < 1 || step < 1)
-    invalid("windows of " + std::to_string(size) + " elements, " + std::to_string(step) + " apart");
+  const int64_t size = countOf(op, "size"), step = countOf(op, "step", 1);
   if (x.dims[axis].known && *x.dims[axis].known < size)
     invalid("a window of " + std::to_string(size) + " of " + std::to_string(*x.dims[axis].known) +
             " elements");
@@ -218,7 +216,7 @@ void cropAndResize(Operator &op) {
 void relativePositionBias(Operator &op) {
   Emitter &e = op.emit;
   const Value &table = op.input(0);
-  const int64_t most = op.integer("max_distance", 0);
+  const int64_t most = countOf(op, "max_distance");
   const bool bothWays = flag(op, "is_bidirectional", false);
   if (table.rank() != 2 || !table.dims[0].known)
     unsupported("with buckets whose number is not known");

@@ -10,13 +10,6 @@ namespace plim::importers {
 
 namespace {
 
-int64_t headsOf(const Operator &op, const char *name) {
-  const int64_t heads = op.integer(name, 0);
-  if (heads < 1)
-    invalid(std::string(name) + " is " + std::to_string(heads));
-  return heads;
-}
-
 /// [B, heads, N] as so many times more heads, each of them several times.
 Value repeated(Emitter &e, const Value &x, int64_t heads) {
   const int64_t own = x.dims[1].known.value_or(0);
@@ -37,7 +30,7 @@ void linearAttention(Operator &op) {
   const std::string rule = op.choice("update_rule", {"gated_delta", "linear", "gated", "delta"});
   const bool fades = rule == "gated" || rule == "gated_delta",
              isDelta = rule == "delta" || rule == "gated_delta";
-  const int64_t queries = headsOf(op, "q_num_heads"), heads = headsOf(op, "kv_num_heads");
+  const int64_t queries = countOf(op, "q_num_heads"), heads = countOf(op, "kv_num_heads");
   const ElementType type = op.input(0).type, wide = bitsOf(type) < 32 ? ElementType::F32 : type;
   const Value q = splitHeads(e, e.convert(op.input(0), wide), queries);
   const Value v = splitHeads(e, e.convert(op.input(2), wide), heads);
@@ -127,9 +120,7 @@ void causalConvWithState(Operator &op) {
   if (const int64_t n = op.integer("ndim", 1); n != 1)
     unsupported("with ndim = " + std::to_string(n));
   const std::string activation = op.choice("activation", {"none", "silu", "swish"});
-  const int64_t dilation = op.integer("dilation", 1);
-  if (dilation < 1)
-    invalid("dilation is " + std::to_string(dilation));
+  const int64_t dilation = countOf(op, "dilation", 1);
   const bool isLast = flag(op, "channels_last", false);
   const Value &weights = op.input(1);
   if (weights.rank() != 3 || !weights.dims[0].known || !weights.dims[2].known)
