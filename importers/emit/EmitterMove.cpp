@@ -12,6 +12,16 @@ bool allKnown(const Scalars &dims) {
                      [](const Scalar &dim) { return dim.known.has_value(); });
 }
 
+/// Are these surely not the extents of one tensor?
+bool differ(const Scalars &a, const Scalars &b) {
+  if (a.size() != b.size())
+    return true;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i].known && b[i].known && *a[i].known != *b[i].known)
+      return true;
+  return false;
+}
+
 std::string listText(const Scalars &scalars, Builder &builder) {
   std::string out;
   for (const Scalar &scalar : scalars)
@@ -61,6 +71,15 @@ std::optional<std::string> grouping(const Scalars &fine, const Scalars &coarse) 
 Value Emitter::reshape(const Value &value, const Scalars &dims) {
   if (sameExtents(value.dims, dims))
     return value;
+  const Scalar before = count(value);
+  if (before.known && allKnown(dims)) {
+    int64_t after = 1;
+    for (const Scalar &dim : dims)
+      after *= *dim.known;
+    if (after != *before.known)
+      invalid("a tensor of " + std::to_string(*before.known) + " elements cannot have the shape " +
+              tensorType(value.type, dims));
+  }
   if (value.splat)
     return splat(dims, *value.splat);
   if (value.elements && allKnown(dims)) {
@@ -75,15 +94,6 @@ Value Emitter::reshape(const Value &value, const Scalars &dims) {
       out.data = data;
     }
     return out;
-  }
-  const Scalar before = count(value);
-  if (before.known && allKnown(dims)) {
-    int64_t after = 1;
-    for (const Scalar &dim : dims)
-      after *= *dim.known;
-    if (after != *before.known)
-      invalid("a tensor of " + std::to_string(*before.known) + " elements cannot have the shape " +
-              tensorType(value.type, dims));
   }
   const std::string input = use(value), from = type(value), to = tensorType(value.type, dims);
   const bool hasEmpty = before.is(0);
@@ -256,8 +266,14 @@ Value Emitter::concatenate(const Values &values, int64_t axis) {
     return values[0];
   Scalars dims = values[0].dims;
   const auto a = static_cast<size_t>(axis);
-  for (size_t i = 1; i < values.size(); ++i)
-    dims[a] = add(dims[a], values[i].dims[a]);
+  for (size_t i = 1; i < values.size(); ++i) {
+    Scalars others = values[i].dims;
+    dims[a] = add(dims[a], others[a]);
+    others[a] = dims[a];
+    if (values[i].type != values[0].type || differ(others, dims))
+      invalid(type(values[0]) + " and " + type(values[i]) + " cannot be joined along axis " +
+              std::to_string(axis));
+  }
   Value out = tensor(values[0].type, dims, emptyLike(values[0].type, dims));
   Scalars offsets(dims.size(), index(0));
   for (const Value &value : values) {
@@ -281,6 +297,8 @@ Value Emitter::withDims(const Value &value, const Scalars &dims) {
   if (value.splat)
     return splat(dims, *value.splat);
   const std::string input = use(value), to = tensorType(value.type, dims);
+  if (differ(value.dims, dims))
+    invalid(type(value) + " stands where " + to + " is needed");
   if (to == type(value))
     return tensor(value.type, dims, input);
   return tensor(value.type, dims,

@@ -2,8 +2,6 @@
 
 namespace plim::importers {
 
-namespace {
-
 Numbers numbersOf(Operator &op, const char *name, size_t count, int64_t otherwise, int64_t least) {
   Numbers out = op.integers(name);
   if (out.empty())
@@ -16,8 +14,6 @@ Numbers numbersOf(Operator &op, const char *name, size_t count, int64_t otherwis
       invalid(std::string(name) + " has " + std::to_string(value));
   return out;
 }
-
-} // namespace
 
 Windows windowsOf(Operator &op, const Value &input, Numbers kernel) {
   Emitter &e = op.emit;

@@ -12,6 +12,9 @@ struct Windows {
   size_t rank() const { return kernel.size(); }
 };
 
+/// An attribute with `count` numbers, none of them less than `least`; all `otherwise` if it is not given.
+Numbers numbersOf(Operator &op, const char *name, size_t count, int64_t otherwise, int64_t least);
+
 /// Of the attributes kernel_shape (or `kernel`), strides, dilations, pads, auto_pad and ceil_mode, for an input whose
 /// dimensions from the third on are spatial.
 Windows windowsOf(Operator &op, const Value &input, Numbers kernel);

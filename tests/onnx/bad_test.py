@@ -178,6 +178,9 @@ class Wrong(unittest.TestCase):
             ("UnfoldTensor", "x", [i("size", 9)], "a window of 9 of 4 elements"),
             ("IsAllFinite", "x", [i("isinf_only"), i("isnan_only")], "exclude each other"),
             ("MurmurHash3", "u", [], "of uint8"),
+            ("QLinearWhere", "uuszuszsz", [], "the condition is of uint8"),
+            ("QLinearConcat", "szuszmsz", [i("axis", 0)], "cannot be joined along axis 0"),
+            ("SkipLayerNormalization", "bxb", [], "tensor<2x3x4xf32> stands where tensor<4xf32> is needed"),
             ("MoE", "xrx-x", [i("use_sparse_mixer")], "with use_sparse_mixer = 1"),
             ("MoE", "xrx-x", [text("activation_type", b"colour")], "'activation_type' is 'colour', none of '"),
             ("MoE", "xrx-x", [text("activation_type", b"swiglu")], "fc3_experts_weights is missing"),
@@ -201,6 +204,11 @@ class Wrong(unittest.TestCase):
                 given = [letters[each] for each in sorted(set(inputs) - {"-"})]
                 wrong = node(operator, [each.replace("-", "") for each in inputs], ["y"], *attributes, domain="com.microsoft")
                 self.check(model(graph([wrong], given, [value("y", ["?"])]), 17, ["com.microsoft"]), "'n'", f"com.microsoft.{operator}", message)
+
+    def test_windows(self):
+        for name, numbers in (("strides", [0, 1]), ("dilations", [1, -1]), ("output_padding", [-1, 0])):
+            image, wrong = value("x", [1, 4, 4, 4]), node("ConvTranspose", ["x", "x"], ["y"], attribute(name, ints=numbers))
+            self.check(model(graph([wrong], [image], [value("y", ["?"] * 4)])), "'n'", "ConvTranspose", f"{name} has {min(numbers)}")
 
     def test_inputs(self):
         self.check(single("Add"), "'n'", "Add")

@@ -120,14 +120,10 @@ void convTranspose(Operator &op) {
   const Numbers kernel = kernelOf(op, weights);
   const size_t n = kernel.size();
   const int64_t groups = op.integer("group", 1);
-  auto numbers = [&](const char *name, size_t count, int64_t otherwise) {
-    Numbers out = op.integers(name, Numbers(count, otherwise));
-    if (out.size() != count)
-      invalid(std::string(name) + " does not fit the rank of the weights");
-    return out;
-  };
-  const Numbers strides = numbers("strides", n, 1), dilations = numbers("dilations", n, 1);
-  const Numbers pads = numbers("pads", 2 * n, 0), extra = numbers("output_padding", n, 0);
+  const Numbers strides = numbersOf(op, "strides", n, 1, 1);
+  const Numbers dilations = numbersOf(op, "dilations", n, 1, 1);
+  const Numbers pads = numbersOf(op, "pads", 2 * n, 0, 0);
+  const Numbers extra = numbersOf(op, "output_padding", n, 0, 0);
   const Numbers wanted = op.integers("output_shape");
   const std::string automatic =
       op.choice("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
