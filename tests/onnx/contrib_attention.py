@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from contrib_cases import Case, case, extent, flip, normal, optional, softmax
+from contrib_cases import Case, case, flip, normal, optional, softmax
 
 F = np.float32
 FILTER = -10000.0
@@ -189,7 +189,7 @@ def angles(random, count, half):
 def rotary_embedding(random):
     batch, length, count = int(random.integers(1, 4)), int(random.integers(1, 8)), int(random.integers(1, 4))
     half, most = int(random.integers(1, 6)), int(random.integers(10, 20))
-    is_interleaved, hasHeads = flip(random), flip(random)
+    is_interleaved, has_heads = flip(random), flip(random)
     attributes = {"interleaved": is_interleaved}
     depth = 2 * half
     if flip(random):
@@ -203,8 +203,8 @@ def rotary_embedding(random):
     else:
         at = ids = random.integers(0, most, (batch, length))
     y = rotated(x, cos[at], sin[at], is_interleaved)
-    shown = (lambda x: np.ascontiguousarray(x.transpose(0, 2, 1, 3))) if hasHeads else (lambda x: x.reshape(batch, length, -1))
-    names = {0: ["b", None, "s", None] if hasHeads else ["b", "s", None], 1: [None] if ids.ndim == 1 else ["b", "s"], 2: ["m", None], 3: ["m", None]}
+    shown = (lambda x: np.ascontiguousarray(x.transpose(0, 2, 1, 3))) if has_heads else (lambda x: x.reshape(batch, length, -1))
+    names = {0: ["b", None, "s", None] if has_heads else ["b", "s", None], 1: [None] if ids.ndim == 1 else ["b", "s"], 2: ["m", None], 3: ["m", None]}
     return Case([shown(x), ids, cos, sin], [shown(y)], attributes, names=names, has_halves=True)
 
 

@@ -17,6 +17,7 @@ import plimsoll as pl
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import contrib_attention  # noqa: E402, F401
 import contrib_dense  # noqa: E402, F401
+import contrib_products  # noqa: E402, F401
 import contrib_quantised  # noqa: E402, F401
 import onnxruntime  # noqa: E402
 from contrib_cases import CASES  # noqa: E402

@@ -15,7 +15,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import onnxruntime  # noqa: E402
 from contrib_attention import angles, joined, rotated  # noqa: E402
 from contrib_cases import sigmoid, softmax  # noqa: E402
-from contrib_dense import packed, rms_norm  # noqa: E402
+from contrib_dense import rms_norm  # noqa: E402
+from contrib_products import packed  # noqa: E402
 from models import FLOAT, INT32, INT64, attribute, graph, model, node, tensor, value  # noqa: E402
 from protobuf import TYPES, field  # noqa: E402
 
