@@ -63,7 +63,8 @@ void branch(Operator &op) {
   // one that they were traced with.
   if (isOnly(then, "Squeeze") && isOnly(otherwise, "Identity")) {
     e.line("cf.assert " + test + ", " +
-           stringLiteral("'" + op.node.outputs.at(0) + "' of the model: the extent to squeeze must be 1"));
+           stringLiteral("'" + op.node.outputs.at(0) +
+                         "' of the model: the extent to squeeze must be 1"));
     op.outputs = importer.runGraph(then, {});
     op.outputs.resize(op.node.outputs.size());
     return;

@@ -164,17 +164,19 @@ TEST(Parameters, ThatNothingReadsMayBeBound) {
   // Also of an artifact from a cache.
   for (int turn = 0; turn < 2; ++turn) {
     std::shared_ptr<Engine> engine = makeEngine({.cacheFolder = cache.path()});
-    for (const Parameters & parameters :
+    for (const Parameters &parameters :
          {Parameters{{"w", w}}, Parameters{{"w", w}, {"unused", unused}, {"folded", folded}}}) {
       std::shared_ptr<Module> module = load(*engine, source, {.parameters = parameters});
       ASSERT_TRUE(module);
-      std::vector<Buffer> results = callOk(
-          lookup(module, "main"), {makeBuffer<float>({4}, {1, 2, 3, 4}), makeBuffer<float>({0, 5}, {})});
+      std::vector<Value> results =
+          callOk(lookup(module, "main"),
+                 {makeBuffer<float>({4}, {1, 2, 3, 4}), makeBuffer<float>({0, 5}, {})});
       EXPECT_EQ(elements<float>(results.at(0)), (std::vector<float>{11, 22, 33, 44}));
     }
     Status status =
         engine->load(source, "in.mlir", {.parameters = {{"w", w}, {"unusd", unused}}}).status();
-    EXPECT_EQ(status.message(), "in.mlir: the module has no parameter 'unusd'; did you mean 'unused'?");
+    EXPECT_EQ(status.message(),
+              "in.mlir: the module has no parameter 'unusd'; did you mean 'unused'?");
   }
 }
 
