@@ -3,6 +3,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PlimCountOperations : Pass<"plim-count-operations", "::mlir::func::FuncOp"> {
+  let summary = "Count the arithmetic operations of a dispatch function";
+  let description = [{
+    `plim.operations` receives how many additions, products, functions and the like a run of the dispatch function does as its source has
+    them: what reports compare times with. What moves, converts, compares or chooses counts nothing, nor do indices. Nothing is said where an
+    extent is not known, where there are loops other than those of linalg, or numbers that are not plain.
+
+    ```mlir
+    func.func private @f(..) attributes {plim.dispatch_function} { .. linalg.matmul .. 4x8, 8x2 .. }
+    // becomes
+    func.func private @f(..) attributes {plim.dispatch_function, plim.operations = 128 : i64}
+    ```
+  }];
+  let statistics = [
+    Statistic<"counted", "counted", "dispatch functions of which the operations are known">,
+    Statistic<"missed", "missed", "dispatch functions of which they are not">];
+}
+
 def PlimChooseWorkgroups : Pass<"plim-choose-workgroups", "::mlir::func::FuncOp"> {
   let summary = "Choose how a dispatch function is split into workgroups";
   let description = [{

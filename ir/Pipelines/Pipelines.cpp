@@ -192,6 +192,7 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(createPlimInferAccess());
   if (dispatchesOfKernels)
     manager.addPass(createPlimOutlineParallelLoops());
+  manager.addNestedPass<func::FuncOp>(createPlimCountOperations());
   manager.addPass(createPlimOutlineDeviceCode(options.compileForDevice));
   manager.addPass(createPlimBindArguments());
 

@@ -77,6 +77,8 @@ inline constexpr llvm::StringLiteral splitAttr = "plim.split";
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";
 /// On a dispatch function: estimated scalar operations of one workgroup.
 inline constexpr llvm::StringLiteral costAttr = "plim.cost";
+/// On a dispatch function: arithmetic operations of a run, where they are known.
+inline constexpr llvm::StringLiteral operationsAttr = "plim.operations";
 /// On a dispatch function, and on a reduction in one, until it is carried out: how its code is made (PlimStrategy.td).
 inline constexpr llvm::StringLiteral workgroupsAttr = "plim.workgroups";
 inline constexpr llvm::StringLiteral panelsAttr = "plim.panels", registersAttr = "plim.registers";
