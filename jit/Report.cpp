@@ -64,24 +64,53 @@ llvm::json::Array argumentsOf(const FunctionSignature &signature) {
   return arguments;
 }
 
+/// Of a root of views, "argument #0", "constant 'w'"; empty for what is neither.
+std::string dataNameOf(Value root, const SymbolTable &symbols) {
+  if (auto argument = dyn_cast<BlockArgument>(root);
+      argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+    return "argument #" + std::to_string(argument.getArgNumber());
+  auto get = root.getDefiningOp<memref::GetGlobalOp>();
+  if (!get)
+    return "";
+  auto global = symbols.lookup<memref::GlobalOp>(get.getName());
+  StringRef kind = !global.getInitialValue()           ? "parameter"
+                   : global->hasAttr(ir::preparedAttr) ? "prepared constant"
+                   : global.getConstant()              ? "constant"
+                                                       : "variable";
+  return (kind + " '" + get.getName() + "'").str();
+}
+
 /// What must keep what it holds, so that `source` is copied: all that it may be.
-std::string ownerOf(Value source, const BufferViewFlowAnalysis &views, SymbolTable &symbols) {
+std::string ownerOf(Value source, const BufferViewFlowAnalysis &views, const SymbolTable &symbols) {
   std::set<std::string> owners; // in an order that does not depend on addresses
-  for (Value root : views.resolveReverse(source)) {
-    if (auto argument = dyn_cast<BlockArgument>(root);
-        argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()))
-      owners.insert("argument #" + std::to_string(argument.getArgNumber()) +
-                    ", which belongs to the caller");
-    if (auto get = root.getDefiningOp<memref::GetGlobalOp>()) {
-      auto global = symbols.lookup<memref::GlobalOp>(get.getName());
-      StringRef kind = !global.getInitialValue()           ? "parameter"
-                       : global->hasAttr(ir::preparedAttr) ? "prepared constant"
-                       : global.getConstant()              ? "constant"
-                                                           : "variable";
-      owners.insert((kind + " '" + get.getName() + "'").str());
-    }
-  }
+  for (Value root : views.resolveReverse(source))
+    if (std::string name = dataNameOf(root, symbols); !name.empty())
+      owners.insert(isa<BlockArgument>(root) ? name + ", which belongs to the caller" : name);
   return owners.empty() ? "a buffer that is used again" : llvm::join(owners, " or ");
+}
+
+/// Where allocations stand in the report.
+using AllocationIndices = llvm::DenseMap<Operation *, int64_t>;
+
+/// Type and access of a binding, and all memory that it may be.
+llvm::json::Object describeBinding(ir::DispatchOp dispatch, OpOperand &binding,
+                                   const BufferViewFlowAnalysis &views, const SymbolTable &symbols,
+                                   const AllocationIndices &indices) {
+  std::set<int64_t> buffers; // in an order that does not depend on addresses
+  std::set<std::string> data;
+  for (Value root : views.resolveReverse(binding.get())) {
+    if (auto index = indices.find(root.getDefiningOp()); index != indices.end())
+      buffers.insert(index->second);
+    if (std::string name = dataNameOf(root, symbols); !name.empty())
+      data.insert(name);
+  }
+  llvm::json::Object object{{"type", textOf(binding.get().getType())},
+                            {"access", ir::stringifyAccess(dispatch.getAccess(binding))}};
+  if (!buffers.empty())
+    object["buffers"] = llvm::json::Array(buffers);
+  if (!data.empty())
+    object["data"] = llvm::json::Array(data);
+  return object;
 }
 
 /// "argument #0", if it is donated; otherwise empty.
@@ -97,7 +126,7 @@ std::string donorOf(Value target) {
 /// The copies that no author asked for.
 llvm::json::Array copiesOf(ModuleOp module) {
   llvm::json::Array copies;
-  SymbolTable symbols(module);
+  const SymbolTable symbols(module);
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function->hasAttr(ir::dispatchFunctionAttr) || function->hasAttr(ir::kernelAttr) ||
         function->hasAttr(ir::extentsFunctionAttr))
@@ -219,23 +248,29 @@ std::string signatureOf(ir::ExternalOp external) {
 llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignature> &signatures) {
   const SymbolTable symbols(module);
   llvm::json::Array functions, scratch, allocations;
+  AllocationIndices indices;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function->hasAttr(ir::extentsFunctionAttr))
+      function.walk([&](ir::AllocOp alloc) { indices.try_emplace(alloc, indices.size()); });
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function->hasAttr(ir::extentsFunctionAttr))
       continue;
     if (!function->hasAttr(ir::dispatchFunctionAttr)) {
       llvm::json::Array dispatches;
+      const BufferViewFlowAnalysis views(function);
       function.walk([&](ir::DispatchOp dispatch) {
         llvm::json::Array bindings;
         for (OpOperand *binding : dispatch.getBindings())
-          bindings.push_back(
-              llvm::json::Object{{"type", textOf(binding->get().getType())},
-                                 {"access", ir::stringifyAccess(dispatch.getAccess(*binding))}});
-        llvm::json::Object entry{
-            {"name", dispatch.getFunction().str()},
-            {"location", textOf(dispatch.getLoc())},
-            {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
-            {"bindings", std::move(bindings)},
-            {"strategy", strategyOf(symbols.lookup<func::FuncOp>(dispatch.getFunction()))}};
+          bindings.push_back(describeBinding(dispatch, *binding, views, symbols, indices));
+        auto code = symbols.lookup<func::FuncOp>(dispatch.getFunction());
+        llvm::json::Object entry{{"name", dispatch.getFunction().str()},
+                                 {"location", textOf(dispatch.getLoc())},
+                                 {"device", textOf(dispatch->getAttr(ir::deviceAttr))},
+                                 {"bindings", std::move(bindings)},
+                                 {"strategy", strategyOf(code)}};
+        if (auto operations =
+                code ? code->getAttrOfType<IntegerAttr>(ir::operationsAttr) : IntegerAttr())
+          entry["operations"] = operations.getInt();
         if (auto refusal = dispatch->getAttrOfType<StringAttr>(ir::refusalAttr))
           entry["refusal"] = refusal.getValue().str();
         dispatches.push_back(std::move(entry));

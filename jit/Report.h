@@ -19,7 +19,7 @@ std::string signatureOf(ir::ExternalOp external);
 ///
 ///   {"functions": [{"name", "workspace_bytes", "pool_bytes": {POOL: bytes},
 ///     "arguments": [{"index", "access", "type"}], "dispatches": [{"name",
-///     "location", "device", "bindings": [{"type", "access"}], "strategy": [{"what": "workgroups",
+///     "location", "device", "operations", "bindings": [{"type", "access", "buffers": [index], "data": ["constant 'w'"]}], "strategy": [{"what": "workgroups",
 ///     "tiles", "because"} | {"what": "panels", "panel", "rows", "depth", "columns", "lines", "because"} |
 ///     {"what": "registers", "rows", "columns", "lanes", "because"}]}]}],
 ///    "scratch": [{"name", "bytes"}],
@@ -28,6 +28,8 @@ std::string signatureOf(ir::ExternalOp external);
 ///    "copies": [{"function", "location", "type", "of"}],
 ///    "externals": [{"name", "location", "type", "pure"}]}
 ///
+/// `operations` are those of a run, absent where they are not known (plim-count-operations). `buffers` of a binding are allocations
+/// that it may be, by their positions in `allocations`, `data` what else it may be; both are absent where there is none.
 /// `arguments` are the memrefs. `copies` are those that the engine added, since something needs the old contents too.
 /// `externals` are the functions of the host application that are called.
 /// `strategy` has how the code of a dispatch was made, in order (ir/Plim/PlimStrategy.td).
