@@ -13,6 +13,13 @@ find_package(CLI11 CONFIG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 find_path(VULKAN_INCLUDE_DIR vulkan/vulkan.h REQUIRED)
+# Layout of graphs for the page of a report, which it becomes a part of with its licences and those of what it has in it.
+find_file(DAGRE_SCRIPT nodejs/dagre/dist/dagre.min.js PATHS /usr/share REQUIRED)
+set(DAGRE_LICENCES "")
+foreach(package node-dagre-layout node-graphlibrary node-lodash)
+  list(APPEND DAGRE_LICENCES /usr/share/doc/${package}/copyright)
+endforeach()
+set(DAGRE_LICENCES ${DAGRE_LICENCES} CACHE STRING "Files with the licences of what DAGRE_SCRIPT consists of")
 
 # Headers of LLVM and MLIR are system headers: their warnings are not ours.
 add_library(plim_llvm INTERFACE)

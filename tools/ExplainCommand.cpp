@@ -1,19 +1,17 @@
 #include "tools/ExplainCommand.h"
 
+#include "tools/ExplainReport.h"
 #include "tools/ExplainSummary.h"
 #include "tools/Progress.h"
+#include "tools/ReportPage.h"
 #include "tools/Text.h"
 
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <ostream>
-#include <tuple>
 #include <utility>
 
 namespace plim::tools {
@@ -210,66 +208,6 @@ void printStack(const Object &stack, std::ostream &out) {
   writeTable(out, rows);
 }
 
-/// The buffers of one function that were planned at load into one memory.
-struct MemoryMap {
-  struct Buffer {
-    int64_t offset, bytes, lower, upper;
-    std::string label;
-  };
-  std::string name; // "memory of @main", "pool sram of @main"
-  std::vector<Buffer> buffers;
-  int64_t peak = 0;
-  int64_t lowerBound = 0;     // the most bytes that are live at once
-  int64_t fullest = 0;        // a time when they are
-  int64_t begin = 0, end = 0; // of all lives
-
-  bool isAtFullest(const Buffer &buffer) const {
-    return buffer.lower <= fullest && fullest < buffer.upper;
-  }
-};
-
-std::vector<MemoryMap> memoryMapsOf(const Object &report) {
-  std::map<std::string, MemoryMap> maps;
-  forEach(report, "allocations", [&](const Object &allocation) {
-    const Array *life = allocation.getArray("lifetime");
-    auto offset = allocation.getInteger("offset");
-    if (!life || !offset)
-      return;
-    std::string place = text(allocation, "scope");
-    place = place.starts_with("global.") ? place.substr(7) : place;
-    place = place == "workspace" || place == "workgroup" ? "memory" : "pool " + place;
-    std::string name = place + " of @" + text(allocation, "function");
-    MemoryMap &map = maps[name];
-    map.name = name;
-    map.buffers.push_back({*offset, number(allocation, "bytes"), *(*life)[0].getAsInteger(),
-                           *(*life)[1].getAsInteger(),
-                           text(allocation, "type") + ", from " + text(allocation, "location")});
-  });
-  std::vector<MemoryMap> list;
-  for (auto &[name, map] : maps) {
-    std::sort(map.buffers.begin(), map.buffers.end(), [](const auto &a, const auto &b) {
-      return std::tuple(a.offset, a.lower) < std::tuple(b.offset, b.lower);
-    });
-    map.begin = std::numeric_limits<int64_t>::max();
-    for (const MemoryMap::Buffer &buffer : map.buffers) {
-      map.peak = std::max(map.peak, buffer.offset + buffer.bytes);
-      map.begin = std::min(map.begin, buffer.lower);
-      map.end = std::max(map.end, buffer.upper);
-      // Memory is fullest where some life begins.
-      int64_t live = 0;
-      for (const MemoryMap::Buffer &other : map.buffers)
-        if (other.lower <= buffer.lower && buffer.lower < other.upper)
-          live += other.bytes;
-      if (live > map.lowerBound) {
-        map.lowerBound = live;
-        map.fullest = buffer.lower;
-      }
-    }
-    list.push_back(std::move(map));
-  }
-  return list;
-}
-
 /// A line for each buffer, lowest first: its place, its life as a bar, and whether it is one of those
 /// that make the memory as large as it is.
 void printMap(const MemoryMap &map, std::ostream &out) {
@@ -292,31 +230,6 @@ void printMap(const MemoryMap &map, std::ostream &out) {
   writeTable(out, rows);
 }
 
-Object toJson(const MemoryMap &map) {
-  Array fullest;
-  for (const MemoryMap::Buffer &buffer : map.buffers)
-    if (map.isAtFullest(buffer))
-      fullest.push_back(buffer.label);
-  return Object{{"name", map.name},
-                {"peak_bytes", map.peak},
-                {"lower_bound_bytes", map.lowerBound},
-                {"fullest_position", map.fullest},
-                {"live_at_fullest", std::move(fullest)}};
-}
-
-Object toJson(const std::string &policy, const Cost &cost) {
-  Object pools;
-  for (const auto &[pool, bytes] : cost.pools)
-    pools[pool] = bytes;
-  return Object{{"policy", policy},
-                {"stack_bytes", cost.stack},
-                {"workspace_bytes", cost.workspace},
-                {"planned_at_call", cost.isPlannedAtCall},
-                {"scratch_bytes", cost.scratch},
-                {"pool_bytes", std::move(pools)},
-                {"allocator_buffers", cost.allocatorBuffers}};
-}
-
 void printData(const Object &data, std::ostream &out) {
   out << "data, in bytes\n";
   std::vector<std::vector<std::string>> rows = {
@@ -335,7 +248,7 @@ void printData(const Object &data, std::ostream &out) {
   writeTable(out, rows);
 }
 
-void printCosts(const std::vector<std::pair<std::string, Cost>> &costs, std::ostream &out) {
+void printCosts(const PolicyCosts &costs, std::ostream &out) {
   std::map<std::string, int64_t> pools;
   for (const auto &[policy, cost] : costs)
     pools.insert(cost.pools.begin(), cost.pools.end());
@@ -346,8 +259,10 @@ void printCosts(const std::vector<std::pair<std::string, Cost>> &costs, std::ost
   rows[0].push_back("buffers from the allocator");
   for (const auto &[policy, cost] : costs) {
     std::string workspace = std::to_string(cost.workspace);
-    if (cost.isPlannedAtCall)
-      workspace = cost.workspace == 0 ? "at the call" : workspace + " and at the call";
+    if (cost.isPlannedAtCall && cost.workspace == 0)
+      workspace = "at the call";
+    else if (cost.isPlannedAtCall)
+      workspace += " and at the call";
     std::vector<std::string> row = {policy, std::to_string(cost.stack), workspace,
                                     std::to_string(cost.scratch)};
     for (const auto &[pool, bytes] : pools) {
@@ -360,9 +275,8 @@ void printCosts(const std::vector<std::pair<std::string, Cost>> &costs, std::ost
   writeTable(out, rows);
 }
 
-void print(const Object &report, const std::vector<std::pair<std::string, Cost>> &costs,
-           std::ostream &out) {
-  printSummary(report, costs.front().second, out);
+void print(const Object &report, const PolicyCosts &costs, std::ostream &out) {
+  printSummary(summaryOf(report, costs.front().second), out);
   forEach(report, "functions", [&](const Object &function) { printFunction(function, out); });
   forEach(report, "externals", [&](const Object &external) {
     out << "host function @" << text(external, "name")
@@ -385,9 +299,8 @@ void print(const Object &report, const std::vector<std::pair<std::string, Cost>>
   printCosts(costs, out);
 }
 
-StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
-                                      const ExplainOptions &options, const std::string &policy,
-                                      std::ostream &err) {
+StatusOr<Object> reportFor(Engine &engine, const std::string &source, const ExplainOptions &options,
+                           const std::string &policy, std::ostream &err) {
   LoadOptions load;
   std::optional<ProgressLine> line;
   if (options.progress) {
@@ -402,13 +315,12 @@ StatusOr<llvm::json::Value> reportFor(Engine &engine, const std::string &source,
                                          : engine.compile(source, moduleName(options.module), load);
   if (!artifact.ok())
     return artifact.status();
-  llvm::Expected<llvm::json::Value> report = llvm::json::parse(artifact->report);
-  if (!report)
-    return internalError("malformed report: " + llvm::toString(report.takeError()));
-  return std::move(*report);
+  return parseReport(artifact->report);
 }
 
 Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
+  if (!options.page.empty())
+    PLIM_RETURN_IF_ERROR(checkWritable(options.page));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
   PLIM_ASSIGN_OR_RETURN(std::string source, readModule(options.module));
   std::string chosen = engine->options().policy;
@@ -422,33 +334,26 @@ Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &e
   }
   if (options.policies && options.module.oracle)
     return invalidArgumentError("--oracle has no policies: every buffer is from the heap");
-  PLIM_ASSIGN_OR_RETURN(llvm::json::Value report, reportFor(*engine, source, options, chosen, err));
-  Object &object = *report.getAsObject();
-  std::vector<std::pair<std::string, Cost>> costs = {{chosen, costOf(object)}};
+  PLIM_ASSIGN_OR_RETURN(Object report, reportFor(*engine, source, options, chosen, err));
+  PolicyCosts costs = {{chosen, costOf(report)}};
   if (options.policies)
     for (const char *policy : {"auto", "stack", "workspace", "heap", "fixed:1024"}) {
       if (policy == chosen)
         continue;
-      PLIM_ASSIGN_OR_RETURN(llvm::json::Value other,
-                            reportFor(*engine, source, options, policy, err));
-      costs.emplace_back(policy, costOf(*other.getAsObject()));
+      PLIM_ASSIGN_OR_RETURN(Object other, reportFor(*engine, source, options, policy, err));
+      costs.emplace_back(policy, costOf(other));
     }
-  if (!options.json) {
-    print(object, costs, out);
+  if (!options.json && options.page.empty()) {
+    print(report, costs, out);
     return okStatus();
   }
-  Array policies;
-  for (const auto &[policy, cost] : costs)
-    policies.push_back(toJson(policy, cost));
-  object["policies"] = std::move(policies);
-  Array maps;
-  for (const MemoryMap &map : memoryMapsOf(object))
-    maps.push_back(toJson(map));
-  object["memories"] = std::move(maps);
-  std::string pretty;
-  llvm::raw_string_ostream(pretty) << llvm::formatv("{0:2}", report) << "\n";
-  out << pretty;
-  return okStatus();
+  completeReport(report, {.module = moduleName(options.module),
+                          .source = source,
+                          .target = engine->target(),
+                          .costs = costs});
+  if (options.json)
+    out << toText(report);
+  return options.page.empty() ? okStatus() : writePage(report, options.page);
 }
 
 } // namespace

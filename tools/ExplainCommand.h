@@ -14,6 +14,7 @@ struct ExplainOptions {
   ModuleOptions module;
   bool policies = false; // compiles with each, to say what it would have cost
   bool json = false;
+  std::string page; // "" none, else a file of ReportPage.h; without `json` nothing is printed then
   bool progress = false; // of long compilations, on `err`, which is a terminal
 };
 

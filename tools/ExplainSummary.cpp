@@ -8,44 +8,17 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <utility>
 
 namespace plim::tools {
 
 namespace {
 
-using llvm::json::Array;
 using llvm::json::Object;
 
 /// "1 copy", "2 copies".
 std::string counted(int64_t count, const std::string &one, const std::string &many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
-/// The bytes of a type of the report, "memref<4x?xf32, strided<...>>"; nothing where an extent is open.
-std::optional<int64_t> bytesOf(llvm::StringRef type) {
-  if (!type.consume_front("memref<"))
-    return std::nullopt;
-  int64_t elements = 1;
-  while (true) {
-    int64_t extent = 0;
-    if (type.starts_with("?") || type.starts_with("*"))
-      return std::nullopt;
-    if (type.consumeInteger(10, extent) || !type.consume_front("x"))
-      break;
-    if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements))
-      return std::nullopt;
-  }
-  int64_t bits = 64; // index
-  const bool isComplex = type.consume_front("complex<");
-  if (!type.starts_with("index")) {
-    if (!type.consume_front("bf"))
-      type = type.drop_front(1); // i or f
-    if (type.consumeInteger(10, bits))
-      return std::nullopt;
-  }
-  // Elements of fewer bits have a byte each.
-  const int64_t each = std::max<int64_t>(bits, 8) / 8 * (isComplex ? 2 : 1);
-  return __builtin_mul_overflow(elements, each, &elements) ? std::nullopt : std::optional(elements);
 }
 
 struct Counts {
@@ -112,7 +85,7 @@ std::string memoryOf(const Cost &cost) {
   return llvm::join(parts, ", ");
 }
 
-std::vector<std::string> adviceOf(const Counts &counts) {
+std::vector<std::string> adviceOf(const Counts &counts, bool isTimed) {
   std::vector<std::string> advice;
   if (counts.copies > 0)
     advice.push_back("look at the copies below, each with what it is of");
@@ -122,12 +95,41 @@ std::vector<std::string> adviceOf(const Counts &counts) {
   if (counts.unbounded > 0)
     advice.push_back("give " + counted(counts.unbounded, "buffer that has", "buffers that have") +
                      " no bound one with plim.max_bytes, or run --specialize");
-  advice.push_back("--policies for what each policy would cost");
-  advice.push_back("run --stats for times, --trace for when they were");
+  advice.push_back("explain --policies for what each policy would cost");
+  advice.push_back(
+      isTimed
+          ? "look at the dispatches that take most of the time, far from what the machine can do"
+          : "profile for times against what the machine can do, and when they were");
   return advice;
 }
 
 } // namespace
+
+std::optional<int64_t> bytesOf(llvm::StringRef type) {
+  if (!type.consume_front("memref<"))
+    return std::nullopt;
+  int64_t elements = 1;
+  while (true) {
+    int64_t extent = 0;
+    if (type.starts_with("?") || type.starts_with("*"))
+      return std::nullopt;
+    if (type.consumeInteger(10, extent) || !type.consume_front("x"))
+      break;
+    if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements))
+      return std::nullopt;
+  }
+  int64_t bits = 64; // index
+  const bool isComplex = type.consume_front("complex<");
+  if (!type.starts_with("index")) {
+    if (!type.consume_front("bf"))
+      type = type.drop_front(1); // i or f
+    if (type.consumeInteger(10, bits))
+      return std::nullopt;
+  }
+  // Elements of fewer bits have a byte each.
+  const int64_t each = std::max<int64_t>(bits, 8) / 8 * (isComplex ? 2 : 1);
+  return __builtin_mul_overflow(elements, each, &elements) ? std::nullopt : std::optional(elements);
+}
 
 std::string text(const Object &object, llvm::StringRef key) {
   return object.getString(key).value_or("").str();
@@ -184,31 +186,35 @@ std::vector<Repetition> repetitionsIn(const std::vector<std::string> &names) {
   return repetitions;
 }
 
-void printSummary(const Object &report, const Cost &cost, std::ostream &out) {
+std::vector<SummaryRow> summaryOf(const Object &report, const Cost &cost, const std::string &time) {
   const Counts counts = countsOf(report);
-  auto row = [&](const char *label, const std::string &words) {
-    std::string line = std::string(tableIndent, ' ') + label;
-    pad(line, 18);
-    out << line << words << "\n";
-  };
-  out << "summary\n";
-  row("dispatches", std::to_string(counts.dispatches) + ", of " +
-                        counted(static_cast<int64_t>(counts.codes.size()), "kind", "kinds"));
-  row("bytes",
-      formatOpenBytes(counts.bytes, counts.areBytesOpen) + ", each buffer of a dispatch once");
-  row("peak of a call", memoryOf(cost));
   std::string copies = "none";
   if (counts.copies > 0)
     copies = std::to_string(counts.copies) + ", of " +
              (counts.areCopiesOpen && counts.copiedBytes == 0
                   ? "which the bytes are known at the call"
                   : formatOpenBytes(counts.copiedBytes, counts.areCopiesOpen));
-  row("copies", copies);
-  row("time", "not known before it runs");
-  const char *label = "to try";
-  for (const std::string &each : adviceOf(counts)) {
-    row(label, each);
-    label = "";
+  return {
+      {"dispatches",
+       {std::to_string(counts.dispatches) + ", of " +
+        counted(static_cast<int64_t>(counts.codes.size()), "kind", "kinds")}},
+      {"bytes",
+       {formatOpenBytes(counts.bytes, counts.areBytesOpen) + ", each buffer of a dispatch once"}},
+      {"peak of a call", {memoryOf(cost)}},
+      {"copies", {copies}},
+      {"time", {time.empty() ? "not known before it runs" : time}},
+      {"to try", adviceOf(counts, !time.empty())}};
+}
+
+void printSummary(const std::vector<SummaryRow> &rows, std::ostream &out) {
+  out << "summary\n";
+  for (const SummaryRow &row : rows) {
+    std::string label = row.label;
+    for (const std::string &words : row.lines) {
+      std::string line = std::string(tableIndent, ' ') + std::exchange(label, "");
+      pad(line, 18);
+      out << line << words << "\n";
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // What a report comes to: the first lines of `plimsoll explain`, and what a module costs under a policy.
 //
-// Reads the JSON that the compiler leaves, as ExplainCommand does. Any thread.
+// Reads the JSON that the compiler leaves, as ExplainReport does. Any thread.
 #pragma once
 
 #include "llvm/Support/JSON.h"
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,17 @@ struct Repetition {
 /// All of `names`, in order, in as few and as long repetitions as are found from left to right.
 std::vector<Repetition> repetitionsIn(const std::vector<std::string> &names);
 
-/// How many dispatches and bytes, the memory of a call, copies, and what to try. Times are not known.
-void printSummary(const llvm::json::Object &report, const Cost &cost, std::ostream &out);
+/// The bytes of a type of the report, "memref<4x?xf32, strided<...>>"; nothing where an extent is open.
+std::optional<int64_t> bytesOf(llvm::StringRef type);
+
+struct SummaryRow {
+  std::string label;
+  std::vector<std::string> lines;
+};
+
+/// How many dispatches and bytes, the memory of a call, copies, and what to try. Without a `time` none is known.
+std::vector<SummaryRow> summaryOf(const llvm::json::Object &report, const Cost &cost,
+                                  const std::string &time = "");
+void printSummary(const std::vector<SummaryRow> &rows, std::ostream &out);
 
 } // namespace plim::tools

@@ -149,48 +149,47 @@ std::string moduleName(const ModuleOptions &options) {
   return options.file == "-" ? "<stdin>" : options.file;
 }
 
-StatusOr<std::string> readModule(const ModuleOptions &options) {
-  if (options.file != "-" && importers::isModelFile(options.file)) {
-    PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported,
-                          importers::importModelFile(options.file));
-    return std::move(imported.text);
-  }
-  PLIM_ASSIGN_OR_RETURN(std::string source,
-                        Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file));
-  if (!importers::isModel(source, moduleName(options)))
-    return source;
-  PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported,
-                        importers::importModel(source, moduleName(options)));
-  return std::move(imported.text);
-}
-
 namespace {
 
-StatusOr<std::shared_ptr<Module>> loadImported(StatusOr<importers::ImportedSource> imported,
-                                               const ModuleOptions &options, Engine &engine,
-                                               const LoadOptions &load) {
+StatusOr<ModuleText> textOf(StatusOr<importers::ImportedSource> imported) {
   if (!imported.ok())
     return imported.status();
-  LoadOptions withParameters = load;
-  withParameters.parameters.merge(imported->parameters); // what the user gives is stronger
-  return engine.load(imported->text, moduleName(options), withParameters);
+  return ModuleText{std::move(imported->text), std::move(imported->parameters)};
 }
 
 } // namespace
 
+StatusOr<ModuleText> readModuleText(const ModuleOptions &options) {
+  if (options.file != "-" && importers::isModelFile(options.file))
+    return textOf(importers::importModelFile(options.file));
+  PLIM_ASSIGN_OR_RETURN(std::string source,
+                        Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file));
+  if (!importers::isModel(source, moduleName(options)))
+    return ModuleText{std::move(source)};
+  return textOf(importers::importModel(source, moduleName(options)));
+}
+
+StatusOr<std::string> readModule(const ModuleOptions &options) {
+  PLIM_ASSIGN_OR_RETURN(ModuleText module, readModuleText(options));
+  return std::move(module.text);
+}
+
 StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
                                              const LoadOptions &load) {
   std::error_code error;
-  if (options.file != "-" && !std::filesystem::is_fifo(options.file, error))
-    return importers::isModelFile(options.file)
-               ? loadImported(importers::importModelFile(options.file), options, engine, load)
-               : engine.loadFile(options.file, load);
-  PLIM_ASSIGN_OR_RETURN(std::string source,
-                        Engine::readSource(options.file == "-" ? "/dev/stdin" : options.file));
-  return importers::isModel(source, moduleName(options))
-             ? loadImported(importers::importModel(source, moduleName(options)), options, engine,
-                            load)
-             : engine.load(source, moduleName(options), load);
+  if (options.file != "-" && !std::filesystem::is_fifo(options.file, error) &&
+      !importers::isModelFile(options.file))
+    return engine.loadFile(options.file, load);
+  PLIM_ASSIGN_OR_RETURN(ModuleText module, readModuleText(options));
+  return loadModuleText(module, options, engine, load);
+}
+
+StatusOr<std::shared_ptr<Module>> loadModuleText(const ModuleText &module,
+                                                 const ModuleOptions &options, Engine &engine,
+                                                 LoadOptions load) {
+  load.parameters.insert(module.parameters.begin(),
+                         module.parameters.end()); // what the user gives is stronger
+  return engine.load(module.text, moduleName(options), load);
 }
 
 Status checkPrecompiled(const ModuleOptions &options) {

@@ -57,9 +57,19 @@ StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
                                              std::shared_ptr<Profiler> profiler = nullptr);
 /// The module as messages name it.
 std::string moduleName(const ModuleOptions &options);
+struct ModuleText {
+  std::string text;           // or bytecode, or an artifact
+  Parameters parameters = {}; // of a model, which keep their memory
+};
+StatusOr<ModuleText> readModuleText(const ModuleOptions &options);
+/// The text alone.
 StatusOr<std::string> readModule(const ModuleOptions &options);
 StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
                                              const LoadOptions &load);
+/// The same of what was read already.
+StatusOr<std::shared_ptr<Module>> loadModuleText(const ModuleText &module,
+                                                 const ModuleOptions &options, Engine &engine,
+                                                 LoadOptions load);
 /// For a file that turns out to be compiled already: InvalidArgument with the names of those options that
 /// say how to compile.
 Status checkPrecompiled(const ModuleOptions &options);

@@ -6,6 +6,8 @@
 
 namespace plim::tools {
 
+std::string version() { return PLIM_VERSION; }
+
 std::string versionText() {
   std::string text =
       "plimsoll " PLIM_VERSION "\nLLVM " LLVM_VERSION_STRING ", " PLIM_BUILD_TYPE " build\n";

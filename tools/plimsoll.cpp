@@ -4,6 +4,7 @@
 #include "tools/ExplainCommand.h"
 #include "tools/ImportCommand.h"
 #include "tools/PlanCommand.h"
+#include "tools/ProfileCommand.h"
 #include "tools/RunCommand.h"
 #include "tools/TargetsCommand.h"
 
@@ -126,6 +127,21 @@ int main(int argc, char **argv) {
   explainCommand->add_flag("--policies", explain.policies,
                            "what every policy would have cost: compiles with each");
   explainCommand->add_flag("--json", explain.json, "for programs");
+  explainCommand->add_option("--html", explain.page,
+                             "write a page to FILE.html: graph, source, maps of the memory");
+
+  plim::tools::ProfileOptions profile;
+  CLI::App *profileCommand = app.add_subcommand(
+      "profile",
+      "call a function, and say what its dispatches take beside what the machine can do");
+  plim::tools::addModuleOptions(*profileCommand, profile.module);
+  plim::tools::addCallOptions(*profileCommand, profile.call);
+  profileCommand
+      ->add_option("--repeat", profile.repeat, "measure this many calls; unless told, for a second")
+      ->check(CLI::Range(int64_t(1), std::numeric_limits<int64_t>::max(), "at least 1"));
+  profileCommand->add_flag("--json", profile.json, "for programs");
+  profileCommand->add_option("--html", profile.page,
+                             "write the page of explain to FILE.html, with times and a timeline");
 
   plim::tools::ImportOptions import;
   CLI::App *importCommand = app.add_subcommand(
@@ -145,11 +161,14 @@ int main(int argc, char **argv) {
   }
   if (*targetsCommand)
     return flushed(plim::tools::runTargetsCommand(targets, std::cout, std::cerr));
-  run.progress = compile.progress = explain.progress = isatty(STDERR_FILENO) != 0;
+  run.progress = compile.progress = explain.progress = profile.progress =
+      isatty(STDERR_FILENO) != 0;
   if (*runCommand)
     return flushed(plim::tools::runRunCommand(run, std::cout, std::cerr));
   if (*compileCommand)
     return plim::tools::runCompileCommand(compile, std::cerr);
+  if (*profileCommand)
+    return flushed(plim::tools::runProfileCommand(profile, std::cout, std::cerr));
   if (*importCommand)
     return flushed(plim::tools::runImportCommand(import, std::cout, std::cerr));
   if (*planCommand)

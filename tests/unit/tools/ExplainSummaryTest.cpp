@@ -41,7 +41,7 @@ std::string summary(const std::string &report) {
   if (!parsed)
     return llvm::toString(parsed.takeError());
   std::ostringstream out;
-  printSummary(*parsed->getAsObject(), costOf(*parsed->getAsObject()), out);
+  printSummary(summaryOf(*parsed->getAsObject(), costOf(*parsed->getAsObject())), out);
   return out.str();
 }
 
@@ -64,8 +64,9 @@ TEST(Summary, CountsDispatchesAndBytes) {
                   "  peak of a call  2 KiB of workspace, 512 B of stack\n"
                   "  copies          none\n"
                   "  time            not known before it runs\n"
-                  "  to try          --policies for what each policy would cost\n"
-                  "                  run --stats for times, --trace for when they were\n");
+                  "  to try          explain --policies for what each policy would cost\n"
+                  "                  profile for times against what the machine can do, and when "
+                  "they were\n");
 }
 
 TEST(Summary, SaysWhatOnlyTheCallKnows) {
