@@ -63,7 +63,8 @@ class Decoder:
         if skip is None:
             return self.onnx("SimplifiedLayerNormalization", [x, name], attribute("axis", i=-1), attribute("stash_type", i=1), epsilon), x
         y = f"{name}.y"
-        self.nodes.append(node("SkipSimplifiedLayerNormalization", [x, skip, name], [y, "", "", f"{name}.sum"], epsilon, domain="com.microsoft"))
+        self.nodes.append(node("SkipSimplifiedLayerNormalization", [x, skip, name], [y, "", "", f"{name}.sum"], epsilon, name=f"{name}.sum",
+                               domain="com.microsoft"))
         return y, f"{name}.sum"
 
     def write(self):
