@@ -320,7 +320,7 @@ StatusOr<Object> reportFor(Engine &engine, const std::string &source, const Expl
 
 Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
   if (!options.page.empty())
-    PLIM_RETURN_IF_ERROR(checkWritable(options.page));
+    PLIM_RETURN_IF_ERROR(checkPage(options.page, options.module));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
   PLIM_ASSIGN_OR_RETURN(std::string source, readModule(options.module));
   std::string chosen = engine->options().policy;

@@ -86,22 +86,39 @@ double meanSecondsOf(const Profiler::Counter &counter) {
   return static_cast<double>(counter.totalNanoseconds) / static_cast<double>(counter.runs) / 1e9;
 }
 
-Object measuredOf(const Profiler::Counter &counter) {
+Object measuredOf(const Profiler::Counter &counter, double runsPerCall) {
   return Object{{"runs", static_cast<int64_t>(counter.runs)},
+                {"runs_per_call", runsPerCall},
                 {"mean_seconds", meanSecondsOf(counter)},
                 {"min_seconds", static_cast<double>(counter.minNanoseconds) / 1e9},
                 {"bytes", static_cast<int64_t>(counter.bytes / counter.runs)},
                 {"workgroups", static_cast<int64_t>(counter.workgroups / counter.runs)}};
 }
 
-void addMeasured(Object &report, const DispatchCounters &counters) {
-  Array *functions = report.getArray("functions");
-  for (llvm::json::Value &function : *functions)
-    for (llvm::json::Value &each : *function.getAsObject()->getArray("dispatches")) {
-      Object &dispatch = *each.getAsObject();
-      if (auto counter = counters.find(text(dispatch, "name")); counter != counters.end())
-        dispatch["measured"] = measuredOf(counter->second);
+/// To the dispatches of the function that was called, and of those that it may call: the other public ones did not run.
+void addMeasured(Object &report, const DispatchCounters &counters, const Module &module,
+                 std::string_view called, size_t calls) {
+  std::vector<Object *> ran;
+  std::map<std::string, size_t> sharing; // dispatches of one name
+  for (llvm::json::Value &each : *report.getArray("functions")) {
+    Object &function = *each.getAsObject();
+    const std::string name = text(function, "name");
+    const bool isPublic = std::ranges::any_of(
+        module.functions(), [&](const auto &signature) { return signature.name == name; });
+    if (isPublic && name != called)
+      continue;
+    for (llvm::json::Value &dispatch : *function.getArray("dispatches")) {
+      ran.push_back(dispatch.getAsObject());
+      ++sharing[text(*ran.back(), "name")];
     }
+  }
+  for (Object *dispatch : ran) {
+    const std::string name = text(*dispatch, "name");
+    if (auto counter = counters.find(name); counter != counters.end())
+      (*dispatch)["measured"] =
+          measuredOf(counter->second, static_cast<double>(counter->second.runs) /
+                                          static_cast<double>(calls * sharing[name]));
+  }
 }
 
 /// Times of calls, in order.
@@ -149,7 +166,7 @@ Object profileOf(const Engine &engine, const Function &function, const Calls &ca
 /// The dispatches of one code.
 struct Row {
   double seconds = 0, bytes = 0, operations = 0; // of a call
-  int64_t count = 0;
+  double count = 0;
   bool areOperationsKnown = true;
 };
 
@@ -162,12 +179,13 @@ void printDispatches(const Object &report, const Ceilings &ceilings, std::ostrea
       if (!measured)
         return;
       Row &row = rows[text(dispatch, "name")];
-      ++row.count;
+      const double runs = measured->getNumber("runs_per_call").value_or(1);
+      row.count += runs;
       // The fastest run, as ceilings are: others have what else the machine did in them.
-      const double seconds = measured->getNumber("min_seconds").value_or(0);
+      const double seconds = runs * measured->getNumber("min_seconds").value_or(0);
       row.seconds += seconds;
-      row.bytes += static_cast<double>(number(*measured, "bytes"));
-      row.operations += static_cast<double>(number(dispatch, "operations"));
+      row.bytes += runs * static_cast<double>(number(*measured, "bytes"));
+      row.operations += runs * static_cast<double>(number(dispatch, "operations"));
       row.areOperationsKnown &= dispatch.getInteger("operations").has_value();
       all += seconds;
     });
@@ -190,7 +208,7 @@ void printDispatches(const Object &report, const Ceilings &ceilings, std::ostrea
     const auto known = [&](double value) {
       return row.areOperationsKnown ? formatNumber(value) : std::string("-");
     };
-    table.push_back({printable(name), std::to_string(row.count), formatSeconds(row.seconds),
+    table.push_back({printable(name), formatNumber(row.count), formatSeconds(row.seconds),
                      formatNumber(100 * row.seconds / all), formatNumber(bandwidth),
                      formatNumber(100 * bandwidth / ceilings.memoryGBps), known(rate),
                      known(100 * rate / ceilings.productGops)});
@@ -201,7 +219,7 @@ void printDispatches(const Object &report, const Ceilings &ceilings, std::ostrea
 Status profile(const ProfileOptions &options, std::ostream &out, std::ostream &err) {
   // First: a typo should not cost a compilation.
   if (!options.page.empty())
-    PLIM_RETURN_IF_ERROR(checkWritable(options.page));
+    PLIM_RETURN_IF_ERROR(checkPage(options.page, options.module));
   auto pool = std::make_shared<runtime::MemoryPool>();
   PLIM_RETURN_IF_ERROR(readInputs(options.call, pool).status());
   auto profiler = std::make_shared<Profiler>();
@@ -234,7 +252,7 @@ Status profile(const ProfileOptions &options, std::ostream &out, std::ostream &e
   PLIM_ASSIGN_OR_RETURN(const Ceilings ceilings, measureCeilings(options.module));
 
   PLIM_ASSIGN_OR_RETURN(Object report, parseReport(module->report()));
-  addMeasured(report, counters);
+  addMeasured(report, counters, *module, function.signature().name, calls.seconds.size());
   const PolicyCosts costs = {{engine->options().policy, costOf(report)}};
   const std::string time = formatSeconds(calls.median()) + " a call of @" +
                            function.signature().name + ", the median of " +

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string_view>
@@ -64,6 +65,15 @@ std::string pageOf(const llvm::json::Object &report) {
     page += parts.at(rest.substr(begin + 1, end - begin - 1));
     rest.remove_prefix(end + 1);
   }
+}
+
+Status checkPage(const std::string &path, const ModuleOptions &module) {
+  std::error_code none;
+  if (path == "-")
+    return invalidArgumentError("--html takes the name of a file, not '-'");
+  if (std::filesystem::equivalent(path, module.file, none))
+    return invalidArgumentError("--html would write over the module '" + path + "'");
+  return checkWritable(path);
 }
 
 Status writePage(const llvm::json::Object &report, const std::string &path) {

@@ -6,6 +6,8 @@
 
 #include "support/Status.h"
 
+#include "tools/ModuleCall.h"
+
 #include "llvm/Support/JSON.h"
 
 #include <string>
@@ -14,6 +16,9 @@ namespace plim::tools {
 
 /// Of a report that completeReport() has seen.
 std::string pageOf(const llvm::json::Object &report);
+
+/// Can a page of the module be written there? InvalidArgument for the module itself, and for "-"; before the work.
+Status checkPage(const std::string &path, const ModuleOptions &module);
 
 /// Unavailable where the file cannot be written.
 Status writePage(const llvm::json::Object &report, const std::string &path);

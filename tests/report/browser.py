@@ -69,7 +69,7 @@ class Browser:
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def send(self, method, timeout=60, **parameters):
+    def send(self, method, timeout=180, **parameters):
         self.number += 1
         command = {"id": self.number, "method": method, "params": parameters}
         if self.session:
@@ -85,7 +85,7 @@ class Browser:
             if "method" in message:
                 self.events.append(message)
 
-    def open(self, path, timeout=60):
+    def open(self, path, timeout=180):
         """Opens a file; everything in it has run when this returns."""
         self.events.clear()
         self.send("Page.navigate", url=f"file://{os.path.abspath(path)}")
@@ -95,7 +95,7 @@ class Browser:
             if "method" in message:
                 self.events.append(message)
 
-    def run(self, script, timeout=60):
+    def run(self, script, timeout=180):
         """The value of an expression, or of the promise that it is."""
         result = self.send("Runtime.evaluate", timeout, expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:

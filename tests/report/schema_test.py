@@ -128,6 +128,29 @@ class SchemaTest(unittest.TestCase):
         self.assertGreater(self.profiled["profile"]["ceilings"]["memory_gbps"], 0.1)
         self.assertGreater(self.profiled["profile"]["ceilings"]["product_gops"], 0.1)
 
+    def test_runs_of_other_dispatches_are_not_counted(self):
+        """One in a loop runs as often as it turns; one of another function, of the same code, does not run."""
+        self.commands.write("turns.mlir", """
+            func.func @turns(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c7 = arith.constant 7 : index
+              %r = scf.for %i = %c0 to %c7 step %c1 iter_args(%a = %x) -> tensor<64x64xf32> {
+                %t = math.tanh %a : tensor<64x64xf32>
+                scf.yield %t : tensor<64x64xf32>
+              }
+              return %r : tensor<64x64xf32>
+            }
+            func.func @once(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+              %t = math.tanh %x : tensor<64x64xf32>
+              return %t : tensor<64x64xf32>
+            }""")
+        for name, runs in (("turns", 7), ("once", 1)):
+            report = json.loads(self.commands.run("profile", "turns.mlir", "--function", name, "--repeat", "2", "--json"))
+            for function in report["functions"]:
+                counts = [dispatch["measured"]["runs_per_call"] for dispatch in function["dispatches"] if "measured" in dispatch]
+                self.assertEqual(sum(counts), runs if function["name"] == name else 0)
+
     def test_an_artifact_has_no_source(self):
         self.commands.run("compile", "layers.mlir", "-o", "layers.plimart")
         self.assertNotIn("source", json.loads(self.commands.run("explain", "layers.plimart", "--json")))
@@ -138,6 +161,8 @@ class SchemaTest(unittest.TestCase):
     def test_faults_are_told_before_the_work(self):
         for command in ("explain", "profile"):
             self.assertRegex(self.commands.run(command, "layers.mlir", "--html", "none/page.html", status=1), "^error: cannot write 'none/page.html': No such")
+            self.assertIn("write over the module", self.commands.run(command, "layers.mlir", "--html", "./layers.mlir", status=1))
+            self.assertIn("not '-'", self.commands.run(command, "layers.mlir", "--html", "-", status=1))
             self.assertRegex(self.commands.run(command, "none.mlir", "--html", "page.html", status=1), "^error: .*none.mlir")
             self.assertRegex(self.commands.run(command, "layers.mlir", "--hmtl", "page.html", status=2), "did you mean '--html'")
         self.assertRegex(self.commands.run("profile", "open.mlir", status=1), r"^error: argument #0 is \?x8xf32, of which only a call knows the extents: give --input")

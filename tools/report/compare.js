@@ -53,7 +53,7 @@ function sumsByName(model) {
     };
     sum.count += 1;
     sum.bytes += dispatch.bytes;
-    if (dispatch.measured && sum.seconds !== null) sum.seconds += dispatch.seconds;
+    if (dispatch.measured && sum.seconds !== null) sum.seconds += dispatch.secondsOfCall;
     sums.set(dispatch.name, sum);
   }
   return sums;

@@ -247,7 +247,7 @@ function makeDispatchDetail(model, dispatch) {
     facts.push([
       "time",
       `${formatSeconds(dispatch.seconds)} at its fastest, ${formatSeconds(measured.mean_seconds)} in the mean, ` +
-        `${counted(measured.runs, "run", "runs")} of its code, ${formatShare(dispatch.share)} of all`,
+        `${formatNumber(measured.runs_per_call)} times a call, ${formatShare(dispatch.share)} of all`,
     ]);
     facts.push([
       "bandwidth",

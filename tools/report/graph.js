@@ -100,7 +100,7 @@ function makeGraph(model, owner) {
   function sumOf(group) {
     const inside = owner.dispatches.slice(group.begin, group.begin + group.length * group.count);
     const share = inside.reduce((sum, dispatch) => sum + (dispatch.share ?? 0), 0);
-    const seconds = inside.reduce((sum, dispatch) => sum + (dispatch.seconds ?? 0), 0);
+    const seconds = inside.reduce((sum, dispatch) => sum + (dispatch.secondsOfCall ?? 0), 0);
     const bytes = inside.reduce((sum, dispatch) => sum + dispatch.bytes, 0);
     return inside.some((dispatch) => dispatch.measured)
       ? `${formatSeconds(seconds)}, ${formatShare(share)}`
@@ -189,7 +189,7 @@ function makeGraph(model, owner) {
       } else if (node.dispatch) {
         const { dispatch } = node;
         const detail = dispatch.measured
-          ? `${formatSeconds(dispatch.seconds)}, ${formatShare(dispatch.share)}`
+          ? `${formatSeconds(dispatch.secondsOfCall)}, ${formatShare(dispatch.share)}`
           : (dispatch.isOpen ? "at least " : "") + formatBytes(dispatch.bytes);
         const times = node.group.count > 1 ? `, the first of ${node.group.count}` : "";
         buttons.push(

@@ -18,26 +18,32 @@ function memoriesOf(functionName, binding) {
   ];
 }
 
-/** From the last dispatch that wrote some memory to those that read it, within one function. */
+/**
+ * From the dispatches that wrote some memory to those that read it, within one function. Several have written it, each a part, if nothing
+ * read it in between.
+ */
 function flowOf(functionName, dispatches) {
   const edges = new Map();
-  const lastWriter = new Map();
+  const writers = new Map();
+  const isRead = new Set(); // since it was written to
   dispatches.forEach((dispatch, reader) => {
     for (const binding of dispatch.bindings) {
       if (binding.access === "writeonly") continue;
       for (const { key } of memoriesOf(functionName, binding)) {
-        const writer = lastWriter.get(key);
-        if (writer === undefined) continue;
-        const id = `${writer} ${reader}`;
-        const edge = edges.get(id) ?? { from: writer, to: reader, types: [], bytes: 0 };
-        edge.types.push(binding.type);
-        edge.bytes += binding.bytes ?? 0;
-        edges.set(id, edge);
+        isRead.add(key);
+        for (const writer of writers.get(key) ?? []) {
+          const id = `${writer} ${reader}`;
+          const edge = edges.get(id) ?? { from: writer, to: reader, types: [], bytes: 0 };
+          edge.types.push(binding.type);
+          edge.bytes += binding.bytes ?? 0;
+          edges.set(id, edge);
+        }
       }
     }
     for (const binding of dispatch.bindings)
       if (binding.access !== "readonly")
-        for (const { key } of memoriesOf(functionName, binding)) lastWriter.set(key, reader);
+        for (const { key } of memoriesOf(functionName, binding))
+          writers.set(key, isRead.delete(key) ? [reader] : [...(writers.get(key) ?? []), reader]);
   });
   return [...edges.values()];
 }
@@ -72,6 +78,7 @@ function modelOf(report) {
       if (each.measured?.bytes) dispatch.bytes = each.measured.bytes;
       // The fastest run, as ceilings are: others have what else the machine did in them.
       dispatch.seconds = each.measured ? Math.max(each.measured.min_seconds, 1e-9) : null;
+      dispatch.secondsOfCall = each.measured ? dispatch.seconds * each.measured.runs_per_call : null;
       for (const binding of each.bindings)
         for (const index of binding.buffers ?? []) {
           dispatch.buffers.push(index);
@@ -90,10 +97,10 @@ function modelOf(report) {
   };
   dispatches.forEach((dispatch) => add(dispatch.line, "dispatch", dispatch.id));
   buffers.forEach((buffer) => add(buffer.line, "buffer", buffer.index));
-  const seconds = dispatches.reduce((sum, dispatch) => sum + (dispatch.seconds ?? 0), 0);
+  const seconds = dispatches.reduce((sum, dispatch) => sum + (dispatch.secondsOfCall ?? 0), 0);
   const mostBytes = dispatches.reduce((most, dispatch) => Math.max(most, dispatch.bytes), 1);
   for (const dispatch of dispatches) {
-    dispatch.share = dispatch.measured && seconds > 0 ? dispatch.seconds / seconds : null;
+    dispatch.share = dispatch.measured && seconds > 0 ? dispatch.secondsOfCall / seconds : null;
   }
   const mostShare = dispatches.reduce((most, dispatch) => Math.max(most, dispatch.share ?? 0), 1e-9);
   for (const dispatch of dispatches)

@@ -23,7 +23,7 @@ function makeRoofline(model) {
       html(
         "p",
         {},
-        "The operations of no dispatch are known, so that there is no roofline; the table has the bandwidths.",
+        "No dispatch is known to compute, so that there is no roofline; the table has the bandwidths.",
       ),
     );
   const width = 900,
@@ -88,7 +88,7 @@ function makeRoofline(model) {
   selection.listen(({ kind, index }) => {
     for (const [id, dot] of dots) dot.classList.toggle("selected", kind === "dispatch" && id === index);
   });
-  const unknown = model.dispatches.filter((dispatch) => dispatch.measured).length - points.length;
+  const unknown = model.dispatches.filter((dispatch) => dispatch.measured && dispatch.operations === undefined).length;
   return html(
     "div",
     {},
