@@ -96,10 +96,11 @@ std::vector<std::string> adviceOf(const Counts &counts, bool isTimed) {
     advice.push_back("give " + counted(counts.unbounded, "buffer that has", "buffers that have") +
                      " no bound one with plim.max_bytes, or run --specialize");
   advice.push_back("explain --policies for what each policy would cost");
-  advice.push_back(
-      isTimed
-          ? "look at the dispatches that take most of the time, far from what the machine can do"
-          : "profile for times against what the machine can do, and when they were");
+  if (counts.dispatches > 0)
+    advice.push_back(
+        isTimed
+            ? "look at the dispatches that take most of the time, far from what the machine can do"
+            : "profile for times against what the machine can do, and when they were");
   return advice;
 }
 

@@ -6,8 +6,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/CastInterfaces.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMCOUNTOPERATIONS
@@ -54,7 +54,8 @@ std::optional<int64_t> operationsOf(func::FuncOp function) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (linalgOp)
       more = operationsOf(linalgOp);
-    else if (isa<LoopLikeOpInterface, CallOpInterface>(op))
+    // What is nested runs as often as only the op knows.
+    else if (op != function && (op->getNumRegions() != 0 || isa<CallOpInterface>(op)))
       more = std::nullopt;
     all = all && more ? plim::checkedAdd(*all, *more) : std::nullopt;
     if (!all)

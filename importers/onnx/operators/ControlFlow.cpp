@@ -64,7 +64,8 @@ void branch(Operator &op) {
   if (isOnly(then, "Squeeze") && isOnly(otherwise, "Identity")) {
     e.line("cf.assert " + test + ", " +
            stringLiteral("'" + op.node.outputs.at(0) +
-                         "' of the model: the extent to squeeze must be 1"));
+                         "' of the model has a rank that depends on the call: only the branch that "
+                         "squeezes is supported"));
     op.outputs = importer.runGraph(then, {});
     op.outputs.resize(op.node.outputs.size());
     return;

@@ -55,6 +55,18 @@ func.func @loop(%n: index, %a: memref<4xf32>) attributes {plim.dispatch_function
   return
 }
 
+func.func @branch(%c: i1, %x: f32, %a: memref<f32>) attributes {plim.dispatch_function} {
+  %r = scf.if %c -> f32 {
+    %y = arith.addf %x, %x : f32
+    scf.yield %y : f32
+  } else {
+    %y = math.exp %x : f32
+    scf.yield %y : f32
+  }
+  memref.store %r, %a[] : memref<f32>
+  return
+}
+
 func.func @complex(%a: tensor<4xcomplex<f32>>, %out: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
     attributes {plim.dispatch_function} {
   %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
