@@ -22,7 +22,8 @@ API_VERSION = 14
 ERROR = 3              # OrtLoggingLevel
 ALL = 99               # GraphOptimizationLevel
 ARENA, DEFAULT = 1, 0  # OrtAllocatorType, OrtMemType
-TYPES = {"float32": 1, "int64": 7}  # ONNXTensorElementDataType
+# ONNXTensorElementDataType
+TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11}
 
 pointer = ctypes.c_void_p
 
@@ -88,7 +89,7 @@ class Session:
         library = self._library
         for array in (*inputs.values(), *outputs.values()):
             if array.dtype.name not in TYPES or not array.flags.c_contiguous:
-                raise ValueError("only dense arrays of f32 and i64")
+                raise ValueError("only dense arrays of numbers that ONNX has")
 
         def handles(arrays):
             return ((ctypes.c_char_p * len(arrays))(*(name.encode() for name in arrays)),

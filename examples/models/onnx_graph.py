@@ -11,6 +11,7 @@ class Graph:
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
         self.inputs, self.outputs = {}, {}  # (shape, element) by name
+        self.untyped = []  # outputs of which readers infer the type
         self.weights = {}
         self.nodes = []  # (operator, inputs, outputs, attributes)
         self._constants = {}
@@ -64,4 +65,5 @@ class Graph:
              for operator, inputs, outputs, attributes in self.nodes],
             self.weights,
             [onnx_file.declaration(name, *each) for name, each in self.inputs.items()],
-            [onnx_file.declaration(name, *each) for name, each in self.outputs.items()])
+            [onnx_file.declaration(name, *each) for name, each in self.outputs.items()] +
+            [onnx_file.text(1, name) for name in self.untyped])

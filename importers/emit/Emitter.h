@@ -134,6 +134,10 @@ public:
   Values loop(const Scalar &count, const Values &initial,
               const std::function<Values(const Scalar &, const Values &)> &body);
 
+  /// What `body` makes of `values` if `condition` holds, else `values`; their shapes stay.
+  Values changedIf(const Scalar &condition, const Values &values,
+                   const std::function<Values()> &body);
+
   // --- Moving -------------------------------------------------------------------------------------
 
   Value reshape(const Value &value, const Scalars &dims);

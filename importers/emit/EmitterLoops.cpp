@@ -82,4 +82,23 @@ Values Emitter::loop(const Scalar &count, const Values &initial,
       .values;
 }
 
+Values Emitter::changedIf(const Scalar &condition, const Values &values,
+                          const std::function<Values()> &body) {
+  const std::string test = use(condition), all = types(values), before = names(values);
+  const std::string inner = region([&] {
+    Values next = body();
+    for (size_t i = 0; i < next.size(); ++i)
+      next[i] = withDims(next[i], values[i].dims);
+    line("scf.yield " + names(next) + " : " + all);
+  });
+  const std::string name = freshName();
+  line(name + (values.size() > 1 ? ":" + std::to_string(values.size()) : "") + " = scf.if " + test +
+       " -> (" + all + ") {");
+  raw(inner);
+  line("} else {");
+  line("  scf.yield " + before + " : " + all);
+  line("}");
+  return results(name, values);
+}
+
 } // namespace plim::importers

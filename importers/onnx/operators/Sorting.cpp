@@ -1,4 +1,5 @@
 // Elements by their order or truth. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/emit/Sorting.h"
 #include "importers/onnx/Operator.h"
 
 namespace plim::importers {
@@ -7,57 +8,22 @@ namespace {
 
 Scalar asIndex(Emitter &e, const Scalar &x) { return e.convert(x, ElementType::Index); }
 
-/// The position of `extent`'s elements with another axis in the last place.
-Scalars withAxis(Scalars at, int64_t axis, const Scalar &i) {
-  at.insert(at.begin() + axis, i);
-  return at;
-}
-
-/// Each element's place is how many are better, or equal and before it.
+/// Equal ones stay in their order; what is no number is neither before nor behind another one.
 void topK(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const int64_t axis = op.axis(-1, x.rank());
-  const auto a = static_cast<size_t>(axis);
   const bool largest = op.integer("largest", 1) != 0;
   const Scalar k = op.opset < 10 ? e.index(op.integer("k", 0)) : e.firstIndex(op.input(1));
-  const Scalar &extent = x.dims[a];
+  const Scalar &extent = x.dims[static_cast<size_t>(axis)];
   if (k.known && extent.known && (*k.known < 0 || *k.known > *extent.known))
     invalid("k is " + std::to_string(*k.known) + " of " + std::to_string(*extent.known) +
             " elements");
-  e.use(x);
-  const Value places = e.generate(ElementType::I64, x.dims, [&](const Scalars &position) {
-    const Scalar own = e.at(x, position);
-    Scalars outer = position;
-    outer.erase(outer.begin() + axis);
-    const Scalar count = e.loops(
-        {e.index(0)}, {extent}, {e.index(0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-          const Scalar other = e.at(x, withAxis(outer, axis, i[0]));
-          const Scalar better = e.compare(largest ? Compare::Greater : Compare::Less, other, own);
-          const Scalar tied = e.both(e.compare(Compare::Equal, other, own),
-                                     e.compare(Compare::Less, i[0], position[a]));
-          return {e.select(e.either(better, tied), e.add(so[0], e.index(1)), so[0])};
-        })[0];
-    return e.convert(count, ElementType::I64);
+  const Values first = firstSorted(e, x, axis, k, [&](const Scalars &a, const Scalars &b) {
+    return e.compare(largest ? Compare::Greater : Compare::Less, a[0], b[0]);
   });
-  Scalars dims = x.dims;
-  dims[a] = k;
-  const Value from = e.generate(ElementType::I64, dims, [&](const Scalars &position) {
-    Scalars outer = position;
-    outer.erase(outer.begin() + axis);
-    const Scalar found = e.loops(
-        {e.index(0)}, {extent}, {e.index(0)}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-          const Scalar place = asIndex(e, e.at(places, withAxis(outer, axis, i[0])));
-          return {e.select(e.compare(Compare::Equal, place, position[a]), i[0], so[0])};
-        })[0];
-    return e.convert(found, ElementType::I64);
-  });
-  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
-    Scalars at = position;
-    at[a] = asIndex(e, e.at(from, position));
-    return e.at(x, at);
-  }));
-  op.set(1, from);
+  op.set(0, first[0]);
+  op.set(1, first[1]);
 }
 
 /// The positions of what is true in a list, in their order.

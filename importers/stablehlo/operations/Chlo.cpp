@@ -1,6 +1,6 @@
 // What exporters leave of the dialect chlo, which has functions that StableHLO has not, and broadcasts as NumPy does.
 #include "importers/stablehlo/Elementwise.h"
-#include "importers/stablehlo/Sorting.h"
+#include "importers/emit/Sorting.h"
 
 #include <algorithm>
 #include <cmath>
@@ -148,23 +148,9 @@ void topK(Operator &op) {
   const Before before = [&](const Scalars &a, const Scalars &b) {
     return compared(e, largest ? "GT" : "LT", "TOTALORDER", a[0], b[0]);
   };
-  const ElementType type = op.resultType(1).element;
-  if (k == 0 || e.count(x).is(0)) {
-    Scalars dims = x.dims;
-    dims.back() = e.index(k);
-    op.give(e.splat(dims, e.number(x.type, 0)));
-    return op.give(e.splat(dims, e.integer(type, 0)));
-  }
-  if (!n.known || k <= *n.known / 8) {
-    const Value order = bestOf(e, x, k, before);
-    op.give(inOrder(e, x, axis, order));
-    return op.give(e.convert(order, type));
-  }
-  const Value positions =
-      e.generate(type, x.dims, [&](const Scalars &at) { return e.convert(at.back(), type); });
-  const Values all = sorted(e, {x, positions}, axis, before);
-  for (const Value &one : all)
-    op.give(e.sliceAxis(one, axis, e.index(0), e.index(k)));
+  const Values first = firstSorted(e, x, axis, e.index(k), before);
+  op.give(first[0]);
+  op.give(e.convert(first[1], op.resultType(1).element));
 }
 
 // --- Broadcasting -----------------------------------------------------------------------------------

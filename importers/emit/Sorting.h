@@ -1,0 +1,20 @@
+// Elements by their order along a dimension.
+#pragma once
+
+#include "importers/emit/Emitter.h"
+
+namespace plim::importers {
+
+/// Do these elements, one of each tensor, stand before those?
+using Before = std::function<Scalar(const Scalars &, const Scalars &)>;
+
+/// Tensors of one shape, sorted together along `axis`. Equal ones stay in their order. n log n comparisons for each line.
+Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &before);
+/// The first `count` elements along `axis`, as they would be sorted, and where they stood: positions as I64. There are as many at
+/// least. `before` is of one tensor. Few of many are had in one pass.
+Values firstSorted(Emitter &e, const Value &x, int64_t axis, const Scalar &count,
+                   const Before &before);
+/// The elements along `axis` that `order` says.
+Value inOrder(Emitter &e, const Value &value, int64_t axis, const Value &order);
+
+} // namespace plim::importers
