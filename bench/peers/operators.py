@@ -24,8 +24,9 @@ import onnx_graph
 ROWS = {}  # name: a function of a graph that adds what is measured, and gives the names of its results
 
 
-def row(name, operator, *inputs, constants=(), outputs=1, **attributes):
-    """An operator. Inputs are shapes, of f32 between -1 and 1, or arrays; constants are arrays or shapes of random weights."""
+def row(name, operator, *inputs, constants=(), outputs=1, unsigned=(), **attributes):
+    """An operator. Inputs are shapes, of f32 between -1 and 1, or arrays; constants are arrays or shapes of random weights.
+    `unsigned` are the results without a sign, which arrays of ours do not know."""
     def build(graph, arguments, random):
         names = []
         for each in inputs:
@@ -37,7 +38,7 @@ def row(name, operator, *inputs, constants=(), outputs=1, **attributes):
             names.append(each if isinstance(each, str) else
                          graph.weight(f"w{len(names)}", *each) if isinstance(each, tuple) else graph.constant(each))
         results = graph.op(operator, *names, outputs=outputs, **attributes)
-        graph.untyped = [results] if outputs == 1 else results
+        graph.untyped, graph.unsigned = [results] if outputs == 1 else results, unsigned
         return graph.untyped
 
     assert name not in ROWS, name
@@ -69,13 +70,13 @@ def elementwise():
     for element in ("int32", "int64", "uint8", "float64"):
         low = np.random.default_rng(2).integers(1, 100, (1000, 1000)).astype(element)
         if element != "float64":
-            row(f"Mod 1000x1000 {element}", "Mod", low, np.ascontiguousarray(low.T))
+            row(f"Mod 1000x1000 {element}", "Mod", low, np.ascontiguousarray(low.T), unsigned=[0] * (element == "uint8"))
         if element != "uint8":
             row(f"Mul 1000x1000 {element}", "Mul", low, np.ascontiguousarray(low.T))
         row(f"Equal 1000x1000 {element}", "Equal", low, np.ascontiguousarray(low.T))
         row(f"Cast 1000x1000 {element} to f32", "Cast", low, to=1)
     for to, name in ((6, "i32"), (7, "i64"), (2, "u8"), (11, "f64"), (10, "f16"), (9, "bool")):
-        row(f"Cast 1000x1000 f32 to {name}", "Cast", (positive * 50), to=to)
+        row(f"Cast 1000x1000 f32 to {name}", "Cast", (positive * 50), unsigned=[0] * (to == 2), to=to)
     row("Where 1000x1000", "Where", positive > 1, (1000, 1000), (1000, 1000))
     row("Clip 1000x1000", "Clip", (1000, 1000), constants=(np.float32(-0.5), np.float32(0.5)))
     row("PRelu 1x64x56x56", "PRelu", (1, 64, 56, 56), constants=((64, 1, 1),))
@@ -98,7 +99,7 @@ def reductions():
         row(f"Softmax {shape(extents)}", "Softmax", extents, axis=-1)
         row(f"LogSoftmax {shape(extents)}", "LogSoftmax", extents, axis=-1)
     row("ArgMax 10x50257", "ArgMax", (10, 50257), axis=-1)
-    for extents, k in (((100, 1000), 1), ((100, 1000), 5), ((10, 50257), 50), ((1000, 100), 100)):
+    for extents, k in (((100, 1000), 1), ((100, 1000), 5), ((10, 50257), 50), ((1, 50257), 50), ((1000, 100), 100), ((10, 10000), 5000)):
         row(f"TopK {shape(extents)}, {k}", "TopK", extents, constants=(ints(k),), outputs=2)
     row("LayerNormalization 128x768", "LayerNormalization", (128, 768), constants=((768,), (768,)))
     row("LayerNormalization 10000x32", "LayerNormalization", (10000, 32), constants=((32,), (32,)))
@@ -115,7 +116,7 @@ def layouts():
                            ((3, 100000), (1, 0)), ((2, 3, 4, 5, 6, 7, 8), (6, 4, 2, 0, 1, 3, 5))):
         row(f"Transpose {shape(extents)} by {shape(order)}", "Transpose", extents, perm=list(order))
     bytes_of = np.random.default_rng(3).integers(0, 255, (1, 224, 224, 3)).astype(np.uint8)
-    row("Transpose 1x224x224x3 by 0x3x1x2, u8", "Transpose", bytes_of, perm=[0, 3, 1, 2])
+    row("Transpose 1x224x224x3 by 0x3x1x2, u8", "Transpose", bytes_of, unsigned=[0], perm=[0, 3, 1, 2])
     row("Transpose 1000x1000 by 1x0, f64", "Transpose", np.ones((1000, 1000)), perm=[1, 0])
     for axis in (0, 1, 2):
         row(f"Concat three 64x64x64 along {axis}", "Concat", (64, 64, 64), (64, 64, 64), (64, 64, 64), axis=axis)
@@ -125,8 +126,8 @@ def layouts():
         row(f"GatherElements 100x100x100 along {axis}", "GatherElements", (100, 100, 100),
             np.random.default_rng(5).integers(0, 100, (100, 100, 100)), axis=axis)
         row(f"ScatterElements 100x100x100 along {axis}", "ScatterElements", (100, 100, 100),
-            np.random.default_rng(6).permuted(np.broadcast_to(np.arange(100).reshape([-1 if i == axis else 1 for i in range(3)]),
-                                                              (100, 100, 100)), axis=axis), (100, 100, 100), axis=axis)
+            np.ascontiguousarray(np.random.default_rng(6).permuted(np.broadcast_to(np.arange(100).reshape(
+                [-1 if i == axis else 1 for i in range(3)]), (100, 100, 100)), axis=axis)), (100, 100, 100), axis=axis)
     row("Concat 100000x1 three times along 1", "Concat", (100000, 1), (100000, 1), (100000, 1), axis=1)
     row("Split 100000x3 along 1", "Split", (100000, 3), axis=1, outputs=3)
     row("Gather 30000x768, 512 rows", "Gather", (30000, 768), np.random.default_rng(7).integers(0, 30000, (512,)), axis=0)
@@ -153,7 +154,7 @@ def layouts():
     row("NonZero 1000x1000", "NonZero", (np.random.default_rng(11).uniform(0, 1, (1000, 1000)) > 0.5).astype(np.float32))
     for mode, more in (("nearest", {"nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"}), ("nearest", {}),
                        ("linear", {}), ("linear", {"coordinate_transformation_mode": "align_corners"}), ("cubic", {})):
-        for scale in (2.0, 0.5, 1.7):
+        for scale in (2.0, 0.5, 1.5):
             row(f"Resize 1x32x64x64 by {scale}, {mode} {more.get('coordinate_transformation_mode', '')}".rstrip(), "Resize", (1, 32, 64, 64),
                 constants=("", np.array([1, 1, scale, scale], np.float32)), mode=mode, **more)
     row("GridSample 1x16x64x64", "GridSample", (1, 16, 64, 64), (1, 64, 64, 2))
@@ -179,7 +180,12 @@ def products():
                              ("abcd,bd->ac", ((10, 20, 30, 40), (20, 40)))):
         row(f"Einsum {equation}", "Einsum", *shapes, equation=equation)
     signed = np.random.default_rng(12).integers(0, 255, (256, 512)).astype(np.uint8)
-    row("MatMulInteger 256x512x512", "MatMulInteger", signed, constants=(np.random.default_rng(13).integers(-128, 127, (512, 512)).astype(np.int8),))
+    weights = np.random.default_rng(13).integers(-128, 127, (512, 512)).astype(np.int8)
+    row("MatMulInteger 256x512x512", "MatMulInteger", signed, constants=(weights,))
+    row("MatMulInteger 256x512x512, zero points", "MatMulInteger", signed, constants=(weights, np.uint8(128), np.int8(0)))
+    row("MatMulInteger 1x512x512, zero points", "MatMulInteger", signed[:1].copy(), constants=(weights, np.uint8(128), np.int8(0)))
+    scale, zero = np.float32(0.02), np.uint8(128)
+    row("QLinearMatMul 256x512x512", "QLinearMatMul", signed, constants=(scale, zero, weights, scale, np.int8(0), np.float32(5), zero), unsigned=[0])
 
 
 def convolutions():
@@ -202,6 +208,15 @@ def convolutions():
         row(f"Conv {shape(image)} by {filters}x{shape(window)} " + " ".join(f"{key}={value[0] if isinstance(value, list) else value}"
                                                                              for key, value in more.items()),
             "Conv", image, constants=((filters, image[1] // groups, *window), (filters,)), kernel_shape=list(window), **more)
+    for image, filters, window, more in (((1, 64, 56, 56), 64, (3, 3), {"pads": [1] * 4}), ((1, 64, 56, 56), 256, (1, 1), {}),
+                                         ((1, 96, 56, 56), 96, (3, 3), {"pads": [1] * 4, "group": 96})):
+        data = np.random.default_rng(14).integers(0, 255, image).astype(np.uint8)
+        weights = np.random.default_rng(15).integers(-127, 127, (filters, image[1] // more.get("group", 1), *window)).astype(np.int8)
+        scale, zero = np.float32(0.02), np.uint8(128)
+        named = f"{shape(image)} by {filters}x{shape(window)} " + " ".join(more)
+        row(f"ConvInteger {named}", "ConvInteger", data, constants=(weights, zero), kernel_shape=list(window), **more)
+        row(f"QLinearConv {named}", "QLinearConv", data, constants=(scale, zero, weights, scale, np.int8(0), np.float32(5), zero), unsigned=[0],
+            kernel_shape=list(window), **more)
     for image, filters, window, more in (((1, 64, 28, 28), 32, (2, 2), {"strides": [2, 2]}), ((1, 64, 28, 28), 32, (4, 4), {"strides": [2, 2], "pads": [1] * 4}),
                                          ((1, 32, 56, 56), 32, (3, 3), {"pads": [1] * 4}), ((1, 32, 56, 56), 1, (4, 4), {"strides": [2, 2], "pads": [1] * 4, "group": 32}),
                                          ((1, 64, 200), 32, (16,), {"strides": [8], "pads": [4] * 2})):
@@ -214,6 +229,10 @@ def convolutions():
                                     ((1, 512, 20, 20), (13, 13), {"pads": [6] * 4}), ((1, 16, 16, 28, 28), (2, 2, 2), {"strides": [2] * 3})):
             row(f"{operator} {shape(image)} by {shape(window)} " + " ".join(f"{key}={value[0]}" for key, value in more.items()), operator, image,
                 kernel_shape=list(window), **more)
+    row("DynamicQuantizeLinear 1000x1000", "DynamicQuantizeLinear", (1000, 1000), outputs=3, unsigned=[0, 2])
+    row("QuantizeLinear 1000x1000", "QuantizeLinear", (1000, 1000), constants=(np.float32(0.01), np.uint8(128)), unsigned=[0])
+    row("DequantizeLinear 1000x1000", "DequantizeLinear", np.random.default_rng(16).integers(0, 255, (1000, 1000)).astype(np.uint8),
+        constants=(np.float32(0.01), np.uint8(128)))
     row("GlobalAveragePool 1x512x7x7", "GlobalAveragePool", (1, 512, 7, 7))
     row("GlobalAveragePool 1x64x112x112", "GlobalAveragePool", (1, 64, 112, 112))
     row("GlobalMaxPool 1x1280x7x7", "GlobalMaxPool", (1, 1280, 7, 7))
@@ -237,14 +256,16 @@ def measure(given, library, name, folder):
     engine = pl.Engine(threads=given.threads)
     main, values = pl.load(path, engine=engine)["main"], list(inputs.values())
     got = main(*values)
-    got = got if isinstance(got, tuple) else (got,)
-    out = tuple(np.empty_like(each) for each in got)
-    expected = {each: np.empty(array.shape, array.dtype) for each, array in zip(results, got)}
+    out = tuple(np.empty_like(each) for each in (got if isinstance(got, tuple) else (got,)))
+    expected = {each: np.empty_like(array) for each, array in zip(results, out)}
+    for i in graph.unsigned:
+        expected[results[i]] = expected[results[i]].view(f"u{out[i].dtype}")
     target = out if len(out) > 1 else out[0]
     ours = lambda: main(*values, out=target)
     peers = onnx_runtime.Session(library, path, given.threads).bind(inputs, expected)
     ours(), peers()
     for each, wanted in zip(out, expected.values()):
+        each = each.view(wanted.dtype)
         if not np.allclose(each, wanted, models.TOLERANCE, models.TOLERANCE):
             raise ValueError(f"differs by {np.abs(each.astype(np.float64) - wanted).max()}")
     times = models.race((ours, peers), given.rounds)

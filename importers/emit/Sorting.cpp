@@ -162,4 +162,23 @@ Value inOrder(Emitter &e, const Value &value, int64_t axis, const Value &order) 
   });
 }
 
+Value placeOf(Emitter &e, const Value &x, int64_t axis, Compare better, bool last) {
+  const ElementType wide = ElementType::I64;
+  const Value positions = e.generate(wide, x.dims, [&](const Scalars &at) {
+    return e.convert(at[static_cast<size_t>(axis)], wide);
+  });
+  const Scalar worst = better == Compare::Greater ? e.lowest(x.type) : e.highest(x.type);
+  return e.reduceTogether(
+      {x, positions}, {axis}, {worst, e.integer(wide, 0)},
+      [&](const Scalars &best, const Scalars &here) -> Scalars {
+        Scalar takes = e.compare(better, here[0], best[0]);
+        if (last)
+          takes = e.either(takes, e.compare(Compare::Equal, here[0], best[0]));
+        if (isFloat(x.type))
+          takes = e.either(takes, e.both(e.compare(Compare::NotEqual, here[0], here[0]),
+                                         e.compare(Compare::Equal, best[0], best[0])));
+        return {e.select(takes, here[0], best[0]), e.select(takes, here[1], best[1])};
+      })[1];
+}
+
 } // namespace plim::importers

@@ -16,5 +16,8 @@ Values firstSorted(Emitter &e, const Value &x, int64_t axis, const Scalar &count
                    const Before &before);
 /// The elements along `axis` that `order` says.
 Value inOrder(Emitter &e, const Value &value, int64_t axis, const Value &order);
+/// Where the greatest (`better` is Greater) or the least along `axis`, which goes, stands, as I64: the first of equal ones or the
+/// last. What is no number is that, as in NumPy.
+Value placeOf(Emitter &e, const Value &x, int64_t axis, Compare better, bool last);
 
 } // namespace plim::importers

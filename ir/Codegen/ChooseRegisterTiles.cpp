@@ -20,8 +20,9 @@ using namespace plim::ir;
 
 namespace {
 
-/// Vectors of a tile of one row: it takes registers for columns, and with them the latency of its sums.
-constexpr int64_t vectorsOfOneRow = 8;
+/// Vectors of a tile whose rows have no element of an input in common: it takes registers for columns, or for rows where there are
+/// not as many columns, and with them the latency of its sums.
+constexpr int64_t vectorsApart = 8;
 /// Rows that may be read along in turns although their elements fall on the same set of the nearest cache, which holds eight
 /// lines or more: two are left for the columns.
 constexpr int64_t rowsOnOneSet = 6;
@@ -176,9 +177,10 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
       columns = along;
       if (sizes[columnLoop] != along)
         terms = longestRow(op, columnLoop) < pageBytes ? 1 : rowsAlong;
-    } else if (const int64_t wide = vectorsOfOneRow * lanes;
-               rows == 1 && sizes[columnLoop] >= wide) {
+    } else if (const int64_t wide = vectorsApart * lanes; rows == 1 && sizes[columnLoop] >= wide) {
       columns = wide;
+    } else if (rowLoop < 0) {
+      std::tie(rowLoop, rows) = rowsApart(op, vectorsApart / llvm::divideCeil(columns, lanes));
     }
     because += (Twine(rows * llvm::divideCeil(columns, lanes)) + " of " +
                 Twine(host.vectorRegisters) + " registers")
@@ -187,6 +189,21 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
       because += ", other columns wait in the nearest cache";
     return RegistersAttr::get(op.getContext(), rows, rowLoop, columns, columnLoop, lanes, terms,
                               because);
+  }
+
+  /// A loop of the result beside the columns, and how many of its iterations make up to `most` rows; -1 and 1 if there is none.
+  static std::pair<int64_t, int64_t> rowsApart(linalg::LinalgOp op, int64_t most) {
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    for (AffineExpr index : llvm::reverse(op.getIndexingMapsArray().back().getResults().drop_back())) {
+      const unsigned loop = cast<AffineDimExpr>(index).getPosition();
+      if (sizes[loop] == 1)
+        continue;
+      for (OpOperand *input : op.getDpsInputOperands())
+        if (fallsOnOneSet(op, *input, loop))
+          most = std::min(most, rowsOnOneSet);
+      return {loop, tileFor(sizes[loop], most, most)};
+    }
+    return {-1, 1};
   }
 
   /// Bytes of the longest rows that an input with columns has, INT64_MAX where they are not known.

@@ -122,9 +122,11 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
   const bool prepares = !options.oracle && !options.guarded && !options.standalone &&
                         options.devices.empty() && !StringRef(options.policy).starts_with("fixed");
-  // Devices know products with zero points by their own ways.
-  if (!options.oracle && options.devices.empty())
+  // Devices know products of narrow numbers and zero points by their own ways.
+  if (!options.oracle && options.devices.empty()) {
+    manager.addNestedPass<func::FuncOp>(createPlimFuseWidening());
     manager.addPass(createPlimSeparateZeroPoints());
+  }
   if (!options.oracle)
     manager.addNestedPass<func::FuncOp>(createPlimPropagateReshapes());
   if (prepares) {

@@ -341,6 +341,24 @@ def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
     Statistic<"arranged", "arranged", "those of them that need no code">];
 }
 
+def PlimFuseWidening : Pass<"plim-fuse-widening", "::mlir::func::FuncOp"> {
+  let summary = "Let products read the narrow numbers that their operands are made from";
+  let description = [{
+    A sum of products (`Products.h`) whose operand is made by an elementwise op that does nothing but make numbers wider, and take the same
+    number away from each, does so itself: less is read, and processors have instructions for products of narrow numbers. The wide
+    tensor stays if something else reads it.
+
+    ```mlir
+    %wide = linalg.generic .. ins(%x : tensor<?x?xi8>) { arith.extui .. : i8 to i32 }
+    %r = linalg.generic .. ins(%wide, %y : tensor<?x?xi32>, tensor<?x?xi32>) { arith.muli, arith.addi }
+    // becomes
+    %r = linalg.generic .. ins(%x, %y : tensor<?x?xi8>, tensor<?x?xi32>) { arith.extui, arith.muli, arith.addi }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"fused", "fused", "operands that products make wider">];
+}
+
 def PlimSeparateZeroPoints : Pass<"plim-separate-zero-points", "::mlir::ModuleOp"> {
   let summary = "Take zero points out of sums of products of integers";
   let description = [{

@@ -189,6 +189,77 @@ class Corners(unittest.TestCase):
         self.both(x[:, 1:3], "Pad", x, constants=[np.int64([0, -1, 0, -1])])
         self.both([[0, 0, 1, 0]], "OneHot", np.int64([-2]), constants=[np.int64(4), np.float32([0, 1])], kind=np.float32)
 
+    def several(self, operator, x, kinds, attributes=(), constants=(), is_open=False):
+        """The results of one operator on one array, of these types."""
+        names = ["x"] + [f"c{i}" for i in range(len(constants))]
+        outputs = [f"y{i}" for i in range(len(kinds))]
+        shape = [f"d{i}" for i in range(x.ndim)] if is_open else x.shape
+        given = [constant(f"c{i}", c) for i, c in enumerate(constants)]
+        return load([node(operator, names, outputs, *attributes)], [("x", shape, x.dtype)],
+                    [(name, 0, kind) for name, kind in zip(outputs, kinds)], given)(x)
+
+    def test_first_in_order(self):
+        seed = int.from_bytes(os.urandom(3), "little")
+        random = np.random.default_rng(seed)
+        for kind, count, n in itertools.product((np.float32, np.int64, np.int32), (0, 1, 2, 5, 63, 64, 65, 100, 200), (0, 1, 64, 65, 200)):
+            if count > n:
+                continue
+            shape, axis = random.permutation([n, 3, 2]), int(random.integers(-3, 3))
+            axis = int(np.flatnonzero(shape == n)[0]) if shape[axis] < count else axis
+            x = random.integers(-20, 20, shape).astype(kind)  # with equal ones
+            largest, is_open = bool(random.integers(2)), bool(random.integers(2))
+            order = np.argsort(-x if largest else x, axis, kind="stable").take(np.arange(count), axis)
+            got = self.several("TopK", x, (kind, np.int64), [attribute("axis", i=axis), attribute("largest", i=int(largest))],
+                               [np.int64([count])], is_open)
+            with self.subTest(seed=seed, kind=kind, count=count, shape=shape, axis=axis, largest=largest, is_open=is_open):
+                self.same(got[0], np.take_along_axis(x, order, axis))
+                self.same(got[1], order)
+        # An order that makes every element one of the first.
+        x = np.arange(3000, dtype=np.float32)
+        self.same(self.several("TopK", x, (np.float32, np.int64), constants=[np.int64([40])])[1], np.arange(2999, 2959, -1))
+
+    def test_different_ones(self):
+        seed = int.from_bytes(os.urandom(3), "little")
+        random = np.random.default_rng(seed)
+        for kind, axis, is_sorted, is_open in itertools.product((np.float32, np.int64), (None, 0, 1), (True, False), (True, False)):
+            x = random.integers(0, 3, random.choice([1, 2, 3, 7, 40], 2)).astype(kind)
+            want = np.unique(x, True, True, True, axis=axis)
+            if not is_sorted:  # in the order of their first
+                order = np.argsort(want[1], kind="stable")
+                want = (want[0].take(order, axis or 0), want[1][order], np.argsort(order)[want[2].reshape(-1)], want[3][order])
+            got = self.several("Unique", x, (kind, np.int64, np.int64, np.int64),
+                               [attribute("sorted", i=int(is_sorted))] + ([] if axis is None else [attribute("axis", i=axis)]), is_open=is_open)
+            with self.subTest(seed=seed, kind=kind, axis=axis, is_sorted=is_sorted, is_open=is_open, shape=x.shape):
+                for one_of, wanted in zip(got, want):
+                    self.same(one_of, wanted.reshape(-1) if wanted is want[2] else wanted)
+        self.same(self.several("Unique", np.float32([nan, 1, nan, -1]), (np.float32, np.int64))[1], [3, 1, 0])
+        self.same(self.several("Unique", np.zeros(0, np.float32), (np.float32, np.int64))[1], np.zeros(0))
+        self.same(np.shape(self.several("Unique", np.arange(20000, dtype=np.float32)[::-1].copy(), (np.float32, np.int64))[0]), [20000])
+
+    def test_best(self):
+        x = np.random.default_rng(1).integers(-3, 3, (3, 5, 7)).astype(np.float32)
+        for axis in (0, 1, -1):
+            self.both(np.argmax(x, axis), "ArgMax", x, kind=np.int64, attributes=[attribute("axis", i=axis), attribute("keepdims", i=0)])
+            last = x.shape[axis] - 1 - np.argmin(np.flip(x, axis), axis)
+            self.both(np.expand_dims(last, axis), "ArgMin", x, kind=np.int64,
+                      attributes=[attribute("axis", i=axis), attribute("select_last_index", i=1)])
+            first = np.expand_dims(np.argmax(x, axis), axis)
+            wanted = np.zeros_like(x)
+            np.put_along_axis(wanted, first, 1, axis)
+            self.both(wanted, "Hardmax", x, attributes=[attribute("axis", i=axis)])
+        low = np.full((2, 40), -inf, np.float32)
+        self.both([0, 0], "ArgMax", low, kind=np.int64, attributes=[attribute("axis", i=1), attribute("keepdims", i=0)])
+        low[0, 3] = low[0, 20] = nan
+        self.both([3, 0], "ArgMax", low, kind=np.int64, attributes=[attribute("axis", i=1), attribute("keepdims", i=0)])
+        least = np.full((2, 40), np.iinfo(np.int32).min, np.int32)
+        self.both([39, 39], "ArgMax", least, kind=np.int64,
+                  attributes=[attribute("axis", i=1), attribute("keepdims", i=0), attribute("select_last_index", i=1)])
+
+    def test_tile(self):
+        for shape, repeats in (((2, 3), (2, 1)), ((2, 3), (1, 3)), ((1, 3), (4, 2)), ((2, 3, 5), (2, 0, 3)), ((0, 3), (2, 2)), ((7,), (3,))):
+            x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+            self.both(np.tile(x, repeats), "Tile", x, constants=[np.int64(repeats)])
+
     def test_empty(self):
         none = np.zeros((2, 0), np.float32)
         self.both(np.zeros((2, 1)), "ReduceSum", none, constants=[np.int64([1])])

@@ -153,7 +153,7 @@ void convTranspose(Operator &op) {
 } // namespace
 
 Value convolution(Operator &op, const Value &input, const Value &weights, ElementType type,
-                  const Scalar &padding) {
+                  const Scalar &padding, const std::function<Value(const Value &)> &prepare) {
   Emitter &e = op.emit;
   const Windows w = windowsOf(op, input, kernelOf(op, weights));
   const int64_t groups = op.integer("group", 1);
@@ -165,7 +165,7 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
   Scalars low(2, e.index(0)), high = low;
   low.insert(low.end(), w.low.begin(), w.low.end());
   high.insert(high.end(), w.high.begin(), w.high.end());
-  const Value padded = e.pad(input, low, high, padding);
+  const Value whole = e.pad(input, low, high, padding), padded = prepare ? prepare(whole) : whole;
   Scalars dims{input.dims[0], filters};
   dims.insert(dims.end(), w.out.begin(), w.out.end());
   return convolution(e, padded, weights, type, {w.strides, w.dilations}, groups, dims);

@@ -1,5 +1,6 @@
 // Normalisation and softmax. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
 #include "importers/onnx/Normalisation.h"
+#include "importers/emit/Sorting.h"
 
 #include <algorithm>
 #include <numeric>
@@ -31,24 +32,7 @@ Value alongAxis(Operator &op, Value (*function)(Emitter &, const Value &, int64_
 /// The first of the greatest gets 1.
 Value hardmaxOver(Emitter &e, const Value &x, int64_t axis) {
   const auto a = static_cast<size_t>(axis);
-  Scalars dims = x.dims;
-  dims.erase(dims.begin() + axis);
-  e.use(x);
-  const Value best = e.generate(ElementType::I64, dims, [&](const Scalars &position) {
-    auto element = [&](const Scalar &i) {
-      Scalars at = position;
-      at.insert(at.begin() + axis, i);
-      return e.at(x, at);
-    };
-    const Scalars found =
-        e.loops({e.index(1)}, {x.dims[a]}, {e.index(0), element(e.index(0))},
-                [&](const Scalars &i, const Scalars &so) -> Scalars {
-                  const Scalar here = element(i[0]);
-                  const Scalar better = e.compare(Compare::Greater, here, so[1]);
-                  return {e.select(better, i[0], so[0]), e.select(better, here, so[1])};
-                });
-    return e.convert(found[0], ElementType::I64);
-  });
+  const Value best = placeOf(e, x, axis, Compare::Greater, false);
   return e.generate(x.type, x.dims, [&](const Scalars &position) {
     Scalars at = position;
     at.erase(at.begin() + axis);

@@ -3,6 +3,8 @@
 #include "importers/onnx/Convolution.h"
 #include "importers/onnx/Products.h"
 
+#include <algorithm>
+
 namespace plim::importers {
 
 namespace {
@@ -37,11 +39,17 @@ void matMulInteger(Operator &op) {
          product(op.emit, centred(op, op.input(0), 2, true), centred(op, op.input(1), 3, false)));
 }
 
-void convInteger(Operator &op) {
+/// Of the first input, whose zero point is input 2, and weights. What is outside is padded before its numbers are made wider, so that
+/// sums read narrow ones.
+Value windowSums(Operator &op, const Value &weights) {
   Emitter &e = op.emit;
-  op.set(0, convolution(op, centred(op, op.input(0), 2, false), centred(op, op.input(1), 3, true),
-                        ElementType::I32, e.integer(ElementType::I32, 0)));
+  const Value &x = op.input(0);
+  const Scalar outside = op.has(2) ? e.only(op.input(2)) : e.integer(x.type, 0);
+  return convolution(op, x, weights, ElementType::I32, outside,
+                     [&](const Value &padded) { return centred(op, padded, 2, false); });
 }
+
+void convInteger(Operator &op) { op.set(0, windowSums(op, centred(op, op.input(1), 3, true))); }
 
 /// The scale of a product of quantised numbers, over that of its result.
 Value rescaled(Emitter &e, const Value &sum, const Value &scaleA, const Value &scaleB,
@@ -69,8 +77,7 @@ void qLinearMatMul(Operator &op) {
 
 void qLinearConv(Operator &op) {
   Emitter &e = op.emit;
-  const Value x = centred(op, op.input(0), 2, false), w = centred(op, op.input(3), 5, true);
-  Value sum = convolution(op, x, w, ElementType::I32, e.integer(ElementType::I32, 0));
+  Value sum = windowSums(op, centred(op, op.input(3), 5, true));
   auto byChannel = [&](const Value &list) { return along(e, list, sum, 1); };
   if (op.has(8))
     sum = e.elementwise(ElementType::I32, {sum, byChannel(op.input(8))},
@@ -131,6 +138,10 @@ Value centred(Operator &op, const Value &x, size_t zeroInput, bool rows) {
     dims[0] = zero.dims[0];
     zero = e.reshape(zero, dims);
   }
+  const Scalars dims = e.broadcastDims(x.dims, zero.dims);
+  const std::optional<Numbers> numbers = e.known(zero);
+  if (numbers && std::all_of(numbers->begin(), numbers->end(), [](int64_t z) { return z == 0; }))
+    return e.broadcast(e.convert(x, ElementType::I32), dims);
   return centred(e, x, zero);
 }
 

@@ -1,4 +1,5 @@
 // Reductions. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/emit/Sorting.h"
 #include "importers/onnx/Operator.h"
 
 #include <algorithm>
@@ -208,30 +209,9 @@ void argument(Operator &op, Compare better) {
   const int64_t axis = op.axis(0, x.rank());
   const bool last = op.integer("select_last_index", 0) != 0;
   const bool keep = op.integer("keepdims", 1) != 0;
-  Scalars dims = x.dims, kept = x.dims;
-  dims.erase(dims.begin() + axis);
+  Scalars kept = x.dims;
   kept[static_cast<size_t>(axis)] = e.index(1);
-  e.use(x);
-  const Value out = e.generate(ElementType::I64, dims, [&](const Scalars &position) {
-    auto element = [&](const Scalar &i) {
-      Scalars at = position;
-      at.insert(at.begin() + axis, i);
-      return e.at(x, at);
-    };
-    const Scalars found = e.loops(
-        {e.index(1)}, {x.dims[static_cast<size_t>(axis)]}, {e.index(0), element(e.index(0))},
-        [&](const Scalars &i, const Scalars &carried) -> Scalars {
-          const Scalar here = element(i[0]);
-          Scalar takes = e.compare(better, here, carried[1]);
-          if (last)
-            takes = e.either(takes, e.compare(Compare::Equal, here, carried[1]));
-          if (isFloat(x.type)) // as NumPy: the first that is no number
-            takes = e.either(takes, e.both(e.compare(Compare::NotEqual, here, here),
-                                           e.compare(Compare::Equal, carried[1], carried[1])));
-          return {e.select(takes, i[0], carried[0]), e.select(takes, here, carried[1])};
-        });
-    return e.convert(found[0], ElementType::I64);
-  });
+  const Value out = placeOf(e, x, axis, better, last);
   op.set(0, keep ? e.reshape(out, kept) : out);
 }
 

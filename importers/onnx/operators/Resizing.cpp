@@ -221,13 +221,18 @@ bool onlyRepeats(const Resize &r, const Dimension &d) {
   return true;
 }
 
-/// Each element so often along a dimension.
-Value repeated(Emitter &e, const Value &x, size_t axis, int64_t times) {
-  const auto behind = static_cast<std::ptrdiff_t>(axis) + 1;
-  Scalars narrow = x.dims, wider = x.dims, dims = x.dims;
-  narrow.insert(narrow.begin() + behind, e.index(1));
-  wider.insert(wider.begin() + behind, e.index(times));
-  dims[axis] = e.mul(dims[axis], e.index(times));
+/// Each element so often along each dimension.
+Value repeated(Emitter &e, const Value &x, const Numbers &times) {
+  Scalars narrow, wider, dims;
+  for (size_t axis = 0; axis < times.size(); ++axis) {
+    narrow.push_back(x.dims[axis]);
+    wider.push_back(x.dims[axis]);
+    dims.push_back(e.mul(x.dims[axis], e.index(times[axis])));
+    if (times[axis] == 1)
+      continue;
+    narrow.push_back(e.index(1));
+    wider.push_back(e.index(times[axis]));
+  }
   return e.reshape(e.broadcast(e.reshape(x, narrow), wider), dims);
 }
 
@@ -293,11 +298,13 @@ Value resized(Operator &op, const Value &x, const Resize &r) {
           ? ElementType::F32
           : ElementType::F64;
   Value out = x;
+  Numbers times(r.dims.size(), 1);
   for (size_t axis = 0; axis < r.dims.size(); ++axis)
     if (onlyRepeats(r, r.dims[axis]))
-      out = repeated(e, out, axis, r.dims[axis].whole);
+      times[axis] = r.dims[axis].whole;
     else if (!r.dims[axis].stays)
       out = resizedAlong(e, out, r, axis, sums);
+  out = repeated(e, out, times);
   if (!isNearest && out.type != x.type)
     out = e.convert(out, x.type);
   if (r.coordinates != "tf_crop_and_resize")

@@ -273,18 +273,13 @@ void tile(Operator &op) {
   if (repeats.size() != x.dims.size())
     invalid("repeats has " + std::to_string(repeats.size()) + " numbers, the tensor " +
             std::to_string(x.rank()) + " dimensions");
-  Scalars dims;
-  for (size_t i = 0; i < repeats.size(); ++i)
+  Scalars apart, repeated, dims; // each dimension behind one of its own for what repeats it
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    apart.insert(apart.end(), {e.index(1), x.dims[i]});
+    repeated.insert(repeated.end(), {repeats[i], x.dims[i]});
     dims.push_back(e.mul(x.dims[i], repeats[i]));
-  e.use(x);
-  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
-    Scalars at;
-    for (size_t i = 0; i < position.size(); ++i)
-      at.push_back(x.dims[i].is(1)    ? e.index(0)
-                   : repeats[i].is(1) ? position[i]
-                                      : e.rem(position[i], x.dims[i]));
-    return e.at(x, at);
-  }));
+  }
+  op.set(0, e.reshape(e.broadcast(e.reshape(x, apart), repeated), dims));
 }
 
 void identity(Operator &op) { op.set(0, op.inputs[0]); }

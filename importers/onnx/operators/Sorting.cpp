@@ -98,20 +98,20 @@ void compress(Operator &op) {
 void unique(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const bool flat = !op.hasAttribute("axis"), sorted = op.integer("sorted", 1) != 0;
+  const bool flat = !op.hasAttribute("axis"), isSorted = op.integer("sorted", 1) != 0;
   const Scalar zero = e.index(0), one = e.index(1);
   Value rows;
-  Axes order;
+  Axes axes;
   Scalars front;
   if (flat) {
     rows = e.reshape(x, {e.count(x), one});
   } else {
     const int64_t axis = op.axis(0, x.rank());
-    order.push_back(axis);
+    axes.push_back(axis);
     for (int64_t i = 0; i < x.rank(); ++i)
       if (i != axis)
-        order.push_back(i);
-    const Value moved = e.transpose(x, order);
+        axes.push_back(i);
+    const Value moved = e.transpose(x, axes);
     front = moved.dims;
     Scalar width = one;
     for (size_t i = 1; i < front.size(); ++i)
@@ -120,53 +120,59 @@ void unique(Operator &op) {
   }
   const Scalar n = rows.dims[0], width = rows.dims[1];
   e.use(rows);
+  const ElementType wide = ElementType::I64;
+  // What is no number is behind all others.
+  auto isLess = [&](const Scalar &a, const Scalar &b) {
+    const Scalar less = e.compare(Compare::Less, a, b);
+    return isFloat(x.type) ? e.either(less, e.both(e.compare(Compare::Equal, a, a),
+                                                   e.compare(Compare::NotEqual, b, b)))
+                           : less;
+  };
   // -1, 0 or 1 as row i is less than, equal to or greater than row j.
   auto order3 = [&](const Scalar &i, const Scalar &j) {
     return e.loops({zero}, {width}, {zero}, [&](const Scalars &k, const Scalars &so) -> Scalars {
       const Scalar a = e.at(rows, {i, k[0]}), b = e.at(rows, {j, k[0]});
-      const Scalar here = e.select(e.compare(Compare::Less, a, b), e.index(-1),
-                                   e.select(e.compare(Compare::Greater, a, b), one, zero));
+      const Scalar here =
+          e.select(isLess(a, b), e.index(-1), e.select(isLess(b, a), one, zero));
       return {e.select(e.compare(Compare::Equal, so[0], zero), here, so[0])};
     })[0];
   };
-  auto isEqual = [&](const Scalar &i, const Scalar &j) {
-    return e.compare(Compare::Equal, order3(i, j), zero);
-  };
-  // The first row that equals each.
-  const Value firsts = e.generate(ElementType::I64, {n}, [&](const Scalars &i) {
-    const Scalar found =
-        e.loops({zero}, {i[0]}, {i[0]}, [&](const Scalars &j, const Scalars &so) -> Scalars {
-          const Scalar takes = e.both(e.compare(Compare::Equal, so[0], i[0]), isEqual(j[0], i[0]));
-          return {e.select(takes, j[0], so[0])};
-        })[0];
-    return e.convert(found, ElementType::I64);
-  });
-  auto isFirst = [&](const Scalar &i) {
-    return e.compare(Compare::Equal, asIndex(e, e.at(firsts, {i})), i);
-  };
-  // The place of each among those that differ.
-  const Value places = e.generate(ElementType::I64, {n}, [&](const Scalars &i) {
-    const Scalar first = asIndex(e, e.at(firsts, i));
-    const Scalar count =
-        e.loops({zero}, {n}, {zero}, [&](const Scalars &j, const Scalars &so) -> Scalars {
-          const Scalar before = sorted ? e.compare(Compare::Less, order3(j[0], first), zero)
-                                       : e.compare(Compare::Less, j[0], first);
-          return {e.select(e.both(isFirst(j[0]), before), e.add(so[0], one), so[0])};
-        })[0];
-    return e.convert(count, ElementType::I64);
-  });
-  const Scalar total =
-      e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-        return {e.select(isFirst(i[0]), e.add(so[0], one), so[0])};
+  const Value positions =
+      e.generate(wide, {n}, [&](const Scalars &i) { return e.convert(i[0], wide); });
+  const Value order =
+      sorted(e, {positions}, 0, [&](const Scalars &i, const Scalars &j) {
+        return e.compare(Compare::Less, order3(asIndex(e, i[0]), asIndex(e, j[0])), zero);
       })[0];
-  const Value from = e.generate(ElementType::I64, {total}, [&](const Scalars &p) {
-    const Scalar found =
-        e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-          const Scalar isThis =
-              e.both(isFirst(i[0]), e.compare(Compare::Equal, asIndex(e, e.at(places, i)), p[0]));
-          return {e.select(isThis, i[0], so[0])};
-        })[0];
-    return e.convert(found, ElementType::I64);
+  const Value none = e.fill({n}, e.integer(wide, 0));
+  // The first row that equals each: equal ones are beside each other in their order.
+  const Value firsts =
+      e.loopWith(n, {{none}, {zero}},
+                 [&](const Scalar &i, const Emitter::LoopState &so) -> Emitter::LoopState {
+                   const Scalar own = asIndex(e, e.at(order, {i}));
+                   const Scalar before = asIndex(e, e.at(order, {e.max(zero, e.sub(i, one))}));
+                   const Scalar isNew =
+                       e.either(e.compare(Compare::Equal, i, zero),
+                                e.compare(Compare::NotEqual, order3(before, own), zero));
+                   const Scalar first = e.select(isNew, own, so.scalars[0]);
+                   return {{e.withElement(so.values[0], {own}, e.convert(first, wide))}, {first}};
+                 })
+          .values[0];
+  // Those that differ, in the order of the result, and the place of each.
+  const Emitter::LoopState listed = e.loopWith(
+      n, {{none, none}, {zero}},
+      [&](const Scalar &i, const Emitter::LoopState &so) -> Emitter::LoopState {
+        const Scalar own = isSorted ? asIndex(e, e.at(order, {i})) : i, &count = so.scalars[0];
+        const Scalar isNew = e.compare(Compare::Equal, asIndex(e, e.at(firsts, {own})), own);
+        // What is behind the end is written again, or left out.
+        return {{e.withElement(so.values[0], {count}, e.convert(own, wide)),
+                 e.withElement(so.values[1], {own}, e.convert(count, wide))},
+                {e.select(isNew, e.add(count, one), count)}};
+      });
+  const Scalar total = listed.scalars[0];
+  const Value from = e.sliceAxis(listed.values[0], 0, zero, total);
+  e.use(listed.values[1]);
+  const Value places = e.generate(wide, {n}, [&](const Scalars &i) {
+    return e.at(listed.values[1], {asIndex(e, e.at(firsts, i))});
   });
   Value y = e.generate(x.type, {total, width}, [&](const Scalars &at) {
     return e.at(rows, {asIndex(e, e.at(from, {at[0]})), at[1]});
@@ -175,23 +181,21 @@ void unique(Operator &op) {
     y = e.reshape(y, {total});
   } else {
     front[0] = total;
-    Axes back(order.size());
-    for (size_t i = 0; i < order.size(); ++i)
-      back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    Axes back(axes.size());
+    for (size_t i = 0; i < axes.size(); ++i)
+      back[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
     y = e.transpose(e.reshape(y, front), back);
   }
   op.set(0, y);
   op.set(1, from);
   op.set(2, places);
   if (op.wants(3))
-    op.set(3, e.generate(ElementType::I64, {total}, [&](const Scalars &p) {
-      const Scalar count =
-          e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
-            const Scalar isThis = e.compare(Compare::Equal, asIndex(e, e.at(places, i)), p[0]);
-            return {e.select(isThis, e.add(so[0], one), so[0])};
-          })[0];
-      return e.convert(count, ElementType::I64);
-    }));
+    op.set(3, e.updateLoop(e.fill({total}, e.integer(wide, 0)), {zero}, {n},
+                           [&](const Value &so, const Scalars &i) {
+                             const Scalars place{asIndex(e, e.at(places, i))};
+                             return e.withElement(so, place,
+                                                  e.add(e.at(so, place), e.integer(wide, 1)));
+                           }));
 }
 
 /// Boxes by their scores, without those that overlap a better one.

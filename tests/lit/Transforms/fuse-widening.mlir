@@ -1,0 +1,121 @@
+// RUN: plimsoll-opt %s -plim-fuse-widening -canonicalize -split-input-file | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#none = affine_map<(d0, d1) -> ()>
+#row = affine_map<(d0, d1) -> (d0)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Both operands, one of them less a zero point of its own type.
+// CHECK-LABEL: func.func @bytes(
+//  CHECK-SAME:   %[[A:.*]]: tensor<8x16xi8>, %[[Z:.*]]: tensor<i8>, %[[B:.*]]: tensor<16x4xi8>
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[Z]], %[[B]] : tensor<8x16xi8>, tensor<i8>, tensor<16x4xi8>)
+//  CHECK-NEXT:   ^bb0(%[[X:.*]]: i8, %[[ZERO:.*]]: i8, %[[Y:.*]]: i8, %[[S:.*]]: i32):
+//   CHECK-DAG:     %[[WX:.*]] = arith.extui %[[X]] : i8 to i32
+//   CHECK-DAG:     %[[WZ:.*]] = arith.extui %[[ZERO]] : i8 to i32
+//   CHECK-DAG:     %[[D:.*]] = arith.subi %[[WX]], %[[WZ]]
+//   CHECK-DAG:     %[[WY:.*]] = arith.extsi %[[Y]] : i8 to i32
+//       CHECK:     %[[T:.*]] = arith.muli %[[D]], %[[WY]]
+//       CHECK:     arith.addi %[[S]], %[[T]]
+//       CHECK:   return %[[R]]
+func.func @bytes(%a: tensor<8x16xi8>, %z: tensor<i8>, %b: tensor<16x4xi8>, %init: tensor<8x4xi32>) -> tensor<8x4xi32> {
+  %ea = tensor.empty() : tensor<8x16xi32>
+  %wa = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %z : tensor<8x16xi8>, tensor<i8>) outs(%ea : tensor<8x16xi32>) {
+  ^bb0(%x: i8, %zero: i8, %o: i32):
+    %0 = arith.extui %x : i8 to i32
+    %1 = arith.extui %zero : i8 to i32
+    %2 = arith.subi %0, %1 : i32
+    linalg.yield %2 : i32
+  } -> tensor<8x16xi32>
+  %eb = tensor.empty() : tensor<16x4xi32>
+  %wb = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<16x4xi8>) outs(%eb : tensor<16x4xi32>) {
+  ^bb0(%x: i8, %o: i32):
+    %0 = arith.extsi %x : i8 to i32
+    linalg.yield %0 : i32
+  } -> tensor<16x4xi32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wa, %wb : tensor<8x16xi32>, tensor<16x4xi32>) outs(%init : tensor<8x4xi32>) {
+  ^bb0(%x: i32, %y: i32, %s: i32):
+    %0 = arith.muli %x, %y : i32
+    %1 = arith.addi %s, %0 : i32
+    linalg.yield %1 : i32
+  } -> tensor<8x4xi32>
+  return %r : tensor<8x4xi32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// What something else reads stays beside the product.
+// CHECK-LABEL: func.func @read_twice(
+//  CHECK-SAME:   %[[A:.*]]: tensor<?x?xbf16>, %[[B:.*]]: tensor<?x?xf32>
+//       CHECK:   %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<?x?xbf16>)
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[B]] : tensor<?x?xbf16>, tensor<?x?xf32>)
+//       CHECK:     arith.extf
+//       CHECK:   return %[[R]], %[[WIDE]]
+func.func @read_twice(%a: tensor<?x?xbf16>, %b: tensor<?x?xf32>, %e: tensor<?x?xf32>, %init: tensor<?x?xf32>)
+    -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %wa = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x?xbf16>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%x: bf16, %o: f32):
+    %0 = arith.extf %x : bf16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wa, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%init : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x?xf32>
+  return %r, %wa : tensor<?x?xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A zero point for each row, or a factor, is more than that.
+// CHECK-LABEL: func.func @more(
+//       CHECK:   %[[WA:.*]] = linalg.generic
+//       CHECK:     arith.subi
+//       CHECK:   %[[WB:.*]] = linalg.generic
+//       CHECK:     arith.muli
+//       CHECK:   linalg.generic {{.*}} ins(%[[WA]], %[[WB]] : tensor<8x16xi32>, tensor<16x4xi32>)
+func.func @more(%a: tensor<8x16xi8>, %z: tensor<8xi32>, %b: tensor<16x4xi8>, %init: tensor<8x4xi32>) -> tensor<8x4xi32> {
+  %ea = tensor.empty() : tensor<8x16xi32>
+  %wa = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %z : tensor<8x16xi8>, tensor<8xi32>) outs(%ea : tensor<8x16xi32>) {
+  ^bb0(%x: i8, %zero: i32, %o: i32):
+    %0 = arith.extui %x : i8 to i32
+    %1 = arith.subi %0, %zero : i32
+    linalg.yield %1 : i32
+  } -> tensor<8x16xi32>
+  %eb = tensor.empty() : tensor<16x4xi32>
+  %wb = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<16x4xi8>) outs(%eb : tensor<16x4xi32>) {
+  ^bb0(%x: i8, %o: i32):
+    %0 = arith.extsi %x : i8 to i32
+    %1 = arith.muli %0, %0 : i32
+    linalg.yield %1 : i32
+  } -> tensor<16x4xi32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wa, %wb : tensor<8x16xi32>, tensor<16x4xi32>) outs(%init : tensor<8x4xi32>) {
+  ^bb0(%x: i32, %y: i32, %s: i32):
+    %0 = arith.muli %x, %y : i32
+    %1 = arith.addi %s, %0 : i32
+    linalg.yield %1 : i32
+  } -> tensor<8x4xi32>
+  return %r : tensor<8x4xi32>
+}
