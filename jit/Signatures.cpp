@@ -1,8 +1,8 @@
 #include "jit/Signatures.h"
 
+#include "ir/Memory/Allocations.h"
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Allocations.h"
 #include "jit/Report.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

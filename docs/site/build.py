@@ -15,16 +15,16 @@ import subprocess
 import sys
 
 MLIR_INCLUDE = "/usr/lib/llvm-22/include"
+# Folders of ir/ with passes, in the order of the pipeline.
+STAGES = ("Import", "Dispatch", "Access", "Codegen", "Memory", "Schedule", "Conversion")
 # Fields and members of the wrapper may leave it at their names.
 MAY_BE_UNDOCUMENTED = r"\.hpp:\d+: .* is not documented|\(variable\) of struct \w+ is not documented"
 
 
-def tablegen(program, arguments, title, out):
+def tablegen(program, arguments):
     text = subprocess.run([program, "-I", MLIR_INCLUDE, "-I", ".", *arguments], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
-    text = re.sub(r"(?<!\w)::(?=\w)", "", text)  # which Doxygen takes for links
-    with open(out, "w", encoding="utf-8") as file:
-        file.write(f"# {title}\n\n" + text)
+    return re.sub(r"(?<!\w)::(?=\w)", "", text)  # which Doxygen takes for links
 
 
 def doxygen(out, options):
@@ -44,8 +44,14 @@ def main(arguments):
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(f"{out}/sources")
     dialect, passes = f"{out}/sources/PlimDialect.md", f"{out}/sources/PlimPasses.md"
-    tablegen(program, ["-gen-dialect-doc", "-dialect=plim", "ir/Plim/PlimOps.td"], "The plim dialect", dialect)
-    tablegen(program, ["-gen-pass-doc", "ir/Transforms/Passes.td"], "The passes", passes)
+    with open(dialect, "w", encoding="utf-8") as file:
+        file.write("# The plim dialect\n\n")
+        file.write(tablegen(program, ["-gen-dialect-doc", "-dialect=plim", "ir/Plim/PlimOps.td"]))
+    with open(passes, "w", encoding="utf-8") as file:
+        file.write("# The passes\n")
+        for stage in STAGES:
+            text = tablegen(program, ["-gen-pass-doc", f"ir/{stage}/Passes.td"])
+            file.write(f"\n## {stage}\n\n" + re.sub("^(?=##)", "#", text, flags=re.MULTILINE))
     faults = doxygen(out, f'INPUT += "{dialect}" "{passes}"')
     for fault in faults:
         print(fault)

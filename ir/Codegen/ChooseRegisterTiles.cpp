@@ -1,9 +1,9 @@
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

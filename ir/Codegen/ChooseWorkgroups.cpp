@@ -1,3 +1,5 @@
+#include "ir/Analysis/LoopWork.h"
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
@@ -5,8 +7,6 @@
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/LoopWork.h"
-#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

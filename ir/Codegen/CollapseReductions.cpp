@@ -1,8 +1,8 @@
+#include "ir/Analysis/Destinations.h"
+#include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Destinations.h"
-#include "ir/Transforms/Products.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

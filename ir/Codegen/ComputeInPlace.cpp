@@ -1,7 +1,7 @@
+#include "ir/Analysis/Reductions.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,6 +1,6 @@
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,8 +1,8 @@
 // Copies of operands of products, in the order and in the form in which they are read.
 #pragma once
 
+#include "ir/Analysis/Products.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Products.h"
 
 namespace plim::ir {
 

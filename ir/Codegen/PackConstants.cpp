@@ -1,3 +1,6 @@
+#include "ir/Analysis/FixedValues.h"
+#include "ir/Analysis/Products.h"
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/GroupedProducts.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/OperandCopies.h"
@@ -5,9 +8,6 @@
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/FixedValues.h"
-#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,4 @@
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/GroupedProducts.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/OperandCopies.h"
@@ -8,7 +9,6 @@
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Plim/ProductInstructions.h"
-#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

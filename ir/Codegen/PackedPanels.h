@@ -1,9 +1,9 @@
 // Panels of a product that were made once, for all calls (plim.unpack_panels).
 #pragma once
 
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"

@@ -588,7 +588,7 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
     written.
 
     Reduction loops keep their order among themselves unless the combiner is known to be associative
-    and commutative (`ir/Transforms/Reductions.h`): a first maximum, or a decay `acc * 0.5 + x`, depends on it.
+    and commutative (`ir/Analysis/Reductions.h`): a first maximum, or a decay `acc * 0.5 + x`, depends on it.
 
     With `strict` none of the freedom is taken: loops are interchanged where each result still sees its
     elements in the order of the source, and that is all.

@@ -1,9 +1,9 @@
+#include "ir/Analysis/Reductions.h"
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/MathPolynomials.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

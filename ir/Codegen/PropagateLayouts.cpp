@@ -1,9 +1,9 @@
+#include "ir/Analysis/Destinations.h"
+#include "ir/Analysis/FixedValues.h"
+#include "ir/Analysis/Products.h"
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/Destinations.h"
-#include "ir/Transforms/FixedValues.h"
-#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,8 +1,8 @@
 #include "ir/Codegen/RowVectors.h"
 
+#include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Products.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,9 +1,9 @@
 // Strategy: what the plim-choose-* passes decide (ir/Plim/PlimStrategy.td), and what they share.
 #pragma once
 
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

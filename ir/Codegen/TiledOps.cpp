@@ -1,8 +1,8 @@
 #include "ir/Codegen/TiledOps.h"
+#include "ir/Analysis/Products.h"
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Plim/ValueBounds.h"
-#include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

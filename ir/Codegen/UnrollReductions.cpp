@@ -1,9 +1,9 @@
+#include "ir/Analysis/Destinations.h"
+#include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Destinations.h"
-#include "ir/Transforms/Products.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,5 +1,5 @@
 #include "ir/Codegen/VectorPositions.h"
-#include "ir/Transforms/Cleanup.h"
+#include "ir/Cleanup/Cleanup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

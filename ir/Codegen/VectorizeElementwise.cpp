@@ -1,9 +1,9 @@
+#include "ir/Analysis/Arrangement.h"
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/RowVectors.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Arrangement.h"
-#include "ir/Transforms/Products.h"
 #include "support/CheckedMath.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -1,7 +1,7 @@
+#include "ir/Analysis/Reductions.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/RowVectors.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,8 +1,8 @@
+#include "ir/Analysis/Products.h"
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TiledOps.h"
-#include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/Products.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,6 +1,6 @@
+#include "ir/Analysis/Reductions.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

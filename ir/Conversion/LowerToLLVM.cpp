@@ -1,8 +1,8 @@
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Conversion/DotGroups.h"
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/RuntimeCalls.h"
 #include "ir/Conversion/StorageFloats.h"
-#include "ir/Transforms/Cleanup.h"
 
 #include "mlir/Analysis/DataLayoutAnalysis.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"

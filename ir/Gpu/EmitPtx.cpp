@@ -1,6 +1,6 @@
 #include "ir/Gpu/Emit.h"
 
-#include "ir/Transforms/Cleanup.h"
+#include "ir/Cleanup/Cleanup.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

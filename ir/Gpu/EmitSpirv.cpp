@@ -1,6 +1,6 @@
 #include "ir/Gpu/Emit.h"
 
-#include "ir/Transforms/Cleanup.h"
+#include "ir/Cleanup/Cleanup.h"
 
 #include "mlir/Conversion/GPUToSPIRV/GPUToSPIRVPass.h"
 #include "mlir/Conversion/MathToSPIRV/MathToSPIRVPass.h"

@@ -1,13 +1,13 @@
 #include "ir/Gpu/GpuCompiler.h"
 
+#include "ir/Analysis/Reductions.h"
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/MathPolynomials.h"
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/StorageFloats.h"
 #include "ir/Gpu/Emit.h"
 #include "ir/Gpu/Kernels.h"
 #include "ir/Pipelines/Pipelines.h"
-#include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"

@@ -4,7 +4,7 @@
 // over tensors. What it gives is a GpuCode that a driver runs. docs/design/gpu.md says how.
 #pragma once
 
-#include "ir/Transforms/Passes.h"
+#include "ir/Dispatch/Passes.h"
 #include "targets/TargetDescription.h"
 
 namespace plim::ir {

@@ -1,5 +1,5 @@
+#include "ir/Analysis/Reductions.h"
 #include "ir/Gpu/DispatchWriter.h"
-#include "ir/Transforms/Reductions.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/Utils.h"

@@ -1,8 +1,8 @@
 // Registration of dialects and interface models, apart from the pipelines since it pulls in a header
 // of every dialect.
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Cleanup.h"
 #include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

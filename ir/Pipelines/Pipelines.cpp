@@ -1,11 +1,15 @@
 #include "ir/Pipelines/Pipelines.h"
 
+#include "ir/Access/Passes.h"
+#include "ir/Cleanup/Cleanup.h"
+#include "ir/Cleanup/ResolveExtents.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Conversion/Passes.h"
+#include "ir/Dispatch/Passes.h"
+#include "ir/Import/Passes.h"
+#include "ir/Memory/Passes.h"
 #include "ir/Plim/Plim.h"
-#include "ir/Transforms/Cleanup.h"
-#include "ir/Transforms/Passes.h"
-#include "ir/Transforms/ResolveExtents.h"
+#include "ir/Schedule/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -326,8 +330,12 @@ void plim::ir::buildLoadPipeline(OpPassManager &manager, const PipelineOptions &
 }
 
 void plim::ir::registerPassesAndPipelines() {
-  registerPlimTransformsPasses();
+  registerPlimImportPasses();
+  registerPlimDispatchPasses();
+  registerPlimAccessPasses();
   registerPlimCodegenPasses();
+  registerPlimMemoryPasses();
+  registerPlimSchedulePasses();
   registerPlimConversionPasses();
   registerPass([] { return createResolveExtents(); });
   registerPipeline("plim-tensor-pipeline", "From source to dispatches on tensors",

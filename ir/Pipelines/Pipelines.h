@@ -5,7 +5,7 @@
 // vectorisation, buffers from the heap).
 #pragma once
 
-#include "ir/Transforms/Passes.h"
+#include "ir/Dispatch/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"

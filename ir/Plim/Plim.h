@@ -124,7 +124,7 @@ inline constexpr llvm::StringLiteral prepareFunction = "plim.prepare";
 /// On that function, and on the globals that it writes.
 inline constexpr llvm::StringLiteral preparedAttr = "plim.prepared";
 /// On such a global that no code writes: how it is made of another one before that function runs. A dictionary: `source` is the
-/// other, `extents`, `of` and `steps` are those of Arrangement's dimensions (ir/Transforms/Arrangement.h).
+/// other, `extents`, `of` and `steps` are those of Arrangement's dimensions (ir/Analysis/Arrangement.h).
 inline constexpr llvm::StringLiteral arrangementAttr = "plim.arrangement";
 
 /// Where an allocation may live, and after placement where it lives.

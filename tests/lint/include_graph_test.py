@@ -37,7 +37,7 @@ class IncludeGraph(unittest.TestCase):
             "targets/TargetDescription.h": '#include "support/Status.h"\n',
             "targets/dlti/Dlti.h": '#include "targets/TargetDescription.h"\n'
                                    '#include "mlir/IR/BuiltinOps.h"\n',
-            "ir/Place.cpp": '#include "targets/dlti/Dlti.h"\n#include "planner/Plan.h"\n'
+            "ir/Memory/Place.cpp": '#include "targets/dlti/Dlti.h"\n#include "planner/Plan.h"\n'
                             '#include "ir/Plim/PlimOps.h.inc"\n',
             "planner/Plan.h": "#include <vector>\n",
             "jit/Compile.cpp": '#include "llvm/ExecutionEngine/Orc/LLJIT.h"\n#include "ir/Ir.h"\n',
@@ -64,6 +64,14 @@ class IncludeGraph(unittest.TestCase):
                         "ir/A.cpp:1", "ir must not include targets/host")
         self.assert_one({"ir/A.cpp": '#include "targets/Registry.h"\n', "targets/Registry.h": ""},
                         "ir/A.cpp:1", "ir must not include targets")
+
+    def test_stages_do_not_know_each_other(self):
+        self.assert_one({"ir/Memory/A.cpp": '#include "ir/Codegen/B.h"\n', "ir/Codegen/B.h": ""},
+                        "ir/Memory/A.cpp:1", "ir/Memory must not include ir/Codegen")
+        self.assert_one({"ir/Plim/A.h": '#include "ir/Analysis/B.h"\n', "ir/Analysis/B.h": ""},
+                        "ir/Plim/A.h:1", "ir/Plim must not include ir/Analysis")
+        self.assert_clean({"ir/Access/A.cpp": '#include "ir/Analysis/B.h"\n', "ir/Analysis/B.h": "",
+                           "ir/Pipelines/P.cpp": '#include "ir/Access/C.h"\n', "ir/Access/C.h": ""})
 
     def test_libraries_stay_in_their_rooms(self):
         for path, header in [("ir/A.cpp", "llvm/ExecutionEngine/Orc/Core.h"),
@@ -122,7 +130,7 @@ class IncludeGraph(unittest.TestCase):
         self.assert_one({"ir/A.cpp": "\n  applyPatternsGreedily(op, x);\n"}, "ir/A.cpp:2",
                         "known to be wrong")
         self.assert_one({"ir/A.cpp": "createCanonicalizerPass()"}, "ir/A.cpp:1", "Cleanup.cpp")
-        self.assert_clean({"ir/Transforms/Cleanup.cpp": "applyOpPatternsGreedily(x);\n",
+        self.assert_clean({"ir/Cleanup/Cleanup.cpp": "applyOpPatternsGreedily(x);\n",
                            "tests/unit/A.cpp": "createCanonicalizerPass();\n"})
 
     def test_a_file_outside_every_room_is_a_fault(self):

@@ -1,0 +1,91 @@
+#include "ir/Analysis/Destinations.h"
+#include "ir/Analysis/Products.h"
+#include "ir/Dispatch/Passes.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMFUSEWIDENING
+#include "ir/Dispatch/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// Is it the same number for all elements that `op` makes?
+bool isOne(linalg::GenericOp op, Value value) {
+  if (value.getParentBlock() != op.getBody())
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getArgNumber() < op.getNumDpsInputs() &&
+           op.getMatchingIndexingMap(op.getDpsInputOperand(argument.getArgNumber()))
+                   .getNumResults() == 0;
+  Operation *defining = value.getDefiningOp();
+  return isa<arith::ConstantOp>(defining) ||
+         (isa<arith::ExtSIOp, arith::ExtUIOp>(defining) && isOne(op, defining->getOperand(0)));
+}
+
+/// Does it only make its elements wider, less one number?
+bool widens(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() > 0 || op->getNumResults() != 1)
+    return false;
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  if (auto difference = value.getDefiningOp<arith::SubIOp>()) {
+    if (!isOne(op, difference.getRhs()))
+      return false;
+    value = difference.getLhs();
+    if (isa_and_nonnull<arith::ExtFOp>(value.getDefiningOp()))
+      return false;
+  }
+  Operation *extension = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::ExtFOp>(extension) ||
+      extension->getBlock() != op.getBody())
+    return false;
+  auto element = dyn_cast<BlockArgument>(extension->getOperand(0));
+  return element && element.getArgNumber() < op.getNumDpsInputs();
+}
+
+struct FuseWidening : plim::ir::impl::PlimFuseWideningBase<FuseWidening> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::GenericOp> products;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (!op->hasAttr(deviceAttr) && op.hasPureTensorSemantics() && productOf(op) &&
+          llvm::none_of(op.getDpsInits(), constrainedAllocation))
+        products.push_back(op);
+    });
+    for (linalg::GenericOp op : products)
+      while (linalg::GenericOp next = withNarrowOperand(rewriter, op))
+        op = next;
+  }
+
+  /// The product that reads what one of its operands was made from; null where none was made wider.
+  linalg::GenericOp withNarrowOperand(IRRewriter &rewriter, linalg::GenericOp op) {
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto producer = input->get().getDefiningOp<linalg::GenericOp>();
+      if (!producer || producer->hasAttr(deviceAttr) || hasPinnedResult(producer) ||
+          !widens(producer) || !linalg::areElementwiseOpsFusable(input))
+        continue;
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::ElementwiseOpFusionResult> result =
+          linalg::fuseElementwiseOps(rewriter, input);
+      if (failed(result))
+        continue;
+      auto fused = cast<linalg::GenericOp>(result->fusedOp);
+      rewriter.replaceOp(op, result->replacements.lookup(op->getResult(0)));
+      if (producer->use_empty())
+        rewriter.eraseOp(producer);
+      ++this->fused;
+      return fused;
+    }
+    return {};
+  }
+};
+
+} // namespace

@@ -1,0 +1,43 @@
+// From tensors to buffers that have a place: release, accessors, placement, planning, and the verification of all of it.
+//
+// The order is in ir/Pipelines; what each pass does stands in Passes.td, before and after.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <string>
+
+namespace mlir {
+namespace affine {
+class AffineDialect;
+}
+namespace arith {
+class ArithDialect;
+}
+namespace bufferization {
+class BufferizationDialect;
+}
+namespace memref {
+class MemRefDialect;
+}
+namespace scf {
+class SCFDialect;
+}
+namespace tensor {
+class TensorDialect;
+}
+} // namespace mlir
+
+namespace plim::ir {
+
+class PlimDialect;
+
+#define GEN_PASS_DECL
+#include "ir/Memory/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ir/Memory/Passes.h.inc"
+
+} // namespace plim::ir

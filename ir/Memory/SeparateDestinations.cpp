@@ -1,0 +1,43 @@
+#include "ir/Memory/Passes.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMSEPARATEDESTINATIONS
+#include "ir/Memory/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+
+namespace {
+
+/// How many ops may share a destination. The fewer, the less is there to compare; the more, the more of them find room in
+/// what becomes a result of the function.
+constexpr size_t mostSharing = 64;
+
+struct SeparateDestinations : plim::ir::impl::PlimSeparateDestinationsBase<SeparateDestinations> {
+  void runOnOperation() override {
+    llvm::MapVector<Operation *, SmallVector<OpOperand *>>
+        uses; // of each, in the order of the source
+    getOperation()->walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
+            empty && llvm::hasNItemsOrMore(empty->getUses(), mostSharing + 1))
+          uses[empty].push_back(&operand);
+    });
+    for (auto &[empty, operands] : uses)
+      // The last ones keep it.
+      for (ArrayRef rest = ArrayRef(operands).drop_back(mostSharing); !rest.empty();) {
+        ArrayRef group = rest.take_back(mostSharing);
+        rest = rest.drop_back(group.size());
+        OpBuilder builder(empty->getBlock()->findAncestorOpInBlock(*group.front()->getOwner()));
+        Value own = builder.clone(*empty)->getResult(0);
+        for (OpOperand *operand : group)
+          operand->set(own);
+        ++separated;
+      }
+  }
+};
+
+} // namespace
