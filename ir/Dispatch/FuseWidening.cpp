@@ -73,14 +73,18 @@ struct FuseWidening : plim::ir::impl::PlimFuseWideningBase<FuseWidening> {
           !widens(producer) || !linalg::areElementwiseOpsFusable(input))
         continue;
       rewriter.setInsertionPoint(op);
+      // Upstream makes what others read a second result of the product.
+      if (!producer->hasOneUse()) {
+        producer = cast<linalg::GenericOp>(rewriter.clone(*producer));
+        input->set(producer->getResult(0));
+      }
       FailureOr<linalg::ElementwiseOpFusionResult> result =
           linalg::fuseElementwiseOps(rewriter, input);
       if (failed(result))
-        continue;
+        return {};
       auto fused = cast<linalg::GenericOp>(result->fusedOp);
       rewriter.replaceOp(op, result->replacements.lookup(op->getResult(0)));
-      if (producer->use_empty())
-        rewriter.eraseOp(producer);
+      rewriter.eraseOp(producer);
       ++this->fused;
       return fused;
     }

@@ -266,6 +266,28 @@ Scalar inside(Emitter &e, const std::string &mode, const Scalar &at, const Scala
   return e.min(phase, e.sub(period, phase));
 }
 
+/// With borders along one axis, of elements that `mode` brings from inside.
+Value bordered(Emitter &e, const std::string &mode, const Value &x, size_t axis, const Scalar &low,
+               const Scalar &high) {
+  e.use(x);
+  auto border = [&](const Scalar &first, const Scalar &size) {
+    Scalars dims = x.dims;
+    dims[axis] = size;
+    return e.generate(x.type, dims, [&](const Scalars &position) {
+      Scalars at = position;
+      at[axis] = inside(e, mode, e.add(first, position[axis]), x.dims[axis]);
+      return e.at(x, at);
+    });
+  };
+  Values parts;
+  if (!low.is(0))
+    parts.push_back(border(e.sub(e.index(0), low), low));
+  parts.push_back(x);
+  if (!high.is(0))
+    parts.push_back(border(x.dims[axis], high));
+  return e.concatenate(parts, static_cast<int64_t>(axis));
+}
+
 void pad(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
@@ -304,6 +326,13 @@ void pad(Operator &op) {
   }
   if (mode == "constant" && known && !negative)
     return op.set(0, e.pad(x, low, high, with));
+  if (known && !negative) { // the innermost first: what lies side by side is moved as a whole then
+    Value out = x;
+    for (size_t axis = rank; axis-- > 0;)
+      if (!low[axis].is(0) || !high[axis].is(0))
+        out = bordered(e, mode, out, axis, low[axis], high[axis]);
+    return op.set(0, out);
+  }
   e.use(x);
   op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
     Scalars at;
