@@ -260,6 +260,14 @@ private:
         *options.assembly = std::move(text);
       return std::optional<StatusOr<Artifact>>();
     }
+    case MessageKind::Ir: {
+      PLIM_ASSIGN_OR_RETURN(std::string text, received.text());
+      const size_t end = text.find('\0');
+      if (options.takeIr && end != std::string::npos)
+        options.takeIr(std::string_view(text).substr(0, end),
+                       std::string_view(text).substr(end + 1));
+      return std::optional<StatusOr<Artifact>>();
+    }
     case MessageKind::Artifact: {
       PLIM_RETURN_IF_ERROR(received.check());
       times = {.objects = int64_t(message.numbers[0]),

@@ -202,8 +202,8 @@ private:
 
 /// Where the work of a compilation stands when the stage begins: measured with models on one thread.
 namespace begins {
-constexpr double tensorPipeline = 0.01, bufferPipeline = 0.13, loweringPipeline = 0.20,
-                 translation = 0.40, objects = 0.43;
+constexpr double stages[] = {0.01, 0.03, 0.05, 0.06, 0.13, 0.19, 0.20};
+constexpr double translation = 0.40, objects = 0.43;
 } // namespace begins
 
 /// Tells the host how far the compilation is. One call at a time, from whatever thread.
@@ -328,6 +328,7 @@ public:
     PLIM_RETURN_IF_ERROR(targets::setSourceLimits(options.loadLimits, limits));
     if (isExport())
       PLIM_RETURN_IF_ERROR(checkExportName(options.exportName));
+    PLIM_RETURN_IF_ERROR(checkStages());
     PLIM_ASSIGN_OR_RETURN(Attempt first, lower(source, name, /*stackReserve=*/0));
     int64_t reserve = reserveFor(first);
     if (reserve == 0)
@@ -350,6 +351,14 @@ private:
     /// Stack of a whole call by public function, of a whole range by dispatch.
     std::vector<int64_t> totals; // parallel to artifact.stack
   };
+
+  Status checkStages() const {
+    const std::vector<std::string_view> known = stageNames();
+    for (const std::string &stage : options.irAfter)
+      if (!llvm::is_contained(known, stage))
+        return invalidArgumentError("there is no stage '" + stage + "'");
+    return okStatus();
+  }
 
   /// Everything from the source to proven objects, with `stackReserve` bytes less for placement.
   StatusOr<Attempt> lower(StringRef source, StringRef name, int64_t stackReserve) {
@@ -432,10 +441,11 @@ private:
     pipeline.compileForDevice = [this](const ir::DeviceSource &dispatch) {
       return compileForDevice(dispatch);
     };
-    auto runStage = [&](auto build, const char *stage, double begin, double end) {
+    auto runStage = [&](const ir::Stage &stage) {
       if (isStopped())
         return stopped();
-      ProfilerSpan span = step(stage);
+      ProfilerSpan span = step(stage.name.data());
+      const size_t index = size_t(&stage - ir::stages().begin());
       // Verified once a stage, not after each pass: faults surface here, not in LLVM.
       PassManager manager(&context);
       manager.enableVerifier(false);
@@ -443,19 +453,25 @@ private:
         manager.addInstrumentation(std::make_unique<PassSpans>(*options.profiler));
       if (options.witness)
         manager.addInstrumentation(std::make_unique<PassWitness>(options.witness));
-      build(manager, pipeline);
+      ir::addStage(manager, stage, pipeline);
       if (progress)
-        manager.addInstrumentation(std::make_unique<PassProgress>(progress, manager, begin, end));
+        manager.addInstrumentation(std::make_unique<PassProgress>(
+            progress, manager, begins::stages[index],
+            index + 1 < std::size(begins::stages) ? begins::stages[index + 1]
+                                                  : begins::translation));
       bool ok = succeeded(manager.run(*module));
       if (isStopped())
         return stopped();
       ok = ok && succeeded(verify(*module));
-      return ok ? okStatus() : diagnostics.status("lowering");
+      if (!ok)
+        return diagnostics.status("lowering");
+      if (options.takeIr && llvm::is_contained(options.irAfter, stage.name))
+        takeIr(stage, *module);
+      return okStatus();
     };
-    PLIM_RETURN_IF_ERROR(runStage(ir::buildTensorPipeline, "tensor pipeline",
-                                  begins::tensorPipeline, begins::bufferPipeline));
-    PLIM_RETURN_IF_ERROR(runStage(ir::buildBufferPipeline, "buffer pipeline",
-                                  begins::bufferPipeline, begins::loweringPipeline));
+    const ArrayRef<ir::Stage> stages = ir::stages();
+    for (const ir::Stage &stage : stages.drop_back())
+      PLIM_RETURN_IF_ERROR(runStage(stage));
     for (auto function : module->getOps<func::FuncOp>())
       if (function->hasAttr(ir::preparedAttr)) {
         FunctionSignature &preparing = artifact.functions.emplace_back();
@@ -468,8 +484,7 @@ private:
       externalTypes = externalTypesOf(*module, artifact);
     attempt.report = makeReport(*module, artifact.functions);
     collectStack(*module, attempt);
-    PLIM_RETURN_IF_ERROR(runStage(ir::buildLoweringPipeline, "lowering pipeline",
-                                  begins::loweringPipeline, begins::translation));
+    PLIM_RETURN_IF_ERROR(runStage(stages.back()));
     PLIM_RETURN_IF_ERROR(collectData(*module, artifact, constants, {options.sourceOwner, source},
                                      limits.constantBytes));
     std::vector<ExportedContext> contexts;
@@ -773,6 +788,14 @@ private:
                                 : ir::DeviceAnswer{Failed, std::string(code.status().message())};
   }
 
+  void takeIr(const ir::Stage &stage, ModuleOp module) const {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    module.print(out);
+    out << "\n";
+    options.takeIr(stage.name, text);
+  }
+
   bool isStopped() const { return patience.isOver(); }
   Status stopped() const { return patience.status(); }
 
@@ -792,6 +815,13 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string_view> stageNames() {
+  std::vector<std::string_view> names;
+  for (const ir::Stage &stage : ir::stages())
+    names.emplace_back(stage.name);
+  return names;
+}
 
 bool isBytecode(std::string_view source) { return ir::isBytecode(source); }
 

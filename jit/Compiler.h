@@ -74,6 +74,9 @@ enum class Numerics {
 /// What a witness is told before a source is parsed.
 inline constexpr std::string_view whileParsing = "while parsing";
 
+/// The stages that a source goes through, in order, by the names of their folders in ir/.
+std::vector<std::string_view> stageNames();
+
 struct CompileOptions {
   /// auto, stack, workspace, heap or fixed:N.
   std::string policy = "auto";
@@ -105,6 +108,10 @@ struct CompileOptions {
   const ArtifactCache *cache = nullptr;
   /// If not null, receives the assembly of all objects; the cache is then not read.
   std::string *assembly = nullptr;
+  /// The stages behind which `takeIr` gets the IR, as text, when it stands there: once more where too much was on the
+  /// stack and all is lowered again. A name that is none of stageNames() is InvalidArgument. With one the cache is not read.
+  std::vector<std::string> irAfter = {};
+  std::function<void(std::string_view stage, std::string_view text)> takeIr = {};
   /// If not empty: code for a program without the engine, whose functions have this in front of their names
   /// (docs/design/export.md). The artifact has one object and the header, and cannot be linked.
   std::string exportName = {};

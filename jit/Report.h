@@ -15,7 +15,7 @@ namespace plim::jit {
 std::string signatureOf(ir::ExternalOp external);
 
 /// Dispatches with the access of each binding, and allocations with their place and reason. `module`
-/// stands after the buffer pipeline.
+/// stands behind the stage Schedule.
 ///
 ///   {"functions": [{"name", "workspace_bytes", "pool_bytes": {POOL: bytes},
 ///     "arguments": [{"index", "access", "type"}], "dispatches": [{"name",

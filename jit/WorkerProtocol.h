@@ -33,6 +33,7 @@ enum class MessageKind : uint32_t {
   Artifact, // objects, those from the cache; payload: serialised; seconds of CompileTimes
   Failed,   // code; payload: message
   Crashed, // numbers[0]: the signal, or 0 and numbers[1]: the exit code; payload: what it said and did last, as a Status
+  Ir,      // payload: the stage, a zero, and the text; while it compiles
 };
 
 struct Message {

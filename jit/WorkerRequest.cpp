@@ -75,6 +75,7 @@ std::string inputsOf(std::string_view sourceName, const CompileOptions &options)
   WorkerRequest request = requestFor(sourceName, {}, options);
   request.cacheFolder.clear();
   request.wantsAssembly = request.wantsProgress = false;
+  request.options.irAfter.clear();
   ByteWriter writer;
   writer.text(toJson(request));
   // As they are: JSON has other bytes for those that are no UTF-8.
@@ -93,11 +94,12 @@ std::string toJson(const WorkerRequest &request) {
   const auto &[policy, engineLimits, loadLimits, oracle, numerics, guarded,
                /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, devicesWithoutCompiler,
                preferredDevice, deviceMemories,
-               /*in the request:*/ cache, assembly, exportName, progress,
+               /*in the request:*/ cache, assembly, irAfter, /*not sent:*/ takeIr,
+               /*in the request:*/ exportName, progress,
                /*not sent:*/ witness, /*in the request:*/ specialization,
                /*not sent:*/ stop, timeout, begin, profiler] = options;
-  (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)progress,
-      (void)witness, (void)stop, (void)timeout, (void)begin, (void)profiler;
+  (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)takeIr,
+      (void)progress, (void)witness, (void)stop, (void)timeout, (void)begin, (void)profiler;
   return print(json::Object{{"version", artifactVersion},
                             {"source_name", json::fixUTF8(request.sourceName)},
                             {"target", json::fixUTF8(targets::toJson(request.target))},
@@ -116,6 +118,7 @@ std::string toJson(const WorkerRequest &request) {
                             {"specialized_extents", specialization.extents},
                             {"cache_folder", request.cacheFolder},
                             {"assembly", request.wantsAssembly},
+                            {"ir_after", fixUTF8(irAfter)},
                             {"progress", request.wantsProgress},
                             {"threads", request.threads}});
 }
@@ -147,8 +150,8 @@ StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
       !map.map("specialized_function", options.specialization.function) ||
       !map.map("specialized_extents", options.specialization.extents) ||
       !map.map("cache_folder", request.cacheFolder) ||
-      !map.map("assembly", request.wantsAssembly) || !map.map("progress", request.wantsProgress) ||
-      !map.map("threads", threads))
+      !map.map("assembly", request.wantsAssembly) || !map.map("ir_after", options.irAfter) ||
+      !map.map("progress", request.wantsProgress) || !map.map("threads", threads))
     return malformed(root.getError());
   options.numerics = isStrict ? Numerics::Strict : Numerics::Default;
   request.threads = unsigned(std::clamp<int64_t>(threads, 1, 1024));

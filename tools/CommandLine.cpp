@@ -1,5 +1,6 @@
 #include "tools/CommandLine.h"
 
+#include "jit/Compiler.h"
 #include "targets/AllocationOptions.h"
 #include "tools/Text.h"
 #include "tools/Version.h"
@@ -126,6 +127,16 @@ void addModuleOptions(CLI::App &command, ModuleOptions &options) {
   command.add_flag("--oracle", options.oracle, "the plain lowering, without any optimisation");
   command.add_flag("--cache", options.cache, "keep compiled code in the user's cache folder");
   command.add_option("--cache-dir", options.cacheFolder, "another folder for --cache");
+}
+
+void addIrOption(CLI::App &command, ModuleOptions &options) {
+  const std::vector<std::string_view> stages = jit::stageNames();
+  command
+      .add_option("--print-ir-after", options.irAfter,
+                  "print, on standard error, the IR behind a stage of the compiler; again for "
+                  "another one")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(std::vector<std::string>(stages.begin(), stages.end())));
 }
 
 void addCallOptions(CLI::App &command, CallText &call) {

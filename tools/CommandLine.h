@@ -20,6 +20,7 @@ void addVersionFlag(CLI::App &app);
 void addTargetCheck(CLI::App &command, const std::string &target,
                     const std::vector<std::string> &overrides);
 void addModuleOptions(CLI::App &command, ModuleOptions &options);
+void addIrOption(CLI::App &command, ModuleOptions &options);
 void addCallOptions(CLI::App &command, CallText &call);
 void addPrintOption(CLI::App &command, Print &print);
 

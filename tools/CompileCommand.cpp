@@ -69,9 +69,7 @@ Status compile(const CompileOptions &options, std::ostream &err) {
   PLIM_RETURN_IF_ERROR(checkWritable(options.output));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module));
   PLIM_ASSIGN_OR_RETURN(std::string source, readModule(options.module));
-  LoadOptions load;
-  load.oracle = options.module.oracle;
-  load.device = options.module.device;
+  LoadOptions load = loadOptions(options.module, err);
   std::optional<ProgressLine> line;
   if (options.progress) {
     line.emplace(err);

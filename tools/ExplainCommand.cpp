@@ -301,14 +301,12 @@ void print(const Object &report, const PolicyCosts &costs, std::ostream &out) {
 
 StatusOr<Object> reportFor(Engine &engine, const std::string &source, const ExplainOptions &options,
                            const std::string &policy, std::ostream &err) {
-  LoadOptions load;
+  LoadOptions load = loadOptions(options.module, err);
   std::optional<ProgressLine> line;
   if (options.progress) {
     line.emplace(err);
     load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
   }
-  load.oracle = options.module.oracle;
-  load.device = options.module.device;
   load.policy = policy;
   StatusOr<jit::Artifact> artifact = jit::isArtifact(source)
                                          ? jit::deserialize(source)

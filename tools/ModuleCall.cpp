@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <ostream>
 #include <unistd.h>
 
 namespace plim::tools {
@@ -115,6 +116,17 @@ Status checkWritable(const std::string &path) {
     error = errno;
   return error == 0 ? okStatus()
                     : unavailableError("cannot write '" + path + "': " + std::strerror(error));
+}
+
+LoadOptions loadOptions(const ModuleOptions &options, std::ostream &err) {
+  LoadOptions load;
+  load.oracle = options.oracle;
+  load.device = options.device;
+  load.irAfter = options.irAfter;
+  load.takeIr = [&err](std::string_view stage, std::string_view text) {
+    err << "// -----// IR after " << stage << " //----- //\n" << text;
+  };
+  return load;
 }
 
 StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,

@@ -6,6 +6,7 @@
 
 #include "engine/session/Engine.h"
 
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,8 +32,12 @@ struct ModuleOptions {
   Devices devices;    // of a program that has some; plimsoll has none
   std::string device; // LoadOptions::device
   bool cache = false;
-  std::string cacheFolder; // empty: the default one
+  std::string cacheFolder;          // empty: the default one
+  std::vector<std::string> irAfter; // stages behind which the IR is printed
 };
+
+/// What of it a load is told. The IR goes to `err`, which must outlive the load.
+LoadOptions loadOptions(const ModuleOptions &options, std::ostream &err);
 
 struct CallText {
   std::string function;                    // empty: the only public one

@@ -224,14 +224,12 @@ Status profile(const ProfileOptions &options, std::ostream &out, std::ostream &e
   PLIM_RETURN_IF_ERROR(readInputs(options.call, pool).status());
   auto profiler = std::make_shared<Profiler>();
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
-  LoadOptions load;
+  LoadOptions load = loadOptions(options.module, err);
   std::optional<ProgressLine> line;
   if (options.progress) {
     line.emplace(err);
     load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
   }
-  load.oracle = options.module.oracle;
-  load.device = options.module.device;
   PLIM_ASSIGN_OR_RETURN(load.parameters, readParameters(options.call, pool));
   std::vector<runtime::Buffer> pools; // must outlive the module
   PLIM_ASSIGN_OR_RETURN(load.pools, makePools(options.call, pool, pools));

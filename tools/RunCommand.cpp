@@ -77,9 +77,7 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
   PLIM_RETURN_IF_ERROR(checkOutputs(options));
   PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, readInputs(options.call, pool));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
-  LoadOptions load;
-  load.oracle = options.module.oracle;
-  load.device = options.module.device;
+  LoadOptions load = loadOptions(options.module, err);
   if (options.specialize && options.module.specialization == Specialization::None)
     load.specialization = {Specialization::OnRequest};
   PLIM_ASSIGN_OR_RETURN(load.parameters, readParameters(options.call, pool));

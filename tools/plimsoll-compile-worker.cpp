@@ -194,6 +194,11 @@ private:
           {device, [this, device](std::string_view name, std::string_view text) {
              return askDevice(device, name, text);
            }});
+    options.takeIr = [](std::string_view stage, std::string_view text) {
+      const std::string both = std::string(stage) + '\0' + std::string(text);
+      if (StatusOr<Payload> ir = payloadOf(both); ir.ok())
+        send({.kind = MessageKind::Ir}, &*ir);
+    };
     std::string assembly;
     if (request.wantsAssembly)
       options.assembly = &assembly;

@@ -99,6 +99,8 @@ int main(int argc, char **argv) {
   runCommand->add_option("--dump-asm", run.assembly,
                          "write the assembly to FILE, - for standard output");
 
+  plim::tools::addIrOption(*runCommand, run.module);
+
   runCommand->add_flag("--perf", run.module.perfMap,
                        "tell perf the names of generated code, in /tmp/perf-PID.map");
   runCommand->add_flag("--gdb", run.module.debugger,
@@ -108,6 +110,7 @@ int main(int argc, char **argv) {
   CLI::App *compileCommand = app.add_subcommand(
       "compile", "make a module ready for a target, to be run without compiling it again");
   plim::tools::addModuleOptions(*compileCommand, compile.module);
+  plim::tools::addIrOption(*compileCommand, compile.module);
   compileCommand->add_flag("--checked", compile.module.checked, "for run --checked");
   compileCommand->add_option("--output,-o", compile.output, "the file to write")->required();
   CLI::Option *header = compileCommand->add_option(

@@ -411,6 +411,8 @@ StatusOr<jit::CompileOptions> Engine::compileOptionsOf(const LoadOptions &option
   result.deviceMemories = state->deviceMemories();
   result.cache = state->cache ? &*state->cache : nullptr;
   result.assembly = options.assembly;
+  result.irAfter = options.irAfter;
+  result.takeIr = options.takeIr;
   result.sourceOwner = options.sourceOwner;
   result.progress = options.progress;
   result.stop = options.stop;
@@ -479,7 +481,7 @@ Engine::State::compileFor(const targets::TargetDescription &codeTarget,
     for (const std::shared_ptr<const Device> &device : options.devices)
       hasher.updateField(device->name).updateField(device->version);
     key = hasher.digest().hex();
-    if (!compileOptions.assembly) {
+    if (!compileOptions.assembly && compileOptions.irAfter.empty()) {
       ProfilerSpan lookup(profiler, Load, "cache miss");
       if (std::optional<jit::Artifact> found = cache->load(key)) {
         lookup.rename("cache hit");
@@ -557,6 +559,7 @@ Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOp
                                {options.oracle, "oracle"},
                                {options.numerics.has_value(), "numerics"},
                                {options.assembly != nullptr, "assembly"},
+                               {!options.irAfter.empty(), "IR"},
                                {!options.device.empty(), "device"},
                                {isSpecialized, "specialization"}})
     if (isGiven)

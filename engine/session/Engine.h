@@ -163,6 +163,9 @@ struct LoadOptions {
   Pools pools;
   /// If not null, receives the assembly; the cache is then not read.
   std::string *assembly = nullptr;
+  /// See jit::CompileOptions: what the IR is behind these stages; the cache is then not read.
+  std::vector<std::string> irAfter = {};
+  std::function<void(std::string_view stage, std::string_view text)> takeIr = {};
   /// Is told how far the compilation is, see jit::ProgressCallback; not for what comes from the cache.
   jit::ProgressCallback progress;
   /// Ends the load with Cancelled when a stop is requested: between two passes of the compiler, and between two

@@ -156,6 +156,8 @@ std::shared_ptr<Specializations> Specializations::create(Module &module, ModuleS
   ModuleSource &kept = table->source;
   // Those of the load alone.
   kept.options.assembly = nullptr;
+  kept.options.irAfter.clear();
+  kept.options.takeIr = {};
   kept.options.progress = nullptr;
   kept.options.stop = {};
   kept.options.timeout = {};

@@ -8,6 +8,7 @@
 #include "ir/Dispatch/Passes.h"
 #include "ir/Import/Passes.h"
 #include "ir/Memory/Passes.h"
+#include "ir/Pipelines/VerifyStage.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Schedule/Passes.h"
 
@@ -44,6 +45,11 @@ void addTosaToLinalg(OpPassManager &function) {
   function.addPass(tosa::createTosaToLinalg());
 }
 
+/// Guarded data are protected by binding, and those of a kernel may be the same memory. Devices take what is on tensors.
+bool formsDispatchesOfKernels(const PipelineOptions &options) {
+  return !options.oracle && !options.guarded;
+}
+
 int64_t inlineBytesOf(const PipelineOptions &options) {
   return options.oracle || options.guarded ? 0 : options.inlineConstantBytes;
 }
@@ -76,6 +82,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
     options.preferredDevice = preferredDevice;
     options.deviceMemories.assign(deviceMemories.begin(), deviceMemories.end());
     options.standalone = standalone;
+    options.verifyStages = true;
     return options;
   }
 };
@@ -88,10 +95,8 @@ void registerPipeline(StringRef name, StringRef description, BuildT build) {
       });
 }
 
-} // namespace
-
-void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {
-  // 1. Import. Before anything upstream says in its words what it cannot do.
+void buildImport(OpPassManager &manager, const PipelineOptions &) {
+  // Before anything upstream says in its words what it cannot do.
   manager.addPass(createPlimCheckOperations());
   // Annotations next: hardly any pass upstream keeps those of an allocation.
   manager.addPass(createPlimImportAllocations());
@@ -123,6 +128,10 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addNestedPass<func::FuncOp>(createPlimCheckArithmetic());
   manager.addNestedPass<func::FuncOp>(createPlimCheckShapes());
   manager.addNestedPass<func::FuncOp>(createResolveExtents());
+}
+
+void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
+  // What Codegen does across dispatches comes first: layouts, reshapes, panels of constants.
   // Guarded data are copies of the host's, made at the link; devices have compilers of their own.
   const bool prepares = !options.oracle && !options.guarded && !options.standalone &&
                         options.devices.empty() && !StringRef(options.policy).starts_with("fixed");
@@ -171,13 +180,12 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     // What partial results take can be planned where it depends on the arguments alone.
     manager.addNestedPass<func::FuncOp>(createResolveExtents());
   }
-  // 3. before 2.: a decoupled splat is a fill, which dispatch formation takes inside.
+  // Before dispatches are formed: a decoupled splat is a fill, which dispatch formation takes inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);
   if (!options.oracle)
     manager.addPass(createPlimViewSlices());
 
-  // 2., 4., 5.
   PlimFormDispatchesOptions form;
   form.fuse = !options.oracle;
   form.fuseForCaches = form.fuse && options.devices.empty();
@@ -191,20 +199,25 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
   manager.addPass(createPlimAssignDevices(assign));
   if (!options.oracle)
     manager.addPass(createPlimMergeDispatches());
-  // Guarded data are protected by binding, and those of a kernel may be the same memory. Devices take what is on tensors.
-  const bool dispatchesOfKernels = !options.oracle && !options.guarded;
-  if (dispatchesOfKernels)
+  if (formsDispatchesOfKernels(options))
     manager.addPass(createPlimOutlineBufferOps());
+}
+
+void buildAccess(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createPlimInferAccess());
-  if (dispatchesOfKernels)
+  // Dispatches that access decides about: loops of kernels, and what devices take.
+  if (formsDispatchesOfKernels(options))
     manager.addPass(createPlimOutlineParallelLoops());
   manager.addNestedPass<func::FuncOp>(createPlimCountOperations());
   manager.addPass(createPlimOutlineDeviceCode(options.compileForDevice));
   manager.addPass(createPlimBindArguments());
+}
 
-  // The tensor level of 10.: tiles, fuses and vectorises better than on buffers, where every pass
-  // would have to prove again that nothing aliases.
-  if (!options.oracle) {
+/// On tensors, which it tiles, fuses and vectorises better than buffers, where every pass would have to prove again
+/// that nothing aliases.
+void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
+  if (options.oracle)
+    return;
     OpPassManager &kernel = manager.nest<func::FuncOp>();
     if (!options.strict)
       kernel.addPass(createPlimWidenAccumulators());
@@ -235,11 +248,9 @@ void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions
     PlimVectorizeRowsOptions rows;
     rows.strict = options.strict;
     kernel.addPass(createPlimVectorizeRows(rows));
-  }
 }
 
-void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions &options) {
-  // 6.
+void buildMemory(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createPlimSeparateDestinations());
   manager.addPass(createPlimProtectPartialWrites());
   bufferization::OneShotBufferizePassOptions bufferize;
@@ -255,12 +266,11 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   // A buffer lives no longer than it is used: the shorter, the more share the same memory.
   manager.addNestedPass<func::FuncOp>(bufferization::createOptimizeAllocationLivenessPass());
 
-  // 7. Before anything has a place: buffers that live at the same time get different ones. The oracle
+  // Before anything has a place: buffers that live at the same time get different ones. The oracle
   // runs in the order of the source.
   if (!options.oracle && !options.standalone)
     manager.addPass(createPlimGroupDispatches());
 
-  // 8., 9.
   manager.addPass(createPlimInferAccessors());
   PlimPlaceAllocationsOptions place;
   place.policy = options.policy;
@@ -272,22 +282,25 @@ void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions
   plan.scratchInSlab = options.standalone;
   manager.addPass(createPlimPlanMemory(plan));
   addCleanup(manager);
+}
+
+void buildSchedule(OpPassManager &manager, const PipelineOptions &options) {
   if (options.oracle)
     return;
   if (!options.standalone)
     manager.addPass(createPlimSchedule());
   manager.addNestedPass<func::FuncOp>(createPlimLowerTileProducts());
-  // The rest of the vectors of 10.: where a result is in memory says where its lines begin.
+  // The rest of what Codegen does with vectors: where a result is in memory says where its lines begin.
   manager.addNestedPass<func::FuncOp>(createPlimVectorizeElementwise());
 }
 
-void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {
+void buildConversion(OpPassManager &manager, const PipelineOptions &options) {
   PlimOutlineDataOptions outline;
   outline.inlineConstantBytes = inlineBytesOf(options);
   outline.guarded = options.guarded;
   manager.addPass(createPlimOutlineData(outline));
 
-  // The buffer level of 10.
+  // What is left of Codegen, and from linalg and vectors to loops.
   manager.addPass(createPlimDistributeWorkgroups());
   OpPassManager &function = manager.nest<func::FuncOp>();
   if (!options.oracle)
@@ -313,7 +326,6 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   manager.addPass(createPlimVerifyPlacement());
   manager.addPass(createSCFToControlFlowPass());
 
-  // 11.
   manager.addPass(createPlimLowerRuntime());
   manager.addPass(createConvertMathToFuncs());
   manager.addPass(createPlimLowerToLLVM());
@@ -321,6 +333,40 @@ void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptio
   // Before the clean-up folds an offset of zero, which is a buffer too.
   manager.addPass(createPlimAnnotateAliases());
   addCleanup(manager);
+}
+
+constexpr Stage allStages[] = {
+    {"Import", buildImport},         {"Dispatch", buildDispatch}, {"Access", buildAccess},
+    {"Codegen", buildCodegen},       {"Memory", buildMemory},     {"Schedule", buildSchedule},
+    {"Conversion", buildConversion},
+};
+
+void addStages(OpPassManager &manager, const PipelineOptions &options, size_t begin, size_t end) {
+  for (const Stage &stage : ArrayRef(allStages).slice(begin, end - begin))
+    addStage(manager, stage, options);
+}
+
+} // namespace
+
+ArrayRef<Stage> plim::ir::stages() { return allStages; }
+
+void plim::ir::addStage(OpPassManager &manager, const Stage &stage,
+                        const PipelineOptions &options) {
+  stage.build(manager, options);
+  if (options.verifyStages)
+    manager.addPass(createVerifyStage(stage.name));
+}
+
+void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {
+  addStages(manager, options, 0, 4);
+}
+
+void plim::ir::buildBufferPipeline(OpPassManager &manager, const PipelineOptions &options) {
+  addStages(manager, options, 4, 6);
+}
+
+void plim::ir::buildLoweringPipeline(OpPassManager &manager, const PipelineOptions &options) {
+  addStages(manager, options, 6, 7);
 }
 
 void plim::ir::buildLoadPipeline(OpPassManager &manager, const PipelineOptions &options) {
@@ -338,6 +384,7 @@ void plim::ir::registerPassesAndPipelines() {
   registerPlimSchedulePasses();
   registerPlimConversionPasses();
   registerPass([] { return createResolveExtents(); });
+  registerPass([] { return createVerifyStage(); });
   registerPipeline("plim-tensor-pipeline", "From source to dispatches on tensors",
                    buildTensorPipeline);
   registerPipeline("plim-buffer-pipeline", "From dispatches on tensors to placed buffers",

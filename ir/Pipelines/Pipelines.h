@@ -47,6 +47,12 @@ struct PipelineOptions {
   bool standalone = false;
   /// Memories of the target that accelerators bring to a call.
   std::vector<std::string> deviceMemories = {};
+  /// Whether what holds behind each stage is verified (VerifyStage.h): in a debug build, and in the tests of plimsoll-opt.
+#ifdef NDEBUG
+  bool verifyStages = false;
+#else
+  bool verifyStages = true;
+#endif
 };
 
 /// Every dialect that may come in, the plim dialect, and the interfaces the pipeline needs.
@@ -56,17 +62,29 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// `plim-load-pipeline`, for plimsoll-opt. Not for the library: it touches global registries.
 void registerPassesAndPipelines();
 
-/// Steps 1 to 5 and the tensor level of code generation: from what came in to dispatches.
+/// One of the folders of ir/ that modules go through: its passes, and those of others that have to run between them.
+struct Stage {
+  llvm::StringLiteral name; // the folder's
+  void (*build)(mlir::OpPassManager &manager, const PipelineOptions &options);
+};
+
+/// In their order.
+llvm::ArrayRef<Stage> stages();
+
+/// The stage, and what verifies it if that is wanted.
+void addStage(mlir::OpPassManager &manager, const Stage &stage, const PipelineOptions &options);
+
+/// Import, Dispatch, Access and Codegen: from what came in to the code of dispatches, on tensors.
 void buildTensorPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
 
-/// Bufferization, placement, planning: from dispatches on tensors to buffers with places.
+/// Memory and Schedule: from dispatches on tensors to buffers with places.
 void buildBufferPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
 
-/// Lowering to the LLVM dialect: dispatch functions behind the ABI's entries, host code over the
+/// Conversion, to the LLVM dialect: dispatch functions behind the ABI's entries, host code over the
 /// runtime symbols.
 void buildLoweringPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
 
-/// All three.
+/// All stages.
 void buildLoadPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
 
 } // namespace plim::ir

@@ -114,6 +114,23 @@ TEST(CompileWorkers, GiveTheArtifactOfThisProcess) {
     }
 }
 
+TEST(CompileWorkers, GiveTheIrOfThisProcess) {
+  CompileWorkers workers({});
+  std::string here, there;
+  CompileOptions options;
+  options.irAfter = {"Dispatch", "Conversion"};
+  options.takeIr = [&](std::string_view stage, std::string_view text) {
+    here.append(stage).append(text);
+  };
+  ASSERT_TRUE(compile(testing::sumSource, "in.mlir", host(), options).ok());
+  options.takeIr = [&](std::string_view stage, std::string_view text) {
+    there.append(stage).append(text);
+  };
+  ASSERT_TRUE(workers.compile(testing::sumSource, "in.mlir", host(), options).ok());
+  EXPECT_EQ(there, here);
+  EXPECT_FALSE(here.empty());
+}
+
 TEST(CompileWorkers, TellOfErrorsAsThisProcessDoes) {
   CompileWorkers workers({});
   for (const char *source : {"func.func @f(", "func.func @f() -> f32 { return }", "\xff\xfe"}) {

@@ -178,6 +178,25 @@ TEST(Compiler, GivesTheAssemblyIfAsked) {
   EXPECT_THAT(assembly, HasSubstr("plim.raw.sum"));
 }
 
+TEST(Compiler, GivesTheIrBehindStages) {
+  std::vector<std::string> stages;
+  std::string ir;
+  CompileOptions options;
+  options.irAfter = {"Schedule", "Access"};
+  options.takeIr = [&](std::string_view stage, std::string_view text) {
+    stages.emplace_back(stage);
+    ir += text;
+  };
+  ASSERT_TRUE(compileText(testing::sumSource, options).ok());
+  EXPECT_THAT(stages, ElementsAre("Access", "Schedule")); // their own order
+  EXPECT_THAT(ir, HasSubstr("func.func @sum"));
+
+  options.irAfter = {"Ballast"};
+  StatusOr<Artifact> artifact = compileText(testing::sumSource, options);
+  EXPECT_EQ(artifact.status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(artifact.status().message(), "there is no stage 'Ballast'");
+}
+
 TEST(CompilerErrors, TextThatDoesNotParse) {
   EXPECT_THAT(refusal("func.func @f( {"), StartsWith("in.mlir:1:14: "));
   EXPECT_THAT(refusal("\n\n  nonsense"), StartsWith("in.mlir:3:3: "));

@@ -185,6 +185,7 @@ TEST(ArtifactLoad, WhatWasChosenStays) {
   });
   expectLate("oracle", [](LoadOptions &options) { options.oracle = true; });
   expectLate("assembly", [&](LoadOptions &options) { options.assembly = &assembly; });
+  expectLate("IR", [](LoadOptions &options) { options.irAfter = {"Import"}; });
   for (Specialization mode : {Specialization::OnRequest, Specialization::Hot})
     expectLate("specialization", [&](LoadOptions &options) { options.specialization = {mode}; });
   EXPECT_THAT(engine->compile(bytes, "done.plimart", {}).status().toString(),
