@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Doxygen's input filter for the public C headers, whose comments are plain ones.
+"""Doxygen's input filter for the public C headers, whose comments are plain ones, and for documents.
 
     filter.py FILE
 
 A comment in front of a declaration, or behind one on its line, becomes its documentation; that of the file its page.
-Declarations that follow each other without an empty line share the comment in front of the first.
+Declarations that follow each other without an empty line share the comment in front of the first. Of pictures Doxygen
+does not know paths that go up.
 """
 
 import re
@@ -64,4 +65,4 @@ def document(source):
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
         text = file.read()
-    sys.stdout.write(document(text) if sys.argv[1].endswith(".h") else text)
+    sys.stdout.write(document(text) if sys.argv[1].endswith(".h") else text.replace("](../pictures/", "](docs/pictures/"))

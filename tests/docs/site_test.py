@@ -20,7 +20,7 @@ class Site(unittest.TestCase):
         with open(f"{OUT}/{name}", encoding="utf-8") as file:
             return file.read()
 
-    def test_it_is_built_without_a_fault(self):
+    def test_a_built_site_has_no_faults(self):
         self.assertEqual(build.main([OUT]), 0)
         self.assertIn("An embeddable JIT execution engine", self.page("index.html"))
         status = self.page("status_8h.html")
@@ -30,6 +30,13 @@ class Site(unittest.TestCase):
         pages = self.page("pages.html")
         for title in ("The plim dialect", "The passes", "The C interface", "Glossary", "Embed in ten minutes"):
             self.assertIn(title, pages)
+
+    def test_pictures_are_there_and_small(self):
+        pictures = sorted(os.listdir("docs/pictures"))
+        self.assertNotEqual(pictures, [])
+        for name in pictures:
+            self.assertTrue(os.path.exists(f"{OUT}/{name}"), f"no document shows {name}")
+            self.assertLess(os.path.getsize(f"docs/pictures/{name}"), 150 << 10)
 
     def faults(self, header):
         with tempfile.TemporaryDirectory(prefix="plimsoll-site-") as folder:

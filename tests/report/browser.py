@@ -120,8 +120,8 @@ class Browser:
         node = self.send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         self.send("DOM.setFileInputFiles", nodeId=node, files=[os.path.abspath(path)])
 
-    def screenshot(self, path, whole=False):
-        data = self.send("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
+    def screenshot(self, path, whole=False, **options):
+        data = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **options)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 

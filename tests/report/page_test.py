@@ -213,6 +213,23 @@ class PageTest(unittest.TestCase):
         drawn = self.value("(() => { const canvas = document.querySelector('canvas'); const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;"
                            " return new Set(new Uint32Array(data.buffer)).size; })()")
         self.assertGreater(drawn, 3)
+        buttons = self.value("[...document.querySelectorAll('#timeline .controls button')].map((each) => each.innerText)")
+        self.assertEqual(buttons[-2:], ["fastest call", "last call"])
+
+    def test_dispatches_have_colours_of_their_own(self):
+        self.open("profile.html")
+        self.wait("""(() => {
+          const canvas = document.querySelector('canvas.timeline');
+          const pixelsOf = (each) => each.getContext('2d').getImageData(0, 0, each.width, each.height).data;
+          const drawn = new Set(new Uint32Array(pixelsOf(canvas).buffer));
+          return [0, 1].every((i) => {
+            const colour = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
+            const context = colour.getContext('2d');
+            context.fillStyle = `hsl(${(130 + i * 137.5) % 360} ${getComputedStyle(canvas).getPropertyValue('--span-tone')})`;
+            context.fillRect(0, 0, 1, 1);
+            return drawn.has(new Uint32Array(pixelsOf(colour).buffer)[0]);
+          });
+        })()""")
 
     def repeated_ids(self):
         return self.value("[...document.querySelectorAll('[id]')].map((each) => each.id).filter((id, i, all) => all.indexOf(id) !== i)")

@@ -63,6 +63,8 @@ function timelineOfTrace(text) {
   return { rows: arrangeSpans(rows, spans), dropped: trace.otherData?.dropped_spans ?? 0, leftOut: 0 };
 }
 
+const isOfDispatch = (span) => span.kind === "dispatch" || span.kind === "range";
+
 let timelineCount = 0; // on the page, for names of their parts
 const spanHeight = 18,
   rowGap = 8,
@@ -89,7 +91,9 @@ function makeTimeline(model, timeline) {
     "aria-describedby": saidId,
   });
   const said = html("p", { id: saidId, role: "status", class: "hint" }, "Select a span, or move with the arrow keys.");
-  const dispatchOf = new Map([...model.dispatches].reverse().map((dispatch) => [dispatch.name, dispatch.id])); // the first of a code
+  const dispatchOf = new Map([...model.dispatches].reverse().map((dispatch) => [dispatch.name, dispatch])); // the first of a code
+  const namesOfDispatches = [...new Set(spans.filter(isOfDispatch).map((span) => span.name))];
+  const hueOf = new Map(namesOfDispatches.map((name, i) => [name, (130 + i * 137.5) % 360])); // far from its neighbours
   let current = null; // {row, position}
   const toX = (time) =>
     labelWidth + ((time - viewport.x0) / (viewport.x1 - viewport.x0)) * (canvas.clientWidth - labelWidth);
@@ -109,9 +113,8 @@ function makeTimeline(model, timeline) {
       const half = (viewport.x1 - viewport.x0) / 2;
       viewport.show((span.begin + span.end) / 2 - half, (span.begin + span.end) / 2 + half);
     }
-    const id = dispatchOf.get(span.name);
-    if (id !== undefined && (span.kind === "dispatch" || span.kind === "range"))
-      selection.set("dispatch", id, "timeline");
+    const dispatch = dispatchOf.get(span.name);
+    if (dispatch && isOfDispatch(span)) selection.set("dispatch", dispatch.id, "timeline");
     draw();
   }
 
@@ -159,7 +162,9 @@ function makeTimeline(model, timeline) {
         if (x + spanWidth < drawnTo[span.depth] + 0.5 && !isCurrent) return;
         drawnTo[span.depth] = x + spanWidth;
         const y = top + span.depth * spanHeight;
-        context.fillStyle = color(`--span-${span.kind}`) || color("--span-compile");
+        context.fillStyle = isOfDispatch(span)
+          ? `hsl(${hueOf.get(span.name)} ${color("--span-tone")})`
+          : color(`--span-${span.kind}`) || color("--span-compile");
         context.fillRect(x, y, spanWidth, spanHeight - 2);
         if (isCurrent) {
           context.strokeStyle = color("--accent");
@@ -173,7 +178,8 @@ function makeTimeline(model, timeline) {
           context.beginPath();
           context.rect(Math.max(x, labelWidth), y, spanWidth, spanHeight);
           context.clip();
-          context.fillText(span.name, Math.max(x, labelWidth) + 4, y + spanHeight / 2 - 1);
+          const text = (isOfDispatch(span) && dispatchOf.get(span.name)?.label) || span.name;
+          context.fillText(text, Math.max(x, labelWidth) + 4, y + spanHeight / 2 - 1);
           context.restore();
         }
       });
@@ -235,8 +241,10 @@ function makeTimeline(model, timeline) {
   };
   if (calls.length > 0) {
     const last = calls.reduce((latest, call) => (call.begin > latest.begin ? call : latest));
+    const fastest = calls.reduce((least, call) => (call.end - call.begin < least.end - least.begin ? call : least));
+    controls.push(html("button", { onclick: () => showCall(fastest) }, "fastest call"));
     controls.push(html("button", { onclick: () => showCall(last) }, "last call"));
-    requestAnimationFrame(() => showCall(last));
+    requestAnimationFrame(() => showCall(fastest)); // which has the least in it of what else the machine did
   }
   new ResizeObserver(draw).observe(canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
