@@ -123,7 +123,7 @@ PyObject *fail(plim_code code, const char *format, ...) {
   return nullptr;
 }
 
-plim_code failHostCall(plim_host_call *call, const char *name) {
+Failure takeFailure(const std::string &prefix) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
@@ -140,8 +140,8 @@ plim_code failHostCall(plim_host_call *call, const char *name) {
   if (PyErr_GivenExceptionMatches(error.get(), PyExc_MemoryError))
     code = PLIM_RESOURCE_EXHAUSTED;
 
-  long long id = nextCause++;
-  Ref key(PyLong_FromLongLong(id));
+  const std::string mark = causeMark + std::to_string(nextCause);
+  Ref key(PyLong_FromLongLong(nextCause++));
   if (!causes)
     causes = PyDict_New();
   if (key && causes) {
@@ -153,26 +153,22 @@ plim_code failHostCall(plim_host_call *call, const char *name) {
     PyDict_SetItem(causes, key.get(), error.get());
   }
   PyErr_Clear();
-  Ref message(PyUnicode_FromFormat("host function '%s': %s: %S%c%lld", name,
-                                   Py_TYPE(error.get())->tp_name, error.get(),
-                                   static_cast<int>(causeMark), id));
+  const char *name = Py_TYPE(error.get())->tp_name;
+  Ref message(PyUnicode_FromFormat("%s%s: %S%s", prefix.c_str(), name, error.get(), mark.c_str()));
   if (!message) { // its __str__ failed
     PyErr_Clear();
-    message =
-        Ref(PyUnicode_FromFormat("host function '%s': %s%c%lld", name,
-                                 Py_TYPE(error.get())->tp_name, static_cast<int>(causeMark), id));
+    message = Ref(PyUnicode_FromFormat("%s%s%s", prefix.c_str(), name, mark.c_str()));
   }
   // A status has neither NULs nor what is no text.
   Ref bytes(message ? PyUnicode_AsEncodedString(message.get(), "utf-8", "backslashreplace")
                     : nullptr);
-  std::string text = bytes ? std::string(PyBytes_AS_STRING(bytes.get()),
-                                         static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())))
-                           : std::string();
-  std::replace(text.begin(), text.end(), '\0', '?');
-  plim_code result =
-      plim_host_call_fail(call, static_cast<plim_code>(code), bytes ? text.c_str() : nullptr);
+  Failure failure{static_cast<plim_code>(code), {}};
+  if (bytes)
+    failure.message.assign(PyBytes_AS_STRING(bytes.get()),
+                           static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())));
+  std::replace(failure.message.begin(), failure.message.end(), '\0', '?');
   PyErr_Clear();
-  return result;
+  return failure;
 }
 
 PyObject *setErrorFactory(PyObject *, PyObject *make) {

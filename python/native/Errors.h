@@ -4,6 +4,8 @@
 #include "plimsoll/plimsoll.h"
 #include "python/native/Python.h"
 
+#include <string>
+
 namespace plim::python {
 
 /// False for NULL, which is success. Otherwise sets the exception that the status says, and
@@ -14,8 +16,13 @@ bool failed(plim_status *status);
 /// that is a TypeError too. As PyErr_Format(). Always null.
 PyObject *fail(plim_code code, const char *format, ...);
 
-/// For host functions: the Python exception that is set, as the failure of `call`. Clears it.
-plim_code failHostCall(plim_host_call *call, const char *name);
+/// The Python exception that is set, as a status of the library: its code, and a message that begins with `prefix`
+/// and ends with the mark by which failed() finds the exception again. Clears it.
+struct Failure {
+  plim_code code;
+  std::string message;
+};
+Failure takeFailure(const std::string &prefix);
 
 /// errors.setUp(make): `make(code, message, file, line, column, is_type_error)` returns an
 /// exception.

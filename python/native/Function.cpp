@@ -83,9 +83,13 @@ struct Place {
   }
   /// What asArray() did not take.
   PyObject *failToConvert(PyObject *object) const {
-    return PyErr_Occurred() ? nullptr
-                            : fail(Ref(PyUnicode_FromFormat("an array is needed, not %s",
-                                                            Py_TYPE(object)->tp_name)));
+    if (PyErr_Occurred())
+      return nullptr;
+    const char *hint = PyList_Check(object) || PyTuple_Check(object)
+                           ? "; numpy.array() with a dtype makes one"
+                           : "";
+    return fail(
+        Ref(PyUnicode_FromFormat("an array is needed, not %s%s", Py_TYPE(object)->tp_name, hint)));
   }
   /// The exception that is set, with the place in front.
   PyObject *failAgain() const {
@@ -592,11 +596,7 @@ void freeFunction(PyObject *object) {
   Py_DECREF(type);
 }
 
-PyMethodDef methods[] = {{"specialize", specialize, METH_VARARGS,
-                          "specialize($self, /, *arguments)\n--\n\n"
-                          "Makes code for the extents of these arguments, of which nothing else "
-                          "counts; later calls with "
-                          "them use it.\nNeeds a module that was loaded with `specialization`."},
+PyMethodDef methods[] = {{"_specialize", specialize, METH_VARARGS, nullptr},
                          {"_start", start, METH_VARARGS, nullptr},
                          {"_types", types, METH_NOARGS, nullptr},
                          {"_workspace", workspace, METH_VARARGS, nullptr},

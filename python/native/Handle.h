@@ -26,6 +26,7 @@ PLIM_PYTHON_HANDLE(state, true)
 PLIM_PYTHON_HANDLE(event, true)
 PLIM_PYTHON_HANDLE(stop, false)
 PLIM_PYTHON_HANDLE(host_functions, false)
+PLIM_PYTHON_HANDLE(device, false)
 #undef PLIM_PYTHON_HANDLE
 
 /// The generation of the process in which something was made, as the context of its capsule.

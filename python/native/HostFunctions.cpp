@@ -7,6 +7,7 @@
 #include <cstring>
 #include <pthread.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace plim::python {
@@ -20,30 +21,10 @@ struct Parameter {
 };
 
 struct HostFunction {
-  std::string name;
+  std::string what; /// "host function 'f'", as messages begin
   PyObject *callable;
   std::vector<Parameter> arguments, results;
 };
-
-/// Python needs more stack than the library promises to a host function; the threads that run calls
-/// mostly have it.
-constexpr size_t stackForPython = 128 << 10;
-
-bool hasStack() {
-  thread_local char *lowest = nullptr;
-  if (!lowest) {
-    pthread_attr_t attributes;
-    void *start = nullptr;
-    size_t bytes = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-      return true;
-    pthread_attr_getstack(&attributes, &start, &bytes);
-    pthread_attr_destroy(&attributes);
-    lowest = static_cast<char *>(start);
-  }
-  return static_cast<char *>(__builtin_frame_address(0)) - lowest >
-         static_cast<ptrdiff_t>(stackForPython);
-}
 
 /// The memory of a value as an array, for as long as the host function runs.
 Ref viewOf(const Parameter &parameter, const plim_host_value &value) {
@@ -190,17 +171,16 @@ bool run(plim_host_call *call, const HostFunction &function, const plim_host_val
 plim_code callPython(plim_host_call *call, void *user, const plim_host_value *arguments,
                      const plim_host_value *results) {
   const auto &function = *static_cast<const HostFunction *>(user);
-  if (!hasStack())
-    return plim_host_call_fail(
-        call, PLIM_RESOURCE_EXHAUSTED,
-        ("host function '" + function.name + "': not enough stack for Python on this thread")
-            .c_str());
+  if (!hasStackForPython())
+    return plim_host_call_fail(call, PLIM_RESOURCE_EXHAUSTED,
+                               (function.what + ": " + noStackText).c_str());
   GilScope gil;
   if (!gil)
-    return plim_host_call_fail(call, PLIM_CANCELLED,
-                               ("host function '" + function.name + "': Python is ending").c_str());
-  return run(call, function, arguments, results) ? PLIM_OK
-                                                 : failHostCall(call, function.name.c_str());
+    return plim_host_call_fail(call, PLIM_CANCELLED, (function.what + ": " + endingText).c_str());
+  if (run(call, function, arguments, results))
+    return PLIM_OK;
+  const Failure failure = takeFailure(function.what + ": ");
+  return plim_host_call_fail(call, failure.code, failure.message.c_str());
 }
 
 void releaseFunction(void *user) {
@@ -229,6 +209,39 @@ bool readParameters(PyObject *tuple, std::vector<Parameter> &out) {
 
 } // namespace
 
+// Python needs more stack than the library promises to a host function; the threads that run calls
+// mostly have it.
+static constexpr size_t stackForPython = 128 << 10;
+
+bool hasStackForPython() {
+  thread_local char *lowest = nullptr;
+  if (!lowest) {
+    pthread_attr_t attributes;
+    void *start = nullptr;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+      return true;
+    pthread_attr_getstack(&attributes, &start, &bytes);
+    pthread_attr_destroy(&attributes);
+    lowest = static_cast<char *>(start);
+  }
+  return static_cast<char *>(__builtin_frame_address(0)) - lowest >
+         static_cast<ptrdiff_t>(stackForPython);
+}
+
+bool makeHostFunction(std::string what, PyObject *callable, PyObject *arguments, PyObject *results,
+                      plim_host_function_options *out) {
+  auto function = std::make_unique<HostFunction>(HostFunction{std::move(what), callable, {}, {}});
+  if (!readParameters(arguments, function->arguments) ||
+      !readParameters(results, function->results))
+    return false;
+  Py_INCREF(callable);
+  out->function = callPython;
+  out->release_user = releaseFunction;
+  out->user = function.release();
+  return true;
+}
+
 PyObject *addHostFunction(PyObject *, PyObject *given) {
   PyObject *capsule, *callable, *arguments, *results;
   Name name;
@@ -239,21 +252,17 @@ PyObject *addHostFunction(PyObject *, PyObject *given) {
                         &signature, &PyTuple_Type, &arguments, &PyTuple_Type, &results) ||
       !unwrapHandle(capsule, &functions))
     return nullptr;
-  auto function = std::make_unique<HostFunction>(HostFunction{name.get(), callable, {}, {}});
-  if (!readParameters(arguments, function->arguments) ||
-      !readParameters(results, function->results))
-    return nullptr;
   plim_host_function_options options{};
   options.struct_size = sizeof options;
   options.kind = kind;
-  options.function = callPython;
-  options.user = function.get();
-  options.release_user = releaseFunction;
   options.signature = signature;
-  if (failed(plim_host_functions_add(functions, name.get(), &options)))
+  if (!makeHostFunction("host function '" + std::string(name.get()) + "'", callable, arguments,
+                        results, &options))
     return nullptr;
-  Py_INCREF(callable);
-  [[maybe_unused]] HostFunction *owned = function.release(); // by the set
+  if (failed(plim_host_functions_add(functions, name.get(), &options))) {
+    options.release_user(options.user);
+    return nullptr;
+  }
   Py_RETURN_NONE;
 }
 

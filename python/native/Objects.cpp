@@ -1,6 +1,7 @@
 #include "python/native/Objects.h"
 
 #include "python/native/Arrays.h"
+#include "python/native/Devices.h"
 #include "python/native/Handle.h"
 #include "python/native/HostFunctions.h"
 #include "python/native/Interrupt.h"
@@ -108,20 +109,21 @@ void logMessage(void *user, plim_log_level level, const char *message, size_t si
 
 /// engine_create(flags, target, threads, policy, limits, cache_folder, cache_bytes, log, level,
 /// functions, cores, numa_node, specialization, specialization_count, numerics, isolation (0: none, 1: own workers, 2: shared), compile_memory,
-/// compile_deadline in nanoseconds)
+/// compile_deadline in nanoseconds, devices)
 PyObject *createEngine(PyObject *, PyObject *arguments) {
   plim_engine_options options{};
   options.struct_size = sizeof options;
-  PyObject *target, *limits, *log, *functions;
+  PyObject *target, *limits, *log, *functions, *devices;
   unsigned long long cacheBytes;
   int level, isolation;
   plim_compile_workers workers{};
   workers.struct_size = sizeof workers;
-  if (!PyArg_ParseTuple(arguments, "IOIzO!zKOiOIIIIIiKK", &options.flags, &target, &options.threads,
-                        &options.policy, &PyTuple_Type, &limits, &options.cache_folder, &cacheBytes,
-                        &log, &level, &functions, &options.cores, &options.numa_node,
-                        &options.specialization, &options.specialization_count, &options.numerics,
-                        &isolation, &workers.memory_bytes, &workers.deadline_nanoseconds))
+  if (!PyArg_ParseTuple(
+          arguments, "IOIzO!zKOiOIIIIIiKKO!", &options.flags, &target, &options.threads,
+          &options.policy, &PyTuple_Type, &limits, &options.cache_folder, &cacheBytes, &log, &level,
+          &functions, &options.cores, &options.numa_node, &options.specialization,
+          &options.specialization_count, &options.numerics, &isolation, &workers.memory_bytes,
+          &workers.deadline_nanoseconds, &PyTuple_Type, &devices))
     return nullptr;
   workers.flags = isolation == 2 ? PLIM_COMPILE_WORKERS_SHARED : 0;
   if (isolation != 0)
@@ -131,6 +133,14 @@ PyObject *createEngine(PyObject *, PyObject *arguments) {
   plim_host_functions *functionsHandle;
   if (!texts || !unwrapHandle(target, &targetHandle) || !unwrapHandle(functions, &functionsHandle))
     return nullptr;
+  SmallArray<plim_device *, 4> brought(static_cast<size_t>(PyTuple_GET_SIZE(devices)));
+  if (!brought.get())
+    return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(devices); ++i)
+    if (!unwrapHandle(PyTuple_GET_ITEM(devices, i), &brought[static_cast<size_t>(i)]))
+      return nullptr;
+  options.devices = brought.get();
+  options.device_count = static_cast<size_t>(PyTuple_GET_SIZE(devices));
   options.target = targetHandle;
   options.host_functions = functionsHandle;
   options.limits = texts.get();
@@ -674,6 +684,7 @@ PyMethodDef objectMethods[] = {
     {"host_functions_create", createSet<plim_host_functions, plim_host_functions_create>,
      METH_NOARGS, nullptr},
     {"host_functions_add", addHostFunction, METH_VARARGS, nullptr},
+    {"device_create", createDevice, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 } // namespace plim::python

@@ -7,11 +7,12 @@ import json
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import numpy as np
 
 from . import _native
+from .device import Device, device_handles
 from .errors import InvalidArgumentError
 from .host import HostFunction, function_set
 from .report import Report
@@ -147,6 +148,7 @@ class Engine:
     four units in the last place. "strict": every operation rounds as the source says, in its order.
     `cache`: a folder that keeps compiled code, at most `cache_bytes` (0: 1 GiB).
     `functions`: host functions for all modules, by name (`host_function`).
+    `devices`: accelerators that the program brings (`Device`). GPUs of the target "host" need nobody to bring them.
     `checked`: looks for accesses out of range while code runs; slow.
     `debugger`, `perf_map`: GDB, perf see the names of generated code.
     `counters`, `trace`: count and time calls: `statistics()`, `trace()`.
@@ -174,7 +176,8 @@ class Engine:
     def __init__(self, target: Target | str | None = None, *, threads: int = 0,
                  policy: str | None = None, limits: Mapping[str, int] | None = None,
                  cache: str | os.PathLike | None = None, cache_bytes: int = 0,
-                 functions: Mapping[str, HostFunction] | None = None, checked: bool = False,
+                 functions: Mapping[str, HostFunction] | None = None, devices: Iterable[Device] = (),
+                 checked: bool = False,
                  debugger: bool = False, perf_map: bool = False, counters: bool = False,
                  trace: bool = False, log: logging.Logger | None = None,
                  cores: str | None = None, numa_node: int | None = None,
@@ -186,7 +189,7 @@ class Engine:
         self._options = {
             "target": target, "threads": threads, "policy": policy, "limits": dict(limits or {}),
             "cache": None if cache is None else os.fspath(cache), "cache_bytes": cache_bytes,
-            "functions": dict(functions or {}), "checked": checked, "debugger": debugger,
+            "functions": dict(functions or {}), "devices": tuple(devices), "checked": checked, "debugger": debugger,
             "perf_map": perf_map, "counters": counters, "trace": trace, "log": log,
             "cores": cores, "numa_node": numa_node, "specialization": specialization,
             "specialization_count": specialization_count, "numerics": numerics,
@@ -212,7 +215,8 @@ class Engine:
             function_set(functions), choice(_cores, cores, "cores"), numa_node or 0,
             specialization_number(specialization), specialization_count,
             numerics_number(numerics), choice(_isolations, isolation, "isolation"), compile_memory,
-            0 if compile_deadline is None else max(1, round(compile_deadline * 1e9)))
+            0 if compile_deadline is None else max(1, round(compile_deadline * 1e9)),
+            device_handles(self._options["devices"]))
 
     @property
     def target(self) -> Target:
@@ -355,7 +359,7 @@ def _engine_with(items) -> Engine:
     """An engine with these options: what is pickled twice is one engine."""
     options = dict(items)
     target = options.pop("target")
-    if options["functions"] or options["log"]:
+    if options["functions"] or options["devices"] or options["log"]:
         return Engine(target, **options)  # nobody knows whether those are equal
     key = _native.fork_generation(), target and target._key(), repr(sorted(options.items()))
     with _lock:

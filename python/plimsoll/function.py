@@ -104,8 +104,8 @@ def _names(self) -> list[str | None]:
     return names
 
 
-def in_order(self, arguments, named) -> list:
-    """The arguments of a call of which some are given by name."""
+def in_order(self, arguments, named, options=_OPTIONS) -> list:
+    """The arguments of a call of which some are given by name, beside `options`."""
     names, values, function = _names(self), list(arguments), printable(self.__name__)
     for i, name in enumerate(names[:len(values)]):
         if name in named:
@@ -113,11 +113,11 @@ def in_order(self, arguments, named) -> list:
     for name in named:
         if name not in names:
             import difflib  # which takes its time to load
-            known = [*filter(None, names), *_OPTIONS]
+            known = [*filter(None, names), *options]
             near = difflib.get_close_matches(name, known, 1)
             raise ArgumentTypeError(f"'{function}' has no keyword argument '{name}'; "
                                     + (f"did you mean '{near[0]}'?" if near
-                                       else f"there are {', '.join(known)}"))
+                                       else f"there are {', '.join(known)}" if known else "there are none"))
     for i, name in enumerate(names[len(values):], len(values)):
         if name not in named:
             raise ArgumentTypeError(f"'{function}' lacks argument #{i}" + (f", {name}" if name else ""))
@@ -155,13 +155,22 @@ def _doc(self) -> str:
             "timeout: seconds after which it is stopped, with DeadlineExceededError.")
 
 
-def _workspace(self, *arguments) -> tuple[int, int]:
+def _workspace(self, *arguments, **named) -> tuple[int, int]:
     """Bytes that the temporaries of a call take, and what they are aligned to; without arguments,
     of any call.
 
-    Of the arguments the extents alone count.
+    Of the arguments, given as in a call, the extents alone count.
     """
-    return self._workspace(*arguments)
+    return self._workspace(*(in_order(self, arguments, named, ()) if named else arguments))
+
+
+def _specialize(self, *arguments, **named) -> None:
+    """Makes code for the extents of these arguments, given as in a call, of which nothing else counts; later
+    calls with them use it.
+
+    Needs a module that was loaded with `specialization`.
+    """
+    self._specialize(*(in_order(self, arguments, named, ()) if named else arguments))
 
 
 def _repr(self) -> str:
@@ -172,5 +181,6 @@ Function.__repr__ = _repr
 Function.__doc__ = property(_doc)
 Function.__signature__ = property(_inspect_signature)
 Function.signature = property(_signature)
+Function.specialize = _specialize
 Function.workspace = _workspace
 Function._by_name = _by_name

@@ -10,7 +10,7 @@ from typing import Callable, Mapping
 from . import _native
 from .errors import InvalidArgumentError
 
-_kinds = {"thread_safe": 0, "serial": 1, "pure": 2}
+KINDS = {"thread_safe": 0, "serial": 1, "pure": 2}
 # "tensor<?x4xf32>", "memref<?xi8, strided<[?], offset: ?>> readonly", "i1"
 _type = re.compile(r"(?:(tensor|memref)<((?:(?:\?|\d+)x)*)(\w+)(?:, [^ ].*)?>|(\w+))"
                    r"(?: (readonly|writeonly|readwrite))?(?: as result \d+)?")
@@ -45,13 +45,13 @@ class HostFunction:
     def __init__(self, function: Callable, signature: str, kind: str = "thread_safe"):
         if not callable(function):
             raise InvalidArgumentError(f"{function!r} cannot be called")
-        if kind not in _kinds:
+        if kind not in KINDS:
             raise InvalidArgumentError(
-                f"no kind of host function {kind!r}; there are {', '.join(_kinds)}")
+                f"no kind of host function {kind!r}; there are {', '.join(KINDS)}")
         if "->" not in signature:
             signature += " -> ()"
         self.function, self.signature, self.kind = function, signature, kind
-        self._arguments, self._results = _parse(signature)
+        self._arguments, self._results = parse_signature(signature)
         name_as(self, function)
 
     def __call__(self, *arguments):
@@ -93,12 +93,12 @@ def function_set(functions: Mapping[str, HostFunction] | None):
             raise InvalidArgumentError(
                 f"functions[{name!r}] is no host function: give it a signature with "
                 "plimsoll.host_function()")
-        _native.host_functions_add(handle, name, function.function, _kinds[function.kind],
+        _native.host_functions_add(handle, name, function.function, KINDS[function.kind],
                                    function.signature, function._arguments, function._results)
     return handle
 
 
-def _parse(signature: str):
+def parse_signature(signature: str):
     """((element type, rank, access), ...) of arguments and of results; rank -1 is a scalar."""
     arguments, arrow, results = signature.partition("->")
     arguments, results = arguments.strip(), results.strip()

@@ -71,7 +71,9 @@ def test_arguments_by_name(engine, saxpy):
                           (lambda: saxpy(2.0, y=y), "'saxpy' lacks argument #1, x"),
                           (lambda: saxpy(2.0, x, yy=y), "no keyword argument 'yy'; did you mean 'y'"),
                           (lambda: saxpy(2.0, x, y, b=y), "no keyword argument 'b'; there are a, x, y, out"),
-                          (lambda: saxpy(2.0, x=x, y=[1, 2]), "argument #2 of 'saxpy'.*an array is needed, not list")):
+                          (lambda: saxpy(2.0, x=x, y=[1, 2]), "argument #2 of 'saxpy'.*an array is needed, not list; numpy.array"),
+                          (lambda: saxpy(2.0, x, (1, 2)), "an array is needed, not tuple; numpy.array"),
+                          (lambda: saxpy(2.0, x, "xy"), "an array is needed, not str$")):
         with pytest.raises(pl.ArgumentTypeError, match=message):
             call()
     # Names that are options, or that Python cannot write, count by position alone.
@@ -146,6 +148,12 @@ func.func @f(%x: memref<?x?xf32> {plim.bounds = [{min = 1, max = 32}, {}]}, %in:
     assert saxpy.stack_bytes > 0
     bytes_, alignment = saxpy.workspace(1.0, np.ones(3, np.float32), np.ones(3, np.float32))
     assert bytes_ >= 0 and alignment >= 1
+    assert saxpy.workspace(1.0, y=np.ones(3, np.float32), x=np.ones(3, np.float32)) == (bytes_, alignment)
+    with pytest.raises(pl.ArgumentTypeError, match="no keyword argument 'timeout'; there are a, x, y$"):
+        saxpy.workspace(1.0, timeout=1)
+    nothing = engine.loads("func.func @f() { return }").f
+    with pytest.raises(pl.ArgumentTypeError, match="no keyword argument 'x'; there are none"):
+        nothing.workspace(x=1)
     put = engine.loads(copy_source("i1", "4x?")).put.signature
     assert [x.access for x in put.arguments] == ["readonly", "writeonly"]
     assert str(put) == "(memref<4x?xi1>, memref<4x?xi1>)"

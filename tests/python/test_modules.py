@@ -307,7 +307,7 @@ def test_specialized_code():
     want = module.saxpy(2.0, x, x)
     assert module.specializations()["made"] == 0
     module.saxpy.specialize(2.0, x, x)
-    module.saxpy.specialize(2.0, x, x)
+    module.saxpy.specialize(2.0, y=x, x=x)
     np.testing.assert_array_equal(module.saxpy(2.0, x, x), want)
     counts = module.specializations()
     assert counts["made"] == 1 and counts["calls"] >= 1 and counts["failed"] == 0
@@ -317,6 +317,8 @@ def test_specialized_code():
         pl.loads(SAXPY).saxpy.specialize(2.0, x, x)
     with pytest.raises(TypeError, match="3 arguments"):
         module.saxpy.specialize()
+    with pytest.raises(TypeError, match="'saxpy' lacks argument #1, x"):
+        module.saxpy.specialize(2.0, y=x)
     for wrong in {"specialization": "often"}, {"cores": "fast"}, {"numa_node": -1}:
         with pytest.raises(ValueError, match="often|fast|-1"):
             pl.Engine(**wrong)
