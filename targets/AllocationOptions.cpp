@@ -1,5 +1,7 @@
 #include "targets/AllocationOptions.h"
 
+#include "support/Nearest.h"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -38,14 +40,14 @@ constexpr std::string_view stackLimits[] = {"max_stack_alloca_bytes", "stack_bud
                                             "external_workspace_only", "workspace_alignment"};
 
 Status unknownLimit(std::string_view name, bool isOfHost) {
-  std::vector<std::string_view> known(std::begin(stackLimits), std::end(stackLimits));
+  std::vector<std::string> known(std::begin(stackLimits), std::end(stackLimits));
   if (isOfHost)
     for (auto [each, member] : sourceLimits)
-      known.push_back(each);
+      known.emplace_back(each);
   std::string message = "unknown limit '" + std::string(name) + "'; known are ";
   for (size_t i = 0; i < known.size(); ++i)
-    message += (i == 0 ? "" : i + 1 == known.size() ? " and " : ", ") + std::string(known[i]);
-  return invalidArgumentError(message);
+    message += (i == 0 ? "" : i + 1 == known.size() ? " and " : ", ") + known[i];
+  return invalidArgumentError(message + suggestion(name, known));
 }
 
 } // namespace

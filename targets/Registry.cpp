@@ -1,6 +1,7 @@
 #include "targets/Registry.h"
 
 #include "support/Folder.h"
+#include "support/Nearest.h"
 #include "targets/internal/BuiltinTags.h"
 #include "targets/internal/Codec.h"
 #include "targets/internal/File.h"
@@ -116,23 +117,6 @@ Status readTag(std::string_view json, TagInfo &info, Json &target) {
   PLIM_RETURN_IF_ERROR(takeString(target, "inherits", info.inherits));
   PLIM_RETURN_IF_ERROR(takeStrings(target, "aliases", info.aliases));
   return okStatus();
-}
-
-//===-- Suggestions -------------------------------------------------------------------------===//
-
-/// How many letters must be put in, taken out or replaced (Levenshtein 1966).
-size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "tools/CommandLine.h"
 
 #include "jit/Compiler.h"
+#include "support/Nearest.h"
 #include "targets/AllocationOptions.h"
 #include "tools/Text.h"
 #include "tools/Version.h"

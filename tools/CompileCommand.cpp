@@ -2,6 +2,7 @@
 
 #include "jit/ArtifactFile.h"
 #include "tools/Progress.h"
+#include "tools/Text.h"
 
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -85,11 +86,7 @@ Status compile(const CompileOptions &options, std::ostream &err) {
 } // namespace
 
 int runCompileCommand(const CompileOptions &options, std::ostream &err) {
-  Status status = compile(options, err);
-  if (status.ok())
-    return 0;
-  err << "error: " << status.message() << "\n";
-  return 1;
+  return exitStatus(err, compile(options, err));
 }
 
 } // namespace plim::tools

@@ -357,11 +357,7 @@ Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &e
 } // namespace
 
 int runExplainCommand(const ExplainOptions &options, std::ostream &out, std::ostream &err) {
-  Status status = explain(options, out, err);
-  if (status.ok())
-    return 0;
-  err << "error: " << status.message() << "\n";
-  return 1;
+  return exitStatus(err, explain(options, out, err));
 }
 
 } // namespace plim::tools

@@ -3,6 +3,7 @@
 #include "engine/io/File.h"
 #include "importers/Import.h"
 #include "support/Json.h"
+#include "tools/Text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -86,15 +87,9 @@ Status import(const ImportOptions &options, std::ostream &out) {
 } // namespace
 
 int runImportCommand(const ImportOptions &options, std::ostream &out, std::ostream &err) {
-  if (options.folder.empty() && !options.summary) {
-    err << "error: nothing to do: say where to write with --output, or --summary\n";
-    return 1;
-  }
-  const Status status = import(options, out);
-  if (status.ok())
-    return 0;
-  err << "error: " << status.message() << "\n";
-  return 1;
+  if (options.folder.empty() && !options.summary)
+    return fail(err, "nothing to do: say where to write with --output, or --summary");
+  return exitStatus(err, import(options, out));
 }
 
 } // namespace plim::tools

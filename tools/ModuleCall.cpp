@@ -3,6 +3,7 @@
 #include "importers/Import.h"
 #include "jit/ArtifactCache.h"
 #include "support/Json.h"
+#include "support/Nearest.h"
 #include "targets/Resolve.h"
 #include "tools/Text.h"
 #include "tools/io/ValueText.h"
@@ -186,13 +187,19 @@ StatusOr<std::string> readModule(const ModuleOptions &options) {
   return std::move(module.text);
 }
 
-StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
-                                             const LoadOptions &load) {
+StatusOr<std::shared_ptr<Module>>
+loadModule(const ModuleOptions &options, Engine &engine, const LoadOptions &load,
+           const std::function<Status(std::string_view text)> &check) {
   std::error_code error;
   if (options.file != "-" && !std::filesystem::is_fifo(options.file, error) &&
-      !importers::isModelFile(options.file))
-    return engine.loadFile(options.file, load);
+      !importers::isModelFile(options.file)) {
+    PLIM_ASSIGN_OR_RETURN(const std::string source, Engine::readSource(options.file));
+    if (!importers::isModel(source, options.file))
+      PLIM_RETURN_IF_ERROR(check(source));
+    return engine.loadFile(options.file, load); // which maps it
+  }
   PLIM_ASSIGN_OR_RETURN(ModuleText module, readModuleText(options));
+  PLIM_RETURN_IF_ERROR(check(module.text));
   return loadModuleText(module, options, engine, load);
 }
 

@@ -6,10 +6,12 @@
 
 #include "engine/session/Engine.h"
 
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plim::tools {
@@ -69,8 +71,10 @@ struct ModuleText {
 StatusOr<ModuleText> readModuleText(const ModuleOptions &options);
 /// The text alone.
 StatusOr<std::string> readModule(const ModuleOptions &options);
-StatusOr<std::shared_ptr<Module>> loadModule(const ModuleOptions &options, Engine &engine,
-                                             const LoadOptions &load);
+/// `check` sees the text of a module before it is compiled, and ends the load if it fails.
+StatusOr<std::shared_ptr<Module>>
+loadModule(const ModuleOptions &options, Engine &engine, const LoadOptions &load,
+           const std::function<Status(std::string_view text)> &check);
 /// The same of what was read already.
 StatusOr<std::shared_ptr<Module>> loadModuleText(const ModuleText &module,
                                                  const ModuleOptions &options, Engine &engine,

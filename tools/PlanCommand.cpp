@@ -5,6 +5,7 @@
 #include "planner/Printable.h"
 #include "planner/Svg.h"
 #include "tools/ModuleCall.h"
+#include "tools/Text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -21,11 +22,6 @@ namespace plim::tools {
 namespace {
 
 using namespace planner;
-
-int fail(std::ostream &err, std::string_view message) {
-  err << "error: " << message << "\n";
-  return 1;
-}
 
 bool parseNumber(std::string_view text, int64_t &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,6 +1,7 @@
 #include "tools/ProfileCommand.h"
 
 #include "tools/Ceilings.h"
+#include "tools/EarlyChecks.h"
 #include "tools/ExplainReport.h"
 #include "tools/Progress.h"
 #include "tools/ReportPage.h"
@@ -234,6 +235,8 @@ Status profile(const ProfileOptions &options, std::ostream &out, std::ostream &e
   std::vector<runtime::Buffer> pools; // must outlive the module
   PLIM_ASSIGN_OR_RETURN(load.pools, makePools(options.call, pool, pools));
   PLIM_ASSIGN_OR_RETURN(ModuleText source, readModuleText(options.module));
+  PLIM_RETURN_IF_ERROR(
+      checkCall(source.text, moduleName(options.module), options.call.function, {}));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
                         loadModuleText(source, options.module, *engine, load));
   line.reset();
@@ -274,11 +277,7 @@ Status profile(const ProfileOptions &options, std::ostream &out, std::ostream &e
 } // namespace
 
 int runProfileCommand(const ProfileOptions &options, std::ostream &out, std::ostream &err) {
-  Status status = profile(options, out, err);
-  if (status.ok())
-    return 0;
-  err << "error: " << status.message() << "\n";
-  return 1;
+  return exitStatus(err, profile(options, out, err));
 }
 
 } // namespace plim::tools

@@ -2,8 +2,10 @@
 
 #include "engine/io/Npy.h"
 #include "support/Trace.h"
+#include "tools/EarlyChecks.h"
 #include "tools/Progress.h"
 #include "tools/RunStatistics.h"
+#include "tools/Text.h"
 #include "tools/io/ValueText.h"
 
 #include <algorithm>
@@ -20,12 +22,6 @@ namespace plim::tools {
 namespace {
 
 using runtime::Value;
-
-/// Messages of the compiler begin with their location, which is worth more than the code's name.
-int fail(std::ostream &err, const Status &status) {
-  err << "error: " << status.message() << "\n";
-  return 1;
-}
 
 std::string withoutAt(const std::string &path) {
   return path.starts_with('@') ? path.substr(1) : path;
@@ -67,7 +63,9 @@ StatusOr<std::shared_ptr<Module>> loadWithProgress(const RunOptions &options, En
     line.emplace(err);
     load.progress = [&](const jit::CompileProgress &progress) { line->update(progress); };
   }
-  return loadModule(options.module, engine, load);
+  return loadModule(options.module, engine, load, [&](std::string_view text) {
+    return checkCall(text, moduleName(options.module), options.call.function, options.outputs);
+  });
 }
 
 Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler, std::ostream &out,
@@ -101,6 +99,12 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
     return invalidArgumentError("--output given " + std::to_string(options.outputs.size()) +
                                 " times, but there are " + std::to_string(resultCount) +
                                 " results");
+  for (size_t i = 0; i < options.outputs.size(); ++i) {
+    const auto element = runtime::elementTypeFromName(function.signature().results[i].element);
+    if (element)
+      PLIM_RETURN_IF_ERROR(
+          io::checkNpyElements(*element).withContext(withoutAt(options.outputs[i])));
+  }
   PLIM_RETURN_IF_ERROR(adaptScalars(function.signature(), pool, inputs));
   if (options.specialize)
     PLIM_RETURN_IF_ERROR(function.specialize(inputs));
@@ -150,7 +154,7 @@ int runRunCommand(const RunOptions &options, std::ostream &out, std::ostream &er
     // First, as inputs are.
     trace.open(options.trace, std::ios::binary);
     if (!trace)
-      return fail(err, cannotWrite());
+      return exitStatus(err, cannotWrite());
     profiler = std::make_shared<Profiler>();
   } else if (options.stats) {
     profiler = std::make_shared<Profiler>(0);
@@ -162,7 +166,7 @@ int runRunCommand(const RunOptions &options, std::ostream &out, std::ostream &er
     if (!trace && status.ok())
       status = cannotWrite();
   }
-  return status.ok() ? 0 : fail(err, status);
+  return exitStatus(err, status);
 }
 
 } // namespace plim::tools

@@ -169,15 +169,10 @@ void reportTags(std::ostream &out, const std::vector<TagInfo> &tags) {
   }
 }
 
-int fail(const Status &status, std::ostream &err) {
-  err << "error: " << status.message() << "\n";
-  return 1;
-}
-
 int listTags(bool json, std::ostream &out, std::ostream &err) {
   StatusOr<Registry> registry = makeRegistry(nullptr);
   if (!registry.ok())
-    return fail(registry.status(), err);
+    return exitStatus(err, registry.status());
   if (json)
     out << targets::toJson(registry->tags()) << "\n";
   else
@@ -210,17 +205,15 @@ Status calibrate(std::ostream &out) {
 int runTargetsCommand(const TargetsOptions &options, std::ostream &out, std::ostream &err) {
   if (options.tags)
     return listTags(options.json, out, err);
-  if (options.calibrate) {
-    Status status = calibrate(out);
-    return status.ok() ? 0 : fail(status, err);
-  }
+  if (options.calibrate)
+    return exitStatus(err, calibrate(out));
 
   std::vector<Status> warnings;
   StatusOr<TargetDescription> target = resolveTarget(options.target, options.overrides, &warnings);
   for (const Status &warning : warnings)
     err << "warning: " << warning.message() << "\n";
   if (!target.ok())
-    return fail(target.status(), err);
+    return exitStatus(err, target.status());
   if (options.json) {
     out << toJson(*target) << "\n";
     return 0;

@@ -1,7 +1,5 @@
 #include "tools/Text.h"
 
-#include "llvm/ADT/StringRef.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -31,21 +29,6 @@ std::string formatSeconds(double seconds) {
   return seconds < 1 ? formatNumber(seconds * 1e3) + " ms" : formatNumber(seconds) + " s";
 }
 
-std::string suggestion(std::string_view name, const std::vector<std::string> &names) {
-  const std::string *nearest = nullptr;
-  // Two letters may be wrong, or a third of them, or the end is missing.
-  auto distance = static_cast<unsigned>(std::max<size_t>(2, name.size() / 3)) + 1;
-  for (const std::string &each : names) {
-    const bool isBegin = name.size() > 3 && each.starts_with(name);
-    const unsigned candidate = isBegin ? 2 : llvm::StringRef(name).edit_distance(each);
-    if (candidate < distance) {
-      nearest = &each;
-      distance = candidate;
-    }
-  }
-  return nearest ? "; did you mean '" + *nearest + "'?" : "";
-}
-
 std::string printable(std::string_view text) {
   std::string result;
   for (char each : text) {
@@ -58,6 +41,15 @@ std::string printable(std::string_view text) {
     result += {'\\', 'x', digits[byte / 16], digits[byte % 16]};
   }
   return result;
+}
+
+int fail(std::ostream &err, std::string_view message) {
+  err << "error: " << message << "\n";
+  return 1;
+}
+
+int exitStatus(std::ostream &err, const Status &status) {
+  return status.ok() ? 0 : fail(err, status.message());
 }
 
 void pad(std::string &line, size_t column) {

@@ -1,5 +1,7 @@
-// Text for people: sizes, times, names and tables. Any thread.
+// Text for people: sizes, times, names, tables, and what went wrong. Any thread.
 #pragma once
+
+#include "support/Status.h"
 
 #include <cstdint>
 #include <iosfwd>
@@ -21,11 +23,13 @@ std::string formatBytes(int64_t bytes);
 /// "17.6 us", "41.65 ms", "1.075 s".
 std::string formatSeconds(double seconds);
 
-/// "; did you mean 'x'?" with the nearest of `names`; nothing where none is near.
-std::string suggestion(std::string_view name, const std::vector<std::string> &names);
-
 /// `text` with what a terminal would act on as "\\x1b": names come from sources.
 std::string printable(std::string_view text);
+
+/// How a command ends: 1 after one line on `err`; 0 without one where the status is good. Messages of the compiler begin with
+/// their place, which is worth more than the name of the code.
+int fail(std::ostream &err, std::string_view message);
+int exitStatus(std::ostream &err, const Status &status);
 
 /// Appends blanks up to the column, at least one.
 void pad(std::string &line, size_t column);

@@ -341,15 +341,18 @@ StatusOr<Buffer> mapNpy(const std::string &path, const Logger &log) {
   return named(path, mapArray(file, log));
 }
 
+Status checkNpyElements(ElementType type) {
+  return descrOf(type) ? okStatus()
+                       : unimplementedError("NumPy has no type for elements of " +
+                                            std::string(elementTypeName(type)));
+}
+
 Status writeNpy(const std::string &path, const Value &value) {
   const auto *buffer = std::get_if<Buffer>(&value);
   const auto *scalar = std::get_if<Scalar>(&value);
   ElementType type = buffer ? buffer->type() : scalar->type;
+  PLIM_RETURN_IF_ERROR(checkNpyElements(type).withContext(path));
   std::optional<std::string_view> descr = descrOf(type);
-  if (!descr)
-    return unimplementedError(path + ": NumPy has no type for elements of " +
-                              std::string(elementTypeName(type)));
-
   std::string header =
       "{'descr': '" + std::string(*descr) + "', 'fortran_order': False, 'shape': (";
   if (buffer)

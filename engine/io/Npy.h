@@ -30,6 +30,9 @@ StatusOr<runtime::Buffer> readNpy(const std::string &path,
 /// their type, are copied; `log` says so. Errors as above.
 StatusOr<runtime::Buffer> mapNpy(const std::string &path, const Logger &log = {});
 
+/// Unimplemented for elements that NumPy has no type for.
+Status checkNpyElements(runtime::ElementType type);
+
 /// Creates or replaces the file. index is written as i8, integers as signed; i2, i4, bf16 and floats
 /// of 8 bits are Unimplemented, since NumPy has no such types.
 Status writeNpy(const std::string &path, const runtime::Value &value);

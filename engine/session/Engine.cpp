@@ -8,6 +8,7 @@
 #include "jit/CompilerIdentity.h"
 #include "jit/WorkerRequest.h"
 #include "support/Hash.h"
+#include "support/Nearest.h"
 #include "targets/AllocationOptions.h"
 #include "targets/Resolve.h"
 #include "targets/host/Host.h"

@@ -1,5 +1,6 @@
 #include "engine/session/GpuDevices.h"
 #include "engine/session/State.h"
+#include "support/Nearest.h"
 
 #include <algorithm>
 #include <cctype>

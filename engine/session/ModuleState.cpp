@@ -1,6 +1,7 @@
 #include "engine/session/ModuleState.h"
 
 #include "engine/session/State.h"
+#include "support/Nearest.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -74,7 +75,7 @@ StatusOr<Buffer> ModuleState::variable(std::string_view name) {
     for (const StateLayout::Variable &variable : layout->variables)
       names.push_back(variable.name);
     return notFoundError("the module has no variable '" + std::string(name) + "'" +
-                         session::suggestion(name, names));
+                         suggestion(name, names));
   }
   auto kept = std::make_unique<std::shared_ptr<ModuleState>>(shared_from_this());
   auto release = [](void *user, void *) {

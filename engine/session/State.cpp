@@ -2,6 +2,7 @@
 
 #include "engine/io/File.h"
 #include "engine/runtime/StackBounds.h"
+#include "support/Nearest.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,26 +14,6 @@ using runtime::Buffer;
 using runtime::Scalar;
 using runtime::Value;
 
-namespace {
-
-/// How many single-character edits turn one name into the other.
-size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t substitution = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
-    }
-  }
-  return row.back();
-}
-
-} // namespace
-
 Status checkStack() {
   constexpr size_t needed = 20 << 10;
   const size_t left = runtime::StackBounds::leftToTheEnd();
@@ -41,14 +22,6 @@ Status checkStack() {
   return resourceExhaustedError("this thread has " + std::to_string(left) +
                                 " bytes of stack left; engines and modules need " +
                                 std::to_string(needed));
-}
-
-std::string suggestion(std::string_view name, std::span<const std::string> names) {
-  const std::string *nearest = nullptr;
-  for (const std::string &each : names)
-    if (!nearest || editDistance(name, each) < editDistance(name, *nearest))
-      nearest = &each;
-  return nearest ? "; did you mean '" + *nearest + "'?" : "";
 }
 
 std::string typeName(const Value &value) {

@@ -48,9 +48,6 @@ bool overlap(const HostMemory &a, const HostMemory &b);
 /// Up to the next multiple of PLIM_BUFFER_ALIGNMENT.
 size_t roundUp(int64_t bytes);
 
-/// "; did you mean 'x'?" with the nearest of `names`, if there are any.
-std::string suggestion(std::string_view name, std::span<const std::string> names);
-
 /// Completes a target by the devices that the host brings. InvalidArgument for one that cannot be.
 Status addDevices(const Devices &devices, targets::TargetDescription &target);
 

@@ -226,7 +226,7 @@ func.func @nothing_allocated(%x: f32) -> f32 {
 // -----
 
 func.func @limit() {
-  // expected-error @below {{unknown limit 'stack'; known are max_stack_alloca_bytes, stack_budget_bytes, external_workspace_only and workspace_alignment}}
+  // expected-error @below {{unknown limit 'stack'; known are max_stack_alloca_bytes, stack_budget_bytes, external_workspace_only and workspace_alignment; did you mean 'stack_budget_bytes'?}}
   %a = memref.alloc() {plim.limits = {stack = 3 : i64}} : memref<4xf32>
   return
 }

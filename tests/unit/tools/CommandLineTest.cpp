@@ -100,6 +100,7 @@ TEST(CommandLine, ChecksValuesBeforeAnyWork) {
   };
   EXPECT_THAT(with("--policy", "atuo"), StartsWith("--policy: unknown allocation policy 'atuo'"));
   EXPECT_THAT(with("--limit", "max_byte=3"), StartsWith("--limit: unknown limit 'max_byte'"));
+  EXPECT_THAT(with("--limit", "max_operation=3"), EndsWith("; did you mean 'max_operations'?"));
   EXPECT_THAT(with("--threads", "-1"), StartsWith("--threads: "));
   EXPECT_THAT(with("--numerics", "stict"), StartsWith("--numerics: "));
   EXPECT_THAT(with("--isolation", "on"), StartsWith("--isolation: "));

@@ -337,6 +337,65 @@ TEST_F(RunCommandTest, ChoosesTheFunction) {
   expectFailure(options, AllOf(HasSubstr("no public function 'sun'"), HasSubstr("'sum'")));
 }
 
+TEST_F(RunCommandTest, LooksForTheFunctionBeforeTheWork) {
+  // The modules do not compile, and nobody has tried.
+  const std::string broken = "func.func @first() { broken }\n";
+  for (std::string_view source : {"func.func @second(%x: tensor<2xf32> {a = \")\"}) -> (f32 {b = "
+                                  "[1, 2]}, tensor<2xf32>) {\n}\n",
+                                  "func.func\n  @\"second\" (%m: memref<?xf32, affine_map<(i) -> "
+                                  "(i)>>) attributes {c} {\n}\n"}) {
+    RunOptions options = optionsFor(broken + std::string(source));
+    options.call.function = "secnd";
+    expectFailure(options, AllOf(HasSubstr("no public function 'secnd' in "),
+                                 HasSubstr("; did you mean 'second'?")));
+    options.call.function = "second";
+    expectFailure(options, Not(HasSubstr("no public function")));
+  }
+  // Of what is not sure the compiler has the last word.
+  for (std::string_view source :
+       {"\"func.func\"() ({ broken }) {sym_name = \"f\"} : () -> ()",
+        "func.func @\"\\67\"() { broken }", "broken", "ML\xefR\0broken"}) {
+    RunOptions options = optionsFor(source);
+    options.call.function = "g";
+    expectFailure(options, Not(HasSubstr("no public function")));
+  }
+}
+
+TEST_F(RunCommandTest, LooksForTypesOfOutputsBeforeTheWork) {
+  const std::string file = ::testing::TempDir() + "never.npy";
+  const auto refused = [&](std::string_view results, size_t outputs) {
+    RunOptions options = optionsFor("func.func private @other() -> bf16\n"
+                                    "func.func @f(%x: f32) -> " +
+                                    std::string(results) + " { broken }");
+    options.outputs.assign(outputs, file);
+    const std::string err = run(options).err;
+    return err.find("never.npy: NumPy has no type for elements of") != std::string::npos;
+  };
+  EXPECT_TRUE(refused("bf16", 1));
+  EXPECT_TRUE(refused("tensor<?x3xbf16>", 1));
+  EXPECT_TRUE(refused("(f32, memref<2xf8E5M2, strided<[1]>> {a = \"x\"})", 2));
+  EXPECT_TRUE(refused("(tensor<i4>)", 1));
+  EXPECT_FALSE(refused("(f32, bf16)", 1));
+  EXPECT_FALSE(refused("tensor<2xcomplex<f32>>", 1));
+  EXPECT_FALSE(refused("tensor<2x3xindex>", 1));
+  EXPECT_FALSE(refused("!alias", 1));
+  EXPECT_FALSE(refused("tensor<2", 1));
+  EXPECT_FALSE(std::filesystem::exists(file));
+
+  // What the text does not tell the signature does, before the call, which would fail.
+  RunOptions options = optionsFor("!t = tensor<1xbf16>\n"
+                                  "func.func @f(%x: !t, %i: i32) -> !t {\n"
+                                  "  %z = arith.constant 0 : i32\n"
+                                  "  %q = arith.divsi %i, %z : i32\n"
+                                  "  %c = arith.index_cast %q : i32 to index\n"
+                                  "  %e = tensor.extract %x[%c] : !t\n"
+                                  "  %r = tensor.from_elements %e : !t\n"
+                                  "  return %r : !t\n}\n");
+  options.call.inputs = {"1xbf16=1", "i32=1"};
+  options.outputs = {file};
+  expectFailure(options, HasSubstr("never.npy: NumPy has no type for elements of bf16"));
+}
+
 TEST_F(RunCommandTest, SaysWhatIsWrong) {
   RunOptions options = optionsFor(testing::sumSource);
   options.call.inputs = {"2xf64=1 2 3"};

@@ -22,17 +22,5 @@ TEST(Text, LargeNumbersHaveNoExponent) {
   EXPECT_EQ(formatNumber(1e15), "1e+15");
 }
 
-TEST(Text, SuggestsWhatIsNear) {
-  const std::vector<std::string> names = {"run", "explain", "plan"};
-  EXPECT_EQ(suggestion("rnu", names), "; did you mean 'run'?");
-  EXPECT_EQ(suggestion("explian", names), "; did you mean 'explain'?");
-  EXPECT_EQ(suggestion("compile", names), "");
-  EXPECT_EQ(suggestion("--html", {"--help"}), "");
-  EXPECT_EQ(suggestion("stack_budget", {"stack_budget_bytes"}),
-            "; did you mean 'stack_budget_bytes'?");
-  EXPECT_EQ(suggestion("", names), "");
-  EXPECT_EQ(suggestion("run", {}), "");
-}
-
 } // namespace
 } // namespace plim::tools
