@@ -2,9 +2,11 @@
 
 #include "capi/Allocator.h"
 #include "capi/Border.h"
+#include "capi/Limits.h"
 #include "capi/Numerics.h"
 #include "capi/Objects.h"
 #include "capi/Specialization.h"
+#include "jit/ArtifactCache.h"
 #include "support/Json.h"
 #include "support/Trace.h"
 
@@ -74,6 +76,17 @@ Status readWorkers(const plim_engine_options &given, runtime::WorkerOptions &out
   }
 }
 
+Status readCacheFolder(const plim_engine_options &given, std::string &out) {
+  if (given.flags & PLIM_ENGINE_USER_CACHE) {
+    if (given.cache_folder)
+      return invalidArgumentError("cache_folder is set beside PLIM_ENGINE_USER_CACHE");
+    out = jit::ArtifactCache::defaultFolder();
+  } else if (given.cache_folder) {
+    out = given.cache_folder;
+  }
+  return okStatus();
+}
+
 Status readCompileWorkers(const plim_compile_workers *given,
                           std::optional<jit::WorkerOptions> &out) {
   plim_compile_workers workers;
@@ -105,7 +118,8 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
     PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
     constexpr uint32_t known = PLIM_ENGINE_CHECKED | PLIM_ENGINE_DEBUGGER | PLIM_ENGINE_PERF_MAP |
                                PLIM_ENGINE_COUNTERS | PLIM_ENGINE_TRACE |
-                               PLIM_ENGINE_WORKERS_OF_CALLER | PLIM_ENGINE_NUMA_NODE;
+                               PLIM_ENGINE_WORKERS_OF_CALLER | PLIM_ENGINE_NUMA_NODE |
+                               PLIM_ENGINE_USER_CACHE;
     PLIM_RETURN_IF_ERROR(checkFlags(given.flags, known, "options"));
     EngineOptions engineOptions;
     if (given.target) {
@@ -126,10 +140,8 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
       engineOptions.specialization = *specialization;
     if (given.policy)
       engineOptions.policy = given.policy;
-    PLIM_RETURN_IF_ERROR(
-        readStrings(given.limits, given.limit_count, "limits", engineOptions.limits));
-    if (given.cache_folder)
-      engineOptions.cacheFolder = given.cache_folder;
+    PLIM_RETURN_IF_ERROR(readLimits(given.limits, engineOptions.limits));
+    PLIM_RETURN_IF_ERROR(readCacheFolder(given, engineOptions.cacheFolder));
     if (given.cache_bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
       return invalidArgumentError("cache_bytes are too many");
     if (given.cache_bytes != 0)
@@ -160,6 +172,9 @@ plim_status *plim_engine_create(const plim_engine_options *options, plim_engine 
     if (given.target)
       for (const Status &warning : given.target->warnings)
         engineOptions.logger.log(LogLevel::Warning, warning.toString());
+    if (given.flags & PLIM_ENGINE_USER_CACHE && engineOptions.cacheFolder.empty())
+      engineOptions.logger.log(LogLevel::Warning,
+                               "no cache: neither XDG_CACHE_HOME nor HOME is set");
     std::shared_ptr<Quarantine> quarantine;
     if (engineOptions.checked)
       quarantine = std::make_shared<Quarantine>(engineOptions.logger);

@@ -2,6 +2,7 @@
 
 #include "capi/Border.h"
 #include "capi/Objects.h"
+#include "capi/Pools.h"
 #include "capi/Values.h"
 
 using namespace plim;
@@ -36,9 +37,9 @@ Status describe(const std::vector<jit::ValueType> &types, size_t index, plim_val
   plim_element_type element = elementType(*runtime::elementTypeFromName(type.element));
   writeStruct(out,
               {.struct_size = 0,
-               .kind = !type.isShaped  ? plim_type_kind(PLIM_TYPE_SCALAR)
-                       : type.isMemref ? plim_type_kind(PLIM_TYPE_MEMREF)
-                                       : plim_type_kind(PLIM_TYPE_TENSOR),
+               .kind = !type.isShaped  ? plim_kind(PLIM_SCALAR)
+                       : type.isMemref ? plim_kind(PLIM_MEMREF)
+                                       : plim_kind(PLIM_TENSOR),
                .element = element,
                .rank = static_cast<uint32_t>(type.shape.size()),
                .shape = type.shape.data(),
@@ -117,10 +118,8 @@ Status readCallOptions(const plim_function *function, const plim_call_options *o
     return checkFlags(given.flags, 0, "options");
   if (given.output_count != 0)
     PLIM_RETURN_IF_ERROR(readOutputs(function, given, lent));
-  if (given.pools) {
-    PLIM_RETURN_IF_ERROR(checkHandle(given.pools));
-    lent.options.pools = given.pools->byName;
-  }
+  if (given.pools || given.pool_count != 0)
+    PLIM_RETURN_IF_ERROR(readPools(given.pools, given.pool_count, lent.options.pools));
   if (given.workspace || given.workspace_bytes != 0)
     lent.options.workspace = HostMemory{given.workspace, given.workspace_bytes};
   if (given.state) {

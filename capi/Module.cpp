@@ -1,10 +1,12 @@
 #include "plimsoll/module.h"
 
-#include "plimsoll/report.h"
+#include "plimsoll/bytes.h"
 
 #include "capi/Border.h"
+#include "capi/Limits.h"
 #include "capi/Numerics.h"
 #include "capi/Objects.h"
+#include "capi/Pools.h"
 #include "capi/Specialization.h"
 #include "importers/Import.h"
 
@@ -25,7 +27,7 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
   PLIM_RETURN_IF_ERROR(readNumerics(given.numerics, out.numerics));
   if (given.policy)
     out.policy = given.policy;
-  PLIM_RETURN_IF_ERROR(readStrings(given.limits, given.limit_count, "limits", out.limits));
+  PLIM_RETURN_IF_ERROR(readLimits(given.limits, out.limits));
   if (given.parameters) {
     PLIM_RETURN_IF_ERROR(checkHandle(given.parameters));
     out.parameters = given.parameters->byName;
@@ -34,10 +36,7 @@ Status readOptions(const plim_load_options *options, plim_load_options &given, L
     PLIM_RETURN_IF_ERROR(checkHandle(given.host_functions));
     out.functions = given.host_functions->byName;
   }
-  if (given.pools) {
-    PLIM_RETURN_IF_ERROR(checkHandle(given.pools));
-    out.pools = given.pools->byName;
-  }
+  PLIM_RETURN_IF_ERROR(readPools(given.pools, given.pool_count, out.pools));
   PLIM_RETURN_IF_ERROR(
       readSpecialization(given.specialization, given.specialization_count, out.specialization));
   if (given.device)
@@ -111,7 +110,7 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
 
 plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t size,
                                  const char *name, const plim_load_options *options,
-                                 plim_report **out_artifact) {
+                                 plim_bytes **out_artifact) {
   return enter([&]() -> Status {
     plim_load_options given;
     LoadOptions loadOptions;
@@ -126,15 +125,15 @@ plim_status *plim_module_compile(plim_engine *engine, const void *source, size_t
                           importIfModel({static_cast<const char *>(source), size}, name, callers,
                                         imported, loadOptions));
     PLIM_ASSIGN_OR_RETURN(jit::Artifact artifact, engine->engine->compile(text, name, loadOptions));
-    *out_artifact = makeHandle<plim_report>(nullptr, jit::serialize(artifact));
+    *out_artifact = makeHandle<plim_bytes>(nullptr, jit::serialize(artifact));
     return okStatus();
   });
 }
 
 plim_status *plim_module_export(plim_engine *engine, const void *source, size_t size,
                                 const char *name, const char *export_name,
-                                const plim_load_options *options, plim_report **out_object,
-                                plim_report **out_header) {
+                                const plim_load_options *options, plim_bytes **out_object,
+                                plim_bytes **out_header) {
   return enter([&]() -> Status {
     plim_load_options given;
     LoadOptions loadOptions;
@@ -152,12 +151,12 @@ plim_status *plim_module_export(plim_engine *engine, const void *source, size_t 
                                         imported, loadOptions));
     PLIM_ASSIGN_OR_RETURN(ExportedCode code,
                           engine->engine->exportCode(text, name, export_name, loadOptions));
-    plim_report *object = makeHandle<plim_report>(nullptr, std::move(code.object));
-    plim_report *header = nullptr;
+    plim_bytes *object = makeHandle<plim_bytes>(nullptr, std::move(code.object));
+    plim_bytes *header = nullptr;
     try {
-      header = makeHandle<plim_report>(nullptr, std::move(code.header));
+      header = makeHandle<plim_bytes>(nullptr, std::move(code.header));
     } catch (...) {
-      plim_report_release(object);
+      plim_bytes_release(object);
       throw;
     }
     *out_object = object;

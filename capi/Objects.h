@@ -41,12 +41,6 @@ struct plim_parameters : plim::capi::Object<plim_parameters> {
   plim::Parameters byName = {};
 };
 
-struct plim_pools : plim::capi::Object<plim_pools> {
-  static constexpr plim::capi::Word kind = plim::capi::Word::Pools;
-  static constexpr const char *name = "pools";
-  plim::Pools byName = {};
-};
-
 struct plim_state : plim::capi::Object<plim_state> {
   static constexpr plim::capi::Word kind = plim::capi::Word::State;
   static constexpr const char *name = "state";
@@ -81,4 +75,10 @@ struct plim_report : plim::capi::Object<plim_report> {
   static constexpr plim::capi::Word kind = plim::capi::Word::Report;
   static constexpr const char *name = "report";
   std::string text;
+};
+
+struct plim_bytes : plim::capi::Object<plim_bytes> {
+  static constexpr plim::capi::Word kind = plim::capi::Word::Bytes;
+  static constexpr const char *name = "bytes";
+  std::string content;
 };

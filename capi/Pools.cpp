@@ -1,40 +1,35 @@
-#include "plimsoll/pools.h"
+#include "capi/Pools.h"
 
 #include "capi/Border.h"
-#include "capi/Objects.h"
 
-using namespace plim;
-using namespace plim::capi;
+namespace plim::capi {
 
-extern "C" {
+namespace {
 
-plim_status *plim_pools_create(plim_pools **out_pools) {
-  return enter([&]() -> Status {
-    PLIM_RETURN_IF_ERROR(checkPointer(out_pools, "out_pools"));
-    *out_pools = makeHandle<plim_pools>(nullptr);
-    return okStatus();
-  });
+Status checkMemory(const plim_pool &pool) {
+  const std::string what = std::string("the memory of pool '") + pool.name + "' ";
+  const auto address = reinterpret_cast<uintptr_t>(pool.memory);
+  if (!pool.memory)
+    return invalidArgumentError(what + "is null");
+  if (address % PLIM_BUFFER_ALIGNMENT != 0)
+    return invalidArgumentError(what + "is not aligned to " +
+                                std::to_string(PLIM_BUFFER_ALIGNMENT) + " bytes");
+  if (address + pool.bytes < address)
+    return invalidArgumentError(what + "reaches beyond the address space");
+  return okStatus();
 }
 
-plim_status *plim_pools_set(plim_pools *pools, const char *name, void *memory, size_t bytes) {
-  return enter([&]() -> Status {
-    PLIM_RETURN_IF_ERROR(checkHandle(pools));
-    PLIM_RETURN_IF_ERROR(checkPointer(name, "name"));
-    PLIM_RETURN_IF_ERROR(checkPointer(memory, "memory"));
-    auto address = reinterpret_cast<uintptr_t>(memory);
-    if (address % PLIM_BUFFER_ALIGNMENT != 0)
-      return invalidArgumentError(std::string("the memory of pool '") + name +
-                                  "' is not aligned to " + std::to_string(PLIM_BUFFER_ALIGNMENT) +
-                                  " bytes");
-    if (address + bytes < address)
-      return invalidArgumentError(std::string("the memory of pool '") + name +
-                                  "' reaches beyond the address space");
-    pools->byName[name] = {memory, bytes};
-    return okStatus();
-  });
+} // namespace
+
+Status readPools(const plim_pool *pools, size_t count, Pools &out) {
+  PLIM_RETURN_IF_ERROR(checkArray(pools, count, "pools"));
+  for (size_t i = 0; i < count; ++i) {
+    PLIM_RETURN_IF_ERROR(checkPointer(pools[i].name, "the name of a pool"));
+    PLIM_RETURN_IF_ERROR(checkMemory(pools[i]));
+    if (!out.try_emplace(pools[i].name, HostMemory{pools[i].memory, pools[i].bytes}).second)
+      return invalidArgumentError(std::string("pool '") + pools[i].name + "' is given twice");
+  }
+  return okStatus();
 }
 
-void plim_pools_retain(plim_pools *pools) { retain(pools); }
-void plim_pools_release(plim_pools *pools) { release(pools); }
-
-} // extern "C"
+} // namespace plim::capi

@@ -159,7 +159,7 @@ int makeFolders(const fs::path &folder) {
 } // namespace
 
 std::string ArtifactCache::defaultFolder() {
-  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base)
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
     return std::string(base) + "/plimsoll";
   if (const char *home = std::getenv("HOME"); home && *home)
     return std::string(home) + "/.cache/plimsoll";

@@ -28,7 +28,7 @@ namespace plim::jit {
 
 class ArtifactCache {
 public:
-  /// $XDG_CACHE_HOME/plimsoll, or ~/.cache/plimsoll; empty when neither variable is set.
+  /// $XDG_CACHE_HOME/plimsoll, or $HOME/.cache/plimsoll where that is not set or no absolute path; empty without either.
   static std::string defaultFolder();
 
   /// Creates the folder if need be, and those above it, for the user alone. It is found again whatever the process's

@@ -63,10 +63,10 @@ static char *read(const char *path, size_t *out_size) {
   return text;
 }
 
-static void write(const char *path, const plim_report *report) {
+static void write(const char *path, const plim_bytes *bytes) {
   FILE *file = fopen(path, "wb");
-  const size_t size = plim_report_size(report);
-  if (!file || fwrite(plim_report_text(report), 1, size, file) != size || fclose(file) != 0) {
+  const size_t size = plim_bytes_size(bytes);
+  if (!file || fwrite(plim_bytes_data(bytes), 1, size, file) != size || fclose(file) != 0) {
     fprintf(stderr, "error: cannot write %s\n", path);
     exit(1);
   }
@@ -91,13 +91,13 @@ int main(int argc, char **argv) {
 
   size_t size;
   char *text = read(argv[1], &size);
-  plim_report *object, *header;
+  plim_bytes *object, *header;
   check(plim_module_export(engine, text, size, argv[1], "keywords", NULL, &object, &header));
   write(argv[2], object);
   write(argv[3], header);
 
-  plim_report_release(object);
-  plim_report_release(header);
+  plim_bytes_release(object);
+  plim_bytes_release(header);
   free(text);
   plim_engine_release(engine);
   plim_device_release(npu);

@@ -12,7 +12,7 @@ for (const handle of ['status', 'engine', 'module', 'function', 'buffer'])
   koffi.opaque(`plim_${handle}`);
 const EngineOptions = koffi.struct('plim_engine_options', {
   struct_size: 'uint32_t', flags: 'uint32_t', target: 'void *', threads: 'uint32_t', reserved: 'uint32_t',
-  policy: 'const char *', limits: 'void *', limit_count: 'size_t', cache_folder: 'const char *',
+  policy: 'const char *', limits: 'void *', cache_folder: 'const char *',
   cache_bytes: 'uint64_t', logger: 'void *', allocator: 'void *', host_functions: 'void *',
 });
 const BufferMemory = koffi.struct('plim_buffer_memory', {
@@ -68,7 +68,7 @@ const elements = [
   ['bf16', Uint16Array], ['f32', Float32Array], ['f64', Float64Array],
   ['index', BigInt64Array, BigUint64Array],
 ];
-const kinds = [null, 'scalar', 'tensor', 'memref'];
+const kinds = [null, 'scalar', null, 'tensor', 'memref'];
 const accesses = ['readonly', 'writeonly', 'readwrite'];
 const [SCALAR, BUFFER] = [1, 2];
 
@@ -118,7 +118,7 @@ class Handle {
 class Engine extends Handle {
   constructor(options = {}) {
     const all = { struct_size: koffi.sizeof(EngineOptions), flags: 0, target: null, threads: 0, reserved: 0,
-      policy: null, limits: null, limit_count: 0, cache_folder: null, cache_bytes: 0, logger: null,
+      policy: null, limits: null, cache_folder: null, cache_bytes: 0, logger: null,
       allocator: null, host_functions: null, ...options };
     super(out((engine) => c.engine_create(all, engine)), c.engine_release);
   }

@@ -43,13 +43,13 @@ typedef struct plim_module plim_module;
 typedef struct plim_function plim_function;
 typedef struct plim_buffer plim_buffer;
 typedef struct plim_parameters plim_parameters;
-typedef struct plim_pools plim_pools;
 typedef struct plim_state plim_state;
 typedef struct plim_event plim_event;
 typedef struct plim_stop plim_stop;
 typedef struct plim_host_functions plim_host_functions;
 typedef struct plim_device plim_device;
 typedef struct plim_report plim_report;
+typedef struct plim_bytes plim_bytes;
 
 /* Called once, when the library needs `user` no more: no other callback with it is running then, and
  * none will come. On any thread; it must neither throw nor call functions of the library but those

@@ -12,6 +12,7 @@
 
 #include "plimsoll/allocator.h"
 #include "plimsoll/base.h"
+#include "plimsoll/limits.h"
 #include "plimsoll/logger.h"
 
 PLIM_C_BEGIN
@@ -35,7 +36,11 @@ enum {
    * and `threads` allows, instead of threads of the engine's own. Without `numa_node` and `cores`. */
   PLIM_ENGINE_WORKERS_OF_CALLER = 1u << 5,
   /* `numa_node` counts. */
-  PLIM_ENGINE_NUMA_NODE = 1u << 6
+  PLIM_ENGINE_NUMA_NODE = 1u << 6,
+  /* `cache_folder` is the user's: $XDG_CACHE_HOME/plimsoll, or $HOME/.cache/plimsoll where that variable is not set or is no
+   * absolute path; the command line has it too. Without either variable there is no cache, which is logged.
+   * INVALID_ARGUMENT beside a `cache_folder`. */
+  PLIM_ENGINE_USER_CACHE = 1u << 7
 };
 
 /* On a machine with one kind of cores all are of it. */
@@ -83,14 +88,9 @@ typedef struct plim_engine_options {
   /* Where temporaries live: "auto" (NULL), "stack", "workspace", "heap" (each from malloc), or "fixed:N"
    * (on the stack up to N bytes). For modules that do not choose their own. */
   const char *policy;
-  /* "name=value". Stack limits, stronger than the target's: max_stack_alloca_bytes, stack_budget_bytes,
-   * workspace_alignment, external_workspace_only (true or false). And what a source may hold, since time and memory
-   * of a compilation grow with it; one with more is INVALID_ARGUMENT: max_text_bytes (2^30), max_operations (1000000),
-   * max_rank of tensors, memrefs and vectors (64), max_vector_elements of one vector (16384), max_constant_bytes of all
-   * constants, written out (2^32). */
-  const char *const *limits;
-  size_t limit_count;
-  /* Folder of the artifact cache, made if it is not there. NULL: no cache. A folder that cannot be used
+  /* NULL: those of the target, and of limits.h. */
+  const plim_limits *limits;
+  /* Folder of the artifact cache, made if it is not there. NULL: no cache, unless there is PLIM_ENGINE_USER_CACHE. A folder that cannot be used
    * is logged, not fatal. */
   const char *cache_folder;
   /* The most that the cache keeps there, in bytes. 0: 1 GiB. */

@@ -13,6 +13,7 @@
 #define PLIMSOLL_FUNCTION_H
 
 #include "plimsoll/base.h"
+#include "plimsoll/pools.h"
 #include "plimsoll/value.h"
 
 PLIM_C_BEGIN
@@ -52,7 +53,8 @@ typedef struct plim_call_options {
   void *workspace;
   size_t workspace_bytes;
   /* Stronger than those of the load. */
-  const plim_pools *pools;
+  const plim_pool *pools;
+  size_t pool_count;
   /* The variables of the call, made by the same module; NULL: those of the module. */
   plim_state *state;
   /* Ends the call with CANCELLED when it is requested. */

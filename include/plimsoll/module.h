@@ -10,6 +10,8 @@
 #define PLIMSOLL_MODULE_H
 
 #include "plimsoll/base.h"
+#include "plimsoll/limits.h"
+#include "plimsoll/pools.h"
 
 PLIM_C_BEGIN
 
@@ -32,8 +34,7 @@ typedef struct plim_load_options {
   uint32_t flags;       /* PLIM_LOAD_... */
   /* As in plim_engine_options; NULL: the engine's. */
   const char *policy;
-  const char *const *limits;
-  size_t limit_count;
+  const plim_limits *limits; /* stronger than the engine's; NULL: those */
   /* Values of the module's parameters, all that its code needs; one that nothing reads is not looked at. The
    * buffers are retained for as long as code may read them: at most as long as the module. */
   const plim_parameters *parameters;
@@ -41,7 +42,8 @@ typedef struct plim_load_options {
   const plim_host_functions *host_functions;
   /* Memories for all calls of the module, which must outlive it. Calls that use one of them run one after
    * the other. Constants that the source puts in a pool take its end, which then is this module's alone. */
-  const plim_pools *pools;
+  const plim_pool *pools;
+  size_t pool_count;
   /* Not called for what comes from the cache. */
   plim_progress_callback progress;
   void *progress_user;
@@ -92,18 +94,17 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_load(plim_engine *engine, const
                                                       plim_module **out_module);
 
 /* Compiles as plim_module_load() does, but links nothing: parameters, host functions and pools need not be
- * there, and the engine's target may be another machine. The text of `*out_artifact`, which is not made of
- * characters, is for plim_module_load() and plim_module_load_file() of this very version of the library, here
+ * there, and the engine's target may be another machine. `*out_artifact` is for plim_module_load() and plim_module_load_file() of this very version of the library, here
  * or elsewhere: DATA_LOSS for any other version, or what is damaged; FAILED_PRECONDITION for a machine that
  * it cannot run on, or if only one of its engine and the one that loads it is PLIM_ENGINE_CHECKED. It is
  * machine code, and trusted: load only your own. The caller owns `*out_artifact`. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_compile(plim_engine *engine, const void *source,
                                                          size_t size, const char *name,
                                                          const plim_load_options *options,
-                                                         plim_report **out_artifact);
+                                                         plim_bytes **out_artifact);
 
-/* Compiles for a program without this library, on the machine of the engine's target: of `*out_object` the text, which is
- * not made of characters, is a relocatable ELF object, and of `*out_header` a header for C11 and C++20, with a function for
+/* Compiles for a program without this library, on the machine of the engine's target: `*out_object` is a
+ * relocatable ELF object, and `*out_header` the text of a header for C11 and C++20, with a function for
  * each of the module, called `export_name`_FUNCTION, typed, and all memory that a call needs given by its caller
  * (docs/design/export.md). `export_name` is what C can have in front of a name. Takes the options of plim_module_compile().
  * INVALID_ARGUMENT for another name, or for two functions that C would call the same; UNIMPLEMENTED, with its place, for what
@@ -113,7 +114,7 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_compile(plim_engine *engine, co
 PLIM_NODISCARD PLIM_API plim_status *
 plim_module_export(plim_engine *engine, const void *source, size_t size, const char *name,
                    const char *export_name, const plim_load_options *options,
-                   plim_report **out_object, plim_report **out_header);
+                   plim_bytes **out_object, plim_bytes **out_header);
 
 /* The same as plim_module_load() for a file, whose path is its name. Bytecode and models in ONNX's format are mapped,
  * with the files of their external data: while the module lives they must be neither written nor truncated; that they are

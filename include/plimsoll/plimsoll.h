@@ -46,7 +46,7 @@
  *   it was compiled with: `plim_load_options options = {.struct_size = sizeof options};`. New versions add
  *   fields at the end, and zero means what was before. A library that is older than the host's headers
  *   accepts their structs as long as all that it does not know is zero. Flags and fields that are reserved
- *   must be zero. plim_value, plim_host_value and the structs of DLPack never change.
+ *   must be zero. plim_value, plim_host_value, plim_pool and the structs of DLPack never change.
  */
 #ifndef PLIMSOLL_PLIMSOLL_H
 #define PLIMSOLL_PLIMSOLL_H
@@ -54,12 +54,14 @@
 #include "plimsoll/allocator.h"
 #include "plimsoll/base.h"
 #include "plimsoll/buffer.h"
+#include "plimsoll/bytes.h"
 #include "plimsoll/device.h"
 #include "plimsoll/dlpack.h"
 #include "plimsoll/engine.h"
 #include "plimsoll/event.h"
 #include "plimsoll/function.h"
 #include "plimsoll/host_functions.h"
+#include "plimsoll/limits.h"
 #include "plimsoll/logger.h"
 #include "plimsoll/module.h"
 #include "plimsoll/parameters.h"

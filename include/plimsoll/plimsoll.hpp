@@ -18,6 +18,7 @@
 
 #include "plimsoll/plimsoll.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <complex>
@@ -198,6 +199,20 @@ public:
   using Handle::Handle;
   /// JSON. Lives as long as the report.
   std::string_view text() const { return {plim_report_text(get()), plim_report_size(get())}; }
+};
+
+/// What was written for a file or another program.
+class Bytes : public detail::Handle<plim_bytes, plim_bytes_retain, plim_bytes_release> {
+public:
+  using Handle::Handle;
+  /// Lives as long as the object.
+  std::span<const std::byte> data() const {
+    return {static_cast<const std::byte *>(plim_bytes_data(get())), plim_bytes_size(get())};
+  }
+  /// The same as characters.
+  std::string_view text() const {
+    return {static_cast<const char *>(plim_bytes_data(get())), plim_bytes_size(get())};
+  }
 };
 
 class Target : public detail::Handle<plim_target, plim_target_retain, plim_target_release> {
@@ -400,14 +415,57 @@ public:
   }
 };
 
-class Pools : public detail::Handle<plim_pools, plim_pools_retain, plim_pools_release> {
-public:
-  using Handle::Handle;
-  static Result<Pools> create() { return detail::make<Pools, plim_pools>(plim_pools_create); }
-  Status set(const std::string &name, std::span<std::byte> memory) {
-    return Status(plim_pools_set(get(), name.c_str(), memory.data(), memory.size()));
-  }
+/// plim_pool.
+struct Pool {
+  std::string name = {};
+  std::span<std::byte> memory = {};
 };
+
+/// plim_limits. What is not set stays as it is.
+struct Limits {
+  std::optional<bool> externalWorkspaceOnly = {};
+  std::optional<uint64_t> maxStackAllocaBytes = {};
+  std::optional<uint64_t> stackBudgetBytes = {};
+  std::optional<uint64_t> workspaceAlignment = {};
+  std::optional<uint64_t> maxTextBytes = {};
+  std::optional<uint64_t> maxOperations = {};
+  std::optional<uint64_t> maxRank = {};
+  std::optional<uint64_t> maxVectorElements = {};
+  std::optional<uint64_t> maxConstantBytes = {};
+};
+
+namespace detail {
+
+/// Names are borrowed.
+inline std::vector<plim_pool> poolsOf(std::span<const Pool> pools) {
+  std::vector<plim_pool> all;
+  for (const Pool &pool : pools)
+    all.push_back({pool.name.c_str(), pool.memory.data(), pool.memory.size()});
+  return all;
+}
+
+inline plim_limits limitsOf(const Limits &limits) {
+  auto number = [](std::optional<uint64_t> limit) -> int64_t {
+    if (!limit)
+      return 0;
+    return *limit == 0 ? PLIM_LIMIT_ZERO : int64_t(std::min(*limit, uint64_t(INT64_MAX)));
+  };
+  auto given = sized<plim_limits>();
+  if (limits.externalWorkspaceOnly)
+    given.external_workspace_only =
+        *limits.externalWorkspaceOnly ? PLIM_CHOICE_YES : PLIM_CHOICE_NO;
+  given.max_stack_alloca_bytes = number(limits.maxStackAllocaBytes);
+  given.stack_budget_bytes = number(limits.stackBudgetBytes);
+  given.workspace_alignment = number(limits.workspaceAlignment);
+  given.max_text_bytes = number(limits.maxTextBytes);
+  given.max_operations = number(limits.maxOperations);
+  given.max_rank = number(limits.maxRank);
+  given.max_vector_elements = number(limits.maxVectorElements);
+  given.max_constant_bytes = number(limits.maxConstantBytes);
+  return given;
+}
+
+} // namespace detail
 
 class Stop : public detail::Handle<plim_stop, plim_stop_retain, plim_stop_release> {
 public:
@@ -521,7 +579,7 @@ public:
 struct CallOptions {
   std::span<const Buffer> outputs = {};
   std::span<std::byte> workspace = {};
-  const Pools *pools = nullptr;
+  std::span<const Pool> pools = {};
   const State *state = nullptr;
   const Stop *stop = nullptr;
 };
@@ -656,14 +714,13 @@ public:
   Result<Event> callAsync(std::span<const Argument> arguments,
                           const AsyncOptions &options = {}) const {
     std::vector<plim_value> values = valuesOf(arguments);
-    std::vector<plim_buffer *> outputs;
-    plim_call_options lent = lend(options.call, outputs);
+    const Lent lent(options.call);
     std::vector<plim_event *> after;
     for (const Event &event : options.after)
       after.push_back(event.get());
     auto given = detail::sized<plim_async_options>();
     given.priority = options.priority;
-    given.call = &lent;
+    given.call = &lent.given;
     given.after = after.data();
     given.after_count = after.size();
     return detail::make<Event, plim_event>([&](plim_event **out) {
@@ -703,26 +760,33 @@ private:
     return values;
   }
 
-  static plim_call_options lend(const CallOptions &options, std::vector<plim_buffer *> &outputs) {
-    for (const Buffer &output : options.outputs)
-      outputs.push_back(output.get());
-    auto lent = detail::sized<plim_call_options>();
-    lent.outputs = outputs.data();
-    lent.output_count = outputs.size();
-    lent.workspace = options.workspace.data();
-    lent.workspace_bytes = options.workspace.size();
-    lent.pools = options.pools ? options.pools->get() : nullptr;
-    lent.state = options.state ? options.state->get() : nullptr;
-    lent.stop = options.stop ? options.stop->get() : nullptr;
-    return lent;
-  }
+  /// CallOptions as the C interface has them.
+  struct Lent {
+    explicit Lent(const CallOptions &options) : pools(detail::poolsOf(options.pools)) {
+      for (const Buffer &output : options.outputs)
+        outputs.push_back(output.get());
+      given.outputs = outputs.data();
+      given.output_count = outputs.size();
+      given.workspace = options.workspace.data();
+      given.workspace_bytes = options.workspace.size();
+      given.pools = pools.data();
+      given.pool_count = pools.size();
+      given.state = options.state ? options.state->get() : nullptr;
+      given.stop = options.stop ? options.stop->get() : nullptr;
+    }
+    Lent(const Lent &) = delete;
+    Lent &operator=(const Lent &) = delete;
+
+    std::vector<plim_buffer *> outputs;
+    std::vector<plim_pool> pools;
+    plim_call_options given = detail::sized<plim_call_options>();
+  };
 
   Status callRaw(std::span<const plim_value> arguments, std::span<plim_value> results,
                  const CallOptions &options) const {
-    std::vector<plim_buffer *> outputs;
-    plim_call_options lent = lend(options, outputs);
+    const Lent lent(options);
     return Status(plim_function_call(get(), arguments.data(), arguments.size(), results.data(),
-                                     results.size(), &lent));
+                                     results.size(), &lent.given));
   }
 
   template <typename GetT> Result<plim_value_type> type(GetT getter, size_t index) const {
@@ -736,12 +800,12 @@ private:
 /// plim_load_options. All is borrowed for the load, but for what that retains.
 struct LoadOptions {
   std::string policy = {};
-  std::vector<std::string> limits = {};
+  Limits limits = {};
   bool oracle = false;
   plim_numerics numerics = PLIM_NUMERICS_UNSPECIFIED;
   const Parameters *parameters = nullptr;
   const HostFunctions *hostFunctions = nullptr;
-  const Pools *pools = nullptr;
+  std::vector<Pool> pools = {};
   std::function<void(double fraction)> progress = {};
   plim_specialization specialization = PLIM_SPECIALIZATION_DEFAULT;
   uint32_t specializationCount = 0;
@@ -801,7 +865,7 @@ struct EngineOptions {
   uint32_t threads = 0;
   std::string policy = {};
   plim_numerics numerics = PLIM_NUMERICS_UNSPECIFIED;
-  std::vector<std::string> limits = {};
+  Limits limits = {};
   std::string cacheFolder = {};
   uint64_t cacheBytes = 0;
   plim_log_level logLevel = PLIM_LOG_WARNING;
@@ -818,9 +882,9 @@ struct EngineOptions {
 
 /// What Engine::exportCode() makes.
 struct ExportedCode {
-  explicit ExportedCode(plim_report *object) : object(object) {}
-  Report object; // relocatable ELF; its text is not made of characters
-  Report header;
+  explicit ExportedCode(plim_bytes *object) : object(object) {}
+  Bytes object; // relocatable ELF
+  Bytes header; // text
 };
 
 class Engine : public detail::Handle<plim_engine, plim_engine_retain, plim_engine_release> {
@@ -829,15 +893,14 @@ public:
 
   static Result<Engine> create(const EngineOptions &options = {}) {
     using Log = std::function<void(plim_log_level, std::string_view)>;
-    detail::CStrings limits(options.limits);
+    const plim_limits limits = detail::limitsOf(options.limits);
     auto given = detail::sized<plim_engine_options>();
     given.flags = options.flags;
     given.target = options.target ? options.target->get() : nullptr;
     given.threads = options.threads;
     given.policy = detail::orNull(options.policy);
     given.numerics = options.numerics;
-    given.limits = limits.data();
-    given.limit_count = limits.size();
+    given.limits = &limits;
     given.cache_folder = detail::orNull(options.cacheFolder);
     given.cache_bytes = options.cacheBytes;
     given.allocator = options.allocator;
@@ -890,25 +953,25 @@ public:
       return plim_module_load_file(get(), path.c_str(), given, out);
     });
   }
-  /// plim_module_compile(): the text of the report is the artifact.
-  Result<Report> compile(std::string_view source, const std::string &name,
-                         const LoadOptions &options = {}) const {
-    return with<Report, plim_report>(options, [&](auto *given, plim_report **out) {
+  /// plim_module_compile(): an artifact.
+  Result<Bytes> compile(std::string_view source, const std::string &name,
+                        const LoadOptions &options = {}) const {
+    return with<Bytes, plim_bytes>(options, [&](auto *given, plim_bytes **out) {
       return plim_module_compile(get(), source.data(), source.size(), name.c_str(), given, out);
     });
   }
 
-  /// plim_module_export(): an object and its header, as text.
+  /// plim_module_export().
   Result<ExportedCode> exportCode(std::string_view source, const std::string &name,
                                   const std::string &exportName,
                                   const LoadOptions &options = {}) const {
-    plim_report *header = nullptr;
-    auto code = with<ExportedCode, plim_report>(options, [&](auto *given, plim_report **out) {
+    plim_bytes *header = nullptr;
+    auto code = with<ExportedCode, plim_bytes>(options, [&](auto *given, plim_bytes **out) {
       return plim_module_export(get(), source.data(), source.size(), name.c_str(),
                                 exportName.c_str(), given, out, &header);
     });
     if (code)
-      code->header = Report(header);
+      code->header = Bytes(header);
     return code;
   }
 
@@ -937,17 +1000,18 @@ private:
   /// What `create` makes with these options.
   template <typename HandleT, typename T, typename CreateT>
   static Result<HandleT> with(const LoadOptions &options, CreateT create) {
-    detail::CStrings limits(options.limits);
+    const plim_limits limits = detail::limitsOf(options.limits);
     auto given = detail::sized<plim_load_options>();
     given.flags = options.oracle ? PLIM_LOAD_ORACLE : 0;
     given.numerics = options.numerics;
     given.timeout_nanoseconds = static_cast<uint64_t>(options.timeout.count());
     given.policy = detail::orNull(options.policy);
-    given.limits = limits.data();
-    given.limit_count = limits.size();
+    given.limits = &limits;
     given.parameters = options.parameters ? options.parameters->get() : nullptr;
     given.host_functions = options.hostFunctions ? options.hostFunctions->get() : nullptr;
-    given.pools = options.pools ? options.pools->get() : nullptr;
+    const std::vector<plim_pool> pools = detail::poolsOf(options.pools);
+    given.pools = pools.data();
+    given.pool_count = pools.size();
     given.specialization = options.specialization;
     given.specialization_count = options.specializationCount;
     given.device = detail::orNull(options.device);

@@ -1,4 +1,4 @@
-/* Report: a text that the library wrote: what it decided, what it counted.
+/* Report: what the library tells of itself: what it decided, what it counted.
  *
  * All of them are JSON in UTF-8, whose keys may become more with a minor version.
  *

@@ -48,17 +48,22 @@ PLIM_API plim_element_type plim_element_type_from_name(const char *name);
  * i1, 8 for index. 0 for what is no element type. */
 PLIM_API size_t plim_element_type_bytes(plim_element_type type);
 
-/* What a value is. */
-typedef uint32_t plim_value_kind;
+/* What a value is, or what a signature wants. Values are none, scalars and buffers; a signature has scalars, and says of
+ * a buffer whether it is a tensor or a memref. */
+typedef uint32_t plim_kind;
 enum {
   PLIM_NONE = 0,
   PLIM_SCALAR = 1,
-  PLIM_BUFFER = 2 /* a tensor or a memref, of any rank */
+  PLIM_BUFFER = 2, /* of any rank */
+  /* A buffer as a value: it does not change unless it is donated, whatever else the call does. */
+  PLIM_TENSOR = 3,
+  /* A buffer as memory, which the function reads and writes in the order of its source. */
+  PLIM_MEMREF = 4
 };
 
 /* One argument or result. */
 typedef struct plim_value {
-  plim_value_kind kind;
+  plim_kind kind;            /* PLIM_NONE, PLIM_SCALAR or PLIM_BUFFER */
   plim_element_type element; /* of a scalar */
   union {
     /* A scalar is in the member of its type; types of less than 32 bits in the low bits. Bits beyond the
@@ -115,16 +120,6 @@ PLIM_API void plim_value_release(plim_value *value);
 typedef uint32_t plim_access;
 enum { PLIM_READ_ONLY = 0, PLIM_WRITE_ONLY = 1, PLIM_READ_WRITE = 2 };
 
-/* What the signature of a function says of an argument or a result. */
-typedef uint32_t plim_type_kind;
-enum {
-  PLIM_TYPE_SCALAR = 1,
-  /* A value: it does not change unless it is donated, whatever else the call does. */
-  PLIM_TYPE_TENSOR = 2,
-  /* Memory, which the function reads and writes in the order of its source. */
-  PLIM_TYPE_MEMREF = 3
-};
-
 /* An extent that the caller, or the function, chooses. */
 #define PLIM_DYNAMIC (-1)
 /* A stride that the caller chooses. */
@@ -136,10 +131,10 @@ typedef struct plim_extent_bounds {
   int64_t max; /* INT64_MAX: there is none */
 } plim_extent_bounds;
 
-/* The type of an argument or a result. */
+/* What the signature of a function says of an argument or a result. */
 typedef struct plim_value_type {
   uint32_t struct_size; /* sizeof(plim_value_type), set by the caller */
-  plim_type_kind kind;
+  plim_kind kind;       /* PLIM_SCALAR, PLIM_TENSOR or PLIM_MEMREF */
   plim_element_type element;
   uint32_t rank; /* 0 for a scalar */
   /* `rank` extents, outermost first, or PLIM_DYNAMIC. Lives as long as the function. */

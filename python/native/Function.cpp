@@ -3,6 +3,7 @@
 #include "python/native/Arrays.h"
 #include "python/native/Handle.h"
 #include "python/native/Interrupt.h"
+#include "python/native/Pools.h"
 
 #include <cstring>
 #include <structmember.h>
@@ -34,9 +35,9 @@ FunctionObject *asFunction(PyObject *object) { return reinterpret_cast<FunctionO
 /// which do not matter to callers.
 Ref typeText(const plim_value_type &type) {
   const char *element = plim_element_type_name(type.element);
-  if (type.kind == PLIM_TYPE_SCALAR)
+  if (type.kind == PLIM_SCALAR)
     return Ref(PyUnicode_FromString(element));
-  Ref text(PyUnicode_FromString(type.kind == PLIM_TYPE_MEMREF ? "memref<" : "tensor<"));
+  Ref text(PyUnicode_FromString(type.kind == PLIM_MEMREF ? "memref<" : "tensor<"));
   for (uint32_t i = 0; text && i < type.rank; ++i)
     text = type.shape[i] == PLIM_DYNAMIC
                ? Ref(PyUnicode_FromFormat("%U?x", text.get()))
@@ -166,7 +167,7 @@ bool Frame::addArgument(size_t index, PyObject *object) {
   Place place{function, "argument", index, type};
   if (!place.checkUnmasked(object))
     return false;
-  if (type.kind == PLIM_TYPE_SCALAR) {
+  if (type.kind == PLIM_SCALAR) {
     if (PyArray_Check(object) && PyArray_NDIM(reinterpret_cast<PyArrayObject *>(object)) != 0)
       return place.fail(Ref(PyUnicode_FromString("a number is needed, not an array")));
     uint64_t bits = 0;
@@ -254,7 +255,7 @@ bool Frame::addOutputs(PyObject *out) {
       continue;
     const plim_value_type &type = function->result(i);
     Place place{function, "the array for result", i, type};
-    if (type.kind == PLIM_TYPE_SCALAR)
+    if (type.kind == PLIM_SCALAR)
       return place.fail(Ref(PyUnicode_FromString("a scalar has no memory; give None")));
     if (!place.checkUnmasked(object))
       return false;
@@ -296,14 +297,17 @@ template <typename T> bool readHandle(const char *keyword, PyObject *object, Ref
 }
 
 bool Frame::addHandles(PyObject *givenState, PyObject *givenPools, PyObject *givenStop) {
-  plim_pools *poolsHandle = nullptr;
+  PoolSet *poolSet = nullptr;
   if (!readHandle("state", givenState, state, callOptions.state) ||
-      !readHandle("pools", givenPools, pools, poolsHandle) ||
+      !readHandle("pools", givenPools, pools, poolSet) ||
       !readHandle("stop", givenStop, stopOwner, stopHandle))
     return false;
-  callOptions.pools = poolsHandle;
+  if (poolSet) {
+    callOptions.pools = poolSet->data();
+    callOptions.pool_count = poolSet->size();
+  }
   callOptions.struct_size = sizeof callOptions;
-  hasOptions |= callOptions.state || poolsHandle;
+  hasOptions |= callOptions.state || poolSet;
   setStop(stopHandle);
   return true;
 }
@@ -520,7 +524,7 @@ Ref describe(const plim_value_type &type) {
                        values[i] == dynamic ? Py_NewRef(Py_None) : PyLong_FromLongLong(values[i]));
     return tuple;
   };
-  constexpr const char *kinds[] = {"", "scalar", "tensor", "memref"};
+  constexpr const char *kinds[] = {"", "scalar", "", "tensor", "memref"};
   constexpr const char *accesses[] = {"readonly", "writeonly", "readwrite"};
   Ref shape = numbers(type.shape, PLIM_DYNAMIC), text = typeText(type);
   Ref strides = type.strides ? numbers(type.strides, PLIM_DYNAMIC_STRIDE) : Ref::borrowed(Py_None);

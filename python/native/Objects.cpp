@@ -5,6 +5,8 @@
 #include "python/native/Handle.h"
 #include "python/native/HostFunctions.h"
 #include "python/native/Interrupt.h"
+#include "python/native/Limits.h"
+#include "python/native/Pools.h"
 
 #include <cstring>
 
@@ -128,10 +130,11 @@ PyObject *createEngine(PyObject *, PyObject *arguments) {
   workers.flags = isolation == 2 ? PLIM_COMPILE_WORKERS_SHARED : 0;
   if (isolation != 0)
     options.compile_workers = &workers;
-  Strings texts(limits);
+  plim_limits given;
   plim_target *targetHandle;
   plim_host_functions *functionsHandle;
-  if (!texts || !unwrapHandle(target, &targetHandle) || !unwrapHandle(functions, &functionsHandle))
+  if (!readLimits(limits, given) || !unwrapHandle(target, &targetHandle) ||
+      !unwrapHandle(functions, &functionsHandle))
     return nullptr;
   SmallArray<plim_device *, 4> brought(static_cast<size_t>(PyTuple_GET_SIZE(devices)));
   if (!brought.get())
@@ -143,8 +146,7 @@ PyObject *createEngine(PyObject *, PyObject *arguments) {
   options.device_count = static_cast<size_t>(PyTuple_GET_SIZE(devices));
   options.target = targetHandle;
   options.host_functions = functionsHandle;
-  options.limits = texts.get();
-  options.limit_count = texts.count;
+  options.limits = &given;
   options.cache_bytes = cacheBytes;
   plim_logger logger{};
   if (log != Py_None) {
@@ -276,21 +278,23 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
                         &functions, &pools, &options.specialization, &options.specialization_count,
                         &progress, &stop, &options.numerics, &options.device))
     return nullptr;
-  Strings texts(limits);
+  plim_limits given;
   plim_engine *engine;
   plim_parameters *parametersHandle;
   plim_host_functions *functionsHandle;
-  plim_pools *poolsHandle;
+  PoolSet *poolSet;
   plim_stop *stopHandle;
-  if (!texts || !unwrapHandle(engineCapsule, &engine) ||
+  if (!readLimits(limits, given) || !unwrapHandle(engineCapsule, &engine) ||
       !unwrapHandle(parameters, &parametersHandle) || !unwrapHandle(functions, &functionsHandle) ||
-      !unwrapHandle(pools, &poolsHandle) || !unwrapHandle(stop, &stopHandle))
+      !unwrapHandle(pools, &poolSet) || !unwrapHandle(stop, &stopHandle))
     return nullptr;
   options.parameters = parametersHandle;
   options.host_functions = functionsHandle;
-  options.pools = poolsHandle;
-  options.limits = texts.get();
-  options.limit_count = texts.count;
+  if (poolSet) {
+    options.pools = poolSet->data();
+    options.pool_count = poolSet->size();
+  }
+  options.limits = &given;
 
   if (progress != Py_None) {
     options.progress = reportProgress;
@@ -328,10 +332,11 @@ PyObject *loadModule(PyObject *, PyObject *arguments) {
   return nullptr;
 }
 
-PyObject *takeBytes(plim_report *report) {
-  PyObject *bytes = PyBytes_FromStringAndSize(plim_report_text(report),
-                                              static_cast<Py_ssize_t>(plim_report_size(report)));
-  plim_report_release(report);
+/// Bytes of the library's, released.
+PyObject *takeBytes(plim_bytes *given) {
+  PyObject *bytes = PyBytes_FromStringAndSize(static_cast<const char *>(plim_bytes_data(given)),
+                                              static_cast<Py_ssize_t>(plim_bytes_size(given)));
+  plim_bytes_release(given);
   return bytes;
 }
 
@@ -350,12 +355,11 @@ PyObject *compileModule(PyObject *, PyObject *arguments) {
                         &options.device, &exportName) ||
       !unwrapHandle(capsule, &engine))
     return nullptr;
-  Strings texts(limits);
-  if (!texts)
+  plim_limits given;
+  if (!readLimits(limits, given))
     return nullptr;
-  options.limits = texts.get();
-  options.limit_count = texts.count;
-  plim_report *code = nullptr, *header = nullptr;
+  options.limits = &given;
+  plim_bytes *code = nullptr, *header = nullptr;
   Interruptible compilation(nullptr);
   options.stop = compilation.stop();
   plim_status *status;
@@ -518,20 +522,6 @@ PyObject *getParameter(PyObject *, PyObject *arguments) {
   return wrapBuffer(buffer);
 }
 
-/// pools_set(pools, name, memory): dense and writable; the caller keeps it.
-PyObject *setPool(PyObject *, PyObject *arguments) {
-  PyObject *capsule;
-  Name name;
-  Source memory;
-  plim_pools *pools;
-  if (!PyArg_ParseTuple(arguments, "OO&w*", &capsule, Name::convert, &name, &memory.view) ||
-      !unwrapHandle(capsule, &pools) ||
-      failed(
-          plim_pools_set(pools, name.get(), memory.view.buf, static_cast<size_t>(memory.view.len))))
-    return nullptr;
-  Py_RETURN_NONE;
-}
-
 PyObject *createState(PyObject *, PyObject *capsule) {
   plim_module *module;
   plim_state *state = nullptr;
@@ -669,7 +659,7 @@ PyMethodDef objectMethods[] = {
     {"parameters_load_npy", loadNpy, METH_VARARGS, nullptr},
     {"parameters_names", parameterNames, METH_O, nullptr},
     {"parameters_get", getParameter, METH_VARARGS, nullptr},
-    {"pools_create", createSet<plim_pools, plim_pools_create>, METH_NOARGS, nullptr},
+    {"pools_create", createPools, METH_NOARGS, nullptr},
     {"pools_set", setPool, METH_VARARGS, nullptr},
     {"state_create", createState, METH_O, nullptr},
     {"state_variable", stateVariable, METH_VARARGS, nullptr},

@@ -236,14 +236,14 @@ static void deviceArtifacts(void) {
   Npu npu = {0};
   plim_device_options options = optionsOf(&npu);
   plim_engine *engine = engineWith(&options, NULL);
-  plim_report *artifact = NULL;
+  plim_bytes *artifact = NULL;
   CHECK_OK(plim_module_compile(engine, negateSource, strlen(negateSource), "test.mlir", NULL,
                                &artifact));
   CHECK(npu.compiled == 1 && npu.loaded == 0);
   plim_engine_release(engine);
 
-  const char *bytes = plim_report_text(artifact);
-  size_t size = plim_report_size(artifact);
+  const char *bytes = plim_bytes_data(artifact);
+  size_t size = plim_bytes_size(artifact);
   plim_module *module = NULL;
   engine = makeEngine(0);
   CHECK_FAILS(plim_module_load(engine, bytes, size, "negate", NULL, &module),
@@ -260,7 +260,7 @@ static void deviceArtifacts(void) {
   plim_module_release(module);
   LOAD_FAILS("has no compiler for");
   plim_engine_release(engine);
-  plim_report_release(artifact);
+  plim_bytes_release(artifact);
 }
 
 /* Memory that only the device reaches: its addresses are none of this process. */
@@ -489,20 +489,20 @@ static void deviceOfTheTarget(void) {
   plim_module_release(module);
 
   /* What was compiled for it is for any engine that does not say how to compile. */
-  plim_report *artifact = NULL;
+  plim_bytes *artifact = NULL;
   CHECK_OK(plim_module_compile(engine, plainSource, strlen(plainSource), "test.mlir", &loadOptions,
                                &artifact));
-  CHECK_FAILS(plim_module_load(engine, plim_report_text(artifact), plim_report_size(artifact),
+  CHECK_FAILS(plim_module_load(engine, plim_bytes_data(artifact), plim_bytes_size(artifact),
                                "test.mlir", &loadOptions, &module),
               PLIM_INVALID_ARGUMENT, "too late for: device");
   plim_engine *plain = makeEngine(0);
-  CHECK_OK(plim_module_load(plain, plim_report_text(artifact), plim_report_size(artifact),
+  CHECK_OK(plim_module_load(plain, plim_bytes_data(artifact), plim_bytes_size(artifact),
                             "test.mlir", NULL, &module));
   negate = lookup(module, "negate");
   negates(negate);
   plim_function_release(negate);
   plim_module_release(module);
-  plim_report_release(artifact);
+  plim_bytes_release(artifact);
   plim_engine_release(plain);
 
   loadOptions.device = "vulkan99";
@@ -548,14 +548,14 @@ static void deviceThatIsNotHere(void) {
   plim_engine *engine = NULL;
   CHECK_OK(plim_engine_create(&options, &engine));
   plim_load_options loadOptions = {.struct_size = sizeof loadOptions, .device = "cuda99"};
-  plim_report *artifact = NULL;
+  plim_bytes *artifact = NULL;
   plim_module *module = NULL;
   CHECK_OK(plim_module_compile(engine, plainSource, strlen(plainSource), "test.mlir", &loadOptions,
                                &artifact));
-  CHECK_FAILS(plim_module_load(engine, plim_report_text(artifact), plim_report_size(artifact),
+  CHECK_FAILS(plim_module_load(engine, plim_bytes_data(artifact), plim_bytes_size(artifact),
                                "test.mlir", NULL, &module),
               PLIM_UNAVAILABLE, "device 'cuda99'");
-  plim_report_release(artifact);
+  plim_bytes_release(artifact);
   plim_engine_release(engine);
   plim_target_release(target);
   plim_target_release(host);

@@ -139,12 +139,32 @@ static void engineLogger(void) {
   plim_engine_release(engine);
   CHECK(log.released == 1);
 
+  /* Nothing says where the user's cache is. */
+  const char *const names[] = {"XDG_CACHE_HOME", "HOME"};
+  char *before[2];
+  for (int i = 0; i < 2; ++i) {
+    before[i] = getenv(names[i]) ? strdup(getenv(names[i])) : NULL;
+    CHECK(unsetenv(names[i]) == 0);
+  }
+  options.flags = PLIM_ENGINE_USER_CACHE;
+  options.cache_folder = NULL;
+  CHECK_OK(plim_engine_create(&options, &engine));
+  CHECK(log.messages == 2);
+  CHECK(strstr(log.text, "neither XDG_CACHE_HOME nor HOME") != NULL);
+  plim_engine_release(engine);
+  CHECK(log.released == 2);
+  options.flags = 0;
+  for (int i = 0; i < 2; ++i) {
+    CHECK(!before[i] || setenv(names[i], before[i], 1) == 0);
+    free(before[i]);
+  }
+
   logger.level = 17;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "level");
   logger.level = PLIM_LOG_INFO;
   logger.log = NULL;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "needs log");
-  CHECK(log.released == 1);
+  CHECK(log.released == 2);
 }
 
 static void engineTargets(void) {
@@ -307,9 +327,12 @@ static void engineBadOptions(void) {
   options.cache_bytes = UINT64_MAX;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "cache_bytes");
   options.cache_bytes = 0;
-  options.limit_count = 2;
-  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "limits");
-  options.limit_count = 0;
+  options.flags = PLIM_ENGINE_USER_CACHE;
+  options.cache_folder = "/tmp";
+  CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT,
+              "cache_folder is set beside PLIM_ENGINE_USER_CACHE");
+  options.flags = 0;
+  options.cache_folder = NULL;
   const char *const policies[] = {"attic", "", "fixed:", "fixed:-1", "fixed:1k", "Auto"};
   for (size_t i = 0; i < sizeof policies / sizeof *policies; ++i) {
     options.policy = policies[i];
@@ -318,29 +341,31 @@ static void engineBadOptions(void) {
   }
   options.policy = "fixed:0";
   const struct {
-    const char *limit, *message;
-  } limits[] = {{"nonsense=1", "unknown limit 'nonsense'"},
-                {"stack_budget_bytes", "must be NAME=NUMBER"},
-                {"=1", "must be NAME=NUMBER"},
-                {"stack_budget_bytes=4k", "must be NAME=NUMBER"},
-                {"max_rank=-1", "not negative"},
-                {"stack_budget_bytes=-1", "must be an i64 that is not negative"},
-                {"stack_budget_bytes=true", "must be an i64 that is not negative"},
-                {"workspace_alignment=48", "a power of two"},
-                {"external_workspace_only=1", "must be true or false"}};
-  options.limit_count = 2;
+    plim_limits limits;
+    const char *message;
+  } limits[] = {
+      {{.max_rank = -2}, "limit 'max_rank' is -2, which is negative"},
+      {{.stack_budget_bytes = INT64_MIN}, "limit 'stack_budget_bytes' is -9223372036854775808"},
+      {{.workspace_alignment = 48}, "a power of two"},
+      {{.workspace_alignment = PLIM_LIMIT_ZERO}, "a power of two"},
+      {{.external_workspace_only = 3}, "'external_workspace_only' is 3, which is no choice"}};
   for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i) {
-    options.limits = (const char *const[]){"max_stack_alloca_bytes=8", limits[i].limit};
+    plim_limits given = limits[i].limits;
+    options.limits = &given;
+    CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT,
+                "limits has struct_size 0");
+    given.struct_size = sizeof given;
     CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, limits[i].message);
   }
-  options.limits =
-      (const char *const[]){"external_workspace_only=false", "workspace_alignment=128"};
+  options.limits = &(plim_limits){.struct_size = sizeof(plim_limits),
+                                  .external_workspace_only = PLIM_CHOICE_NO,
+                                  .max_stack_alloca_bytes = PLIM_LIMIT_ZERO,
+                                  .workspace_alignment = 128};
   CHECK_OK(plim_engine_create(&options, &engine));
   plim_engine_release(engine);
   engine = NULL;
   options.policy = NULL;
   options.limits = NULL;
-  options.limit_count = 0;
   options.specialization = 4;
   CHECK_FAILS(plim_engine_create(&options, &engine), PLIM_INVALID_ARGUMENT, "4 is no kind");
   options.specialization = PLIM_SPECIALIZATION_HOT;

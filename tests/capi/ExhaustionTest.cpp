@@ -115,6 +115,7 @@ using Function = Own<plim_function, plim_function_release>;
 using Module = Own<plim_module, plim_module_release>;
 using Parameters = Own<plim_parameters, plim_parameters_release>;
 using Report = Own<plim_report, plim_report_release>;
+using Bytes = Own<plim_bytes, plim_bytes_release>;
 using State = Own<plim_state, plim_state_release>;
 using Target = Own<plim_target, plim_target_release>;
 
@@ -312,12 +313,18 @@ bool parameterSets() {
 }
 
 bool poolSets() {
-  plim_pools *pools = nullptr;
   alignas(64) static char memory[4096];
-  bool isOk = ended(plim_pools_create(&pools)) &&
-              ended(plim_pools_set(pools, "a pool whose name is not short", memory, sizeof memory));
-  plim_pools_release(pools);
-  return isOk;
+  const plim_pool pools[] = {{"a pool whose name is not short", memory, sizeof memory}};
+  const plim_value arguments[] = {plim_value_i64(40), plim_value_i64(2)};
+  plim_value result;
+  plim_call_options options{};
+  options.struct_size = sizeof options;
+  options.pools = pools;
+  options.pool_count = 1;
+  plim_status *status = plim_function_call(add, arguments, 2, &result, 1, &options);
+  const bool isOk = plim_status_code(status) == PLIM_INVALID_ARGUMENT &&
+                    std::strstr(plim_status_message(status), "no pool 'a pool");
+  return !ended(status) && isOk;
 }
 
 plim_code count(plim_host_call *call, void *, const plim_host_value *arguments,
@@ -414,19 +421,23 @@ bool devices() {
   return makeAsked(&other) && loadAsking(other, askingArtifact);
 }
 bool deviceCompilers() {
-  Report report;
+  Bytes bytes;
   return ended(plim_module_compile(asked, askingSource, std::strlen(askingSource), "in.mlir",
-                                   nullptr, &report));
+                                   nullptr, &bytes));
 }
 
+constexpr char twiceSource[] = "func.func @twice(%x: tensor<10xf32>) -> tensor<10xf32> {\n"
+                               "  %y = arith.addf %x, %x : tensor<10xf32>\n"
+                               "  return %y : tensor<10xf32>\n"
+                               "}\n";
+
 bool exports() {
-  static constexpr char text[] = "func.func @twice(%x: tensor<10xf32>) -> tensor<10xf32> {\n"
-                                 "  %y = arith.addf %x, %x : tensor<10xf32>\n"
-                                 "  return %y : tensor<10xf32>\n"
-                                 "}\n";
-  Report object, header;
-  return ended(plim_module_export(engine, text, std::strlen(text), "in.mlir", "in", nullptr,
-                                  &object, &header));
+  Bytes object, header;
+  if (!ended(plim_module_export(engine, twiceSource, std::strlen(twiceSource), "in.mlir", "in",
+                                nullptr, &object, &header)))
+    return false;
+  plim_bytes_retain(header), plim_bytes_release(header);
+  return true;
 }
 
 bool files() {
@@ -531,16 +542,14 @@ bool getters() {
 /// What is retained nowhere else.
 bool owners() {
   Own<plim_host_functions, plim_host_functions_release> functions;
-  Own<plim_pools, plim_pools_release> pools;
   Report report;
   State state;
   Target target;
-  if (!ended(plim_host_functions_create(&functions)) || !ended(plim_pools_create(&pools)) ||
+  if (!ended(plim_host_functions_create(&functions)) ||
       !ended(plim_module_explain(module, &report)) || !ended(plim_state_create(module, &state)) ||
       !ended(plim_engine_target(engine, &target)))
     return false;
   plim_host_functions_retain(functions), plim_host_functions_release(functions);
-  plim_pools_retain(pools), plim_pools_release(pools);
   plim_report_retain(report), plim_report_release(report);
   plim_state_retain(state), plim_state_release(state);
   plim_target_retain(target), plim_target_release(target);
@@ -602,11 +611,11 @@ bool deviceRefuses() {
   options.devices = devices;
   options.device_count = 1;
   Engine refusing;
-  Report report;
+  Bytes bytes;
   if (!ended(plim_engine_create(&options, &refusing)))
     return false;
   plim_status *status = plim_module_compile(refusing, negateSource, std::strlen(negateSource),
-                                            "in.mlir", nullptr, &report);
+                                            "in.mlir", nullptr, &bytes);
   const bool isOk = plim_status_code(status) == PLIM_OUT_OF_RANGE &&
                     std::strstr(plim_status_message(status), "none of this fits") &&
                     !std::strcmp(plim_status_file(status), "in.mlir") &&
@@ -645,9 +654,9 @@ struct Counts {
 };
 
 std::string compileArtifact(plim_engine *compiler, std::string_view text) {
-  Report bytes;
+  Bytes bytes;
   require(plim_module_compile(compiler, text.data(), text.size(), "in.mlir", nullptr, &bytes));
-  return {plim_report_text(bytes), plim_report_size(bytes)};
+  return {static_cast<const char *>(plim_bytes_data(bytes)), plim_bytes_size(bytes)};
 }
 
 /// Once, for all children.

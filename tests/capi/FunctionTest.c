@@ -36,7 +36,7 @@ static void functionAllScalars(void) {
                    : result.as.bits == expected[i]);
     plim_value_type type = {.struct_size = sizeof type};
     CHECK_OK(plim_function_argument_type(many, (size_t)i, &type));
-    CHECK(type.kind == PLIM_TYPE_SCALAR);
+    CHECK(type.kind == PLIM_SCALAR);
     CHECK(type.element == arguments[i].element);
     CHECK(type.rank == 0);
   }
@@ -69,16 +69,16 @@ static void functionReflection(void) {
   CHECK(plim_function_stack_bytes(typed) > 0);
   plim_value_type type = {.struct_size = sizeof type};
   CHECK_OK(plim_function_argument_type(typed, 0, &type));
-  CHECK(type.kind == PLIM_TYPE_TENSOR && type.element == PLIM_F32 && type.rank == 2);
+  CHECK(type.kind == PLIM_TENSOR && type.element == PLIM_F32 && type.rank == 2);
   CHECK(type.shape[0] == PLIM_DYNAMIC && type.shape[1] == 3 && type.strides == NULL);
   CHECK(type.access == PLIM_READ_WRITE && type.donated_to == 0);
   CHECK(type.name && strcmp(type.name, "x") == 0 && type.bounds == NULL);
   CHECK_OK(plim_function_argument_type(typed, 1, &type));
-  CHECK(type.kind == PLIM_TYPE_MEMREF && type.element == PLIM_I8 && type.rank == 2);
+  CHECK(type.kind == PLIM_MEMREF && type.element == PLIM_I8 && type.rank == 2);
   CHECK(type.shape[0] == 2 && type.shape[1] == PLIM_DYNAMIC);
   CHECK(type.donated_to == -1);
   CHECK_OK(plim_function_result_type(typed, 0, &type));
-  CHECK(type.kind == PLIM_TYPE_TENSOR && type.donated_to == -1);
+  CHECK(type.kind == PLIM_TENSOR && type.donated_to == -1);
   CHECK(type.name == NULL);
   CHECK_FAILS(plim_function_argument_type(typed, 2, &type), PLIM_OUT_OF_RANGE, "#2");
   CHECK_FAILS(plim_function_result_type(typed, 1, &type), PLIM_OUT_OF_RANGE, "#1");

@@ -30,11 +30,13 @@ static void handleNull(void) {
   CHECK(plim_parameters_name(NULL, 0) == NULL);
   CHECK(plim_report_text(NULL) == NULL);
   CHECK(plim_report_size(NULL) == 0);
+  CHECK(plim_bytes_data(NULL) == NULL);
+  CHECK(plim_bytes_size(NULL) == 0);
   CHECK(!plim_event_is_done(NULL));
   CHECK(!plim_stop_is_requested(NULL));
 #define RELEASE(object) plim_##object##_retain(NULL), plim_##object##_release(NULL)
   RELEASE(engine), RELEASE(target), RELEASE(module), RELEASE(function), RELEASE(buffer);
-  RELEASE(parameters), RELEASE(pools), RELEASE(state), RELEASE(event), RELEASE(stop);
+  RELEASE(parameters), RELEASE(bytes), RELEASE(state), RELEASE(event), RELEASE(stop);
   RELEASE(host_functions), RELEASE(device), RELEASE(report);
 
   plim_target *target = NULL;
@@ -70,8 +72,6 @@ static void handleNull(void) {
   FAILS(plim_parameters_load_safetensors(NULL, "a"), "parameters");
   FAILS(plim_parameters_load_npy(NULL, "a", "b"), "parameters");
   FAILS(plim_parameters_get(NULL, "a", &buffer), "parameters");
-  FAILS(plim_pools_create(NULL), "out_pools");
-  FAILS(plim_pools_set(NULL, "a", NULL, 0), "pools");
   FAILS(plim_state_create(NULL, &state), "module");
   FAILS(plim_state_variable(NULL, "a", &buffer), "state");
   FAILS(plim_state_reset(NULL), "state");
@@ -229,6 +229,7 @@ static void handleAfterFork(void) {
       alarm(60);
       plim_target *target = NULL;
       plim_report *report = NULL;
+      plim_bytes *artifact = NULL;
       plim_module *none = NULL;
       plim_function *function = NULL;
       plim_state *another = NULL;
@@ -250,7 +251,7 @@ static void handleAfterFork(void) {
       REFUSED(plim_engine_trace(engine, &report));
       REFUSED(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", NULL, &none));
       REFUSED(plim_module_load_file(engine, "/dev/null", NULL, &none));
-      REFUSED(plim_module_compile(engine, scaleSource, strlen(scaleSource), "a", NULL, &report));
+      REFUSED(plim_module_compile(engine, scaleSource, strlen(scaleSource), "a", NULL, &artifact));
       REFUSED(plim_module_function(module, "scale", &function));
       REFUSED(plim_module_explain(module, &report));
       REFUSED(plim_module_statistics(module, &loaded));

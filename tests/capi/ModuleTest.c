@@ -1,6 +1,7 @@
 #include "tests/capi/Check.h"
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 static void moduleReflection(void) {
   plim_engine *engine = makeEngine(0);
@@ -57,8 +58,17 @@ static void moduleCacheAndFile(void) {
   writeFile(path, scaleSource, strlen(scaleSource));
   plim_engine_options options = {
       .struct_size = sizeof options, .threads = 1, .cache_folder = folder, .cache_bytes = 1 << 20};
+  const plim_engine_options inFolder = options;
+  const char *home = getenv("XDG_CACHE_HOME");
+  char *before = home ? strdup(home) : NULL;
+  CHECK(setenv("XDG_CACHE_HOME", folder, 1) == 0);
   int steps = 0;
-  for (uint32_t round = 0; round < 2; ++round) {
+  for (uint32_t round = 0; round < 4; ++round) { /* a folder that is given, and the user's */
+    options = inFolder;
+    if (round >= 2) {
+      options.flags = PLIM_ENGINE_USER_CACHE;
+      options.cache_folder = NULL;
+    }
     plim_engine *engine = NULL;
     CHECK_OK(plim_engine_create(&options, &engine));
     plim_load_options loadOptions = {
@@ -67,12 +77,16 @@ static void moduleCacheAndFile(void) {
     CHECK_OK(plim_module_load_file(engine, path, &loadOptions, &module));
     plim_load_statistics statistics = {.struct_size = sizeof statistics};
     CHECK_OK(plim_module_statistics(module, &statistics));
-    CHECK(statistics.from_cache == round);
+    CHECK(statistics.from_cache == round % 2);
     plim_module_release(module);
     plim_engine_release(engine);
-    CHECK(round == 0 ? steps > 0 : steps == 0); /* none from the cache */
+    CHECK(round % 2 == 0 ? steps > 0 : steps == 0); /* none from the cache */
     steps = 0;
   }
+  CHECK((before ? setenv("XDG_CACHE_HOME", before, 1) : unsetenv("XDG_CACHE_HOME")) == 0);
+  free(before);
+  snprintf(path, sizeof path, "%s/plimsoll", folder);
+  CHECK(access(path, X_OK) == 0);
 
   plim_engine *engine = makeEngine(0);
   plim_module *module = NULL;
@@ -293,35 +307,49 @@ static void poolsAreLent(void) {
               "pool 'sram'");
 
   _Alignas(PLIM_MEMORY_ALIGNMENT) static char memory[1024];
-  plim_pools *pools = NULL;
-  CHECK_OK(plim_pools_create(&pools));
-  CHECK_FAILS(plim_pools_set(pools, "sram", memory + 1, 512), PLIM_INVALID_ARGUMENT, "aligned");
-  CHECK_FAILS(plim_pools_set(pools, "sram", NULL, 512), PLIM_INVALID_ARGUMENT, "null");
-  CHECK_FAILS(plim_pools_set(pools, "sram", memory, SIZE_MAX), PLIM_INVALID_ARGUMENT,
-              "address space");
-  CHECK_OK(plim_pools_set(pools, "sram", memory, 64));
-  plim_call_options options = {.struct_size = sizeof options, .pools = pools};
+  plim_pool pools[] = {{"sram", memory, sizeof memory}, {"other", memory, 64}};
+  plim_call_options options = {.struct_size = sizeof options, .pools = pools, .pool_count = 1};
+  const struct {
+    plim_pool pool;
+    const char *message;
+  } wrong[] = {{{"sram", memory + 1, 512}, "pool 'sram' is not aligned to 64 bytes"},
+               {{"sram", NULL, 512}, "pool 'sram' is null"},
+               {{NULL, memory, 512}, "the name of a pool is null"},
+               {{"sram", memory, SIZE_MAX}, "address space"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    pools[0] = wrong[i].pool;
+    CHECK_FAILS(plim_function_call(twice, &argument, 1, &result, 1, &options),
+                PLIM_INVALID_ARGUMENT, wrong[i].message);
+  }
+  pools[0] = pools[1] = (plim_pool){"sram", memory, 64};
   CHECK_FAILS(plim_function_call(twice, &argument, 1, &result, 1, &options),
               PLIM_RESOURCE_EXHAUSTED, "are missing");
-  CHECK_OK(plim_pools_set(pools, "sram", memory, sizeof memory));
+  options.pool_count = 2;
+  CHECK_FAILS(plim_function_call(twice, &argument, 1, &result, 1, &options), PLIM_INVALID_ARGUMENT,
+              "pool 'sram' is given twice");
+  options.pools = NULL;
+  CHECK_FAILS(plim_function_call(twice, &argument, 1, &result, 1, &options), PLIM_INVALID_ARGUMENT,
+              "pools is null, but has 2 elements");
+  options.pools = pools;
+  options.pool_count = 1;
+  pools[0] = (plim_pool){"sram", memory, sizeof memory};
+  pools[1] = (plim_pool){"other", memory, 64};
   memset(memory, 0x55, sizeof memory);
   CHECK_OK(plim_function_call(twice, &argument, 1, &result, 1, &options));
   CHECK(floats(result.as.buffer)[63] == 1.0F / 64);
   CHECK(memory[0] != 0x55); /* it was used */
   plim_value_release(&result);
 
-  plim_load_options loadOptions = {.struct_size = sizeof loadOptions, .pools = pools};
+  plim_load_options loadOptions = {
+      .struct_size = sizeof loadOptions, .pools = pools, .pool_count = 1};
   plim_module *module = load(engine, poolSource, &loadOptions);
   plim_function *bound = lookup(module, "twice");
   CHECK_OK(plim_function_call(bound, &argument, 1, &result, 1, NULL));
   CHECK(floats(result.as.buffer)[0] == 1.0F / 64);
   plim_value_release(&result);
-  CHECK_OK(plim_pools_set(pools, "other", memory, 64));
+  options.pool_count = 2;
   CHECK_FAILS(plim_function_call(bound, &argument, 1, &result, 1, &options), PLIM_INVALID_ARGUMENT,
               "no pool 'other'");
-  plim_pools_retain(pools);
-  plim_pools_release(pools);
-  plim_pools_release(pools);
   plim_buffer_release(x);
   plim_function_release(bound);
   plim_function_release(twice);
@@ -363,11 +391,12 @@ static const char *const hostSource =
 
 static void moduleCompile(void) {
   plim_engine *engine = makeEngine(0);
-  plim_report *artifact = NULL;
+  plim_bytes *artifact = NULL;
   size_t size = strlen(scaleSource);
   CHECK_OK(plim_module_compile(engine, scaleSource, size, "test.mlir", NULL, &artifact));
-  const char *bytes = plim_report_text(artifact);
-  const size_t count = plim_report_size(artifact);
+  const char *bytes = plim_bytes_data(artifact);
+  CHECK(bytes[plim_bytes_size(artifact)] == '\0');
+  const size_t count = plim_bytes_size(artifact);
 
   plim_engine *other = makeEngine(0);
   plim_module *module = NULL;
@@ -404,7 +433,7 @@ static void moduleCompile(void) {
               PLIM_FAILED_PRECONDITION, "not made for looking for faults");
   CHECK(module == NULL);
   plim_engine_release(checked);
-  plim_report *nothing = NULL;
+  plim_bytes *nothing = NULL;
   CHECK_FAILS(plim_module_compile(engine, "x", 1, "x.mlir", NULL, &nothing), PLIM_INVALID_ARGUMENT,
               "x.mlir:1:1");
   CHECK_FAILS(plim_module_compile(engine, "x", 1, "x.mlir", NULL, NULL), PLIM_INVALID_ARGUMENT,
@@ -414,7 +443,7 @@ static void moduleCompile(void) {
   CHECK_FAILS(plim_module_compile(engine, "x", 1, "x.mlir", &options, &nothing),
               PLIM_INVALID_ARGUMENT, "release_source");
   CHECK(nothing == NULL);
-  plim_report_release(artifact);
+  plim_bytes_release(artifact);
   plim_engine_release(other);
   plim_engine_release(engine);
 }
@@ -426,12 +455,12 @@ static void modulesAreExported(void) {
                                "  return %y : tensor<4xf32>\n"
                                "}\n";
   const size_t size = strlen(source);
-  plim_report *object = NULL, *header = NULL;
+  plim_bytes *object = NULL, *header = NULL;
   CHECK_OK(plim_module_export(engine, source, size, "test.mlir", "net", NULL, &object, &header));
-  CHECK(plim_report_size(object) > 64 && memcmp(plim_report_text(object), "\177ELF", 4) == 0);
-  CHECK(strstr(plim_report_text(header), "enum net_status net_twice(const float *x,") != NULL);
-  plim_report_release(object);
-  plim_report_release(header);
+  CHECK(plim_bytes_size(object) > 64 && memcmp(plim_bytes_data(object), "\177ELF", 4) == 0);
+  CHECK(strstr(plim_bytes_data(header), "enum net_status net_twice(const float *x,") != NULL);
+  plim_bytes_release(object);
+  plim_bytes_release(header);
   object = header = NULL;
 #define CHECK_EXPORT_FAILS(text, called, code, message)                                            \
   CHECK_FAILS(                                                                                     \

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   /* What is not compiled yet stays so. */
   static const char source[] = "func.func @f() { return }";
   plim_module *module = NULL;
-  plim_report *artifact = NULL;
+  plim_bytes *artifact = NULL;
   for (int i = 0; i < 2; ++i) {
     plim_status *status =
         i == 0 ? plim_module_load(engine, source, strlen(source), "f.mlir", NULL, &module)

@@ -75,11 +75,11 @@ bool loadAndCall(plim_engine *engine, const std::string &text) {
 int main(int argc, char **argv) {
   std::string artifact;
   plim_engine *engine = makeEngine();
-  plim_report *bytes = nullptr;
+  plim_bytes *bytes = nullptr;
   if (!ended(plim_module_compile(engine, source, std::strlen(source), "in.mlir", nullptr, &bytes)))
     return 1;
-  artifact.assign(plim_report_text(bytes), plim_report_size(bytes));
-  plim_report_release(bytes);
+  artifact.assign(static_cast<const char *>(plim_bytes_data(bytes)), plim_bytes_size(bytes));
+  plim_bytes_release(bytes);
   plim_engine_release(engine);
 
   int works = 0, refused = 0, lost = 0;

@@ -50,14 +50,14 @@ plim_engine_options engineOptions() {
 
 bool compileToFile() {
   plim_engine *engine = nullptr;
-  plim_report *bytes = nullptr;
+  plim_bytes *bytes = nullptr;
   const plim_engine_options options = engineOptions();
   if (!ended(plim_engine_create(&options, &engine)) ||
       !ended(plim_module_compile(engine, source, std::strlen(source), "in.mlir", nullptr, &bytes)))
     return false;
-  return bool(
-      std::ofstream(artifactFile, std::ios::binary)
-          .write(plim_report_text(bytes), static_cast<std::streamsize>(plim_report_size(bytes))));
+  return bool(std::ofstream(artifactFile, std::ios::binary)
+                  .write(static_cast<const char *>(plim_bytes_data(bytes)),
+                         static_cast<std::streamsize>(plim_bytes_size(bytes))));
 }
 
 /// An engine, a module of `source` or of the file with its artifact, a call.

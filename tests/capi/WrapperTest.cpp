@@ -317,10 +317,34 @@ TEST(WrapperOptionsTest, ParametersAndPools) {
   EXPECT_THAT(orFail(orFail(module.function("add")).call<Buffer>(std::vector<float>{1, 2}))
                   .elements<float>(),
               ElementsAre(11, 22));
-  Pools pools = orFail(Pools::create());
   alignas(PLIM_MEMORY_ALIGNMENT) std::byte memory[64];
-  EXPECT_TRUE(pools.set("sram", memory).ok());
-  EXPECT_EQ(pools.set("sram", {}).code(), PLIM_INVALID_ARGUMENT);
+  options = {};
+  options.pools = {{"sram", memory}};
+  EXPECT_THAT(engine.load(source, "sum.mlir", options).status().message(),
+              HasSubstr("no pool 'sram'"));
+  options.pools = {{"sram", {}}};
+  EXPECT_THAT(engine.load(source, "sum.mlir", options).status().message(),
+              HasSubstr("pool 'sram' is null"));
+}
+
+TEST(WrapperOptionsTest, Limits) {
+  Engine engine = orFail(Engine::create({.limits = {.maxOperations = 1}}));
+  EXPECT_THAT(engine.load(source, "sum.mlir").status().message(), HasSubstr("operations"));
+  EXPECT_TRUE(engine.load(source, "sum.mlir", {.limits = {.maxOperations = 100}}).ok());
+  EXPECT_EQ(engine.load(source, "sum.mlir", {.limits = {.maxTextBytes = 0}}).status().code(),
+            PLIM_INVALID_ARGUMENT);
+  const LoadOptions odd{.limits = {.externalWorkspaceOnly = false, .workspaceAlignment = 48}};
+  EXPECT_THAT(engine.load(source, "sum.mlir", odd).status().message(),
+              HasSubstr("workspace_alignment"));
+}
+
+TEST(WrapperOptionsTest, Artifacts) {
+  Engine engine = orFail(Engine::create());
+  Bytes artifact = orFail(engine.compile(source, "sum.mlir"));
+  EXPECT_EQ(artifact.data().size(), artifact.text().size());
+  Module module = orFail(engine.load(artifact.text(), "sum"));
+  EXPECT_EQ(*orFail(module.function("sum")).call<int64_t>(int64_t(40), int64_t(2)), 42);
+  EXPECT_TRUE(Bytes().data().empty());
 }
 
 } // namespace

@@ -54,7 +54,7 @@ public:
         &Session::callAsync,   &Session::callAsync,    &Session::askFunction,
         &Session::askFunction, &Session::workspace,    &Session::event,
         &Session::event,       &Session::state,        &Session::parameters,
-        &Session::pools,       &Session::stop,         &Session::hostFunctions,
+        &Session::bytes,       &Session::stop,         &Session::hostFunctions,
         &Session::device,      &Session::target,       &Session::engine,
         &Session::module,      &Session::report,       &Session::loadArtifact,
         &Session::constants,   &Session::createEngine, &Session::loadFile,
@@ -412,7 +412,7 @@ private:
       auto type = sized<plim_value_type>();
       if (once(64) || !succeeds(plim_function_argument_type(function, i, &type)))
         values[i] = anyValue();
-      else if (type.kind == PLIM_TYPE_SCALAR)
+      else if (type.kind == PLIM_SCALAR)
         values[i] = plim_value_bits(type.element, any<bool>() ? any<uint8_t>() : any<uint64_t>());
       else
         values[i] = plim_value_buffer(bufferOf(type));
@@ -430,7 +430,7 @@ private:
       for (size_t i = 0; i < options.output_count; ++i) {
         auto type = sized<plim_value_type>();
         bool isBuffer = succeeds(plim_function_result_type(function, i, &type)) &&
-                        type.kind != PLIM_TYPE_SCALAR && !once(4);
+                        type.kind != PLIM_SCALAR && !once(4);
         outputs[i] = isBuffer ? bufferOf(type) : once(8) ? pick<plim_buffer>() : nullptr;
       }
       options.outputs = once(64) ? nullptr : outputs;
@@ -448,8 +448,7 @@ private:
     }
     if (once(4)) {
       waitForCalls(); // memories may be lent to one at a time
-      isLent = true;
-      options.pools = pick<plim_pools>();
+      lendPools(options);
     }
     if (once(4)) {
       isLent = true;
@@ -466,7 +465,7 @@ private:
       if (handles.isLive(function)) {
         auto type = sized<plim_value_type>();
         REQUIRE(succeeds(plim_function_result_type(function, i, &type)));
-        bool isScalar = type.kind == PLIM_TYPE_SCALAR;
+        bool isScalar = type.kind == PLIM_SCALAR;
         REQUIRE(results[i].kind == (isScalar ? PLIM_SCALAR : PLIM_BUFFER));
         REQUIRE(!isScalar || results[i].element == type.element);
         REQUIRE(isScalar || plim_buffer_element_type(results[i].as.buffer) == type.element);
@@ -691,21 +690,29 @@ private:
     }
   }
 
-  void pools() {
-    if (once(4)) {
-      auto *made = make<plim_pools>([](plim_pools **out) { return plim_pools_create(out); });
-      if (made && any<bool>())
-        REQUIRE(succeeds(plim_pools_set(made, "sram", lent(256), 256)));
-      return;
+  /// For one call or load, in `options`: memories that the module has or not, which may be none.
+  template <typename OptionsT> void lendPools(OptionsT &options) {
+    isLent = true;
+    options.pool_count = upTo<size_t>(2);
+    auto *pools = reinterpret_cast<plim_pool *>(temporary(2 * sizeof(plim_pool)));
+    for (size_t i = 0; i < 2; ++i) {
+      size_t bytes = any<bool>() ? 256 : upTo<size_t>(512), apart = once(8) ? upTo<size_t>(64) : 0;
+      void *memory = once(32) ? nullptr : static_cast<std::byte *>(lent(bytes + apart)) + apart;
+      pools[i] = {once(8) ? name() : "sram", memory, once(32) ? SIZE_MAX : bytes};
     }
-    plim_pools *pools = pick<plim_pools>();
-    const char *key = once(8) ? name() : "sram";
-    size_t bytes = upTo<size_t>(512), apart = once(8) ? upTo<size_t>(64) : 0;
-    void *memory = once(32) ? nullptr : static_cast<std::byte *>(lent(bytes + apart)) + apart;
-    if (once(32))
-      bytes = SIZE_MAX;
-    if (succeeds(plim_pools_set(pools, key, memory, bytes)))
-      REQUIRE(key && memory && apart % PLIM_MEMORY_ALIGNMENT == 0 && bytes != SIZE_MAX);
+    options.pools = once(32) ? nullptr : pools;
+  }
+
+  plim_limits limits() {
+    plim_limits limits = {};
+    limits.struct_size = once(16) ? any<uint32_t>() : sizeof limits;
+    limits.external_workspace_only = upTo(3U);
+    const auto number = [&] { return once(4) ? any<int64_t>() : upTo<int64_t>(1 << 20) - 1; };
+    limits.max_stack_alloca_bytes = number();
+    limits.stack_budget_bytes = number();
+    limits.workspace_alignment = int64_t(1) << upTo(31);
+    limits.max_rank = number();
+    return limits;
   }
 
   void stop() {
@@ -832,9 +839,8 @@ private:
     options.threads = 1 + upTo(1U);
     options.numerics = upTo(4U);
     options.policy = any<bool>() ? nullptr : name();
-    const char *const limits[] = {name()};
-    options.limits = limits;
-    options.limit_count = upTo(1U);
+    const plim_limits limits = this->limits();
+    options.limits = any<bool>() ? nullptr : &limits;
     options.host_functions = any<bool>() ? nullptr : pick<plim_host_functions>();
     options.cores = once(16) ? 3 : 0;
     options.specialization = upTo(4U);
@@ -880,9 +886,8 @@ private:
   /// The compiled module, whole or damaged.
   void loadArtifact() {
     plim_engine *engine = pick<plim_engine>();
-    std::vector<char> artifact(plim_report_text(fixture->artifact),
-                               plim_report_text(fixture->artifact) +
-                                   plim_report_size(fixture->artifact));
+    const auto *content = static_cast<const char *>(plim_bytes_data(fixture->artifact));
+    std::vector<char> artifact(content, content + plim_bytes_size(fixture->artifact));
     bool isDamaged = !once(64) || loads++ != 0;
     if (isDamaged) {
       artifact.resize(artifact.size() - (any<bool>() ? upTo(artifact.size() - 9) : 0));
@@ -892,12 +897,12 @@ private:
     options.flags = once(32) ? any<uint32_t>() : 0;
     options.parameters = any<bool>() ? nullptr : pick<plim_parameters>();
     options.host_functions = any<bool>() ? nullptr : pick<plim_host_functions>();
-    options.pools = any<bool>() ? nullptr : pick<plim_pools>();
+    if (any<bool>())
+      lendPools(options);
     options.stop = any<bool>() ? nullptr : pick<plim_stop>();
     options.numerics = once(32) ? any<uint32_t>() : 0;
     options.specialization = once(32) ? any<uint32_t>() : 0;
     options.device = once(32) ? name() : nullptr;
-    isLent |= options.pools != nullptr;
     plim_load_options *given = passed(options);
     const char *called = name();
     plim_module *module = make<plim_module>([&](plim_module **out) {
@@ -922,6 +927,14 @@ private:
     REQUIRE(plim_report_size(report) == 0 || text[plim_report_size(report)] == '\0');
   }
 
+  void bytes() {
+    plim_bytes *bytes = pick<plim_bytes>();
+    const auto *data = static_cast<const char *>(plim_bytes_data(bytes));
+    REQUIRE((data != nullptr) == handles.isLive(bytes));
+    REQUIRE(!data || data[plim_bytes_size(bytes)] == '\0');
+    REQUIRE(data || plim_bytes_size(bytes) == 0);
+  }
+
   void constants() {
     plim_element_type type = element();
     const char *called = plim_element_type_name(type);
@@ -944,9 +957,9 @@ private:
   }
 
   void release() {
-    static constexpr const Kind *kinds[] = {kindOf<plim_engine>, kindOf<plim_function>,
-                                            kindOf<plim_buffer>, kindOf<plim_event>,
-                                            kindOf<plim_report>, kindOf<plim_stop>};
+    static constexpr const Kind *kinds[] = {
+        kindOf<plim_engine>, kindOf<plim_function>, kindOf<plim_buffer>, kindOf<plim_event>,
+        kindOf<plim_report>, kindOf<plim_bytes>,    kindOf<plim_stop>};
     const Kind *kind = kinds[upTo(std::size(kinds) - 1)];
     kind->retain(nullptr);
     kind->release(nullptr);

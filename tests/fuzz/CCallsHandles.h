@@ -33,13 +33,13 @@ PLIM_KIND(module)
 PLIM_KIND(function)
 PLIM_KIND(buffer)
 PLIM_KIND(parameters)
-PLIM_KIND(pools)
 PLIM_KIND(state)
 PLIM_KIND(event)
 PLIM_KIND(stop)
 PLIM_KIND(host_functions)
 PLIM_KIND(device)
 PLIM_KIND(report)
+PLIM_KIND(bytes)
 #undef PLIM_KIND
 
 class Handles {

@@ -374,7 +374,7 @@ Fixture::Fixture() {
   REQUIRE(succeeds(plim_parameters_set(parameters, "w", buffer)));
   auto loading = sized<plim_load_options>();
   loading.parameters = parameters;
-  REQUIRE(succeeds(plim_module_load(engine, plim_report_text(artifact), plim_report_size(artifact),
+  REQUIRE(succeeds(plim_module_load(engine, plim_bytes_data(artifact), plim_bytes_size(artifact),
                                     "calls.plimart", &loading, &module)));
   plim_parameters_release(parameters);
   plim_buffer_release(buffer);
@@ -395,12 +395,13 @@ Fixture::Fixture() {
   npy.resize(127, ' ');
   npy += '\n';
   npy.append(reinterpret_cast<const char *>(weights), sizeof(weights));
-  paths = {makeFile(safetensors.data(), safetensors.size()),
-           makeFile(npy.data(), npy.size()),
-           makeFile(plim_report_text(artifact), plim_report_size(artifact)),
-           "/no/such.file",
-           "/",
-           ""};
+  paths = {
+      makeFile(safetensors.data(), safetensors.size()),
+      makeFile(npy.data(), npy.size()),
+      makeFile(static_cast<const char *>(plim_bytes_data(artifact)), plim_bytes_size(artifact)),
+      "/no/such.file",
+      "/",
+      ""};
 
   checkSaxpy();
   checkSum(1, 2);

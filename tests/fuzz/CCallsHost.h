@@ -72,7 +72,7 @@ struct Fixture {
 
   plim_engine *engine = nullptr; // with two threads
   plim_module *module = nullptr;
-  plim_report *artifact = nullptr;        // that the module was loaded from
+  plim_bytes *artifact = nullptr;         // that the module was loaded from
   std::vector<plim_function *> functions; // in the order of the source
   plim_function *saxpy = nullptr, *sum = nullptr;
   /// Files: a .safetensors, a .npy, the artifact, and some that cannot be read.

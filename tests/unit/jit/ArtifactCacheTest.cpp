@@ -548,8 +548,10 @@ TEST(ArtifactCache, TheDefaultFolderFollowsTheEnvironment) {
   setenv("XDG_CACHE_HOME", "/x", 1);
   setenv("HOME", "/h", 1);
   EXPECT_EQ(ArtifactCache::defaultFolder(), "/x/plimsoll");
-  setenv("XDG_CACHE_HOME", "", 1);
-  EXPECT_EQ(ArtifactCache::defaultFolder(), "/h/.cache/plimsoll");
+  for (const char *ignored : {"", "x", "./x"}) {
+    setenv("XDG_CACHE_HOME", ignored, 1);
+    EXPECT_EQ(ArtifactCache::defaultFolder(), "/h/.cache/plimsoll");
+  }
   unsetenv("XDG_CACHE_HOME");
   EXPECT_EQ(ArtifactCache::defaultFolder(), "/h/.cache/plimsoll");
   unsetenv("HOME");
