@@ -65,8 +65,7 @@ TEST_F(WrapperTest, TypedCalls) {
   EXPECT_EQ(orFail(lookup("sum").call<int64_t>(int64_t(40), int64_t(2))), 42);
   const std::vector<float> x = {1, 2, 3};
   Buffer scaled = orFail(lookup("scale").call<Buffer>(2.0F, x));
-  EXPECT_THAT(scaled.elements<float>(), ElementsAre(2, 4, 6));
-  EXPECT_TRUE(scaled.elements<double>().empty());
+  EXPECT_THAT(orFail(scaled.elements<float>()), ElementsAre(2, 4, 6));
   EXPECT_THAT(scaled.shape(), ElementsAre(3));
   const double doubles[] = {1.5, 2.5};
   auto [value, index, flag] =
@@ -89,13 +88,115 @@ TEST_F(WrapperTest, RefusesOtherTypes) {
               HasSubstr("argument #0 of 'sum' is i32, expected i64"));
   EXPECT_THAT(
       std::string(sum.call<std::tuple<Index, Index>>(int64_t(1), int64_t(2)).status().message()),
-      HasSubstr("1 results, got 2"));
+      HasSubstr("'sum' has 1 results, asked for as 2"));
   // What is const is not written.
   const std::vector<int8_t> constant(3);
   EXPECT_THAT(std::string(lookup("fill").call<void>(int8_t(1), constant).message()),
               HasSubstr("read-only"));
   EXPECT_EQ(Function().call<void>().code(), PLIM_INVALID_ARGUMENT);
   EXPECT_EQ(lookup("scale").call<Buffer>(1.0F, Buffer()).status().code(), PLIM_INVALID_ARGUMENT);
+}
+
+TEST_F(WrapperTest, WrongResultsAreToldBeforeTheCall) {
+  std::vector<int8_t> bytes(2);
+  EXPECT_THAT(lookup("fill").call<float>(int8_t(7), bytes).status().message(),
+              HasSubstr("'fill' has 0 results, asked for as 1"));
+  EXPECT_THAT(bytes, ElementsAre(0, 0)); // nothing has run
+  const double x[] = {1};
+  using Wrong = std::tuple<double, int64_t, bool>;
+  EXPECT_THAT(
+      lookup("first").call<Wrong>(x, Index{0}).status().message(),
+      HasSubstr(
+          "the results of 'first' have other types than they were asked for as: f64, index, i1"));
+  EXPECT_EQ(Function().call<float>().status().code(), PLIM_INVALID_ARGUMENT);
+  static_assert(ResultType<Index> && ResultType<Buffer> && ResultType<bool>);
+  static_assert(!ResultType<std::string> && !ResultType<std::vector<float>> &&
+                !ResultType<long double>);
+}
+
+TEST_F(WrapperTest, SignaturesAreComparedAtLookUp) {
+  auto sum = orFail(module.function<int64_t(int64_t, int64_t)>("sum"));
+  EXPECT_EQ(*sum(40, 2), 42);
+  EXPECT_EQ(sum.function().name(), "sum");
+  auto scale = orFail(module.function<Buffer(float, std::span<const float>)>("scale"));
+  const std::vector<float> x = {1, 2};
+  EXPECT_THAT(orFail(orFail(scale(2, x)).elements<float>()), ElementsAre(2, 4));
+  EXPECT_THAT(orFail(orFail(scale(2, {})).elements<float>()), ElementsAre());
+  std::vector<int8_t> bytes(2);
+  auto fill = orFail(module.function<void(int8_t, std::span<int8_t>)>("fill"));
+  EXPECT_TRUE(fill(7, bytes).ok());
+  EXPECT_THAT(bytes, ElementsAre(7, 7));
+  const double y[] = {1.5};
+  auto first = orFail(module.function<std::tuple<double, Index, bool>(Buffer, Index)>("first"));
+  EXPECT_EQ(std::get<0>(orFail(first(orFail(Buffer::wrap(std::span(y))), Index{0}))), 1.5);
+
+  auto refuses = [&]<typename SignatureT>(SignatureT *, const char *name, const char *message) {
+    auto typed = module.function<SignatureT>(name);
+    EXPECT_FALSE(typed);
+    EXPECT_THAT(std::string(typed.status().message()), HasSubstr(message));
+  };
+  refuses(static_cast<float (*)(int64_t, int64_t)>(nullptr), "sum",
+          "results of 'sum' have other types");
+  refuses(static_cast<void (*)(int64_t, int64_t)>(nullptr), "sum",
+          "'sum' has 1 results, asked for as 0");
+  refuses(static_cast<int64_t (*)(int64_t)>(nullptr), "sum",
+          "'sum' has 2 arguments, asked for as 1");
+  refuses(static_cast<int64_t (*)(int64_t, int32_t)>(nullptr), "sum",
+          "argument #1 (%b) of 'sum' is i64, and was asked for as another type");
+  refuses(static_cast<int64_t (*)(int64_t, Buffer)>(nullptr), "sum",
+          "argument #1 (%b) of 'sum' is i64");
+  refuses(static_cast<Buffer (*)(float, std::span<const double>)>(nullptr), "scale",
+          "argument #1 (%x) of 'scale' is ?xf32");
+  refuses(static_cast<void (*)(int8_t, std::span<const int8_t>)>(nullptr), "fill",
+          "argument #1 (%x) of 'fill' is ?xi8, which is written");
+  refuses(static_cast<void (*)()>(nullptr), "summ", "'sum'");
+  EXPECT_EQ(Function().typed<void()>().status().code(), PLIM_INVALID_ARGUMENT);
+  EXPECT_EQ((TypedFunction<int64_t(int64_t)>()(1).status().code()), PLIM_INVALID_ARGUMENT);
+}
+
+TEST_F(WrapperTest, TypedCallsThatRunByThemselves) {
+  const std::vector<float> x = {1, 2};
+  std::vector<float> y(2);
+  auto scale = orFail(module.function<Buffer(float, std::span<const float>)>("scale"));
+  TypedEvent<Buffer> event = orFail(scale.callAsync(2, x));
+  EXPECT_THAT(orFail(orFail(event.result()).elements<float>()), ElementsAre(2, 4));
+  const Buffer outputs[] = {orFail(Buffer::wrap(std::span(y)))};
+  TypedEvent<void> into =
+      orFail(lookup("scale").callAsyncTyped<void>({.call = {.outputs = outputs}}, 3.0F, x));
+  EXPECT_TRUE(into.result().ok());
+  EXPECT_THAT(y, ElementsAre(3, 6));
+  TypedEvent<int64_t> sum = orFail(lookup("sum").callAsync<int64_t>(int64_t(40), int64_t(2)));
+  EXPECT_EQ(orFail(sum.result()), 42);
+  EXPECT_EQ(orFail(sum.result()), 42); // again
+  EXPECT_THAT(lookup("sum").callAsync<float>(int64_t(40), int64_t(2)).status().message(),
+              HasSubstr("other types"));
+  const double one[] = {1};
+  auto first = orFail(lookup("first").callAsync<std::tuple<double, Index, bool>>(one, Index{4}));
+  EXPECT_FALSE(first.result().ok()); // out of range
+  EXPECT_EQ(TypedEvent<float>().result().status().code(), PLIM_INVALID_ARGUMENT);
+  static_assert(detail::stays<std::vector<float> &> && detail::stays<float> &&
+                detail::stays<std::span<float>>);
+  static_assert(!detail::stays<std::vector<float>>);
+}
+
+TEST_F(WrapperTest, ThrowsByChoice) {
+  EXPECT_EQ(lookup("sum").call<int64_t>(int64_t(40), int64_t(2)).value(), 42);
+  Result<Module> bad = engine.load("func.func @f() {\n  return %x : i32\n}", "bad.mlir");
+  try {
+    static_cast<void>(bad.value());
+    ADD_FAILURE();
+  } catch (const std::exception &error) {
+    EXPECT_THAT(error.what(), HasSubstr("bad.mlir:2:"));
+    const auto &own = dynamic_cast<const Error &>(error);
+    EXPECT_EQ(own.code(), PLIM_INVALID_ARGUMENT);
+    EXPECT_EQ(own.status().line(), 2U);
+    EXPECT_EQ(own.status().message(), bad.status().message());
+  }
+  EXPECT_THROW(static_cast<void>(module.function("summ").value()), Error);
+  EXPECT_THROW(Status(PLIM_UNKNOWN, "own").orThrow(), Error);
+  EXPECT_NO_THROW(Status().orThrow());
+  const Result<int> seven = 7;
+  EXPECT_EQ(seven.value(), 7);
 }
 
 TEST_F(WrapperTest, LoadsThatAreNotToTakeLong) {
@@ -151,21 +252,27 @@ TEST_F(WrapperTest, StatusesSayWhere) {
 TEST_F(WrapperTest, BuffersAreShared) {
   const int64_t shape[] = {2, 3};
   Buffer buffer = orFail(Buffer::allocate(engine, PLIM_I32, shape));
-  std::span<int32_t> elements = buffer.mutableElements<int32_t>();
+  std::span<int32_t> elements = orFail(buffer.mutableElements<int32_t>());
   std::iota(elements.begin(), elements.end(), 0);
   Buffer same = buffer;
   buffer = Buffer();
   EXPECT_FALSE(buffer);
-  EXPECT_THAT(same.elements<int32_t>(), ElementsAre(0, 1, 2, 3, 4, 5));
-  Buffer copy = orFail(Buffer::copy(engine, same.elements<int32_t>(), shape));
+  EXPECT_THAT(orFail(same.elements<int32_t>()), ElementsAre(0, 1, 2, 3, 4, 5));
+  Buffer copy = orFail(Buffer::copy(engine, orFail(same.elements<int32_t>()), shape));
   EXPECT_NE(copy.data(), same.data());
   const int64_t columns[] = {3, 2}, strides[] = {1, 3};
-  Buffer transposed =
-      orFail(Buffer::wrap(copy.elements<int32_t>(), std::span(columns), std::span(strides)));
+  Buffer transposed = orFail(
+      Buffer::wrap(orFail(copy.elements<int32_t>()), std::span(columns), std::span(strides)));
   EXPECT_FALSE(transposed.isDense());
   EXPECT_TRUE(transposed.isReadOnly());
-  EXPECT_TRUE(transposed.elements<int32_t>().empty());
-  EXPECT_TRUE(copy.mutableElements<float>().empty());
+  EXPECT_EQ(transposed.elements<int32_t>().status().message(), "the buffer is not dense");
+  EXPECT_EQ(copy.elements<float>().status().message(), "the buffer has elements of i32, not f32");
+  EXPECT_EQ(copy.mutableElements<float>().status().code(), PLIM_INVALID_ARGUMENT);
+  EXPECT_EQ(Buffer().elements<float>().status().message(), "there is no buffer");
+  const float constant[] = {1};
+  Buffer readOnly = orFail(Buffer::wrap(std::span(constant)));
+  EXPECT_THAT(orFail(readOnly.elements<float>()), ElementsAre(1));
+  EXPECT_EQ(readOnly.mutableElements<float>().status().message(), "the buffer is read-only");
   Buffer back = orFail(Buffer::fromDlpack(orFail(copy.toDlpack())));
   EXPECT_EQ(back.data(), copy.data());
 }
@@ -183,7 +290,7 @@ TEST_F(WrapperTest, EventsAndStates) {
   EXPECT_TRUE(second.wait().ok());
   EXPECT_TRUE(orFail(second.waitFor(1'000'000'000)));
   std::vector<Value> results = orFail(second.results(1));
-  EXPECT_THAT(results[0].takeBuffer().elements<float>(), ElementsAre(2, 4));
+  EXPECT_THAT(orFail(results[0].takeBuffer().elements<float>()), ElementsAre(2, 4));
   EXPECT_FALSE(results[0].isBuffer());
   EXPECT_TRUE(second.cancel().ok());
   while (told == 0) {
@@ -284,7 +391,7 @@ TEST(WrapperOptionsTest, DevicesRunDispatches) {
   const std::vector<float> x = {1, -2};
   Buffer negated = orFail(negate.call<Buffer>(x));
   EXPECT_EQ(compiled, "main_elementwise_0");
-  EXPECT_THAT(negated.elements<float>(), ElementsAre(-1, 2));
+  EXPECT_THAT(orFail(negated.elements<float>()), ElementsAre(-1, 2));
   EXPECT_EQ(launches, 1);
   EXPECT_THAT(
       std::string(
@@ -314,9 +421,8 @@ TEST(WrapperOptionsTest, ParametersAndPools) {
       "  %r = arith.addf %x, %w : tensor<2xf32>\n"
       "  return %r : tensor<2xf32>\n}\n",
       "add.mlir", options));
-  EXPECT_THAT(orFail(orFail(module.function("add")).call<Buffer>(std::vector<float>{1, 2}))
-                  .elements<float>(),
-              ElementsAre(11, 22));
+  Buffer sum = orFail(orFail(module.function("add")).call<Buffer>(std::vector<float>{1, 2}));
+  EXPECT_THAT(orFail(sum.elements<float>()), ElementsAre(11, 22));
   alignas(PLIM_MEMORY_ALIGNMENT) std::byte memory[64];
   options = {};
   options.pools = {{"sram", memory}};

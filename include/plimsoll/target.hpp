@@ -1,0 +1,35 @@
+// Targets: what the compiler may assume about a machine (target.h).
+#pragma once
+
+#include "plimsoll/report.hpp"
+#include "plimsoll/target.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plimsoll {
+
+class Target : public detail::Handle<plim_target, plim_target_retain, plim_target_release> {
+public:
+  using Handle::Handle;
+  static Result<Target> create(const std::string &name = "host-cpu",
+                               const std::vector<std::string> &overrides = {}) {
+    detail::CStrings strings(overrides);
+    return detail::make<Target, plim_target>([&](plim_target **out) {
+      return plim_target_create(name.c_str(), strings.data(), strings.size(), out);
+    });
+  }
+  static Result<Target> fromJson(std::string_view json) {
+    return detail::make<Target, plim_target>([&](plim_target **out) {
+      return plim_target_create_from_json(json.data(), json.size(), out);
+    });
+  }
+  Result<Report> describe() const {
+    return detail::make<Report, plim_report>(
+        [&](plim_report **out) { return plim_target_describe(get(), out); });
+  }
+  static Result<Report> list() { return detail::make<Report, plim_report>(plim_target_list); }
+};
+
+} // namespace plimsoll
