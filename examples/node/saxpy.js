@@ -1,6 +1,6 @@
 'use strict';
 // a * x + y, compiled while the program runs.
-const { Engine } = require('./plimsoll.js');
+const { Engine } = require('plimsoll');
 
 const source = `
   func.func @saxpy(%a: f32, %x: memref<?xf32>, %y: memref<?xf32>) {
