@@ -27,11 +27,13 @@ const jit::FunctionSignature &signatureOf(const plim_function *function) {
   return function->function.signature();
 }
 
-Status describe(const std::vector<jit::ValueType> &types, size_t index, plim_value_type *out) {
+/// `what` are they: "argument" or "result".
+Status describe(const plim_function *function, const std::vector<jit::ValueType> &types,
+                const char *what, size_t index, plim_value_type *out) {
   PLIM_RETURN_IF_ERROR(checkOutStruct(out, "out_type"));
   if (index >= types.size())
-    return outOfRangeError("no #" + std::to_string(index) + " among " +
-                           std::to_string(types.size()));
+    return outOfRangeError("'" + signatureOf(function).name + "' has no " + what + " #" +
+                           std::to_string(index) + ", but " + std::to_string(types.size()));
   const jit::ValueType &type = types[index];
   // Import admits no other elements.
   plim_element_type element = elementType(*runtime::elementTypeFromName(type.element));
@@ -153,7 +155,7 @@ plim_status *plim_function_argument_type(const plim_function *function, size_t i
                                          plim_value_type *out_type) {
   return enter([&]() -> Status {
     PLIM_RETURN_IF_ERROR(checkHandle(function));
-    return describe(signatureOf(function).arguments, index, out_type);
+    return describe(function, signatureOf(function).arguments, "argument", index, out_type);
   });
 }
 
@@ -161,7 +163,7 @@ plim_status *plim_function_result_type(const plim_function *function, size_t ind
                                        plim_value_type *out_type) {
   return enter([&]() -> Status {
     PLIM_RETURN_IF_ERROR(checkHandle(function));
-    return describe(signatureOf(function).results, index, out_type);
+    return describe(function, signatureOf(function).results, "result", index, out_type);
   });
 }
 
@@ -177,7 +179,7 @@ plim_status *plim_function_call(const plim_function *function, const plim_value 
       return checkCall(function, arguments, argument_count, results, result_count);
     Arguments values(argument_count);
     if (!readArguments(arguments, argument_count, values)) [[unlikely]]
-      return checkValues(arguments, argument_count);
+      return checkValues(arguments, signatureOf(function).arguments);
     LentOptions lent;
     if (options)
       PLIM_RETURN_IF_ERROR(readCallOptions(function, options, lent));
@@ -201,7 +203,7 @@ plim_status *plim_function_call_async(const plim_function *function, const plim_
     PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
     Arguments values(argument_count);
     if (!readArguments(arguments, argument_count, values))
-      return checkValues(arguments, argument_count);
+      return checkValues(arguments, signatureOf(function).arguments);
     plim_async_options given;
     PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
     AsyncOptions asyncOptions;
@@ -254,7 +256,7 @@ plim_status *plim_function_workspace(const plim_function *function, const plim_v
       PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
       Arguments values(argument_count);
       if (!readArguments(arguments, argument_count, values))
-        return checkValues(arguments, argument_count);
+        return checkValues(arguments, signatureOf(function).arguments);
       need = function->function.workspaceRequirement(values.get());
     }
     if (!need.ok())
@@ -271,7 +273,7 @@ plim_status *plim_function_specialize(const plim_function *function, const plim_
     PLIM_RETURN_IF_ERROR(checkArguments(function, arguments, argument_count));
     Arguments values(argument_count);
     if (!readArguments(arguments, argument_count, values))
-      return checkValues(arguments, argument_count);
+      return checkValues(arguments, signatureOf(function).arguments);
     return function->function.specialize(values.get());
   });
 }

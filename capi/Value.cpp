@@ -73,13 +73,15 @@ bool readArguments(const plim_value *given, size_t count, Arguments &arguments) 
   return true;
 }
 
-Status checkValues(const plim_value *given, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
+Status checkValues(const plim_value *given, const std::vector<jit::ValueType> &types) {
+  for (size_t i = 0; i < types.size(); ++i) {
     Status status = given[i].kind == PLIM_BUFFER ? checkHandle(given[i].as.buffer)
                     : given[i].kind == PLIM_SCALAR
                         ? checkScalarType(given[i].element)
                         : invalidArgumentError("neither a scalar nor a buffer");
-    PLIM_RETURN_IF_ERROR(status.withContext("argument #" + std::to_string(i)));
+    const std::string &name = types[i].name;
+    PLIM_RETURN_IF_ERROR(status.withContext("argument #" + std::to_string(i) +
+                                            (name.empty() ? "" : " (%" + name + ")")));
   }
   return okStatus();
 }

@@ -4,6 +4,7 @@
 
 #include "capi/Handle.h"
 #include "engine/runtime/Value.h"
+#include "jit/Artifact.h"
 #include "plimsoll/value.h"
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <new>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace plim::capi {
 
@@ -52,8 +54,8 @@ using Arguments = Borrowed<runtime::Value, 8>;
 
 /// False if one of them is no value. `count` is what `arguments` was made for.
 bool readArguments(const plim_value *given, size_t count, Arguments &arguments);
-/// InvalidArgument, with the index of the one that is none, and why.
-Status checkValues(const plim_value *given, size_t count);
+/// InvalidArgument, with the index of the one that is none, its name in `types`, and why. One for each of those.
+Status checkValues(const plim_value *given, const std::vector<jit::ValueType> &types);
 
 /// The host becomes the owner of what it holds, which then is nothing.
 plim_value toHost(runtime::Value &value);

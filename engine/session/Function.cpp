@@ -28,6 +28,12 @@ Status tooSmall(const std::string &what, size_t given, size_t needed, const std:
                                 std::to_string(needed - given) + " are missing");
 }
 
+/// "argument #1 (%x)", without the name where the source gives it none.
+std::string argumentText(const FunctionSignature &signature, size_t index) {
+  const std::string &name = signature.arguments[index].name;
+  return "argument #" + std::to_string(index) + (name.empty() ? "" : " (%" + name + ")");
+}
+
 HostMemory memoryOf(const Buffer &buffer) {
   Interval interval = intervalOf(buffer);
   return {reinterpret_cast<void *>(interval.begin), interval.end - interval.begin};
@@ -96,13 +102,13 @@ Status Function::checkArguments(std::span<const Value> arguments) const {
       fits = buffer && types[i].isShaped && buffer.type() == argumentTypes[i] &&
              shapeFits(types[i], buffer.shape()) && stridesFit(types[i], buffer);
       if (fits && types[i].access != jit::Access::ReadOnly && buffer.readOnly())
-        return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
+        return invalidArgumentError(argumentText(*description, i) + " of '" + description->name +
                                     "' is read-only, but the function writes it");
     }
     if (!fits) {
       const auto *buffer = std::get_if<Buffer>(&arguments[i]);
       std::string have = buffer && !*buffer ? "an empty handle" : typeName(arguments[i]);
-      return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
+      return invalidArgumentError(argumentText(*description, i) + " of '" + description->name +
                                   "' is " + have + expected(types[i], buffer) +
                                   (types[i].isShaped == (buffer != nullptr) ? ""
                                    : types[i].isShaped                      ? " as a buffer"
@@ -119,9 +125,9 @@ Status Function::checkBounds(size_t argument, const Buffer &buffer) const {
   for (size_t d = 0; d < bounds.size(); ++d)
     if (int64_t extent = buffer.shape()[d]; extent < bounds[d].min || extent > bounds[d].max)
       return errorAtPlace(StatusCode::InvalidArgument,
-                          description->location + "extent " + std::to_string(d) + " of argument #" +
-                              std::to_string(argument) + " of '" + description->name + "' is " +
-                              std::to_string(extent) + ", but its bounds are " +
+                          description->location + "extent " + std::to_string(d) + " of " +
+                              argumentText(*description, argument) + " of '" + description->name +
+                              "' is " + std::to_string(extent) + ", but its bounds are " +
                               toString(bounds[d]));
   return okStatus();
 }
@@ -232,13 +238,13 @@ Status Function::checkWritten(std::span<const Value> arguments) const {
     HostMemory memory = memoryOf(written);
     auto refuse = [&](const std::string &what) {
       return invalidArgumentError(
-          "argument #" + std::to_string(i) + " of '" + description->name + "', which " +
+          argumentText(*description, i) + " of '" + description->name + "', which " +
           (type.donatedTo ? "is donated" : "the function writes") + ", overlaps " + what);
     };
     for (size_t j = 0; type.donatedTo && j < arguments.size(); ++j) {
       const auto *other = std::get_if<Buffer>(&arguments[j]);
       if (other && j != i && overlap(written, *other))
-        return refuse("argument #" + std::to_string(j));
+        return refuse(argumentText(*description, j));
     }
     for (const auto &[name, parameter] : module->state->parameters)
       if (overlap(memory, memoryOf(parameter)))
@@ -258,7 +264,7 @@ Status Function::checkLent(std::span<const Value> arguments, std::span<const Hos
       continue;
     HostMemory memory = memoryOf(*buffer);
     auto refuse = [&](const std::string &what) {
-      return invalidArgumentError("argument #" + std::to_string(i) + " of '" + description->name +
+      return invalidArgumentError(argumentText(*description, i) + " of '" + description->name +
                                   "' overlaps " + what);
     };
     for (size_t j = 0; j < pools.size(); ++j)
@@ -354,14 +360,15 @@ Status Function::bindOutputs(const CallOptions &options, std::span<const Value> 
     if (buffer.readOnly())
       return refuse("is read-only");
     if (donors[i] != noDonor)
-      return refuse("is not needed: argument #" + std::to_string(donors[i]) + " is donated to it");
+      return refuse("is not needed: " + argumentText(*description, donors[i]) +
+                    " is donated to it");
     HostMemory memory = memoryOf(buffer);
     bool isApart = true;
     for (size_t j = 0; j < arguments.size(); ++j)
       if (const auto *argument = std::get_if<Buffer>(&arguments[j]);
           argument && overlap(buffer, *argument)) {
         if (description->arguments[j].donatedTo)
-          return refuse("overlaps argument #" + std::to_string(j) + ", which is donated");
+          return refuse("overlaps " + argumentText(*description, j) + ", which is donated");
         isApart &= !description->arguments[j].isRead;
       }
     for (const auto &[name, parameter] : module->state->parameters)

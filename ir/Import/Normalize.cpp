@@ -279,8 +279,9 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
           continue;
         Value have = requirements.extent(input, d), want = requirements.extent(first, d);
         requirements.require(requirements.compare(arith::CmpIPredicate::eq, have, want),
-                             "extent " + Twine(d) + " of operand " + Twine(i + 1) +
-                                 " is {0}, of operand 0 {1}",
+                             "extent " + Twine(d) + " of " +
+                                 operandText(op->getOpOperand(unsigned(i + 1))) + " is {0}, of " +
+                                 operandText(op->getOpOperand(0)) + " {1}",
                              {have, want});
       }
   }

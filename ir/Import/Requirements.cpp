@@ -115,5 +115,10 @@ std::string plim::ir::operandText(OpOperand &operand) {
     return "argument #" + std::to_string(argument.getArgNumber()) +
            (isName ? " (%" + named.getName().str() + ")" : "");
   }
-  return "operand " + std::to_string(operand.getOperandNumber());
+  std::string text = "operand #" + std::to_string(operand.getOperandNumber());
+  // Nothing but its place tells a reader which value it is.
+  if (auto place = operand.get().getLoc()->findInstanceOf<FileLineColLoc>())
+    text +=
+        " (of " + std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn()) + ")";
+  return text;
 }

@@ -47,8 +47,8 @@ private:
   mlir::Location loc;
 };
 
-/// "argument #2 (%x)" for an argument of the function, without the name where its location has none, "operand 1" for any
-/// other operand of `op`.
+/// "argument #2 (%x)" for an argument of the function, without the name where its location has none, "operand #1 (of 34:8)" for any other
+/// operand of `op`, with the line and column that it comes from, where they are known.
 std::string operandText(mlir::OpOperand &operand);
 
 } // namespace plim::ir

@@ -67,8 +67,10 @@ struct Place {
   /// exception.
   PyObject *fail(Ref wrong) const {
     Ref text = typeText(type);
-    return wrong && text ? python::fail(PLIM_INVALID_ARGUMENT, "%s #%zu of '%s', %U: %U", what,
-                                        index, function->name(), text.get(), wrong.get())
+    Ref name(type.name ? PyUnicode_FromFormat(" (%%%s)", type.name) : PyUnicode_FromString(""));
+    return wrong && text && name
+               ? python::fail(PLIM_INVALID_ARGUMENT, "%s #%zu%U of '%s', %U: %U", what, index,
+                              name.get(), function->name(), text.get(), wrong.get())
                          : nullptr;
   }
   /// False, with an exception, for an array whose elements are not of the type. `hint` ends the

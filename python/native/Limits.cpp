@@ -2,6 +2,7 @@
 
 #include "python/native/Errors.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -9,7 +10,7 @@ namespace plim::python {
 
 namespace {
 
-constexpr std::pair<std::string_view, int64_t plim_limits::*> numbers[] = {
+constexpr std::pair<const char *, int64_t plim_limits::*> numbers[] = {
     {"max_stack_alloca_bytes", &plim_limits::max_stack_alloca_bytes},
     {"stack_budget_bytes", &plim_limits::stack_budget_bytes},
     {"workspace_alignment", &plim_limits::workspace_alignment},
@@ -32,11 +33,10 @@ bool setLimit(std::string_view name, std::string_view value, plim_limits &out) {
     if (known != name)
       continue;
     int64_t number = 0;
-    const char *end = value.data() + value.size();
-    auto [rest, error] = std::from_chars(value.data(), end, number);
+    const char *const begin = value.data(), *const end = begin + value.size();
+    auto [rest, error] = std::from_chars(begin, end, number);
     if (error != std::errc() || rest != end || number < 0)
-      return fail(PLIM_INVALID_ARGUMENT, "limit '%s' must be an int from 0 to 2**63 - 1",
-                  known.data());
+      return fail(PLIM_INVALID_ARGUMENT, "limit '%s' must be an int from 0 to 2**63 - 1", known);
     out.*member = number == 0 ? PLIM_LIMIT_ZERO : number;
     return true;
   }
@@ -60,10 +60,8 @@ bool readLimits(PyObject *texts, plim_limits &out) {
     if (!text)
       return false;
     const std::string_view all(text, static_cast<size_t>(size));
-    const size_t equals = all.find('=');
-    if (equals == std::string_view::npos)
-      return fail(PLIM_INVALID_ARGUMENT, "limit '%.100s' has no value", text);
-    if (!setLimit(all.substr(0, equals), all.substr(equals + 1), out))
+    const size_t end = std::min(all.find('='), all.size());
+    if (!setLimit(all.substr(0, end), all.substr(std::min(end + 1, all.size())), out))
       return false;
   }
   return true;

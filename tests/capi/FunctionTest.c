@@ -80,8 +80,10 @@ static void functionReflection(void) {
   CHECK_OK(plim_function_result_type(typed, 0, &type));
   CHECK(type.kind == PLIM_TENSOR && type.donated_to == -1);
   CHECK(type.name == NULL);
-  CHECK_FAILS(plim_function_argument_type(typed, 2, &type), PLIM_OUT_OF_RANGE, "#2");
-  CHECK_FAILS(plim_function_result_type(typed, 1, &type), PLIM_OUT_OF_RANGE, "#1");
+  CHECK_FAILS(plim_function_argument_type(typed, 2, &type), PLIM_OUT_OF_RANGE,
+              "has no argument #2, but 2");
+  CHECK_FAILS(plim_function_result_type(typed, 1, &type), PLIM_OUT_OF_RANGE,
+              "has no result #1, but 1");
   /* A host that knows less gets less. */
   type.name = "untouched";
   type.struct_size = offsetof(plim_value_type, name);
@@ -195,25 +197,25 @@ static void functionBadArguments(void) {
               "function is null");
   plim_value wrong[] = {plim_value_i32(3), plim_value_buffer(x)};
   CHECK_FAILS(plim_function_call(scale, wrong, 2, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
-              "argument #0 of 'scale' is i32, expected f32");
+              "argument #0 (%a) of 'scale' is i32, expected f32");
   wrong[0].element = 99;
   CHECK_FAILS(plim_function_call(scale, wrong, 2, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
-              "argument #0: 99 is no element type");
+              "argument #0 (%a): 99 is no element type");
   wrong[0].kind = 7;
   CHECK_FAILS(plim_function_call(scale, wrong, 2, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
-              "argument #0: neither");
+              "argument #0 (%a): neither");
   wrong[0] = arguments[0];
   wrong[1] = plim_value_buffer(NULL);
   CHECK_FAILS(plim_function_call(scale, wrong, 2, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
-              "argument #1: buffer is null");
+              "argument #1 (%x): buffer is null");
   wrong[1] = plim_value_buffer((plim_buffer *)engine);
   CHECK_FAILS(plim_function_call(scale, wrong, 2, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
-              "argument #1: what was given as buffer is none");
+              "argument #1 (%x): what was given as buffer is none");
   plim_buffer *matrix = NULL;
   CHECK_OK(plim_buffer_allocate(engine, PLIM_F64, 2, (int64_t[]){0, 7}, &matrix));
   wrong[1] = plim_value_buffer(matrix);
   CHECK_FAILS(plim_function_call(scale, wrong, 2, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
-              "argument #1 of 'scale' is 0x7xf64, expected ?xf32");
+              "argument #1 (%x) of 'scale' is 0x7xf64, expected ?xf32");
   plim_call_options options = {.struct_size = sizeof options, .flags = 1};
   CHECK_FAILS(plim_function_call(scale, arguments, 2, &result, 1, &options), PLIM_INVALID_ARGUMENT,
               "flags");

@@ -151,7 +151,7 @@ static void handleReleased(void) {
   plim_buffer_release(held);
   plim_buffer_release(x);
   CHECK_FAILS(plim_function_call(scale, arguments, 2, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
-              "argument #1: buffer was released");
+              "argument #1 (%x): buffer was released");
   CHECK(result.kind == PLIM_NONE);
 
   plim_engine_release(engine); /* the function keeps the quarantine */

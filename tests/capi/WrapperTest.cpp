@@ -85,7 +85,7 @@ TEST_F(WrapperTest, RefusesOtherTypes) {
   EXPECT_EQ(wrong.status().code(), PLIM_INVALID_ARGUMENT);
   EXPECT_THAT(std::string(wrong.status().message()), HasSubstr("other types"));
   EXPECT_THAT(std::string(sum.call<int64_t>(1, 2).status().message()),
-              HasSubstr("argument #0 of 'sum' is i32, expected i64"));
+              HasSubstr("argument #0 (%a) of 'sum' is i32, expected i64"));
   EXPECT_THAT(
       std::string(sum.call<std::tuple<Index, Index>>(int64_t(1), int64_t(2)).status().message()),
       HasSubstr("'sum' has 1 results, asked for as 2"));

@@ -67,6 +67,15 @@ def test_wrong_sources(tmp_path):
         pl.loads(SAXPY, limits={"nonsense": 3})
 
 
+def test_limits():
+    for limits, message in (({"max_rank": -1}, "'max_rank' must be an int"), ({"max_rank": 1.5}, "'max_rank' must be an int"),
+                            ({"max_rank": 2**63}, "'max_rank' must be an int"), ({"nonsense": 3}, "unknown limit 'nonsense'"),
+                            ({"external_workspace_only": 1}, "must be True or False"), ({"max_rank": 0}, "rank")):
+        with pytest.raises(pl.InvalidArgumentError, match=message):
+            pl.loads(SAXPY, limits=limits)
+    assert pl.loads(SAXPY, limits={"external_workspace_only": False, "max_stack_alloca_bytes": 0}).saxpy
+
+
 def test_a_function_named_like_a_method(engine):
     module = engine.loads("""
 func.func @explain() -> i32 { %c = arith.constant 3 : i32 return %c : i32 }

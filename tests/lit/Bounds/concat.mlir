@@ -5,7 +5,7 @@
 // RUN:   | FileCheck %s --check-prefix=BAD
 
 // GOOD: result[0]: 2x3xf32={{[[][[]}}1, 2, 3], [4, 5, 6]]
-// BAD: concat.mlir:11:8: 'tensor.concat': extent 1 of operand 1 is 2, of operand 0 3
+// BAD: concat.mlir:11:8: 'tensor.concat': extent 1 of argument #1 (%b) is 2, of argument #0 (%a) 3
 
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %r = tensor.concat dim(0) %a, %b : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>

@@ -8,7 +8,7 @@
 
 // GOOD: result[0]: 2xi64=[1, 2]
 // BAD: copy.mlir:20:8: 'linalg.generic': extent 0 of argument #1 (%y) is 1, but extent 0 of argument #0 (%x) is 2
-// DESTINATION: copy.mlir:34:8: 'linalg.broadcast': extent 0 of argument #0 (%x) is 2, but extent 0 of operand 1 is 3
+// DESTINATION: copy.mlir:34:8: 'linalg.broadcast': extent 0 of argument #0 (%x) is 2, but extent 0 of operand #1 (of 31:8) is 3
 
 #id = affine_map<(i) -> (i)>
 

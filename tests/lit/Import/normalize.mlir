@@ -100,7 +100,7 @@ func.func @view(%x: memref<1x4x8xf32>, %i: index) -> f32 {
 // -----
 
 // CHECK-LABEL: func.func @joined(
-//       CHECK: plim.require %{{.*}}, "{{.*}}'tensor.concat': extent 1 of operand 1 is {0}, of operand 0 {1}"
+//       CHECK: plim.require %{{.*}}, "{{.*}}'tensor.concat': extent 1 of argument #1 is {0}, of argument #0 {1}"
 //       CHECK: tensor.concat
 func.func @joined(%a: tensor<?x?xf32>, %b: tensor<?x4xf32>) -> tensor<?x?xf32> {
   %r = tensor.concat dim(0) %a, %b : (tensor<?x?xf32>, tensor<?x4xf32>) -> tensor<?x?xf32>

@@ -117,24 +117,25 @@ TEST_F(CallTest, ArgumentsThatDoNotFit) {
   EXPECT_EQ(message(main, {x, k, k}), "'main' takes 2 arguments, got 3");
   EXPECT_EQ(message(main, {}), "'main' takes 2 arguments, got 0");
   EXPECT_EQ(message(main, {makeBuffer<double>({3}, {1, 2, 3}), k}),
-            "argument #0 of 'main' is 3xf64, expected ?xf32");
+            "argument #0 (%x) of 'main' is 3xf64, expected ?xf32");
   EXPECT_EQ(message(main, {makeBuffer<float>({1, 3}, {1, 2, 3}), k}),
-            "argument #0 of 'main' is 1x3xf32, expected ?xf32");
-  EXPECT_EQ(message(main, {k, k}), "argument #0 of 'main' is i8, expected ?xf32 as a buffer");
-  EXPECT_THAT(message(main, {x, x}), StartsWith("argument #1 of 'main' is 3xf32, expected i8"));
+            "argument #0 (%x) of 'main' is 1x3xf32, expected ?xf32");
+  EXPECT_EQ(message(main, {k, k}), "argument #0 (%x) of 'main' is i8, expected ?xf32 as a buffer");
+  EXPECT_THAT(message(main, {x, x}),
+              StartsWith("argument #1 (%k) of 'main' is 3xf32, expected i8"));
   EXPECT_THAT(message(main, {x, Scalar{ElementType::I16, 1}}),
-              StartsWith("argument #1 of 'main' is i16, expected i8"));
+              StartsWith("argument #1 (%k) of 'main' is i16, expected i8"));
   EXPECT_EQ(message(main, {Buffer(), k}),
-            "argument #0 of 'main' is an empty handle, expected ?xf32");
+            "argument #0 (%x) of 'main' is an empty handle, expected ?xf32");
   EXPECT_EQ(message(fixed, {smallIntegers({8, 16}), smallIntegers({16, 15})}),
-            "argument #1 of 'main' is 16x15xf32, expected 16x16xf32");
+            "argument #1 (%w) of 'main' is 16x15xf32, expected 16x16xf32");
   float memory[3] = {1, 2, 3};
   const int64_t shape[] = {3};
   StatusOr<Buffer> readOnly =
       Buffer::wrap(memory, ElementType::F32, shape, /*readOnly=*/true, nullptr, nullptr);
   ASSERT_TRUE(readOnly.ok());
   EXPECT_EQ(message(saxpy, {scalarF32(1), x, *readOnly}),
-            "argument #2 of 'saxpy' is read-only, but the function writes it");
+            "argument #2 (%y) of 'saxpy' is read-only, but the function writes it");
   EXPECT_EQ(saxpy.signature().arguments[2].access, jit::Access::ReadWrite);
   EXPECT_EQ(saxpy.signature().arguments[1].access, jit::Access::ReadOnly);
   EXPECT_TRUE(callStatus(saxpy, {scalarF32(1), *readOnly, x}).ok());
@@ -157,7 +158,7 @@ func.func @main(%out: memref<3xf32>) {
   Status status = callStatus(main, {w});
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(std::string(status.message()),
-            "argument #0 of 'main', which the function writes, overlaps parameter 'w'");
+            "argument #0 (%out) of 'main', which the function writes, overlaps parameter 'w'");
   callOk(main, {out});
   EXPECT_EQ(elements<float>(out), (std::vector<float>{1, 2, 3}));
 }

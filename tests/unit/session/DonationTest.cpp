@@ -130,13 +130,15 @@ TEST_P(DonationTest, ReadOnlyMemoryIsRefused) {
                                            /*readOnly=*/true, nullptr, nullptr);
   ASSERT_TRUE(readOnly.ok());
   expectRefused("step", {*readOnly, numbers(4)},
-                "argument #0 of 'step' is read-only, but the function writes it");
+                "argument #0 (%x) of 'step' is read-only, but the function writes it");
 }
 
 TEST_P(DonationTest, SharedMemoryIsRefused) {
   Buffer x = numbers(8);
-  expectRefused("step", {x, x}, "argument #0 of 'step', which is donated, overlaps argument #1");
-  expectRefused("mixed", {x, x}, "argument #0 of 'mixed', which is donated, overlaps argument #1");
+  expectRefused("step", {x, x},
+                "argument #0 (%x) of 'step', which is donated, overlaps argument #1 (%y)");
+  expectRefused("mixed", {x, x},
+                "argument #0 (%x) of 'mixed', which is donated, overlaps argument #1 (%m)");
 }
 
 TEST_P(DonationTest, BesideAMemref) {
@@ -157,9 +159,10 @@ TEST_P(DonationTest, OutputsOfOthers) {
   EXPECT_EQ(static_cast<const float *>(output.data())[4], 25.0f);
 
   outputs = {output, Buffer()};
-  expectRefused("sum", {x, y}, "is not needed: argument #0 is donated to it", {.outputs = outputs});
+  expectRefused("sum", {x, y}, "is not needed: argument #0 (%x) is donated to it",
+                {.outputs = outputs});
   outputs = {Buffer(), x};
-  expectRefused("sum", {x, y}, "overlaps argument #0, which is donated", {.outputs = outputs});
+  expectRefused("sum", {x, y}, "overlaps argument #0 (%x), which is donated", {.outputs = outputs});
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, DonationTest, ::testing::Values(false, true),

@@ -35,13 +35,13 @@ TEST(ExtentBounds, ACallIsCheckedForThem) {
                 elements<float>(callOk(open, products(n, 16)).at(0)));
     for (auto [arguments, message] : {
              std::pair(products(1, 16),
-                       "extent 0 of argument #0 of 'main' is 1, but its bounds are 2 to 64"),
+                       "extent 0 of argument #0 (%a) of 'main' is 1, but its bounds are 2 to 64"),
              {products(65, 16),
-              "extent 0 of argument #0 of 'main' is 65, but its bounds are 2 to 64"},
+              "extent 0 of argument #0 (%a) of 'main' is 65, but its bounds are 2 to 64"},
              {products(3, 17),
-              "extent 1 of argument #0 of 'main' is 17, but its bounds are at most 16"},
+              "extent 1 of argument #0 (%a) of 'main' is 17, but its bounds are at most 16"},
              {{smallIntegers({3, 4}), smallIntegers({4, 0})},
-              "extent 1 of argument #1 of 'main' is 0, but its bounds are 1 to 16"},
+              "extent 1 of argument #1 (%b) of 'main' is 0, but its bounds are 1 to 16"},
          }) {
       Status status = callStatus(main, arguments);
       EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
@@ -102,7 +102,8 @@ func.func @f(%x: memref<?x4xf32> {plim.bounds = [{max = 8}, {}]}) -> f32 {
   EXPECT_EQ(std::get<Scalar>(callOk(f, {smallIntegers({8, 4})}).at(0)).bits, scalarF32(-3).bits);
   EXPECT_THAT(
       callStatus(f, {smallIntegers({9, 4})}).toString(),
-      HasSubstr("in.mlir:2:1: extent 0 of argument #0 of 'f' is 9, but its bounds are at most 8"));
+      HasSubstr(
+          "in.mlir:2:1: extent 0 of argument #0 (%x) of 'f' is 9, but its bounds are at most 8"));
   // On the stack: no context, so there is a raw pointer.
   ASSERT_NE(f.rawPointer(), nullptr);
   auto raw = reinterpret_cast<float (*)(const float *, int64_t)>(f.rawPointer());

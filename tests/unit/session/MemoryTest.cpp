@@ -293,7 +293,7 @@ TEST_F(PoolTest, WhatDoesNotFitIsSaidBeforeAnythingRuns) {
   expectStatus(main.call(std::vector<Value>{smallIntegers({64, 64}), inside},
                          {.pools = {{"dram", dram.whole()}, {"sram", good}}})
                    .status(),
-               StatusCode::InvalidArgument, "argument #1 of 'main' overlaps pool 'sram'");
+               StatusCode::InvalidArgument, "argument #1 (%b) of 'main' overlaps pool 'sram'");
   expectStatus(statusOf(main, {.pools = {{"scram", good}}}), StatusCode::InvalidArgument,
                "the module has no pool 'scram'; did you mean 'sram'?");
   expectStatus(engine->load(pooledSource(), "in.mlir", {.pools = {{"dran", good}}}).status(),

@@ -141,7 +141,7 @@ TEST_P(StateTest, WhatDoesNotFitIsAnError) {
   status = function("add").call(std::vector<Value>{total}, {.state = state}).status();
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("argument #0 of 'add' overlaps the variables of the call"));
+              HasSubstr("argument #0 (%x) of 'add' overlaps the variables of the call"));
   std::array<Buffer, 1> outputs = {total};
   status = function("add")
                .call(std::vector<Value>{makeBuffer<float>({2}, {1, 1})},

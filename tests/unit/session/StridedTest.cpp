@@ -142,14 +142,16 @@ TEST_F(StridedTest, TransposedReversedAndRepeated) {
 TEST_F(StridedTest, StaticStridesMustAgree) {
   std::vector<float> data = counting(16);
   EXPECT_EQ(scalar(fixed, {view(data, 4, {2, 2}, {5, -2})}), 209);
-  EXPECT_EQ(message(fixed, {view(data, 4, {2, 2}, {5, 2})}),
-            "argument #0 of 'fixed' is 2x2xf32 with strides [5, 2], expected 2x2xf32 with strides "
-            "[5, -2]");
+  EXPECT_EQ(
+      message(fixed, {view(data, 4, {2, 2}, {5, 2})}),
+      "argument #0 (%a) of 'fixed' is 2x2xf32 with strides [5, 2], expected 2x2xf32 with strides "
+      "[5, -2]");
   EXPECT_EQ(message(fixed, {makeBuffer<float>({2, 2}, {1, 2, 3, 4})}),
-            "argument #0 of 'fixed' is 2x2xf32, expected 2x2xf32 with strides [5, -2]");
-  EXPECT_EQ(message(scale, {view(data, 0, {2, 2}, {4, 2}), scalarF32(1)}),
-            "argument #0 of 'scale' is 2x2xf32 with strides [4, 2], expected ?x?xf32 with strides "
-            "[?, 1]");
+            "argument #0 (%a) of 'fixed' is 2x2xf32, expected 2x2xf32 with strides [5, -2]");
+  EXPECT_EQ(
+      message(scale, {view(data, 0, {2, 2}, {4, 2}), scalarF32(1)}),
+      "argument #0 (%a) of 'scale' is 2x2xf32 with strides [4, 2], expected ?x?xf32 with strides "
+      "[?, 1]");
   // Nothing steps along an extent of one.
   callOk(scale, {view(data, 0, {2, 1}, {4, 2}), scalarF32(1)});
 }
@@ -158,10 +160,10 @@ TEST_F(StridedTest, ADenseArgumentRefusesStrides) {
   std::vector<float> data = counting(16);
   Buffer window = view(data, 0, {2, 2}, {4, 1}), dense = makeBuffer<float>({2, 2}, {0, 0, 0, 0});
   EXPECT_EQ(message(copy, {dense, window}),
-            "argument #1 of 'copy' is 2x2xf32 with strides [4, 1], expected ?x?xf32, dense");
+            "argument #1 (%b) of 'copy' is 2x2xf32 with strides [4, 1], expected ?x?xf32, dense");
   EXPECT_EQ(message(host, {view(data, 0, {2}, {2}), view(data, 0, {2}, {2}),
                            Scalar{ElementType::Index, 0}}),
-            "argument #0 of 'host' is 2xf32 with strides [2], expected 2xf32, dense");
+            "argument #0 (%t) of 'host' is 2xf32 with strides [2], expected 2xf32, dense");
   callOk(copy, {window, dense});
   EXPECT_EQ(elements<float>(dense), (std::vector<float>{0, 1, 4, 5}));
   // Strides that say what density says are none.

@@ -403,7 +403,7 @@ TEST_F(RunCommandTest, SaysWhatIsWrong) {
   options.call.inputs = {"2xf64=1 2", "f32=1"};
   expectFailure(options, HasSubstr("'sum' takes 1 arguments, got 2"));
   options.call.inputs = {"2xf32=1 2"};
-  expectFailure(options, HasSubstr("argument #0 of 'sum' is 2xf32, expected ?xf64"));
+  expectFailure(options, HasSubstr("argument #0 (%x) of 'sum' is 2xf32, expected ?xf64"));
   options.call.inputs = {"2xf64=1 2"};
   options.module.policy = "fastest";
   expectFailure(options, HasSubstr("'fastest'"));
