@@ -194,7 +194,8 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
   /// A loop of the result beside the columns, and how many of its iterations make up to `most` rows; -1 and 1 if there is none.
   static std::pair<int64_t, int64_t> rowsApart(linalg::LinalgOp op, int64_t most) {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    for (AffineExpr index : llvm::reverse(op.getIndexingMapsArray().back().getResults().drop_back())) {
+    for (AffineExpr index :
+         llvm::reverse(op.getIndexingMapsArray().back().getResults().drop_back())) {
       const unsigned loop = cast<AffineDimExpr>(index).getPosition();
       if (sizes[loop] == 1)
         continue;

@@ -218,36 +218,36 @@ void buildAccess(OpPassManager &manager, const PipelineOptions &options) {
 void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   if (options.oracle)
     return;
-    OpPassManager &kernel = manager.nest<func::FuncOp>();
-    if (!options.strict)
-      kernel.addPass(createPlimWidenAccumulators());
-    kernel.addPass(createPlimChooseWorkgroups());
-    kernel.addPass(createPlimTileWorkgroups());
-    kernel.addPass(createPlimTileBorders());
-    kernel.addPass(createPlimTileInsertions());
-    addCleanup(kernel);
-    kernel.addPass(createPlimFuseInTiles());
-    PlimChoosePanelsOptions panels;
-    panels.strict = options.strict;
-    kernel.addPass(createPlimChoosePanels(panels));
-    kernel.addPass(createPlimPackPanels());
-    kernel.addPass(createPlimTransposeCopies());
-    kernel.addPass(createPlimComputeInPlace());
-    kernel.addPass(createPlimPadScratch());
-    kernel.addPass(createPlimOrderLoops());
-    kernel.addPass(createPlimChooseRegisterTiles());
-    kernel.addPass(createPlimRegisterTile());
-    kernel.addPass(createPlimVectorizeTiles());
-    addCleanup(kernel);
-    PlimPrepareLoopsOptions prepare;
-    prepare.strict = options.strict;
-    kernel.addPass(createPlimPrepareLoops(prepare));
-    if (!options.strict)
-      kernel.addPass(createPlimDivideByInvariant());
-    kernel.addPass(createPlimVectorizeChoices());
-    PlimVectorizeRowsOptions rows;
-    rows.strict = options.strict;
-    kernel.addPass(createPlimVectorizeRows(rows));
+  OpPassManager &kernel = manager.nest<func::FuncOp>();
+  if (!options.strict)
+    kernel.addPass(createPlimWidenAccumulators());
+  kernel.addPass(createPlimChooseWorkgroups());
+  kernel.addPass(createPlimTileWorkgroups());
+  kernel.addPass(createPlimTileBorders());
+  kernel.addPass(createPlimTileInsertions());
+  addCleanup(kernel);
+  kernel.addPass(createPlimFuseInTiles());
+  PlimChoosePanelsOptions panels;
+  panels.strict = options.strict;
+  kernel.addPass(createPlimChoosePanels(panels));
+  kernel.addPass(createPlimPackPanels());
+  kernel.addPass(createPlimTransposeCopies());
+  kernel.addPass(createPlimComputeInPlace());
+  kernel.addPass(createPlimPadScratch());
+  kernel.addPass(createPlimOrderLoops());
+  kernel.addPass(createPlimChooseRegisterTiles());
+  kernel.addPass(createPlimRegisterTile());
+  kernel.addPass(createPlimVectorizeTiles());
+  addCleanup(kernel);
+  PlimPrepareLoopsOptions prepare;
+  prepare.strict = options.strict;
+  kernel.addPass(createPlimPrepareLoops(prepare));
+  if (!options.strict)
+    kernel.addPass(createPlimDivideByInvariant());
+  kernel.addPass(createPlimVectorizeChoices());
+  PlimVectorizeRowsOptions rows;
+  rows.strict = options.strict;
+  kernel.addPass(createPlimVectorizeRows(rows));
 }
 
 void buildMemory(OpPassManager &manager, const PipelineOptions &options) {

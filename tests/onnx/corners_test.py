@@ -255,6 +255,48 @@ class Corners(unittest.TestCase):
         self.both([39, 39], "ArgMax", least, kind=np.int64,
                   attributes=[attribute("axis", i=1), attribute("keepdims", i=0), attribute("select_last_index", i=1)])
 
+    def test_windows(self):
+        seed = int.from_bytes(os.urandom(3), "little")
+        random = np.random.default_rng(seed)
+        for turn in range(24):
+            n = int(random.integers(1, 4))
+            extents = random.integers(1, (40, 14, 7)[n - 1], n)
+            window = np.minimum(random.choice([1, 2, 3, 5, 7], n), extents)
+            if turn % 4 == 0:
+                window = extents.copy()  # one window
+            strides, dilations = random.integers(1, 4, n), np.where(random.integers(3, size=n) == 0, 2, 1)
+            before, behind = (np.array([random.integers(0, each) for each in window]) for _ in range(2))
+            if turn % 8 == 0:
+                before, behind, dilations = 0 * window, 0 * window, 0 * window + 1
+            reach = (window - 1) * dilations + 1
+            if (extents + before + behind < reach).any():
+                continue
+            counts = (extents + before + behind - reach) // strides + 1
+            kind = random.choice([np.float32, np.int32]) if turn % 3 else np.float32
+            x = random.integers(-9, 9, (2, 3, *extents)).astype(kind)
+            if kind == np.float32 and turn % 5 == 0:
+                x.flat[0] = nan
+            padded = np.full((2, 3, *(extents + before + behind)), nan)  # of which nothing counts
+            padded[(slice(None), slice(None), *(slice(b, b + size) for b, size in zip(before, extents)))] = x
+            inside = np.zeros(padded.shape[2:], bool)
+            inside[tuple(slice(b, b + size) for b, size in zip(before, extents))] = True
+            most, mean = np.zeros((2, 3, *counts)), np.zeros((2, 3, *counts))
+            for at in np.ndindex(*counts):
+                part = tuple(slice(i * s, i * s + r, d) for i, s, r, d in zip(at, strides, reach, dilations))
+                seen = padded[(slice(None), slice(None), *part)][:, :, inside[part]]
+                if seen.shape[-1] == 0:
+                    break
+                most[(slice(None), slice(None), *at)], mean[(slice(None), slice(None), *at)] = seen.max(-1), seen.mean(-1)
+            else:
+                attributes = [attribute("kernel_shape", ints=list(map(int, window))), attribute("strides", ints=list(map(int, strides))),
+                              attribute("pads", ints=[*map(int, before), *map(int, behind)])]
+                dilated = [*attributes, attribute("dilations", ints=list(map(int, dilations)))]
+                with self.subTest(seed=seed, turn=turn, extents=extents, window=window, strides=strides, dilations=dilations):
+                    for is_open in (False, True):
+                        self.same(one("MaxPool", x, attributes=dilated, is_open=is_open), most)
+                        if kind == np.float32 and (dilations == 1).all():
+                            np.testing.assert_allclose(one("AveragePool", x, attributes=attributes, is_open=is_open), mean, 1e-5, 1e-5)
+
     def test_tile(self):
         for shape, repeats in (((2, 3), (2, 1)), ((2, 3), (1, 3)), ((1, 3), (4, 2)), ((2, 3, 5), (2, 0, 3)), ((0, 3), (2, 2)), ((7,), (3,))):
             x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)

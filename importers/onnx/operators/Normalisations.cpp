@@ -1,6 +1,6 @@
 // Normalisation and softmax. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
-#include "importers/onnx/Normalisation.h"
 #include "importers/emit/Sorting.h"
+#include "importers/onnx/Normalisation.h"
 
 #include <algorithm>
 #include <numeric>

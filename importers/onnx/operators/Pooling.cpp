@@ -1,6 +1,7 @@
 // Pooling. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
 #include "importers/onnx/Windows.h"
 
+#include <functional>
 #include <numeric>
 
 namespace plim::importers {
@@ -35,23 +36,30 @@ Scalars resultDims(const Value &x, const Windows &w) {
   return dims;
 }
 
-/// One of linalg's pooling operations, of one or two spatial dimensions; `outside` fills the padding, also what is behind
-/// the end where windows reach further.
-Value named(Emitter &e, const char *operation, const Value &x, const Windows &w,
-            const Scalar &outside, const Scalar &initial) {
-  const size_t n = w.rank();
-  Scalars low(2, e.index(0)), high = low, window;
-  std::string strides, dilations;
-  for (size_t i = 0; i < n; ++i) {
+/// The input with its padding, also what is behind the end where windows reach further, filled by `outside`.
+Value padded(Emitter &e, const Value &x, const Windows &w, const Scalar &outside) {
+  Scalars low(2, e.index(0)), high = low;
+  for (size_t i = 0; i < w.rank(); ++i) {
     const Scalar reach = e.add(e.mul(e.sub(w.out[i], e.index(1)), e.index(w.strides[i])),
                                e.index((w.kernel[i] - 1) * w.dilations[i] + 1));
     low.push_back(w.low[i]);
     high.push_back(e.max(e.index(0), e.sub(e.sub(reach, x.dims[i + 2]), w.low[i])));
+  }
+  return e.pad(x, low, high, outside);
+}
+
+/// One of linalg's pooling operations, of one or two spatial dimensions.
+Value named(Emitter &e, const char *operation, const Value &x, const Windows &w,
+            const Scalar &outside, const Scalar &initial) {
+  const size_t n = w.rank();
+  Scalars window;
+  std::string strides, dilations;
+  for (size_t i = 0; i < n; ++i) {
     window.push_back(e.index(w.kernel[i]));
     strides += (i ? ", " : "") + std::to_string(w.strides[i]);
     dilations += (i ? ", " : "") + std::to_string(w.dilations[i]);
   }
-  const Value padded = e.pad(x, low, high, outside), start = e.fill(resultDims(x, w), initial);
+  const Value input = padded(e, x, w, outside), start = e.fill(resultDims(x, w), initial);
   const Value shape = e.fill(window, e.number(x.type, 0)); // of which only the extents are read
   const std::string attributes = "dense<[" + dilations + "]> : tensor<" + std::to_string(n) +
                                  "xi64>, strides = dense<[" + strides + "]> : tensor<" +
@@ -59,8 +67,8 @@ Value named(Emitter &e, const char *operation, const Value &x, const Windows &w,
   const std::string type = e.type(start);
   return e.tensor(x.type, start.dims,
                   e.define(std::string("linalg.pooling_") + (n == 1 ? "ncw_" : "nchw_") +
-                           operation + " {dilations = " + attributes + "} ins(" + e.use(padded) +
-                           ", " + e.use(shape) + " : " + e.type(padded) + ", " + e.type(shape) +
+                           operation + " {dilations = " + attributes + "} ins(" + e.use(input) +
+                           ", " + e.use(shape) + " : " + e.type(input) + ", " + e.type(shape) +
                            ") outs(" + e.use(start) + " : " + type + ") -> " + type));
 }
 
@@ -68,23 +76,75 @@ bool hasName(const Value &x, const Windows &w) {
   return w.rank() <= 2 && w.rank() >= 1 && !isUnsigned(x.type);
 }
 
+Axes spatialAxes(const Value &x) {
+  if (x.rank() < 3)
+    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no spatial dimensions");
+  Axes axes(x.dims.size() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+/// Is there one window, which has all elements?
+bool isWhole(const Value &x, const Windows &w) {
+  for (size_t i = 0; i < w.rank(); ++i)
+    if (!w.out[i].is(1) || !w.low[i].is(0) || w.dilations[i] != 1 || !x.dims[i + 2].is(w.kernel[i]))
+      return false;
+  return true;
+}
+
+/// Each window folded by `combine`, whose neutral element is `initial`; `operation` is what linalg calls it.
+Value pooled(Emitter &e, const char *operation, const Value &x, const Windows &w,
+             const Scalar &initial,
+             const std::function<Scalar(const Scalar &, const Scalar &)> &combine) {
+  if (isWhole(x, w))
+    return e.reduce(x, spatialAxes(x), true, initial, combine);
+  if (hasName(x, w))
+    return named(e, operation, x, w, initial, initial);
+  Numbers window(2, 1), strides(2, 1), dilations(2, 1);
+  window.insert(window.end(), w.kernel.begin(), w.kernel.end());
+  strides.insert(strides.end(), w.strides.begin(), w.strides.end());
+  dilations.insert(dilations.end(), w.dilations.begin(), w.dilations.end());
+  return e.reduceWindows({padded(e, x, w, initial)}, window, strides, dilations, resultDims(x, w),
+                         {initial}, [&](const Scalars &so, const Scalars &element) -> Scalars {
+                           return {combine(so[0], element[0])};
+                         })[0];
+}
+
+/// One dimension of windows.
+Windows oneDimension(Emitter &e, const Value &x, const Windows &w, size_t dimension) {
+  Windows out = w;
+  for (size_t i = 0; i < w.rank(); ++i)
+    if (i != dimension) {
+      out.kernel[i] = out.strides[i] = out.dilations[i] = 1;
+      out.low[i] = out.high[i] = e.index(0);
+      out.out[i] = x.dims[i + 2];
+    }
+  return out;
+}
+
+/// The greatest of large windows is that of the greatest along each dimension.
+Value greatest(Emitter &e, const Value &x, const Windows &w) {
+  const int64_t elements =
+      std::accumulate(w.kernel.begin(), w.kernel.end(), int64_t(1), std::multiplies<>());
+  const int64_t lines = std::accumulate(w.kernel.begin(), w.kernel.end(), int64_t(0));
+  auto greater = [&](const Scalar &so, const Scalar &element) { return e.max(so, element); };
+  Value out = x;
+  if (elements <= 2 * lines || isWhole(x, w))
+    return pooled(e, "max", x, w, e.lowest(x.type), greater);
+  for (size_t i = w.rank(); i-- > 0;)
+    out = pooled(e, "max", out, oneDimension(e, out, w, i), e.lowest(x.type), greater);
+  return out;
+}
+
 void maxPool(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const Windows w = windowsOf(op, x, op.integers("kernel_shape"));
-  const Scalars dims = resultDims(x, w);
-  e.use(x);
-  if (hasName(x, w))
-    op.set(0, named(e, "max", x, w, e.lowest(x.type), e.lowest(x.type)));
-  else
-    op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
-      return overWindow(e, x, w, position, {e.lowest(x.type)},
-                        [&](const Scalars &from, const Scalars &so) -> Scalars {
-                          return {e.max(so[0], e.at(x, from))};
-                        })[0];
-    }));
+  op.set(0, greatest(e, x, w));
   if (!op.wants(1))
     return;
+  const Scalars dims = resultDims(x, w);
+  e.use(x);
   const bool byColumns = op.integer("storage_order", 0) != 0;
   op.set(1, e.generate(ElementType::I64, dims, [&](const Scalars &position) {
     const Scalars found = overWindow(
@@ -127,18 +187,11 @@ void averagePool(Operator &op) {
     }
     return count;
   };
-  if (hasName(x, w)) {
-    const Value sum = named(e, "sum", x, w, e.number(x.type, 0), e.number(x.type, 0));
-    return op.set(0, e.generate(x.type, sum.dims, [&](const Scalars &position) {
-      return e.div(e.at(sum, position), e.convert(elements(position), x.type));
-    }));
-  }
-  op.set(0, e.generate(x.type, resultDims(x, w), [&](const Scalars &position) {
-    const Scalar sum = overWindow(e, x, w, position, {e.number(x.type, 0)},
-                                  [&](const Scalars &from, const Scalars &so) -> Scalars {
-                                    return {e.add(so[0], e.at(x, from))};
-                                  })[0];
-    return e.div(sum, e.convert(elements(position), x.type));
+  const Value sum =
+      pooled(e, "sum", x, w, e.number(x.type, 0),
+             [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  op.set(0, e.generate(x.type, sum.dims, [&](const Scalars &position) {
+    return e.div(e.at(sum, position), e.convert(elements(position), x.type));
   }));
 }
 
@@ -157,14 +210,6 @@ void lpPool(Operator &op) {
                    })[0];
     return e.math("powf", {sum, inverse});
   }));
-}
-
-Axes spatialAxes(const Value &x) {
-  if (x.rank() < 3)
-    invalid("a tensor of rank " + std::to_string(x.rank()) + " has no spatial dimensions");
-  Axes axes(x.dims.size() - 2);
-  std::iota(axes.begin(), axes.end(), 2);
-  return axes;
 }
 
 void globalMaxPool(Operator &op) {

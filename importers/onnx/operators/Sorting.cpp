@@ -132,17 +132,15 @@ void unique(Operator &op) {
   auto order3 = [&](const Scalar &i, const Scalar &j) {
     return e.loops({zero}, {width}, {zero}, [&](const Scalars &k, const Scalars &so) -> Scalars {
       const Scalar a = e.at(rows, {i, k[0]}), b = e.at(rows, {j, k[0]});
-      const Scalar here =
-          e.select(isLess(a, b), e.index(-1), e.select(isLess(b, a), one, zero));
+      const Scalar here = e.select(isLess(a, b), e.index(-1), e.select(isLess(b, a), one, zero));
       return {e.select(e.compare(Compare::Equal, so[0], zero), here, so[0])};
     })[0];
   };
   const Value positions =
       e.generate(wide, {n}, [&](const Scalars &i) { return e.convert(i[0], wide); });
-  const Value order =
-      sorted(e, {positions}, 0, [&](const Scalars &i, const Scalars &j) {
-        return e.compare(Compare::Less, order3(asIndex(e, i[0]), asIndex(e, j[0])), zero);
-      })[0];
+  const Value order = sorted(e, {positions}, 0, [&](const Scalars &i, const Scalars &j) {
+    return e.compare(Compare::Less, order3(asIndex(e, i[0]), asIndex(e, j[0])), zero);
+  })[0];
   const Value none = e.fill({n}, e.integer(wide, 0));
   // The first row that equals each: equal ones are beside each other in their order.
   const Value firsts =
