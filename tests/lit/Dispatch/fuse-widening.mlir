@@ -9,7 +9,7 @@
 
 // Both operands, one of them less a zero point of its own type.
 // CHECK-LABEL: func.func @bytes(
-//  CHECK-SAME:   %[[A:.*]]: tensor<8x16xi8>, %[[Z:.*]]: tensor<i8>, %[[B:.*]]: tensor<16x4xi8>
+//  CHECK-SAME:   %[[A:[^:]*]]: tensor<8x16xi8>, %[[Z:[^:]*]]: tensor<i8>, %[[B:[^:]*]]: tensor<16x4xi8>
 //       CHECK:   %[[R:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[Z]], %[[B]] : tensor<8x16xi8>, tensor<i8>, tensor<16x4xi8>)
 //  CHECK-NEXT:   ^bb0(%[[X:.*]]: i8, %[[ZERO:.*]]: i8, %[[Y:.*]]: i8, %[[S:.*]]: i32):
 //   CHECK-DAG:     %[[WX:.*]] = arith.extui %[[X]] : i8 to i32
@@ -55,7 +55,7 @@ func.func @bytes(%a: tensor<8x16xi8>, %z: tensor<i8>, %b: tensor<16x4xi8>, %init
 
 // What something else reads stays beside the product.
 // CHECK-LABEL: func.func @read_twice(
-//  CHECK-SAME:   %[[A:.*]]: tensor<?x?xbf16>, %[[B:.*]]: tensor<?x?xf32>
+//  CHECK-SAME:   %[[A:[^:]*]]: tensor<?x?xbf16>, %[[B:[^:]*]]: tensor<?x?xf32>
 //       CHECK:   %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<?x?xbf16>)
 //       CHECK:   %[[R:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[B]] : tensor<?x?xbf16>, tensor<?x?xf32>)
 //       CHECK:     arith.extf
