@@ -49,12 +49,13 @@ def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
     Statistic<"arranged", "arranged", "those of them that need no code">];
 }
 
-def PlimFuseWidening : Pass<"plim-fuse-widening", "::mlir::func::FuncOp"> {
-  let summary = "Let products read the narrow numbers that their operands are made from";
+def PlimFuseOperands : Pass<"plim-fuse-operands", "::mlir::ModuleOp"> {
+  let summary = "Let products read what their operands are made from by widening or transposition";
   let description = [{
-    A sum of products (`Products.h`) whose operand is made by an elementwise op that does nothing but make numbers wider, and take the same
-    number away from each, does so itself: less is read, and processors have instructions for products of narrow numbers. The wide
-    tensor stays if something else reads it.
+    A sum of products (`Products.h`) may have an operand that an elementwise op makes and that does no more than make numbers wider, and
+    take the same number away from each. The product does so itself then: less is read, and processors have instructions for products of
+    narrow numbers. With a few rows it reads its panel in the order that a transposition started from, too, unless that is made once,
+    of constants. What is made stays if something else reads it.
 
     ```mlir
     %wide = linalg.generic .. ins(%x : tensor<?x?xi8>) { arith.extui .. : i8 to i32 }
@@ -64,7 +65,7 @@ def PlimFuseWidening : Pass<"plim-fuse-widening", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
-  let statistics = [Statistic<"fused", "fused", "operands that products make wider">];
+  let statistics = [Statistic<"fused", "fused", "operands that products make of others">];
 }
 
 def PlimSeparateZeroPoints : Pass<"plim-separate-zero-points", "::mlir::ModuleOp"> {

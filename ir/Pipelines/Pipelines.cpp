@@ -137,7 +137,7 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
                         options.devices.empty() && !StringRef(options.policy).starts_with("fixed");
   // Devices know products of narrow numbers and zero points by their own ways.
   if (!options.oracle && options.devices.empty()) {
-    manager.addNestedPass<func::FuncOp>(createPlimFuseWidening());
+    manager.addPass(createPlimFuseOperands());
     manager.addPass(createPlimSeparateZeroPoints());
   }
   if (!options.oracle)

@@ -1,4 +1,4 @@
-// RUN: plimsoll-opt %s -plim-fuse-widening -canonicalize -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-fuse-operands -canonicalize -split-input-file | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #none = affine_map<(d0, d1) -> ()>
@@ -118,4 +118,34 @@ func.func @more(%a: tensor<8x16xi8>, %z: tensor<8xi32>, %b: tensor<16x4xi8>, %in
     linalg.yield %1 : i32
   } -> tensor<8x4xi32>
   return %r : tensor<8x4xi32>
+}
+
+// -----
+
+#t = affine_map<(d0, d1) -> (d1, d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+//   CHECK-DAG: #[[$NK:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-LABEL: func.func @transposed(
+//  CHECK-SAME:   %[[A:[^:]*]]: tensor<1x?xf32>, %[[B:[^:]*]]: tensor<?x?xf32>
+//   CHECK-NOT:   linalg.generic {{.*}}["parallel", "parallel"]
+//       CHECK:   %[[R:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #[[$NK]], #{{.*}}], {{.*}} ins(%[[A]], %[[B]] :
+//       CHECK:   return %[[R]]
+func.func @transposed(%a: tensor<1x?xf32>, %b: tensor<?x?xf32>, %e: tensor<?x?xf32>, %init: tensor<1x?xf32>) -> tensor<1x?xf32> {
+  %t = linalg.generic {indexing_maps = [#t, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %t : tensor<1x?xf32>, tensor<?x?xf32>) outs(%init : tensor<1x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x?xf32>
+  return %r : tensor<1x?xf32>
 }

@@ -1,4 +1,5 @@
 #include "ir/Analysis/Destinations.h"
+#include "ir/Analysis/FixedValues.h"
 #include "ir/Analysis/Products.h"
 #include "ir/Dispatch/Passes.h"
 #include "ir/Plim/Plim.h"
@@ -9,7 +10,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 namespace plim::ir {
-#define GEN_PASS_DEF_PLIMFUSEWIDENING
+#define GEN_PASS_DEF_PLIMFUSEOPERANDS
 #include "ir/Dispatch/Passes.h.inc"
 } // namespace plim::ir
 
@@ -17,6 +18,9 @@ using namespace mlir;
 using namespace plim::ir;
 
 namespace {
+
+/// Rows of a product that reads a panel where it is about as fast as one that reads a copy in another order, without making that.
+constexpr int64_t mostRows = 16;
 
 /// Is it the same number for all elements that `op` makes?
 bool isOne(linalg::GenericOp op, Value value) {
@@ -51,8 +55,17 @@ bool widens(linalg::GenericOp op) {
   return element && element.getArgNumber() < op.getNumDpsInputs();
 }
 
-struct FuseWidening : plim::ir::impl::PlimFuseWideningBase<FuseWidening> {
+/// Does it only give the dimensions another order?
+bool transposes(linalg::GenericOp op) {
+  return op.hasPureTensorSemantics() && op.getNumReductionLoops() == 0 &&
+         op.getNumDpsInputs() == 1 && op->getNumResults() == 1 &&
+         op.getBody()->getTerminator()->getOperand(0) == op.getBody()->getArgument(0) &&
+         op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isPermutation();
+}
+
+struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
   void runOnOperation() override {
+    FixedValues fixed(getOperation());
     IRRewriter rewriter(&getContext());
     SmallVector<linalg::GenericOp> products;
     getOperation().walk([&](linalg::GenericOp op) {
@@ -61,16 +74,25 @@ struct FuseWidening : plim::ir::impl::PlimFuseWideningBase<FuseWidening> {
         products.push_back(op);
     });
     for (linalg::GenericOp op : products)
-      while (linalg::GenericOp next = withNarrowOperand(rewriter, op))
+      while (linalg::GenericOp next = withSourceOf(rewriter, op, fixed))
         op = next;
   }
 
-  /// The product that reads what one of its operands was made from; null where none was made wider.
-  linalg::GenericOp withNarrowOperand(IRRewriter &rewriter, linalg::GenericOp op) {
+  /// Is each element of the panel read for a few rows only, so that another order of it is worth no copy? What is fixed is copied once.
+  static bool isReadOnce(linalg::GenericOp op, OpOperand &input, FixedValues &fixed) {
+    std::optional<Product> product = productOf(op);
+    return product && product->panel == input.getOperandNumber() &&
+           iterations(op, product->rowLoops).value_or(INT64_MAX) <= mostRows &&
+           !fixed.isFixed(input.get());
+  }
+
+  /// The product that reads what one of its operands was made from; null where that was computed.
+  linalg::GenericOp withSourceOf(IRRewriter &rewriter, linalg::GenericOp op, FixedValues &fixed) {
     for (OpOperand *input : op.getDpsInputOperands()) {
       auto producer = input->get().getDefiningOp<linalg::GenericOp>();
       if (!producer || producer->hasAttr(deviceAttr) || hasPinnedResult(producer) ||
-          !widens(producer) || !linalg::areElementwiseOpsFusable(input))
+          !(widens(producer) || (transposes(producer) && isReadOnce(op, *input, fixed))) ||
+          !linalg::areElementwiseOpsFusable(input))
         continue;
       rewriter.setInsertionPoint(op);
       // Upstream makes what others read a second result of the product.
