@@ -71,7 +71,7 @@ struct Place {
     return wrong && text && name
                ? python::fail(PLIM_INVALID_ARGUMENT, "%s #%zu%U of '%s', %U: %U", what, index,
                               name.get(), function->name(), text.get(), wrong.get())
-                         : nullptr;
+               : nullptr;
   }
   /// False, with an exception, for an array whose elements are not of the type. `hint` ends the
   /// message.

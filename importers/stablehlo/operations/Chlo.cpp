@@ -1,6 +1,6 @@
 // What exporters leave of the dialect chlo, which has functions that StableHLO has not, and broadcasts as NumPy does.
-#include "importers/stablehlo/Elementwise.h"
 #include "importers/emit/Sorting.h"
+#include "importers/stablehlo/Elementwise.h"
 
 #include <algorithm>
 #include <cmath>
