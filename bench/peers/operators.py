@@ -5,6 +5,7 @@ what is slow in a whole model has a name here. Small ones measure the call as we
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -21,7 +22,7 @@ import plimsoll as pl
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "models"))
 import onnx_graph
 
-ROWS = {}  # name: a function of a graph that adds what is measured, and gives the names of its results
+ROWS = {}  # name: a function of a graph that adds what is measured, and gives the names of its results and which have no sign
 
 
 def row(name, operator, *inputs, constants=(), outputs=1, unsigned=(), **attributes):
@@ -38,8 +39,8 @@ def row(name, operator, *inputs, constants=(), outputs=1, unsigned=(), **attribu
             names.append(each if isinstance(each, str) else
                          graph.weight(f"w{len(names)}", *each) if isinstance(each, tuple) else graph.constant(each))
         results = graph.op(operator, *names, outputs=outputs, **attributes)
-        graph.untyped, graph.unsigned = [results] if outputs == 1 else results, unsigned
-        return graph.untyped
+        graph.untyped = [results] if outputs == 1 else results
+        return graph.untyped, unsigned
 
     assert name not in ROWS, name
     ROWS[name] = build
@@ -245,24 +246,24 @@ for family in (elementwise, reductions, layouts, products, convolutions):
     family()
 
 
-def measure(given, library, name, folder):
+def measure(given, library, name, threads, folder):
     random = np.random.default_rng(given.seed)
     graph, inputs = onnx_graph.Graph(given.seed), {}
-    results = ROWS[name](graph, inputs, random)
+    results, unsigned = ROWS[name](graph, inputs, random)
     path = folder / "model.onnx"
     with open(path, "wb") as file:
         for part in graph.parts():
             file.write(part)
-    engine = pl.Engine(threads=given.threads)
+    engine = pl.Engine(threads=threads)
     main, values = pl.load(path, engine=engine)["main"], list(inputs.values())
     got = main(*values)
     out = tuple(np.empty_like(each) for each in (got if isinstance(got, tuple) else (got,)))
     expected = {each: np.empty_like(array) for each, array in zip(results, out)}
-    for i in graph.unsigned:
+    for i in unsigned:
         expected[results[i]] = expected[results[i]].view(f"u{out[i].dtype}")
     target = out if len(out) > 1 else out[0]
     ours = lambda: main(*values, out=target)
-    peers = onnx_runtime.Session(library, path, given.threads).bind(inputs, expected)
+    peers = onnx_runtime.Session(library, path, threads).bind(inputs, expected)
     ours(), peers()
     for each, wanted in zip(out, expected.values()):
         each = each.view(wanted.dtype)
@@ -278,23 +279,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("peer", help="libonnxruntime.so.1")
     parser.add_argument("--filter", "--benchmark_filter", default="", help="a regular expression for names of rows")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, nargs="*", default=sorted({1, min(2, os.cpu_count())}))
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "little"))
     parser.add_argument("--json", help="a file for the results")
     given = parser.parse_args()
     library, rows = onnx_runtime.Library(given.peer), {}
-    print(f"ONNX Runtime {library.version}, plimsoll {pl.__version__}, seed {given.seed}, {given.threads} threads; microseconds")
-    for name in ROWS:
-        if re.search(given.filter, name):
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    rows[name] = measure(given, library, name, pathlib.Path(folder))
-                except (RuntimeError, ValueError, AssertionError, pl.Error) as error:
-                    print(f"{name}: {error}", flush=True)
-    print(f"{'':56} {'ours':>9} {'peer':>9} {'ratio':>6} spread")
+    print(f"ONNX Runtime {library.version}, plimsoll {pl.__version__}, seed {given.seed}; microseconds")
+    for name, threads in itertools.product(ROWS, given.threads):
+        if not re.search(given.filter, name):
+            continue
+        full = f"{name}, {threads} thread{'s'[:threads != 1]}"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                rows[full] = measure(given, library, name, threads, pathlib.Path(folder))
+            except (RuntimeError, ValueError, pl.Error) as error:
+                print(f"{full}: {error}", flush=True)
+    print(f"{'':68} {'ours':>9} {'peer':>9} {'ratio':>6} spread")
     for name, each in sorted(rows.items(), key=lambda item: item[1]["ratio"]):
-        print(f"{name:56} {each['ours_median'] * 1e6:9.1f} {each['peer_median'] * 1e6:9.1f} {each['ratio']:6.2f} {each['spread']:6.0%}")
+        print(f"{name:68} {each['ours_median'] * 1e6:9.1f} {each['peer_median'] * 1e6:9.1f} {each['ratio']:6.2f} {each['spread']:6.0%}")
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
             json.dump({"seed": given.seed, "unit": "seconds", "peer": library.version, "benchmarks": rows}, file, indent=1)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whole models beside ONNX Runtime, from files and from descriptions, where ./dev bench peers has fetched it. Takes the build folder, which has the package.
+# Whole models beside ONNX Runtime, from files and from descriptions, and single operators, where ./dev bench peers has fetched it. Takes the build folder, which has the package.
 build=$1
 shift
 library=$build/bench/onnxruntime/libonnxruntime.so.1
@@ -10,4 +10,5 @@ fi
 mkdir -p "$build/bench/results"
 export PYTHONPATH="$build/python"
 /usr/bin/python3 -B "$(dirname "$0")/files.py" "$library" --json "$build/bench/results/peers.files.json" "$@"
+/usr/bin/python3 -B "$(dirname "$0")/operators.py" "$library" --json "$build/bench/results/peers.operators.json" "$@"
 exec /usr/bin/python3 -B "$(dirname "$0")/models.py" "$library" --json "$build/bench/results/peers.models.json" "$@"
