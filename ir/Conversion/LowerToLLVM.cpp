@@ -66,6 +66,34 @@ struct CopyRow : ConvertOpToLLVMPattern<memref::CopyOp> {
   }
 };
 
+/// An elementwise op on vectors of several dimensions, on their elements in one. Upstream's conversions to LLVM of these ops leave
+/// casts behind, or make what LLVM refuses.
+template <typename OpT> struct Flatten : OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
+    auto flat = [](Type type) {
+      auto vector = cast<VectorType>(type);
+      return VectorType::get(vector.getNumElements(), vector.getElementType());
+    };
+    auto shape = dyn_cast<VectorType>(op->getResult(0).getType());
+    if (!shape || shape.getRank() < 2 || shape.isScalable())
+      return failure();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          vector::ShapeCastOp::create(rewriter, op.getLoc(), flat(operand.getType()), operand));
+    SmallVector<Type> types;
+    for (Type type : op->getResultTypes())
+      types.push_back(flat(type));
+    auto made = OpT::create(rewriter, op.getLoc(), types, operands, op->getAttrs());
+    SmallVector<Value> results;
+    for (auto [result, type] : llvm::zip_equal(made->getResults(), op->getResultTypes()))
+      results.push_back(vector::ShapeCastOp::create(rewriter, op.getLoc(), type, result));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
   void runOnOperation() override {
     if (failed(lowerVectors()))
@@ -105,6 +133,10 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     vector::populateVectorRankReducingFMAPattern(patterns);
     vector::populateVectorFromElementsUnrollPatterns(patterns);
     vector::FromElementsOp::getCanonicalizationPatterns(patterns, &getContext());
+    patterns.add<Flatten<math::AbsIOp>, Flatten<math::CountLeadingZerosOp>,
+                 Flatten<math::CountTrailingZerosOp>, Flatten<math::IsNaNOp>,
+                 Flatten<math::IsInfOp>, Flatten<math::IsFiniteOp>, Flatten<math::IsNormalOp>,
+                 Flatten<arith::MulSIExtendedOp>, Flatten<arith::MulUIExtendedOp>>(&getContext());
     // The C library has no such function.
     math::populateExpansionPatterns(patterns, {"rsqrt"});
     return plim::ir::applySoundPatternsInFunctions(getOperation(), std::move(patterns));

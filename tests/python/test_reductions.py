@@ -162,3 +162,46 @@ def test_any_axes(combiner, numerics):
                 np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-3 * (1 + np.abs(wanted).max()), err_msg=str(case))
             else:
                 np.testing.assert_array_equal(result, wanted, err_msg=str(case))
+
+
+def test_elements_that_several_rows_compute():
+    # One operation each that LLVM has for vectors of one dimension alone.
+    random = np.random.default_rng(5)
+    high = {np.dtype(np.int8): 8, np.dtype(np.int32): 32}
+    for dtype in (np.int8, np.int32):
+        bits, name = high[np.dtype(dtype)], f"i{high[np.dtype(dtype)]}"
+        x = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (16, 3, 17, 2), dtype, endpoint=True)
+        u = x.astype(np.int64) & (2**bits - 1)
+        lengths = np.vectorize(lambda v: int(v).bit_length())(u)
+        zeros = np.where(u == 0, bits, np.vectorize(lambda v: (int(v) & -int(v)).bit_length() - 1)(u))
+        for body, wanted in ((f"%v = math.absi %a : {name}", np.abs(x.astype(np.int64))), (f"%v = math.ctlz %a : {name}", bits - lengths),
+                             (f"%v = math.cttz %a : {name}", zeros),
+                             (f"%l, %v = arith.mulsi_extended %a, %a : {name}", x.astype(object) ** 2 >> bits),
+                             (f"%l, %v = arith.mului_extended %a, %a : {name}", u.astype(object) ** 2 >> bits)):
+            got = np.asarray(pl.loads(source_of_body(body, name, name))["f"](x))
+            np.testing.assert_array_equal(got, (wanted.sum(2) & (2**bits - 1)).astype(np.uint64).astype(dtype), err_msg=body)
+    x = random.standard_normal((16, 3, 17, 2)).astype(np.float32)
+    x.flat[::5], x.flat[::7] = np.nan, np.inf
+    x.flat[::11], x.flat[::13] = 0, 1e-40
+    normal = np.isfinite(x) & (np.abs(x) >= np.finfo(np.float32).tiny)
+    for question, wanted in (("isnan", np.isnan(x)), ("isinf", np.isinf(x)), ("isfinite", np.isfinite(x)), ("isnormal", normal)):
+        body = f"%k = math.{question} %a : f32\n    %v = arith.extui %k : i1 to i32"
+        np.testing.assert_array_equal(np.asarray(pl.loads(source_of_body(body, "f32", "i32"))["f"](x)), wanted.sum(2), err_msg=question)
+
+
+def source_of_body(body, element, result):
+    """Sums over the third of four dimensions of what `body` makes of %a."""
+    return f"""func.func @f(%x: tensor<16x3x17x2x{element}>) -> tensor<16x3x2x{result}> {{
+  %z = arith.constant 0 : {result}
+  %e = tensor.empty() : tensor<16x3x2x{result}>
+  %i = linalg.fill ins(%z : {result}) outs(%e : tensor<16x3x2x{result}>) -> tensor<16x3x2x{result}>
+  %r = linalg.generic {{indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, d)>],
+                        iterator_types = ["parallel", "parallel", "reduction", "parallel"]}}
+      ins(%x : tensor<16x3x17x2x{element}>) outs(%i : tensor<16x3x2x{result}>) {{
+  ^bb0(%a: {element}, %s: {result}):
+    {body}
+    %q = arith.addi %s, %v : {result}
+    linalg.yield %q : {result}
+  }} -> tensor<16x3x2x{result}>
+  return %r : tensor<16x3x2x{result}>
+}}"""
