@@ -108,9 +108,7 @@ def measure(given, library, row, folder):
         ours(), peers()
         models.compare(outputs, out, expected.values(), models.TOLERANCE)
         times = models.race((ours, peers), given.rounds)
-        low, ratio, high = np.percentile(times[:, 1] / times[:, 0], (25, 50, 75))
-        result = {"ours_median": float(np.median(times[:, 0])), "peer_median": float(np.median(times[:, 1])),
-                  "ratio": float(ratio), "spread": float((high - low) / 2 / ratio), "ours_load": loads[0],
+        result = {**models.figures(times), "ours_load": loads[0],
                   "ours_load_again": loads[1], "ours_special": special, "peer_load": peer_load, "weights": weights}
         if given.memory:
             np.savez(path.with_suffix(".npz"), **inputs)
@@ -119,7 +117,7 @@ def measure(given, library, row, folder):
                 result[f"{side}_memory"] = memory_of(side, path, given.peer)
         results.append((threads, result))
         print(f"{row + ', ' + str(threads) + ' thread' + 's'[:threads != 1]:36} {result['ours_median'] * 1e3:9.3f} "
-              f"{result['peer_median'] * 1e3:9.3f} {ratio:6.2f} {result['spread']:6.0%} {loads[0] * 1e3:7.0f} "
+              f"{result['peer_median'] * 1e3:9.3f} {result['ratio']:6.2f} {result['spread']:6.0%} {loads[0] * 1e3:7.0f} "
               f"{special * 1e3:7.0f} {loads[1] * 1e3:7.0f} {peer_load * 1e3:7.0f}"
               + (f" {result['ours_memory']:7.0f} {result['peer_memory']:7.0f} {weights / 1e6:7.0f}" if given.memory else ""),
               flush=True)

@@ -175,6 +175,13 @@ def race(sides, rounds):
     return np.array(rows)
 
 
+def figures(times):
+    """What is reported of race(): seconds of a call on either side, the peer's by ours, and half of what lies between the quartiles."""
+    low, ratio, high = np.percentile(times[:, 1] / times[:, 0], (25, 50, 75))
+    return {"ours_median": float(np.median(times[:, 0])), "peer_median": float(np.median(times[:, 1])),
+            "ratio": float(ratio), "spread": float((high - low) / 2 / ratio)}
+
+
 def compare(names, got, expected, tolerance):
     for name, a, b in zip(names, got, expected):
         error = np.abs(a - b).max() / max(1, np.abs(b).max())
@@ -205,10 +212,7 @@ def measure(library, build, threads, arguments, folder, tolerance):
     ours(), peers()
     compare(graph.outputs, results[0].values(), results[1].values(), tolerance)
     times = race((ours, peers), arguments.rounds)
-    low, ratio, high = np.percentile(times[:, 1] / times[:, 0], (25, 50, 75))
-    return {"ours_median": float(np.median(times[:, 0])), "peer_median": float(np.median(times[:, 1])),
-            "ratio": float(ratio), "spread": float((high - low) / 2 / ratio),
-            "ours_load": load, "peer_load": peer_load}
+    return {**figures(times), "ours_load": load, "peer_load": peer_load}
 
 
 def main():

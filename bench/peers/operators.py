@@ -269,10 +269,7 @@ def measure(given, library, name, threads, folder):
         each = each.view(wanted.dtype)
         if not np.allclose(each, wanted, models.TOLERANCE, models.TOLERANCE):
             raise ValueError(f"differs by {np.abs(each.astype(np.float64) - wanted).max()}")
-    times = models.race((ours, peers), given.rounds)
-    low, ratio, high = np.percentile(times[:, 1] / times[:, 0], (25, 50, 75))
-    return {"ours_median": float(np.median(times[:, 0])), "peer_median": float(np.median(times[:, 1])), "ratio": float(ratio),
-            "spread": float((high - low) / 2 / ratio)}
+    return models.figures(models.race((ours, peers), given.rounds))
 
 
 def main():

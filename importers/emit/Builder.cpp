@@ -1,5 +1,7 @@
 #include "importers/emit/Builder.h"
 
+#include "importers/emit/Error.h"
+
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -410,6 +412,13 @@ Scalar Builder::exclusive(const Scalar &a, const Scalar &b) {
 
 Scalar Builder::negation(const Scalar &a) {
   return exclusive(a, a.type == ElementType::I1 ? truth(true) : integer(a.type, -1));
+}
+
+void Builder::require(const Scalar &condition, const std::string &message) {
+  if (!condition.known)
+    line("cf.assert " + use(condition) + ", \"" + message + "\"");
+  else if (*condition.known == 0)
+    invalid(message);
 }
 
 Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {

@@ -113,6 +113,9 @@ public:
   Scalars branch(const Scalar &condition, const std::function<Scalars()> &then,
                  const std::function<Scalars()> &otherwise);
 
+  /// An error of the import, or of the call where only that knows, unless `condition` holds.
+  void require(const Scalar &condition, const std::string &message);
+
 private:
   /// What an index adds up to: products of names and numbers, and a number.
   struct Sum {

@@ -89,6 +89,13 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
 
 } // namespace
 
+Scalar standsBefore(Builder &e, Compare how, const Scalar &a, const Scalar &b) {
+  const Scalar first = e.compare(how, a, b);
+  return isFloat(a.type) ? e.either(first, e.both(e.compare(Compare::Equal, a, a),
+                                                  e.compare(Compare::NotEqual, b, b)))
+                         : first;
+}
+
 /// Merges runs of 1, 2, 4, ... elements until there is one.
 Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &before) {
   const Scalars &dims = values[0].dims;
@@ -137,13 +144,16 @@ Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &befo
 Values firstSorted(Emitter &e, const Value &x, int64_t axis, const Scalar &count,
                    const Before &before) {
   const ElementType wide = ElementType::I64;
-  if (count.is(0) || e.count(x).is(0)) {
-    Scalars dims = x.dims;
-    dims[static_cast<size_t>(axis)] = count;
-    return {e.splat(dims, e.number(x.type, 0)), e.splat(dims, e.integer(wide, 0))};
-  }
-  e.use(x);
   const Scalar &n = x.dims[static_cast<size_t>(axis)];
+  e.require(e.both(e.compare(Compare::LessEqual, e.index(0), count),
+                   e.compare(Compare::LessEqual, count, n)),
+            "more elements, or less than none, are asked for than there are");
+  Scalars dims = x.dims;
+  dims[static_cast<size_t>(axis)] = count;
+  const Value none = e.splat(dims, e.number(x.type, 0));
+  if (e.count(none).is(0))
+    return {none, e.splat(dims, e.integer(wide, 0))};
+  e.use(x);
   if (count.known && *count.known <= fewFirst && !(n.known && *n.known == *count.known))
     return keepFirst(e, x, axis, *count.known, before);
   const Value positions = e.generate(wide, x.dims, [&](const Scalars &at) {

@@ -15,9 +15,11 @@ Value dequantised(Emitter &emit, const Value &x, const Value &scale, const Value
 
 /// x less its zero point, in 32 bits.
 Value centred(Emitter &emit, const Value &x, const Value &zero);
-/// The same with an input as the zero point, if it is there: one for all or, of `rows`, for each row or filter, else for each
-/// column.
-Value centred(Operator &op, const Value &x, size_t input, bool rows);
+/// The same with an input of the same type as the zero point, if it is there: one for all, one for each position of `axis`, which may be
+/// counted from the end, or what is broadcast to x. An error of the import or the call if it does not fit.
+Value centred(Operator &op, const Value &x, size_t input, std::optional<int64_t> axis);
+/// Where a list has a number for each row of the left factor, each column of the right one, each filter.
+inline constexpr int64_t rowAxis = -2, columnAxis = -1, filterAxis = 0;
 
 struct Quantised {
   Value value, scale, zero;

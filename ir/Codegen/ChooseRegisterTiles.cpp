@@ -191,7 +191,8 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
                               because);
   }
 
-  /// A loop of the result beside the columns, and how many of its iterations make up to `most` rows; -1 and 1 if there is none.
+  /// A loop of the result beside the columns, and how many of its iterations make up to `most` rows, at least one; -1 and 1 if there is
+  /// none.
   static std::pair<int64_t, int64_t> rowsApart(linalg::LinalgOp op, int64_t most) {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     for (AffineExpr index :

@@ -88,6 +88,9 @@ int64_t rowTile(int64_t size, int64_t planned, const Host &host) {
 int64_t lineTile(int64_t size, int64_t planned) {
   if (ShapedType::isDynamic(size))
     return planned;
+  // All of them, however many more were planned.
+  if (planned >= size)
+    return std::max<int64_t>(1, size);
   for (int64_t distance = 0; 2 * distance <= planned; ++distance)
     for (int64_t tile : {planned - distance, planned + distance})
       if (tile > 0 && size % tile == 0)
@@ -193,6 +196,9 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     });
 
     SmallVector<int64_t> sizes = root.getStaticLoopRanges();
+    assert(llvm::all_of(loops.asArrayRef(),
+                        [&](int64_t loop) { return loop < int64_t(sizes.size()); }) &&
+           "the loops are those of another op");
     int64_t points = std::max<int64_t>(1, workgroupCost / (pointCost + work));
     SmallVector<int64_t> tiles(sizes.size(), 0);
     int64_t tilePoints = 1, untiledPoints = 1;

@@ -44,15 +44,14 @@ bool widens(linalg::GenericOp op) {
     if (!isOne(op, difference.getRhs()))
       return false;
     value = difference.getLhs();
-    if (isa_and_nonnull<arith::ExtFOp>(value.getDefiningOp()))
-      return false;
   }
   Operation *extension = value.getDefiningOp();
   if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::ExtFOp>(extension) ||
       extension->getBlock() != op.getBody())
     return false;
   auto element = dyn_cast<BlockArgument>(extension->getOperand(0));
-  return element && element.getArgNumber() < op.getNumDpsInputs();
+  return element && element.getOwner() == op.getBody() &&
+         element.getArgNumber() < op.getNumDpsInputs();
 }
 
 /// Does it only give the dimensions another order?

@@ -74,6 +74,20 @@ def resizing(extent, count, scale, region, mode, coordinates, nearest, excludes)
     return matrix, outside
 
 
+BYTES = {np.dtype(np.uint8): 2, np.dtype(np.int8): 3}  # TensorProto.DataType
+
+
+def constant_of(name, array):
+    array = np.asarray(array)
+    return tensor(name, array.shape, BYTES[array.dtype], raw=array.tobytes())
+
+
+def load_bytes(nodes, inputs, initialisers):
+    """`inputs`: name, shape and an array of the type. The result is of i32."""
+    given = [value(name, shape, BYTES[array.dtype]) for name, shape, array in inputs]
+    return pl.loads(model(graph(nodes, given, [value("y", ["?"], INT32)], initialisers), 13), name="bytes.onnx", engine=engine).main
+
+
 class Corners(unittest.TestCase):
     def same(self, got, want):
         want = np.asarray(want)
@@ -218,6 +232,63 @@ class Corners(unittest.TestCase):
         x = np.arange(3000, dtype=np.float32)
         self.same(self.several("TopK", x, (np.float32, np.int64), constants=[np.int64([40])])[1], np.arange(2999, 2959, -1))
 
+    def test_first_in_order_of_odd_ones(self):
+        for is_open in (False, True):
+            for largest, first in ((1, [2, 3, 0, 1]), (0, [0, 3, 2, 1])):  # a NaN is the last, whatever is asked for
+                for count in (1, 2, 4):
+                    got = self.several("TopK", np.float32([1, nan, 3, 2]), (np.float32, np.int64), [attribute("largest", i=largest)],
+                                       [np.int64([count])], is_open)
+                    self.same(got[1], first[:count])
+            with self.assertRaises(pl.Error):
+                self.several("TopK", np.zeros((2, 0), np.float32), (np.float32, np.int64), constants=[np.int64([3])], is_open=is_open)
+            with self.assertRaises(pl.Error):
+                one("ArgMax", np.zeros((2, 0), np.float32), kind=np.int64, attributes=[attribute("axis", i=1)], is_open=is_open)
+            self.same(one("Hardmax", np.zeros((2, 0), np.float32), is_open=is_open), np.zeros((2, 0)))
+        count = load([node("TopK", ["x", "k"], ["y", "i"])], [("x", (2, 3), np.float32), ("k", (1,), np.int64)],
+                     [("y", 0, np.float32), ("i", 0, np.int64)])
+        self.same(count(np.float32([[1, 2, 3], [3, 1, 2]]), np.int64([2]))[1], [[2, 1], [0, 2]])
+        for wrong in (-1, 4):
+            with self.assertRaises(pl.Error):
+                count(np.zeros((2, 3), np.float32), np.int64([wrong]))
+
+    def test_zero_points(self):
+        random = np.random.default_rng(3)
+        a, b = random.integers(0, 255, (2, 4, 3)).astype(np.uint8), random.integers(-128, 127, (3, 5)).astype(np.int8)
+        image, filters = random.integers(0, 255, (1, 2, 4, 4)).astype(np.uint8), random.integers(-9, 9, (3, 2, 3, 3)).astype(np.int8)
+
+        def product(za, zb, is_open):
+            inputs = ["a", "b", "za" if za is not None else "", "zb" if zb is not None else ""]
+            shapes = [["m", "n", "k"], ["k", "j"]] if is_open else [a.shape, b.shape]
+            given = [constant_of(name, z) for name, z in (("za", za), ("zb", zb)) if z is not None]
+            return load_bytes([node("MatMulInteger", inputs, ["y"])], [("a", shapes[0], a), ("b", shapes[1], b)], given)(a, b)
+
+        def window(zero, is_open):
+            shape = ["n", "c", "h", "w"] if is_open else image.shape
+            return load_bytes([node("ConvInteger", ["x", "f", "z"], ["y"], attribute("pads", ints=[1, 1, 1, 1]))], [("x", shape, image)],
+                              [constant_of("f", filters), constant_of("z", zero)])(image)
+
+        def sums(zero):
+            padded = np.full((1, 2, 6, 6), int(zero), np.int64)
+            padded[:, :, 1:5, 1:5] = image
+            parts = np.lib.stride_tricks.sliding_window_view(padded - int(zero), (3, 3), (2, 3))
+            return np.einsum("nchwij,fcij->nfhw", parts, filters.astype(np.int64))
+
+        rows, columns = np.uint8([1, 200, 3, 4]), np.int8([-3, 0, 5, 7, 9])
+        wide = lambda x: x.astype(np.int64)  # noqa: E731
+        for is_open in (False, True):
+            self.same(product(rows, columns, is_open), (wide(a) - wide(rows)[:, None]) @ (wide(b) - wide(columns)))
+            self.same(product(None, np.int8(0), is_open), wide(a) @ wide(b))
+            self.same(product(rows.reshape(1, 4, 1), None, is_open), (wide(a) - wide(rows)[:, None]) @ wide(b))
+            for zero in (0, 7, 255):
+                self.same(window(np.uint8(zero), is_open), sums(zero))
+            for za, zb in ((np.uint8([1, 2]), None), (np.zeros(3, np.uint8), None), (np.zeros(0, np.uint8), None), (None, np.zeros(4, np.int8)),
+                           (None, np.zeros((2, 1, 5), np.int8)), (np.int8(1), None), (None, np.uint8(1))):
+                with self.subTest(za=za, zb=zb, is_open=is_open), self.assertRaises(pl.Error):
+                    product(za, zb, is_open)
+            for zero in (np.int8(-1), np.zeros(2, np.uint8)):
+                with self.subTest(zero=zero, is_open=is_open), self.assertRaises(pl.Error):
+                    window(zero, is_open)
+
     def test_different_ones(self):
         seed = int.from_bytes(os.urandom(3), "little")
         random = np.random.default_rng(seed)
@@ -296,6 +367,11 @@ class Corners(unittest.TestCase):
                         self.same(one("MaxPool", x, attributes=dilated, is_open=is_open), most)
                         if kind == np.float32 and (dilations == 1).all():
                             np.testing.assert_allclose(one("AveragePool", x, attributes=attributes, is_open=is_open), mean, 1e-5, 1e-5)
+
+        for operator in ("MaxPool", "AveragePool"):
+            for is_open in (False, True):
+                with self.assertRaises(pl.Error):
+                    one(operator, np.zeros((1, 1, 2, 2), np.float32), attributes=[attribute("kernel_shape", ints=[3, 3])], is_open=is_open)
 
     def test_tile(self):
         for shape, repeats in (((2, 3), (2, 1)), ((2, 3), (1, 3)), ((1, 3), (4, 2)), ((2, 3, 5), (2, 0, 3)), ((0, 3), (2, 2)), ((7,), (3,))):

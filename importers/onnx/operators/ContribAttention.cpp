@@ -115,7 +115,8 @@ void qAttention(Operator &op) {
   const Value &weights = op.input(1), &scale = op.input(3);
   if (weights.rank() != 2 || op.input(0).rank() != 3)
     invalid("the input must have rank 3, and the weights rank 2");
-  const Value sum = product(e, centred(op, op.input(0), 6, false), centred(op, weights, 7, false));
+  const Value sum =
+      product(e, centred(op, op.input(0), 6, std::nullopt), centred(op, weights, 7, columnAxis));
   const Values operands{sum, e.reshape(scale, {}), op.input(4), op.input(2)};
   const Value all = e.elementwise(scale.type, operands, [&](const Scalars &in) {
     return e.add(e.mul(e.convert(in[0], scale.type), e.mul(in[1], in[2])), in[3]);

@@ -107,15 +107,16 @@ Value scaledSum(Operator &op, const Value &sum, const Value &scaleA, const Value
 }
 
 void matMulIntegerToFloat(Operator &op) {
-  const Value sum =
-      product(op.emit, centred(op, op.input(0), 4, true), centred(op, op.input(1), 5, false));
+  const Value sum = product(op.emit, centred(op, op.input(0), 4, rowAxis),
+                            centred(op, op.input(1), 5, columnAxis));
   op.set(0, scaledSum(op, sum, op.input(2), op.input(3), 6));
 }
 
 void dynamicQuantizeMatMul(Operator &op) {
   Emitter &e = op.emit;
   const Quantised a = dynamicallyQuantised(e, op.input(0));
-  const Value sum = product(e, centred(e, a.value, a.zero), centred(op, op.input(1), 3, false));
+  const Value sum =
+      product(e, centred(e, a.value, a.zero), centred(op, op.input(1), 3, columnAxis));
   op.set(0, scaledSum(op, sum, a.scale, op.input(2), 4));
 }
 
@@ -128,7 +129,7 @@ void qGemm(Operator &op) {
     a = e.transpose(a, {1, 0});
   if (flag(op, "transB", false))
     b = e.transpose(b, {1, 0});
-  Value sum = product(e, centred(op, a, 2, true), centred(op, b, 5, false));
+  Value sum = product(e, centred(op, a, 2, rowAxis), centred(op, b, 5, columnAxis));
   if (op.has(6))
     sum = e.elementwise(sum.type, {sum, op.input(6)},
                         [&](const Scalars &in) { return e.add(in[0], in[1]); });
@@ -143,7 +144,8 @@ void qGemm(Operator &op) {
 
 void mulInteger(Operator &op) {
   Emitter &e = op.emit;
-  const Value a = centred(op, op.input(0), 1, false), b = centred(op, op.input(2), 3, false);
+  const Value a = centred(op, op.input(0), 1, std::nullopt),
+              b = centred(op, op.input(2), 3, std::nullopt);
   op.set(0, e.elementwise(a.type, {a, b}, [&](const Scalars &in) { return e.mul(in[0], in[1]); }));
 }
 

@@ -72,6 +72,16 @@ Value named(Emitter &e, const char *operation, const Value &x, const Windows &w,
                            ") outs(" + e.use(start) + " : " + type + ") -> " + type));
 }
 
+/// Windows of an image that is too small for one are an error, and no empty result.
+void requireRoom(Emitter &e, const Value &x, const Windows &w) {
+  for (size_t i = 0; i < w.rank(); ++i) {
+    const Scalar reach = e.index((w.kernel[i] - 1) * w.dilations[i] + 1);
+    const Scalar room = e.add(e.add(x.dims[i + 2], w.low[i]), w.high[i]);
+    e.require(e.compare(Compare::LessEqual, reach, room),
+              "a window is larger than the padded tensor");
+  }
+}
+
 bool hasName(const Value &x, const Windows &w) {
   return w.rank() <= 2 && w.rank() >= 1 && !isUnsigned(x.type);
 }
@@ -96,6 +106,7 @@ bool isWhole(const Value &x, const Windows &w) {
 Value pooled(Emitter &e, const char *operation, const Value &x, const Windows &w,
              const Scalar &initial,
              const std::function<Scalar(const Scalar &, const Scalar &)> &combine) {
+  requireRoom(e, x, w);
   if (isWhole(x, w))
     return e.reduce(x, spatialAxes(x), true, initial, combine);
   if (hasName(x, w))
@@ -122,14 +133,15 @@ Windows oneDimension(Emitter &e, const Value &x, const Windows &w, size_t dimens
   return out;
 }
 
-/// The greatest of large windows is that of the greatest along each dimension.
+/// The greatest of large windows is that of the greatest along each dimension. What that makes between is written and read, and has to
+/// save half of the comparisons.
 Value greatest(Emitter &e, const Value &x, const Windows &w) {
-  const int64_t elements =
+  const int64_t atOnce =
       std::accumulate(w.kernel.begin(), w.kernel.end(), int64_t(1), std::multiplies<>());
-  const int64_t lines = std::accumulate(w.kernel.begin(), w.kernel.end(), int64_t(0));
+  const int64_t inTurn = std::accumulate(w.kernel.begin(), w.kernel.end(), int64_t(0));
   auto greater = [&](const Scalar &so, const Scalar &element) { return e.max(so, element); };
   Value out = x;
-  if (elements <= 2 * lines || isWhole(x, w))
+  if (atOnce <= 2 * inTurn || isWhole(x, w))
     return pooled(e, "max", x, w, e.lowest(x.type), greater);
   for (size_t i = w.rank(); i-- > 0;)
     out = pooled(e, "max", out, oneDimension(e, out, w, i), e.lowest(x.type), greater);

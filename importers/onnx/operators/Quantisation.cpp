@@ -35,8 +35,16 @@ void dequantizeLinear(Operator &op) {
 }
 
 void matMulInteger(Operator &op) {
-  op.set(0,
-         product(op.emit, centred(op, op.input(0), 2, true), centred(op, op.input(1), 3, false)));
+  op.set(0, product(op.emit, centred(op, op.input(0), 2, rowAxis),
+                    centred(op, op.input(1), 3, columnAxis)));
+}
+
+/// An input that is taken away from x.
+const Value &zeroPoint(Operator &op, const Value &x, size_t input) {
+  const Value &zero = op.input(input);
+  if (zero.type != x.type)
+    invalid("a zero point is " + onnxName(zero.type) + ", its tensor " + onnxName(x.type));
+  return zero;
 }
 
 /// Of the first input, whose zero point is input 2, and weights. What is outside is padded before its numbers are made wider, so that
@@ -44,12 +52,14 @@ void matMulInteger(Operator &op) {
 Value windowSums(Operator &op, const Value &weights) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const Scalar outside = op.has(2) ? e.only(op.input(2)) : e.integer(x.type, 0);
+  const Scalar outside = op.has(2) ? e.only(zeroPoint(op, x, 2)) : e.integer(x.type, 0);
   return convolution(op, x, weights, ElementType::I32, outside,
-                     [&](const Value &padded) { return centred(op, padded, 2, false); });
+                     [&](const Value &padded) { return centred(op, padded, 2, std::nullopt); });
 }
 
-void convInteger(Operator &op) { op.set(0, windowSums(op, centred(op, op.input(1), 3, true))); }
+void convInteger(Operator &op) {
+  op.set(0, windowSums(op, centred(op, op.input(1), 3, filterAxis)));
+}
 
 /// The scale of a product of quantised numbers, over that of its result.
 Value rescaled(Emitter &e, const Value &sum, const Value &scaleA, const Value &scaleB,
@@ -67,7 +77,7 @@ Value rescaled(Emitter &e, const Value &sum, const Value &scaleA, const Value &s
 
 void qLinearMatMul(Operator &op) {
   Emitter &e = op.emit;
-  const Value a = centred(op, op.input(0), 2, true), b = centred(op, op.input(3), 5, false);
+  const Value a = centred(op, op.input(0), 2, rowAxis), b = centred(op, op.input(3), 5, columnAxis);
   const Value sum = product(e, a, b);
   Value scaleA = op.input(1);
   if (scaleA.rank() == 1 && !scaleA.dims[0].is(1))
@@ -77,7 +87,7 @@ void qLinearMatMul(Operator &op) {
 
 void qLinearConv(Operator &op) {
   Emitter &e = op.emit;
-  Value sum = windowSums(op, centred(op, op.input(3), 5, true));
+  Value sum = windowSums(op, centred(op, op.input(3), 5, filterAxis));
   auto byChannel = [&](const Value &list) { return along(e, list, sum, 1); };
   if (op.has(8))
     sum = e.elementwise(ElementType::I32, {sum, byChannel(op.input(8))},
@@ -126,23 +136,35 @@ Value centred(Emitter &e, const Value &x, const Value &zero) {
   });
 }
 
-Value centred(Operator &op, const Value &x, size_t zeroInput, bool rows) {
+Value centred(Operator &op, const Value &x, size_t zeroInput, std::optional<int64_t> axis) {
   Emitter &e = op.emit;
   if (!op.has(zeroInput))
     return e.convert(x, ElementType::I32);
-  Value zero = op.input(zeroInput);
-  if (zero.rank() == 1 && zero.dims[0].is(1))
-    zero = e.reshape(zero, {});
-  else if (zero.rank() == 1 && rows) { // one for each row, or filter
-    Scalars dims(x.dims.size() > 2 && x.dims.size() != 2 ? x.dims.size() : 2, e.index(1));
-    dims[0] = zero.dims[0];
+  Value zero = zeroPoint(op, x, zeroInput);
+  const std::string wrong = "a zero point does not fit its tensor";
+  const Scalar one = e.index(1);
+  if (zero.rank() == 1 && !zero.dims[0].is(1) && axis && *axis + x.rank() >= 0) {
+    Scalars dims(x.dims.size(), one);
+    dims[static_cast<size_t>(Operator::axisOf(*axis, x.rank()))] = zero.dims[0];
     zero = e.reshape(zero, dims);
+  } else if (zero.rank() == 1) {
+    e.require(e.compare(Compare::Equal, zero.dims[0], one), wrong);
+    zero = e.scalar(e.only(zero));
   }
-  const Scalars dims = e.broadcastDims(x.dims, zero.dims);
+  if (zero.rank() > x.rank())
+    invalid(wrong);
+  for (size_t i = 0; i < zero.dims.size(); ++i) {
+    const Scalar &own = zero.dims[i], &all = x.dims[x.dims.size() - zero.dims.size() + i];
+    if (!own.is(1) && !sameExtent(own, all))
+      e.require(e.either(e.compare(Compare::Equal, own, all), e.compare(Compare::Equal, own, one)),
+                wrong);
+  }
   const std::optional<Numbers> numbers = e.known(zero);
   if (numbers && std::all_of(numbers->begin(), numbers->end(), [](int64_t z) { return z == 0; }))
-    return e.broadcast(e.convert(x, ElementType::I32), dims);
-  return centred(e, x, zero);
+    return e.convert(x, ElementType::I32);
+  return e.elementwiseTo(ElementType::I32, x.dims, {x, zero}, [&](const Scalars &in) {
+    return e.sub(e.convert(in[0], ElementType::I32), e.convert(in[1], ElementType::I32));
+  });
 }
 
 Quantised dynamicallyQuantised(Emitter &e, const Value &x) {

@@ -211,6 +211,8 @@ void argument(Operator &op, Compare better) {
   const bool keep = op.integer("keepdims", 1) != 0;
   Scalars kept = x.dims;
   kept[static_cast<size_t>(axis)] = e.index(1);
+  e.require(e.compare(Compare::Less, e.index(0), x.dims[static_cast<size_t>(axis)]),
+            "of no elements none is the greatest or the least");
   const Value out = placeOf(e, x, axis, better, last);
   op.set(0, keep ? e.reshape(out, kept) : out);
 }

@@ -8,7 +8,7 @@ namespace {
 
 Scalar asIndex(Emitter &e, const Scalar &x) { return e.convert(x, ElementType::Index); }
 
-/// Equal ones stay in their order; what is no number is neither before nor behind another one.
+/// Equal ones stay in their order.
 void topK(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
@@ -20,7 +20,7 @@ void topK(Operator &op) {
     invalid("k is " + std::to_string(*k.known) + " of " + std::to_string(*extent.known) +
             " elements");
   const Values first = firstSorted(e, x, axis, k, [&](const Scalars &a, const Scalars &b) {
-    return e.compare(largest ? Compare::Greater : Compare::Less, a[0], b[0]);
+    return standsBefore(e, largest ? Compare::Greater : Compare::Less, a[0], b[0]);
   });
   op.set(0, first[0]);
   op.set(1, first[1]);
@@ -121,12 +121,8 @@ void unique(Operator &op) {
   const Scalar n = rows.dims[0], width = rows.dims[1];
   e.use(rows);
   const ElementType wide = ElementType::I64;
-  // What is no number is behind all others.
   auto isLess = [&](const Scalar &a, const Scalar &b) {
-    const Scalar less = e.compare(Compare::Less, a, b);
-    return isFloat(x.type) ? e.either(less, e.both(e.compare(Compare::Equal, a, a),
-                                                   e.compare(Compare::NotEqual, b, b)))
-                           : less;
+    return standsBefore(e, Compare::Less, a, b);
   };
   // -1, 0 or 1 as row i is less than, equal to or greater than row j.
   auto order3 = [&](const Scalar &i, const Scalar &j) {

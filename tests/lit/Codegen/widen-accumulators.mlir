@@ -69,3 +69,25 @@ func.func @others(%x: tensor<9xf16>, %s: tensor<f16>, %t: tensor<f16>)
   } -> (tensor<f16>, tensor<f16>)
   return %r#0, %r#1 : tensor<f16>, tensor<f16>
 }
+
+// -----
+
+// What rounds is written now: the loops that may be tiled are its own.
+// CHECK-LABEL: func.func @loops(
+//  CHECK-SAME:   plim.parallel_loops = array<i64: 0, 1>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+//       CHECK:   bufferization.materialize_in_destination %[[R]]
+func.func @loops(%x: tensor<8x9x10xbf16>, %init: tensor<10x8xbf16>, %out: memref<10x8xbf16>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 2>} {
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (c, a)>],
+      iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x : tensor<8x9x10xbf16>) outs(%init : tensor<10x8xbf16>) {
+  ^bb0(%in: bf16, %sum: bf16):
+    %next = arith.addf %sum, %in : bf16
+    linalg.yield %next : bf16
+  } -> tensor<10x8xbf16>
+  bufferization.materialize_in_destination %r in writable %out : (tensor<10x8xbf16>, memref<10x8xbf16>) -> ()
+  return
+}
