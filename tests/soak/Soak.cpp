@@ -1,12 +1,13 @@
 // soak: callers, loads and unloads against each other for as long as is asked for.
 //
-//   soak [--seconds N] [--seed S] [--threads T]
+//   soak [--seconds N] [--seed S] [--threads T] [--rest MS]
 //
 // T threads make random calls of all kinds (in place, into results, by themselves, in chains, stopped,
 // timed out, with memory lent) of the modules of several engines, and compare every result with a loop
 // and every failure with the code that it must have, while two more load modules anew and replace
-// engines. A third looks at the process. Exit status 1, and what went wrong with the seed, for the first
-// wrong result, and for memory, mappings, threads or descriptors that grow.
+// engines. Callers rest MS milliseconds on average between two calls, loaders a hundred times as long: for
+// soaks of hours beside other work (`chrt -r 1`). A third looks at the process. Exit status 1, and what went
+// wrong with the seed, for the first wrong result, and for memory, mappings, threads or descriptors that grow.
 //
 // What grows is looked for in runs of a minute and more, memory only without sanitizers, which keep what was
 // freed: by the means of the third and the last quarter of the time. In runs of half an hour and more so is the time
@@ -52,6 +53,9 @@ constexpr int64_t forever = int64_t(1) << 60;
 constexpr size_t engineCount = 4, checkedEngine = 3;
 
 std::atomic<bool> isOver{false};
+
+/// Milliseconds that a caller rests on average between two calls.
+int64_t restMs = 0;
 
 /// The first complaint is printed, and ends the run.
 std::atomic<bool> hasFailed{false};
@@ -186,8 +190,11 @@ public:
   }
 
   void run() {
-    while (!isOver)
+    while (!isOver) {
       step();
+      if (restMs > 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(pick(random, 0, 2000 * restMs)));
+    }
   }
 
   /// Of calls that are waited for in place, by quarters. Read it when run() has returned.
@@ -451,7 +458,7 @@ public:
                             nullptr);
       else
         load(index, engine, static_cast<size_t>(pick(random, 0, moduleCount - 1)));
-      std::this_thread::sleep_for(std::chrono::milliseconds(pick(random, 0, 100)));
+      std::this_thread::sleep_for(std::chrono::milliseconds(pick(random, 0, 100 + 200 * restMs)));
     }
   }
 
@@ -644,16 +651,19 @@ int main(int argc, char **argv) {
     char *end = nullptr;
     const unsigned long long number = std::strtoull(value, &end, 0);
     if (*value == 0 || *end != 0 ||
-        (option != "--seconds" && option != "--seed" && option != "--threads")) {
-      std::fprintf(stderr, "usage: soak [--seconds N] [--seed S] [--threads T]\n");
+        (option != "--seconds" && option != "--seed" && option != "--threads" &&
+         option != "--rest")) {
+      std::fprintf(stderr, "usage: soak [--seconds N] [--seed S] [--threads T] [--rest MS]\n");
       return 2;
     }
     if (option == "--seconds")
       seconds = static_cast<long long>(number);
     else if (option == "--seed")
       seed = number;
-    else
+    else if (option == "--threads")
       threads = static_cast<int>(number);
+    else
+      restMs = static_cast<int64_t>(number);
   }
   std::printf("soak: seed %llu, %lld seconds, %d threads\n", static_cast<unsigned long long>(seed),
               seconds, threads);
