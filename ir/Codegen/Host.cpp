@@ -8,6 +8,14 @@
 using namespace mlir;
 using namespace plim::ir;
 
+namespace {
+
+/// Of the last cache. A virtual machine with two cores may be told of all caches of its host, 508 MiB, and has its share of them
+/// at most: there is no machine known with more than so much for a core.
+constexpr int64_t mostBytesOfACore = int64_t(16) << 20;
+
+} // namespace
+
 int64_t Host::lanes(Type type) const {
   Type element = getElementTypeOrSelf(type);
   return element.isIntOrFloat() ? std::max<int64_t>(1, vectorBits / element.getIntOrFloatBitWidth())
@@ -33,7 +41,9 @@ Host plim::ir::hostOf(Operation *op) {
   for (const targets::CacheDescription &cache : device.caches) {
     if (cache.level == 2)
       host.secondLevelBytes = cache.bytes;
-    host.lastLevelBytes = std::max(host.lastLevelBytes, int64_t(cache.bytes));
+    host.lastLevelBytes =
+        std::max(host.lastLevelBytes,
+                 std::min(cache.bytes, mostBytesOfACore * std::max<int64_t>(1, cache.sharedBy)));
   }
   host.sumsIntegerProducts =
       host.isAArch64 || device.hasFeature("avx512vnni") || device.hasFeature("avxvnni");

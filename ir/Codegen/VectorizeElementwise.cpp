@@ -63,9 +63,8 @@ public:
   /// Replaces the op. `pastCaches` is the operand whose lines need not stay in the caches, or null.
   void vectorize(IRRewriter &rewriter, OpOperand *pastCaches) {
     streamed = pastCaches;
-    // Iterations depend on nothing: of many operations a few vectors fill the processor, and are less to compile. Stores past the caches
-    // are faster in a row.
-    if (isLong(op) && !streamed)
+    // Iterations depend on nothing: of many operations a few vectors fill the processor, and are less to compile.
+    if (isLong(op))
       rows.width = std::min(rows.width, 2 * rows.lanes);
     rows.replaceByRows(rewriter, [&](OpBuilder &b, ValueRange outer, ValueRange) {
       row(b, outer);
@@ -73,12 +72,13 @@ public:
     });
   }
 
-private:
-  explicit ElementwiseRows(const RowVectors &rows) : rows(rows), op(rows.op) {}
-
+  /// Is it the processor that it waits for, not memory?
   static bool isLong(linalg::LinalgOp op) {
     return llvm::range_size(*op.getBlock()) > operationsWorthMask;
   }
+
+private:
+  explicit ElementwiseRows(const RowVectors &rows) : rows(rows), op(rows.op) {}
 
   void row(OpBuilder &b, ValueRange outer) {
     rows.loadInFront(b, outer);
@@ -328,6 +328,14 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
                          : WalkResult::advance();
             })
             .wasInterrupted();
+    // Stores past the caches hold up those behind them, which computing in between does not hide: of what is next to a sum of a row, and
+    // of many operations.
+    const bool mayStream = !function
+                                .walk([](scf::ForOp loop) {
+                                  return loop.getNumRegionIterArgs() > 0 ? WalkResult::interrupt()
+                                                                         : WalkResult::advance();
+                                })
+                                .wasInterrupted();
     int64_t bytes = 0; // of results that are written past the caches
     for (linalg::GenericOp op : ops) {
       if (std::optional<GroupRows> groups = GroupRows::of(op, host)) {
@@ -342,7 +350,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
         ++missed;
         continue;
       }
-      OpOperand *result = largeResult(op, host);
+      OpOperand *result =
+          mayStream && !ElementwiseRows::isLong(op) ? largeResult(op, host) : nullptr;
       if (result)
         bytes = std::max(bytes, bytesOfArgument(result->get()));
       rows->vectorize(rewriter, result);
@@ -354,7 +363,7 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
     recordStrategy(
         function,
         StoresAttr::get(&getContext(),
-                        (Twine(bytes) + " bytes are more than half the last cache").str()));
+                        (Twine(bytes) + " bytes are more than the last cache keeps").str()));
   }
 
   /// Fills, and copies of short rows that are not dense, become ops like others. (Dense copies are calls.)

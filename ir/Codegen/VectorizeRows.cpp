@@ -125,7 +125,11 @@ private:
   Value combine(OpBuilder &b, size_t result, Value accumulated, Value element) const {
     Operation *combiner = combiners[result];
     Operation *copy = b.clone(*combiner);
-    copy->setOperands({accumulated, element});
+    // LLVM looks for NaN in the first operand of an extreme, which should not be what the next one waits for.
+    if (isa<arith::MaximumFOp, arith::MinimumFOp>(copy))
+      copy->setOperands({element, accumulated});
+    else
+      copy->setOperands({accumulated, element});
     copy->getResult(0).setType(accumulated.getType());
     if (auto math = dyn_cast<arith::ArithFastMathInterface>(copy)) {
       const arith::FastMathFlags flags = math.getFastMathFlagsAttr().getValue();

@@ -65,7 +65,7 @@ func.func private @rows(%x: memref<?x71xf64, strided<[80, 1], offset: ?>>, %w: m
 
 // A result that the last cache has no room for is written past it, from the first line on.
 // CHECK-LABEL: func.func private @large
-//  CHECK-SAME:   plim.strategy = [#plim.stores<because = "2147483648 bytes are more than half the last cache">]
+//  CHECK-SAME:   plim.strategy = [#plim.stores<because = "2147483648 bytes are more than the last cache keeps">]
 //       CHECK:   memref.extract_aligned_pointer_as_index
 //       CHECK:   %[[LINE:.*]] = arith.minui
 //       CHECK:   scf.for %{{.*}} = %c0 to %[[LINE]]
