@@ -18,6 +18,9 @@ bool runsBackwards(mlir::AffineMap map);
 /// Are all indices sums of loops times constants that are not negative?
 bool hasTileableIndices(mlir::AffineMap map);
 
+/// How many elements of the innermost dimension neighbouring iterations of `loop` are apart, which access none further away.
+std::optional<int64_t> stepAlong(mlir::AffineMap map, unsigned loop);
+
 /// Do neighbouring iterations of `loop` access neighbouring elements, in the innermost dimension, and none further away?
 bool isContiguousAlong(mlir::AffineMap map, unsigned loop);
 

@@ -355,7 +355,10 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       });
       mostRows = std::min(mostRows, std::max(leastWholeRows, resultElements / rowLength));
     }
-    int64_t rows = 1;
+    int64_t rows = 1, inColumns = 1; // workgroups beside each other
+    for (int64_t loop : roles.columns)
+      inColumns = cappedProduct(
+          inColumns, llvm::divideCeil(std::max<int64_t>(1, tripCount(sizes[loop])), tiles[loop]));
     auto tileRows = [&](int64_t loop, int64_t most) {
       // Where rows are whole, few of them would load the other operand again for each few.
       if (roles.columns.empty())
@@ -371,8 +374,9 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
                             rows);
       }
       tiles[loop] = std::min(most, left);
-      // Register tiles run along the innermost rows.
-      if (tiles[loop] > 1)
+      // Register tiles run along the innermost rows. Where columns keep all cores busy, two rows are not two tasks, each of which
+      // reads the other operand.
+      if (tiles[loop] > 1 || (inColumns >= host.cores && loop == roles.rows.back()))
         tiles[loop] = loop == roles.rows.back() ? rowTile(sizes[loop], tiles[loop], host)
                                                 : lineTile(sizes[loop], tiles[loop]);
       const int64_t taken = std::min(std::max<int64_t>(1, tripCount(sizes[loop])), tiles[loop]);

@@ -23,6 +23,9 @@ namespace {
 constexpr int64_t vectorsAtATime = 4;
 /// The same for bodies of more operations than registers, of which there are 16, can hold values of.
 constexpr int64_t fewVectors = 2, manyOperations = 8;
+/// The most elements that those of a vector may lie apart: it is made of as many vectors of what lies side by side.
+constexpr int64_t mostStep = 4;
+
 /// Do vectors of such elements lie in memory as the elements do? Floats of 8 bits are expanded one by one.
 bool isStorable(Type type) {
   if (!type.isIntOrFloat())
@@ -80,9 +83,10 @@ std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host, 
   for (OpOperand &operand : op->getOpOperands()) {
     const AffineMap map = op.getMatchingIndexingMap(&operand);
     const Type element = getElementTypeOrSelf(operand.get());
-    if (!isStorable(element) ||
-        (map.isFunctionOfDim(rows.loop) &&
-         !(isContiguousAlong(map, rows.loop) && hasElementsSideBySide(operand.get().getType()))))
+    const int64_t step = stepAlong(map, rows.loop).value_or(0);
+    if (!isStorable(element) || (map.isFunctionOfDim(rows.loop) &&
+                                 !(step >= 1 && step <= (op.isDpsInput(&operand) ? mostStep : 1) &&
+                                   hasElementsSideBySide(operand.get().getType()))))
       return std::nullopt;
     bits = std::max(bits, element.getIntOrFloatBitWidth());
   }
@@ -200,12 +204,8 @@ IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, 
       values.map(argument, load(b, source, place));
       continue;
     }
-    const Type element = getElementTypeOrSelf(source);
-    Value padding = arith::ConstantOp::create(b, at, b.getZeroAttr(element));
-    values.map(argument, vector::TransferReadOp::create(b, at, vectorOf(element), source, place,
-                                                        innermostOf(b, place.size()), padding, mask,
-                                                        b.getBoolArrayAttr({true}))
-                             .getResult());
+    const int64_t step = *stepAlong(op.getMatchingIndexingMap(&operand), loop);
+    values.map(argument, loadSteps(b, source, place, step, size, mask));
   }
   for (Operation &each : op.getBlock()->without_terminator()) {
     if (isLeft(&each))
@@ -278,6 +278,55 @@ Value RowVectors::load(OpBuilder &builder, Value source, ValueRange place) {
   if (isa<MemRefType>(source.getType()))
     return memref::LoadOp::create(builder, op.getLoc(), source, place);
   return tensor::ExtractOp::create(builder, op.getLoc(), source, place);
+}
+
+/// `size` elements from `place` on, `step` apart. None that lies behind the last of them is read: vectors of what lies side by side, of
+/// which the last one ends with it.
+Value RowVectors::loadSteps(OpBuilder &b, Value source, ValueRange place, int64_t step,
+                            int64_t size, Value mask) {
+  const Location at = op.getLoc();
+  const Type element = getElementTypeOrSelf(source);
+  Value padding = arith::ConstantOp::create(b, at, b.getZeroAttr(element));
+  auto sideBySide = [&](ValueRange from, int64_t count, Value isRead) -> Value {
+    return vector::TransferReadOp::create(b, at, VectorType::get(count, element), source, from,
+                                          innermostOf(b, from.size()), padding, isRead,
+                                          b.getBoolArrayAttr({true}));
+  };
+  if (step == 1)
+    return sideBySide(place, size, mask);
+  const int64_t lanes = std::min(this->lanes, size);
+  Value all;
+  for (int64_t part = 0; part < size; part += lanes) {
+    Value result;
+    for (int64_t number = 0; number < step; ++number) {
+      const int64_t first = std::min(number * lanes, step * (lanes - 1) + 1 - lanes);
+      SmallVector<Value> from(place);
+      from.back() = arith::AddIOp::create(b, at, from.back(), this->number(b, step * part + first));
+      Value isRead;
+      if (mask) { // of one vector: as far as the last element that is
+        Value count = mask.getDefiningOp<vector::CreateMaskOp>().getOperand(0);
+        Value end =
+            arith::SubIOp::create(b, at, arith::MulIOp::create(b, at, count, this->number(b, step)),
+                                  this->number(b, step - 1 + first));
+        isRead = vector::CreateMaskOp::create(b, at, cast<VectorType>(mask.getType()), end);
+      }
+      Value vector = sideBySide(from, lanes, isRead);
+      // Those that it has, beside those of the vectors before.
+      SmallVector<int64_t> taken;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        const int64_t its = step * lane - first;
+        taken.push_back(its >= 0 && its < lanes ? lanes + its : lane);
+      }
+      result = vector::ShuffleOp::create(b, at, result ? result : vector, vector, taken);
+    }
+    if (lanes == size)
+      return result;
+    if (!all)
+      all = vector::BroadcastOp::create(b, at, VectorType::get(size, element), padding);
+    all = vector::InsertStridedSliceOp::create(b, at, result, all, ArrayRef<int64_t>{part},
+                                               ArrayRef<int64_t>{1});
+  }
+  return all;
 }
 
 Value RowVectors::number(OpBuilder &builder, int64_t value) {

@@ -76,6 +76,8 @@ public:
 
 private:
   mlir::Value load(mlir::OpBuilder &builder, mlir::Value source, mlir::ValueRange place);
+  mlir::Value loadSteps(mlir::OpBuilder &builder, mlir::Value source, mlir::ValueRange place,
+                        int64_t step, int64_t size, mlir::Value mask);
 
   mlir::IRMapping loaded; // in front of the loops along a row
 };
