@@ -659,8 +659,10 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
     the function has vectors: it takes several of them together.
 
     A result that is only written, also in the dispatch itself, and of which half would not fit into the last cache, is written with
-    nontemporal stores, from the first element on that a line of the caches begins with, but for fills, which gain nothing by it. What
-    uses operations for which there is a call for each element, divisions of integers, elements that are looked up or lie apart, and
+    nontemporal stores, from the first element on that a line of the caches begins with, but for fills, which gain nothing by it, and
+    where computing takes longer than memory: of many operations, or beside reductions. Elements that are read two to four apart are
+    taken out of vectors of what lies side by side. What
+    uses operations for which there is a call for each element, divisions of integers, elements that are looked up or lie further apart, and
     floats of 8 bits, is left to plain loops, and so is what is in the loop of a kernel, whose author may have it read what it has
     written.
   }];

@@ -315,7 +315,9 @@ Value RowVectors::loadSteps(OpBuilder &b, Value source, ValueRange place, int64_
       SmallVector<int64_t> taken;
       for (int64_t lane = 0; lane < lanes; ++lane) {
         const int64_t its = step * lane - first;
-        taken.push_back(its >= 0 && its < lanes ? lanes + its : lane);
+        taken.push_back(its >= 0 && its < lanes ? lanes + its
+                        : result                ? lane
+                                                : vector::ShuffleOp::kPoisonIndex);
       }
       result = vector::ShuffleOp::create(b, at, result ? result : vector, vector, taken);
     }

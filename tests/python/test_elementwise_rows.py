@@ -309,3 +309,46 @@ def test_long_chains(engine):
             x = x + np.float32(i % 7) if i % 3 else np.float32(i % 5) - x
         return x
     check(function, engine, numbers(np.random.default_rng(1), np.float32, (5, 19)))
+
+
+def source_of_steps(name, element, row, length, step, first, sums):
+    """Rows of `length` elements that lie `step` apart from the element `first` on, each plus itself, or their sums."""
+    integer = element[0] == "i"
+    add = "addi" if integer else "addf"
+    out = f"tensor<3x{element}>" if sums else f"tensor<3x{length}x{element}>"
+    kind = "reduction" if sums else "parallel"
+    fill = f"""%z = arith.constant {'0' if integer else '0.0'} : {element}
+  %i = linalg.fill ins(%z : {element}) outs(%e : {out}) -> {out}""" if sums else f"%i = tensor.empty() : {out}"
+    inputs, kinds, maps, arguments = "%x", f"tensor<3x{row}x{element}>", "", ""
+    if sums:  # the extent of the sum, which the result does not tell
+        inputs, kinds = "%x, %l", f"tensor<3x{row}x{element}>, tensor<{length}x{element}>"
+        maps, arguments = "affine_map<(i, j) -> (j)>, ", f"%b: {element}, "
+    return f"""func.func @{name}(%x: tensor<3x{row}x{element}>) -> {out} {{
+  %l = tensor.empty() : tensor<{length}x{element}>
+  %e = tensor.empty() : {out}
+  {fill}
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j * {step} + {first})>, {maps}affine_map<(i, j) -> ({'i' if sums else 'i, j'})>],
+                        iterator_types = ["parallel", "{kind}"]}} ins({inputs} : {kinds}) outs(%i : {out}) {{
+  ^bb0(%a: {element}, {arguments}%o: {element}):
+    %s = arith.{add} %a, {'%o' if sums else '%a'} : {element}
+    linalg.yield %s : {element}
+  }} -> {out}
+  return %r : {out}
+}}"""
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS[::2], *FLOATS])
+def test_elements_some_apart(engine, dtype):
+    # The last that is read is the last of its row, so a vector that went further would read another row, or beyond the tensor.
+    random = np.random.default_rng([8, *np.dtype(dtype).str.encode()])
+    element = ("f" if np.dtype(dtype).kind == "f" else "i") + str(8 * np.dtype(dtype).itemsize)
+    cases = [(length, step, first, sums) for step in (1, 2, 3, 4, 5, 9) for first in (0, 1) for sums in (False, True)
+             for length in (1, 2, 7, 8, 15, 16, 17, 31, 33, 70, 131)]
+    cases = [cases[i] for i in random.permutation(len(cases))[:20]]
+    module = engine.loads("\n".join(source_of_steps(f"f{i}", element, first + step * (length - 1) + 1, length, step, first, sums)
+                                    for i, (length, step, first, sums) in enumerate(cases)))
+    for i, (length, step, first, sums) in enumerate(cases):
+        x = random.integers(-9, 9, (3, first + step * (length - 1) + 1)).astype(dtype)
+        taken = x[:, first::step]
+        want = taken.sum(1, dtype=dtype) if sums else taken + taken
+        np.testing.assert_array_equal(np.asarray(module[f"f{i}"](x)), want, err_msg=str(cases[i]))

@@ -205,3 +205,29 @@ def source_of_body(body, element, result):
   }} -> tensor<16x3x2x{result}>
   return %r : tensor<16x3x2x{result}>
 }}"""
+
+
+@pytest.mark.parametrize("combiner", ["maximumf", "minimumf"])
+def test_extremes_of_odd_numbers(combiner):
+    # NaN of either sign wins wherever it is; which of two zeros is taken is left open but in strict code.
+    random = np.random.default_rng(6)
+    for numerics in ("default", "strict"):
+        cases = [(length, axis, known) for length in LENGTHS for axis in (0, 1) for known in (True, False)]
+        module = pl.loads(source(combiner, np.float32, cases), numerics=numerics)
+        for length, axis, known in cases:
+            shape = (ROWS, length) if axis == 1 else (length, ROWS)
+            x = random.choice(np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf], np.float32), shape)
+            for row in range(ROWS):
+                at = int(random.integers(length))
+                place = (row, at) if axis == 1 else (at, row)
+                if row < 2:
+                    x[place] = np.uint32(0x7FC00000 | row << 31).view(np.float32)
+                if row == 2:
+                    x[row if axis == 1 else slice(None), slice(None) if axis == 1 else row] = random.choice([0.0, -0.0], length)
+            wanted = (np.max if combiner == "maximumf" else np.min)(x, axis)
+            result = np.asarray(module[f"f{length}_{axis}_{int(known)}"](x))
+            np.testing.assert_array_equal(result, wanted, err_msg=f"{length} along {axis}, {known}, {numerics}")
+            zeros = x[2] if axis == 1 else x[:, 2]
+            if numerics == "strict":
+                negative = np.signbit(zeros).all() if combiner == "maximumf" else np.signbit(zeros).any()
+                assert np.signbit(result[2]) == negative, (length, axis, known, zeros)

@@ -296,3 +296,37 @@ func.func private @kernel(%x: memref<64x64xf32>, %y: memref<64x64xf32>) attribut
   }
   return
 }
+
+// -----
+
+// Elements that lie a few apart are taken out of vectors of what lies side by side, the last of which ends with the last of them.
+// CHECK-LABEL: func.func private @apart
+//        MASK:   scf.for %{{.*}} = %c64 to %c96 step %c16
+//        MASK:     vector.shuffle %{{.*}} [16, 18, 20, 22, 24, 26, 28, 30, -1, -1, -1, -1, -1, -1, -1, -1]
+//        MASK:     %[[LAST:.*]] = arith.addi %{{.*}}, %c15
+//        MASK:     %[[B:.*]] = vector.transfer_read %{{.*}}[%[[LAST]]], {{.*}} : memref<199xf32>, vector<16xf32>
+//        MASK:     vector.shuffle %{{.*}}, %[[B]] [0, 1, 2, 3, 4, 5, 6, 7, 17, 19, 21, 23, 25, 27, 29, 31]
+//   CHECK-NOT:   memref.load
+//       CHECK:   return
+// CHECK-LABEL: func.func private @further
+//       CHECK:   linalg.generic
+#double = affine_map<(i) -> (i * 2)>
+#five = affine_map<(i) -> (i * 5)>
+#id = affine_map<(i) -> (i)>
+func.func private @apart(%x: memref<199xf32>, %y: memref<96xf32>) attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#double, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<199xf32>) outs(%y : memref<96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+func.func private @further(%x: memref<499xf32>, %y: memref<96xf32>) attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [#five, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<499xf32>) outs(%y : memref<96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
