@@ -18,6 +18,25 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
                     Statistic<"missed", "missed", "producers left alone">];
 }
 
+def PlimFuseSiblings : Pass<"plim-fuse-siblings", "::mlir::func::FuncOp"> {
+  let summary = "Reduce rows once for all that is wanted of them";
+  let description = [{
+    Reductions of the same rows, at most three, become one with several results, where none reads what another makes and each may be
+    taken in any order: the least and the largest element, a sum and that of the squares. Memory is read once. Reductions of columns stay
+    apart, whose accumulators need the registers.
+
+    ```mlir
+    %a = linalg.generic {... ["parallel", "reduction"]} ins(%x) outs(%low) { arith.minimumf }
+    %b = linalg.generic {... ["parallel", "reduction"]} ins(%x) outs(%high) { arith.maximumf }
+    // becomes
+    %r:2 = linalg.generic {... ["parallel", "reduction"]} ins(%x) outs(%low, %high) { arith.minimumf, arith.maximumf }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"fused", "fused", "reductions taken into another">,
+                    Statistic<"missed", "missed", "reductions that read what the other makes, or lie behind what has effects">];
+}
+
 def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {
   let summary = "Compute once, when the module is linked, what depends on constants alone";
   let description = [{

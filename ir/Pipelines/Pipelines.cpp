@@ -155,6 +155,7 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
       PlimUnrollReductionsOptions unroll;
       unroll.strict = options.strict;
       manager.addNestedPass<func::FuncOp>(createPlimUnrollReductions(unroll));
+      manager.addNestedPass<func::FuncOp>(createPlimFuseSiblings());
     }
   }
   if (prepares) {

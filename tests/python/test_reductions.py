@@ -231,3 +231,63 @@ def test_extremes_of_odd_numbers(combiner):
             if numerics == "strict":
                 negative = np.signbit(zeros).all() if combiner == "maximumf" else np.signbit(zeros).any()
                 assert np.signbit(result[2]) == negative, (length, axis, known, zeros)
+
+
+def source_of_siblings(number, random, dtype, shape, known):
+    """Two to five reductions of rows of the same tensor, some of its negatives, one of what another makes; with what NumPy gives."""
+    is_float = np.dtype(dtype).kind == "f"
+    name = ("f" if is_float else "i") + str(8 * np.dtype(dtype).itemsize)
+    axes = sorted(random.permutation(len(shape) - 1)[:random.integers(0, len(shape))].tolist() + [len(shape) - 1])
+    kept = [i for i in range(len(shape)) if i not in axes]
+    extents = [str(extent) if isKnown else "?" for extent, isKnown in zip(shape, known)]
+    kind = f"tensor<{''.join(extent + 'x' for extent in extents)}{name}>"
+    out = f"tensor<{''.join(extents[i] + 'x' for i in kept)}{name}>"
+    lines = []
+    for i in (i for i in kept if not known[i]):
+        lines += [f"%i{i} = arith.constant {i} : index", f"%d{i} = tensor.dim %x, %i{i} : {kind}"]
+    lines.append(f"%e = tensor.empty({', '.join(f'%d{i}' for i in kept if not known[i])}) : {out}")
+    combiners = [name for name in COMBINERS if name.endswith("f") == is_float and "num" not in name and not name.startswith("mul")]
+    results, wanted = [], []
+    for k in range(random.integers(2, 6)):
+        combiner, negates, follows = random.choice(combiners), random.random() < 0.3, k > 0 and random.random() < 0.2
+        value = "%x"
+        if negates:
+            lines.append(f"%y{k} = " + (f"arith.negf %x : {kind}" if is_float else f"math.absi %x : {kind}"))
+            value = f"%y{k}"
+        start = f"%r{k - 1}"
+        if not follows:
+            lines += [f"%c{k} = arith.constant {literal(COMBINERS[combiner][0](dtype), name)} : {name}",
+                      f"%f{k} = linalg.fill ins(%c{k} : {name}) outs(%e : {out}) -> {out}"]
+            start = f"%f{k}"
+        lines.append(f"%r{k} = linalg.reduce {{ arith.{combiner} }} ins({value} : {kind}) outs({start} : {out}) dimensions = {axes}")
+        results.append(f"%r{k}")
+        wanted.append((combiner, negates, follows))
+    outs = ", ".join([out] * len(results))
+    return "\n".join([f"func.func @f{number}(%x: {kind}) -> ({outs}) {{", *lines, f"return {', '.join(results)} : {outs}", "}"]), axes, wanted
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32])
+def test_several_of_the_same_rows(dtype):
+    random = np.random.default_rng([12, *np.dtype(dtype).str.encode()])
+    cases = []
+    for i in range(40):
+        shape = tuple(int(random.choice([1, 2, 3, 7, 16, 33, 300])) for _ in range(random.integers(1, 4)))
+        known = [bool(random.random() < 0.7) for _ in shape]
+        cases.append((shape, *source_of_siblings(i, random, dtype, shape, known)))
+    for numerics in ("default", "strict"):
+        module = pl.loads("\n".join(source for _, source, _, _ in cases), numerics=numerics)
+        for i, (shape, _, axes, wanted) in enumerate(cases):
+            x = (random.standard_normal(shape) if np.dtype(dtype).kind == "f" else random.integers(-100, 100, shape)).astype(dtype)
+            results = module[f"f{i}"](x)
+            before = None
+            for result, (combiner, negates, follows) in zip(results, wanted):
+                y = x if not negates else -x if np.dtype(dtype).kind == "f" else np.abs(x)
+                want = COMBINERS[combiner][1](y, tuple(axes)).astype(dtype)
+                if follows:
+                    both = np.stack([before, want])
+                    want = COMBINERS[combiner][1](both, 0).astype(dtype)
+                before = want
+                if combiner == "addf" or (follows and y.dtype.kind == "f"):
+                    np.testing.assert_allclose(np.asarray(result), want, rtol=1e-4, atol=1e-4 * np.abs(x).sum(), err_msg=f"{cases[i]}")
+                else:
+                    np.testing.assert_array_equal(np.asarray(result), want, err_msg=f"{cases[i]}")
