@@ -233,7 +233,8 @@ const OperationEntry *findOperation(const std::string &name) {
     OperationTable all;
     for (const OperationTable *part :
          {&algebra(), &chlo(), &control(), &elementwiseOperations(), &indexing(), &moving(),
-          &normalisations(), &products(), &reductions(), &refused(), &sorting(), &windows()})
+          &normalisations(), &products(), &random(), &reductions(), &refused(), &sorting(),
+          &windows()})
       all.insert(part->begin(), part->end());
     return all;
   }();

@@ -93,6 +93,7 @@ const OperationTable &indexing();
 const OperationTable &moving();
 const OperationTable &normalisations();
 const OperationTable &products();
+const OperationTable &random();
 const OperationTable &reductions();
 const OperationTable &refused();
 const OperationTable &sorting();

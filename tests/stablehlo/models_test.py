@@ -389,6 +389,21 @@ class Models(unittest.TestCase):
             for got, expected in zip(main(x, y, i), want):
                 self.near(got, expected)
 
+    def test_open_top_k(self):
+        """The call that is written where only a run knows how many."""
+        model = pl.loads("""module @jit_f {
+  func.func public @main(%x: tensor<?xf32>, %k: tensor<i32>) -> (tensor<?xf32>, tensor<?xi32>) {
+    %0:2 = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %k) : (tensor<?xf32>, tensor<i32>) -> (tensor<?xf32>, tensor<?xi32>)
+    return %0#0, %0#1 : tensor<?xf32>, tensor<?xi32>
+  }
+}""", engine=engine)
+        x = np.random.default_rng(1).standard_normal(11).astype(np.float32)
+        values, places = model.main(x, np.int32(4))
+        np.testing.assert_array_equal(places, np.argsort(-x)[:4])
+        np.testing.assert_array_equal(values, x[places])
+        with self.assertRaisesRegex(pl.Error, "k is greater"):
+            model.main(x, np.int32(12))
+
     def test_many_branches(self):
         branches = ", ".join(f"{{ %b = stablehlo.constant dense<{i}> : tensor<i32> stablehlo.return %b : tensor<i32> }}"
                              for i in range(900))

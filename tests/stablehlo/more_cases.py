@@ -20,6 +20,7 @@ def more(rng):
     yield from masked(rng)
     yield from brain_floats(rng)
     yield from computed(rng)
+    yield from random_bits(rng)
 
 
 def control(rng):
@@ -399,3 +400,82 @@ def brain_floats(rng):
         b.line(f"{front}\"stablehlo.constant\"() <{{value = dense<[{text}]> : tensor<70xbf16>}}> : () -> tensor<70xbf16>")
         return [b.convert(values[0], "f32")]
     yield "bf16_constant", [np.int32(0)], brain, [rounded(third)], 4e-3 if not np.array_equal(rounded(third), rounded(third.astype(np.float32))) else 0
+
+
+WORD = np.uint64(0xFFFFFFFF)  # of 32 bits, in arrays of 64 so that nothing is lost
+
+
+def threefry(key, counter):
+    """Threefry-2x32-20 of Salmon et al. (2011) on a counter of 64 bits: both words of each block."""
+    def turned(v, by):
+        return ((v << np.uint64(by)) | (v >> np.uint64(32 - by))) & WORD
+    keys = [key & WORD, key >> np.uint64(32)]
+    keys.append(keys[0] ^ keys[1] ^ np.uint64(0x1BD11BDA))
+    x, y = ((counter & WORD) + keys[0]) & WORD, ((counter >> np.uint64(32)) + keys[1]) & WORD
+    for i in range(5):
+        for by in ((13, 15, 26, 6), (17, 29, 16, 24))[i % 2]:
+            x = (x + y) & WORD
+            y = turned(y, by) ^ x
+        x, y = (x + keys[(i + 1) % 3]) & WORD, (y + keys[(i + 2) % 3] + np.uint64(i + 1)) & WORD
+    return x, y
+
+
+def philox(key, low, high):
+    """Philox-4x32-10 of the same paper on a counter of 128 bits: the four words of each block, along the last axis."""
+    x = [low & WORD, low >> np.uint64(32), high & WORD, high >> np.uint64(32)]
+    keys = [key & WORD, key >> np.uint64(32)]
+    for _ in range(10):
+        a, b = x[0] * np.uint64(0xD2511F53), x[2] * np.uint64(0xCD9E8D57)
+        x = [(b >> np.uint64(32)) ^ x[1] ^ keys[0], b & WORD, (a >> np.uint64(32)) ^ x[3] ^ keys[1], a & WORD]
+        keys = [(keys[0] + np.uint64(0x9E3779B9)) & WORD, (keys[1] + np.uint64(0xBB67AE85)) & WORD]
+    return np.stack(x, -1)
+
+
+def random_bits(rng):
+    """rng_bit_generator, whose bits are XLA's. First what the paper's authors publish for a key and counter of 0."""
+    zero = np.zeros(1, np.uint64)
+    assert [int(v[0]) for v in threefry(zero, zero)] == [0x6B200159, 0x99BA4EFE]
+    assert philox(zero, zero, zero)[0].tolist() == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+
+    def drawn(algorithm, shape, kind, state):
+        size, bits = math.prod(shape), np.dtype(kind).itemsize * 8
+        words = bits // 32 or 1
+        key, after = state[:1], state.copy()
+        if algorithm == "THREE_FRY":
+            even = [i for i, extent in enumerate(shape) if extent % 2 == 0]
+            axis = even[0] if even else int(np.argmax(shape)) if shape else 0
+            blocks = list(shape) or [1]
+            if words == 1:
+                blocks[axis] = (blocks[axis] + 1) // 2
+            x, y = threefry(key, state[1] + np.arange(math.prod(blocks), dtype=np.uint64).reshape(blocks))
+            after[1] += np.uint64(math.prod(blocks))
+            if words == 2:
+                out = x | y << np.uint64(32)
+            else:
+                both = np.stack([x, y], axis + 1)
+                out = both.reshape([*blocks[:axis], -1, *blocks[axis + 1:]])[tuple(slice(n) for n in shape or (1,))]
+        else:
+            count = -(-size * words // 4)
+            low, high = state[1] + np.arange(count + 1, dtype=np.uint64), np.broadcast_to(state[-1] if len(state) == 3 else key[0], count + 1)
+            high = high + (low < state[1])
+            after[1:] = [low[-1], high[-1]][:len(state) - 1]
+            out = philox(np.broadcast_to(key, count), low[:-1], high[:-1]).reshape(-1)
+            if words == 2:
+                out = out[0::2] | out[1::2] << np.uint64(32)
+            out = out[:size]
+        unsigned = np.dtype(f"u{bits // 8}")
+        return [after, out.astype(unsigned).reshape(shape).view(kind)]
+
+    shapes = ((), (1,), (5,), (8,), (3, 5), (3, 4), (2, 3, 4), (7, 3))
+    for i, shape in enumerate(shapes):
+        for algorithm, length in (("THREE_FRY", 2), ("PHILOX", 2), ("PHILOX", 3), ("DEFAULT", 2)):
+            for kind in (np.uint32, (np.uint64, np.uint8, np.int32, np.uint16)[i % 4]):
+                state = rng.integers(0, 1 << 64, length, np.uint64)
+                state[1] = (1 << 64) - 2 if i % 2 else state[1]  # the counter wraps
+                types = [((length,), "ui64"), (shape, kind_of(np.zeros(0, kind)))]
+
+                def make(b, s, types=types, algorithm=algorithm):
+                    if not b.pretty:
+                        return b.generic("stablehlo.rng_bit_generator", [s], types, f"rng_algorithm = #stablehlo<rng_algorithm {algorithm}>")
+                    return b.op("stablehlo.rng_bit_generator", [s], types, tail=f", algorithm = {algorithm}")
+                yield "rng_bit_generator", [state], make, drawn(algorithm, shape, kind, state), 0

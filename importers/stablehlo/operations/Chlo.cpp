@@ -124,31 +124,42 @@ void constantLike(Operator &op) {
   op.give(op.emit.splat(x.dims, op.emit.number(x.type, op.real("value"))));
 }
 
-/// The k greatest of the last dimension, the greatest first, and where they were.
+/// The k greatest of the last dimension, the greatest first, and where they were. Of a call with open shapes a second operand
+/// says how many.
 void topK(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   if (x.rank() < 1)
     invalid("its operand must not be a scalar");
   int64_t k = 0;
+  Scalar count;
   bool largest = true;
   if (const auto found = op.operation.attributes.find("mhlo.attributes");
       found != op.operation.attributes.end()) {
     const Numbers given = numbersOf(found->second, "k"),
                   direction = numbersOf(found->second, "largest");
     k = given[0];
+    count = e.index(k);
     largest = direction.empty() || direction[0] != 0;
+  } else if (op.inputs.size() > 1) {
+    count = e.firstIndex(op.input(1));
+    k = count.known.value_or(0);
   } else {
     k = op.integer("k");
+    count = e.index(k);
   }
   const int64_t axis = x.rank() - 1;
   const Scalar n = x.dims.back();
   if (k < 0 || (n.known && k > *n.known))
     invalid("k is " + std::to_string(k));
+  if (!count.known)
+    e.require(e.both(e.compare(Compare::GreaterEqual, count, e.index(0)),
+                     e.compare(Compare::LessEqual, count, n)),
+              "k is greater than the extent that it is taken of");
   const Before before = [&](const Scalars &a, const Scalars &b) {
     return compared(e, largest ? "GT" : "LT", "TOTALORDER", a[0], b[0]);
   };
-  const Values first = firstSorted(e, x, axis, e.index(k), before);
+  const Values first = firstSorted(e, x, axis, count, before);
   op.give(first[0]);
   op.give(e.convert(first[1], op.resultType(1).element));
 }

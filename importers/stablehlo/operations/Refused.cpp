@@ -6,7 +6,9 @@ namespace plim::importers::stablehlo {
 namespace {
 
 void collective(Operator &) { unsupported("it needs several partitions or replicas"); }
-void random(Operator &) { unsupported("it is random"); }
+void stateless(Operator &) {
+  unsupported("its random numbers come of no state that the module is given");
+}
 void complexNumbers(Operator &) { unsupported("complex numbers are not supported"); }
 void quantised(Operator &) { unsupported("quantised types are not supported"); }
 void hostTransfer(Operator &) { unsupported("it needs a host beside the program"); }
@@ -29,8 +31,7 @@ const OperationTable &refused() {
       {"stablehlo.recv", {hostTransfer, 0, any}},
       {"stablehlo.reduce_scatter", {collective, 0, any}},
       {"stablehlo.replica_id", {collective, 0, any}},
-      {"stablehlo.rng", {random, 0, any}},
-      {"stablehlo.rng_bit_generator", {random, 0, any}},
+      {"stablehlo.rng", {stateless, 0, any}},
       {"stablehlo.send", {hostTransfer, 0, any}},
       {"stablehlo.set_dimension_size", {bounded, 0, any}},
       {"stablehlo.uniform_dequantize", {quantised, 0, any}},
