@@ -432,7 +432,7 @@ def philox(key, low, high):
 
 
 def random_bits(rng):
-    """rng_bit_generator, whose bits are XLA's. First what the paper's authors publish for a key and counter of 0."""
+    """rng_bit_generator, in XLA's order. First what the paper's authors publish for a key and counter of 0."""
     zero = np.zeros(1, np.uint64)
     assert [int(v[0]) for v in threefry(zero, zero)] == [0x6B200159, 0x99BA4EFE]
     assert philox(zero, zero, zero)[0].tolist() == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]

@@ -1,8 +1,9 @@
 // Random bits of a state that the module hands in. See https://openxla.org/stablehlo/spec#rng_bit_generator.
 //
-// The specification leaves open which bits; these are XLA's, so that a model gives here what it gave where it was trained. The
-// generators are of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011): a function of a key and a
-// counter, so each element is computed by itself. The state is the key and the next counter.
+// The specification leaves open which bits. Those of both generators are the published ones; how the blocks lie is what XLA's
+// expanders of rng_bit_generator do, which no test compares with a run of XLA. The generators are of Salmon et al., "Parallel
+// random numbers: as easy as 1, 2, 3" (2011): a function of a key and a counter, so each element is computed by itself. The state
+// is the key and the next counter.
 #include "importers/stablehlo/Operator.h"
 #include "importers/stablehlo/Scalars.h"
 
