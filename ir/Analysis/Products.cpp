@@ -27,16 +27,14 @@ std::optional<int64_t> plim::ir::factorOf(AffineExpr index, unsigned loop) {
 }
 
 std::optional<int64_t> plim::ir::stepAlong(AffineMap map, unsigned loop) {
-  if (map.getNumResults() == 0 ||
-      llvm::any_of(map.getResults().drop_back(),
-                   [&](AffineExpr index) { return index.isFunctionOfDim(loop); }))
+  if (map.getNumResults() == 0 || llvm::any_of(map.getResults().drop_back(), [&](AffineExpr index) {
+        return index.isFunctionOfDim(loop);
+      }))
     return std::nullopt;
   return factorOf(map.getResults().back(), loop);
 }
 
-bool plim::ir::isContiguousAlong(AffineMap map, unsigned loop) {
-  return stepAlong(map, loop) == 1;
-}
+bool plim::ir::isContiguousAlong(AffineMap map, unsigned loop) { return stepAlong(map, loop) == 1; }
 
 bool plim::ir::mayCollapseLoops(linalg::LinalgOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();

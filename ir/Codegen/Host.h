@@ -15,7 +15,7 @@ struct Host {
   int64_t vectorRegisters = 16;
   int64_t cores = 1;
   int64_t secondLevelBytes = int64_t(1) << 19;
-  int64_t lastLevelBytes = 0; // of the largest cache, as far as its cores can fill it; 0: not known
+  int64_t lastLevelBytes = 0;       // of the largest cache, its cores' share; 0: not known
   bool multipliesAndAdds = true;    // in one instruction
   bool sumsIntegerProducts = false; // in one instruction
   bool hasMasks = false;            // of elements of a vector, for loads and stores of any type
