@@ -77,8 +77,8 @@ private:
       if (combiners[i]) {
         const SmallVector<Value> place = rows.positionInRow(b, init, outer);
         Value before = tensor::ExtractOp::create(b, at, results[i], place);
-        carried[i] =
-            tensor::InsertOp::create(b, at, combine(b, i, before, carried[i]), results[i], place);
+        carried[i] = tensor::InsertOp::create(
+            b, at, combine(b, i, before, carried[i], /*mayContract=*/false), results[i], place);
       }
     return scf::ValueVector(carried.begin(), carried.end());
   }
@@ -104,7 +104,8 @@ private:
             combiner->getOperand(0) == op.getMatchingBlockArgument(&init) ? 1 : 0;
         Value sum =
             combine(b, i, carried[i],
-                    rows.widen(b, values.lookupOrDefault(combiner->getOperand(element)), size));
+                    rows.widen(b, values.lookupOrDefault(combiner->getOperand(element)), size),
+                    /*mayContract=*/true);
         next[i] = mask ? arith::SelectOp::create(b, at, mask, sum, carried[i]).getResult() : sum;
         continue;
       }
@@ -121,8 +122,10 @@ private:
     return next;
   }
 
-  /// What the combiner of a result makes of two values, in this order and no other.
-  Value combine(OpBuilder &b, size_t result, Value accumulated, Value element) const {
+  /// What the combiner of a result makes of two values, in this order and no other. Of a row that is known to be short an
+  /// accumulator is a product still, which a sum of accumulators must not take in: of a row that is not known it does not.
+  Value combine(OpBuilder &b, size_t result, Value accumulated, Value element,
+                bool mayContract) const {
     Operation *combiner = combiners[result];
     Operation *copy = b.clone(*combiner);
     // LLVM looks for NaN in the first operand of an extreme, which should not be what the next one waits for.
@@ -132,10 +135,12 @@ private:
       copy->setOperands({accumulated, element});
     copy->getResult(0).setType(accumulated.getType());
     if (auto math = dyn_cast<arith::ArithFastMathInterface>(copy)) {
-      const arith::FastMathFlags flags = math.getFastMathFlagsAttr().getValue();
-      copy->setAttr(
-          math.getFastMathAttrName(),
-          arith::FastMathFlagsAttr::get(b.getContext(), flags & ~arith::FastMathFlags::reassoc));
+      arith::FastMathFlags flags =
+          math.getFastMathFlagsAttr().getValue() & ~arith::FastMathFlags::reassoc;
+      if (!mayContract)
+        flags = flags & ~arith::FastMathFlags::contract;
+      copy->setAttr(math.getFastMathAttrName(),
+                    arith::FastMathFlagsAttr::get(b.getContext(), flags));
     }
     return copy->getResult(0);
   }
@@ -159,7 +164,7 @@ private:
         auto half = [&](int64_t offset) -> Value {
           return vector::ExtractStridedSliceOp::create(b, at, value, offset, size / 2, int64_t(1));
         };
-        value = combine(b, i, half(0), half(size / 2));
+        value = combine(b, i, half(0), half(size / 2), /*mayContract=*/false);
       }
       if (to == 1)
         value = vector::ExtractOp::create(b, at, value, int64_t(0));

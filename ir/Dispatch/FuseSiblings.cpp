@@ -4,8 +4,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace plim::ir {
@@ -38,11 +39,17 @@ bool reducesRows(linalg::LinalgOp op) {
                        [&](OpOperand &init) { return hasElementOfEach(op, init); });
 }
 
+/// Has it functions? Where one of them is a call for each element, what is beside it is not taken in vectors either.
+bool hasFunctions(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(),
+                      [](Operation &each) { return isa<math::MathDialect>(each.getDialect()); });
+}
+
 /// Do both read every element of the same tensor, in the same loops?
 bool readTheSame(linalg::LinalgOp a, linalg::LinalgOp b) {
   if (a.getIteratorTypesArray() != b.getIteratorTypesArray() ||
       a.getStaticLoopRanges() != b.getStaticLoopRanges() ||
-      a->getNumResults() + b->getNumResults() > mostResults)
+      a->getNumResults() + b->getNumResults() > mostResults || hasFunctions(a) != hasFunctions(b))
     return false;
   OpOperand &first = *a.getDpsInitOperand(0);
   for (linalg::LinalgOp op : {a, b})
@@ -56,6 +63,33 @@ bool readTheSame(linalg::LinalgOp a, linalg::LinalgOp b) {
              return other->get() == input->get() && b.getMatchingIndexingMap(other) == map;
            });
   });
+}
+
+/// May the second be taken in front of what lies between them? Not if it needs what the first makes (the mean, for squares of
+/// differences from it), or what has effects, which upstream would move; nor in front of what may end the call, a check of
+/// extents, if it reads what the first does not.
+bool maySwap(linalg::LinalgOp a, linalg::LinalgOp b) {
+  Block *block = a->getBlock();
+  llvm::SetVector<Operation *> moved;
+  moved.insert(b);
+  for (size_t next = 0; next < moved.size(); ++next) {
+    Operation *op = moved[next];
+    if (op == a || !isPure(op))
+      return false;
+    auto needs = [&](Value value) {
+      Operation *definition = value.getDefiningOp();
+      definition = definition ? block->findAncestorOpInBlock(*definition) : nullptr;
+      if (definition && definition != op && !definition->isBeforeInBlock(a))
+        moved.insert(definition);
+    };
+    op->walk([&](Operation *nested) { llvm::for_each(nested->getOperands(), needs); });
+  }
+  auto isReadByFirst = [&](OpOperand *input) {
+    return llvm::is_contained(a.getDpsInputs(), input->get());
+  };
+  return llvm::all_of(b.getDpsInputOperands(), isReadByFirst) ||
+         llvm::all_of(llvm::make_range(std::next(a->getIterator()), b->getIterator()),
+                      [](Operation &between) { return isPure(&between); });
 }
 
 /// Makes one op of both, in front of the first. What the second needs is there.
@@ -127,8 +161,7 @@ struct FuseSiblings : plim::ir::impl::PlimFuseSiblingsBase<FuseSiblings> {
           ++second;
           continue;
         }
-        // Not where the second reads what the first makes: the mean, for the squares of differences from it.
-        if (failed(moveOperationDependencies(rewriter, b, a))) {
+        if (!maySwap(a, b) || failed(moveOperationDependencies(rewriter, b, a))) {
           ++missed;
           ++second;
           continue;

@@ -21,8 +21,8 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
 def PlimFuseSiblings : Pass<"plim-fuse-siblings", "::mlir::func::FuncOp"> {
   let summary = "Reduce rows once for all that is wanted of them";
   let description = [{
-    Reductions of the same rows, at most three, become one with several results, where none reads what another makes and each may be
-    taken in any order: the least and the largest element, a sum and that of the squares. Memory is read once. Reductions of columns stay
+    Reductions of the same rows, at most three, become one with several results, where none reads what another makes, nothing that has
+    effects would have to move, and each may be taken in any order: the least and the largest element, a sum and that of the squares. Memory is read once. Reductions of columns stay
     apart, whose accumulators need the registers.
 
     ```mlir
@@ -34,7 +34,7 @@ def PlimFuseSiblings : Pass<"plim-fuse-siblings", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
   let statistics = [Statistic<"fused", "fused", "reductions taken into another">,
-                    Statistic<"missed", "missed", "reductions that read what the other makes, or lie behind what has effects">];
+                    Statistic<"missed", "missed", "reductions that need what the other makes, or what has effects">];
 }
 
 def PlimPrepareConstants : Pass<"plim-prepare-constants", "::mlir::ModuleOp"> {

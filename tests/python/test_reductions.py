@@ -291,3 +291,39 @@ def test_several_of_the_same_rows(dtype):
                     np.testing.assert_allclose(np.asarray(result), want, rtol=1e-4, atol=1e-4 * np.abs(x).sum(), err_msg=f"{cases[i]}")
                 else:
                     np.testing.assert_array_equal(np.asarray(result), want, err_msg=f"{cases[i]}")
+
+
+def test_what_lies_between():
+    # The second starts from what was stored or chosen behind the first.
+    source = ""
+    between = {
+        "store": "memref.store %k, %m[%c0] : memref<1xf32>\n%v = memref.load %m[%c0] : memref<1xf32>",
+        "choice": """memref.store %k, %m[%c0] : memref<1xf32>
+  %v = scf.if %yes -> f32 {
+    %w = memref.load %m[%c0] : memref<1xf32>
+    scf.yield %w : f32
+  } else {
+    scf.yield %zero : f32
+  }""",
+        "first": """%f = tensor.extract %p[%c0] : tensor<2xf32>
+  memref.store %f, %m[%c0] : memref<1xf32>
+  %v = memref.load %m[%c0] : memref<1xf32>"""}
+    for name, code in between.items():
+        source += f"""
+func.func @{name}(%x: tensor<2x37xf32>, %a: tensor<2xf32>, %m: memref<1xf32>, %yes: i1) -> (tensor<2xf32>, tensor<2xf32>) {{
+  %c0 = arith.constant 0 : index
+  %k = arith.constant 7.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %p = linalg.reduce {{ arith.maximumf }} ins(%x : tensor<2x37xf32>) outs(%a : tensor<2xf32>) dimensions = [1]
+  {code}
+  %i = linalg.fill ins(%v : f32) outs(%a : tensor<2xf32>) -> tensor<2xf32>
+  %q = linalg.reduce {{ arith.addf }} ins(%x : tensor<2x37xf32>) outs(%i : tensor<2xf32>) dimensions = [1]
+  return %p, %q : tensor<2xf32>, tensor<2xf32>
+}}"""
+    x, a = np.ones((2, 37), np.float32), np.full(2, 2, np.float32)
+    for numerics in ("default", "strict"):
+        module = pl.loads(source, numerics=numerics)
+        for name, start in (("store", 7), ("choice", 7), ("first", 2)):
+            p, q = module[name](x, a, np.full(1, 3, np.float32), True)
+            np.testing.assert_array_equal(np.asarray(p), [2, 2])
+            np.testing.assert_array_equal(np.asarray(q), [37 + start] * 2, err_msg=f"{name}, {numerics}")

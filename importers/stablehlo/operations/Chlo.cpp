@@ -155,7 +155,7 @@ void topK(Operator &op) {
   if (!count.known)
     e.require(e.both(e.compare(Compare::GreaterEqual, count, e.index(0)),
                      e.compare(Compare::LessEqual, count, n)),
-              "k is greater than the extent that it is taken of");
+              "k is not between 0 and the extent that it is taken of");
   const Before before = [&](const Scalars &a, const Scalars &b) {
     return compared(e, largest ? "GT" : "LT", "TOTALORDER", a[0], b[0]);
   };

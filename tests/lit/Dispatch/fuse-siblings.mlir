@@ -54,6 +54,16 @@ func.func @inputs(%x: tensor<4x7xf32>, %w: tensor<4x7xf32>, %a: tensor<4xf32>) -
 // CHECK-COUNT-2: linalg.reduce
 // CHECK-LABEL: func.func @other
 // CHECK-COUNT-2: linalg.reduce
+// CHECK-LABEL: func.func @memory
+// CHECK-COUNT-2: linalg.reduce
+// CHECK-LABEL: func.func @call
+// CHECK-COUNT-2: linalg.reduce
+// CHECK-LABEL: func.func @nested
+// CHECK-COUNT-2: linalg.reduce
+// CHECK-LABEL: func.func @guarded
+// CHECK-COUNT-2: linalg.reduce
+// CHECK-LABEL: func.func @function
+// CHECK-COUNT-2: linalg.generic
 // CHECK-LABEL: func.func @order
 //       CHECK:   linalg.reduce
 //       CHECK:   linalg.generic
@@ -76,8 +86,68 @@ func.func @other(%x: tensor<5x4xf32>, %y: tensor<5x4xf32>, %a: tensor<5xf32>) ->
   return %m, %s : tensor<5xf32>, tensor<5xf32>
 }
 
+// What the second starts from is read behind a store: in front of it something else would be read.
+func.func @memory(%x: tensor<5x4xf32>, %a: tensor<5xf32>, %m: memref<f32>, %k: f32) -> (tensor<5xf32>, tensor<5xf32>) {
+  %p = linalg.reduce { arith.maximumf } ins(%x : tensor<5x4xf32>) outs(%a : tensor<5xf32>) dimensions = [1]
+  memref.store %k, %m[] : memref<f32>
+  %v = memref.load %m[] : memref<f32>
+  %i = linalg.fill ins(%v : f32) outs(%a : tensor<5xf32>) -> tensor<5xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<5x4xf32>) outs(%i : tensor<5xf32>) dimensions = [1]
+  return %p, %s : tensor<5xf32>, tensor<5xf32>
+}
+
+func.func private @draw() -> f32
+func.func @call(%x: tensor<5x4xf32>, %a: tensor<5xf32>) -> (tensor<5xf32>, f32, tensor<5xf32>) {
+  %p = linalg.reduce { arith.maximumf } ins(%x : tensor<5x4xf32>) outs(%a : tensor<5xf32>) dimensions = [1]
+  %u = func.call @draw() : () -> f32
+  %v = func.call @draw() : () -> f32
+  %i = linalg.fill ins(%v : f32) outs(%a : tensor<5xf32>) -> tensor<5xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<5x4xf32>) outs(%i : tensor<5xf32>) dimensions = [1]
+  return %p, %u, %s : tensor<5xf32>, f32, tensor<5xf32>
+}
+
+func.func @nested(%x: tensor<5x4xf32>, %a: tensor<5xf32>, %m: memref<f32>, %k: f32, %c: i1) -> (tensor<5xf32>, tensor<5xf32>) {
+  %p = linalg.reduce { arith.maximumf } ins(%x : tensor<5x4xf32>) outs(%a : tensor<5xf32>) dimensions = [1]
+  memref.store %k, %m[] : memref<f32>
+  %v = scf.if %c -> f32 {
+    %w = memref.load %m[] : memref<f32>
+    scf.yield %w : f32
+  } else {
+    scf.yield %k : f32
+  }
+  %i = linalg.fill ins(%v : f32) outs(%a : tensor<5xf32>) -> tensor<5xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<5x4xf32>) outs(%i : tensor<5xf32>) dimensions = [1]
+  return %p, %s : tensor<5xf32>, tensor<5xf32>
+}
+
+// A division that is guarded.
+func.func @guarded(%x: tensor<5x4xi32>, %a: tensor<5xi32>, %n: i32, %isNotZero: i1) -> (tensor<5xi32>, tensor<5xi32>) {
+  %p = linalg.reduce { arith.maxsi } ins(%x : tensor<5x4xi32>) outs(%a : tensor<5xi32>) dimensions = [1]
+  cf.assert %isNotZero, "it is zero"
+  %v = arith.divui %n, %n : i32
+  %i = linalg.fill ins(%v : i32) outs(%a : tensor<5xi32>) -> tensor<5xi32>
+  %s = linalg.reduce { arith.addi } ins(%x : tensor<5x4xi32>) outs(%i : tensor<5xi32>) dimensions = [1]
+  return %p, %s : tensor<5xi32>, tensor<5xi32>
+}
+
+// One that calls a function for each element.
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
+func.func @function(%x: tensor<5x4xf32>, %a: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %p = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<5x4xf32>) outs(%a : tensor<5xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %l = math.log %v : f32
+    %t = arith.addf %l, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<5xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<5x4xf32>) outs(%a : tensor<5xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %t = arith.addf %v, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<5xf32>
+  return %p, %s : tensor<5xf32>, tensor<5xf32>
+}
+
 func.func @order(%x: tensor<5x4xf32>, %a: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
   %m = linalg.reduce { arith.maximumf } ins(%x : tensor<5x4xf32>) outs(%a : tensor<5xf32>) dimensions = [1]
   %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<5x4xf32>) outs(%a : tensor<5xf32>) {
