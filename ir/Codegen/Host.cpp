@@ -10,9 +10,10 @@ using namespace plim::ir;
 
 namespace {
 
-/// Of the last cache. A virtual machine with two cores may be told of all caches of its host, 508 MiB, and has its share of them
-/// at most: there is no machine known with more than so much for a core.
-constexpr int64_t mostBytesOfACore = int64_t(16) << 20;
+/// Of the last cache. A virtual machine with two cores may be told of all caches of its host, 508 MiB, of which it has its share:
+/// what a core reaches of those that there are is hardly more than so much. Half of it is where writing past it begins to pay even
+/// if the result is read again at once, measured where that was told.
+constexpr int64_t mostBytesOfACore = int64_t(32) << 20;
 
 } // namespace
 
