@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace plim::bench {
 
@@ -31,6 +32,43 @@ void add(Problem &problem, int64_t lower, int64_t upper, int64_t bytes) {
   buffer.bytes = bytes;
 }
 
+struct Rectangle {
+  int64_t lower, upper, low, high;
+  double area() const { return double(upper - lower) * double(high - low); }
+};
+
+/// Divides the largest piece until there are `count`.
+template <typename Divide> Problem dissect(int count, Divide divide) {
+  auto isSmaller = [](const Rectangle &a, const Rectangle &b) { return a.area() < b.area(); };
+  std::vector<Rectangle> pieces = {{0, int64_t(8) * count, 0, int64_t(1) << 20}}; // a heap by area
+  while (int(pieces.size()) < count) {
+    std::pop_heap(pieces.begin(), pieces.end(), isSmaller);
+    Rectangle piece = pieces.back();
+    pieces.pop_back();
+    for (const Rectangle &part : divide(piece)) {
+      pieces.push_back(part);
+      std::push_heap(pieces.begin(), pieces.end(), isSmaller);
+    }
+  }
+  Problem problem;
+  std::sort(pieces.begin(), pieces.end(), [](const Rectangle &a, const Rectangle &b) {
+    return std::pair(a.lower, a.low) < std::pair(b.lower, b.low);
+  });
+  for (const Rectangle &piece : pieces)
+    add(problem, piece.lower, piece.upper, piece.high - piece.low);
+  return problem;
+}
+
+void trim(Problem &problem, Draw &draw) {
+  for (Buffer &buffer : problem.buffers) {
+    Interval &live = buffer.lifetime[0];
+    // In finer steps of time, so that there is something to trim.
+    int64_t duration = 1000 * (live.upper - live.lower);
+    live = {1000 * live.lower + draw(0, duration / 50), 1000 * live.upper - draw(0, duration / 50)};
+    buffer.bytes -= draw(0, buffer.bytes / 100);
+  }
+}
+
 } // namespace
 
 Problem layers(int count) {
@@ -48,17 +86,9 @@ Problem layers(int count) {
 }
 
 Problem cuts(int count) {
-  struct Piece {
-    int64_t lower, upper, low, high;
-    double area() const { return double(upper - lower) * double(high - low); }
-  };
   Draw draw(count);
-  auto isSmaller = [](const Piece &a, const Piece &b) { return a.area() < b.area(); };
-  std::vector<Piece> pieces = {{0, int64_t(8) * count, 0, int64_t(1) << 20}}; // a heap by area
-  while (int(pieces.size()) < count) {
-    std::pop_heap(pieces.begin(), pieces.end(), isSmaller);
-    Piece piece = pieces.back(), rest = piece;
-    pieces.pop_back();
+  return dissect(count, [&](const Rectangle &whole) {
+    Rectangle piece = whole, rest = whole;
     int64_t duration = piece.upper - piece.lower, bytes = piece.high - piece.low;
     bool cutsTime = duration > 1 && (bytes < 2 || draw(0, 1));
     auto cut = [&](int64_t length) {
@@ -69,30 +99,43 @@ Problem cuts(int count) {
       piece.upper = rest.lower = piece.lower + cut(duration);
     else
       piece.high = rest.low = piece.low + cut(bytes);
-    for (const Piece &part : {piece, rest}) {
-      pieces.push_back(part);
-      std::push_heap(pieces.begin(), pieces.end(), isSmaller);
-    }
-  }
-  Problem problem;
-  std::sort(pieces.begin(), pieces.end(), [](const Piece &a, const Piece &b) {
-    return std::pair(a.lower, a.low) < std::pair(b.lower, b.low);
+    return std::vector{piece, rest};
   });
-  for (const Piece &piece : pieces)
-    add(problem, piece.lower, piece.upper, piece.high - piece.low);
-  return problem;
 }
 
 Problem trims(int count) {
   Draw draw(count);
   Problem problem = cuts(count);
-  for (Buffer &buffer : problem.buffers) {
-    Interval &live = buffer.lifetime[0];
-    // In finer steps of time, so that there is something to trim.
-    int64_t duration = 1000 * (live.upper - live.lower);
-    live = {1000 * live.lower + draw(0, duration / 50), 1000 * live.upper - draw(0, duration / 50)};
-    buffer.bytes -= draw(0, buffer.bytes / 100);
-  }
+  trim(problem, draw);
+  return problem;
+}
+
+Problem pinwheels(int count) {
+  Draw draw(count);
+  Problem problem = dissect(count, [&](const Rectangle &w) {
+    // From `first` to `second` is the one in the middle.
+    auto cut = [&](int64_t length, int64_t &first, int64_t &second) {
+      first = std::max<int64_t>(1, int64_t(double(length) * (0.2 + 0.25 * draw.unit())));
+      second = std::max(first + 1, int64_t(double(length) * (0.55 + 0.25 * draw.unit())));
+    };
+    int64_t t1 = 0, t2 = 0, b1 = 0, b2 = 0;
+    cut(w.upper - w.lower, t1, t2);
+    cut(w.high - w.low, b1, b2);
+    t1 += w.lower, t2 += w.lower, b1 += w.low, b2 += w.low;
+    std::vector<Rectangle> middle = {{t1, t2, b1, b2}};
+    if (draw(0, 1))
+      middle.insert(middle.end(), {{w.lower, t2, w.low, b1},
+                                   {t2, w.upper, w.low, b2},
+                                   {t1, w.upper, b2, w.high},
+                                   {w.lower, t1, b1, w.high}});
+    else
+      middle.insert(middle.end(), {{t1, w.upper, w.low, b1},
+                                   {t2, w.upper, b1, w.high},
+                                   {w.lower, t2, b2, w.high},
+                                   {w.lower, t1, w.low, b2}});
+    return middle;
+  });
+  trim(problem, draw);
   return problem;
 }
 

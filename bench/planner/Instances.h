@@ -18,6 +18,10 @@ planner::Problem cuts(int count);
 /// The same, but each lifetime trimmed by up to 2% at either end and each size by up to 1%, so that
 /// hardly two fit together any more: the best peak is at most 2^20 bytes, that of cuts().
 planner::Problem trims(int count);
+/// Trimmed in the same way, but the rectangle was divided into four around one in the middle, and so was each piece:
+/// no straight cut goes through any of them, and no two pieces ever make a rectangle. `count` is 1 more than a
+/// multiple of 4.
+planner::Problem pinwheels(int count);
 /// What ends is replaced by as many bytes in other pieces, wherever they may be: the load is about
 /// `load` bytes all the time, and often no packing is as low. Sizes are up to `largest`; `slack`
 /// bytes of the load may be missing. Where count is 20 to 45, the best peak can be proved.

@@ -7,6 +7,7 @@
 //   INSTANCE/replan     three sizes have changed: from the plan of before, without further search
 //   MODULES/modules     all the problems of the modules together
 //   trims.N/400k        400,000 nodes: what was cut and then trimmed, so that hardly two buffers match
+//   pinwheels.N/400k    the same, but cut in a way that leaves no two pieces that make a rectangle
 //   gaps.N/proofs       20 problems whose best peak may be above the bound, 2 million nodes each: "proved",
 //                       and "above" how many of those have a best peak above the load
 //
@@ -181,14 +182,13 @@ void planModules(benchmark::State &state, const std::vector<ModuleProblem> &prob
   state.counters["over"] = bound > 0 ? peak / bound : 1;
 }
 
-void planTrimmed(benchmark::State &state, int count) {
-  Problem problem = trims(count);
+void planTrimmed(benchmark::State &state, const Problem &problem) {
   planner::Options options;
   options.nodes = 400'000;
   Plan plan;
   for ([[maybe_unused]] auto _ : state)
     plan = planner::solve(problem, options);
-  checkPlan("trims", problem, plan);
+  checkPlan("trimmed", problem, plan);
   state.counters["peak"] = double(plan.peaks[0]);
   state.counters["over"] = double(plan.peaks[0]) / double(plan.lowerBounds[0]);
   state.counters["nodes"] = double(plan.nodes);
@@ -281,7 +281,12 @@ void registerAll() {
         ->Iterations(1);
   for (int count : {60, 100, 245, 250, 255, 260, 490, 500, 505, 510, 520, 990, 1000, 1010})
     benchmark::RegisterBenchmark(("trims." + std::to_string(count) + "/400k").c_str(),
-                                 [=](benchmark::State &s) { planTrimmed(s, count); })
+                                 [=](benchmark::State &s) { planTrimmed(s, trims(count)); })
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(1);
+  for (int count : {21, 61, 101, 245, 501, 1001})
+    benchmark::RegisterBenchmark(("pinwheels." + std::to_string(count) + "/400k").c_str(),
+                                 [=](benchmark::State &s) { planTrimmed(s, pinwheels(count)); })
         ->Unit(benchmark::kMillisecond)
         ->Iterations(1);
   struct GapFamily {

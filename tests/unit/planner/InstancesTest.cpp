@@ -63,6 +63,24 @@ TEST(PlannerInstances, TrimmedOnesAreNearTheBestPeak) {
   }
 }
 
+/// No two pieces make a rectangle, so that there is nothing to join.
+TEST(PlannerInstances, PinwheelsAreNearTheBestPeakWhereTheyAreFew) {
+  for (auto [count, nodes, over] :
+       {std::tuple(21, 20'000, 1.0), {61, 20'000, 1.0}, {101, 50'000, 1.0}, {245, 100'000, 1.19}}) {
+    SCOPED_TRACE(count);
+    Problem problem = bench::pinwheels(count);
+    EXPECT_EQ(problem.buffers.size(), size_t(count));
+    for (const Buffer &buffer : problem.buffers) {
+      EXPECT_GT(buffer.bytes, 0);
+      EXPECT_LT(buffer.lifetime[0].lower, buffer.lifetime[0].upper);
+    }
+    Plan plan = solve(problem, budget(uint64_t(nodes)));
+    ASSERT_EQ(verify(problem, plan), "");
+    EXPECT_LE(plan.lowerBounds[0], int64_t(1) << 20);
+    EXPECT_LE(double(plan.peaks[0]), over * double(int64_t(1) << 20));
+  }
+}
+
 TEST(PlannerInstances, RandomOnesAreNotEither) {
   PLIM_TRACE_SEED();
   std::mt19937_64 random(plim::testing::testSeed());
