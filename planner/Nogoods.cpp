@@ -22,28 +22,28 @@ uint64_t Nogoods::hashOf(uint32_t box) {
   return x ^ (x >> 31);
 }
 
-bool Nogoods::holds(uint64_t hash, const uint32_t *first, const uint32_t *last,
-                    const std::vector<int64_t> &low) const {
+std::optional<uint32_t> Nogoods::find(uint64_t hash, const uint32_t *first, const uint32_t *last,
+                                      const std::vector<int64_t> &low) const {
   if (turn.empty())
-    return false;
+    return std::nullopt;
   size_t begin = setOf(hash) * ways;
   for (size_t i = begin; i < begin + ways; ++i) {
     const int64_t *least = lows.data() + i * numBoxes;
     if (entries[i].hash == hash && entries[i].size == uint32_t(last - first) &&
         std::all_of(first, last,
                     [&](uint32_t box) { return least[box] >= 0 && low[box] >= least[box]; }))
-      return true;
+      return entries[i].tag;
   }
-  return false;
+  return std::nullopt;
 }
 
 void Nogoods::add(uint64_t hash, const uint32_t *first, const uint32_t *last,
-                  const std::vector<int64_t> &low) {
+                  const std::vector<int64_t> &low, uint32_t tag) {
   if (added++ >= turn.size() * ways && turn.size() < mostSets)
     grow();
   size_t set = setOf(hash), i = set * ways + turn[set]++ % ways;
   int64_t *least = lows.data() + i * numBoxes;
-  entries[i] = {hash, uint32_t(last - first)};
+  entries[i] = {hash, uint32_t(last - first), tag};
   std::fill(least, least + numBoxes, -1);
   for (; first != last; ++first)
     least[*first] = low[*first];

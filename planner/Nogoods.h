@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace plim::planner {
@@ -19,17 +20,22 @@ public:
   /// The hash of a set is the sum of these.
   static uint64_t hashOf(uint32_t box);
 
-  /// Is a state known that implies that this one has no packing? The state is of the boxes [first,
-  /// last); `low` is by box.
+  /// The tag of a known state that implies that this one has no packing. The state is of the boxes
+  /// [first, last); `low` is by box.
+  std::optional<uint32_t> find(uint64_t hash, const uint32_t *first, const uint32_t *last,
+                               const std::vector<int64_t> &low) const;
   bool holds(uint64_t hash, const uint32_t *first, const uint32_t *last,
-             const std::vector<int64_t> &low) const;
+             const std::vector<int64_t> &low) const {
+    return find(hash, first, last, low).has_value();
+  }
   void add(uint64_t hash, const uint32_t *first, const uint32_t *last,
-           const std::vector<int64_t> &low);
+           const std::vector<int64_t> &low, uint32_t tag = 0);
 
 private:
   struct Entry {
     uint64_t hash = 0;
     uint32_t size = 0; // of the set; 0: free
+    uint32_t tag = 0;
   };
 
   std::size_t setOf(uint64_t hash) const { return std::size_t(hash >> 20) % turn.size(); }

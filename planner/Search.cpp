@@ -1,6 +1,7 @@
 #include "planner/Search.h"
 
 #include "planner/Nogoods.h"
+#include "planner/Proof.h"
 #include "planner/RangeMaximum.h"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ constexpr uint32_t nobody = ~0u;
 
 class Search::Searcher {
 public:
-  Searcher(const Packing &packing, int64_t capacity, Strategy strategy)
-      : packing(packing), capacity(capacity), strategy(strategy),
+  Searcher(const Packing &packing, int64_t capacity, Strategy strategy, Proof *proof)
+      : packing(packing), capacity(capacity), strategy(strategy), proof(proof),
         sumCapacity((capacity + packing.unit - 1) / packing.unit * packing.unit),
         low(packing.boxes.size()), support(packing.boxes.size()), position(packing.boxes.size()),
         needed(packing.numSections, 0), sections(packing.numSections),
@@ -42,10 +43,12 @@ public:
     for (uint32_t i = 0; i < live.size(); ++i)
       position[live[i]] = i;
     end = uint32_t(live.size());
-    for (const Box &box : packing.boxes)
-      if (box.parts.size() == 0 && box.extent > 0 && box.lowest() + box.extent > capacity) {
+    for (uint32_t i = 0; i < packing.boxes.size() && !isOver; ++i)
+      if (const Box &box = packing.boxes[i];
+          box.parts.size() == 0 && box.extent > 0 && box.lowest() + box.extent > capacity) {
         least = box.lowest() + box.extent;
-        finish(Outcome::Exhausted);
+        endWith(Rule::High, i);
+        refute();
       }
   }
 
@@ -86,6 +89,7 @@ private:
     size_t firstOption, nextOption, lastOption;
     bool mayLeave; // none of the options stays on the floor
     bool isApart;
+    size_t proofMark, proofOpen; // of the proof
   };
   struct Change {
     uint32_t box;
@@ -101,6 +105,27 @@ private:
   int64_t rounded(const Piece &part) const {
     int64_t bytes = part.high - part.low;
     return packing.unit == 1 ? bytes : (bytes + packing.unit - 1) / packing.unit * packing.unit;
+  }
+
+  using Rule = Proof::Rule;
+
+  /// What is looked at is refuted by this, for the proof.
+  void endWith(Rule rule, uint32_t what, uint32_t section = 0) {
+    if (proof)
+      proof->end({rule, what, section});
+  }
+
+  /// Where the box leaves the least room above it.
+  uint32_t fullestOf(uint32_t box) const {
+    uint32_t fullest = 0;
+    int64_t most = -1;
+    forSections(box, [&](uint32_t s, const Piece &part) {
+      if (needed[s] + part.low > most) {
+        most = needed[s] + part.low;
+        fullest = s;
+      }
+    });
+    return fullest;
   }
 
   /// Of bytes that boxes need one above the other, rounded. If it is, it would not be with `least`.
@@ -233,10 +258,13 @@ private:
         return false;
       hash += Nogoods::hashOf(box);
       const Box &what = packing.boxes[box];
-      if (what.pin >= 0 && low[box] > what.pin)
+      if (what.pin >= 0 && low[box] > what.pin) {
+        endWith(Rule::High, box);
         return false;
+      }
       if (low[box] + what.extent > capacity) {
         least = std::min(least, low[box] + what.extent);
+        endWith(Rule::High, box);
         return false;
       }
       ++crossing[packing.parts[what.parts.first].first + 1];
@@ -261,6 +289,7 @@ private:
     for (uint32_t s = first; s < last; ++s)
       if (sections[s].floor != none && isTooMuch(sections[s].floor + needed[s])) {
         ++failures[s];
+        endWith(Rule::Load, 0, s);
         return false;
       }
     return true;
@@ -292,9 +321,14 @@ private:
       bool isReady = rest > low[box];
       // Where nothing gets below it, all others would be above it.
       if (isReady && isTooMuch(low[box] + most)) {
-        if (rest == none || what.pin >= 0)
+        if (rest == none || what.pin >= 0) {
+          if (proof)
+            endWith(Rule::Dead, box, fullestOf(box));
           return Finding::Dead;
+        }
         raise(box, what.stride.atLeast(rest));
+        if (proof)
+          proof->take({Rule::Raise, box, fullestOf(box), low[box]});
         isRaised = true;
       }
       if (isRaised)
@@ -465,9 +499,20 @@ private:
     return Step::Fail;
   }
 
+  Step refute() {
+    if (proof)
+      proof->closeRoot();
+    return finish(Outcome::Exhausted);
+  }
+
   Frame frameOf(uint32_t first, uint32_t last) const {
     size_t at = options.size();
-    return {first, last, trail.size(), hash, at, at, at, false, false};
+    Frame frame = {first, last, trail.size(), hash, at, at, at, false, false, 0, 0};
+    if (proof) {
+      frame.proofMark = proof->mark();
+      frame.proofOpen = proof->numOpen();
+    }
+    return frame;
   }
 
   /// Places live[begin, end), none of which may be below its `low`, as far as there is one option.
@@ -480,8 +525,11 @@ private:
       return Step::Enter;
     if (!fits)
       return Step::Fail;
-    if (nogoods.holds(hash, live.data() + begin, live.data() + end, low))
+    if (std::optional<uint32_t> known =
+            nogoods.find(hash, live.data() + begin, live.data() + end, low)) {
+      endWith(Rule::Known, *known);
       return Step::Fail;
+    }
     if (splitApart(begin, end, first, last))
       return Step::Branch;
     Finding finding = count(begin, end);
@@ -501,12 +549,16 @@ private:
     frame.mayLeave = canLeave(floorOf);
     if (options.size() - frame.firstOption == 1 && !frame.mayLeave) {
       // No need to come back here.
+      if (proof)
+        proof->take({Rule::Put, options.back().box, floorOf});
       put(options.back().box, begin++, end);
       options.pop_back();
       return Step::Enter;
     }
     std::sort(options.begin() + frame.firstOption, options.end(),
               [&](const Option &a, const Option &b) { return rank[a.box] < rank[b.box]; });
+    if (proof)
+      proof->open(floorOf);
     stack.push_back(frame);
     return Step::Branch;
   }
@@ -530,23 +582,34 @@ private:
       ++frame.nextOption;
       if (isRepeated)
         continue;
+      if (proof)
+        proof->branch(box, frame.proofMark);
       put(box, begin++, end);
       return Step::Enter;
     }
     if (frame.mayLeave) {
       frame.mayLeave = false;
+      if (proof)
+        proof->branch(Proof::Branch::leave, frame.proofMark);
       for (size_t i = frame.firstOption; i < frame.lastOption; ++i)
         raise(options[i].box, options[i].support);
       return Step::Enter;
     }
     undo(frame.mark);
-    nogoods.add(frame.hash, live.data() + begin, live.data() + end, low);
+    uint32_t lemma = 0;
+    if (proof) {
+      proof->backTo(frame.proofMark);
+      lemma = proof->conclude(live.data() + begin, live.data() + end, low);
+    }
+    nogoods.add(frame.hash, live.data() + begin, live.data() + end, low, lemma);
     pop();
     return Step::Fail;
   }
 
   void pop() {
     options.resize(stack.back().firstOption);
+    if (proof)
+      proof->discard(stack.back().proofOpen);
     stack.pop_back();
   }
 
@@ -555,6 +618,8 @@ private:
     while (!stack.empty() &&
            !(stack.back().isApart && stack.back().nextOption < stack.back().lastOption))
       pop();
+    if (proof && !stack.empty())
+      proof->backTo(stack.back().proofMark);
     return stack.empty() ? finish(Outcome::Found) : Step::Branch;
   }
 
@@ -563,7 +628,12 @@ private:
     while (!stack.empty() && stack.back().isApart)
       pop();
     if (stack.empty())
-      return finish(Outcome::Exhausted);
+      return refute();
+    if (proof) {
+      proof->close(stack.back().proofMark);
+      if (proof->isTooLarge())
+        return finish(Outcome::Stopped);
+    }
     undo(stack.back().mark);
     return Step::Branch;
   }
@@ -579,6 +649,7 @@ private:
   const Packing &packing;
   const int64_t capacity;
   const Strategy strategy;
+  Proof *const proof;
   const int64_t sumCapacity;      // rounded up, as sums of boxes are
   std::vector<int64_t> low;       // of boxes: least offset, the offset once placed
   std::vector<int64_t> support;   // of boxes: least offset on another that is not placed
@@ -606,8 +677,8 @@ private:
   mutable int64_t least = none; // capacity that would have allowed more
 };
 
-Search::Search(const Packing &packing, int64_t capacity, Strategy strategy)
-    : searcher(std::make_unique<Searcher>(packing, capacity, strategy)) {}
+Search::Search(const Packing &packing, int64_t capacity, Strategy strategy, Proof *proof)
+    : searcher(std::make_unique<Searcher>(packing, capacity, strategy, proof)) {}
 Search::Search(Search &&) noexcept = default;
 Search &Search::operator=(Search &&) noexcept = default;
 Search::~Search() = default;

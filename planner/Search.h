@@ -8,6 +8,8 @@
 
 namespace plim::planner {
 
+class Proof;
+
 /// How the search branches. Instances differ widely in what suits them: a portfolio is tried.
 struct Strategy {
   /// The section to branch on.
@@ -42,7 +44,8 @@ struct Attempt {
 /// sections and the depth.
 class Search {
 public:
-  Search(const Packing &packing, int64_t capacity, Strategy strategy);
+  /// What refutes the capacity is written to `proof`, if there is one. That must live as long.
+  Search(const Packing &packing, int64_t capacity, Strategy strategy, Proof *proof = nullptr);
   Search(Search &&) noexcept;
   Search &operator=(Search &&) noexcept;
   ~Search();

@@ -1,6 +1,7 @@
 #include "tools/PlanCommand.h"
 
 #include "engine/session/Engine.h"
+#include "planner/Certificate.h"
 #include "planner/Csv.h"
 #include "planner/Printable.h"
 #include "planner/Svg.h"
@@ -130,7 +131,7 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
   StatusOr<std::string> text = Engine::readSource(options.file);
   if (!text.ok())
     return fail(err, text.status().message());
-  for (const std::string &path : {options.output, options.svg})
+  for (const std::string &path : {options.output, options.svg, options.certificate})
     if (!path.empty())
       if (plim::Status status = checkWritable(path); !status.ok())
         return fail(err, status.message());
@@ -175,6 +176,14 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
     return fail(err, "cannot write '" + options.output + "'");
   if (!write(options.svg, options.svg.empty() ? "" : drawSvg(problem, plan)))
     return fail(err, "cannot write '" + options.svg + "'");
+  if (options.certificate.empty())
+    return 0;
+  constexpr uint64_t nodesOfProof = 4'000'000;
+  Certificate certificate = certify(problem, plan, nodesOfProof);
+  if (certificate.text.empty())
+    return fail(err, options.file + ": " + certificate.message);
+  if (!write(options.certificate, certificate.text))
+    return fail(err, "cannot write '" + options.certificate + "'");
   return 0;
 }
 

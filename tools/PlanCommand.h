@@ -23,6 +23,7 @@ struct PlanOptions {
   int threads = 0;               // that search; 0 for all
   std::string output;            // the solution; empty: none
   std::string svg;               // a picture of it; empty: none
+  std::string certificate;       // a proof that none is better; empty: none
 };
 
 /// The report goes to `out`, one diagnostic to `err`. 0, 1 if there is no plan or after another

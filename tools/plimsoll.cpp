@@ -34,6 +34,8 @@ CLI::App *addPlanCommand(CLI::App &app, plim::tools::PlanOptions &options) {
       ->check(CLI::Range(0, 1024));
   command->add_option("--output,-o", options.output, "write the solution to FILE.csv");
   command->add_option("--svg", options.svg, "draw the plan in FILE.svg");
+  command->add_option("--certificate", options.certificate,
+                      "write a proof that no plan is better to FILE, for few buffers");
   return command;
 }
 

@@ -61,6 +61,18 @@ TEST_F(PlanCommandTest, PrintsThePlan) {
                            "status: optimal\nnodes: [0-9]+\ntime: [0-9.]+ ms\n"));
 }
 
+TEST_F(PlanCommandTest, WritesACertificate) {
+  TemporaryFile certificate;
+  PlanOptions options = optionsFor(example);
+  options.certificate = certificate.path();
+  EXPECT_EQ(plan(options).status, 0);
+  EXPECT_EQ(certificate.read(), "plimsoll certificate 1\npeak 12\nbuffers 5\nroot: L0\n");
+  options.pools = {"a", "b"};
+  expectFailure(options, options.file +
+                             ": a certificate is of one pool without an alignment, and of "
+                             "buffers without parts, listed conflicts and pairs in place");
+}
+
 TEST_F(PlanCommandTest, WritesTheSolution) {
   TemporaryFile solution;
   PlanOptions options = optionsFor(example);
