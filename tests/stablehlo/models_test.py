@@ -401,7 +401,7 @@ class Models(unittest.TestCase):
         values, places = model.main(x, np.int32(4))
         np.testing.assert_array_equal(places, np.argsort(-x)[:4])
         np.testing.assert_array_equal(values, x[places])
-        with self.assertRaisesRegex(pl.Error, "k is greater"):
+        with self.assertRaisesRegex(pl.Error, "k is not between"):
             model.main(x, np.int32(12))
 
     def test_many_branches(self):
