@@ -14,10 +14,11 @@ constexpr uint32_t none = BlockNode::none;
 
 class LooseJoiner {
 public:
-  LooseJoiner(const Packing &packing, int64_t most, uint64_t seed,
+  LooseJoiner(const Packing &packing, int64_t most, uint64_t seed, double overlooked,
               const std::function<bool()> &isStopped)
-      : packing(packing), most(most), isStopped(isStopped), noise(seed ? 0.5 : 0), random(seed),
-        nodes(nodesOf(packing)), loads(packing.numSections + 1, 0) {
+      : packing(packing), most(most), isStopped(isStopped), noise(seed ? 0.5 : 0),
+        overlooked(overlooked), random(seed), nodes(nodesOf(packing)),
+        loads(packing.numSections + 1, 0) {
     for (const Box &box : packing.boxes)
       for (uint32_t i = box.parts.first; i < box.parts.last; ++i) {
         const Piece &part = packing.parts[i];
@@ -70,6 +71,8 @@ private:
     return double(node.part.last - node.part.first) * double(node.part.high);
   }
 
+  double unit() { return double(random() >> 11) * 0x1p-53; }
+
   /// All that the node might be joined with, and then the node itself for others.
   void consider(uint32_t node) {
     constexpr double mostWaste = 0.12;
@@ -79,9 +82,9 @@ private:
       if (a.stride.modulus != b.stride.modulus || a.stride.residue != b.stride.residue)
         continue;
       double area = areaOf(wholeOf(a, b)), waste = 1 - (areaOf(a) + areaOf(b)) / area;
-      if (waste > mostWaste)
+      if (waste > mostWaste || (overlooked > 0 && unit() < overlooked))
         continue;
-      waste *= 1 + noise * (double(random() >> 11) * 0x1p-52 - 1);
+      waste *= 1 + noise * (2 * unit() - 1);
       candidates.push({waste, other, node});
     }
     waiting.push_back(node);
@@ -113,6 +116,7 @@ private:
   const int64_t most; // bytes of a section
   const std::function<bool()> &isStopped;
   const double noise;
+  const double overlooked; // share of the pairs
   std::mt19937_64 random;
   std::vector<BlockNode> nodes;  // the boxes, then what they are joined to
   std::vector<int64_t> loads;    // by section
@@ -147,7 +151,7 @@ std::vector<bool> allButSome(const Packing &packing, std::mt19937_64 &random) {
 Blocks joinLoosely(const Packing &packing, int64_t most, uint64_t seed,
                    const std::function<bool()> &isStopped) {
   auto joinOnce = [&](const Packing &rest) {
-    return LooseJoiner(rest, most, seed, isStopped).run();
+    return LooseJoiner(rest, most, seed, 0, isStopped).run();
   };
   return joinRepeatedly(joinOnce(packing), joinOnce);
 }
@@ -162,8 +166,11 @@ Blocks joinBetter(const Packing &packing, Blocks blocks, int64_t most, uint64_t 
     if (!spend(packing.boxes.size() / 16 + nodesOfJoining(next.packing.boxes.size())))
       break;
     uint64_t order = random() | 1;
+    // Two that match by chance may waste less than any that belong together. Then they are joined
+    // first again, in any order of the rest: they have to be overlooked.
+    double overlooked = 0.1 * (i % 5);
     next = joinRepeatedly(std::move(next), [&](const Packing &rest) {
-      return LooseJoiner(rest, most, order, isStopped).run();
+      return LooseJoiner(rest, most, order, overlooked, isStopped).run();
     });
     if (next.packing.boxes.size() <= blocks.packing.boxes.size())
       blocks = std::move(next);

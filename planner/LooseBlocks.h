@@ -15,8 +15,8 @@ Blocks joinLoosely(const Packing &packing, int64_t most, uint64_t seed,
                    const std::function<bool()> &isStopped);
 
 /// Makes fewer of loose blocks by large neighbourhood search: takes a few that are near each other in
-/// time apart, joins their boxes and the other blocks in an order of its own, and goes on with that
-/// unless there are more then. Two boxes that match by chance keep each from those that it belongs to,
+/// time apart, joins their boxes and the other blocks in an order of its own and as if some pairs did not
+/// match, and goes on with that unless there are more then. Two boxes that match by chance keep each from those that it belongs to,
 /// and then more blocks are left: with fewer ones there are fewer such mistakes. `spend` is told what a
 /// try costs, in nodes, and may refuse it.
 ///
