@@ -102,11 +102,14 @@ struct Plan {
 };
 
 struct Options {
-  /// Placements to try beyond the classical heuristics. The plan depends on the problem, this number
-  /// and the warm start only.
+  /// Placements to try beyond the classical heuristics. The plan depends on the problem, this number,
+  /// the number of orders and the warm start only.
   uint64_t nodes = 100'000;
   /// Threads that search, the caller's among them. Changes the time, not the plan.
   unsigned threads = 1;
+  /// Orders of the buffers that are searched side by side and share the nodes. Each keeps about two
+  /// threads busy: where there are more, they are worth it. Changes the plan.
+  unsigned orders = 1;
   /// A plan of a similar problem (the same buffers, of which some may have changed), to start from.
   const Plan *warmStart = nullptr;
   /// Asked now and then, by one thread at a time; true ends the search with the best plan so far.

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <optional>
+#include <random>
 #include <system_error>
 #include <thread>
 #include <variant>
@@ -80,21 +83,54 @@ struct Task {
   Attempt attempt;
 };
 
+/// Calls `function` with each number below `count`, on so many threads, the caller's among them.
+template <typename Function>
+void runOnThreads(size_t count, unsigned numThreads, const Function &function) {
+  std::atomic<size_t> next = 0;
+  auto run = [&] {
+    for (size_t i; (i = next++) < count;)
+      function(i);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min<size_t>(numThreads, count); ++i) {
+    try {
+      threads.emplace_back(run);
+    } catch (const std::system_error &) {
+      break; // the caller does it all
+    }
+  }
+  run();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void lower(std::atomic<size_t> &value, size_t to) {
+  size_t seen = value;
+  while (to < seen && !value.compare_exchange_weak(seen, to))
+    ;
+}
+
 class Portfolio {
 public:
   Portfolio(const Model &model, const Packing &packing, Goal goal, PoolPlan &best, Budget &budget)
-      : model(model), whole(packing), goal(goal), best(best), budget(budget) {}
-
-  void run() {
+      : model(model), whole(packing), goal(goal), best(best), budget(budget) {
     asIs.packing = &whole;
     asIs.plan = best;
     asIs.dive = diveOf(whole);
-    std::optional<View> joined;
-    bool joins = true;
-    uint64_t joint = 0; // how often boxes were joined
-    // In each cycle both have a turn, even if no task is small enough for one of them.
-    int idle = 0;
-    for (uint64_t round = 0; idle < 4 && !isDone() && !budget.isOver(); ++round) {
+  }
+
+  bool isDone() const {
+    return best.lowerBound > goal.most ||
+           (!best.offsets.empty() && best.peak <= std::max(best.lowerBound, goal.enough));
+  }
+
+  /// Is there nothing that the budget is enough for? In each cycle both have a turn, even if no task
+  /// is small enough for one of them.
+  bool isOver() { return idle >= 4 || isDone() || budget.isOver(); }
+
+  /// Rounds until so many nodes of the budget are spent, or it is over.
+  void run(uint64_t untilSpent) {
+    for (; !isOver() && budget.spent < untilSpent; ++round) {
       bool restarts = joint >= 2 && isFar();
       // Rounds of many boxes are long: those of the boxes as they are get no more than half of the
       // nodes, and little while there are restarts.
@@ -119,11 +155,6 @@ public:
   }
 
 private:
-  bool isDone() const {
-    return best.lowerBound > goal.most ||
-           (!best.offsets.empty() && best.peak <= std::max(best.lowerBound, goal.enough));
-  }
-
   /// Is there much to gain? Little of it is often less than what blocks waste.
   bool isFar() const {
     return best.offsets.empty() || best.peak - best.lowerBound > best.lowerBound >> 8;
@@ -340,36 +371,21 @@ private:
 
   /// Runs the tasks. Nothing after the first that meets the bound counts, whoever ran it.
   void work() {
-    std::atomic<size_t> next = 0, winner = tasks.size();
+    std::atomic<size_t> winner = tasks.size();
     std::vector<std::atomic<bool>> stops(tasks.size());
-    auto run = [&] {
-      for (size_t i; (i = next++) < tasks.size();) {
-        if (i > winner)
-          continue;
-        Task &task = tasks[i];
-        auto isStopped = [&, i] { return stops[i] || budget.isStopped(); };
-        task.attempt = attempt(task, isStopped);
-        if (task.attempt.outcome == Outcome::Found &&
-            peakOf(*task.view->packing, task.attempt.offsets) <= best.lowerBound) {
-          size_t seen = winner;
-          while (i < seen && !winner.compare_exchange_weak(seen, i))
-            ;
-          for (size_t j = i + 1; j < tasks.size(); ++j)
-            stops[j] = true;
-        }
+    runOnThreads(tasks.size(), budget.threads, [&](size_t i) {
+      if (i > winner)
+        return;
+      Task &task = tasks[i];
+      auto isStopped = [&, i] { return stops[i] || budget.isStopped(); };
+      task.attempt = attempt(task, isStopped);
+      if (task.attempt.outcome == Outcome::Found &&
+          peakOf(*task.view->packing, task.attempt.offsets) <= best.lowerBound) {
+        lower(winner, i);
+        for (size_t j = i + 1; j < tasks.size(); ++j)
+          stops[j] = true;
       }
-    };
-    std::vector<std::thread> threads;
-    for (size_t i = 1; i < std::min<size_t>(budget.threads, tasks.size()); ++i) {
-      try {
-        threads.emplace_back(run);
-      } catch (const std::system_error &) {
-        break; // the caller does it all
-      }
-    }
-    run();
-    for (std::thread &thread : threads)
-      thread.join();
+    });
     if (winner < tasks.size())
       tasks.resize(winner + 1);
   }
@@ -412,10 +428,139 @@ private:
   PoolPlan &best;
   Budget &budget;
   View asIs;
+  std::optional<View> joined;
+  bool joins = true;
+  uint64_t joint = 0; // how often boxes were joined
+  uint64_t round = 0;
+  int idle = 0;   // rounds without a task
   Blocks loosest; // of those that have given the lowest peak
   std::vector<Task> tasks;
   uint64_t spent = 0;                                   // nodes of all rounds
   std::array<int64_t, 2> lowest = {mostPeak, mostPeak}; // peaks of what was joined exactly, loosely
+};
+
+/// Searches several orders of the boxes side by side. What they have found is shared after each
+/// slice, so that it does not depend on the threads.
+class Orders {
+public:
+  Orders(const Model &model, const Packing &packing, Goal goal, PoolPlan &best, Budget &budget)
+      : model(model), packing(packing), goal(goal), best(best), budget(budget),
+        share(budget.nodes / budget.orders) {}
+
+  void run() {
+    // Most problems are solved by the first order within that.
+    uint64_t until = std::clamp<uint64_t>(budget.nodes / 4, fewNodes, 5 * fewNodes);
+    add();
+    runSlice(until);
+    while (!isOver()) {
+      while (orders.size() < budget.orders)
+        add();
+      until += std::max(fewNodes, until / 4);
+      runSlice(until);
+    }
+  }
+
+private:
+  static constexpr uint64_t fewNodes = 20'000;
+
+  struct One {
+    One(unsigned seed, const Model &model, const Packing &whole, Goal goal, const PoolPlan &start,
+        uint64_t nodes, unsigned threads, const std::function<bool()> &isStopped)
+        : packing(whole), boxOf(whole.boxes.size()) {
+      std::iota(boxOf.begin(), boxOf.end(), 0u);
+      std::mt19937_64 random(seed);
+      for (size_t i = boxOf.size(); seed && i > 1; --i)
+        std::swap(boxOf[i - 1], boxOf[random() % i]);
+      packing.parts.clear();
+      for (size_t i = 0; i < boxOf.size(); ++i) {
+        Box &box = packing.boxes[i];
+        box = whole.boxes[boxOf[i]];
+        Range parts = box.parts;
+        box.parts.first = uint32_t(packing.parts.size());
+        packing.parts.insert(packing.parts.end(), whole.parts.begin() + parts.first,
+                             whole.parts.begin() + parts.last);
+        box.parts.last = uint32_t(packing.parts.size());
+      }
+      learn(start);
+      budget.nodes = nodes;
+      budget.threads = threads;
+      budget.shouldStop = &isStopped;
+      portfolio.emplace(model, packing, goal, best, budget);
+    }
+
+    void learn(const PoolPlan &other) {
+      best.lowerBound = std::max(best.lowerBound, other.lowerBound);
+      if (other.offsets.empty() || (!best.offsets.empty() && best.peak <= other.peak))
+        return;
+      best.peak = other.peak;
+      best.offsets.resize(boxOf.size());
+      for (size_t i = 0; i < boxOf.size(); ++i)
+        best.offsets[i] = other.offsets[boxOf[i]];
+    }
+
+    void teach(PoolPlan &other) const {
+      other.lowerBound = std::max(other.lowerBound, best.lowerBound);
+      if (best.offsets.empty() || (!other.offsets.empty() && other.peak <= best.peak))
+        return;
+      other.peak = best.peak;
+      other.offsets.resize(boxOf.size());
+      for (size_t i = 0; i < boxOf.size(); ++i)
+        other.offsets[boxOf[i]] = best.offsets[i];
+    }
+
+    Packing packing;
+    std::vector<uint32_t> boxOf; // in the order that is given
+    PoolPlan best;
+    Budget budget;
+    std::optional<Portfolio> portfolio;
+  };
+
+  void add() {
+    unsigned threads = std::max(1u, budget.threads / budget.orders);
+    orders.push_back(std::make_unique<One>(unsigned(orders.size()), model, packing, goal, best,
+                                           share, threads, isStopped));
+  }
+
+  bool isOver() const {
+    return std::any_of(orders.begin(), orders.end(),
+                       [](const auto &order) { return order->portfolio->isDone(); }) ||
+           std::all_of(orders.begin(), orders.end(),
+                       [](const auto &order) { return order->portfolio->isOver(); });
+  }
+
+  /// What those after the first that is done have found does not count, whether they have or not.
+  void runSlice(uint64_t until) {
+    size_t count = orders.size();
+    std::atomic<size_t> winner = count;
+    std::vector<uint64_t> before;
+    for (auto &order : orders)
+      before.push_back(order->budget.spent);
+    runOnThreads(count, budget.threads, [&](size_t i) {
+      if (i > winner)
+        return;
+      orders[i]->portfolio->run(until);
+      if (!orders[i]->portfolio->isDone())
+        return;
+      lower(winner, i);
+      for (size_t j = i + 1; j < count; ++j)
+        orders[j]->budget.stop = true;
+    });
+    for (size_t i = 0; i < std::min(count, winner + 1); ++i) {
+      budget.spend(std::min(budget.nodes, orders[i]->budget.spent - before[i]));
+      orders[i]->teach(best);
+    }
+    for (auto &order : orders)
+      order->learn(best);
+  }
+
+  const Model &model;
+  const Packing &packing;
+  const Goal goal;
+  PoolPlan &best;
+  Budget &budget;
+  const uint64_t share; // nodes of an order
+  const std::function<bool()> isStopped = [this] { return budget.isStopped(); };
+  std::vector<std::unique_ptr<One>> orders;
 };
 
 /// Whatever the capacity is.
@@ -467,7 +612,10 @@ PoolPlan planPool(const Model &model, const Packing &packing, Goal goal,
           offer(placeInOrder(packing, orderBy(packing, order), Fit::First, isStopped)))
         return best;
   }
-  Portfolio(model, packing, goal, best, budget).run();
+  if (budget.orders > 1)
+    Orders(model, packing, goal, best, budget).run();
+  else
+    Portfolio(model, packing, goal, best, budget).run(std::numeric_limits<uint64_t>::max());
   return best;
 }
 

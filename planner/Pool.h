@@ -13,7 +13,7 @@ namespace plim::planner {
 struct Budget {
   uint64_t nodes = 0; // left
   uint64_t spent = 0;
-  unsigned threads = 1;
+  unsigned threads = 1, orders = 1;
   const std::function<bool()> *shouldStop = nullptr;
   std::atomic<bool> stop = false;
   std::mutex asking;

@@ -41,6 +41,7 @@ public:
       : problem(problem), options(options), explains(explains) {
     budget.nodes = options.nodes;
     budget.threads = std::max(1u, options.threads);
+    budget.orders = std::max(1u, options.orders);
     budget.shouldStop = &options.stop;
   }
 

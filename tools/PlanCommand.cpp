@@ -148,6 +148,12 @@ int runPlanCommand(const PlanOptions &options, std::ostream &out, std::ostream &
     search.nodes = uint64_t(*options.nodes);
   search.threads =
       options.threads > 0 ? unsigned(options.threads) : std::thread::hardware_concurrency();
+  // What a time gives depends on the threads in any case.
+  constexpr unsigned mostOrders = 8;
+  if (options.orders > 0)
+    search.orders = unsigned(options.orders);
+  else if (options.seconds && !options.nodes)
+    search.orders = std::clamp(search.threads / 2, 1u, mostOrders);
   auto start = std::chrono::steady_clock::now();
   if (options.seconds)
     search.stop = [end = start + std::chrono::duration<double>(*options.seconds)] {

@@ -21,9 +21,11 @@ struct PlanOptions {
   std::optional<int64_t> nodes;
   std::optional<double> seconds; // until the best plan so far is taken
   int threads = 0;               // that search; 0 for all
-  std::string output;            // the solution; empty: none
-  std::string svg;               // a picture of it; empty: none
-  std::string certificate;       // a proof that none is better; empty: none
+  /// Orders of the buffers that are searched side by side; 0: one, or with a time half of the threads.
+  int orders = 0;
+  std::string output;      // the solution; empty: none
+  std::string svg;         // a picture of it; empty: none
+  std::string certificate; // a proof that none is better; empty: none
 };
 
 /// The report goes to `out`, one diagnostic to `err`. 0, 1 if there is no plan or after another

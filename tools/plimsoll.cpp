@@ -32,6 +32,10 @@ CLI::App *addPlanCommand(CLI::App &app, plim::tools::PlanOptions &options) {
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--threads", options.threads, "threads that search, 0 for all")
       ->check(CLI::Range(0, 1024));
+  command
+      ->add_option("--orders", options.orders,
+                   "orders of the buffers that are searched side by side, for many threads")
+      ->check(CLI::Range(1, 64));
   command->add_option("--output,-o", options.output, "write the solution to FILE.csv");
   command->add_option("--svg", options.svg, "draw the plan in FILE.svg");
   command->add_option("--certificate", options.certificate,

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -215,6 +216,39 @@ TEST(PlannerInstances, PublicOnes) {
     EXPECT_FALSE(readCsv(writeCsv(text, problem, plan), pinned));
     EXPECT_EQ(solve(pinned).peaks, plan.peaks);
   }
+}
+
+/// Several orders share the nodes: the plan depends on how many they are, but not on the threads.
+TEST(PlannerInstances, OrdersAreSearchedSideBySideOnAnyThreads) {
+  for (const Problem &problem :
+       {bench::trims(100), bench::cuts(200), bench::gaps(43, 14, 64, 24, 2), bench::pinwheels(101)})
+    for (unsigned orders : {2u, 5u}) {
+      Options options = budget(120'000);
+      options.orders = orders;
+      Plan plan = solve(problem, options);
+      ASSERT_EQ(verify(problem, plan), "");
+      EXPECT_LE(plan.peaks[0], solve(problem, budget(10'000)).peaks[0]);
+      EXPECT_LE(plan.nodes, 121'000u);
+      for (unsigned threads : {2u, 3u, 8u}) {
+        options.threads = threads;
+        Plan other = solve(problem, options);
+        EXPECT_EQ(other.offsets, plan.offsets);
+        EXPECT_EQ(other.lowerBounds, plan.lowerBounds);
+        EXPECT_EQ(other.nodes, plan.nodes);
+        EXPECT_EQ(other.status, plan.status);
+      }
+    }
+}
+
+TEST(PlannerInstances, AStopEndsAllOrders) {
+  Problem problem = bench::pinwheels(245);
+  Options options = budget(UINT64_MAX, 3);
+  options.orders = 3;
+  std::atomic<int> asked = 0;
+  options.stop = [&] { return ++asked > 3000; };
+  Plan plan = solve(problem, options);
+  EXPECT_EQ(verify(problem, plan), "");
+  EXPECT_GT(asked, 3000);
 }
 
 /// The restarts vary the order of the rows by numbers of their own: whatever the order of the rows is,

@@ -54,6 +54,21 @@ TEST(PlannerProof, WhatIsAboveTheLoadIsProved) {
   EXPECT_GE(above, 5);
 }
 
+/// What an order refutes is so for all.
+TEST(PlannerProof, OrdersProveTheSame) {
+  for (int seed = 1; seed <= 20; ++seed) {
+    Problem problem = bench::gaps(32, seed, 64, 24, 2);
+    Options options;
+    options.orders = 3;
+    options.threads = 2;
+    Plan plan = solve(problem, options), one = solve(problem);
+    EXPECT_EQ(verify(problem, plan), "");
+    EXPECT_EQ(plan.status, Status::Optimal);
+    EXPECT_EQ(plan.peaks, one.peaks);
+    EXPECT_EQ(plan.lowerBounds, one.lowerBounds);
+  }
+}
+
 TEST(PlannerProof, OptimaAboveTheLoadAreThoseOfTryingEverything) {
   PLIM_TRACE_SEED();
   uint64_t seed = plim::testing::testSeed();
