@@ -443,9 +443,14 @@ private:
 /// slice, so that it does not depend on the threads.
 class Orders {
 public:
+  /// With fewer for each order, there is no use in several.
+  static constexpr uint64_t fewNodes = 20'000;
+
   Orders(const Model &model, const Packing &packing, Goal goal, PoolPlan &best, Budget &budget)
       : model(model), packing(packing), goal(goal), best(best), budget(budget),
         share(budget.nodes / budget.orders) {}
+  Orders(const Orders &) = delete;
+  Orders &operator=(const Orders &) = delete;
 
   void run() {
     // Most problems are solved by the first order within that.
@@ -461,8 +466,6 @@ public:
   }
 
 private:
-  static constexpr uint64_t fewNodes = 20'000;
-
   struct One {
     One(unsigned seed, const Model &model, const Packing &whole, Goal goal, const PoolPlan &start,
         uint64_t nodes, unsigned threads, const std::function<bool()> &isStopped)
@@ -612,7 +615,7 @@ PoolPlan planPool(const Model &model, const Packing &packing, Goal goal,
           offer(placeInOrder(packing, orderBy(packing, order), Fit::First, isStopped)))
         return best;
   }
-  if (budget.orders > 1)
+  if (budget.orders > 1 && budget.nodes / budget.orders >= Orders::fewNodes)
     Orders(model, packing, goal, best, budget).run();
   else
     Portfolio(model, packing, goal, best, budget).run(std::numeric_limits<uint64_t>::max());

@@ -416,7 +416,8 @@ private:
     across = 0;
     std::get<0>(bySlack[0]) = none;
     for (uint32_t s = first; s < last; ++s) {
-      if (s > first && (across += crossing[s]) == 0) {
+      across += s > first ? crossing[s] : 0;
+      if (s > first && across == 0) {
         ++component;
         bySlack[component] = {none, component, 0};
       }

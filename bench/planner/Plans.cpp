@@ -115,7 +115,7 @@ void runOne(benchmark::State &state, const std::string &group, const Instance &i
 }
 
 void add(const std::string &group, const Instance &instance, const std::string &planner,
-         Solver solver, bool isLong) {
+         const Solver &solver, bool isLong) {
   auto *made = benchmark::RegisterBenchmark(
       (instance.name + "/" + planner).c_str(),
       [=](benchmark::State &state) { runOne(state, group, instance, planner, solver); });
@@ -304,7 +304,8 @@ void registerAll() {
         [=](benchmark::State &s) { replan(s, *name == 'l' ? layers(500) : cuts(500)); })
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
-  auto addModules = [](const std::string &name, std::function<std::vector<ModuleProblem>()> make) {
+  auto addModules = [](const std::string &name,
+                       const std::function<std::vector<ModuleProblem>()> &make) {
     benchmark::RegisterBenchmark((name + "/modules").c_str(),
                                  [=](benchmark::State &s) { planModules(s, make()); })
         ->Unit(benchmark::kMillisecond)
