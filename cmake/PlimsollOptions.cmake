@@ -27,9 +27,21 @@ if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
   # As its manual asks for precompiled headers. Paths are relative, so that build folders beside each other share what
   # they compile alike.
+  set(PLIM_PRECOMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros
                                   CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()
+
+# Compiles Headers.h of this folder to be read by `-include-pch`. An option by hand where CMake would write absolute paths, for
+# which ccache has no match in another build folder; without the time of the file for the same. The result itself names the
+# file it was made of, which clang looks for: with a relative path ccache would hand it to other checkouts, where that file is
+# another's or gone.
+function(plim_precompile_headers target)
+  add_library(${target} OBJECT Headers.h)
+  set_source_files_properties(Headers.h PROPERTIES LANGUAGE CXX)
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${PLIM_PRECOMPILER_LAUNCHER}")
+  target_compile_options(${target} PRIVATE -x c++-header -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+endfunction()
 
 add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
