@@ -294,38 +294,38 @@ Value RowVectors::loadSteps(OpBuilder &b, Value source, ValueRange place, int64_
   };
   if (step == 1)
     return sideBySide(place, size, mask);
-  const int64_t lanes = std::min(this->lanes, size);
+  const int64_t part = std::min(lanes, size); // made at a time
   Value all;
-  for (int64_t part = 0; part < size; part += lanes) {
+  for (int64_t done = 0; done < size; done += part) {
     Value result;
-    for (int64_t number = 0; number < step; ++number) {
-      const int64_t first = std::min(number * lanes, step * (lanes - 1) + 1 - lanes);
+    for (int64_t load = 0; load < step; ++load) {
+      const int64_t first = std::min(load * part, step * (part - 1) + 1 - part);
       SmallVector<Value> from(place);
-      from.back() = arith::AddIOp::create(b, at, from.back(), this->number(b, step * part + first));
+      from.back() = arith::AddIOp::create(b, at, from.back(), number(b, step * done + first));
       Value isRead;
       if (mask) { // of one vector: as far as the last element that is
         Value count = mask.getDefiningOp<vector::CreateMaskOp>().getOperand(0);
         Value end =
-            arith::SubIOp::create(b, at, arith::MulIOp::create(b, at, count, this->number(b, step)),
-                                  this->number(b, step - 1 + first));
+            arith::SubIOp::create(b, at, arith::MulIOp::create(b, at, count, number(b, step)),
+                                  number(b, step - 1 + first));
         isRead = vector::CreateMaskOp::create(b, at, cast<VectorType>(mask.getType()), end);
       }
-      Value vector = sideBySide(from, lanes, isRead);
+      Value vector = sideBySide(from, part, isRead);
       // Those that it has, beside those of the vectors before.
       SmallVector<int64_t> taken;
-      for (int64_t lane = 0; lane < lanes; ++lane) {
+      for (int64_t lane = 0; lane < part; ++lane) {
         const int64_t its = step * lane - first;
-        taken.push_back(its >= 0 && its < lanes ? lanes + its
-                        : result                ? lane
-                                                : vector::ShuffleOp::kPoisonIndex);
+        taken.push_back(its >= 0 && its < part ? part + its
+                        : result               ? lane
+                                               : vector::ShuffleOp::kPoisonIndex);
       }
       result = vector::ShuffleOp::create(b, at, result ? result : vector, vector, taken);
     }
-    if (lanes == size)
+    if (part == size)
       return result;
     if (!all)
       all = vector::BroadcastOp::create(b, at, VectorType::get(size, element), padding);
-    all = vector::InsertStridedSliceOp::create(b, at, result, all, ArrayRef<int64_t>{part},
+    all = vector::InsertStridedSliceOp::create(b, at, result, all, ArrayRef<int64_t>{done},
                                                ArrayRef<int64_t>{1});
   }
   return all;

@@ -29,7 +29,7 @@ public:
     std::optional<RowVectors> vectors = RowVectors::ofReduction(op, host);
     if (!vectors || !mayReorderReduction(op))
       return std::nullopt;
-    RowReduction reduction(*vectors);
+    RowReduction reduction(*vectors, host.multipliesAndAdds);
     for (OpOperand &init : op.getDpsInitsMutable()) {
       reduction.combiners.push_back(nullptr);
       reduction.neutral.emplace_back();
@@ -56,7 +56,8 @@ public:
   }
 
 private:
-  explicit RowReduction(const RowVectors &rows) : rows(rows), op(rows.op) {}
+  RowReduction(const RowVectors &rows, bool multipliesAndAdds)
+      : rows(rows), op(rows.op), multipliesAndAdds(multipliesAndAdds) {}
 
   /// The results after one row.
   scf::ValueVector row(OpBuilder &b, ValueRange outer, ValueRange results) {
@@ -77,8 +78,8 @@ private:
       if (combiners[i]) {
         const SmallVector<Value> place = rows.positionInRow(b, init, outer);
         Value before = tensor::ExtractOp::create(b, at, results[i], place);
-        carried[i] = tensor::InsertOp::create(
-            b, at, combine(b, i, before, carried[i], /*mayContract=*/false), results[i], place);
+        carried[i] =
+            tensor::InsertOp::create(b, at, combine(b, i, before, carried[i]), results[i], place);
       }
     return scf::ValueVector(carried.begin(), carried.end());
   }
@@ -102,10 +103,12 @@ private:
       if (Operation *combiner = combiners[i]) {
         const unsigned element =
             combiner->getOperand(0) == op.getMatchingBlockArgument(&init) ? 1 : 0;
-        Value sum =
-            combine(b, i, carried[i],
-                    rows.widen(b, values.lookupOrDefault(combiner->getOperand(element)), size),
-                    /*mayContract=*/true);
+        Value value = rows.widen(b, values.lookupOrDefault(combiner->getOperand(element)), size);
+        auto product = value.getDefiningOp<arith::MulFOp>();
+        Value sum = product && multipliesAndAdds && mayContract(product) && mayContract(combiner) &&
+                            isa<arith::AddFOp>(combiner)
+                        ? math::FmaOp::create(b, at, product.getLhs(), product.getRhs(), carried[i])
+                        : combine(b, i, carried[i], value);
         next[i] = mask ? arith::SelectOp::create(b, at, mask, sum, carried[i]).getResult() : sum;
         continue;
       }
@@ -122,10 +125,9 @@ private:
     return next;
   }
 
-  /// What the combiner of a result makes of two values, in this order and no other. Of a row that is known to be short an
-  /// accumulator is a product still, which a sum of accumulators must not take in: of a row that is not known it does not.
-  Value combine(OpBuilder &b, size_t result, Value accumulated, Value element,
-                bool mayContract) const {
+  /// What the combiner of a result makes of two values, in this order and no other. Nothing is contracted by LLVM, which takes in
+  /// either of two products where the first of a row is known.
+  Value combine(OpBuilder &b, size_t result, Value accumulated, Value element) const {
     Operation *combiner = combiners[result];
     Operation *copy = b.clone(*combiner);
     // LLVM looks for NaN in the first operand of an extreme, which should not be what the next one waits for.
@@ -135,14 +137,19 @@ private:
       copy->setOperands({accumulated, element});
     copy->getResult(0).setType(accumulated.getType());
     if (auto math = dyn_cast<arith::ArithFastMathInterface>(copy)) {
-      arith::FastMathFlags flags =
-          math.getFastMathFlagsAttr().getValue() & ~arith::FastMathFlags::reassoc;
-      if (!mayContract)
-        flags = flags & ~arith::FastMathFlags::contract;
+      const arith::FastMathFlags flags = math.getFastMathFlagsAttr().getValue();
       copy->setAttr(math.getFastMathAttrName(),
-                    arith::FastMathFlagsAttr::get(b.getContext(), flags));
+                    arith::FastMathFlagsAttr::get(
+                        b.getContext(),
+                        flags & ~(arith::FastMathFlags::reassoc | arith::FastMathFlags::contract)));
     }
     return copy->getResult(0);
+  }
+
+  static bool mayContract(Operation *op) {
+    return arith::bitEnumContainsAll(
+        cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue(),
+        arith::FastMathFlags::contract);
   }
 
   /// Combines halves until vectors have `to` elements, one being a scalar.
@@ -164,7 +171,7 @@ private:
         auto half = [&](int64_t offset) -> Value {
           return vector::ExtractStridedSliceOp::create(b, at, value, offset, size / 2, int64_t(1));
         };
-        value = combine(b, i, half(0), half(size / 2), /*mayContract=*/false);
+        value = combine(b, i, half(0), half(size / 2));
       }
       if (to == 1)
         value = vector::ExtractOp::create(b, at, value, int64_t(0));
@@ -173,6 +180,7 @@ private:
 
   RowVectors rows;
   linalg::LinalgOp op;
+  bool multipliesAndAdds; // in one instruction
   SmallVector<Operation *>
       combiners; // of each result; null where there is an element for each iteration
   SmallVector<TypedAttr> neutral;

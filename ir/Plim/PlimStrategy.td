@@ -62,7 +62,7 @@ def Plim_StoresAttr : Plim_StrategyAttr<"Stores", "stores"> {
     Nontemporal stores: lines of the result are not read before they are written, and drive nothing out of the caches.
 
     ```mlir
-    #plim.stores<because = "67108864 bytes are more than half the last cache">
+    #plim.stores<because = "67108864 bytes are more than the last cache keeps">
     ```
   }];
   let genVerifyDecl = 0;

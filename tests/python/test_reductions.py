@@ -5,6 +5,8 @@ import pytest
 
 import plimsoll as pl
 
+from hosts import HOSTS
+
 LENGTHS = [1, 2, 3, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 33, 64, 100]
 ROWS = 5
 INTEGERS, FLOATS = [np.int8, np.int16, np.int32, np.int64], [np.float16, np.float32, np.float64]
@@ -327,3 +329,35 @@ func.func @{name}(%x: tensor<2x37xf32>, %a: tensor<2xf32>, %m: memref<1xf32>, %y
             p, q = module[name](x, a, np.full(1, 3, np.float32), True)
             np.testing.assert_array_equal(np.asarray(p), [2, 2])
             np.testing.assert_array_equal(np.asarray(q), [37 + start] * 2, err_msg=f"{name}, {numerics}")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_in_rows_of_any_length(dtype):
+    # The same bits whether the length is known, on each host that this machine is: the first products of a row are no others.
+    name = f"f{8 * np.dtype(dtype).itemsize}"
+    lengths = [4, 8, 16, 17, 37, 64, 100, 129, 200, 300]
+    source = ""
+    for length in lengths:
+        for known in (True, False):
+            kind = f"tensor<5x{length if known else '?'}x{name}>"
+            source += f"""
+func.func @f{length}_{int(known)}(%x: {kind}, %a: tensor<5x{name}>) -> tensor<5x{name}> {{
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}}
+      ins(%x : {kind}) outs(%a : tensor<5x{name}>) {{
+  ^bb0(%v: {name}, %o: {name}):
+    %p = arith.mulf %v, %v : {name}
+    %s = arith.addf %o, %p : {name}
+    linalg.yield %s : {name}
+  }} -> tensor<5x{name}>
+  return %r : tensor<5x{name}>
+}}"""
+    random = np.random.default_rng(7)
+    for host in HOSTS:
+        module = pl.Engine(target=host, threads=1).loads(source)
+        for length in lengths:
+            for _ in range(10):
+                x, a = random.standard_normal((5, length)).astype(dtype), random.standard_normal(5).astype(dtype)
+                known, unknown = (np.asarray(module[f"f{length}_{i}"](x, a)) for i in (1, 0))
+                np.testing.assert_array_equal(known, unknown, err_msg=f"{length} on {host}")
+                squares = (x.astype(np.longdouble) ** 2).sum(1)
+                assert np.all(abs(known - (a + squares)) <= length * np.finfo(dtype).eps * (abs(a) + squares))

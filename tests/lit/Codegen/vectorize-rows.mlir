@@ -8,7 +8,7 @@
 //         STRICT:   linalg.generic
 //          MASK:   scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c64 iter_args(%[[A:.*]] = %{{.*}}) -> (vector<64xf32>)
 //          MASK:     %[[X:.*]] = vector.transfer_read {{.*}} {in_bounds = [true]} : tensor<?x?xf32>, vector<64xf32>
-//          MASK:     arith.addf %[[A]], %[[X]] fastmath<contract> : vector<64xf32>
+//          MASK:     arith.addf %[[A]], %[[X]] : vector<64xf32>
 //          MASK:   arith.addf {{.*}} : vector<32xf32>
 //          MASK:   arith.addf {{.*}} : vector<16xf32>
 //          MASK:   scf.for %{{.*}} step %c16 {{.*}} -> (vector<16xf32>)
@@ -21,7 +21,7 @@
 //      NEON-NOT:   create_mask
 //          NEON:   scf.for %{{.*}} step %c1 {{.*}} -> (f32)
 //         CHECK:   %[[OLD:.*]] = tensor.extract %[[R:.*]][%{{[^,]*}}] : tensor<?xf32>
-//         CHECK:   %[[NEW:.*]] = arith.addf %[[OLD]], %{{.*}} fastmath<contract> : f32
+//         CHECK:   %[[NEW:.*]] = arith.addf %[[OLD]], %{{.*}} : f32
 //         CHECK:   tensor.insert %[[NEW]] into %[[R]]
 #whole = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
@@ -30,6 +30,42 @@ func.func private @sum(%x: tensor<?x?xf32>, %r: tensor<?xf32>) -> tensor<?xf32> 
       ins(%x : tensor<?x?xf32>) outs(%r : tensor<?xf32>) {
   ^bb0(%a: f32, %o: f32):
     %t = arith.addf %o, %a fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+
+// -----
+
+// A product is taken in unrounded wherever it stands in the row, and accumulators are added as they are. Not one that may not.
+// CHECK-LABEL: func.func private @squares
+//        MASK:   math.fma %[[X:.*]], %[[X]], %{{.*}} : vector<64xf32>
+//        MASK:   arith.addf {{.*}}, %{{[^ ]*}} : vector<32xf32>
+//       CHECK:   math.fma
+//       CHECK:   math.fma
+//   CHECK-NOT:   fastmath<{{.*}}contract{{.*}}> : {{.*}}f32{{$}}
+//       CHECK:   return
+// CHECK-LABEL: func.func private @rounded
+//   CHECK-NOT:   math.fma
+#whole = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func private @squares(%x: tensor<?x?xf32>, %r: tensor<?xf32>) -> tensor<?xf32> attributes {plim.dispatch_function} {
+  %s = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%r : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = arith.mulf %a, %a fastmath<contract> : f32
+    %t = arith.addf %o, %p fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+
+func.func private @rounded(%x: tensor<?x?xf32>, %r: tensor<?xf32>) -> tensor<?xf32> attributes {plim.dispatch_function} {
+  %s = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%r : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = arith.mulf %a, %a : f32
+    %t = arith.addf %o, %p fastmath<reassoc,contract> : f32
     linalg.yield %t : f32
   } -> tensor<?xf32>
   return %s : tensor<?xf32>
