@@ -158,6 +158,13 @@ class Call(Carried):
                           *writer.lines, "}", ""])
 
 
+def keep_where(kept, *lists):
+    """Leaves in each list what is at these places. Was anything else there?"""
+    for values in lists:
+        values[:] = [value for value, keep in zip(values, kept) if keep]
+    return not all(kept)
+
+
 class Program:
     def __init__(self, arguments, nodes, results, exact):
         self.arguments, self.nodes, self.results, self.exact = arguments, nodes, results, exact
@@ -194,8 +201,8 @@ class Program:
             for block in node.blocks:
                 yield block.nodes, block.results
 
-    def clean(self):
-        """Without nodes and arguments that nothing uses."""
+    def clean(self, branches=False):
+        """Without nodes and arguments that nothing uses; and without such results and inputs of branches."""
         while True:
             used = {id(value) for value in self.results}
             for node in self.all_nodes():
@@ -204,6 +211,13 @@ class Program:
                 if getattr(node, "extent", None):
                     used.add(id(node.extent[0]))
             changed = False
+            for node in self.all_nodes() if branches else ():
+                if isinstance(node, If):
+                    changed |= keep_where([id(value) in used for value in node.outputs],
+                                          node.outputs, *(block.results for block in node.blocks))
+                    taken = [any(id(value) in used for value in values)
+                             for values in zip(*(block.arguments for block in node.blocks))]
+                    changed |= keep_where(taken, node.inputs, *(block.arguments for block in node.blocks))
             for nodes, _ in self.lists():
                 kept = [node for node in nodes if any(id(value) in used for value in node.outputs)]
                 changed |= len(kept) != len(nodes)
