@@ -21,23 +21,29 @@ function(plim_add_library NAME)
   endif()
 endfunction()
 
-# plim_add_unit_test(NAME SRCS cpp... DEPS target... [LABELS label...])
+# plim_add_unit_test(NAME SRCS cpp... DEPS target... [SLOW suite...])
 #
-# A GoogleTest program; its labels are "unit", its folder under tests/unit, and "fast" unless told
-# otherwise.
+# A GoogleTest program; its labels are "unit" and its folder under tests/unit. It is one test, since starting one of them for
+# each of a thousand cases takes longer than most cases. The suites that take long, all with "*", are another one; only the
+# rest is "fast".
 function(plim_add_unit_test NAME)
-  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;LABELS" ${ARGN})
-  if(NOT ARG_LABELS)
-    set(ARG_LABELS fast)
-  endif()
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;SLOW" ${ARGN})
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
   add_executable(${NAME} ${ARG_SRCS})
   target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   add_library(${NAME}_uses INTERFACE)
   target_link_libraries(${NAME}_uses INTERFACE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_link_libraries(${NAME} PRIVATE ${NAME}_uses)
-  gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT 300)
+  list(TRANSFORM ARG_SLOW APPEND ".*")
+  list(JOIN ARG_SLOW ":" slow)
+  if(NOT slow STREQUAL "*.*")
+    add_test(NAME ${NAME} COMMAND ${NAME} --gtest_filter=-${slow})
+    set_tests_properties(${NAME} PROPERTIES LABELS "unit;${folder};fast" TIMEOUT 900)
+  endif()
+  if(slow)
+    add_test(NAME ${NAME}.slow COMMAND ${NAME} --gtest_filter=${slow})
+    set_tests_properties(${NAME}.slow PROPERTIES LABELS "unit;${folder}" TIMEOUT 900)
+  endif()
   # Compiling them is a third of the whole build. LLVM's headers, and all that links them, are compiled without exceptions.
   set(without_exceptions "$<IN_LIST:-fno-exceptions,$<TARGET_PROPERTY:${NAME}_uses,INTERFACE_COMPILE_OPTIONS>>")
   set(headers ${PROJECT_BINARY_DIR}/tests/unit/CMakeFiles/plim_test_headers)
@@ -46,9 +52,4 @@ function(plim_add_unit_test NAME)
   set_property(SOURCE ${ARG_SRCS} APPEND PROPERTY OBJECT_DEPENDS
     ${headers}.dir/Headers.h.o ${headers}_without_exceptions.dir/Headers.h.o)
   target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
-  # PROPERTIES above cannot carry a list; CTest reads this file after the one with the tests.
-  set(labels ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_labels.cmake)
-  file(CONFIGURE OUTPUT ${labels} @ONLY CONTENT
-    "set_tests_properties(\${@NAME@_TESTS} PROPERTIES LABELS \"unit;@folder@;@ARG_LABELS@\")\n")
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
 endfunction()
