@@ -10,8 +10,18 @@ namespace plim::importers {
 class ImportError : public std::runtime_error {
 public:
   enum class Kind { Invalid, Unsupported };
-  ImportError(Kind kind, const std::string &message) : std::runtime_error(message), kind(kind) {}
+  ImportError(Kind kind, const std::string &message)
+      : std::runtime_error(inOneLine(message)), kind(kind) {}
   Kind kind;
+
+private:
+  /// Names of the file, which are in messages, may have any characters.
+  static std::string inOneLine(std::string message) {
+    for (char &c : message)
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+        c = '?';
+    return message;
+  }
 };
 
 [[noreturn]] inline void invalid(const std::string &message) {

@@ -655,8 +655,9 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
     vectors: several at a time, then one at a time, the last with a mask, or element by element where the host has no masks. Before that,
     loops are taken together where all operands have them one after the other in memory. Fills are such ops, and copies of short
     rows; long ones, and those whose length is not known, are copied one by one. So are rows of groups of narrow numbers that lie side
-    by side, which are read as they lie. Rows of fewer elements than half a vector are left to LLVM where nothing else in
-    the function has vectors: it takes several of them together.
+    by side, which are read as they lie. Rows of two to eight elements, one after the other in the results, are made as many at a time as
+    a vector has elements, where nothing else in the function has vectors: what operands have there is shuffled into the order of the
+    results. Others of fewer elements than half a vector are left to LLVM.
 
     A result that is only written, also in the dispatch itself, and of which half would not fit into the last cache, is written with
     nontemporal stores, from the first element on that a line of the caches begins with, but for fills, which gain nothing by it, and

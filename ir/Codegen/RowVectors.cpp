@@ -73,20 +73,31 @@ std::optional<RowVectors> RowVectors::ofReduction(linalg::LinalgOp op, const Hos
 }
 
 std::optional<RowVectors> RowVectors::of(linalg::LinalgOp op, const Host &host, int64_t least) {
+  std::optional<RowVectors> rows = ofElements(op, host);
+  if (!rows)
+    return std::nullopt;
+  const int64_t length = op.getStaticLoopRanges()[rows->loop];
+  if (!ShapedType::isDynamic(length) && length < least)
+    return std::nullopt;
+  for (OpOperand &operand : op->getOpOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(&operand);
+    const int64_t step = stepAlong(map, rows->loop).value_or(0);
+    if (map.isFunctionOfDim(rows->loop) &&
+        !(step >= 1 && step <= (op.isDpsInput(&operand) ? mostStep : 1) &&
+          hasElementsSideBySide(operand.get().getType())))
+      return std::nullopt;
+  }
+  return rows;
+}
+
+std::optional<RowVectors> RowVectors::ofElements(linalg::LinalgOp op, const Host &host) {
   if (op.getNumLoops() == 0 || !llvm::all_of(*op.getBlock(), takesVectors))
     return std::nullopt;
   RowVectors rows(op);
-  const int64_t length = op.getStaticLoopRanges()[rows.loop];
-  if (!ShapedType::isDynamic(length) && length < least)
-    return std::nullopt;
   unsigned bits = 8;
-  for (OpOperand &operand : op->getOpOperands()) {
-    const AffineMap map = op.getMatchingIndexingMap(&operand);
-    const Type element = getElementTypeOrSelf(operand.get());
-    const int64_t step = stepAlong(map, rows.loop).value_or(0);
-    if (!isStorable(element) || (map.isFunctionOfDim(rows.loop) &&
-                                 !(step >= 1 && step <= (op.isDpsInput(&operand) ? mostStep : 1) &&
-                                   hasElementsSideBySide(operand.get().getType()))))
+  for (Value operand : op->getOperands()) {
+    const Type element = getElementTypeOrSelf(operand);
+    if (!isStorable(element))
       return std::nullopt;
     bits = std::max(bits, element.getIntOrFloatBitWidth());
   }
@@ -182,7 +193,6 @@ Value RowVectors::endOfParts(OpBuilder &builder, Value from, int64_t unit) {
 IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, Value mask,
                                 ValueRange carried, llvm::function_ref<bool(Operation *)> isLeft) {
   const Location at = op.getLoc();
-  auto vectorOf = [&](Type element) { return VectorType::get(size, element); };
   IRMapping values;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
@@ -207,15 +217,25 @@ IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, 
     const int64_t step = *stepAlong(op.getMatchingIndexingMap(&operand), loop);
     values.map(argument, loadSteps(b, source, place, step, size, mask));
   }
+  auto indexOf = [&](linalg::IndexOp index) {
+    Value value = indices[index.getDim()];
+    if (size == 0 || index.getDim() != loop)
+      return value;
+    auto step = vector::StepOp::create(b, at, VectorType::get(size, b.getIndexType()));
+    return arith::AddIOp::create(b, at, widen(b, value, size), step).getResult();
+  };
+  buildOperations(b, values, size, indexOf, isLeft);
+  return values;
+}
+
+void RowVectors::buildOperations(OpBuilder &b, IRMapping &values, int64_t size,
+                                 llvm::function_ref<Value(linalg::IndexOp)> indexOf,
+                                 llvm::function_ref<bool(Operation *)> isLeft) {
   for (Operation &each : op.getBlock()->without_terminator()) {
     if (isLeft(&each))
       continue;
     if (auto index = dyn_cast<linalg::IndexOp>(each)) {
-      Value value = indices[index.getDim()];
-      if (size > 0 && index.getDim() == loop)
-        value = arith::AddIOp::create(b, at, widen(b, value, size),
-                                      vector::StepOp::create(b, at, vectorOf(b.getIndexType())));
-      values.map(index.getResult(), value);
+      values.map(index.getResult(), indexOf(index));
       continue;
     }
     const bool isVector = llvm::any_of(each.getOperands(), [&](Value operand) {
@@ -230,10 +250,9 @@ IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, 
       wide.map(operand, widen(b, values.lookupOrDefault(operand), size));
     Operation *copy = b.clone(each, wide);
     for (OpResult result : copy->getResults())
-      result.setType(vectorOf(result.getType()));
+      result.setType(VectorType::get(size, result.getType()));
     values.map(each.getResults(), copy->getResults());
   }
-  return values;
 }
 
 Value RowVectors::widen(OpBuilder &builder, Value value, int64_t size) {

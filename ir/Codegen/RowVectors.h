@@ -20,6 +20,8 @@ public:
   /// the body has an operation that would be a call for each element.
   static std::optional<RowVectors> of(mlir::linalg::LinalgOp op, const Host &host,
                                       int64_t least = leastElements);
+  /// The same wherever the operands lie.
+  static std::optional<RowVectors> ofElements(mlir::linalg::LinalgOp op, const Host &host);
   /// Nothing, too, unless it is a reduction of rows, on tensors.
   static std::optional<RowVectors> ofReduction(mlir::linalg::LinalgOp op, const Host &host);
 
@@ -53,6 +55,11 @@ public:
   mlir::IRMapping buildBody(mlir::OpBuilder &builder, mlir::ValueRange indices, int64_t size,
                             mlir::Value mask, mlir::ValueRange carried,
                             llvm::function_ref<bool(mlir::Operation *)> isLeft);
+
+  /// Builds its operations alone, of `values`, to which it adds their results. `indexOf` builds what is there of an index.
+  void buildOperations(mlir::OpBuilder &builder, mlir::IRMapping &values, int64_t size,
+                       llvm::function_ref<mlir::Value(mlir::linalg::IndexOp)> indexOf,
+                       llvm::function_ref<bool(mlir::Operation *)> isLeft);
 
   /// Loads elements of which a row has but one. On buffers nobody would move loads in front of the loops along it.
   void loadInFront(mlir::OpBuilder &builder, mlir::ValueRange outer);

@@ -1,3 +1,4 @@
+#include "ir/Analysis/Products.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/Passes.h"
@@ -137,7 +138,8 @@ struct TransposeCopies : plim::ir::impl::PlimTransposeCopiesBase<TransposeCopies
         read = across;
         inputs.push_back(number);
       }
-    if (!read || llvm::is_contained(sizes, 0))
+    if (!read || llvm::is_contained(sizes, 0) ||
+        !llvm::all_of(op.getIndexingMapsArray(), hasTileableIndices))
       return;
     SmallVector<int64_t> steps(op.getNumLoops(), 1);
     steps[*read] = steps[written] = blockOfCopies;

@@ -2,6 +2,7 @@
 #include "ir/Analysis/Products.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/RowVectors.h"
+#include "ir/Codegen/ShortRows.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
@@ -344,6 +345,13 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
         continue;
       }
       op = collapseRows(rewriter, op);
+      if (std::optional<ShortRows> rows =
+              hasVectors ? std::nullopt
+                         : ShortRows::of(cast<linalg::LinalgOp>(op.getOperation()), host)) {
+        rows->vectorize(rewriter);
+        ++vectorized;
+        continue;
+      }
       std::optional<ElementwiseRows> rows =
           ElementwiseRows::of(op, host, /*mayBeShort=*/hasVectors);
       if (!rows) {

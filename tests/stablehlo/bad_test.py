@@ -132,6 +132,11 @@ class Wrong(unittest.TestCase):
         self.check(main("%0 = stablehlo.custom_call @cublas$gemm(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "'cublas$gemm'")
         self.check(main("%0 = \"stablehlo.add\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "it has 1 operands")
 
+    def test_names_of_several_lines(self):
+        # As a string a name may have any characters; a message is one line.
+        self.check(main('%0 = "stablehlo.a\\0Ab"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>'), "2:10", "stablehlo.a?b: ")
+        self.check(main('%0 = "stablehlo.a\\nb"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>'), "2:10", "stablehlo.a?b: ")
+
     def test_attributes(self):
         self.check(main("%0 = stablehlo.transpose %arg0, dims = [0, 0] : (tensor<2x3xf32>) -> tensor<2x2xf32>"), "2:10", "permutation has 0 twice")
         self.check(main("%0 = stablehlo.transpose %arg0, order = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>"), "2:37", "'order' has no place")

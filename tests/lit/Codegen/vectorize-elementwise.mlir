@@ -330,3 +330,48 @@ func.func private @further(%x: memref<499xf32>, %y: memref<96xf32>) attributes {
   }
   return
 }
+
+// -----
+
+// Rows of three, one after the other in the result: as many at a time as a vector has elements. A vector of what lies across is
+// interleaved with those beside it, elements that all rows share are a pattern in front of the loop.
+// CHECK-LABEL: func.func private @colours
+//   CHECK-DAG:   %[[FLAT:[^ ]*]] = memref.collapse_shape %{{.*}} {{\[}}[0, 1]] : memref<?x3xf32> into memref<?xf32>
+//       CHECK:   vector.from_elements {{.*}} : vector<3xf32>
+//  CHECK-COUNT-3:   vector.shuffle
+//        MASK:   scf.for %{{.*}} step %c16
+//        MASK:     vector.transfer_read {{.*}} : memref<3x?xi8>, vector<16xi8>
+//        MASK:     vector.shuffle {{.*}} [0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15] : vector<16xi8>, vector<16xi8>
+//        MASK:     vector.transfer_write %{{.*}}, %[[FLAT]][%{{.*}}] {in_bounds = [true]} : vector<16xf32>, memref<?xf32>
+//        MASK:   scf.for %{{.*}} step %c16
+//        MASK:     vector.transfer_write %{{.*}}, %[[FLAT]][%{{.*}}], %{{.*}} {in_bounds = [true]} : vector<16xf32>, memref<?xf32>
+//       PLAIN:   scf.for %{{.*}} step %c8
+//       PLAIN:     vector.transfer_write %{{.*}}, %[[FLAT]][%{{.*}}] {in_bounds = [true]} : vector<8xf32>, memref<?xf32>
+//       PLAIN:   scf.for %{{.*}} step %c1
+// PLAIN-COUNT-3:     memref.load %{{.*}} : memref<3x?xi8>
+//       CHECK:   return
+func.func private @colours(%x: memref<3x?xi8>, %s: memref<3xf32>, %r: memref<?x3xf32>) attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : memref<3x?xi8>, memref<3xf32>) outs(%r : memref<?x3xf32>) {
+  ^bb0(%a: i8, %b: f32, %o: f32):
+    %f = arith.uitofp %a : i8 to f32
+    %p = arith.mulf %f, %b : f32
+    linalg.yield %p : f32
+  }
+  return
+}
+
+// -----
+
+// Not those that lie apart in the result.
+// CHECK-LABEL: func.func private @apart
+//   CHECK-NOT:   vector.shuffle
+//       CHECK:   return
+func.func private @apart(%x: memref<3x64xf32>, %r: memref<64x3xf32, strided<[4, 1]>>) attributes {plim.dispatch_function} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<3x64xf32>) outs(%r : memref<64x3xf32, strided<[4, 1]>>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
