@@ -25,9 +25,9 @@ include(GNUInstallDirs)
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
-  # As its manual asks for precompiled headers. Paths are relative, so that build folders beside each other share what
-  # they compile alike.
+  # As its manual asks for precompiled headers.
   set(PLIM_PRECOMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  # Paths are relative, so that build folders beside each other share what they compile alike.
   set(CMAKE_CXX_COMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros
                                   CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()

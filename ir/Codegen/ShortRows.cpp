@@ -12,7 +12,7 @@ using namespace plim::ir;
 
 namespace {
 
-/// The most elements of a row, and of one that an operand has across rows, which takes a shuffle for each two of them.
+/// The most elements of a row, and where an operand lies across the rows, each vector of which takes a shuffle for each line.
 constexpr int64_t mostElements = 8, mostAcross = 4;
 
 } // namespace
@@ -47,7 +47,7 @@ std::optional<ShortRows::Layout> ShortRows::layoutOf(OpOperand &operand) {
     return Layout::Shared;
   if (!buffer || !buffer.areTrailingDimsContiguous(1))
     return std::nullopt;
-  if (isContiguousAlong(map, across)) // and so no column beside it
+  if (isContiguousAlong(map, across))
     return map.isFunctionOfDim(along) ? Layout::Across : Layout::OneEach;
   const ArrayRef<AffineExpr> results = map.getResults();
   const AffineMap outer = AffineMap::get(

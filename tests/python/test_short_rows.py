@@ -1,4 +1,4 @@
-"""Rows of a few elements that lie one after the other: colours of pixels, images of twice the size, interleaved tensors."""
+"""Rows of a few elements that lie one after the other: colours of pixels, images of twice the size, transposes of a few long lines."""
 import numpy as np
 import pytest
 
@@ -8,18 +8,19 @@ from hosts import HOSTS
 
 TYPES = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16,
          "f32": np.float32, "f64": np.float64}
-COUNTS = [1, 2, 7, 15, 16, 17, 31, 33, 64, 67, 131]
-# Maps of an operand: results, its shape, and how NumPy makes it one of (a, rows, size).
+COUNTS = [0, 1, 2, 7, 15, 16, 17, 31, 33, 64, 67, 131]
+# Operands: the results of their map, their shape of n rows of s elements, and how NumPy makes of them (3, n, s).
 LAYOUTS = {
-    "as results": ("(a, i, j)", "3x{n}x{s}", lambda x: x),
-    "across": ("(a, j, i)", "3x{s}x{n}", lambda x: x.transpose(0, 2, 1)),
-    "across in front": ("(j, a, i)", "{s}x3x{n}", lambda x: x.transpose(1, 2, 0)),
-    "one each": ("(a, i)", "3x{n}", lambda x: x[:, :, None]),
-    "pattern": ("(j)", "{s}", lambda x: x[None, None, :]),
-    "patterns": ("(j, a)", "{s}x3", lambda x: x.T[:, None, :]),
-    "shared": ("(a)", "3", lambda x: x[:, None, None]),
-    "rows apart": ("(i, a, j)", "{n}x3x{s}", lambda x: x.transpose(1, 0, 2)),
-    "across, backwards": ("({s} - 1 - j, a, i)", "{s}x3x{n}", lambda x: x[::-1].transpose(1, 2, 0)),
+    "as results": ("(a, i, j)", "3x{n}x{s}", lambda x, s: x),
+    "across": ("(a, j, i)", "3x{s}x{n}", lambda x, s: x.transpose(0, 2, 1)),
+    "across in front": ("(j, a, i)", "{s}x3x{n}", lambda x, s: x.transpose(1, 2, 0)),
+    "one each": ("(a, i)", "3x{n}", lambda x, s: x[:, :, None]),
+    "pattern": ("(j)", "{s}", lambda x, s: x[None, None, :]),
+    "patterns": ("(j, a)", "{s}x3", lambda x, s: x.T[:, None, :]),
+    "shared": ("(a)", "3", lambda x, s: x[:, None, None]),
+    "rows apart": ("(i, a, j)", "{n}x3x{s}", lambda x, s: x.transpose(1, 0, 2)),
+    "window": ("(a, i + j)", "3x{m}", lambda x, s: np.stack([x[:, j:x.shape[1] - s + 1 + j] for j in range(s)], 2)),
+    "across, backwards": ("({s} - 1 - j, a, i)", "{s}x3x{n}", lambda x, s: x[::-1].transpose(1, 2, 0)),
 }
 
 
@@ -31,7 +32,7 @@ def draw(random, shape, dtype):
 
 def text(name, layouts, size, count, known, element):
     def kind(shape):
-        shape = shape.format(n=count if known else "?", s=size)
+        shape = shape.format(n=count if known else "?", m=count + size - 1 if known else "?", s=size)
         return f"tensor<{shape}x{element}>"
     kinds = [kind(LAYOUTS[each][1]) for each in layouts] + [kind("3x{n}x{s}")]
     maps = [LAYOUTS[each][0].format(s=size) for each in layouts] + ["(a, i, j)"]
@@ -56,7 +57,7 @@ func.func @{name}({', '.join(f'{n}: {k}' for n, k in zip([*names, '%r'], kinds))
 def wanted(layouts, arrays, start, dtype):
     total = start.copy()
     for each, array in zip(layouts, arrays):
-        array = LAYOUTS[each][2](array)
+        array = LAYOUTS[each][2](array, start.shape[2])
         total = total ^ array if dtype is np.bool_ else (total + array).astype(dtype)
     return total
 
@@ -75,11 +76,11 @@ def test_operands_of_any_layout(element):
         for known in (True, False):
             functions.append((f"f{i}_{int(known)}", layouts, size, [count] if known else COUNTS))
             source += text(functions[-1][0], layouts, size, count, known, element)
-    for host in HOSTS:
-        module = pl.Engine(target=host, threads=1).loads(source)
+    for threads, host in enumerate(HOSTS, 1):
+        module = pl.Engine(target=host, threads=threads).loads(source)
         for name, layouts, size, counts in functions:
             for count in counts:
-                shapes = [[int(e) for e in LAYOUTS[each][1].format(n=count, s=size).split("x")] for each in layouts]
+                shapes = [[int(e) for e in LAYOUTS[each][1].format(n=count, m=count + size - 1, s=size).split("x")] for each in layouts]
                 arrays = [draw(random, shape, dtype) for shape in shapes]
                 start = draw(random, (3, count, size), dtype)
                 np.testing.assert_array_equal(np.asarray(module[name](*arrays, start)), wanted(layouts, arrays, start, dtype),
