@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMFUSEOPERANDS
@@ -63,6 +64,13 @@ bool transposes(linalg::GenericOp op) {
 }
 
 struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet patterns(context);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    eraseUnusedResults = std::move(patterns);
+    return success();
+  }
+
   void runOnOperation() override {
     FixedValues fixed(getOperation());
     IRRewriter rewriter(&getContext());
@@ -85,6 +93,18 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
            !fixed.isFixed(input.get());
   }
 
+  /// Upstream leaves what it fused as a result, unused, where the other operands of both ops do not say the extents of all loops:
+  /// those of a filter say how large a window is.
+  linalg::GenericOp withoutUnusedResults(linalg::GenericOp op) {
+    Value result = op->getResults().back();
+    if (op->getNumResults() == 1 || result.use_empty())
+      return op;
+    OpOperand &use = *result.use_begin();
+    if (failed(applyOpPatternsGreedily(op.getOperation(), eraseUnusedResults)))
+      return {};
+    return use.get().getDefiningOp<linalg::GenericOp>();
+  }
+
   /// The product that reads what one of its operands was made from; null where that was computed.
   linalg::GenericOp withSourceOf(IRRewriter &rewriter, linalg::GenericOp op, FixedValues &fixed) {
     for (OpOperand *input : op.getDpsInputOperands()) {
@@ -103,14 +123,15 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
           linalg::fuseElementwiseOps(rewriter, input);
       if (failed(result))
         return {};
-      auto fused = cast<linalg::GenericOp>(result->fusedOp);
       rewriter.replaceOp(op, result->replacements.lookup(op->getResult(0)));
       rewriter.eraseOp(producer);
       ++this->fused;
-      return fused;
+      return withoutUnusedResults(cast<linalg::GenericOp>(result->fusedOp));
     }
     return {};
   }
+
+  FrozenRewritePatternSet eraseUnusedResults;
 };
 
 } // namespace

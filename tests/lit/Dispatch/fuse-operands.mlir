@@ -1,4 +1,5 @@
 // RUN: plimsoll-opt %s -plim-fuse-operands -canonicalize -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-fuse-operands -split-input-file | FileCheck %s --check-prefix=RAW
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #none = affine_map<(d0, d1) -> ()>
@@ -148,4 +149,42 @@ func.func @transposed(%a: tensor<1x?xf32>, %b: tensor<?x?xf32>, %e: tensor<?x?xf
     linalg.yield %1 : f32
   } -> tensor<1x?xf32>
   return %r : tensor<1x?xf32>
+}
+
+// -----
+
+#same = affine_map<(d0, d1) -> (d0, d1)>
+#line = affine_map<(x, f, c, k) -> (c, x + k)>
+#filter = affine_map<(x, f, c, k) -> (f, c, k)>
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#out = affine_map<(x, f, c, k) -> (x, f)>
+
+// A filter alone says how large a window is; what it was made from says it as well, so that there is no second result.
+// RAW-LABEL: func.func @window(
+//       RAW:   %[[R:.*]] = linalg.generic {{.*}}"reduction", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<8x16xi8>, tensor<4x8x3xi8>) outs(%{{.*}} : tensor<14x4xi32>)
+//       RAW:     linalg.yield %{{[^,]*}} : i32
+//       RAW:   return %[[R]]
+func.func @window(%a: tensor<8x16xi8>, %b: tensor<4x8x3xi8>, %init: tensor<14x4xi32>) -> tensor<14x4xi32> {
+  %ea = tensor.empty() : tensor<8x16xi32>
+  %wa = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<8x16xi8>) outs(%ea : tensor<8x16xi32>) {
+  ^bb0(%x: i8, %o: i32):
+    %0 = arith.extsi %x : i8 to i32
+    linalg.yield %0 : i32
+  } -> tensor<8x16xi32>
+  %eb = tensor.empty() : tensor<4x8x3xi32>
+  %wb = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%b : tensor<4x8x3xi8>) outs(%eb : tensor<4x8x3xi32>) {
+  ^bb0(%x: i8, %o: i32):
+    %0 = arith.extsi %x : i8 to i32
+    linalg.yield %0 : i32
+  } -> tensor<4x8x3xi32>
+  %r = linalg.generic {indexing_maps = [#line, #filter, #out], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%wa, %wb : tensor<8x16xi32>, tensor<4x8x3xi32>) outs(%init : tensor<14x4xi32>) {
+  ^bb0(%x: i32, %y: i32, %s: i32):
+    %0 = arith.muli %x, %y : i32
+    %1 = arith.addi %s, %0 : i32
+    linalg.yield %1 : i32
+  } -> tensor<14x4xi32>
+  return %r : tensor<14x4xi32>
 }
