@@ -210,7 +210,9 @@ def convolutions():
                                                                              for key, value in more.items()),
             "Conv", image, constants=((filters, image[1] // groups, *window), (filters,)), kernel_shape=list(window), **more)
     for image, filters, window, more in (((1, 64, 56, 56), 64, (3, 3), {"pads": [1] * 4}), ((1, 64, 56, 56), 256, (1, 1), {}),
-                                         ((1, 96, 56, 56), 96, (3, 3), {"pads": [1] * 4, "group": 96})):
+                                         ((1, 96, 56, 56), 96, (3, 3), {"pads": [1] * 4, "group": 96}),
+                                         ((1, 3, 224, 224), 32, (3, 3), {"pads": [1] * 4, "strides": [2, 2]}), ((1, 16, 112, 112), 96, (1, 1), {}),
+                                         ((1, 320, 7, 7), 1280, (1, 1), {}), ((1, 64, 28, 28), 128, (3, 3), {"pads": [1] * 4, "group": 2})):
         data = np.random.default_rng(14).integers(0, 255, image).astype(np.uint8)
         weights = np.random.default_rng(15).integers(-127, 127, (filters, image[1] // more.get("group", 1), *window)).astype(np.int8)
         scale, zero = np.float32(0.02), np.uint8(128)

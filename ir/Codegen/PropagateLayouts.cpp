@@ -2,7 +2,6 @@
 #include "ir/Analysis/FixedValues.h"
 #include "ir/Analysis/Products.h"
 #include "ir/Cleanup/Cleanup.h"
-#include "ir/Codegen/GroupedProducts.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
@@ -32,11 +31,9 @@ constexpr int64_t leastChannels = 16;
 /// The fewest filters that are worth to be columns: those of a vector.
 constexpr int64_t leastColumns = 16;
 /// The fewest multiplications for each element that has to be transposed, where a network begins or ends.
-constexpr int64_t productsWorthATransposition = 1024;
+constexpr int64_t productsWorthATransposition = 128;
 /// How much more a multiplication takes where pixels are the columns, and so few that there are no vectors of them; where they may be.
 constexpr int64_t fewPixels = 4, timeOfFewPixels = 16, timeOfUnknownPixels = 4;
-/// The same of narrow numbers, which are multiplied in groups where filters are the columns.
-constexpr int64_t timeOfUngrouped = 32;
 /// Assumed of extents that are not known at load.
 constexpr int64_t unknownExtent = 64;
 
@@ -239,8 +236,6 @@ struct PropagateLayouts : plim::ir::impl::PlimPropagateLayoutsBase<PropagateLayo
           for (int64_t size : sizes)
             count = checkedMul(count, ShapedType::isDynamic(size) ? unknownExtent : size)
                         .value_or(INT64_MAX);
-          if (groupingOf(generic, *product))
-            count = checkedMul(count, timeOfUngrouped).value_or(INT64_MAX);
           products += std::min(count, INT64_MAX - products);
         }
         if (!llvm::all_of(op->getUses(), [&](OpOperand &use) { return reads(use); }))

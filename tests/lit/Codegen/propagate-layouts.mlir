@@ -171,34 +171,3 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
     return %t : tensor<1x64x14x14xf32>
   }
 }
-
-// -----
-
-// Bytes are multiplied in groups where filters are columns: that pays for the transposition of far fewer products.
-// CHECK-LABEL: func.func @bytes
-//       CHECK:   ins(%{{.*}} : tensor<1x8x16x16xi8>, tensor<8x3x3x16xi8>) outs(%{{.*}} : tensor<1x14x14x16xi32>)
-//       CHECK:   linalg.transpose ins(%{{.*}} : tensor<1x14x14x16xi32>)
-#image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h + y, w + x)>
-#filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
-#result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
-module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64, "plim.features" = ["+avx2"]>>} {
-  memref.global "private" @weights : memref<16x8x3x3xi8>
-  func.func @bytes(%x: tensor<1x8x16x16xi8>) -> tensor<1x16x14x14xi32> {
-    %z = arith.constant 0 : i32
-    %g = memref.get_global @weights : memref<16x8x3x3xi8>
-    %w = bufferization.to_tensor %g restrict : memref<16x8x3x3xi8> to tensor<16x8x3x3xi8>
-    %e = tensor.empty() : tensor<1x16x14x14xi32>
-    %f = linalg.fill ins(%z : i32) outs(%e : tensor<1x16x14x14xi32>) -> tensor<1x16x14x14xi32>
-    %r = linalg.generic {indexing_maps = [#image, #filter, #result],
-                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-        ins(%x, %w : tensor<1x8x16x16xi8>, tensor<16x8x3x3xi8>) outs(%f : tensor<1x16x14x14xi32>) {
-    ^bb0(%p: i8, %q: i8, %o: i32):
-      %wp = arith.extui %p : i8 to i32
-      %wq = arith.extsi %q : i8 to i32
-      %m = arith.muli %wp, %wq : i32
-      %s = arith.addi %o, %m : i32
-      linalg.yield %s : i32
-    } -> tensor<1x16x14x14xi32>
-    return %r : tensor<1x16x14x14xi32>
-  }
-}
