@@ -56,6 +56,27 @@ SmallVector<std::string> unsoundNames(Extents extents = Extents::Checked) {
   return names;
 }
 
+/// Gives an expansion the extents that its type knows. Upstream asks the loops that it was made of, of which some are known to another
+/// operand alone; bufferization refuses an extent that is given and known.
+struct UseKnownExtents : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> shape = op.getMixedOutputShape();
+    bool changes = false;
+    for (auto [extent, size] : llvm::zip_equal(op.getResultType().getShape(), shape))
+      if (!ShapedType::isDynamic(extent) && !getConstantIntValue(size)) {
+        size = rewriter.getIndexAttr(extent);
+        changes = true;
+      }
+    if (!changes)
+      return failure();
+    rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, op.getResultType(), op.getSrc(),
+                                                       op.getReassociationIndices(), shape);
+    return success();
+  }
+};
+
 /// The sets of canonicalisation patterns of a context.
 struct CanonicalizationPatterns : DialectInterface::Base<CanonicalizationPatterns> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalizationPatterns)
@@ -80,6 +101,7 @@ struct CanonicalizationPatterns : DialectInterface::Base<CanonicalizationPattern
       dialect->getCanonicalizationPatterns(patterns);
     for (RegisteredOperationName op : context->getRegisteredOperations())
       op.getCanonicalizationPatterns(patterns, context);
+    patterns.add<UseKnownExtents>(context);
     return {std::move(patterns), unsoundNames(extents)};
   }
 

@@ -489,6 +489,27 @@ def PlimVectorizeTiles : Pass<"plim-vectorize-tiles", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "tiles left to plain loops">];
 }
 
+def PlimSkipBorders : Pass<"plim-skip-borders", "::mlir::func::FuncOp"> {
+  let summary = "Leave out the places of a window where an image has a border of zeros";
+  let description = [{
+    Sums of products in vector registers (`plim-vectorize-tiles`) of which one factor is read from a tensor that is zero around the edge
+    (`Borders.h`): a loop along a window runs only where something of what is read lies inside. What is left out is as if it were zero even
+    where a weight is infinite or NaN, so that this is not for `strict` numerics. Loops that reach the border nowhere, or never
+    with all that they read at once, stay as they are.
+
+    ```mlir
+    %padded = tensor.insert_slice %image into %zeros[0, 0, 6, 6] [1, 64, 33, 33] [1, 1, 1, 1]
+    %sums = scf.for %ky = 0 to 3 step 1 iter_args(%sum = %first) { ... vector.transfer_read %padded[0, %c, %y + %ky * 6, ...] ... }
+    // becomes
+    %begin = affine.max affine_map<(y) -> (0, (6 - y) ceildiv 6)>(%y)
+    %end = affine.min affine_map<(y) -> (3, (39 - y) ceildiv 6)>(%y)
+    %sums = scf.for %ky = %begin to %end step 1 iter_args(%sum = %first)
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"shortened", "shortened", "loops that leave a border out">];
+}
+
 def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::FuncOp"> {
   let summary = "Go through products in tile registers";
   let description = [{

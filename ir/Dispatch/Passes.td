@@ -274,6 +274,21 @@ def PlimAssignDevices : Pass<"plim-assign-devices", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"assigned", "assigned", "dispatches that name no device">];
 }
 
+def PlimInferBorders : Pass<"plim-infer-borders", "::mlir::ModuleOp"> {
+  let summary = "Say of what a dispatch reads where it is zero around the edge";
+  let description = [{
+    A convolution reads images that another dispatch wrote into zeros. How wide these are at each edge, in all dispatches of the
+    function, is an attribute of the argument, so that windows can leave them out (`plim-skip-borders`).
+
+    ```mlir
+    %p = plim.dispatch @pad ins(%x) outs(%e) -> tensor<1x64x58x58xf32>   // inserts into zeros at [0, 0, 1, 1]
+    %r = plim.dispatch @convolution ins(%p, %w) outs(%o)
+    func.func private @convolution(%p: tensor<1x64x58x58xf32> {plim.zero_borders = array<i64: 0, 0, 0, 0, 1, 1, 1, 1>}, ...)
+    ```
+  }];
+  let statistics = [Statistic<"found", "found", "arguments with borders of zeros">];
+}
+
 def PlimMergeDispatches : Pass<"plim-merge-dispatches", "::mlir::ModuleOp"> {
   let summary = "Keep one function for dispatches that compute the same";
   let description = [{

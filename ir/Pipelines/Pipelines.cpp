@@ -198,8 +198,11 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
   assign.preferred = options.preferredDevice;
   assign.hostOnly = options.oracle;
   manager.addPass(createPlimAssignDevices(assign));
-  if (!options.oracle)
+  if (!options.oracle) {
     manager.addPass(createPlimMergeDispatches());
+    if (!options.strict && options.devices.empty())
+      manager.addPass(createPlimInferBorders());
+  }
   if (formsDispatchesOfKernels(options))
     manager.addPass(createPlimOutlineBufferOps());
 }
@@ -239,6 +242,8 @@ void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   kernel.addPass(createPlimChooseRegisterTiles());
   kernel.addPass(createPlimRegisterTile());
   kernel.addPass(createPlimVectorizeTiles());
+  if (!options.strict)
+    kernel.addPass(createPlimSkipBorders());
   addCleanup(kernel);
   PlimPrepareLoopsOptions prepare;
   prepare.strict = options.strict;

@@ -55,23 +55,23 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
 
 // Worth it where pixels are so few that there are no vectors of them, or may be: filters are columns.
 // CHECK-LABEL: func.func @few_pixels
-//       CHECK:   ins(%{{.*}} : tensor<1x96x4xf32>, tensor<96x3x64xf32>)
-//       CHECK:   ins(%{{.*}} : tensor<1x96x?xf32>, tensor<96x3x64xf32>)
-//       CHECK:   ins(%{{.*}} : tensor<1x96x202xf32>, tensor<64x96x3xf32>)
+//       CHECK:   ins(%{{.*}} : tensor<1x32x4xf32>, tensor<32x3x64xf32>)
+//       CHECK:   ins(%{{.*}} : tensor<1x32x?xf32>, tensor<32x3x64xf32>)
+//       CHECK:   ins(%{{.*}} : tensor<1x32x202xf32>, tensor<64x32x3xf32>)
 #signal = affine_map<(n, f, w, c, x) -> (n, c, w + x)>
 #filter = affine_map<(n, f, w, c, x) -> (f, c, x)>
 #result = affine_map<(n, f, w, c, x) -> (n, f, w)>
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
-  memref.global "private" @weights : memref<64x96x3xf32>
-  func.func @few_pixels(%x: tensor<1x96x4xf32>, %y: tensor<1x96x?xf32>, %z: tensor<1x96x202xf32>, %n: index)
+  memref.global "private" @weights : memref<64x32x3xf32>
+  func.func @few_pixels(%x: tensor<1x32x4xf32>, %y: tensor<1x32x?xf32>, %z: tensor<1x32x202xf32>, %n: index)
       -> (tensor<1x64x2xf32>, tensor<1x64x?xf32>, tensor<1x64x200xf32>) {
     %zero = arith.constant 0.0 : f32
-    %g = memref.get_global @weights : memref<64x96x3xf32>
-    %w = bufferization.to_tensor %g restrict : memref<64x96x3xf32> to tensor<64x96x3xf32>
+    %g = memref.get_global @weights : memref<64x32x3xf32>
+    %w = bufferization.to_tensor %g restrict : memref<64x32x3xf32> to tensor<64x32x3xf32>
     %ex = tensor.empty() : tensor<1x64x2xf32>
     %fx = linalg.fill ins(%zero : f32) outs(%ex : tensor<1x64x2xf32>) -> tensor<1x64x2xf32>
     %rx = linalg.generic {indexing_maps = [#signal, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
-        ins(%x, %w : tensor<1x96x4xf32>, tensor<64x96x3xf32>) outs(%fx : tensor<1x64x2xf32>) {
+        ins(%x, %w : tensor<1x32x4xf32>, tensor<64x32x3xf32>) outs(%fx : tensor<1x64x2xf32>) {
     ^bb0(%p: f32, %q: f32, %o: f32):
       %m = arith.mulf %p, %q : f32
       %s = arith.addf %o, %m : f32
@@ -80,7 +80,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
     %ey = tensor.empty(%n) : tensor<1x64x?xf32>
     %fy = linalg.fill ins(%zero : f32) outs(%ey : tensor<1x64x?xf32>) -> tensor<1x64x?xf32>
     %ry = linalg.generic {indexing_maps = [#signal, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
-        ins(%y, %w : tensor<1x96x?xf32>, tensor<64x96x3xf32>) outs(%fy : tensor<1x64x?xf32>) {
+        ins(%y, %w : tensor<1x32x?xf32>, tensor<64x32x3xf32>) outs(%fy : tensor<1x64x?xf32>) {
     ^bb0(%p: f32, %q: f32, %o: f32):
       %m = arith.mulf %p, %q : f32
       %s = arith.addf %o, %m : f32
@@ -89,7 +89,7 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
     %ez = tensor.empty() : tensor<1x64x200xf32>
     %fz = linalg.fill ins(%zero : f32) outs(%ez : tensor<1x64x200xf32>) -> tensor<1x64x200xf32>
     %rz = linalg.generic {indexing_maps = [#signal, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
-        ins(%z, %w : tensor<1x96x202xf32>, tensor<64x96x3xf32>) outs(%fz : tensor<1x64x200xf32>) {
+        ins(%z, %w : tensor<1x32x202xf32>, tensor<64x32x3xf32>) outs(%fz : tensor<1x64x200xf32>) {
     ^bb0(%p: f32, %q: f32, %o: f32):
       %m = arith.mulf %p, %q : f32
       %s = arith.addf %o, %m : f32
