@@ -33,6 +33,7 @@ constexpr llvm::StringLiteral unsound[] = {
     "(anonymous namespace)::IndexCastOfIndexCast",
     "(anonymous namespace)::IndexCastUIOfIndexCastUI",
     // Guesses anew which dimension of a slice is dropped (#217361).
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
     "(anonymous "
     "namespace)::InsertSliceOpConstantArgumentFolder<mlir::tensor::ParallelInsertSliceOp>",
     // Forgets what a destination held that a body does not use, also where a reduction has no
