@@ -15,6 +15,14 @@ template <OfOne Function> void unary(Operator &op) {
                       [&](const Scalars &in) { return Function(op.emit, in[0]); }));
 }
 
+template <OfTwo Function> void binary(Operator &op) {
+  const Value &x = op.input(0), &y = op.input(1);
+  checkSameType(x, y);
+  checkSameShape(x, y);
+  op.give(elementwise(op.emit, x.type, {x, y},
+                      [&](const Scalars &in) { return Function(op.emit, in[0], in[1]); }));
+}
+
 /// A function of the dialect math, by a name that is constant.
 template <const char *const &Name> Scalar mathOf(Emitter &e, const Scalar &x) {
   return e.math(Name, {x});

@@ -82,6 +82,7 @@ std::map<std::string_view, Form> makeForms() {
                                        "chlo.is_neg_inf",
                                        "chlo.is_pos_inf",
                                        "chlo.lgamma",
+                                       "chlo.mulhi",
                                        "chlo.next_after",
                                        "chlo.polygamma",
                                        "chlo.sinh",

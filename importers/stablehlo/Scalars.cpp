@@ -2,6 +2,7 @@
 
 #include "importers/emit/Error.h"
 
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -87,6 +88,13 @@ ElementType signedOf(ElementType type) {
   }
 }
 
+/// One zero and one NaN, which comes last.
+Scalar inWeakOrder(Emitter &e, const Scalar &a) {
+  const Scalar zero = e.number(a.type, 0), nan = e.number(a.type, std::nan(""));
+  const Scalar number = e.select(e.compare(Compare::Equal, a, zero), zero, a);
+  return e.select(e.compare(Compare::Equal, a, a), number, nan);
+}
+
 /// Integers that are ordered as all floats are, from -NaN to NaN.
 Scalar inTotalOrder(Emitter &e, const Scalar &a) {
   const ElementType type = signedOf(a.type);
@@ -102,6 +110,8 @@ Scalar compared(Emitter &e, const std::string &direction, const std::string &typ
   const Compare how = directionOf(direction);
   if (type == "TOTALORDER" && isFloat(a.type))
     return e.compare(how, inTotalOrder(e, a), inTotalOrder(e, b));
+  if (type == "WEAKORDER" && isFloat(a.type))
+    return e.compare(how, inTotalOrder(e, inWeakOrder(e, a)), inTotalOrder(e, inWeakOrder(e, b)));
   return e.compare(how, a, b);
 }
 
@@ -142,6 +152,47 @@ Scalar integerPower(Emitter &e, const Scalar &base, const Scalar &exponent) {
 }
 
 } // namespace
+
+namespace {
+
+Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operation,
+               bool keepsSign) {
+  if (!isInteger(a.type) || a.type == ElementType::I1)
+    invalid("its operands must be of integers");
+  const ElementType plain = bitsType(a.type);
+  const auto bits = static_cast<int64_t>(bitsOf(a.type));
+  const Scalar by = bitcast(e, b, plain);
+  const Scalar inside = e.compare(Compare::Less, by, e.integer(plain, bits));
+  const Scalar amount = e.select(inside, by, e.integer(plain, bits - 1));
+  const Scalar out{a.type,
+                   e.define(std::string("arith.") + operation + " " + e.use(a) + ", " +
+                            e.use(amount) + " : " + mlirName(a.type)),
+                   {}};
+  return keepsSign ? out : e.select(inside, out, e.integer(a.type, 0));
+}
+
+} // namespace
+
+Scalar shiftLeft(Emitter &e, const Scalar &a, const Scalar &b) {
+  return shifted(e, a, b, "shli", false);
+}
+Scalar shiftRightArithmetic(Emitter &e, const Scalar &a, const Scalar &b) {
+  return shifted(e, a, b, "shrsi", true);
+}
+Scalar shiftRightLogical(Emitter &e, const Scalar &a, const Scalar &b) {
+  return shifted(e, a, b, "shrui", false);
+}
+
+Scalar upperHalf(Emitter &e, const Scalar &a, const Scalar &b) {
+  if (!isInteger(a.type) || a.type == ElementType::I1)
+    invalid("its operands must be of integers");
+  const std::string low = e.freshName(), high = e.freshName();
+  const std::string operation = isUnsigned(a.type) ? "mului_extended" : "mulsi_extended";
+  const std::string left = e.use(a), right = e.use(b);
+  e.line(low + ", " + high + " = arith." + operation + " " + left + ", " + right + " : " +
+         mlirName(a.type));
+  return {a.type, high, {}};
+}
 
 Scalar power(Emitter &e, const Scalar &a, const Scalar &b) {
   return isFloat(a.type) ? e.math("powf", {a, b}) : integerPower(e, a, b);

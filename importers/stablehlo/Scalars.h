@@ -21,6 +21,12 @@ Scalar exclusion(Emitter &e, const Scalar &a, const Scalar &b);
 Scalar arcTangent(Emitter &e, const Scalar &a, const Scalar &b);
 /// Of integers by squaring; a negative exponent leaves 0 but of 1 and -1.
 Scalar power(Emitter &e, const Scalar &a, const Scalar &b);
+/// By as many bits as there are, or more, they leave nothing, or the sign.
+Scalar shiftLeft(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar shiftRightArithmetic(Emitter &e, const Scalar &a, const Scalar &b);
+Scalar shiftRightLogical(Emitter &e, const Scalar &a, const Scalar &b);
+/// The upper half of a product of twice the width.
+Scalar upperHalf(Emitter &e, const Scalar &a, const Scalar &b);
 /// By "LT" and "TOTALORDER"; ImportError for another direction.
 Scalar compared(Emitter &e, const std::string &direction, const std::string &type, const Scalar &a,
                 const Scalar &b);

@@ -19,6 +19,7 @@ import plimsoll as pl
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases  # noqa: E402
 import more_cases  # noqa: E402
+import special_cases  # noqa: E402
 from writer import function, kind_of, module  # noqa: E402
 
 PER_MODULE = 40
@@ -77,7 +78,7 @@ def main():
     print(f"seed {options.seed}", flush=True)
     rng = np.random.default_rng(options.seed)
     np.seterr(all="ignore")
-    everything = [*cases.elementwise(rng), *cases.constants(rng), *cases.moving(rng), *more_cases.more(rng),
+    everything = [*cases.elementwise(rng), *cases.constants(rng), *cases.moving(rng), *more_cases.more(rng), *special_cases.special(rng),
                   *cases.dimension_numbers(rng, options.count)]
     everything = [case for case in everything if case[0].startswith(options.only)][options.seed % options.every::options.every]
     engine = pl.Engine(threads=1)

@@ -1,9 +1,9 @@
 // What exporters leave of the dialect chlo, which has functions that StableHLO has not, and broadcasts as NumPy does.
 #include "importers/emit/Sorting.h"
 #include "importers/stablehlo/Elementwise.h"
+#include "importers/stablehlo/Special.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace plim::importers::stablehlo {
 
@@ -41,82 +41,18 @@ template <OfOne Function> Scalar wide(Emitter &e, const Scalar &x) {
   return e.convert(Function(e, e.convert(x, type)), x.type);
 }
 
-/// A first value by a rational function of logarithms, then two steps of Newton's method with erf.
-Scalar erfInverse(Emitter &e, const Scalar &x) {
-  const ElementType type = x.type;
-  auto number = [&](double value) { return e.number(type, value); };
-  const Scalar one = number(1);
-  const Scalar left = e.math("log", {e.mul(e.sub(one, x), e.add(one, x))});
-  const double a = 0.147;
-  const Scalar first = e.add(number(2 / (M_PI * a)), e.mul(left, number(0.5)));
-  const Scalar inner = e.sub(e.mul(first, first), e.mul(left, number(1 / a)));
-  const Scalar size = e.math("sqrt", {e.sub(e.math("sqrt", {inner}), first)});
-  Scalar y = e.select(e.compare(Compare::Less, x, number(0)), e.neg(size), size);
-  for (int i = 0; i < 2; ++i) {
-    const Scalar error = e.sub(e.math("erf", {y}), x);
-    const Scalar slope = e.mul(number(2 / std::sqrt(M_PI)), e.math("exp", {e.neg(e.mul(y, y))}));
-    const Scalar step = e.div(error, slope);
-    // Halley's correction, which the second derivative gives for free.
-    y = e.sub(y, e.div(step, e.add(one, e.mul(y, step))));
-  }
-  const Scalar isEnd = e.compare(Compare::Equal, e.abs(x), one);
-  return e.select(isEnd, e.mul(x, e.highest(type)), y);
+/// Computed with 64 bits.
+template <OfOne Function> Scalar wider(Emitter &e, const Scalar &x) {
+  if (!isFloat(x.type))
+    invalid("its operand must be of floats");
+  return e.convert(Function(e, e.convert(x, ElementType::F64)), x.type);
 }
 
-/// Lanczos' sum for z - 1 with g = 7, and what it is divided by: https://en.wikipedia.org/wiki/Lanczos_approximation
-constexpr double lanczosBase = 7;
-constexpr double lanczos[] = {0.99999999999980993,  676.5203681218851,     -1259.1392167224028,
-                              771.32342877765313,   -176.61502916214059,   12.507343278686905,
-                              -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
-
-Scalar logGamma(Emitter &e, const Scalar &x) {
-  const ElementType type = x.type;
-  auto number = [&](double value) { return e.number(type, value); };
-  const Scalar half = number(0.5), one = number(1);
-  const Scalar reflects = e.compare(Compare::Less, x, half);
-  const Scalar z = e.select(reflects, e.neg(x), e.sub(x, one));
-  Scalar sum = number(lanczos[0]);
-  for (int i = 1; i < 9; ++i)
-    sum = e.add(sum, e.div(number(lanczos[i]), e.add(z, number(i))));
-  const Scalar t = e.add(z, number(lanczosBase + 0.5));
-  const Scalar logT = e.add(number(std::log(lanczosBase + 0.5)),
-                            e.math("log1p", {e.div(z, number(lanczosBase + 0.5))}));
-  const Scalar positive = e.add(
-      e.add(number(0.5 * std::log(2 * M_PI)), e.mul(e.sub(e.add(z, half), e.div(t, logT)), logT)),
-      e.math("log", {sum}));
-  // Of the sine's argument only the fraction matters.
-  const Scalar size = e.abs(x), fraction = e.sub(size, e.math("floor", {size}));
-  const Scalar nearer =
-      e.select(e.compare(Compare::Greater, fraction, half), e.sub(one, fraction), fraction);
-  const Scalar sine = e.math("log", {e.math("sin", {e.mul(number(M_PI), nearer)})});
-  const Scalar reflected = e.sub(e.sub(number(std::log(M_PI)), sine), positive);
-  const Scalar out = e.select(reflects, reflected, positive);
-  return e.select(e.compare(Compare::Equal, size, e.highest(type)), e.highest(type), out);
-}
-
-Scalar digamma(Emitter &e, const Scalar &x) {
-  const ElementType type = x.type;
-  auto number = [&](double value) { return e.number(type, value); };
-  const Scalar half = number(0.5), one = number(1);
-  const Scalar reflects = e.compare(Compare::Less, x, half);
-  const Scalar z = e.select(reflects, e.neg(x), e.sub(x, one));
-  Scalar sum = number(lanczos[0]), slope = number(0);
-  for (int i = 1; i < 9; ++i) {
-    const Scalar below = e.add(z, number(i)), part = e.div(number(lanczos[i]), below);
-    sum = e.add(sum, part);
-    slope = e.sub(slope, e.div(part, below));
-  }
-  const Scalar t = e.add(z, number(lanczosBase + 0.5));
-  const Scalar logT = e.add(number(std::log(lanczosBase + 0.5)),
-                            e.math("log1p", {e.div(z, number(lanczosBase + 0.5))}));
-  const Scalar positive = e.sub(e.add(logT, e.div(slope, sum)), e.div(number(lanczosBase), t));
-  const Scalar turned = e.mul(number(M_PI), e.add(x, e.abs(e.math("floor", {e.add(x, half)}))));
-  const Scalar reflected =
-      e.sub(positive, e.div(e.mul(number(M_PI), e.math("cos", {turned})), e.math("sin", {turned})));
-  const Scalar out = e.select(reflects, reflected, positive);
-  const Scalar isPole = e.both(e.compare(Compare::LessEqual, x, number(0)),
-                               e.compare(Compare::Equal, x, e.math("floor", {x})));
-  return e.select(isPole, number(std::nan("")), out);
+template <OfTwo Function> Scalar wider(Emitter &e, const Scalar &x, const Scalar &y) {
+  if (!isFloat(x.type))
+    invalid("its operands must be of floats");
+  return e.convert(Function(e, e.convert(x, ElementType::F64), e.convert(y, ElementType::F64)),
+                   x.type);
 }
 
 void constantLike(Operator &op) {
@@ -231,6 +167,7 @@ const OperationTable &chlo() {
       {"chlo.asinh", {unary<mathOf<asinhName>>, 1, 1}},
       {"chlo.atan", {unary<mathOf<atanName>>, 1, 1}},
       {"chlo.atanh", {unary<mathOf<atanhName>>, 1, 1}},
+      {"chlo.bessel_i1e", {unary<wider<besselI1e>>, 1, 1}},
       {"chlo.broadcast_add", {broadcast<plus>, 2, 2}},
       {"chlo.broadcast_and", {broadcast<conjunction>, 2, 2}},
       {"chlo.broadcast_atan2", {broadcast<arcTangent>, 2, 2}},
@@ -239,12 +176,18 @@ const OperationTable &chlo() {
       {"chlo.broadcast_maximum", {broadcast<greater>, 2, 2}},
       {"chlo.broadcast_minimum", {broadcast<lesser>, 2, 2}},
       {"chlo.broadcast_multiply", {broadcast<times>, 2, 2}},
+      {"chlo.broadcast_next_after", {broadcast<nextAfter>, 2, 2}},
       {"chlo.broadcast_or", {broadcast<disjunction>, 2, 2}},
+      {"chlo.broadcast_polygamma", {broadcast<wider<polygamma>>, 2, 2}},
       {"chlo.broadcast_power", {broadcast<power>, 2, 2}},
       {"chlo.broadcast_remainder", {broadcast<remainder>, 2, 2}},
       {"chlo.broadcast_select", {broadcastSelect, 3, 3}},
+      {"chlo.broadcast_shift_left", {broadcast<shiftLeft>, 2, 2}},
+      {"chlo.broadcast_shift_right_arithmetic", {broadcast<shiftRightArithmetic>, 2, 2}},
+      {"chlo.broadcast_shift_right_logical", {broadcast<shiftRightLogical>, 2, 2}},
       {"chlo.broadcast_subtract", {broadcast<minus>, 2, 2}},
       {"chlo.broadcast_xor", {broadcast<exclusion>, 2, 2}},
+      {"chlo.broadcast_zeta", {broadcast<wider<zeta>>, 2, 2}},
       {"chlo.conj", {unary<same>, 1, 1}},
       {"chlo.constant_like", {constantLike, 1, 1}},
       {"chlo.cosh", {unary<mathOf<coshName>>, 1, 1}},
@@ -256,10 +199,14 @@ const OperationTable &chlo() {
       {"chlo.is_neg_inf", {question<isNegativeInfinity>, 1, 1}},
       {"chlo.is_pos_inf", {question<isPositiveInfinity>, 1, 1}},
       {"chlo.lgamma", {unary<wide<logGamma>>, 1, 1}},
+      {"chlo.mulhi", {binary<upperHalf>, 2, 2}},
+      {"chlo.next_after", {binary<nextAfter>, 2, 2}},
+      {"chlo.polygamma", {binary<wider<polygamma>>, 2, 2}},
       {"chlo.sinh", {unary<mathOf<sinhName>>, 1, 1}},
       {"chlo.square", {unary<squared>, 1, 1}},
       {"chlo.tan", {unary<mathOf<tanName>>, 1, 1}},
       {"chlo.top_k", {topK, 1, 1}},
+      {"chlo.zeta", {binary<wider<zeta>>, 2, 2}},
   };
   return table;
 }

@@ -7,14 +7,6 @@ namespace plim::importers::stablehlo {
 
 namespace {
 
-template <OfTwo Function> void binary(Operator &op) {
-  const Value &x = op.input(0), &y = op.input(1);
-  checkSameType(x, y);
-  checkSameShape(x, y);
-  op.give(elementwise(op.emit, x.type, {x, y},
-                      [&](const Scalars &in) { return Function(op.emit, in[0], in[1]); }));
-}
-
 const char *const cbrtName = "cbrt", *const ceilName = "ceil", *const cosName = "cos",
                   *const expName = "exp", *const expm1Name = "expm1", *const floorName = "floor",
                   *const logName = "log", *const log1pName = "log1p", *const roundName = "round",
@@ -49,33 +41,6 @@ Scalar ofBits(Emitter &e, const Scalar &x, const char *function) {
 }
 Scalar leadingZeros(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctlz"); }
 Scalar onesOf(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctpop"); }
-
-/// A shift by as many bits as there are, or more, leaves nothing, or the sign.
-Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operation,
-               bool keepsSign) {
-  if (!isInteger(a.type) || a.type == ElementType::I1)
-    invalid("its operands must be of integers");
-  const ElementType plain = bitsType(a.type);
-  const auto bits = static_cast<int64_t>(bitsOf(a.type));
-  const Scalar by = bitcast(e, b, plain);
-  const Scalar inside = e.compare(Compare::Less, by, e.integer(plain, bits));
-  const Scalar amount = e.select(inside, by, e.integer(plain, bits - 1));
-  const Scalar out{a.type,
-                   e.define(std::string("arith.") + operation + " " + e.use(a) + ", " +
-                            e.use(amount) + " : " + mlirName(a.type)),
-                   {}};
-  return keepsSign ? out : e.select(inside, out, e.integer(a.type, 0));
-}
-
-Scalar shiftLeft(Emitter &e, const Scalar &a, const Scalar &b) {
-  return shifted(e, a, b, "shli", false);
-}
-Scalar shiftRightArithmetic(Emitter &e, const Scalar &a, const Scalar &b) {
-  return shifted(e, a, b, "shrsi", true);
-}
-Scalar shiftRightLogical(Emitter &e, const Scalar &a, const Scalar &b) {
-  return shifted(e, a, b, "shrui", false);
-}
 
 void compare(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
@@ -142,6 +107,8 @@ void bitcastConvert(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const ElementType type = op.resultType(0).element;
+  if (x.type == type)
+    return op.give(x);
   if (x.type == ElementType::I1 || type == ElementType::I1)
     unsupported("the bits of truth values");
   const size_t from = bitsOf(x.type), to = bitsOf(type);
