@@ -36,6 +36,8 @@ std::string bitsLiteral(ElementType type, double value) {
   return text;
 }
 
+[[noreturn]] void refuseComplex() { unsupported("complex numbers are not supported here"); }
+
 std::string join(const Scalars &scalars, Builder &builder) {
   std::string out;
   for (const Scalar &scalar : scalars)
@@ -127,11 +129,24 @@ Scalar Builder::real(ElementType type, double value) {
   return {type, prologue("arith.constant " + literal(type, value) + " : " + mlirName(type)), {}};
 }
 
+Scalar Builder::complexNumber(ElementType type, double real, double imaginary) {
+  const ElementType part = partOf(type);
+  const std::string kind = " : " + mlirName(part);
+  return {type,
+          prologue("complex.constant [" + literal(part, real) + kind + ", " +
+                   literal(part, imaginary) + kind + "] : " + mlirName(type)),
+          {}};
+}
+
 Scalar Builder::number(ElementType type, double value) {
+  if (isComplex(type))
+    return complexNumber(type, value, 0);
   return isFloat(type) ? real(type, value) : integer(type, static_cast<int64_t>(value));
 }
 
 Scalar Builder::lowest(ElementType type) {
+  if (isComplex(type))
+    refuseComplex();
   if (isFloat(type))
     return real(type, -std::numeric_limits<double>::infinity());
   if (isUnsigned(type) || type == ElementType::I1)
@@ -140,6 +155,8 @@ Scalar Builder::lowest(ElementType type) {
 }
 
 Scalar Builder::highest(ElementType type) {
+  if (isComplex(type))
+    refuseComplex();
   if (isFloat(type))
     return real(type, std::numeric_limits<double>::infinity());
   if (type == ElementType::I1)
@@ -253,9 +270,19 @@ void checkSame(const Scalar &a, const Scalar &b) {
 
 Scalar Builder::binary(const std::string &operation, const Scalar &a, const Scalar &b) {
   checkSame(a, b);
+  if (isComplex(a.type))
+    refuseComplex();
   const std::string left = use(a), right = use(b);
   return defineScalar(a.type,
                       "arith." + operation + " " + left + ", " + right + " : " + mlirName(a.type));
+}
+
+Scalar Builder::binaryOfComplex(const std::string &operation, const Scalar &a, const Scalar &b) {
+  checkSame(a, b);
+  const std::string left = use(a), right = use(b);
+  return {a.type,
+          define("complex." + operation + " " + left + ", " + right + " : " + mlirName(a.type)),
+          {}};
 }
 
 namespace {
@@ -269,6 +296,8 @@ bool foldable(const Scalar &a, const Scalar &b) {
 } // namespace
 
 Scalar Builder::add(const Scalar &a, const Scalar &b) {
+  if (isComplex(a.type))
+    return binaryOfComplex("add", a, b);
   if (a.real && b.real)
     return real(a.type, *a.real + *b.real);
   int64_t sum;
@@ -282,6 +311,8 @@ Scalar Builder::add(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::sub(const Scalar &a, const Scalar &b) {
+  if (isComplex(a.type))
+    return binaryOfComplex("sub", a, b);
   if (a.real && b.real)
     return real(a.type, *a.real - *b.real);
   int64_t difference;
@@ -295,6 +326,8 @@ Scalar Builder::sub(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::mul(const Scalar &a, const Scalar &b) {
+  if (isComplex(a.type))
+    return binaryOfComplex("mul", a, b);
   if (a.real && b.real)
     return real(a.type, *a.real * *b.real);
   int64_t product;
@@ -313,6 +346,8 @@ Scalar Builder::mul(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::div(const Scalar &a, const Scalar &b) {
+  if (isComplex(a.type))
+    return binaryOfComplex("div", a, b);
   if (a.real && b.real)
     return real(a.type, *a.real / *b.real);
   if (foldable(a, b) && *b.known != 0 && *b.known != -1)
@@ -375,12 +410,16 @@ Scalar Builder::max(const Scalar &a, const Scalar &b) {
 }
 
 Scalar Builder::neg(const Scalar &a) {
+  if (isComplex(a.type))
+    return {a.type, define("complex.neg " + use(a) + " : " + mlirName(a.type)), {}};
   if (isFloat(a.type))
     return {a.type, define("arith.negf " + use(a) + " : " + mlirName(a.type)), {}};
   return sub(number(a.type, 0), a);
 }
 
 Scalar Builder::abs(const Scalar &a) {
+  if (isComplex(a.type))
+    return {partOf(a.type), define("complex.abs " + use(a) + " : " + mlirName(a.type)), {}};
   if (isUnsigned(a.type) || a.type == ElementType::I1)
     return a;
   if (isFloat(a.type))
@@ -431,6 +470,12 @@ Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
   if (a.real && b.real)
     return answer(*a.real, *b.real);
   checkSame(a, b);
+  if (isComplex(a.type)) {
+    if (how != Compare::Equal && how != Compare::NotEqual)
+      invalid("complex numbers have no order");
+    const Scalar out = binaryOfComplex(how == Compare::Equal ? "eq" : "neq", a, b);
+    return {ElementType::I1, out.name, {}};
+  }
   if (a.type == ElementType::Index) {
     const bool atLeast = isAtLeast(a, b), more = isAtLeast(a, b, 1), atMost = isAtLeast(b, a),
                less = isAtLeast(b, a, 1);
@@ -464,8 +509,17 @@ Scalar Builder::select(const Scalar &condition, const Scalar &a, const Scalar &b
 }
 
 Scalar Builder::math(const std::string &function, const Scalars &operands) {
-  for (const Scalar &operand : operands) {
+  static const std::set<std::string, std::less<>> ofComplex{
+      "atan2", "conj", "cos", "exp",  "expm1", "log", "log1p",
+      "pow",   "sign", "sin", "sqrt", "rsqrt", "tan", "tanh"};
+  for (const Scalar &operand : operands)
     checkSame(operand, operands[0]);
+  if (isComplex(operands[0].type) && ofComplex.contains(function))
+    return {operands[0].type,
+            define("complex." + function + " " + join(operands, *this) + " : " +
+                   mlirName(operands[0].type)),
+            {}};
+  for (const Scalar &operand : operands) {
     if (!isFloat(operand.type))
       invalid("of " + onnxName(operand.type) + ": it needs floats");
   }
@@ -479,10 +533,34 @@ Scalar Builder::math(const std::string &function, const Scalars &operands) {
       {}};
 }
 
+Scalar Builder::realPart(const Scalar &a) {
+  return {partOf(a.type), define("complex.re " + use(a) + " : " + mlirName(a.type)), {}};
+}
+
+Scalar Builder::imaginaryPart(const Scalar &a) {
+  return {partOf(a.type), define("complex.im " + use(a) + " : " + mlirName(a.type)), {}};
+}
+
+Scalar Builder::complexOf(const Scalar &real, const Scalar &imaginary) {
+  checkSame(real, imaginary);
+  if (real.type != ElementType::F32 && real.type != ElementType::F64)
+    invalid("complex numbers have parts of 32 or 64 bits");
+  const ElementType type = real.type == ElementType::F32 ? ElementType::C64 : ElementType::C128;
+  const std::string first = use(real), second = use(imaginary);
+  return {type, define("complex.create " + first + ", " + second + " : " + mlirName(type)), {}};
+}
+
 Scalar Builder::convert(const Scalar &a, ElementType type) {
   const ElementType from = a.type;
   if (from == type)
     return a;
+  if (isComplex(type)) {
+    const ElementType part = partOf(type);
+    return isComplex(from) ? complexOf(convert(realPart(a), part), convert(imaginaryPart(a), part))
+                           : complexOf(convert(a, part), number(part, 0));
+  }
+  if (isComplex(from))
+    return convert(realPart(a), type);
   if (from == ElementType::U64 && type == ElementType::Index) {
     // Greater than any index: stays greater.
     if (a.known)

@@ -55,6 +55,7 @@ public:
   Scalar truth(bool value) { return {ElementType::I1, "", value}; }
   Scalar integer(ElementType type, int64_t value) { return {type, "", value}; }
   Scalar real(ElementType type, double value);
+  Scalar complexNumber(ElementType type, double real, double imaginary);
   /// Of any type: 0, 1, -2.5.
   Scalar number(ElementType type, double value);
   /// The least and the greatest of a type; infinite for floats.
@@ -88,16 +89,23 @@ public:
   Scalar min(const Scalar &a, const Scalar &b);
   Scalar max(const Scalar &a, const Scalar &b);
   Scalar neg(const Scalar &a);
+  /// Of a complex number a float.
   Scalar abs(const Scalar &a);
   Scalar both(const Scalar &a, const Scalar &b);      // bitwise and
   Scalar either(const Scalar &a, const Scalar &b);    // bitwise or
   Scalar exclusive(const Scalar &a, const Scalar &b); // bitwise exclusive or
   Scalar negation(const Scalar &a);                   // bitwise not
+  /// Complex numbers are equal or not equal.
   Scalar compare(Compare how, const Scalar &a, const Scalar &b);
   Scalar select(const Scalar &condition, const Scalar &a, const Scalar &b);
-  /// A function of floats in the dialect `math`: "exp", "powf".
+  /// A function of floats in the dialect `math`: "exp", "powf"; of complex numbers the one of that name.
   Scalar math(const std::string &function, const Scalars &operands);
-  /// To another type: floats to integers towards zero, anything to a truth value by whether it is not zero.
+  /// Parts of complex numbers, and a complex number of two floats of one type.
+  Scalar realPart(const Scalar &a);
+  Scalar imaginaryPart(const Scalar &a);
+  Scalar complexOf(const Scalar &real, const Scalar &imaginary);
+  /// To another type: floats to integers towards zero, anything to a truth value by whether it is not zero. Of complex numbers
+  /// the real part.
   Scalar convert(const Scalar &a, ElementType type);
 
   // --- Loops of scalars ---------------------------------------------------------------------------
@@ -131,6 +139,7 @@ private:
   Scalar naturalIfBoth(Scalar result, const Scalar &a, const Scalar &b);
 
   Scalar binary(const std::string &operation, const Scalar &a, const Scalar &b);
+  Scalar binaryOfComplex(const std::string &operation, const Scalar &a, const Scalar &b);
   Scalar defineScalar(ElementType type, const std::string &expression);
   Scalars results(const std::string &name, const Scalars &like);
 

@@ -38,6 +38,12 @@ bool isUnsigned(ElementType type) { return type >= ElementType::U8 && type <= El
 bool isInteger(ElementType type) {
   return (type >= ElementType::I1 && type <= ElementType::U64) || type == ElementType::Index;
 }
+bool isComplex(ElementType type) { return type == ElementType::C64 || type == ElementType::C128; }
+ElementType partOf(ElementType type) {
+  return type == ElementType::C64    ? ElementType::F32
+         : type == ElementType::C128 ? ElementType::F64
+                                     : type;
+}
 size_t bitsOf(ElementType type) { return row(type).bits; }
 size_t bytesOf(ElementType type) { return row(type).bits / 8; }
 std::string mlirName(ElementType type) { return row(type).mlir; }

@@ -33,6 +33,9 @@ bool isFloat(ElementType type);
 bool isUnsigned(ElementType type);
 /// With or without a sign, or an index, or a truth value.
 bool isInteger(ElementType type);
+bool isComplex(ElementType type);
+/// Of the real and the imaginary part; other types are their own.
+ElementType partOf(ElementType type);
 /// Bits of one element in memory; a truth value has a byte.
 size_t bitsOf(ElementType type);
 size_t bytesOf(ElementType type);

@@ -96,7 +96,8 @@ uint16_t toShort(double value, int exponentBits) {
 
 class ElementReader {
 public:
-  ElementReader(Lexer &lex, const Type &type) : lex(lex), type(type), count(countOf(type)) {}
+  ElementReader(Lexer &lex, const Type &type)
+      : lex(lex), type(type), part(partOf(type.element)), count(countOf(type)) {}
 
   TensorPtr read() {
     if (lex.next() != '[') {
@@ -142,6 +143,14 @@ private:
   void element() {
     if (isFloat(type.element))
       return realElement();
+    if (isComplex(type.element)) {
+      lex.expect("(");
+      realElement();
+      lex.expect(",");
+      realElement();
+      lex.expect(")");
+      return;
+    }
     const size_t offset = lex.here();
     int64_t value = 0;
     if (lex.acceptWord("true"))
@@ -166,16 +175,16 @@ private:
     if (digits.find('x') != std::string_view::npos) {
       lex.moveTo(offset);
       const auto bits = static_cast<uint64_t>(lex.integer());
-      const size_t width = bytesOf(type.element);
+      const size_t width = bytesOf(part);
       if (width < 8 && bits >> (8 * width) != 0)
-        lex.failAt(offset, "these bits do not fit into " + elementText(type.element));
+        lex.failAt(offset, "these bits do not fit into " + elementText(part));
       const auto *from = reinterpret_cast<const std::byte *>(&bits);
       bytes.insert(bytes.end(), from, from + width);
       return;
     }
     lex.moveTo(offset);
     const double value = lex.real();
-    switch (type.element) {
+    switch (part) {
     case ElementType::F64:
       return append(value);
     case ElementType::F32:
@@ -189,6 +198,7 @@ private:
 
   Lexer &lex;
   const Type &type;
+  ElementType part; // of a complex number
   size_t count;
   std::vector<std::byte> bytes;
 };

@@ -89,6 +89,7 @@ const OperationTable &algebra();
 const OperationTable &chlo();
 const OperationTable &control();
 const OperationTable &elementwiseOperations();
+const OperationTable &fourier();
 const OperationTable &indexing();
 const OperationTable &moving();
 const OperationTable &normalisations();

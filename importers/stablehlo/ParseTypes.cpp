@@ -30,11 +30,27 @@ size_t sizeOf(const Attribute &attribute) {
 
 std::optional<ElementType> elementNamed(std::string_view name) {
   using enum ElementType;
-  static const std::map<std::string_view, ElementType> names{
-      {"f16", F16},  {"bf16", BF16}, {"f32", F32},   {"f64", F64}, {"i1", I1},
-      {"i8", I8},    {"i16", I16},   {"i32", I32},   {"i64", I64}, {"si8", I8},
-      {"si16", I16}, {"si32", I32},  {"si64", I64},  {"ui8", U8},  {"ui16", U16},
-      {"ui32", U32}, {"ui64", U64},  {"index", I64}, {"pred", I1}};
+  static const std::map<std::string_view, ElementType> names{{"f16", F16},
+                                                             {"bf16", BF16},
+                                                             {"f32", F32},
+                                                             {"f64", F64},
+                                                             {"i1", I1},
+                                                             {"i8", I8},
+                                                             {"i16", I16},
+                                                             {"i32", I32},
+                                                             {"i64", I64},
+                                                             {"si8", I8},
+                                                             {"si16", I16},
+                                                             {"si32", I32},
+                                                             {"si64", I64},
+                                                             {"ui8", U8},
+                                                             {"ui16", U16},
+                                                             {"ui32", U32},
+                                                             {"ui64", U64},
+                                                             {"index", I64},
+                                                             {"pred", I1},
+                                                             {"complex<f32>", C64},
+                                                             {"complex<f64>", C128}};
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
@@ -91,11 +107,16 @@ Type Parser::tensorType(size_t start) {
       lex.skipBalanced();
     unsupported(placeOf(lex.all(), offset) + ": elements of type !" + name + " are not supported");
   }
-  const std::string name(lex.word());
+  std::string name(lex.word());
+  if (name == "complex") {
+    lex.expect("<");
+    name = "complex<" + std::string(lex.word()) + ">";
+    lex.expect(">");
+  }
   const auto element = elementNamed(name);
   if (!element) {
     const bool isType =
-        name == "complex" || name == "tensor" || name == "vector" || name == "tf32" ||
+        name.starts_with("complex") || name == "tensor" || name == "vector" || name == "tf32" ||
         ((name[0] == 'f' || name[0] == 'i' || name.starts_with("ui")) && name.size() > 1);
     const std::string message = placeOf(lex.all(), offset) + ": ";
     if (isType)
@@ -204,7 +225,8 @@ void Parser::types(Operation &op, const std::string &name) {
   } else {
     if (list.size() != 1)
       lex.failAt(start, "one type must stand here, or those of operands and results");
-    const bool same = name != "stablehlo.clamp" && name != "stablehlo.after_all";
+    const bool same =
+        name != "stablehlo.clamp" && name != "stablehlo.after_all" && name != "stablehlo.complex";
     if (same && list[0].kind == Type::Kind::Tensor)
       op.operandTypes.assign(op.operands.size(), list[0]);
     op.resultTypes = std::move(list);

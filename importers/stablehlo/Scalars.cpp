@@ -30,8 +30,12 @@ Scalar bitcast(Emitter &e, const Scalar &a, ElementType type) {
       {}};
 }
 
+Scalar conjugate(Emitter &e, const Scalar &a) {
+  return isComplex(a.type) ? e.math("conj", {a}) : a;
+}
+
 Scalar divide(Emitter &e, const Scalar &a, const Scalar &b) {
-  if (isFloat(a.type))
+  if (isFloat(a.type) || isComplex(a.type))
     return e.div(a, b);
   if (b.known && *b.known != 0 && *b.known != -1)
     return e.div(a, b);
@@ -195,7 +199,9 @@ Scalar upperHalf(Emitter &e, const Scalar &a, const Scalar &b) {
 }
 
 Scalar power(Emitter &e, const Scalar &a, const Scalar &b) {
-  return isFloat(a.type) ? e.math("powf", {a, b}) : integerPower(e, a, b);
+  if (isInteger(a.type))
+    return integerPower(e, a, b);
+  return e.math(isComplex(a.type) ? "pow" : "powf", {a, b});
 }
 
 } // namespace plim::importers::stablehlo

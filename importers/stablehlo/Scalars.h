@@ -30,6 +30,8 @@ Scalar upperHalf(Emitter &e, const Scalar &a, const Scalar &b);
 /// By "LT" and "TOTALORDER"; ImportError for another direction.
 Scalar compared(Emitter &e, const std::string &direction, const std::string &type, const Scalar &a,
                 const Scalar &b);
+/// Of floats itself.
+Scalar conjugate(Emitter &e, const Scalar &a);
 Scalar bitcast(Emitter &e, const Scalar &a, ElementType type);
 /// Of as many bits, without a sign.
 ElementType bitsType(ElementType type);

@@ -89,7 +89,8 @@ class Wrong(unittest.TestCase):
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<3x2xf32>"), "2:10", "%arg0 is tensor<2x3xf32>, not tensor<3x2xf32>")
         self.check(main("%0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10",
                    "its result is tensor<3x2xf32>, not tensor<2x3xf32>")
-        self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xcomplex<f32>>"), "2:43", "complex")
+        self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xcomplex<f16>>"), "2:43", "complex<f16>")
+        self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xcomplex<f32>>"), "2:10", "%arg0 is tensor<2x3xf32>, not tensor<2x3xcomplex<f32>>")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xf8E4M3FN>"), "2:43", "f8E4M3FN")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3x!quant.uniform<i8:f32, 1.0>>"), "2:43", "!quant.uniform")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<*xf32>"), "2:39", "the rank must be known")
@@ -99,6 +100,38 @@ class Wrong(unittest.TestCase):
                         arguments="%arg0: tensor<2x3xf32>, %arg1: tensor<2x3xf64>"), "2:10", "elements of types f32 and f64")
         self.check(main("%0 = stablehlo.add %arg0, %arg1 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>",
                         arguments="%arg0: tensor<2x3xf32>, %arg1: tensor<3xf32>"), "2:10", "different shapes")
+
+    def test_complex(self):
+        both = "tensor<2x3xcomplex<f32>>"
+        for name in ("maximum", "and", "atan2", "remainder", "shift_left"):
+            if name != "atan2":
+                self.check(main(f"%0 = stablehlo.{name} %arg0, %arg0 : {both}", arguments=f"%arg0: {both}", results=both, returned=f"%0 : {both}"), "2:10",
+                           f"stablehlo.{name}")
+        for name in ("cbrt", "ceil", "floor", "is_finite", "popcnt", "round_nearest_even"):
+            self.check(main(f"%0 = stablehlo.{name} %arg0 : {both}", arguments=f"%arg0: {both}", results=both, returned=f"%0 : {both}"), "2:10",
+                       f"stablehlo.{name}")
+        self.check(main(f"%0 = stablehlo.compare LT, %arg0, %arg0 : ({both}, {both}) -> tensor<2x3xi1>", arguments=f"%arg0: {both}",
+                        results="tensor<2x3xi1>", returned="%0 : tensor<2x3xi1>"), "2:10", "complex numbers have no order")
+        self.check(main(f"%0 = stablehlo.bitcast_convert %arg0 : ({both}) -> tensor<2x3xi64>", arguments=f"%arg0: {both}",
+                        results="tensor<2x3xi64>", returned="%0 : tensor<2x3xi64>"), "2:10", "the bits of complex numbers")
+        for text in ("(1.0, 2.0", "(1.0)", "[(1.0, 2.0), (1.0, 2.0)]", "1.0", "(0x1FFFFFFFF, 0.0)", "\"0x00\""):
+            self.check(main(f"%0 = stablehlo.constant dense<{text}> : {both}", results=both, returned=f"%0 : {both}"), None)
+
+    def test_transforms(self):
+        half = "tensor<2x2xcomplex<f32>>"
+        def fft(kind, length, source="tensor<2x3xf32>", target=half):
+            return main(f"%0 = stablehlo.fft %arg0, type = {kind}, length = {length} : ({source}) -> {target}", arguments=f"%arg0: {source}",
+                        results=target, returned=f"%0 : {target}")
+        self.check(fft("HFFT", [3]), "2:10", "'HFFT' is no fft_type")
+        self.check(fft("RFFT", [4]), "2:10", "an extent of 3 does not fit a length of 4")
+        self.check(fft("RFFT", []), "2:10", "fft_length has 0 numbers")
+        self.check(fft("RFFT", [1, 2, 3]), "2:10", "fft_length has 3 numbers for a rank of 2")
+        self.check(fft("FFT", [3]), "2:10", "its types do not fit FFT")
+        self.check(fft("IRFFT", [3]), "2:10", "its types do not fit IRFFT")
+        self.check(fft("RFFT", [3], "tensor<2x3xf64>"), "2:10", "its types do not fit RFFT")
+        self.check(fft("RFFT", [3], "tensor<2x?xf32>"), "2:10", "must be known")
+        self.check(fft("RFFT", [-3]), "2:10", "a transform of -3 points")
+        self.check(fft("RFFT", [3], target="tensor<2x3xcomplex<f32>>"), "2:10", "its result is tensor<2x2xcomplex<f32>>")
 
     def test_shapes(self):
         self.check(main("%0 = stablehlo.iota dim = 0 : tensor<1099511627776x1099511627776xf32>"), "2:35", "too many elements")

@@ -18,6 +18,7 @@ import plimsoll as pl
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases  # noqa: E402
+import complex_cases  # noqa: E402
 import more_cases  # noqa: E402
 import special_cases  # noqa: E402
 from writer import function, kind_of, module  # noqa: E402
@@ -34,7 +35,7 @@ def agree(got, want, tolerance):
     if want.dtype.kind == "u":
         got = got.view(want.dtype)
     if tolerance == 0:
-        return np.array_equal(got, want, equal_nan=want.dtype.kind == "f")
+        return np.array_equal(got, want, equal_nan=want.dtype.kind in "fc")
     return np.allclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
@@ -79,6 +80,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     np.seterr(all="ignore")
     everything = [*cases.elementwise(rng), *cases.constants(rng), *cases.moving(rng), *more_cases.more(rng), *special_cases.special(rng),
+                  *complex_cases.complex_numbers(rng),
                   *cases.dimension_numbers(rng, options.count)]
     everything = [case for case in everything if case[0].startswith(options.only)][options.seed % options.every::options.every]
     engine = pl.Engine(threads=1)

@@ -7,7 +7,8 @@ import numpy as np
 
 KINDS = {np.dtype(np.float16): "f16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64", np.dtype(np.bool_): "i1",
          np.dtype(np.int8): "i8", np.dtype(np.int16): "i16", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64",
-         np.dtype(np.uint8): "ui8", np.dtype(np.uint16): "ui16", np.dtype(np.uint32): "ui32", np.dtype(np.uint64): "ui64"}
+         np.dtype(np.uint8): "ui8", np.dtype(np.uint16): "ui16", np.dtype(np.uint32): "ui32", np.dtype(np.uint64): "ui64",
+         np.dtype(np.complex64): "complex<f32>", np.dtype(np.complex128): "complex<f64>"}
 
 Val = collections.namedtuple("Val", "name shape kind")
 
@@ -42,13 +43,18 @@ def dense(data):
     kind = kind_of(data)
 
     def one(x):
-        if data.dtype == np.bool_:
+        if data.dtype.kind == "c":
+            return f"({dense_number(x.real)}, {dense_number(x.imag)})"
+        return dense_number(x)
+
+    def dense_number(x):
+        if x.dtype == np.bool_:
             return "true" if x else "false"
-        if data.dtype.kind in "iu":
+        if x.dtype.kind in "iu":
             return str(int(x))
         if not np.isfinite(x):
-            bits = np.asarray(x, data.dtype).view({2: np.uint16, 4: np.uint32, 8: np.uint64}[data.dtype.itemsize])
-            return f"0x{int(bits):0{data.dtype.itemsize * 2}X}"
+            bits = np.asarray(x).view({2: np.uint16, 4: np.uint32, 8: np.uint64}[x.dtype.itemsize])
+            return f"0x{int(bits):0{x.dtype.itemsize * 2}X}"
         return f"{float(x):.17e}"
 
     def nested(part):

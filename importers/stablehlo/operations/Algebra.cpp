@@ -1,5 +1,6 @@
 // Linear algebra. Each is a section of https://openxla.org/stablehlo/spec under its name.
 #include "importers/stablehlo/Operator.h"
+#include "importers/stablehlo/Scalars.h"
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace {
 
 void checkMatrices(const Value &x) {
   const auto rank = static_cast<size_t>(x.rank());
-  if (!isFloat(x.type) || rank < 2)
+  if (!(isFloat(x.type) || isComplex(x.type)) || rank < 2)
     invalid("its operands must be matrices of floats");
 }
 
@@ -45,9 +46,9 @@ void cholesky(Operator &op) {
             [&]() -> Scalars {
               const Scalar rest = e.loops({zero}, {j}, {e.at(x, place(batch, i, j))},
                                           [&](const Scalars &k, const Scalars &sum) -> Scalars {
-                                            const Scalar product =
-                                                e.mul(e.at(so, place(batch, i, k[0])),
-                                                      e.at(so, place(batch, j, k[0])));
+                                            const Scalar product = e.mul(
+                                                e.at(so, place(batch, i, k[0])),
+                                                conjugate(e, e.at(so, place(batch, j, k[0]))));
                                             return {e.sub(sum[0], product)};
                                           })[0];
               return e.branch(
@@ -86,7 +87,8 @@ void triangularSolve(Operator &op) {
   e.use(a);
   e.use(b);
   auto ofA = [&](const Scalars &batch, const Scalar &i, const Scalar &k) {
-    return e.at(a, flips ? at(batch, k, i) : at(batch, i, k));
+    const Scalar out = e.at(a, flips ? at(batch, k, i) : at(batch, i, k));
+    return transpose == "ADJOINT" ? conjugate(e, out) : out;
   };
   auto place = [&](const Scalars &batch, const Scalar &i, const Scalar &c) {
     return left ? at(batch, i, c) : at(batch, c, i);

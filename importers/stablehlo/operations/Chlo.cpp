@@ -17,11 +17,26 @@ template <OfOne Function> void question(Operator &op) {
 
 const char *const acosName = "acos", *const acoshName = "acosh", *const asinName = "asin",
                   *const asinhName = "asinh", *const atanName = "atan", *const atanhName = "atanh",
-                  *const coshName = "cosh", *const erfName = "erf", *const erfcName = "erfc",
-                  *const sinhName = "sinh", *const tanName = "tan";
+                  *const erfName = "erf", *const erfcName = "erfc", *const tanName = "tan";
 
 Scalar squared(Emitter &e, const Scalar &x) { return e.mul(x, x); }
-Scalar same(Emitter &, const Scalar &x) { return x; }
+
+/// The hyperbolic functions by those of the parts.
+Scalar hyperbolicCosine(Emitter &e, const Scalar &x) {
+  if (!isComplex(x.type))
+    return e.math("cosh", {x});
+  const Scalar real = e.realPart(x), imaginary = e.imaginaryPart(x);
+  return e.complexOf(e.mul(e.math("cosh", {real}), e.math("cos", {imaginary})),
+                     e.mul(e.math("sinh", {real}), e.math("sin", {imaginary})));
+}
+
+Scalar hyperbolicSine(Emitter &e, const Scalar &x) {
+  if (!isComplex(x.type))
+    return e.math("sinh", {x});
+  const Scalar real = e.realPart(x), imaginary = e.imaginaryPart(x);
+  return e.complexOf(e.mul(e.math("sinh", {real}), e.math("cos", {imaginary})),
+                     e.mul(e.math("cosh", {real}), e.math("sin", {imaginary})));
+}
 
 Scalar isInfinite(Emitter &e, const Scalar &x) {
   return e.compare(Compare::Equal, e.abs(x), e.highest(x.type));
@@ -148,6 +163,13 @@ void broadcastCompare(Operator &op) {
   }));
 }
 
+void broadcastComplex(Operator &op) {
+  const Value &x = op.input(0), &y = op.input(1);
+  checkSameType(x, y);
+  op.give(broadcastWith(op, op.resultType(0).element, {x, y},
+                        [&](const Scalars &in) { return op.emit.complexOf(in[0], in[1]); }));
+}
+
 void broadcastSelect(Operator &op) {
   const Value &condition = op.input(0), &x = op.input(1), &y = op.input(2);
   if (condition.type != ElementType::I1)
@@ -172,6 +194,7 @@ const OperationTable &chlo() {
       {"chlo.broadcast_and", {broadcast<conjunction>, 2, 2}},
       {"chlo.broadcast_atan2", {broadcast<arcTangent>, 2, 2}},
       {"chlo.broadcast_compare", {broadcastCompare, 2, 2}},
+      {"chlo.broadcast_complex", {broadcastComplex, 2, 2}},
       {"chlo.broadcast_divide", {broadcast<divide>, 2, 2}},
       {"chlo.broadcast_maximum", {broadcast<greater>, 2, 2}},
       {"chlo.broadcast_minimum", {broadcast<lesser>, 2, 2}},
@@ -188,9 +211,9 @@ const OperationTable &chlo() {
       {"chlo.broadcast_subtract", {broadcast<minus>, 2, 2}},
       {"chlo.broadcast_xor", {broadcast<exclusion>, 2, 2}},
       {"chlo.broadcast_zeta", {broadcast<wider<zeta>>, 2, 2}},
-      {"chlo.conj", {unary<same>, 1, 1}},
+      {"chlo.conj", {unary<conjugate>, 1, 1}},
       {"chlo.constant_like", {constantLike, 1, 1}},
-      {"chlo.cosh", {unary<mathOf<coshName>>, 1, 1}},
+      {"chlo.cosh", {unary<hyperbolicCosine>, 1, 1}},
       {"chlo.digamma", {unary<wide<digamma>>, 1, 1}},
       {"chlo.erf", {unary<mathOf<erfName>>, 1, 1}},
       {"chlo.erf_inv", {unary<wide<erfInverse>>, 1, 1}},
@@ -202,7 +225,7 @@ const OperationTable &chlo() {
       {"chlo.mulhi", {binary<upperHalf>, 2, 2}},
       {"chlo.next_after", {binary<nextAfter>, 2, 2}},
       {"chlo.polygamma", {binary<wider<polygamma>>, 2, 2}},
-      {"chlo.sinh", {unary<mathOf<sinhName>>, 1, 1}},
+      {"chlo.sinh", {unary<hyperbolicSine>, 1, 1}},
       {"chlo.square", {unary<squared>, 1, 1}},
       {"chlo.tan", {unary<mathOf<tanName>>, 1, 1}},
       {"chlo.top_k", {topK, 1, 1}},

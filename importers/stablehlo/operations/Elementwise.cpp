@@ -11,10 +11,8 @@ const char *const cbrtName = "cbrt", *const ceilName = "ceil", *const cosName = 
                   *const expName = "exp", *const expm1Name = "expm1", *const floorName = "floor",
                   *const logName = "log", *const log1pName = "log1p", *const roundName = "round",
                   *const roundEvenName = "roundeven", *const rsqrtName = "rsqrt",
-                  *const sinName = "sin", *const sqrtName = "sqrt", *const tanName = "tan",
-                  *const tanhName = "tanh";
+                  *const sqrtName = "sqrt", *const tanName = "tan", *const tanhName = "tanh";
 
-Scalar absolute(Emitter &e, const Scalar &x) { return e.abs(x); }
 Scalar negated(Emitter &e, const Scalar &x) { return e.neg(x); }
 Scalar inverted(Emitter &e, const Scalar &x) { return e.negation(x); }
 Scalar logistic(Emitter &e, const Scalar &x) {
@@ -22,7 +20,18 @@ Scalar logistic(Emitter &e, const Scalar &x) {
   return e.div(one, e.add(one, e.math("exp", {e.neg(x)})));
 }
 
+Scalar sine(Emitter &e, const Scalar &x) {
+  if (!isComplex(x.type))
+    return e.math("sin", {x});
+  // The dialect's own loses the imaginary part of small numbers.
+  const Scalar real = e.realPart(x), imaginary = e.imaginaryPart(x);
+  return e.complexOf(e.mul(e.math("sin", {real}), e.math("cosh", {imaginary})),
+                     e.mul(e.math("cos", {real}), e.math("sinh", {imaginary})));
+}
+
 Scalar sign(Emitter &e, const Scalar &x) {
+  if (isComplex(x.type))
+    return e.math("sign", {x});
   const Scalar zero = e.number(x.type, 0), one = e.number(x.type, 1);
   if (isUnsigned(x.type))
     return e.select(e.compare(Compare::Equal, x, zero), zero, one);
@@ -41,6 +50,12 @@ Scalar ofBits(Emitter &e, const Scalar &x, const char *function) {
 }
 Scalar leadingZeros(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctlz"); }
 Scalar onesOf(Emitter &e, const Scalar &x) { return ofBits(e, x, "ctpop"); }
+
+void absolute(Operator &op) {
+  const Value &x = op.input(0);
+  op.give(elementwise(op.emit, partOf(x.type), {x},
+                      [&](const Scalars &in) { return op.emit.abs(in[0]); }));
+}
 
 void compare(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
@@ -95,11 +110,28 @@ void isFinite(Operator &op) {
   }));
 }
 
-void real(Operator &op) { op.give(op.input(0)); }
+void real(Operator &op) {
+  const Value &x = op.input(0);
+  if (!isComplex(x.type))
+    return op.give(x);
+  op.give(elementwise(op.emit, partOf(x.type), {x},
+                      [&](const Scalars &in) { return op.emit.realPart(in[0]); }));
+}
 
 void imag(Operator &op) {
   const Value &x = op.input(0);
-  op.give(op.emit.splat(x.dims, op.emit.number(x.type, 0)));
+  if (!isComplex(x.type))
+    return op.give(op.emit.splat(x.dims, op.emit.number(x.type, 0)));
+  op.give(elementwise(op.emit, partOf(x.type), {x},
+                      [&](const Scalars &in) { return op.emit.imaginaryPart(in[0]); }));
+}
+
+void complexNumbers(Operator &op) {
+  const Value &x = op.input(0), &y = op.input(1);
+  checkSameType(x, y);
+  checkSameShape(x, y);
+  op.give(elementwise(op.emit, op.resultType(0).element, {x, y},
+                      [&](const Scalars &in) { return op.emit.complexOf(in[0], in[1]); }));
 }
 
 /// To another type with the same bits; one of another width takes or gives a last dimension.
@@ -111,6 +143,8 @@ void bitcastConvert(Operator &op) {
     return op.give(x);
   if (x.type == ElementType::I1 || type == ElementType::I1)
     unsupported("the bits of truth values");
+  if (isComplex(x.type) || isComplex(type))
+    unsupported("the bits of complex numbers");
   const size_t from = bitsOf(x.type), to = bitsOf(type);
   if (from == to)
     return op.give(
@@ -216,7 +250,7 @@ void map(Operator &op) {
 
 const OperationTable &elementwiseOperations() {
   static const OperationTable table{
-      {"stablehlo.abs", {unary<absolute>, 1, 1}},
+      {"stablehlo.abs", {absolute, 1, 1}},
       {"stablehlo.add", {binary<plus>, 2, 2}},
       {"stablehlo.and", {binary<conjunction>, 2, 2}},
       {"stablehlo.atan2", {binary<arcTangent>, 2, 2}},
@@ -225,6 +259,7 @@ const OperationTable &elementwiseOperations() {
       {"stablehlo.ceil", {unary<mathOf<ceilName>>, 1, 1}},
       {"stablehlo.clamp", {clamp, 3, 3}},
       {"stablehlo.compare", {compare, 2, 2}},
+      {"stablehlo.complex", {complexNumbers, 2, 2}},
       {"stablehlo.convert", {convert, 1, 1}},
       {"stablehlo.cosine", {unary<mathOf<cosName>>, 1, 1}},
       {"stablehlo.count_leading_zeros", {unary<leadingZeros>, 1, 1}},
@@ -257,7 +292,7 @@ const OperationTable &elementwiseOperations() {
       {"stablehlo.shift_right_arithmetic", {binary<shiftRightArithmetic>, 2, 2}},
       {"stablehlo.shift_right_logical", {binary<shiftRightLogical>, 2, 2}},
       {"stablehlo.sign", {unary<sign>, 1, 1}},
-      {"stablehlo.sine", {unary<mathOf<sinName>>, 1, 1}},
+      {"stablehlo.sine", {unary<sine>, 1, 1}},
       {"stablehlo.sqrt", {unary<mathOf<sqrtName>>, 1, 1}},
       {"stablehlo.subtract", {binary<minus>, 2, 2}},
       {"stablehlo.tan", {unary<mathOf<tanName>>, 1, 1}},

@@ -129,6 +129,14 @@ Scalars withKnown(Operator &op, Scalars dims) {
   return dims;
 }
 
+/// The parts of complex numbers along a last dimension.
+Tensor partsOf(const Tensor &data) {
+  Tensor out = data;
+  out.type = partOf(data.type);
+  out.shape.push_back(2);
+  return out;
+}
+
 void constant(Operator &op) {
   Emitter &e = op.emit;
   const auto found = op.operation.attributes.find("value");
@@ -142,6 +150,10 @@ void constant(Operator &op) {
   const Scalars dims = op.knownDims(value.type);
   const bool isSplat = data->shape.size() != value.type.shape.size() || value.type.shape.empty();
   if (isSplat) {
+    if (isComplex(data->type)) {
+      const Tensor parts = partsOf(*data);
+      return op.give(e.splat(dims, e.complexNumber(data->type, parts.realAt(0), parts.realAt(1))));
+    }
     const Scalar element = isFloat(data->type) ? e.real(data->type, data->realAt(0))
                            : data->type == ElementType::I1
                                ? e.truth(data->integerAt(0) != 0)
@@ -154,7 +166,17 @@ void constant(Operator &op) {
     withName->name = (name[0] >= '0' && name[0] <= '9' ? "constant_" : "") + std::string(name);
     data = withName;
   }
-  op.give(e.constant(data));
+  if (!isComplex(data->type) || data->bytes.size() < e.parameterBytes)
+    return op.give(e.constant(data));
+  // Parameters are of numbers that files of them have.
+  const Value parts = e.constant(std::make_shared<const Tensor>(partsOf(*data)));
+  e.use(parts);
+  op.give(e.generate(data->type, dims, [&](const Scalars &position) {
+    Scalars real = position, imaginary = position;
+    real.push_back(e.index(0));
+    imaginary.push_back(e.index(1));
+    return e.complexOf(e.at(parts, real), e.at(parts, imaginary));
+  }));
 }
 
 Value counted(Emitter &e, ElementType type, const Scalars &dims, int64_t axis) {

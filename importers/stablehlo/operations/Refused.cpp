@@ -9,7 +9,6 @@ void collective(Operator &) { unsupported("it needs several partitions or replic
 void stateless(Operator &) {
   unsupported("its random numbers come of no state that the module is given");
 }
-void complexNumbers(Operator &) { unsupported("complex numbers are not supported"); }
 void quantised(Operator &) { unsupported("quantised types are not supported"); }
 void hostTransfer(Operator &) { unsupported("it needs a host beside the program"); }
 void bounded(Operator &) { unsupported("bounded extents are not supported"); }
@@ -23,8 +22,6 @@ const OperationTable &refused() {
       {"stablehlo.all_to_all", {collective, 0, any}},
       {"stablehlo.collective_broadcast", {collective, 0, any}},
       {"stablehlo.collective_permute", {collective, 0, any}},
-      {"stablehlo.complex", {complexNumbers, 0, any}},
-      {"stablehlo.fft", {complexNumbers, 0, any}},
       {"stablehlo.infeed", {hostTransfer, 0, any}},
       {"stablehlo.outfeed", {hostTransfer, 0, any}},
       {"stablehlo.partition_id", {collective, 0, any}},
