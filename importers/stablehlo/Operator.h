@@ -86,6 +86,7 @@ constexpr size_t any = 4096; // inputs, as the parser lets through
 
 // One for each file of operations/.
 const OperationTable &algebra();
+const OperationTable &calls();
 const OperationTable &chlo();
 const OperationTable &control();
 const OperationTable &elementwiseOperations();

@@ -307,6 +307,26 @@ void Parser::whileBody(Operation &op) {
   op.regions.push_back(region(arguments));
 }
 
+/// "(%0) inits(%1) dimension=0 attributes {...} {...}"
+void Parser::scanBody(Operation &op) {
+  lex.expect("(");
+  uses(op, ")");
+  const auto inputs = static_cast<int64_t>(op.operands.size());
+  lex.expectWord("inits");
+  lex.expect("(");
+  uses(op, ")");
+  lex.expectWord("dimension");
+  lex.expect("=");
+  op.attributes["dimension"] = numberAttribute(false);
+  if (lex.acceptWord("attributes"))
+    optionalDictionary(op);
+  op.attributes["operandSegmentSizes"] =
+      integers({inputs, static_cast<int64_t>(op.operands.size()) - inputs});
+  op.regions.push_back(region());
+  lex.expect(":");
+  types(op, op.name);
+}
+
 /// "@name(%0)"
 void Parser::callBody(Operation &op) {
   Attribute callee = attribute();
@@ -354,6 +374,8 @@ void Parser::writtenBody(Operation &op) {
     reduceBody(op);
   } else if (name == "stablehlo.while") {
     whileBody(op);
+  } else if (name == "chlo.scan") {
+    scanBody(op);
   } else if (name == "func.call" || name == "stablehlo.custom_call") {
     callBody(op);
   } else if (name == "stablehlo.composite") {

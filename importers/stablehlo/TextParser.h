@@ -70,6 +70,7 @@ private:
   void convolutionBody(Operation &op);
   void reduceBody(Operation &op);
   void whileBody(Operation &op);
+  void scanBody(Operation &op);
   void callBody(Operation &op);
   void compositeBody(Operation &op);
   Region region(std::vector<Argument> arguments = {});

@@ -133,6 +133,24 @@ class Wrong(unittest.TestCase):
         self.check(fft("RFFT", [-3]), "2:10", "a transform of -3 points")
         self.check(fft("RFFT", [3], target="tensor<2x3xcomplex<f32>>"), "2:10", "its result is tensor<2x2xcomplex<f32>>")
 
+    def test_scan(self):
+        region = "{\n^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):\n  stablehlo.return %a, %b : tensor<3xf32>, tensor<3xf32>\n}"
+        def scan(dimension="0", inits="%c", region=region, results="(tensor<2x3xf32>, tensor<3xf32>)", sizes="1, 1", generic=False):
+            types = "(tensor<2x3xf32>, tensor<3xf32>) -> " + results
+            if generic:
+                text = f'%0:2 = "chlo.scan"(%arg0, %c) <{{dimension = {dimension}, operandSegmentSizes = array<i32: {sizes}>}}> ({region}) : {types}'
+            else:
+                text = f"%0:2 = chlo.scan(%arg0) inits({inits}) dimension={dimension} {region} : {types}"
+            return main(text, arguments="%arg0: tensor<2x3xf32>, %c: tensor<3xf32>", returned="%0#0 : tensor<2x3xf32>")
+        self.check(scan("2"), "2:12", "dimension has 2")
+        self.check(scan(inits=""), "2:12", "it has 1 operands, but types of 2")
+        self.check(scan(results="(tensor<3x3xf32>, tensor<3xf32>)"), "2:12", "another extent along dimension 0")
+        self.check(scan(results="(tensor<?x3xf32>, tensor<3xf32>)"), "2:12", "must be known")
+        self.check(scan(region=region.replace("return %a, %b : tensor<3xf32>, tensor<3xf32>", "return %a : tensor<3xf32>")), None, "returns 1 values")
+        self.check(scan(region=region.replace("(%a: tensor<3xf32>, ", "(")), None, "arguments")
+        for sizes in ("2, 0, 0", "0, 2", "3, -1", "2"):
+            self.check(scan(sizes=sizes, generic=True), "2:12", "operandSegmentSizes")
+
     def test_shapes(self):
         self.check(main("%0 = stablehlo.iota dim = 0 : tensor<1099511627776x1099511627776xf32>"), "2:35", "too many elements")
         self.check(main("%0 = stablehlo.iota dim = 0 : tensor<99999999999999999999999xf32>"), "2:42", "this extent is too large")
@@ -162,6 +180,15 @@ class Wrong(unittest.TestCase):
                         "\nstablehlo.return %a : tensor<f32>\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "stablehlo.all_reduce", "partitions")
         self.check(main("%0 = stablehlo.rng %c, %c, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<2x3xf32>",
                         arguments="%c: tensor<f32>, %s: tensor<2xi64>"), "2:10", "stablehlo.rng", "random")
+        for target in ("lapack_sgesdd_ffi", "lapack_xpotrf_ffi", "lapack__ffi", "cu_threefry", "Qr"):
+            self.check(main(f"%0 = stablehlo.custom_call @{target}(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", f"'{target}'")
+        call = "%0 = stablehlo.custom_call @lapack_strsm_ffi(%arg0, %arg0) {{mhlo.backend_config = {{{}}}}} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"
+        self.check(main(call.format("uplo = 76 : ui8")), "2:10", "trans_x")
+        self.check(main(call.format("diag = 78 : ui8, side = 76 : ui8, trans_x = 90 : ui8, uplo = 76 : ui8")), "2:10", "trans_x is 90")
+        self.check(main(call.format("diag = 78 : ui8, side = 3 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8")), "2:10", "side is 3")
+        self.check(main(call.format("diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8")), "2:10", "do not fit each other")
+        self.check(main("%0 = stablehlo.custom_call @cu_threefry2x32_ffi(%arg0, %arg0, %arg0, %arg0) : "
+                        f"({', '.join(['tensor<2x3xf32>'] * 4)}) -> tensor<2x3xf32>"), "2:10", "must be of ui32")
         self.check(main("%0 = stablehlo.custom_call @cublas$gemm(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "'cublas$gemm'")
         self.check(main("%0 = \"stablehlo.add\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "it has 1 operands")
 

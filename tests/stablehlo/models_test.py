@@ -404,6 +404,33 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(pl.Error, "k is not between"):
             model.main(x, np.int32(12))
 
+    def test_approximate_top_k(self):
+        """As JAX writes approx_max_k: with positions, by a function that is given both. What is exact is near enough."""
+        text = """module @jit_f {
+  func.func private @top_k_gt_f32_comparator(%arg0: tensor<f32>, %arg1: tensor<f32>, %arg2: tensor<i32>, %arg3: tensor<i32>) -> tensor<i1> {
+    %0 = stablehlo.compare  GT, %arg0, %arg1 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    return %0 : tensor<i1>
+  }
+  func.func public @main(%arg0: tensor<6x50xf32>) -> (tensor<6x5xf32>, tensor<6x5xi32>) {
+    %0 = stablehlo.iota dim = 1 : tensor<6x50xi32>
+    %c = stablehlo.constant dense<-1> : tensor<i32>
+    %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %1:2 = stablehlo.custom_call @ApproxTopK(%arg0, %0, %cst, %c) {called_computations = [@top_k_gt_f32_comparator], mhlo.backend_config = {aggregate_to_topk = true, recall_target = 0.949999988 : f32, reduction_dim = 1 : i64, reduction_input_size_override = -1 : i64, top_k = 5 : i64}} : (tensor<6x50xf32>, tensor<6x50xi32>, tensor<f32>, tensor<i32>) -> (tensor<6x5xf32>, tensor<6x5xi32>)
+    return %1#0, %1#1 : tensor<6x5xf32>, tensor<6x5xi32>
+  }
+}"""
+        x = self.make(6, 50)
+        values, where = self.load(text).main(x)
+        want = np.argsort(-x, 1, kind="stable")[:, :5]
+        np.testing.assert_array_equal(where, want)
+        np.testing.assert_array_equal(values, np.take_along_axis(x, want, 1))
+        for wrong, message in ((text.replace("= 1 : i64, reduction_input", "= 2 : i64, reduction_input"), "reduction_dim has 2"),
+                               (text.replace("[@top_k_gt_f32_comparator]", "[@none]"), "there is no function @none"),
+                               (text.replace("6x5x", "6x70x"), "more elements are asked for"),
+                               (text.replace("called_computations", "computations"), "called_computations")):
+            with self.assertRaisesRegex(pl.Error, message):
+                self.load(wrong)
+
     def test_many_branches(self):
         branches = ", ".join(f"{{ %b = stablehlo.constant dense<{i}> : tensor<i32> stablehlo.return %b : tensor<i32> }}"
                              for i in range(900))

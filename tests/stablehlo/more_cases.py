@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from cases import pad, random_array
-from writer import Val, array, kind_of
+from writer import Val, array, kind_of, type_of
 
 
 def more(rng):
     yield from control(rng)
+    yield from scans(rng)
     yield from windows(rng)
     yield from normalisations(rng)
     yield from algebra(rng)
@@ -94,6 +95,55 @@ def control(rng):
             b.line(f"{front}\"stablehlo.optimization_barrier\"({out[0].name}) : (tensor<2x3xf32>) -> tensor<2x3xf32>")
         return kept
     yield "tuple", [x, -x], tuples, [-x], 0
+
+
+def scans(rng):
+    """Sums so far, in both directions and along each dimension, and the greatest so far with its place."""
+    x = random_array(rng, (3, 4, 2), np.float32)
+    for axis in range(3):
+        for reverse in (False, True):
+            start = random_array(rng, tuple(n for i, n in enumerate(x.shape) if i != axis), np.float32)
+            turned = np.flip(x, axis) if reverse else x
+            sums = np.cumsum(turned, axis, dtype=np.float64) + np.expand_dims(start, axis)
+            last = np.take(sums, -1, axis).astype(np.float32)
+            sums = (np.flip(sums, axis) if reverse else sums).astype(np.float32)
+
+            def make(b, v, s, axis=axis, reverse=reverse):
+                def turn(i, p, q):
+                    total = i.elementwise("add", p, q)
+                    return [i.elementwise("multiply", total, total), total]
+                return scanned(b, [v], [s], axis, reverse, [(v.shape, "f32"), (s.shape, "f32")], turn)
+            yield "scan", [x, start], make, [sums * sums, last], 1e-4
+    x = rng.integers(-50, 50, 9).astype(np.int32)
+
+    def greatest(b, v, z, w):
+        def turn(i, p, k, q, at):
+            more = i.compare("GT", p, q, "SIGNED")
+            where = i.select(more, k, at)
+            return [i.elementwise("maximum", p, q), where, i.elementwise("maximum", p, q), where]
+        kind = ((9,), "i32")
+        return scanned(b, [v, b.iota((9,), "i32", 0)], [z, w], 0, False, [kind, kind, ((), "i32"), ((), "i32")], turn)
+    best = np.maximum.accumulate(x)
+    where = np.array([int(np.argmax(x[:i + 1])) for i in range(9)], np.int32)
+    yield "scan", [x, np.int32(-99), np.int32(-1)], greatest, [best, where, best[-1], where[-1]], 0
+    empty = np.zeros((0, 2), np.float32)
+    yield ("scan", [empty, np.ones(2, np.float32)], lambda b, v, s: scanned(
+        b, [v], [s], 0, False, [(v.shape, "f32"), (s.shape, "f32")], lambda i, p, q: [p, q]), [empty, np.ones(2, np.float32)], 0)
+
+
+def scanned(b, inputs, initial, axis, reverse, types, make):
+    arguments = [(tuple(n for i, n in enumerate(v.shape) if i != axis), v.kind) for v in inputs] + [(v.shape, v.kind) for v in initial]
+    region = b.region(arguments, make)
+    if not b.pretty:
+        text = (f"dimension = {axis} : i64, is_reverse = {str(reverse).lower()}, operandSegmentSizes = array<i32: {len(inputs)}, {len(initial)}>, "
+                f"resultSegmentSizes = array<i32: {len(types) - len(initial)}, {len(initial)}>")
+        return b.generic("chlo.scan", [*inputs, *initial], types, text, [region])
+    front, values = b.results(types)
+    names = [", ".join(v.name for v in some) for some in (inputs, initial)]
+    more = " attributes {is_reverse = true}" if reverse else ""
+    source, out = (", ".join(type_of(v) for v in some) for some in ([*inputs, *initial], values))
+    b.line(f"{front}chlo.scan({names[0]}) inits({names[1]}) dimension={axis}{more} {region} : ({source}) -> ({out})")
+    return values
 
 
 def windows(rng):
@@ -465,6 +515,15 @@ def random_bits(rng):
             out = out[:size]
         unsigned = np.dtype(f"u{bits // 8}")
         return [after, out.astype(unsigned).reshape(shape).view(kind)]
+
+    # A run of XLA, as JAX's tests of compatibility publish it: elements of the first and the last but nine rows.
+    state = np.array([42, 43, 44, 45], np.uint32).view(np.uint64)
+
+    def rows(b, s):
+        out = b.generic("stablehlo.rng_bit_generator", [s], [((2,), "ui64"), ((60, 4), "ui32")], "rng_algorithm = #stablehlo<rng_algorithm DEFAULT>")[1]
+        return [b.slice(out, [0, 0], [60, 4], [50, 1], (2, 4))]
+    published = [[2427392780, 1458059130, 393278117, 4094008499], [3594828247, 2571774884, 3751275505, 2435848784]]
+    yield "rng_bit_generator", [state], rows, [np.array(published, np.uint32)], 0
 
     shapes = ((), (1,), (5,), (8,), (3, 5), (3, 4), (2, 3, 4), (7, 3))
     for i, shape in enumerate(shapes):

@@ -17,6 +17,7 @@ import numpy as np
 import plimsoll as pl
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import call_cases  # noqa: E402
 import cases  # noqa: E402
 import complex_cases  # noqa: E402
 import more_cases  # noqa: E402
@@ -80,7 +81,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     np.seterr(all="ignore")
     everything = [*cases.elementwise(rng), *cases.constants(rng), *cases.moving(rng), *more_cases.more(rng), *special_cases.special(rng),
-                  *complex_cases.complex_numbers(rng),
+                  *complex_cases.complex_numbers(rng), *call_cases.calls(rng),
                   *cases.dimension_numbers(rng, options.count)]
     everything = [case for case in everything if case[0].startswith(options.only)][options.seed % options.every::options.every]
     engine = pl.Engine(threads=1)

@@ -1,4 +1,4 @@
-// Regions, functions, tuples, and calls of what others implement. Each is a section of https://openxla.org/stablehlo/spec
+// Regions, functions and tuples. Each is a section of https://openxla.org/stablehlo/spec
 // under its name.
 #include "importers/stablehlo/Importer.h"
 #include "importers/stablehlo/Operator.h"
@@ -158,6 +158,76 @@ void whileLoop(Operator &op) {
     op.outputs[places[k]] = results[k];
 }
 
+/// A value of a region that the next turn or the result takes.
+void checkReturned(const Value &value, const Value &like) {
+  if (value.kind != Value::Kind::Tensor)
+    invalid("its region must return tensors");
+  checkSameType(value, like);
+  checkSameShape(value, like);
+}
+
+/// Slices of the inputs along one dimension, one after the other, with values that each turn hands to the next.
+void scan(Operator &op) {
+  Emitter &e = op.emit;
+  const Region &body = op.region(0);
+  const Numbers sizes = op.integers("operandSegmentSizes", 2, 0);
+  const size_t all = op.inputs.size(), results = op.operation.resultTypes.size();
+  if (sizes[0] < 1 || sizes[1] < 0 || static_cast<size_t>(sizes[0] + sizes[1]) != all ||
+      results < static_cast<size_t>(sizes[1]))
+    invalid("operandSegmentSizes does not fit its operands and results");
+  const auto inputs = static_cast<size_t>(sizes[0]);
+  const size_t outputs = results - static_cast<size_t>(sizes[1]);
+  const int64_t axis = op.integer("dimension");
+  const auto a = static_cast<size_t>(axis);
+  for (size_t i = 0; i < inputs; ++i) {
+    checkAxes({axis}, op.input(i).rank(), "dimension");
+    if (!sameExtent(op.input(i).dims[a], op.input(0).dims[a]))
+      invalid("its inputs have different extents along dimension " + std::to_string(axis));
+    e.use(op.input(i));
+  }
+  const Scalar count = op.input(0).dims[a];
+  Values initial;
+  for (size_t i = 0; i < outputs; ++i) {
+    const Type &type = op.resultType(i);
+    checkAxes({axis}, static_cast<int64_t>(type.shape.size()), "dimension");
+    Scalars dims = op.knownDims(type);
+    if (!sameExtent(dims[a], count))
+      invalid("a result has another extent along dimension " + std::to_string(axis));
+    initial.push_back(e.fill(dims, e.number(type.element, 0)));
+  }
+  for (size_t i = inputs; i < all; ++i)
+    initial.push_back(op.input(i));
+  if (count.is(0))
+    return void(op.outputs = initial);
+  const bool isReverse = op.truth("is_reverse", false);
+  op.outputs = e.loop(count, initial, [&](const Scalar &turn, const Values &so) -> Values {
+    const Scalar at = isReverse ? e.sub(e.sub(count, e.index(1)), turn) : turn;
+    Values arguments, next;
+    for (size_t i = 0; i < inputs; ++i)
+      arguments.push_back(e.pick(op.input(i), axis, at));
+    for (size_t i = outputs; i < results; ++i)
+      arguments.push_back(so[i]);
+    const Values given = op.importer.runRegion(body, arguments);
+    if (given.size() != results)
+      invalid("its region returns " + std::to_string(given.size()) + " values, not " +
+              std::to_string(results));
+    for (size_t i = 0; i < outputs; ++i) {
+      Scalars offsets(so[i].dims.size(), e.index(0)), dims = so[i].dims;
+      Value slice = so[i];
+      slice.dims.erase(slice.dims.begin() + axis);
+      checkReturned(given[i], slice);
+      offsets[a] = at;
+      dims[a] = e.index(1);
+      next.push_back(e.insert(e.reshape(given[i], dims), so[i], offsets));
+    }
+    for (size_t i = outputs; i < results; ++i) {
+      checkReturned(given[i], so[i]);
+      next.push_back(given[i]);
+    }
+    return next;
+  });
+}
+
 /// One of two, of which only that one is computed.
 Values choose(Operator &op, const Scalar &condition, const std::function<Values()> &then,
               const std::function<Values()> &otherwise) {
@@ -232,45 +302,17 @@ void getTupleElement(Operator &op) {
 void passOn(Operator &op) { op.outputs = op.inputs; }
 void token(Operator &op) { op.give(Value()); }
 
-/// What exporters leave as calls: notes on where data lies, and operations of the dialect chlo under other names.
-void customCall(Operator &op) {
-  const std::string target = op.word("call_target_name", "");
-  for (const char *note :
-       {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
-        "LayoutConstraint", "MoveToHost", "MoveToDevice", "xla.sdy.FuncResultSharding",
-        "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape", "xla.sdy.Sharding"})
-    if (target == note)
-      return passOn(op);
-  if (target == "shape_assertion" && !op.inputs.empty()) {
-    op.emit.line("cf.assert " + op.emit.use(truthOf(op.emit, {op.input(0)})) +
-                 ", \"a shape is not as the module needs it\"");
-    return;
-  }
-  // Of a shape that only a run knows; shapes of the results may follow the operands.
-  if (target == "stablehlo.dynamic_top_k" && op.inputs.size() >= 2)
-    return findOperation("chlo.top_k")->function(op);
-  if (target.starts_with("mhlo.")) {
-    const std::string name = target.substr(5);
-    const OperationEntry *entry = findOperation("chlo." + (name == "topk" ? "top_k" : name));
-    if (!entry)
-      entry = findOperation("stablehlo." + name);
-    if (entry && op.inputs.size() >= entry->least && op.inputs.size() <= entry->most)
-      return entry->function(op);
-  }
-  unsupported("the call of '" + target + "' is not supported");
-}
-
 } // namespace
 
 const OperationTable &control() {
   static const OperationTable table{
+      {"chlo.scan", {scan, 1, any}},
       {"func.call", {call, 0, any}},
       {"sdy.sharding_constraint", {passOn, 1, 1}},
       {"stablehlo.after_all", {token, 0, any}},
       {"stablehlo.case", {caseOf, 1, 1}},
       {"stablehlo.composite", {composite, 0, any}},
       {"stablehlo.create_token", {token, 0, 0}},
-      {"stablehlo.custom_call", {customCall, 0, any}},
       {"stablehlo.get_tuple_element", {getTupleElement, 1, 1}},
       {"stablehlo.if", {branch, 1, 1}},
       {"stablehlo.optimization_barrier", {passOn, 0, any}},

@@ -1,10 +1,11 @@
 // Random bits of a state that the module hands in. See https://openxla.org/stablehlo/spec#rng_bit_generator.
 //
 // The specification leaves open which bits. Those of both generators are the published ones; how the blocks lie is what XLA's
-// expanders of rng_bit_generator do, which no test compares with a run of XLA. The generators are of Salmon et al., "Parallel
+// expanders of rng_bit_generator do: Philox's agree with a run of XLA that JAX's tests publish, of Threefry's there is none. The generators are of Salmon et al., "Parallel
 // random numbers: as easy as 1, 2, 3" (2011): a function of a key and a counter, so each element is computed by itself. The state
 // is the key and the next counter.
-#include "importers/stablehlo/Operator.h"
+#include "importers/stablehlo/Random.h"
+
 #include "importers/stablehlo/Scalars.h"
 
 #include <array>
@@ -31,15 +32,16 @@ Scalar joined(Emitter &e, const Scalar &least, const Scalar &most) {
   return e.either(e.convert(least, U64), shift(e, "shli", e.convert(most, U64), 32));
 }
 
-using Pair = std::array<Scalar, 2>;
+using Pair = ScalarPair;
 using Four = std::array<Scalar, 4>;
 
-/// Threefry-2x32 with 20 rounds.
-Pair threefry(Emitter &e, const Scalar &key, const Scalar &counter) {
+} // namespace
+
+Pair threefry(Emitter &e, const Pair &key, const Pair &counter) {
   constexpr int64_t turns[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  Scalar keys[3] = {low(e, key), high(e, key), {}};
+  Scalar keys[3] = {key[0], key[1], {}};
   keys[2] = e.exclusive(e.exclusive(keys[0], keys[1]), word(e, 0x1BD11BDA));
-  Pair x{e.add(low(e, counter), keys[0]), e.add(high(e, counter), keys[1])};
+  Pair x{e.add(counter[0], keys[0]), e.add(counter[1], keys[1])};
   for (uint32_t i = 0; i < 5; ++i) {
     for (const int64_t turn : turns[i % 2]) {
       x[0] = e.add(x[0], x[1]);
@@ -52,6 +54,10 @@ Pair threefry(Emitter &e, const Scalar &key, const Scalar &counter) {
   }
   return x;
 }
+
+namespace {
+
+Pair halves(Emitter &e, const Scalar &x) { return {low(e, x), high(e, x)}; }
 
 /// Philox-4x32 with 10 rounds.
 Four philox(Emitter &e, const Scalar &key, const Pair &counter) {
@@ -116,7 +122,8 @@ Bits threefryBits(Emitter &e, const Scalar &key, const Scalar &counter, const Nu
     Scalars block = position;
     if (!isWide && !shape.empty())
       block[paired] = e.floorDiv(position[paired], e.index(2));
-    const Pair out = threefry(e, key, e.add(counter, linear(e, block, blocks)));
+    const Pair out =
+        threefry(e, halves(e, key), halves(e, e.add(counter, linear(e, block, blocks))));
     if (isWide)
       return joined(e, out[0], out[1]);
     if (shape.empty())

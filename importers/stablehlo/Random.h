@@ -1,0 +1,15 @@
+// Random bits as functions of a key and a counter.
+#pragma once
+
+#include "importers/stablehlo/Operator.h"
+
+#include <array>
+
+namespace plim::importers::stablehlo {
+
+using ScalarPair = std::array<Scalar, 2>;
+
+/// Threefry-2x32 with 20 rounds; all words are U32.
+ScalarPair threefry(Emitter &e, const ScalarPair &key, const ScalarPair &counter);
+
+} // namespace plim::importers::stablehlo
