@@ -9,6 +9,7 @@ std::map<std::string_view, Form> makeForms() {
   for (const std::string_view plain : {"func.return",
                                        "stablehlo.return",
                                        "chlo.return",
+                                       "sdy.return",
                                        "stablehlo.abs",
                                        "stablehlo.add",
                                        "stablehlo.after_all",
@@ -123,7 +124,6 @@ std::map<std::string_view, Form> makeForms() {
   out["stablehlo.dot"] = {{{"precision", "precision_config"}}, {}, false};
   out["stablehlo.dynamic_iota"] = out["stablehlo.iota"] = {{{"dim", "iota_dimension"}}, {}, false};
   out["stablehlo.dynamic_slice"] = {{{"sizes", "slice_sizes"}}, {}, false};
-  out["stablehlo.einsum"] = {{{"config", "einsum_config"}}, {}, false};
   out["stablehlo.fft"] = {{{"type", "fft_type"}, {"length", "fft_length"}}, {}, false};
   out["stablehlo.get_dimension_size"] =
       out["stablehlo.set_dimension_size"] = {{{"dim", "dimension"}}, {}, false};

@@ -16,7 +16,7 @@ constexpr int64_t maxOperations = 200'000;
 
 bool isReturn(const Operation &operation) {
   return operation.name == "stablehlo.return" || operation.name == "func.return" ||
-         operation.name == "chlo.return";
+         operation.name == "chlo.return" || operation.name == "sdy.return";
 }
 
 /// Does an extent that is written allow this one?

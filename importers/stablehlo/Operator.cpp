@@ -232,9 +232,9 @@ const OperationEntry *findOperation(const std::string &name) {
   static const OperationTable table = [] {
     OperationTable all;
     for (const OperationTable *part :
-         {&algebra(), &calls(), &chlo(), &control(), &elementwiseOperations(), &fourier(),
-          &indexing(), &moving(), &normalisations(), &products(), &random(), &reductions(),
-          &refused(), &sorting(), &windows()})
+         {&algebra(), &calls(), &chlo(), &collectives(), &control(), &elementwiseOperations(),
+          &fourier(), &indexing(), &moving(), &normalisations(), &products(), &random(),
+          &reductions(), &refused(), &sorting(), &windows()})
       all.insert(part->begin(), part->end());
     return all;
   }();

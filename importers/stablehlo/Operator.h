@@ -88,6 +88,7 @@ constexpr size_t any = 4096; // inputs, as the parser lets through
 const OperationTable &algebra();
 const OperationTable &calls();
 const OperationTable &chlo();
+const OperationTable &collectives();
 const OperationTable &control();
 const OperationTable &elementwiseOperations();
 const OperationTable &fourier();

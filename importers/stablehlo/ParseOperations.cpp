@@ -327,6 +327,21 @@ void Parser::scanBody(Operation &op) {
   types(op, op.name);
 }
 
+/// "(%0) in_shardings=[...] out_shardings=[...] manual_axes={...} (%arg0: ...) {...}"
+void Parser::manualBody(Operation &op) {
+  lex.expect("(");
+  uses(op, ")");
+  for (const std::string_view word : {"in_shardings", "out_shardings", "manual_axes"})
+    if (lex.acceptWord(word)) {
+      lex.expect("=");
+      lex.skipBalanced();
+    }
+  const std::vector<Argument> arguments = blockArguments();
+  op.regions.push_back(region(arguments));
+  lex.expect(":");
+  types(op, op.name);
+}
+
 /// "@name(%0)"
 void Parser::callBody(Operation &op) {
   Attribute callee = attribute();
@@ -376,6 +391,8 @@ void Parser::writtenBody(Operation &op) {
     whileBody(op);
   } else if (name == "chlo.scan") {
     scanBody(op);
+  } else if (name == "sdy.manual_computation") {
+    manualBody(op);
   } else if (name == "func.call" || name == "stablehlo.custom_call") {
     callBody(op);
   } else if (name == "stablehlo.composite") {

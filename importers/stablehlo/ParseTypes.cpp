@@ -210,7 +210,8 @@ void Parser::types(Operation &op, const std::string &name) {
     op.resultTypes = resultTypes();
     return;
   }
-  if (name == "stablehlo.return" || name == "func.return" || name == "chlo.return") {
+  if (name == "stablehlo.return" || name == "func.return" || name == "chlo.return" ||
+      name == "sdy.return") {
     op.operandTypes = std::move(list);
   } else if (name == "stablehlo.optimization_barrier") {
     op.operandTypes = op.resultTypes = std::move(list);

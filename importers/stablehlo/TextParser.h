@@ -71,6 +71,7 @@ private:
   void reduceBody(Operation &op);
   void whileBody(Operation &op);
   void scanBody(Operation &op);
+  void manualBody(Operation &op);
   void callBody(Operation &op);
   void compositeBody(Operation &op);
   Region region(std::vector<Argument> arguments = {});

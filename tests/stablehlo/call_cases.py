@@ -3,7 +3,7 @@
 import numpy as np
 
 from more_cases import WORD, threefry
-from writer import kind_of
+from writer import Val, kind_of
 
 TYPES = {"s": (np.float32, 1e-4), "d": (np.float64, 1e-10), "c": (np.complex64, 1e-4), "z": (np.complex128, 1e-10)}
 
@@ -12,6 +12,34 @@ def calls(rng):
     yield from factors(rng)
     yield from equations(rng)
     yield from words(rng)
+    yield from alone(rng)
+
+
+def alone(rng):
+    """What a mesh of one device does together."""
+    x = rng.uniform(-1, 1, (2, 3)).astype(np.float32)
+    groups = "replica_groups = dense<0> : tensor<1x1xi64>"
+    more = {"all_gather": "all_gather_dim = 0 : i64", "all_to_all": "split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 1 : i64",
+            "all_reduce": "use_global_device_ids", "reduce_scatter": "scatter_dimension = 1 : i64", "collective_broadcast": ""}
+    for name, text in more.items():
+        def make(b, v, name=name, text=text):
+            region = [b.region([((), "f32")] * 2, lambda i, p, q: [i.elementwise("add", p, q)])] if "reduce" in name else []
+            return b.generic(f"stablehlo.{name}", [v], [(v.shape, v.kind)], f"{groups}{', ' + text if text else ''}", region)
+        yield name, [x], make, [x], 0
+    yield ("collective_permute", [x], lambda b, v: b.generic("stablehlo.collective_permute", [v], [(v.shape, v.kind)],
+                                                             "source_target_pairs = dense<0> : tensor<1x2xi64>"), [x], 0)
+
+    def manual(b, v):
+        front, values = b.results([(v.shape, v.kind)])
+        arg = b.fresh()
+        b.line(f"{front}sdy.manual_computation({v.name}) in_shardings=[<@mesh, [{{\"x\"}}, {{}}]>] out_shardings=[<@mesh, [{{\"x\"}}, {{}}]>] "
+               f"manual_axes={{\"x\"}} ({arg}: tensor<2x3xf32>) {{")
+        inner = b.inner()
+        inner.give([inner.elementwise("add", Val(arg, v.shape, v.kind), Val(arg, v.shape, v.kind))], "sdy.return")
+        b.lines.append(inner.text())
+        b.line("} : (tensor<2x3xf32>) -> tensor<2x3xf32>")
+        return values
+    yield "manual_computation", [x], manual, [x + x], 0
 
 
 def called(target, types, configuration=""):

@@ -242,6 +242,7 @@ def dimension_numbers(rng, count):
             want = pad(x, 7, low, high, interior)
             yield ("pad", [x, np.int32(7)], lambda b, v, w, a=(low, high, interior, want.shape): [b.pad(v, w, *a)], [want], 0)
         yield dot_general(rng)
+        yield dot_of_truths(rng)
         yield convolution(rng)
         yield gather(rng)
         yield scatter(rng)
@@ -269,6 +270,12 @@ def dot_general(rng):
     want = np.einsum(f"{''.join(x)},{''.join(y)}->{''.join(out)}", a.astype(to), c.astype(to))
     numbers = ([[n.index(i) for i in b] for n in (x, y)], [[n.index(i) for i in s] for n in (x, y)])
     return "dot_general", [a, c], lambda w, p, q: [w.dot_general(p, q, *numbers, want.shape, KINDS[np.dtype(to)])], [want], 1e-4 * (to != np.int32)
+
+
+def dot_of_truths(rng):
+    x, y = random_array(rng, (3, 4), np.bool_), random_array(rng, (4, 2), np.bool_)
+    return ("dot_general", [x, y], lambda b, v, w: [b.dot_general(v, w, ([], []), ([1], [0]), (3, 2), "i1")],
+            [(x[:, :, None] & y[None]).any(1)], 0)
 
 
 def convolution(rng):

@@ -50,7 +50,7 @@ def run(batch, pretty, seed, engine):
     functions = [function(f"f{i}", [(np.shape(a), kind_of(a)) for a in arrays], make, pretty, numbers)
                  for i, (_, arrays, make, _, _) in enumerate(batch)]
     for text in functions:
-        written.update(re.findall(r"\b(?:stablehlo|chlo)\.\w+", text))
+        written.update(re.findall(r"\b(?:stablehlo|chlo|sdy)\.\w+", text))
     try:
         loaded = pl.loads(module(functions), name="case.mlir", engine=engine)
     except pl.Error as error:
@@ -91,7 +91,7 @@ def main():
             faults += run(everything[start:start + PER_MODULE], pretty, options.seed + start, engine)
     if not options.only and options.every == 1:
         models = pathlib.Path(__file__).with_name("models_test.py").read_text()  # some stand in whole modules
-        written.update(re.findall(r"\b(?:stablehlo|chlo)\.\w+", models))
+        written.update(re.findall(r"\b(?:stablehlo|chlo|sdy)\.\w+", models))
         for path in sorted(TABLES.glob("*.cpp")):
             names = set(re.findall(r'\{"((?:stablehlo|chlo)\.\w+)"', path.read_text())) if path.name != "Refused.cpp" else set()
             faults += [f"no case has {name}, which {path.name} reads" for name in sorted(names - written)]

@@ -31,8 +31,10 @@ Value product(Emitter &e, const Value &left, const Value &right, const Axes &lef
   checkAxes(rightSummed, right.rank(), "rhs_contracting_dimensions");
   if (leftBatch.size() != rightBatch.size() || leftSummed.size() != rightSummed.size())
     invalid("its operands have different numbers of batching or contracting dimensions");
-  if (type == ElementType::I1 || left.type == ElementType::I1 || right.type == ElementType::I1)
-    unsupported("products of truth values");
+  if (type == ElementType::I1) // whether there is one that both have
+    return e.convert(
+        product(e, left, right, leftBatch, rightBatch, leftSummed, rightSummed, ElementType::I32),
+        type);
   Scalars extents;
   Axes leftLoops(left.dims.size(), -1), rightLoops(right.dims.size(), -1), out;
   auto loop = [&](const Scalar &extent) {

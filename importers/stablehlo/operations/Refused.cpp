@@ -5,7 +5,7 @@ namespace plim::importers::stablehlo {
 
 namespace {
 
-void collective(Operator &) { unsupported("it needs several partitions or replicas"); }
+void partition(Operator &) { unsupported("it tells several partitions or replicas apart"); }
 void stateless(Operator &) {
   unsupported("its random numbers come of no state that the module is given");
 }
@@ -17,17 +17,11 @@ void bounded(Operator &) { unsupported("bounded extents are not supported"); }
 
 const OperationTable &refused() {
   static const OperationTable table{
-      {"stablehlo.all_gather", {collective, 0, any}},
-      {"stablehlo.all_reduce", {collective, 0, any}},
-      {"stablehlo.all_to_all", {collective, 0, any}},
-      {"stablehlo.collective_broadcast", {collective, 0, any}},
-      {"stablehlo.collective_permute", {collective, 0, any}},
       {"stablehlo.infeed", {hostTransfer, 0, any}},
       {"stablehlo.outfeed", {hostTransfer, 0, any}},
-      {"stablehlo.partition_id", {collective, 0, any}},
+      {"stablehlo.partition_id", {partition, 0, any}},
       {"stablehlo.recv", {hostTransfer, 0, any}},
-      {"stablehlo.reduce_scatter", {collective, 0, any}},
-      {"stablehlo.replica_id", {collective, 0, any}},
+      {"stablehlo.replica_id", {partition, 0, any}},
       {"stablehlo.rng", {stateless, 0, any}},
       {"stablehlo.send", {hostTransfer, 0, any}},
       {"stablehlo.set_dimension_size", {bounded, 0, any}},
