@@ -18,9 +18,12 @@ import numpy as np
 import plimsoll as pl
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import call_cases  # noqa: E402
 import cases  # noqa: E402
+import complex_cases  # noqa: E402
 import models_test  # noqa: E402
 import more_cases  # noqa: E402
+import special_cases  # noqa: E402
 from writer import function, kind_of, module  # noqa: E402
 
 options = None
@@ -260,7 +263,8 @@ class Damage(unittest.TestCase):
     def texts(self, rng, folder):
         np.seterr(all="ignore")
         everything = [*cases.moving(rng), *more_cases.more(rng), *cases.dimension_numbers(rng, 4)]
-        everything += list(cases.elementwise(rng))[::7]
+        everything += list(cases.elementwise(rng))[::7] + list(call_cases.calls(rng))[::2]
+        everything += list(special_cases.special(rng))[::5] + list(complex_cases.complex_numbers(rng))[::5]
         paths = []
         for i, (_, arrays, make, _, _) in enumerate(everything):
             for pretty in (True, False):

@@ -98,7 +98,7 @@ Value triangularSolve(Emitter &e, const Value &a, const Value &b, const Triangle
   Scalars extents = b.dims.without(2);
   extents.push_back(n);
   extents.push_back(left ? b.dims[rank - 1] : b.dims[rank - 2]);
-  const Value start = e.fill(b.dims, e.number(b.type, 0));
+  Value start = e.fill(b.dims, e.number(b.type, 0));
   if (e.count(b).is(0))
     return start;
   return e.updateLoop(

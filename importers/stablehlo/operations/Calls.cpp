@@ -13,8 +13,6 @@ namespace plim::importers::stablehlo {
 
 namespace {
 
-constexpr ElementType I32 = ElementType::I32;
-
 bool isNote(std::string_view target) {
   static constexpr std::array<std::string_view, 12> notes{
       "Sharding",
@@ -75,7 +73,7 @@ Value firstNotPositive(Emitter &e, const Value &factors) {
   const Scalars batch = factors.dims.without(2);
   const Scalar zero = e.index(0), n = factors.dims.back();
   e.use(factors);
-  return e.generate(I32, batch, [&](const Scalars &position) {
+  return e.generate(ElementType::I32, batch, [&](const Scalars &position) {
     const Scalar first =
         e.loops({zero}, {n}, {zero}, [&](const Scalars &i, const Scalars &so) -> Scalars {
           Scalars place = position;
@@ -87,7 +85,7 @@ Value firstNotPositive(Emitter &e, const Value &factors) {
           const Scalar isLater = e.compare(Compare::NotEqual, so[0], zero);
           return {e.select(e.either(isGood, isLater), so[0], e.add(i[0], e.index(1)))};
         })[0];
-    return e.convert(first, I32);
+    return e.convert(first, ElementType::I32);
   });
 }
 
@@ -118,9 +116,10 @@ void getrf(Operator &op) {
   Emitter &e = op.emit;
   const Factors factors = factorised(e, op.input(0));
   op.give(factors.matrix);
-  op.give(e.elementwise(I32, {factors.pivots},
-                        [&](const Scalars &in) { return e.add(in[0], e.integer(I32, 1)); }));
-  op.give(e.splat(op.input(0).dims.without(2), e.integer(I32, 0)));
+  op.give(e.elementwise(ElementType::I32, {factors.pivots}, [&](const Scalars &in) {
+    return e.add(in[0], e.integer(ElementType::I32, 1));
+  }));
+  op.give(e.splat(op.input(0).dims.without(2), e.integer(ElementType::I32, 0)));
 }
 
 /// Two words of key and two of counter; older ones give a tuple.

@@ -122,7 +122,7 @@ private:
 
   /// One part of a product of complex numbers.
   Value products(const Rows &x, const Table &table, const Product &product, bool isReal) {
-    const Value first = product(x.real, isReal ? table.real : table.imaginary);
+    Value first = product(x.real, isReal ? table.real : table.imaginary);
     if (x.isReal())
       return first;
     const Value second = product(x.imaginary, isReal ? table.imaginary : table.real);

@@ -15,7 +15,7 @@ namespace plim::importers::stablehlo {
 
 namespace {
 
-constexpr ElementType U32 = ElementType::U32, U64 = ElementType::U64;
+using enum ElementType;
 
 Scalar word(Emitter &e, uint32_t value) { return e.integer(U32, static_cast<int64_t>(value)); }
 
