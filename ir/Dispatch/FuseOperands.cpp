@@ -1,6 +1,7 @@
 #include "ir/Analysis/Destinations.h"
 #include "ir/Analysis/FixedValues.h"
 #include "ir/Analysis/Products.h"
+#include "ir/Cleanup/Cleanup.h"
 #include "ir/Dispatch/Passes.h"
 #include "ir/Plim/Plim.h"
 
@@ -8,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace plim::ir {
@@ -72,6 +74,7 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
   }
 
   void runOnOperation() override {
+    widenBehindReshapes();
     FixedValues fixed(getOperation());
     IRRewriter rewriter(&getContext());
     SmallVector<linalg::GenericOp> products;
@@ -83,6 +86,24 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
     for (linalg::GenericOp op : products)
       while (linalg::GenericOp next = withSourceOf(rewriter, op, fixed))
         op = next;
+  }
+
+  /// Where a reshape into groups stands between what widens and a product, it comes first.
+  void widenBehindReshapes() {
+    SmallVector<Operation *> reshapes;
+    getOperation().walk([&](tensor::ExpandShapeOp op) { reshapes.push_back(op); });
+    RewritePatternSet patterns(&getContext());
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+      auto reshape = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
+      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      return reshape && producer && !producer->hasAttr(deviceAttr) && !hasPinnedResult(producer) &&
+             producer->hasOneUse() && widens(producer) &&
+             llvm::all_of(reshape->getUsers(), [](Operation *user) {
+               auto product = dyn_cast<linalg::GenericOp>(user);
+               return product && productOf(product);
+             });
+    });
+    (void)applySoundPatterns(reshapes, std::move(patterns), GreedyRewriteStrictness::ExistingOps);
   }
 
   /// Is each element of the panel read for a few rows only, so that another order of it is worth no copy? What is fixed is copied once.

@@ -74,7 +74,7 @@ def PlimFuseOperands : Pass<"plim-fuse-operands", "::mlir::ModuleOp"> {
     A sum of products (`Products.h`) may have an operand that an elementwise op makes and that does no more than make numbers wider, and
     take the same number away from each. The product does so itself then: less is read, and processors have instructions for products of
     narrow numbers. With a few rows it reads its panel in the order that a transposition started from, too, unless that is made once,
-    of constants. What is made stays if something else reads it.
+    of constants. What is made stays if something else reads it. A reshape into groups in between comes first.
 
     ```mlir
     %wide = linalg.generic .. ins(%x : tensor<?x?xi8>) { arith.extui .. : i8 to i32 }

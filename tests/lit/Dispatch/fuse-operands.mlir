@@ -188,3 +188,41 @@ func.func @window(%a: tensor<8x16xi8>, %b: tensor<4x8x3xi8>, %init: tensor<14x4x
   } -> tensor<14x4xi32>
   return %r : tensor<14x4xi32>
 }
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#none = affine_map<(d0, d1) -> ()>
+#grouped = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#line = affine_map<(g, x, f, c, k) -> (g, c, x + k)>
+#filter = affine_map<(g, x, f, c, k) -> (g, f, c, k)>
+#out = affine_map<(g, x, f, c, k) -> (g, x, f)>
+
+// A reshape into groups between what widens and the product: bytes are reshaped, and widened by the product.
+// CHECK-LABEL: func.func @groups(
+//  CHECK-SAME:   %[[A:[^:]*]]: tensor<?x16xi8>
+//       CHECK:   %[[G:.*]] = tensor.expand_shape %[[A]] {{.*}} : tensor<?x16xi8> into tensor<2x?x16xi8>
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}}"reduction"]} ins(%[[G]], %{{.*}}, %{{.*}} : tensor<2x?x16xi8>, tensor<i8>, tensor<2x4x?x3xi32>)
+//       CHECK:   return %[[R]]
+func.func @groups(%a: tensor<?x16xi8>, %z: tensor<i8>, %b: tensor<2x4x?x3xi32>, %n: index, %init: tensor<2x14x4xi32>) -> tensor<2x14x4xi32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %a, %c0 : tensor<?x16xi8>
+  %e = tensor.empty(%d) : tensor<?x16xi32>
+  %w = linalg.generic {indexing_maps = [#all, #none, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %z : tensor<?x16xi8>, tensor<i8>) outs(%e : tensor<?x16xi32>) {
+  ^bb0(%x: i8, %zero: i8, %o: i32):
+    %0 = arith.extui %x : i8 to i32
+    %1 = arith.extui %zero : i8 to i32
+    %2 = arith.subi %0, %1 : i32
+    linalg.yield %2 : i32
+  } -> tensor<?x16xi32>
+  %g = tensor.expand_shape %w [[0, 1], [2]] output_shape [2, %n, 16] : tensor<?x16xi32> into tensor<2x?x16xi32>
+  %r = linalg.generic {indexing_maps = [#line, #filter, #out], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%g, %b : tensor<2x?x16xi32>, tensor<2x4x?x3xi32>) outs(%init : tensor<2x14x4xi32>) {
+  ^bb0(%x: i32, %y: i32, %s: i32):
+    %0 = arith.muli %x, %y : i32
+    %1 = arith.addi %s, %0 : i32
+    linalg.yield %1 : i32
+  } -> tensor<2x14x4xi32>
+  return %r : tensor<2x14x4xi32>
+}
