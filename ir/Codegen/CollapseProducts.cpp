@@ -36,6 +36,23 @@ bool hidesColumns(linalg::LinalgOp op, const Product &product) {
          map.getResult(map.getNumResults() - 2).isFunctionOfDim(loop);
 }
 
+/// Would an operand be indexed by a loop alone without `unit`, but have more elements than that has iterations? A window with strides may
+/// leave some behind it.
+bool readsAPart(linalg::LinalgOp op, unsigned unit) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const AffineExpr loop = getAffineDimExpr(unit, op.getContext()),
+                   zero = getAffineConstantExpr(0, op.getContext());
+  return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    const ArrayRef<int64_t> shape = op.getShape(&operand);
+    return llvm::any_of(
+        llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), shape), [&](auto pair) {
+          auto [index, extent] = pair;
+          auto left = dyn_cast<AffineDimExpr>(index.replace(loop, zero));
+          return index.isFunctionOfDim(unit) && left && sizes[left.getPosition()] != extent;
+        });
+  });
+}
+
 /// Loops of one iteration to drop: those of the reduction, but for one if all are, and that of a column that hides others.
 SmallVector<unsigned> unitLoops(linalg::LinalgOp op, const Product &product) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -45,6 +62,7 @@ SmallVector<unsigned> unitLoops(linalg::LinalgOp op, const Product &product) {
     unit.erase(unit.begin());
   if (hidesColumns(op, product))
     unit.push_back(product.column);
+  llvm::erase_if(unit, [&](unsigned loop) { return readsAPart(op, loop); });
   return unit;
 }
 

@@ -183,3 +183,23 @@ func.func @window(%x: tensor<1x57x57x64xf32>, %w: tensor<3x3x64x128xf32>, %o: te
       ins(%x, %w : tensor<1x57x57x64xf32>, tensor<3x3x64x128xf32>) outs(%o : tensor<1x28x28x128xf32>) -> tensor<1x28x28x128xf32>
   return %r : tensor<1x28x28x128xf32>
 }
+
+// -----
+
+// A window with strides at one place, which leaves the last column of the image: without its loop of one iteration the image would have
+// a column more than there are iterations.
+// CHECK-LABEL: func.func @left_behind(
+//       CHECK:   linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<3x4xf32>, tensor<3x3x1xf32>)
+#image = affine_map<(f, h, w, y, x, c) -> (h * 2 + y, c, w * 2 + x)>
+#filter = affine_map<(f, h, w, y, x, c) -> (y, x, c, f)>
+#result = affine_map<(f, h, w, y, x, c) -> (h, f, w)>
+func.func @left_behind(%image: tensor<3x1x4xf32>, %filter: tensor<3x3x1x1xf32>, %init: tensor<1x1x1xf32>) -> tensor<1x1x1xf32> {
+  %r = linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%image, %filter : tensor<3x1x4xf32>, tensor<3x3x1x1xf32>) outs(%init : tensor<1x1x1xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x1x1xf32>
+  return %r : tensor<1x1x1xf32>
+}
