@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMFUSEOPERANDS
@@ -66,13 +65,6 @@ bool transposes(linalg::GenericOp op) {
 }
 
 struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
-  LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet patterns(context);
-    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    eraseUnusedResults = std::move(patterns);
-    return success();
-  }
-
   void runOnOperation() override {
     widenBehindReshapes();
     FixedValues fixed(getOperation());
@@ -121,7 +113,10 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
     if (op->getNumResults() == 1 || result.use_empty())
       return op;
     OpOperand &use = *result.use_begin();
-    if (failed(applyOpPatternsGreedily(op.getOperation(), eraseUnusedResults)))
+    RewritePatternSet patterns(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    if (failed(applySoundPatterns(ArrayRef<Operation *>(op.getOperation()), std::move(patterns),
+                                  GreedyRewriteStrictness::ExistingOps)))
       return {};
     return use.get().getDefiningOp<linalg::GenericOp>();
   }
@@ -151,8 +146,6 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
     }
     return {};
   }
-
-  FrozenRewritePatternSet eraseUnusedResults;
 };
 
 } // namespace
