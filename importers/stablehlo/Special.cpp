@@ -132,9 +132,10 @@ Scalar zeta(Emitter &e, const Scalar &x, const Scalar &q) {
     return e.compare(Compare::Equal, value, e.math("floor", {value}));
   };
   const Scalar nan = number(std::nan("")), infinite = e.highest(x.type);
-  // Below 0 there are poles at whole numbers, and powers of what is negative.
+  // Below 0 there are poles at whole numbers, and powers of what is negative. Far below, ten terms do not reach where the formula holds.
   const Scalar isLow = e.compare(Compare::LessEqual, q, number(0));
-  const Scalar ofLow = e.select(isWhole(q), infinite, e.select(isWhole(x), found, nan));
+  const Scalar isKnown = e.both(isWhole(x), e.compare(Compare::Less, number(-6), q));
+  const Scalar ofLow = e.select(isWhole(q), infinite, e.select(isKnown, found, nan));
   const Scalar out = e.select(isLow, ofLow, found);
   const Scalar isPole = e.compare(Compare::Equal, x, one);
   return e.select(e.compare(Compare::Less, x, one), nan, e.select(isPole, infinite, out));

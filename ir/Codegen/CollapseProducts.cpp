@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMCOLLAPSEPRODUCTS
@@ -36,21 +37,42 @@ bool hidesColumns(linalg::LinalgOp op, const Product &product) {
          map.getResult(map.getNumResults() - 2).isFunctionOfDim(loop);
 }
 
-/// Would an operand be indexed by a loop alone without `unit`, but have more elements than that has iterations? A window with strides may
-/// leave some behind it.
-bool readsAPart(linalg::LinalgOp op, unsigned unit) {
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  const AffineExpr loop = getAffineDimExpr(unit, op.getContext()),
-                   zero = getAffineConstantExpr(0, op.getContext());
-  return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
-    const ArrayRef<int64_t> shape = op.getShape(&operand);
-    return llvm::any_of(
-        llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), shape), [&](auto pair) {
-          auto [index, extent] = pair;
-          auto left = dyn_cast<AffineDimExpr>(index.replace(loop, zero));
-          return index.isFunctionOfDim(unit) && left && sizes[left.getPosition()] != extent;
-        });
-  });
+/// Do the dimension of an operand and the loop that would be its index have the same extent? Another operand has that of the loop.
+bool hasExtentOf(linalg::LinalgOp op, OpOperand &operand, unsigned dimension, unsigned loop) {
+  for (OpOperand &other : op->getOpOperands()) {
+    const std::optional<unsigned> position = op.getMatchingIndexingMap(&other).getResultPosition(
+        getAffineDimExpr(loop, op.getContext()));
+    if (!position)
+      continue;
+    FailureOr<bool> isEqual = ValueBoundsConstraintSet::areEqual(
+        {operand.get(), int64_t(dimension)}, {other.get(), int64_t(*position)});
+    if (succeeded(isEqual) && *isEqual)
+      return true;
+  }
+  return false;
+}
+
+/// Takes out of `unit` what says how much of an operand is read: without those loops it would be indexed by another loop alone, but it has,
+/// or may have, more elements than that has iterations. A window may leave some behind it.
+void keepLoopsOfParts(linalg::LinalgOp op, SmallVector<unsigned> &unit) {
+  const AffineExpr zero = getAffineConstantExpr(0, op.getContext());
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (OpOperand &operand : op->getOpOperands())
+      for (auto [dimension, index] :
+           llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+        AffineExpr rest = index;
+        for (unsigned loop : unit)
+          rest = rest.replace(getAffineDimExpr(loop, op.getContext()), zero);
+        auto left = dyn_cast<AffineDimExpr>(rest);
+        if (!left || isa<AffineDimExpr>(index) ||
+            hasExtentOf(op, operand, unsigned(dimension), left.getPosition()))
+          continue;
+        const size_t before = unit.size();
+        llvm::erase_if(unit, [index](unsigned loop) { return index.isFunctionOfDim(loop); });
+        changes |= unit.size() != before;
+      }
+  }
 }
 
 /// Loops of one iteration to drop: those of the reduction, but for one if all are, and that of a column that hides others.
@@ -62,7 +84,7 @@ SmallVector<unsigned> unitLoops(linalg::LinalgOp op, const Product &product) {
     unit.erase(unit.begin());
   if (hidesColumns(op, product))
     unit.push_back(product.column);
-  llvm::erase_if(unit, [&](unsigned loop) { return readsAPart(op, loop); });
+  keepLoopsOfParts(op, unit);
   return unit;
 }
 

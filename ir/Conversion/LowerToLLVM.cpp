@@ -196,7 +196,8 @@ struct LowerToLLVM : plim::ir::impl::PlimLowerToLLVMBase<LowerToLLVM> {
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
     arith::populateArithToLLVMConversionPatterns(types, patterns);
-    populateComplexToLLVMConversionPatterns(types, patterns);
+    // Quotients whose squares would overflow, or vanish, are right only by the improved range.
+    populateComplexToLLVMConversionPatterns(types, patterns, complex::ComplexRangeFlags::improved);
     cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
     populateFuncToLLVMConversionPatterns(types, patterns, &symbols);
     index::populateIndexToLLVMConversionPatterns(types, patterns);

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -483,6 +484,27 @@ template <typename OpT> struct ToDestinationStyle : OpRewritePattern<OpT> {
   }
 };
 
+/// Upstream takes a constant that surrounds a tensor for one of arith, and there are none of complex numbers.
+struct PadWithComplexConstant : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::PadOp op, PatternRewriter &rewriter) const override {
+    auto yield = cast<tensor::YieldOp>(op.getBody()->getTerminator());
+    auto constant = yield.getValue().getDefiningOp<complex::ConstantOp>();
+    ReifiedRankedShapedTypeDims shapes;
+    if (!constant || failed(reifyResultShapes(rewriter, op, shapes)))
+      return failure();
+    const Location loc = op.getLoc();
+    Value around = rewriter.clone(*constant)->getResult(0);
+    Value empty = tensor::EmptyOp::create(rewriter, loc, shapes[0], around.getType());
+    Value filled = linalg::FillOp::create(rewriter, loc, around, empty).getResult(0);
+    const SmallVector<OpFoldResult> steps(shapes[0].size(), rewriter.getIndexAttr(1));
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(
+        op, op.getSource(), filled, op.getMixedLowPad(),
+        tensor::getMixedSizes(rewriter, loc, op.getSource()), steps);
+    return success();
+  }
+};
+
 struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
@@ -597,6 +619,7 @@ struct Import : plim::ir::impl::PlimImportBase<Import> {
     patterns.add<DecomposeAggregate, LowerPack, LowerUnpack, SplatToFill,
                  ToDestinationStyle<tensor::GenerateOp>, ToDestinationStyle<tensor::PadOp>,
                  GeneralizeNamed>(&getContext());
+    patterns.add<PadWithComplexConstant>(&getContext(), /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     return applySoundPatterns(module, std::move(patterns));
   }

@@ -153,3 +153,43 @@ func.func @f(%x: tensor<2x?x?x16xf32>, %w: tensor<16x24xf32>, %r: tensor<2x2x3x2
     np.testing.assert_array_equal(np.asarray(pl.Engine().loads(source).f(x, w, start)), x @ w + 1)
     with pytest.raises(pl.Error, match="extent|shape"):
         pl.Engine().loads(source).f(x[:, :1], w, start)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 5])
+def test_images_larger_than_what_is_read(rows):
+    """Windows of one place, over images and results of open extents, with elements of the image behind them."""
+    source = """
+func.func @last(%x: tensor<2x?x?x4xf32>, %w: tensor<1x1x4x32xf32>, %r: tensor<2x?x?x32xf32>) -> tensor<2x?x?x32xf32> {
+  %c = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x?x?x4xf32>, tensor<1x1x4x32xf32>) outs(%r : tensor<2x?x?x32xf32>) -> tensor<2x?x?x32xf32>
+  return %c : tensor<2x?x?x32xf32>
+}
+func.func @first(%x: tensor<2x4x?x?xf32>, %w: tensor<32x4x1x1xf32>, %r: tensor<2x32x?x?xf32>) -> tensor<2x32x?x?xf32> {
+  %c = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<2x4x?x?xf32>, tensor<32x4x1x1xf32>) outs(%r : tensor<2x32x?x?xf32>) -> tensor<2x32x?x?xf32>
+  return %c : tensor<2x32x?x?xf32>
+}
+func.func @three(%x: tensor<2x?x4xf32>, %w: tensor<1x1x4x32xf32>, %r: tensor<2x1x32xf32>) -> tensor<2x1x32xf32> {
+  %c = linalg.generic {indexing_maps = [affine_map<(n, h, f, y, z, c) -> (n, h + y + z * 5, c)>, affine_map<(n, h, f, y, z, c) -> (y, z, c, f)>,
+                                        affine_map<(n, h, f, y, z, c) -> (n, h, f)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<2x?x4xf32>, tensor<1x1x4x32xf32>) outs(%r : tensor<2x1x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x1x32xf32>
+  return %c : tensor<2x1x32xf32>
+}"""
+    random = np.random.default_rng(6)
+    w = random.integers(-9, 9, (4, 32)).astype(np.float32)
+    for host in HOSTS:
+        module = pl.Engine(target=host, threads=2).loads(source)
+        for behind in (0, 1, 2):
+            x = random.integers(-9, 9, (2, rows + behind, 3 + behind, 4)).astype(np.float32)
+            start = random.integers(-9, 9, (2, rows, 3, 32)).astype(np.float32)
+            want = x[:, :rows, :3] @ w + start
+            np.testing.assert_array_equal(np.asarray(module["last"](x, w[None, None], start)), want)
+            turned = [np.ascontiguousarray(each.transpose(0, 3, 1, 2)) for each in (x, start)]
+            got = np.asarray(module["first"](turned[0], np.ascontiguousarray(w.T[:, :, None, None]), turned[1]))
+            np.testing.assert_array_equal(got, want.transpose(0, 3, 1, 2))
+            line = np.ascontiguousarray(x[:, :, 0])
+            np.testing.assert_array_equal(np.asarray(module["three"](line, w[None, None], start[:, :1, 0])), line[:, :1] @ w + start[:, :1, 0])

@@ -181,8 +181,14 @@ class Wrong(unittest.TestCase):
         self.check(main("%0 = \"stablehlo.frobnicate\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "stablehlo.frobnicate", "not supported")
         self.check(main("%0 = \"stablehlo.all_reduce\"(%arg0) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):"
                         "\nstablehlo.return %a : tensor<f32>\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "stablehlo.all_reduce", "partitions")
+        for groups in ("dense<> : tensor<0x1xi64>", "dense<-1> : tensor<1x1xi64>", "dense<1> : tensor<1x1xi64>"):
+            self.check(main('%0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = ' + groups +
+                            '}> : (tensor<2x3xf32>) -> tensor<2x3xf32>'), "2:10", "stablehlo.all_gather", "partitions")
         for name in ("all_gather", "all_to_all", "collective_broadcast", "reduce_scatter"):
             self.check(main(f'%0 = "stablehlo.{name}"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>'), "2:10", name, "partitions")
+        self.check(main('%0 = "stablehlo.collective_permute"(%arg0) <{source_target_pairs = dense<[[1, 1]]> : tensor<1x2xi64>}> '
+                        ': (tensor<2x3xf32>) -> tensor<2x3xf32>'), "2:10", "stablehlo.collective_permute", "partitions")
+        self.check(main('%0 = stablehlo.complex %arg0, %arg0 : tensor<2x3xcomplex<f64>>'), "2:10", "stablehlo.complex", "not made of its operands")
         self.check(main('%0 = "stablehlo.collective_permute"(%arg0) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> '
                         ': (tensor<2x3xf32>) -> tensor<2x3xf32>'), "2:10", "partitions")
         self.check(main("%0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"x\"}, {}]>] out_shardings=[<@mesh, [{\"x\"}, {}]>] "

@@ -58,6 +58,8 @@ def elementwise(rng, dtype, part, tolerance):
         a, c = np.where(keeps, x, dtype(2 + 1j)), np.where(keeps, y, dtype(1 - 1j))
         want = reference(a.astype(np.complex128), c.astype(np.complex128)).astype(dtype)
         yield f"complex_{name}", [a, c], lambda b, v, w, name=name: [b.elementwise(name, v, w)], [want], 20 * tolerance
+    far = np.array([1e20, 1j, 1, 1e25 + 1e25j], dtype), np.array([1e20, 1e-22j, 1e20, 1e15], dtype)
+    yield "complex_divide", list(far), lambda b, v, w: [b.elementwise("divide", v, w)], [np.array([1, 1e22, 1e-20, 1e10 + 1e10j], dtype)], tolerance
     zeros = np.array([0, 0, 0], dtype)
     yield "complex_power", [zeros, np.array([0, 2, 1.5], dtype)], lambda b, v, w: [b.elementwise("power", v, w)], [np.array([1, 0, 0], dtype)], 0
     huge = np.array([1e30 + 1e30j, 3e-30 - 4e-30j, 0, complex(0, np.inf)], dtype)
@@ -98,6 +100,7 @@ def moved(rng, dtype):
     value = dtype(1 - 2j)
     want = pad(x, value, low, high, interior)
     yield "complex_pad", [x, value], lambda b, v, w, s=want.shape: [b.pad(v, w, low, high, interior, s)], [want], 0
+    yield "complex_pad", [x], lambda b, v, s=want.shape: [b.pad(v, b.constant(value), low, high, interior, s)], [want], 0
     at = [np.int32(1), np.int32(2)]
     yield "complex_dynamic_slice", [x, *at], lambda b, v, *s: [b.dynamic_slice(v, s, (2, 2))], [x[1:3, 2:4]], 0
     want = x.copy()
@@ -198,7 +201,7 @@ def transforms(rng, dtype, part):
     each, because they take long to compile."""
     own, real = kind_of(np.zeros(0, dtype)), kind_of(np.zeros(0, part))
     tolerance = 2e-4 if dtype == np.complex64 else 1e-9
-    few, some, many = [1, 2, 3, 8, 60, 64], [65, 96, 128, 251, 360, 512, 1000], [257, 521, 1042, 4096]
+    few, some, many = [1, 2, 3, 8, 60, 64], [65, 96, 128, 251, 360, 512, 1000], [257, 521, 1042, 4096, 67 * 67]
     lengths = [int(rng.choice(each)) for each in (few, some, many)] + [int(rng.integers(2, 700))]
     shapes = [((int(rng.integers(1, 4)), n), 1) for n in lengths]
     shapes += [((2, 3, 4, 6), 3), ((2, 70, 5), 2), ((5,), 1), ((3, 0, 8), 1)]

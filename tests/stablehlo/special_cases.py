@@ -76,6 +76,8 @@ def sums(rng):
     x = np.array([1, 0.5, 3, 2, 3, 2.5, np.nan, 4, 200, 500, 2, 3], np.float64)
     q = np.array([2, 3, 0, -3, -1.5, -1.5, 1, np.nan, 30, 900, 1, 0.5], np.float64)
     yield "zeta", [x, q], lambda b, v, w: applied(b, "zeta", v, w), [zeta(x, q)], 1e-12
+    far = np.array([-6.5, -9.5, -100.25])  # too far below for ten terms
+    yield "zeta", [np.full(3, 2.0), far], lambda b, v, w: applied(b, "zeta", v, w), [np.full(3, np.nan)], 0
     assert abs(hurwitz(2, 1) - math.pi**2 / 6) < 1e-13
     yield ("broadcast_zeta", [x[-2:], np.float64(4)], lambda b, v, w: b.generic("chlo.broadcast_zeta", [v, w], [(v.shape, v.kind)]),
            [zeta(x[-2:], 4.0)], 1e-12)

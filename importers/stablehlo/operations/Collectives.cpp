@@ -8,19 +8,17 @@ namespace {
 
 [[noreturn]] void refuse() { unsupported("it needs several partitions or replicas"); }
 
-/// In groups of one.
+/// In one group, of the device 0. No group is all devices, of which nobody says how many there are.
 void collective(Operator &op) {
-  const auto groups = op.operation.attributes.find("replica_groups");
-  if (groups == op.operation.attributes.end() || groups->second.kind != Attribute::Kind::Dense ||
-      groups->second.type.shape.size() != 2 || groups->second.type.shape[1] != 1)
+  if (op.integers("replica_groups", Numbers()) != Numbers{0})
     refuse();
   op.outputs = op.inputs;
 }
 
-/// From each to itself.
+/// From the device 0 to itself.
 void permute(Operator &op) {
   const Numbers pairs = op.integers("source_target_pairs", Numbers());
-  if (pairs.size() != 2 || pairs[0] != pairs[1])
+  if (pairs != Numbers{0, 0})
     refuse();
   op.outputs = op.inputs;
 }

@@ -130,7 +130,10 @@ void complexNumbers(Operator &op) {
   const Value &x = op.input(0), &y = op.input(1);
   checkSameType(x, y);
   checkSameShape(x, y);
-  op.give(elementwise(op.emit, op.resultType(0).element, {x, y},
+  const ElementType wanted = op.resultType(0).element;
+  if (!isComplex(wanted) || partOf(wanted) != x.type)
+    invalid("its result is not made of its operands");
+  op.give(elementwise(op.emit, wanted, {x, y},
                       [&](const Scalars &in) { return op.emit.complexOf(in[0], in[1]); }));
 }
 

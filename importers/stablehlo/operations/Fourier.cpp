@@ -77,9 +77,9 @@ public:
       if (n % i == 0)
         factor = i;
     const int64_t prime = greatestPrime(n);
-    if (prime > largestPrime)
+    if (prime > largestPrime || (factor == 0 && n > largestPrime))
       return byConvolution(x);
-    return factor == 0 || n <= largestPrime ? direct(x, n) : split(x, factor);
+    return n <= largestPrime ? direct(x, n) : split(x, factor);
   }
 
   /// The first `kept` points of it, by one product.
@@ -367,7 +367,8 @@ void fft(Operator &op) {
     if (!extent.known)
       unsupported("the extents that it transforms must be known");
     if (lengths[i] < 0 || lengths[i] > maxPoints)
-      unsupported("a transform of " + std::to_string(lengths[i]) + " points");
+      unsupported("a transform of " + std::to_string(lengths[i]) + " points; at most " +
+                  std::to_string(maxPoints) + " are known");
     if (*extent.known != (isHalf ? lengths[i] / 2 + 1 : lengths[i]))
       invalid("an extent of " + std::to_string(*extent.known) + " does not fit a length of " +
               std::to_string(lengths[i]));
