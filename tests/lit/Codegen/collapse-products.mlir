@@ -31,13 +31,24 @@ func.func @pointwise(%x: tensor<1x64x56x56xf32>, %w: tensor<32x64x1x1xf32>, %b: 
 
 // -----
 
-// Where channels are innermost all of batch, height and width are rows, known or not.
+// Where channels are innermost all of batch, height and width are rows, known or not, if the result has as many as the image.
 // CHECK-LABEL: func.func @innermost(
 //       CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0, 1, 2], [3]] : tensor<2x?x9x16xf32> into tensor<?x16xf32>
 //       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
 //       CHECK: tensor.expand_shape %{{.*}} {{\[}}[0, 1, 2], [3]] output_shape [2, %{{.*}}, 9, 8]
-func.func @innermost(%x: tensor<2x?x9x16xf32>, %w: tensor<1x1x16x8xf32>, %o: tensor<2x?x9x8xf32>)
-    -> tensor<2x?x9x8xf32> {
+func.func @innermost(%x: tensor<2x?x9x16xf32>, %w: tensor<1x1x16x8xf32>) -> tensor<2x?x9x8xf32> {
+  %c1 = arith.constant 1 : index
+  %h = tensor.dim %x, %c1 : tensor<2x?x9x16xf32>
+  %o = tensor.empty(%h) : tensor<2x?x9x8xf32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x?x9x16xf32>, tensor<1x1x16x8xf32>)
+                                outs(%o : tensor<2x?x9x8xf32>) -> tensor<2x?x9x8xf32>
+  return %r : tensor<2x?x9x8xf32>
+}
+
+// The image may have more.
+// CHECK-LABEL: func.func @larger(
+//       CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x?x9x16xf32>, tensor<1x16x8xf32>)
+func.func @larger(%x: tensor<2x?x9x16xf32>, %w: tensor<1x1x16x8xf32>, %o: tensor<2x?x9x8xf32>) -> tensor<2x?x9x8xf32> {
   %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x?x9x16xf32>, tensor<1x1x16x8xf32>)
                                 outs(%o : tensor<2x?x9x8xf32>) -> tensor<2x?x9x8xf32>
   return %r : tensor<2x?x9x8xf32>
