@@ -225,7 +225,7 @@ struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProdu
     }
     if (!unit.empty()) {
       linalg::ControlDropUnitDims control;
-      control.controlFn = [&](Operation *) { return unit; };
+      control.controlFn = [&](Operation *) { return SmallVector<unsigned>(unit); };
       FailureOr<linalg::DropUnitDimsResult> dropped =
           linalg::dropUnitDims(rewriter, cast<linalg::GenericOp>(op.getOperation()), control);
       if (failed(dropped))
