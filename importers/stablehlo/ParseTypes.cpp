@@ -62,7 +62,7 @@ template <typename T> const T &Parser::expand(const T &named, size_t offset) {
   if (expanded > mostExpanded)
     lex.failAt(offset, "the names of types and attributes stand for more than " +
                            std::to_string(mostExpanded) + " parts");
-  return named;
+  return named; // NOLINT(bugprone-return-const-ref-from-parameter): callers give what their maps hold
 }
 
 Type Parser::tensorType(size_t start) {
