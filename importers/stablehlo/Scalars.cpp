@@ -155,10 +155,6 @@ Scalar integerPower(Emitter &e, const Scalar &base, const Scalar &exponent) {
   return e.select(e.compare(Compare::Less, exponent, zero), inverse, power);
 }
 
-} // namespace
-
-namespace {
-
 Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operation,
                bool keepsSign) {
   if (!isInteger(a.type) || a.type == ElementType::I1)

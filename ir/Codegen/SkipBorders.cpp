@@ -199,15 +199,15 @@ struct SkipBorders : plim::ir::impl::PlimSkipBordersBase<SkipBorders> {
     const AffineMap bounds = AffineMap::get(
         0, unsigned(all.size()), {bound, builder.getAffineSymbolExpr(unsigned(all.size() - 1))},
         loop.getContext());
-    const OpFoldResult shortened =
+    const OpFoldResult folded =
         isUpper ? affine::makeComposedFoldedAffineMin(builder, loc, bounds, all)
                 : affine::makeComposedFoldedAffineMax(builder, loc, bounds, all);
-    Value value = getValueOrCreateConstantIndexOp(builder, loc, shortened);
+    Value value = getValueOrCreateConstantIndexOp(builder, loc, folded);
     if (isUpper)
       loop.setUpperBound(value);
     else
       loop.setLowerBound(value);
-    ++this->shortened;
+    ++shortened;
   }
 };
 

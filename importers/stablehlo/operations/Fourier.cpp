@@ -90,10 +90,7 @@ public:
       for (int64_t k = 0; k < kept; ++k)
         values.push_back(power(j * k, n));
     const Table table = tableOf(e, type, {n, kept}, values);
-    auto along = [&](const Value &value, const Value &factors) {
-      return e.contract(value, {0, 2}, factors, {2, 1}, {0, 1},
-                        {x.count, e.index(kept), e.index(n)}, e.number(type, 0));
-    };
+    const Product along = alongRows(x, kept);
     return {x.count, kept, products(x, table, along, true), products(x, table, along, false)};
   }
 
@@ -104,12 +101,7 @@ public:
       for (int64_t j = 0; j < n; ++j)
         values.push_back(power(j * k, n) * (k == 0 || 2 * k == n ? 1.0 : 2.0) /
                          static_cast<double>(n));
-    const Table table = tableOf(e, type, {x.points, n}, values);
-    auto along = [&](const Value &value, const Value &factors) {
-      return e.contract(value, {0, 2}, factors, {2, 1}, {0, 1},
-                        {x.count, e.index(n), e.index(x.points)}, e.number(type, 0));
-    };
-    return products(x, table, along, true);
+    return products(x, tableOf(e, type, {x.points, n}, values), alongRows(x, n), true);
   }
 
 private:
@@ -118,6 +110,14 @@ private:
   Complex power(int64_t turn, int64_t turns) const {
     const Complex value = turned(turn, turns);
     return sign < 0 ? std::conj(value) : value;
+  }
+
+  /// Rows by a matrix with so many columns.
+  Product alongRows(const Rows &x, int64_t columns) {
+    return [this, &x, columns](const Value &value, const Value &factors) {
+      return e.contract(value, {0, 2}, factors, {2, 1}, {0, 1},
+                        {x.count, e.index(columns), e.index(x.points)}, e.number(type, 0));
+    };
   }
 
   /// One part of a product of complex numbers.

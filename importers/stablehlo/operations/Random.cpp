@@ -1,9 +1,9 @@
 // Random bits of a state that the module hands in. See https://openxla.org/stablehlo/spec#rng_bit_generator.
 //
 // The specification leaves open which bits. Those of both generators are the published ones; how the blocks lie is what XLA's
-// expanders of rng_bit_generator do: Philox's agree with a run of XLA that JAX's tests publish, of Threefry's there is none. The generators are of Salmon et al., "Parallel
-// random numbers: as easy as 1, 2, 3" (2011): a function of a key and a counter, so each element is computed by itself. The state
-// is the key and the next counter.
+// expanders of rng_bit_generator do: Philox's agree with a run of XLA that JAX's tests publish, of
+// Threefry's there is none. The generators are of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011): a function of
+// a key and a counter, so each element is computed by itself. The state is the key and the next counter.
 #include "importers/stablehlo/Random.h"
 
 #include "importers/stablehlo/Scalars.h"
