@@ -76,7 +76,7 @@ std::vector<ModulePiece> splitModule(ModuleOp module) {
     piece.name = StringRef(owner).split('.').second.str();
     piece.kind = owner.empty()                                            ? CodeKind::Host
                  : StringRef(piece.name).starts_with(ir::prepareFunction) ? CodeKind::Once
-                                                                          : CodeKind::Kernel;
+                                                                          : CodeKind::Dispatch;
     piece.module = ModuleOp::create(module.getLoc());
     OpBuilder builder(piece.module->getBodyRegion());
     for (Operation *op : closureOf(symbols, ops, owner)) {
@@ -88,6 +88,10 @@ std::vector<ModulePiece> splitModule(ModuleOp module) {
                                  function.getFunctionType());
         continue;
       }
+      // A kernel, or a parallel loop of one.
+      if (piece.kind == CodeKind::Dispatch &&
+          (op->hasAttr(ir::kernelAttr) || op->hasAttr(ir::mayAliasAttr)))
+        piece.kind = CodeKind::Kernel;
       Operation *clone = builder.clone(*op);
       // Internal to its piece: nothing else may see it, and LLVM may inline it.
       if (auto function = dyn_cast<LLVM::LLVMFuncOp>(clone);

@@ -20,7 +20,7 @@ namespace {
 /// What is called after its place in the source. Host code is not: it names the dispatches that it calls.
 std::vector<GlobalValue *> namedByPlace(Module &module, CodeKind kind) {
   std::vector<GlobalValue *> values;
-  if (kind != CodeKind::Kernel && kind != CodeKind::Once)
+  if (kind != CodeKind::Dispatch && kind != CodeKind::Kernel && kind != CodeKind::Once)
     return values;
   for (Function &function : module)
     if (!function.isDeclaration())

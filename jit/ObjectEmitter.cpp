@@ -28,6 +28,11 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <chrono>
@@ -113,6 +118,20 @@ bool addCodeGenerator(llvm::legacy::PassManager &passes, llvm::TargetMachine &ma
     return false;
   passes.add(llvm::createFreeMachineFunctionPass());
   return true;
+}
+
+/// Iterations up to which a loop of a kernel becomes straight code. LLVM alone goes on to what is a page of code.
+constexpr unsigned shortLoop = 16;
+
+/// Behind vectorisation: short loops become straight code and long ones run several iterations at a time. What a loop around them
+/// adds to the same place each time then stays in registers.
+void addLoopUnrolling(llvm::FunctionPassManager &passes) {
+  passes.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(/*OptLevel=*/3).setFullUnrollMaxCount(shortLoop)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                       /*UseMemorySSA=*/true));
 }
 
 } // namespace
@@ -231,11 +250,12 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  const bool isFast = kind == CodeKind::Kernel || kind == CodeKind::Whole;
+  const bool isDispatched = kind == CodeKind::Dispatch || kind == CodeKind::Kernel;
+  const bool isFast = isDispatched || kind == CodeKind::Whole;
   tuning.LoopVectorization = isFast;
   tuning.SLPVectorization = isFast;
   // Unrolling a short inner loop before vectorisation makes LLVM vectorise the outer one, with gathers
-  // and scatters; the vectoriser interleaves by itself. Nobody else does for processors without vectors.
+  // and scatters, or nothing; the vectoriser interleaves by itself. Nobody else does for processors without vectors.
   tuning.LoopUnrolling = kind == CodeKind::Whole && device->vectorBits == 0;
   llvm::PassInstrumentationCallbacks callbacks;
   if (patience.isFinite())
@@ -244,7 +264,7 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   llvm::PassBuilder builder(&machine, tuning, /*PGOOpt=*/std::nullopt, &callbacks);
   // Functions without a polynomial: the C library's vector versions serve vectorised loops.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
-  if (kind == CodeKind::Kernel && numerics == Numerics::Default &&
+  if (isDispatched && numerics == Numerics::Default &&
       machine.getTargetTriple().getArch() == llvm::Triple::x86_64)
     library.addVectorizableFunctions(vectorMathFunctions(device->vectorBits));
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
@@ -252,10 +272,12 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
       [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
         passes.addPass(llvm::createModuleToFunctionPassAdaptor(NumericExtremes()));
       });
-  if (kind == CodeKind::Kernel)
+  if (isDispatched)
     builder.registerVectorizerEndEPCallback(
-        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+        [&](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
           passes.addPass(UnrollLoops());
+          if (kind == CodeKind::Kernel)
+            addLoopUnrolling(passes);
         });
   const bool isArm = machine.getTargetTriple().isARM() || machine.getTargetTriple().isThumb();
   builder.registerOptimizerLastEPCallback(
@@ -272,7 +294,7 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   llvm::ModulePassManager passes;
   if (kind == CodeKind::Plain)
     passes = builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
-  else if (kind == CodeKind::Whole || (kind == CodeKind::Kernel && !isVectorized(*module)))
+  else if (kind == CodeKind::Whole || (isDispatched && !isVectorized(*module)))
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   else
     passes = kind == CodeKind::Host ? makeHostPipeline() : makeShortPipeline();

@@ -28,10 +28,11 @@ class ModuleOp;
 namespace plim::jit {
 
 enum class CodeKind {
-  Kernel, // optimised hard, vectorised
-  Once,   // prepares constants: run at the link and never again
-  Host,   // orchestration: compiled fast
-  Plain,  // the oracle: no optimisation that could hide a fault
+  Dispatch, // optimised hard, vectorised
+  Kernel,   // the same for loops that are as their author wrote them
+  Once,     // prepares constants: run at the link and never again
+  Host,     // orchestration: compiled fast
+  Plain,    // the oracle: no optimisation that could hide a fault
   Whole, // all of a module that is exported: optimised for speed, or for size where the device has little memory
 };
 

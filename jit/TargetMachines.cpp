@@ -13,6 +13,7 @@ namespace {
 
 llvm::CodeGenOptLevel levelOf(CodeKind kind) {
   switch (kind) {
+  case CodeKind::Dispatch:
   case CodeKind::Kernel:
     return llvm::CodeGenOptLevel::Aggressive;
   case CodeKind::Plain:

@@ -6,6 +6,27 @@
 using namespace mlir;
 using namespace plim::ir;
 
+namespace {
+
+bool isArgument(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+} // namespace
+
+bool plim::ir::isWhole(Value buffer) {
+  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>())
+    return isConstantMemory(get);
+  return isArgument(buffer) ||
+         isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp>(buffer.getDefiningOp());
+}
+
+size_t plim::ir::countArguments(ValueRange values) {
+  return llvm::count_if(
+      values, [](Value value) { return isa<MemRefType>(value.getType()) && isArgument(value); });
+}
+
 bool plim::ir::canBeBound(Type type) {
   if (auto buffer = dyn_cast<MemRefType>(type))
     return buffer.getLayout().isIdentity() && !buffer.getMemorySpace() &&

@@ -17,6 +17,13 @@ mlir::func::FuncOp makeDispatchFunction(mlir::func::FuncOp kernel, llvm::StringR
 /// The name of the device that kernels run on; null, with an error, if the module's target cannot be read.
 mlir::StringAttr hostDevice(mlir::ModuleOp module);
 
+/// Is it all of an argument of the kernel, of memory that the kernel takes, or of a constant? Nobody knows of others what they are
+/// parts of; the host application may know where a variable is.
+bool isWhole(mlir::Value buffer);
+
+/// The buffers among the values that are arguments of the kernel: of two or more only a call knows whether they overlap (`plim.are_apart`).
+size_t countArguments(mlir::ValueRange values);
+
 /// Is it the memory of a constant? That of a variable may be somebody else's too.
 bool isConstantMemory(mlir::memref::GetGlobalOp get);
 

@@ -26,20 +26,6 @@ namespace {
 /// Scalar operations of an op that is known to have no more, and that stays where it is: a dispatch would be felt.
 constexpr int64_t fewOperations = int64_t(1) << 12;
 
-bool isArgument(Value buffer) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-}
-
-/// Is it all of an argument of the kernel, of memory that the kernel takes, or of a constant? Nobody knows of others what they are parts
-/// of; the host application may know where a variable is.
-bool isWhole(Value buffer) {
-  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>())
-    return isConstantMemory(get);
-  return isArgument(buffer) ||
-         isa_and_nonnull<AllocOp, memref::AllocOp, memref::AllocaOp>(buffer.getDefiningOp());
-}
-
 /// One operation of linalg on buffers, as one on tensors.
 class BufferOp {
 public:
@@ -75,9 +61,7 @@ public:
       result.addScalar(value);
     }
     result.findFill();
-    result.mayOverlap = llvm::count_if(result.operands(), [](Value value) {
-                          return isa<MemRefType>(value.getType()) && isArgument(value);
-                        }) > 1;
+    result.mayOverlap = countArguments(result.operands()) > 1;
     return result;
   }
 

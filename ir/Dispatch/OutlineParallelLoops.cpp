@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -59,14 +60,46 @@ public:
     return !written.empty();
   }
 
-  /// Replaces the loop by a dispatch of a new function.
-  DispatchOp outline(SymbolTable &symbols) {
+  /// Replaces the loop by a dispatch of a new function. Where only a call knows whether buffers overlap, and a loop inside has much to gain
+  /// if they do not, by a choice of two.
+  void outline(SymbolTable &symbols, StringAttr host) {
+    OpBuilder builder(loop);
+    const bool areWhole = llvm::all_of(
+        captured, [](Value value) { return !isa<MemRefType>(value.getType()) || isWhole(value); });
+    if (!areWhole || countArguments(captured.getArrayRef()) < 2) {
+      dispatchAt(builder, "loop", areWhole, symbols, host);
+    } else if (!hasLoops()) {
+      dispatchAt(builder, "loop", /*areApart=*/false, symbols, host);
+    } else {
+      Value areApart = AreApartOp::create(builder, loop.getLoc(), builder.getI1Type());
+      auto choice = scf::IfOp::create(builder, loop.getLoc(), areApart, /*withElseRegion=*/true);
+      OpBuilder apart = choice.getThenBodyBuilder(), others = choice.getElseBodyBuilder();
+      dispatchAt(apart, "loop_apart", /*areApart=*/true, symbols, host);
+      dispatchAt(others, "loop", /*areApart=*/false, symbols, host);
+    }
+    loop.erase();
+  }
+
+private:
+  explicit ParallelLoop(scf::ParallelOp loop) : loop(loop) {}
+
+  /// In an iteration: what one of these adds to the same place is kept in a register only if nothing that it reads can be there.
+  bool hasLoops() {
+    return loop.getRegion()
+        .walk([](Operation *op) {
+          return isa<LoopLikeOpInterface, linalg::LinalgOp>(op) ? WalkResult::interrupt()
+                                                                : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  void dispatchAt(OpBuilder &builder, StringRef part, bool areApart, SymbolTable &symbols,
+                  StringAttr host) {
     auto kernel = loop->getParentOfType<func::FuncOp>();
     const Location at = loop.getLoc();
     // Results of a dispatch come last.
     SmallVector<Value> inputs, outputs;
     SmallVector<Attribute> inputAccesses, outputAccesses;
-    OpBuilder builder(loop);
     auto accessOf = [&](Access access) { return AccessAttr::get(builder.getContext(), access); };
     for (Value value : captured) {
       if (written.contains(value)) {
@@ -80,7 +113,7 @@ public:
     }
     inputAccesses.append(outputAccesses);
 
-    func::FuncOp body = makeDispatchFunction(kernel, "loop", at, symbols);
+    func::FuncOp body = makeDispatchFunction(kernel, part, at, symbols);
     body->setAttr(mayAliasAttr, builder.getUnitAttr());
     Block *entry = &body.front();
     IRMapping mapping;
@@ -89,8 +122,12 @@ public:
     body.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), {}));
     auto accesses = inputAccesses.begin();
     for (BlockArgument argument : entry->getArguments())
-      if (isa<MemRefType>(argument.getType()))
+      if (isa<MemRefType>(argument.getType())) {
         body.setArgAttr(argument.getArgNumber(), accessAttr, *accesses++);
+        if (areApart)
+          body.setArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
+      }
     OpBuilder inside = OpBuilder::atBlockEnd(entry);
     for (Operation *op : recomputed)
       inside.clone(*op, mapping);
@@ -101,12 +138,8 @@ public:
 
     auto dispatch = DispatchOp::create(builder, at, TypeRange(), body.getSymName(), inputs, outputs,
                                        builder.getArrayAttr(inputAccesses));
-    loop.erase();
-    return dispatch;
+    dispatch->setAttr(deviceAttr, host);
   }
-
-private:
-  explicit ParallelLoop(scf::ParallelOp loop) : loop(loop) {}
 
   /// One workgroup is no gain over a loop.
   static bool isWorthTasks(scf::ParallelOp loop) {
@@ -196,7 +229,7 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
     llvm::erase_if(loops, [&](ParallelLoop &loop) { return !loop.findWritten(uses); });
     SymbolTable symbols(getOperation());
     for (ParallelLoop &loop : loops) {
-      loop.outline(symbols)->setAttr(deviceAttr, host);
+      loop.outline(symbols, host);
       ++outlined;
     }
   }

@@ -341,7 +341,9 @@ def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::Modu
   let description = [{
     The outermost `scf.parallel`, `scf.forall` and `affine.parallel` of a kernel become dispatches, whose workgroups
     are ranges of their iterations (plim-choose-workgroups). What they use of the kernel are bindings and scalars; constants
-    and views are made again inside. Buffers may be parts of each other, as the arguments of a kernel may: `plim.may_alias`.
+    and views are made again inside. Views of one buffer may be parts of each other: `plim.may_alias`. So may arguments of the kernel; a
+    loop with loops inside becomes two dispatches, of which the one for calls that keep them apart has `llvm.noalias`. Buffers of which at most
+    one is an argument have it always.
 
     Loops stay where they are if they reduce, if the work is known to be less than a task is worth, if something in them calls, uses a variable
     of the module or allocates memory of a size that is not known, if they write none of the kernel's buffers, or if they use a buffer with
@@ -352,7 +354,7 @@ def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::Modu
       scf.parallel (%i) = (%c0) to (%n) step (%c1) { .. memref.store %v, %x[%i] : memref<?xf32> }
     // becomes
     func.func @scale(..) attributes {plim.kernel} { plim.dispatch @scale_loop ins(%n, %f : index, f32) outs(%x : memref<?xf32>) }
-    func.func private @scale_loop(%n: index, %f: f32, %x: memref<?xf32>) attributes {plim.dispatch_function, plim.may_alias} {
+    func.func private @scale_loop(%n: index, %f: f32, %x: memref<?xf32> {llvm.noalias}) attributes {plim.dispatch_function, plim.may_alias} {
       scf.parallel ..
     ```
   }];

@@ -130,14 +130,14 @@ def tests_of(path):
     """Labels of the tests that may notice a fault, the nearest first, then what takes least time."""
     layer = path.split("/")[0]
     own = {"engine": "^(engine|session)$", "ir": "^lit$"}.get(layer, f"^{layer}$")
-    others = ["^unit$", "^(lit|capi|reference)$", "^(operations|random)$", "^conformance$", "^python$"]
+    others = ["^reference$", "^operations$", "^lit$", "^random$", "^conformance$", "^capi$", "^unit$", "^python$"]
     return [own, *(label for label in others if label != own)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("faults", nargs="*", metavar="FILE[:LINE:NUMBER]", help="where; all layers unless told")
-    parser.add_argument("--count", type=int, default=20, help="how many are drawn (20)")
+    parser.add_argument("--count", type=int, default=20, help="how many are tried that compile (20)")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--skip", type=int, default=0, help="how many of the drawn were tried before (0)")
     parser.add_argument("--list", action="store_true", help="say which there are, and try none")
@@ -155,7 +155,7 @@ def main():
     else:
         print(f"{len(faults)} faults in {len(paths)} files; seed {options.seed}")
         random.Random(options.seed).shuffle(faults)
-        faults = faults[options.skip:len(faults) if options.list else options.skip + options.count]
+        faults = faults[options.skip:]
     if options.list:
         for path, line, number, before, after in faults:
             print(f"{path}:{line}:{number}: {before}  =>  {after.strip() or '(left out)'}")
@@ -163,7 +163,11 @@ def main():
 
     copy = Copy(options.folder, "release")
     caught, late, survivors = 0, 0, []
+    tried = 0
     for path, line, number, before, after in faults:
+        if not exact and caught + late + len(survivors) == options.count:
+            break
+        tried += 1
         target = copy.folder / path
         original = target.read_text()  # the tree it came from may change meanwhile
         lines = original.splitlines()
@@ -199,7 +203,7 @@ def main():
         print(f"[{time.time() - start:4.0f} s] {verdict}: {text}", flush=True)
     total = caught + late + len(survivors)
     print(f"{caught} of {total} faults caught" + (f" ({100 * caught / total:.0f}%)" if total else "")
-          + (f", {late} made tests too slow" if late else ""))
+          + (f", {late} made tests too slow" if late else "") + f"; the next are drawn with --skip {options.skip + tried}")
     for text in survivors:
         print("  survives:", text)
     return 0

@@ -186,6 +186,41 @@ def test_the_same_memory_twice():
         np.testing.assert_array_equal(x[::2], start[::2])
 
 
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("same", [False, True])
+def test_sums_of_rows(threads, same):
+    """Loops in an iteration read what they have written, if both arguments are the same memory: nothing may be kept in registers."""
+    rows, columns = 64, 40
+    function = ENGINES[threads].loads("""
+func.func @main(%x: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %x, %c0 : memref<?x?xf64>
+  %n = memref.dim %x, %c1 : memref<?x?xf64>
+  scf.parallel (%i) = (%c0) to (%m) step (%c1) {
+    scf.for %k = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %n step %c1 {
+        %v = memref.load %x[%i, %k] : memref<?x?xf64>
+        %s = memref.load %y[%i, %j] : memref<?x?xf64>
+        %t = arith.addf %s, %v : f64
+        memref.store %t, %y[%i, %j] : memref<?x?xf64>
+      }
+    }
+    scf.reduce
+  }
+  return
+}""").main
+    y = np.random.default_rng(5).integers(0, 2, (rows, columns)).astype(float)
+    x = y if same else y[::-1].copy()
+    want = y.copy()
+    read = want if same else x
+    for k in range(columns):
+        for j in range(columns):  # of all rows at once
+            want[:, j] += read[:, k]
+    function(x, y)
+    np.testing.assert_array_equal(y, want)
+
+
 def test_failures():
     """One iteration of many fails: one message, with the place; what others did is done, and the next call works."""
     source = """func.func @main(%n: index, %x: memref<?xi32>, %y: memref<?xi32>) {

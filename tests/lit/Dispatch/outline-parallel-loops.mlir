@@ -155,3 +155,75 @@ func.func @own(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
   }
   return
 }
+
+// -----
+
+// A loop inside: two dispatches, and in one of them buffers are apart.
+// CHECK-LABEL: func.func private @rows_loop_apart(
+//  CHECK-SAME:   %{{.*}}: memref<1024x1024xf32> {llvm.noalias, plim.access = #plim.access<readonly>}, %{{.*}}: memref<1024xf32> {llvm.noalias, plim.access = #plim.access<readwrite>})
+// CHECK-LABEL: func.func private @rows_loop(
+//   CHECK-NOT:   llvm.noalias
+// CHECK-LABEL: func.func @rows(
+//       CHECK:   %[[APART:.*]] = plim.are_apart
+//       CHECK:   scf.if %[[APART]] {
+//  CHECK-NEXT:     plim.dispatch @rows_loop_apart
+//  CHECK-NEXT:   } else {
+//  CHECK-NEXT:     plim.dispatch @rows_loop
+func.func @rows(%x: memref<1024x1024xf32>, %y: memref<1024xf32>) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1024 = arith.constant 1024 : index
+  scf.parallel (%i) = (%c0) to (%c1024) step (%c1) {
+    scf.for %j = %c0 to %c1024 step %c1 {
+      %v = memref.load %x[%i, %j] : memref<1024x1024xf32>
+      %s = memref.load %y[%i] : memref<1024xf32>
+      %t = arith.addf %s, %v : f32
+      memref.store %t, %y[%i] : memref<1024xf32>
+    }
+    scf.reduce
+  }
+  return
+}
+
+// One argument and memory of the kernel are apart in any call; a view of an argument that a loop carries may be anything.
+// CHECK-LABEL: func.func private @own_rows_loop(
+//  CHECK-SAME:   llvm.noalias
+//       CHECK:   return
+// CHECK-LABEL: func.func @own_rows(
+//   CHECK-NOT:   plim.are_apart
+// CHECK-LABEL: func.func private @carried_loop(
+//   CHECK-NOT:   llvm.noalias
+// CHECK-LABEL: func.func @carried(
+//   CHECK-NOT:   plim.are_apart
+func.func @own_rows(%x: memref<1024x1024xf32>) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1024 = arith.constant 1024 : index
+  %y = memref.alloc() : memref<1024xf32>
+  scf.parallel (%i) = (%c0) to (%c1024) step (%c1) {
+    scf.for %j = %c0 to %c1024 step %c1 {
+      %v = memref.load %x[%i, %j] : memref<1024x1024xf32>
+      memref.store %v, %y[%i] : memref<1024xf32>
+      memref.store %v, %x[%j, %i] : memref<1024x1024xf32>
+    }
+    scf.reduce
+  }
+  memref.dealloc %y : memref<1024xf32>
+  return
+}
+func.func @carried(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1024 = arith.constant 1024 : index
+  %r:2 = scf.for %t = %c0 to %c1024 step %c1 iter_args(%a = %x, %b = %y) -> (memref<1024x1024xf32>, memref<1024x1024xf32>) {
+    scf.parallel (%i) = (%c0) to (%c1024) step (%c1) {
+      scf.for %j = %c0 to %c1024 step %c1 {
+        %v = memref.load %a[%i, %j] : memref<1024x1024xf32>
+        memref.store %v, %b[%i, %j] : memref<1024x1024xf32>
+      }
+      scf.reduce
+    }
+    scf.yield %b, %a : memref<1024x1024xf32>, memref<1024x1024xf32>
+  }
+  return
+}

@@ -61,8 +61,8 @@ func.func @scale(%x: memref<1024xf32>, %y: memref<1024xf32>, %s: memref<f32>) {
 //  SUM-NEXT: vpaddd
 //  SUM-NEXT: vpaddd
 //  SUM-NEXT: vpaddd
-//  SUM-NEXT: addq
-//  SUM-NEXT: cmpq $1024
+//   SUM-NOT: mov
+//       SUM: cmpq $1024
 //  SUM-NEXT: jne [[LOOP]]
 func.func @sum(%x: memref<1024xi32>, %y: memref<i32>) {
   %c0 = arith.constant 0 : index

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Kernels of loops over memrefs, compared with what Python makes of the same loops in f64.
+
+  PYTHONPATH=build/python tests/random/kernels.py [--seed N] [--count N | --seconds S]
+
+Each is a computation of `loops/computations.py`, one after the other, with random sizes, elements of f32 or f64, extents
+that are known or not, and loops that may run in any order as `scf.parallel` or one after the other. Where all loops are in
+order, arrays may be the same, or begin in the middle of each other. With one and with two threads the results are equal, bit
+for bit. Exit status 1 if any was wrong; its source is printed.
+"""
+import itertools
+import math
+import pathlib
+
+import numpy as np
+
+from loops import computations
+from loops.translate import Memrefs, read
+from products import run
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "loops"
+FUNCTIONS = read(FOLDER / "computations.py")
+NAMES = itertools.cycle(FUNCTIONS)
+SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 19]
+LENGTHS = [1, 2, 7, 16, 31, 32, 33, 100, 257]
+WHOLE = {"nussinov": 4, "lcs": 3, "floyd": 50}  # numbers below which elements are: no result is rounded
+
+SENSITIVE = {"gramschmidt"}  # to what it is given: with something else in its arrays it divides by what is left of a difference
+
+
+def most(a, b):
+    return max(b, a)  # a where they are equal
+
+
+def least(a, b):
+    return min(b, a)
+
+
+vars(computations).update(parallel=range, number=float, most=most, least=least)
+
+
+class Case:
+    """One of them."""
+
+    def __init__(self, rng):
+        self.function = FUNCTIONS[next(NAMES)]
+        self.sizes = {name: rng.choice(SIZES) for name in ("NI", "NJ", "NK", "NL", "M", "N", "P", "Q", "R", "S")}
+        self.sizes |= {"L": rng.choice(LENGTHS), "TS": rng.choice([1, 2, 3])}
+        if self.function.name == "gramschmidt":
+            self.sizes["M"] += self.sizes["N"]  # or columns depend on each other, and what is left of them is rounding
+        self.element = rng.choice(["f32", "f64"])
+        self.is_parallel = rng.random() < 0.5
+        self.memrefs = Memrefs(self.function, self.sizes, self.element, is_open=rng.random() < 0.5,
+                               is_parallel=self.is_parallel)
+        self.overlap = rng.choice([None, None, None, "same", "shifted"])
+        if self.is_parallel or self.function.name in SENSITIVE:
+            self.overlap = None
+
+    def source(self):
+        return f"// {self.element}, overlap: {self.overlap}\n{self.memrefs.text()}"
+
+    def arguments(self, numbers):
+        """Arrays, by name, and numbers."""
+        values, name = {}, self.function.name
+        shapes = {array: self.memrefs.shape(array) for array in self.memrefs.extents}
+        for parameter in self.memrefs.parameters:
+            if parameter not in shapes:
+                values[parameter] = 1.25
+                continue
+            shape = shapes[parameter]
+            if name in WHOLE:
+                array = numbers.integers(0, WHOLE[name], shape).astype(float)
+            else:
+                array = numbers.uniform(0.25, 1, shape)
+            if name in ("lu", "ludcmp", "cholesky") and len(shape) == 2:
+                array = (array + array.T) / 4 + np.eye(len(array)) * len(array)
+            if name == "trisolv" and len(shape) == 2:
+                array += np.eye(len(array)) * len(array)
+            if name == "durbin":
+                array /= 4 * len(array)
+            values[parameter] = array.astype(np.float32).astype(float)
+        return values
+
+    def laid_out(self, values, dtype, pair):
+        """The same in memory, with the second of a pair in the place of the first, or a little behind it."""
+        values = {name: value.astype(dtype) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+        if pair:
+            first, second = pair
+            shape, count = values[first].shape, values[first].size
+            shift = 0 if self.overlap == "same" else count // 2
+            memory = np.concatenate([values[first].reshape(-1), values[second].reshape(-1)[:shift]])
+            values[first], values[second] = memory[:count].reshape(shape), memory[shift:].reshape(shape)
+        return values
+
+
+def check(case, engines, numbers):
+    values = case.arguments(numbers)
+    shapes = {name: value.shape for name, value in values.items() if isinstance(value, np.ndarray)}
+    pairs = [pair for pair in itertools.combinations(shapes, 2) if shapes[pair[0]] == shapes[pair[1]]]
+    pair = pairs[int(numbers.integers(len(pairs)))] if pairs and case.overlap else None
+    dtype = np.float32 if case.element == "f32" else np.float64
+    want = case.laid_out(values, float, pair)
+    vars(computations).update(case.sizes)
+    with np.errstate(all="ignore"):
+        try:
+            getattr(computations, case.function.name)(*want.values())
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return None  # overlapping arrays took a root of what is negative
+    before = None
+    for engine in engines:
+        have = case.laid_out(values, dtype, pair)
+        getattr(engine.loads(case.memrefs.text()), case.function.name)(*have.values())
+        for name in shapes:
+            if before is not None and have[name].tobytes() != before[name].tobytes():
+                return f"{name} is another one with two threads"
+            fault = compare(have[name], want[name], dtype, case.function.name in WHOLE)
+            if fault:
+                return f"{name} {fault}"
+        before = have
+    return None
+
+
+def compare(have, want, dtype, is_whole):
+    largest = np.abs(want).max(initial=0)
+    if not math.isfinite(largest) or largest > 1e30:
+        return None if not is_whole else "is not finite"
+    allowed = 0 if is_whole else np.finfo(dtype).eps * 2e4 * (1 + largest)
+    error = np.abs(have - want).max(initial=0)
+    return None if error <= allowed else f"is off by {error} of {largest}"
+
+
+if __name__ == "__main__":
+    run(__doc__, Case, check)
