@@ -51,9 +51,10 @@
 
 namespace plim {
 
-namespace runtime {
-struct CallMemory;
-}
+namespace session {
+class Call;
+class LentMemory;
+} // namespace session
 
 class Engine;
 class Module;
@@ -320,35 +321,10 @@ public:
 private:
   friend class Module;
   friend class Event;
+  friend class session::Call;
+  friend class session::LentMemory;
   Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description);
   runtime::Executor &executor() const;
-  Status checkArguments(std::span<const runtime::Value> arguments) const;
-  Status checkBounds(size_t argument, const runtime::Buffer &buffer) const;
-  /// Is all that the function writes apart from parameters and constants?
-  Status checkWritten(std::span<const runtime::Value> arguments) const;
-  StatusOr<WorkspaceRequirement> workspaceRequirement(const FunctionCode &code,
-                                                      size_t slabBytes) const;
-  /// Room for slab and scratch, without asking whether that is all that a call takes.
-  runtime::CallMemory workspaceLayout(const FunctionCode &code, size_t slabBytes) const;
-  /// Does code for certain extents get along with this much, which is enough for the general code?
-  bool fitsWorkspace(const FunctionCode &code, size_t bytes) const;
-  /// Are the arguments apart from what the call has for itself?
-  Status checkLent(std::span<const runtime::Value> arguments, std::span<const HostMemory> pools,
-                   const HostMemory &workspace, const ModuleState *state) const;
-  /// Tensors are values: one over a memref, which may be written, is copied, and its view is of the copy.
-  Status copyTensors(std::span<const runtime::Value> arguments, plim_view *views,
-                     runtime::Buffer *copies) const;
-  Status bindPools(const CallOptions &options, std::span<HostMemory> memories,
-                   bool &isShared) const;
-  Status bindWorkspace(const FunctionCode &code, const CallOptions &options,
-                       std::span<const HostMemory> pools, runtime::CallMemory &memory) const;
-  /// Checks them and fills in a view for each result.
-  Status bindOutputs(const CallOptions &options, std::span<const runtime::Value> arguments,
-                     std::span<const HostMemory> pools, const ModuleState *state,
-                     plim_view *views) const;
-  /// The bytes of the slab; fills in the offsets where the call has to plan it.
-  StatusOr<size_t> planSlab(const FunctionCode &code, const plim_view *arguments,
-                            std::span<int64_t> offsets) const;
 
   std::shared_ptr<const Module> module;
   const jit::FunctionSignature *description;
@@ -383,6 +359,8 @@ private:
   friend class Engine;
   friend class Function;
   friend class Specializations;
+  friend class session::Call;
+  friend class session::LentMemory;
   Module();
   /// Runs the function that writes them, once.
   Status prepareConstants(const jit::FunctionSignature &preparing) const;
@@ -448,6 +426,8 @@ private:
   friend class Function;
   friend class Module;
   friend class Specializations;
+  friend class session::Call;
+  friend class session::LentMemory;
   Engine();
   const std::string &policyOf(const LoadOptions &options) const;
   /// InvalidArgument for a device that the engine does not have.

@@ -26,6 +26,11 @@
 
 namespace plim {
 
+namespace session {
+class Call;
+class LentMemory;
+} // namespace session
+
 /// The variables of a module, in the order in which generated code knows them, and what they begin with.
 struct StateLayout {
   struct Variable {
@@ -53,8 +58,9 @@ public:
   void reset();
 
 private:
-  friend class Function;
   friend class Module;
+  friend class session::Call;
+  friend class session::LentMemory;
 
   /// In blocks between guards if `guarded` is given, otherwise of `pool`. ResourceExhausted without memory.
   static StatusOr<std::shared_ptr<ModuleState>>

@@ -4,24 +4,33 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 namespace plim {
 
 template <typename T, size_t N> class SmallArray {
 public:
-  explicit SmallArray(size_t size) : count(size) {
+  SmallArray() = default;
+  explicit SmallArray(size_t size) { make(size); }
+  ~SmallArray() { std::destroy_n(elements, count); }
+  SmallArray(const SmallArray &) = delete;
+  SmallArray &operator=(const SmallArray &) = delete;
+
+  /// Of an array without elements, once. Those of a type without a constructor are not initialized.
+  void make(size_t size) {
     if (size > N) [[unlikely]] {
       large = std::make_unique_for_overwrite<Storage[]>(size);
       elements = reinterpret_cast<T *>(large.get());
     }
     std::uninitialized_default_construct_n(elements, size);
+    count = size;
   }
-  ~SmallArray() { std::destroy_n(elements, count); }
-  SmallArray(const SmallArray &) = delete;
-  SmallArray &operator=(const SmallArray &) = delete;
 
   T *data() { return elements; }
   T &operator[](size_t index) { return elements[index]; }
+  const T &operator[](size_t index) const { return elements[index]; }
+  std::span<T> span() { return {elements, count}; }
+  std::span<const T> span() const { return {elements, count}; }
 
 private:
   struct alignas(T) Storage {
@@ -30,7 +39,7 @@ private:
   Storage small[N];
   std::unique_ptr<Storage[]> large;
   T *elements = reinterpret_cast<T *>(small);
-  const size_t count;
+  size_t count = 0;
 };
 
 } // namespace plim
