@@ -5,6 +5,7 @@
 // they share a section, so that floors, loads and conflicts are all kept by section.
 #pragma once
 
+#include "planner/Offsets.h"
 #include "planner/Planner.h"
 
 namespace plim::planner {
@@ -18,19 +19,6 @@ struct Piece {
 struct Range {
   uint32_t first = 0, last = 0;
   uint32_t size() const { return last - first; }
-};
-
-/// The offsets that an item may have in a pool: residue + k * modulus.
-struct Stride {
-  int64_t modulus = 1, residue = 0;
-  /// The least one that is not below `offset`, which is not negative.
-  int64_t atLeast(int64_t offset) const {
-    if (modulus == 1)
-      return offset;
-    int64_t step = residue - offset % modulus;
-    return offset + (step < 0 ? step + modulus : step);
-  }
-  bool holds(int64_t offset) const { return offset % modulus == residue; }
 };
 
 /// A pool that an item may be in, where in it, and what its bytes cost there
