@@ -59,6 +59,12 @@ template <typename T> PyObject *wrapHandle(T *handle) {
   return capsule;
 }
 
+/// A function of Python's without arguments that makes an empty T.
+template <typename T, auto Create> PyObject *createHandle(PyObject *, PyObject *) {
+  T *handle = nullptr;
+  return failed(Create(&handle)) ? nullptr : wrapHandle(handle);
+}
+
 /// What a capsule owns, borrowed; NULL for None. False, with an exception, for another object and
 /// for one that was made before a fork().
 template <typename T> bool unwrapHandle(PyObject *capsule, T **out) {

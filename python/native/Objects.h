@@ -6,6 +6,10 @@
 
 namespace plim::python {
 
-extern PyMethodDef objectMethods[];
+extern PyMethodDef targetMethods[];
+extern PyMethodDef engineMethods[]; // with what an engine is given: host functions, devices
+extern PyMethodDef moduleMethods[];
+extern PyMethodDef parameterMethods[]; // with the other memory of a module: pools, states
+extern PyMethodDef eventMethods[];     // with stops
 
 } // namespace plim::python

@@ -5,7 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// One table of NumPy's functions for all sources; Module.cpp fills it in.
+// One table of NumPy's functions for all sources; Extension.cpp fills it in.
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL plim_python_numpy
 #ifndef PLIM_PYTHON_FILLS_NUMPY
