@@ -83,6 +83,7 @@ Status Call::checkWritten() const {
 
 /// Tensors are values: one over a memref, which may be written, is copied, and its view is of the copy.
 Status Call::copyTensors() {
+  copies.make(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!signature.arguments[i].isShaped || signature.arguments[i].isMemref)
       continue;
@@ -91,11 +92,10 @@ Status Call::copyTensors() {
       if (j != i && signature.arguments[j].access != jit::Access::ReadOnly &&
           overlap(tensor, std::get<Buffer>(arguments[j]))) {
         auto *elements = static_cast<const std::byte *>(tensor.data());
-        PLIM_ASSIGN_OR_RETURN(Buffer copy,
+        PLIM_ASSIGN_OR_RETURN(copies[i],
                               Buffer::fromCopy(function.module->state->pool, tensor.type(),
                                                tensor.shape(), {elements, tensor.bytes()}));
-        argumentViews[i].data = copy.mutableData();
-        copies.push_back(std::move(copy));
+        argumentViews[i].data = copies[i].mutableData();
         break;
       }
   }

@@ -24,7 +24,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace plim::session {
 
@@ -66,7 +65,8 @@ private:
   SmallArray<plim_view, 16> argumentViews, resultViews;
   SmallArray<uint64_t, 16> scalars;
   SmallArray<int64_t, 32> extents;
-  std::vector<runtime::Buffer> copies; // of tensors that a memref overlaps
+  SmallArray<runtime::Buffer, 4>
+      copies; // of tensors that a memref overlaps, in the place of the argument
   LentMemory lent;
 
   // plan

@@ -109,6 +109,22 @@ TEST_F(EngineSteadyState, OutputsOverArgumentsAllocateNothing) {
   EXPECT_EQ(allocationsOf(matmul, arguments, 500, {.outputs = output}), 0);
 }
 
+TEST_F(EngineSteadyState, TensorsOverMemrefsAllocateNothing) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
+  Function mixed = lookup(load(*engine, R"(
+func.func @mixed(%m: memref<8xf32>, %t: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  memref.store %zero, %m[%c0] : memref<8xf32>
+  %r = arith.addf %t, %t : tensor<8xf32>
+  return %r : tensor<8xf32>
+})"),
+                          "mixed");
+  Buffer both = smallIntegers({8});
+  allocationsOf(mixed, {both, both}, 5);
+  EXPECT_EQ(allocationsOf(mixed, {both, both}, 500), 0);
+}
+
 TEST_F(EngineSteadyState, CallsFromASmallStackAllocateNothing) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
   StatusOr<jit::Artifact> artifact = engine->compile(saxpySource, "in.mlir", {});
