@@ -22,6 +22,7 @@ import numpy as np
 import plimsoll as pl
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "random"))
+from loops.numbers import numbers_for  # noqa: E402
 from loops.translate import Loops, Memrefs, indices_of, read  # noqa: E402
 
 SIZES = {"NI": 200, "NJ": 220, "NK": 240, "NL": 210, "M": 400, "N": 450, "R": 30, "Q": 35, "P": 60, "S": 60, "TS": 20, "L": 100000}
@@ -102,22 +103,6 @@ def compile_c(kernel, compiler, folder):
     return getattr(ctypes.CDLL(str(library)), kernel.name)
 
 
-def numbers_for(kernel, random):
-    values = []
-    for name in kernel.parameters:
-        if name not in kernel.extents:
-            values.append(1.25)
-            continue
-        shape = kernel.shape(name)
-        array = random.integers(0, 4, shape) if kernel.name in ("nussinov", "lcs") else random.uniform(0.25, 1, shape)
-        if kernel.name in ("lu", "ludcmp", "cholesky", "trisolv") and len(shape) == 2:
-            array = (array + array.T) / 4 + np.eye(len(array)) * len(array)
-        if kernel.name == "durbin":
-            array = array / (4 * len(array))
-        values.append(array.astype(TYPES[kernel.element][1]))
-    return values
-
-
 def copied(values):
     return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
 
@@ -139,7 +124,8 @@ def measure(given, function, engine, folder):
     sizes = SIZES | LESS.get(function.name, {})
     kernel = Memrefs(function, sizes, given.element, is_open=given.open, is_parallel=given.parallel)
     theirs = compile_c(C(function, sizes, given.element), given.compiler, folder)
-    values = numbers_for(kernel, np.random.default_rng(given.seed))
+    values = [value.astype(TYPES[given.element][1]) if isinstance(value, np.ndarray) else value
+              for value in numbers_for(kernel, np.random.default_rng(given.seed)).values()]
     mine, others = copied(values), copied(values)
     start = time.perf_counter()
     ours = getattr(engine.loads(kernel.text()), function.name)

@@ -15,6 +15,7 @@ import pathlib
 import numpy as np
 
 from loops import computations
+from loops.numbers import WHOLE, numbers_for
 from loops.translate import Memrefs, read
 from products import run
 
@@ -23,7 +24,6 @@ FUNCTIONS = read(FOLDER / "computations.py")
 NAMES = itertools.cycle(FUNCTIONS)
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 19]
 LENGTHS = [1, 2, 7, 16, 31, 32, 33, 100, 257]
-WHOLE = {"nussinov": 4, "lcs": 3, "floyd": 50}  # numbers below which elements are: no result is rounded
 
 SENSITIVE = {"gramschmidt"}  # to what it is given: with something else in its arrays it divides by what is left of a difference
 
@@ -59,31 +59,9 @@ class Case:
     def source(self):
         return f"// {self.element}, overlap: {self.overlap}\n{self.memrefs.text()}"
 
-    def arguments(self, numbers):
-        """Arrays, by name, and numbers."""
-        values, name = {}, self.function.name
-        shapes = {array: self.memrefs.shape(array) for array in self.memrefs.extents}
-        for parameter in self.memrefs.parameters:
-            if parameter not in shapes:
-                values[parameter] = 1.25
-                continue
-            shape = shapes[parameter]
-            if name in WHOLE:
-                array = numbers.integers(0, WHOLE[name], shape).astype(float)
-            else:
-                array = numbers.uniform(0.25, 1, shape)
-            if name in ("lu", "ludcmp", "cholesky") and len(shape) == 2:
-                array = (array + array.T) / 4 + np.eye(len(array)) * len(array)
-            if name == "trisolv" and len(shape) == 2:
-                array += np.eye(len(array)) * len(array)
-            if name == "durbin":
-                array /= 4 * len(array)
-            values[parameter] = array.astype(np.float32).astype(float)
-        return values
-
     def laid_out(self, values, dtype, pair):
         """The same in memory, with the second of a pair in the place of the first, or a little behind it."""
-        values = {name: value.astype(dtype) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+        values = {name: value.astype(dtype) if value.ndim else float(value) for name, value in values.items()}
         if pair:
             first, second = pair
             shape, count = values[first].shape, values[first].size
@@ -94,8 +72,8 @@ class Case:
 
 
 def check(case, engines, numbers):
-    values = case.arguments(numbers)
-    shapes = {name: value.shape for name, value in values.items() if isinstance(value, np.ndarray)}
+    values = {name: np.asarray(value, np.float32).astype(float) for name, value in numbers_for(case.memrefs, numbers).items()}
+    shapes = {name: value.shape for name, value in values.items() if value.ndim}
     pairs = [pair for pair in itertools.combinations(shapes, 2) if shapes[pair[0]] == shapes[pair[1]]]
     pair = pairs[int(numbers.integers(len(pairs)))] if pairs and case.overlap else None
     dtype = np.float32 if case.element == "f32" else np.float64
