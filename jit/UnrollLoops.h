@@ -1,4 +1,5 @@
-// UnrollLoops: the only loops that are unrolled in kernels: over small constants, and the innermost one of sums in registers.
+// UnrollLoops: the only loops that are unrolled in dispatches of our making: over small constants, and the innermost one of sums in
+// registers. What the author of a kernel wrote as loops goes through LLVM's own unrolling as well (ObjectEmitter).
 #pragma once
 
 #include "llvm/IR/PassManager.h"

@@ -203,7 +203,8 @@ def main():
         print(f"[{time.time() - start:4.0f} s] {verdict}: {text}", flush=True)
     total = caught + late + len(survivors)
     print(f"{caught} of {total} faults caught" + (f" ({100 * caught / total:.0f}%)" if total else "")
-          + (f", {late} made tests too slow" if late else "") + f"; the next are drawn with --skip {options.skip + tried}")
+          + (f", {late} made tests too slow" if late else "")
+          + ("" if exact else f"; the next are drawn with --skip {options.skip + tried}"))
     for text in survivors:
         print("  survives:", text)
     return 0

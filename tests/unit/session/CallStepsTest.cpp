@@ -16,20 +16,10 @@ using session::Call;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char *source = R"(
-ml_program.global private mutable @total(dense<[10.0, 20.0]> : tensor<2xf32>) : tensor<2xf32>
-func.func @add(%x: tensor<2xf32>) -> tensor<2xf32> {
-  %old = ml_program.global_load @total : tensor<2xf32>
-  %new = arith.addf %old, %x : tensor<2xf32>
-  ml_program.global_store @total = %new : tensor<2xf32>
-  return %new : tensor<2xf32>
-}
-)";
-
 class CallStepsTest : public ::testing::Test {
 protected:
   std::shared_ptr<Engine> engine = makeEngine();
-  std::shared_ptr<Module> module = load(*engine, source);
+  std::shared_ptr<Module> module = load(*engine, stateSource);
   const Function add = lookup(module, "add");
   const std::vector<Value> arguments = {makeBuffer<float>({2}, {1, 2})};
   std::vector<Value> results = {scalarF32(7)};
