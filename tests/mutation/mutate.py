@@ -1,78 +1,47 @@
 #!/usr/bin/env python3
-"""Are the tests good? Puts small faults into a copy of the sources, one at a time, and says which no test notices.
+"""Are the tests good? Puts small faults into a copy of the sources and says which of them no test notices.
 
-A fault is a comparison that is off by one or turned around, a sum that became a difference, a condition that is not asked,
-a call that is left out. Each is built and given to the tests of its layer first, then to those of what stands on it; the
-first that fails has caught it. What does not compile is no fault. Faults are drawn with a printed seed; one may be given
-as FILE:LINE:NUMBER, as the report names it.
+Faults are drawn with a printed seed and built all at once, each behind a branch that processes take which are told of its number.
+One run of the tests says which of them come to which fault, and how long they take; then each fault is given to those, the quickest
+first, until one fails. The tests are those that every check of a change runs: neither the longest nor random programs.
 """
 import argparse
+import dataclasses
+import json
+import multiprocessing
 import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 from pathlib import Path
 
+import faults
+
 root = Path(__file__).resolve().parents[2]
-most_seconds = 3600  # of the tests of one label without a fault
-layers = ["support", "targets", "planner", "ir", "jit", "engine", "capi"]
-
-# What stands in code, outside of comments and strings, and what a fault makes of it.
-replacements = [
-    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
-    (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "),
-    (r" \+ (?!=)", " - "), (r" - (?!=)", " + "), (r" \* (?=\w)", " + "), (r" \+ 1\b", ""), (r" - 1\b", ""),
-    (r" \+= ", " -= "), (r"\+\+(?=\w)", "--"), (r"\bif \(!", "if ("), (r"\bstd::min\b", "std::max"),
-    (r"\bstd::max\b", "std::min"), (r"\breturn true;", "return false;"), (r"\breturn false;", "return true;"),
-    (r"\bcontinue;", "break;"), (r"\bPLIM_RETURN_IF_ERROR\(", "(void)("),
-]
-call = re.compile(r"^\s+[A-Za-z_][\w.>:\-\[\]]*\([^{}]*\);$")
-no_call = re.compile(r"^\s+(return|PLIM_|assert|static_assert|case|else|delete|throw)\b")
+layers = ["support", "targets", "planner", "ir", "jit", "engine", "capi", "importers", "devices", "python", "tools"]
+other_hardware = re.compile(r"Cuda")  # drives what is not in every machine
+left_out = "^(long|random|gpu|export|cross)$"  # labels
+most_faults = 4095  # as Fault.h has it
+rounds = [20, 100, float("inf")]  # seconds of tests, in a row, that all faults get before one gets more
 
 
-def mask(text):
-    """The text with blanks in place of comments, strings and what is included."""
-    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^#[^\n]*'
-    return re.sub(pattern, lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S | re.M)
-
-
-def faults_of(path):
-    """(line, number, how, lines with the fault) of a file."""
-    text = (root / path).read_text()
-    lines, masked = text.splitlines(), mask(text).splitlines()
-    for index, code in enumerate(masked):
-        number = 0
-        for pattern, replacement in replacements:
-            if "operator" in code or "template" in code:
-                break
-            for found in re.finditer(pattern, code):
-                line = lines[index]
-                changed = line[:found.start()] + found.expand(replacement) + line[found.end():]
-                number += 1
-                yield index + 1, number, line.strip(), changed
-        if call.match(code) and not no_call.match(code) and code.count("(") == code.count(")"):
-            yield index + 1, number + 1, lines[index].strip(), ""
-
-
-def run(command, cwd, seconds, log):
-    """"ok", "failed" or "late"."""
-    try:
-        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=seconds)
-        return "ok" if done.returncode == 0 else "failed"
-    except subprocess.TimeoutExpired:
-        return "late"
+@dataclasses.dataclass
+class Test:
+    seconds: float
+    reached: bytes  # a byte for each fault: whether it comes there
 
 
 class Copy:
     """A checkout of its own, with a build of its own."""
 
-    def __init__(self, folder, preset):
-        self.folder, self.build = folder, folder / "build"
-        if not folder.exists():
-            folder.mkdir(parents=True)
+    def __init__(self, folder):
+        self.folder, self.build, self.records = folder, folder / "build", folder / "build" / "faults"
+        folder.mkdir(parents=True, exist_ok=True)
         tracked = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
         names = list(filter(None, tracked.decode().split("\0")))
         for old in folder.rglob("*.*"):
@@ -89,124 +58,151 @@ class Copy:
             shutil.copymode(source, target)
         self.log = open(folder / "mutate.log", "w")
         if not (self.build / "build.ninja").exists():
-            configured = run(["cmake", "--preset", preset, "-DPLIM_BUILD_BENCHMARKS=OFF"], folder, 600, self.log)
-            assert configured == "ok", "it does not configure; see mutate.log"
-        assert self.make(7200), "it does not build without a fault; see mutate.log"
-        self.limits = {}  # seconds, by label
+            subprocess.run(["cmake", "--preset", "release", "-DPLIM_BUILD_BENCHMARKS=OFF"], cwd=folder, check=True, stdout=self.log)
+        if not self.make()[0]:
+            sys.exit(f"it does not build without a fault; see {folder}/mutate.log")
+        self.commands = {each["file"]: each for each in json.loads((self.build / "compile_commands.json").read_text())}
 
-    def make(self, seconds=1800):
-        return run(["ninja", "-C", str(self.build)], self.folder, seconds, self.log) == "ok"
+    def make(self):
+        """Builds all. Whether it could, and the places (path, line) that are named where not."""
+        done = subprocess.run(["ninja", "-C", self.build, "-k", "0"], cwd=self.folder, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.log.write(done.stdout)
+        self.log.flush()
+        places = re.findall(rf"^{self.folder}/([^:\n]+):(\d+):", done.stdout, re.M)
+        return done.returncode == 0, [(path, int(line)) for path, line in places]
 
-    def measure(self, label):
-        """The same tests without a fault. They set the limit for those with one."""
-        start = time.time()
-        result = self.test(label, most_seconds)
-        self.limits[label] = limit_of(time.time() - start)
-        return result == "ok"
+    def faults_of(self, path):
+        command = self.commands.get(str(self.folder / path))
+        if not command:  # it is not built here
+            return []
+        return faults.faults_of(path, self.folder / path, faults.arguments_of(command["command"]), command["directory"])
 
-    def test(self, label, seconds=None):
-        return run(["ctest", "--test-dir", str(self.build), "-L", label, "-j", str(os.cpu_count()), "--stop-on-failure",
-                    "--no-tests=error", "--timeout", "120", "-Q"], self.folder, seconds or self.limits[label], self.log)
+    def write(self, numbered, paths):
+        """Puts faults (by number) into the files, in place of those that are there."""
+        for path in paths:
+            here = [(number, fault) for number, fault in numbered.items() if fault.path == path]
+            (self.folder / path).write_bytes(faults.write((root / path).read_bytes(), here))
+
+    def put(self, drawn):
+        """Builds with all that compile of the faults. Returns them, by number."""
+        numbered = dict(enumerate(drawn, 1))
+        self.write(numbered, {fault.path for fault in drawn})
+        while True:
+            built, places = self.make()
+            if built:
+                return numbered
+            bad = {number for number, fault in numbered.items() if any(fault.is_at(*place) for place in places)}
+            if not bad:
+                sys.exit(f"it does not build, and no fault is why; see {self.folder}/mutate.log")
+            paths = {numbered[number].path for number in bad}
+            numbered = {number: fault for number, fault in numbered.items() if number not in bad}
+            self.write({number: fault for number, fault in numbered.items() if fault.path in paths}, paths)
+
+    def test(self, arguments, environment, seconds=None):
+        """What ctest prints, and whether it ended in time."""
+        command = ["ctest", "--test-dir", str(self.build), "-j", str(os.cpu_count()), "--no-tests=error", *arguments]
+        process = subprocess.Popen(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, text=True, errors="replace",
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            text, late = process.communicate(timeout=seconds)[0], False
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            text, late = process.communicate()[0], True
+        self.log.write(text)
+        self.log.flush()
+        return text, late
+
+    def run_all(self):
+        """All tests that pass without a fault, by name."""
+        shutil.rmtree(self.records, ignore_errors=True)
+        self.records.mkdir()
+        for listed in self.build.rglob("CTestTestfile.cmake"):
+            text = re.sub(r"(?m)^set_tests_properties.* # of faults\n", "", listed.read_text())
+            for name in re.findall(r"(?m)^add_test\(\[?=*\[?\"?([\w.+-]+)", text):
+                (self.records / name).write_bytes(bytes(most_faults + 1))
+                text += (f"set_tests_properties({name} PROPERTIES ENVIRONMENT_MODIFICATION "
+                         f"PLIM_FAULTS_REACHED=set:{self.records / name}) # of faults\n")
+            listed.write_text(text)
+        report = self.records / "report.xml"
+        self.test(["-LE", left_out, "--output-junit", str(report)], {})
+        tests = {}
+        for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+            if case.get("status") == "run":
+                tests[case.get("name")] = Test(float(case.get("time")), (self.records / case.get("name")).read_bytes())
+            elif case.get("status") == "fail":
+                print("fails without a fault, and is not asked:", case.get("name"))
+        return tests
+
+    def failing(self, number, names, seconds):
+        """The first of the tests that fails with a fault, "no end" if they do not end, or None."""
+        text, late = self.test(["-R", f"^({'|'.join(map(re.escape, names))})$", "--stop-on-failure"],
+                               {"PLIM_FAULT": str(number), "GTEST_FAIL_FAST": "1", "LIT_OPTS": "--max-failures=1"}, seconds)
+        found = re.search(r"(\S+) \.+[\w ]*\*\*\*", text)
+        return found.group(1) if found else "no end" if late else None
 
 
-def limit_of(seconds):
-    """How long the tests of a label may take with a fault that took so long without."""
-    return 4 * seconds + 60
+def rounds_of(names, seconds, limits):
+    """The names, those of the least seconds first, apart where their sum comes to a limit. Every limit has its list."""
+    parts, total = [[] for _ in limits], 0
+    for name in sorted(names, key=lambda each: (seconds[each], each)):
+        total += seconds[name]
+        parts[next(index for index, limit in enumerate(limits) if total <= limit)].append(name)
+    return parts
 
 
-def judge(labels, test):
-    """(label, "failed") of the first whose tests fail, or else (label, "late") of the first that take too long, or None."""
-    late = None
-    for label in labels:
-        result = test(label)
-        if result == "failed":
-            return label, result
-        if result == "late":
-            late = late or (label, result)
-    return late
-
-
-def tests_of(path):
-    """Labels of the tests that may notice a fault, the nearest first, then what takes least time."""
-    layer = path.split("/")[0]
-    own = {"engine": "^(engine|session)$", "ir": "^lit$"}.get(layer, f"^{layer}$")
-    others = ["^reference$", "^operations$", "^lit$", "^random$", "^conformance$", "^capi$", "^unit$", "^python$"]
-    return [own, *(label for label in others if label != own)]
+def draw(copy, paths, count, seed):
+    """Faults by chance, as many in a file as it is long; some more than asked, as not all compile."""
+    generator = random.Random(seed)
+    weights = [len((root / path).read_text().splitlines()) for path in paths]
+    wanted = generator.choices(paths, weights, k=min(count * 5 // 4 + 4, most_faults))
+    drawn = []
+    with multiprocessing.Pool() as pool:
+        for path, there in zip(sorted(set(wanted)), pool.map(copy.faults_of, sorted(set(wanted)))):
+            drawn += generator.sample(there, min(wanted.count(path), len(there)))
+    generator.shuffle(drawn)
+    return faults.apart(drawn)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("faults", nargs="*", metavar="FILE[:LINE:NUMBER]", help="where; all layers unless told")
-    parser.add_argument("--count", type=int, default=20, help="how many are tried that compile (20)")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files and folders; all layers unless told")
+    parser.add_argument("--count", type=int, default=20, help="how many faults are tried (20)")
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--skip", type=int, default=0, help="how many of the drawn were tried before (0)")
-    parser.add_argument("--list", action="store_true", help="say which there are, and try none")
     parser.add_argument("--folder", type=Path, default=root / "build-mutate", help="where the copy is")
     options = parser.parse_args()
 
-    files = subprocess.run(["git", "ls-files", "*.cpp", "*.h"], cwd=root, check=True, text=True, capture_output=True)
-    chosen = {entry.split(":")[0] for entry in options.faults}
-    paths = [path for path in files.stdout.split()
-             if path.split("/")[0] in layers and (not chosen or any(path.startswith(each) for each in chosen))]
-    faults = [(path, *fault) for path in paths for fault in faults_of(path)]
-    exact = {entry for entry in options.faults if ":" in entry}
-    if exact:
-        faults = [fault for fault in faults if ":".join(map(str, fault[:3])) in exact]
-    else:
-        print(f"{len(faults)} faults in {len(paths)} files; seed {options.seed}")
-        random.Random(options.seed).shuffle(faults)
-        faults = faults[options.skip:]
-    if options.list:
-        for path, line, number, before, after in faults:
-            print(f"{path}:{line}:{number}: {before}  =>  {after.strip() or '(left out)'}")
-        return 0
+    files = subprocess.run(["git", "ls-files", "*.cpp"], cwd=root, check=True, text=True, capture_output=True).stdout.split()
+    paths = [path for path in files if path.split("/")[0] in layers and not other_hardware.search(path)
+             and (not options.files or path.startswith(tuple(options.files)))]
+    if not paths:
+        sys.exit("no sources there")
+    print(f"{len(paths)} files; seed {options.seed}", flush=True)
+    copy = Copy(options.folder.resolve())
+    numbered = copy.put(draw(copy, paths, options.count, options.seed))
+    numbered = dict(list(numbered.items())[:options.count])
+    tests = copy.run_all()
+    print(f"{len(numbered)} faults in {len({each.path for each in numbered.values()})} files; {len(tests)} tests pass without one",
+          flush=True)
 
-    copy = Copy(options.folder, "release")
-    caught, late, survivors = 0, 0, []
-    tried = 0
-    for path, line, number, before, after in faults:
-        if not exact and caught + late + len(survivors) == options.count:
-            break
-        tried += 1
-        target = copy.folder / path
-        original = target.read_text()  # the tree it came from may change meanwhile
-        lines = original.splitlines()
-        lines[line - 1] = after
-        faulty = "\n".join(lines) + "\n"
-        target.write_text(faulty)
-        start = time.time()
-
-        def test(label):
-            if label not in copy.limits:  # a test that fails anyway would catch everything
-                target.write_text(original)
-                if not (copy.make() and copy.measure(label)):
-                    sys.exit(f"without a fault tests fail, or are not there, that are labelled {label}; see {copy.folder}/mutate.log")
-                target.write_text(faulty)
-                copy.make()
-            return copy.test(label)
-
-        try:
-            is_fault = copy.make()
-            found = judge(tests_of(path), test) if is_fault else None
-        finally:
-            target.write_text(original)
-        name = f"{path}:{line}:{number}"
-        text = f"{name}: {before}  =>  {after.strip() or '(left out)'}"
-        verdict = "SURVIVES" if is_fault else "caught by the compiler"
-        if found:
-            label, how = found
-            verdict = f"caught by {label}" if how == "failed" else f"LATE: {label} took over {copy.limits[label]:.0f} s"
-            caught += how == "failed"
-            late += how == "late"
-        elif is_fault:
-            survivors.append(text)
-        print(f"[{time.time() - start:4.0f} s] {verdict}: {text}", flush=True)
-    total = caught + late + len(survivors)
-    print(f"{caught} of {total} faults caught" + (f" ({100 * caught / total:.0f}%)" if total else "")
-          + (f", {late} made tests too slow" if late else "")
-          + ("" if exact else f"; the next are drawn with --skip {options.skip + tried}"))
-    for text in survivors:
-        print("  survives:", text)
+    seconds = {name: test.seconds for name, test in tests.items()}
+    asked = {number: rounds_of([name for name, test in tests.items() if test.reached[number]], seconds, rounds)
+             for number in numbered}
+    verdicts = {}
+    for index in range(len(rounds)):
+        for number in asked:
+            names = asked[number][index]
+            if number in verdicts or not names:
+                continue
+            start = time.time()
+            found = copy.failing(number, names, 30 + 2 * sum(map(seconds.get, names)))
+            if found:
+                verdicts[number] = found
+                print(f"[{time.time() - start:4.0f} s] {number}: {found}: {numbered[number]}", flush=True)
+    print(f"{len(verdicts)} of {len(asked)} faults caught ({100 * len(verdicts) / len(asked):.0f}%)")
+    for number in asked:
+        if number not in verdicts:
+            print("  survives" if any(asked[number]) else "  not reached", f"{number}: {numbered[number]}")
     return 0
 
 
