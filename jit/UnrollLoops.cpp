@@ -43,8 +43,10 @@ bool readsTable(const llvm::Loop &loop) {
 /// The instructions of the loop, and of those in it, when all are unrolled; none if one cannot be, or
 /// is not worth it.
 std::optional<unsigned> unrolledSize(const llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
-  unsigned iterations = evolution.getSmallConstantTripCount(&loop);
-  if (iterations == 0 || iterations > maxInstructions || !readsTable(loop))
+  if (!readsTable(loop))
+    return std::nullopt;
+  const unsigned iterations = evolution.getSmallConstantTripCount(&loop);
+  if (iterations == 0 || iterations > maxInstructions)
     return std::nullopt;
   unsigned size = 0;
   for (const llvm::Loop *inner : loop.getSubLoops()) {

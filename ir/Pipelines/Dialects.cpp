@@ -1,6 +1,7 @@
 // Registration of dialects and interface models, apart from the pipelines since it pulls in a header
 // of every dialect.
 #include "ir/Cleanup/Cleanup.h"
+#include "ir/Pipelines/EqualSlices.h"
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Plim.h"
 #include "targets/dlti/Dlti.h"
@@ -70,6 +71,7 @@ void plim::ir::registerDialects(DialectRegistry &registry) {
                   index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, ml_program::MLProgramDialect, PlimDialect, scf::SCFDialect,
                   tensor::TensorDialect, tosa::TosaDialect, ub::UBDialect, vector::VectorDialect>();
+  registerEqualSlices(registry);
   // Bufferization.
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);

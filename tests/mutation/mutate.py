@@ -56,21 +56,26 @@ class Copy:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)  # with the time of now, or the build would keep what is older
             shutil.copymode(source, target)
-        self.log = open(folder / "mutate.log", "w")
+        self.log = folder / "mutate.log"
+        self.log.unlink(missing_ok=True)
         if not (self.build / "build.ninja").exists():
-            subprocess.run(["cmake", "--preset", "release", "-DPLIM_BUILD_BENCHMARKS=OFF"], cwd=folder, check=True, stdout=self.log)
+            subprocess.run(["cmake", "--preset", "release", "-DPLIM_BUILD_BENCHMARKS=OFF"], cwd=folder, check=True,
+                           stdout=subprocess.DEVNULL)
         if not self.make()[0]:
-            sys.exit(f"it does not build without a fault; see {folder}/mutate.log")
+            sys.exit(f"it does not build without a fault; see {self.log}")
         self.commands = {each["file"]: each for each in json.loads((self.build / "compile_commands.json").read_text())}
+
+    def record(self, text):
+        with open(self.log, "a") as log:
+            log.write(text)
 
     def make(self):
         """Builds all. Whether it could, and the places (path, line) that are named where not."""
         done = subprocess.run(["ninja", "-C", self.build, "-k", "0"], cwd=self.folder, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.log.write(done.stdout)
-        self.log.flush()
-        places = re.findall(rf"^{self.folder}/([^:\n]+):(\d+):", done.stdout, re.M)
-        return done.returncode == 0, [(path, int(line)) for path, line in places]
+        self.record(done.stdout)
+        places = re.findall(r"^([^:\s]+):(\d+):\d+: ", done.stdout, re.M)
+        return done.returncode == 0, [(os.path.relpath(self.build / path, self.folder), int(line)) for path, line in places]
 
     def faults_of(self, path):
         command = self.commands.get(str(self.folder / path))
@@ -94,7 +99,7 @@ class Copy:
                 return numbered
             bad = {number for number, fault in numbered.items() if any(fault.is_at(*place) for place in places)}
             if not bad:
-                sys.exit(f"it does not build, and no fault is why; see {self.folder}/mutate.log")
+                sys.exit(f"it does not build, and no fault is why; see {self.log}")
             paths = {numbered[number].path for number in bad}
             numbered = {number: fault for number, fault in numbered.items() if number not in bad}
             self.write({number: fault for number, fault in numbered.items() if fault.path in paths}, paths)
@@ -109,8 +114,7 @@ class Copy:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             text, late = process.communicate()[0], True
-        self.log.write(text)
-        self.log.flush()
+        self.record(text)
         return text, late
 
     def run_all(self):

@@ -111,7 +111,7 @@ class JudgeTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             copy = object.__new__(mutate.Copy)
-            copy.build, copy.log = folder, open(folder / "log", "w")
+            copy.build, copy.log = folder, folder / "log"
             (folder / "CTestTestfile.cmake").write_text(
                 'add_test(good true)\nadd_test(bad.one sh "-c" "test $PLIM_FAULT -ne 3")\nadd_test(slow sleep 60)\n'
                 'add_test(crash sh "-c" "kill -SEGV $$")\n')
@@ -119,7 +119,6 @@ class JudgeTest(unittest.TestCase):
             self.assertEqual(copy.failing(3, ["good", "bad.one"], 60), "bad.one")
             self.assertEqual(copy.failing(3, ["crash"], 60), "crash")
             self.assertEqual(copy.failing(3, ["slow"], 1), "no end")
-            copy.log.close()
 
 
 if __name__ == "__main__":
