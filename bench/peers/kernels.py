@@ -33,18 +33,24 @@ OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Lt: "<
 
 
 class C(Loops):
-    """Its text in C."""
+    """Its text in C. Where only the call knows the extents, they are its first parameters."""
+
+    def __init__(self, function, sizes, element, is_open):
+        super().__init__(function, sizes, element)
+        names = {each.id for each in ast.walk(function) if isinstance(each, ast.Name)}
+        self.open = [name for name in sizes if name in names and name not in self.parameters] if is_open else []
 
     def text(self):
         self.kind = TYPES[self.element][2]
-        parameters = [f"{self.kind} {name}" + (self.dimensions(name) if name in self.extents else "") for name in self.parameters]
+        parameters = [f"int {name}" for name in self.open]
+        parameters += [f"{self.kind} {name}" + (self.dimensions(name) if name in self.extents else "") for name in self.parameters]
         variables = {target.id for each in ast.walk(ast.Module(self.body, [])) if isinstance(each, ast.Assign)
                      for target in each.targets if isinstance(target, ast.Name)}
         declared = "".join(f"{self.kind} {name};\n" for name in sorted(variables))
         return f"#include <math.h>\nvoid {self.name}({', '.join(parameters)}) {{\n{declared}{self.block(self.body)}}}\n"
 
     def dimensions(self, array):
-        first, *others = self.shape(array)
+        first, *others = map(self.of, self.extents[array])
         return f"[restrict {first}]" + "".join(f"[{extent}]" for extent in others)
 
     def block(self, statements):
@@ -71,7 +77,7 @@ class C(Loops):
     def of(self, node):
         match node:
             case ast.Name():
-                return str(self.sizes.get(node.id, node.id))
+                return node.id if node.id in self.open else str(self.sizes.get(node.id, node.id))
             case ast.Constant():
                 return repr(node.value) + ("f" if isinstance(node.value, float) and self.element == "f32" else "")
             case ast.UnaryOp():
@@ -123,7 +129,8 @@ def least(call, arguments, values, rounds):
 def measure(given, function, engine, folder):
     sizes = SIZES | LESS.get(function.name, {})
     kernel = Memrefs(function, sizes, given.element, is_open=given.open, is_parallel=given.parallel)
-    theirs = compile_c(C(function, sizes, given.element), given.compiler, folder)
+    in_c = C(function, sizes, given.element, given.open)
+    theirs = compile_c(in_c, given.compiler, folder)
     values = [value.astype(TYPES[given.element][1]) if isinstance(value, np.ndarray) else value
               for value in numbers_for(kernel, np.random.default_rng(given.seed)).values()]
     mine, others = copied(values), copied(values)
@@ -131,7 +138,8 @@ def measure(given, function, engine, folder):
     ours = getattr(engine.loads(kernel.text()), function.name)
     load = time.perf_counter() - start
     number = TYPES[given.element][0]
-    raw = [ctypes.c_void_p(each.ctypes.data) if isinstance(each, np.ndarray) else number(each) for each in others]
+    raw = [sizes[name] for name in in_c.open]
+    raw += [ctypes.c_void_p(each.ctypes.data) if isinstance(each, np.ndarray) else number(each) for each in others]
     ours(*mine)
     theirs(*raw)
     for have, want in zip(mine, others):
@@ -147,7 +155,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--filter", "--benchmark_filter", default="", help="a regular expression for names of rows")
     parser.add_argument("--element", choices=TYPES, default="f64")
-    parser.add_argument("--open", action="store_true", help="extents that only the call knows, for ours")
+    parser.add_argument("--open", action="store_true", help="extents that only the call knows")
     parser.add_argument("--parallel", action="store_true", help="loops in any order are scf.parallel, for ours")
     parser.add_argument("--threads", type=int, default=1, help="of ours")
     parser.add_argument("--rounds", type=int, default=5)
