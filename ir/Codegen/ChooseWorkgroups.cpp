@@ -442,10 +442,20 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       }
       add(product->rowLoops, roles.rows);
     } else {
-      // The innermost dimension of the result has the columns.
+      // The innermost dimension of the result has the columns, and so has what else operands beside it run along, if there are rows.
       const std::optional<unsigned> column = columnOf(root);
-      if (column && llvm::is_contained(loops, int64_t(*column)))
+      if (column && llvm::is_contained(loops, int64_t(*column))) {
+        auto isRow = [&](int64_t loop) {
+          return llvm::all_of(root.getDpsInputOperands(), [&](OpOperand *input) {
+            const AffineMap map = root.getMatchingIndexingMap(input);
+            return !isContiguousAlong(map, *column) || !map.isFunctionOfDim(unsigned(loop));
+          });
+        };
+        if (root.getNumReductionLoops() > 0 && llvm::any_of(loops, isRow))
+          llvm::copy_if(loops, std::back_inserter(roles.columns),
+                        [&](int64_t loop) { return !isRow(loop) && loop != int64_t(*column); });
         roles.columns.push_back(*column);
+      }
     }
     for (int64_t loop : loops)
       if (!llvm::is_contained(roles.columns, loop) && !llvm::is_contained(roles.rows, loop))

@@ -243,6 +243,34 @@ def PlimUnrollReductions : Pass<"plim-unroll-reductions", "::mlir::func::FuncOp"
     Statistic<"unrolled", "unrolled", "reductions without a loop">];
 }
 
+def PlimKeepQuantized : Pass<"plim-keep-quantized", "::mlir::ModuleOp"> {
+  let summary = "Let products read weights as the integers that they are stored as";
+  let description = [{
+    Weights that a product reads and that are computed from constants alone, a float from an integer of at most 8 bits and from what a
+    block of them, or a column, has in common (a scale, a zero point), are four times as large as those. Products of few rows,
+    or of as many as a call brings, read them all for each call: so they read the integers, as bytes in panels of two vectors, and make
+    the floats on the way. A register tile makes each once for all of its rows. `plim-prepare-constants` arranges the integers
+    once. Where a product has 64 rows or more, its weights become floats once instead (`plim-pack-constants`). Floats are computed as
+    the source says, in the same order.
+
+    Elementwise ops behind take the shape of the result, whose columns are in panels.
+
+    ```mlir
+    %w = linalg.generic ... ins(%q, %s : tensor<4096x128x32xi8>, tensor<4096x128xf32>) { arith.sitofp, arith.mulf }
+    %c = tensor.collapse_shape %w [[0], [1, 2]] : tensor<4096x128x32xf32> into tensor<4096x4096xf32>
+    %r = linalg.generic ... ins(%x, %c : tensor<?x4096xf32>, tensor<4096x4096xf32>) outs(%f) { arith.mulf, arith.addf }
+    // becomes
+    %p = linalg.transpose ins(%q_expanded) : tensor<128x128x32x32xi8> // panels, blocks, in a block, columns
+    %t = linalg.transpose ins(%s_expanded) : tensor<128x128x32xf32>
+    %e = linalg.generic ... ins(%x_expanded, %p, %t) outs(%f_expanded) { arith.sitofp, arith.mulf, arith.mulf, arith.addf }
+    %r = tensor.collapse_shape %e [[0], [1, 2]] : tensor<?x128x32xf32> into tensor<?x4096xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"kept", "kept", "products that read integers">];
+}
+
 def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
   let summary = "Make the panels of products with constants once";
   let description = [{

@@ -159,6 +159,7 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
     }
   }
   if (prepares) {
+    manager.addPass(createPlimKeepQuantized());
     PlimPackConstantsOptions pack;
     pack.strict = options.strict;
     manager.addPass(createPlimPackConstants(pack));
