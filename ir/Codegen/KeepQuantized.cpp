@@ -28,7 +28,8 @@ constexpr int64_t manyRows = 64;
 /// Fewer weights stay in the caches in any case.
 constexpr int64_t leastWeights = int64_t(1) << 14;
 
-bool isElementwise(linalg::GenericOp op) {
+/// Does it make one tensor, each element of it by itself?
+bool makesElements(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() && op->getNumResults() == 1 && op.getNumDpsInits() == 1 &&
          op.getNumReductionLoops() == 0 && !op.hasIndexSemantics() && !op->hasAttr(deviceAttr) &&
          !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
@@ -36,8 +37,8 @@ bool isElementwise(linalg::GenericOp op) {
 }
 
 /// Do all nested ops compute numbers from numbers?
-bool isArithmetic(linalg::GenericOp op) {
-  return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
+bool isArithmetic(linalg::LinalgOp op) {
+  return llvm::all_of(op.getBlock()->without_terminator(), [](Operation &inner) {
     return inner.getDialect()->getNamespace() == arith::ArithDialect::getDialectNamespace() &&
            isPure(&inner);
   });
@@ -45,7 +46,7 @@ bool isArithmetic(linalg::GenericOp op) {
 
 /// Weights that are made of narrow integers. Each dimension of the product's operand is a row of loops of the op that makes them.
 struct Weights {
-  linalg::GenericOp op;
+  linalg::LinalgOp op;
   SmallVector<SmallVector<unsigned>> dimensions;
   unsigned narrow; // its operand with an integer for each weight
 };
@@ -81,31 +82,31 @@ std::optional<Weights> weightsOf(Value value) {
       value = collapse.getSrc();
       continue;
     }
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || !isElementwise(generic) || hasPinnedResult(generic))
+    auto maker = dyn_cast<linalg::LinalgOp>(op);
+    if (!maker || !makesElements(maker) || hasPinnedResult(maker))
       return std::nullopt;
     const SmallVector<unsigned> written =
-        *loopsOf(generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)));
+        *loopsOf(maker.getMatchingIndexingMap(maker.getDpsInitOperand(0)));
     replace([&](unsigned dimension) { return SmallVector<unsigned>{written[dimension]}; });
-    Value made = generic.getBody()->getTerminator()->getOperand(0);
-    OpOperand *first = generic.getDpsInputOperand(0);
-    std::optional<SmallVector<unsigned>> read = loopsOf(generic.getMatchingIndexingMap(first));
-    if (generic.getNumDpsInputs() == 1 && made == generic.getBody()->getArgument(0) && read &&
-        read->size() == generic.getNumLoops()) {
+    Value made = maker.getBlock()->getTerminator()->getOperand(0);
+    OpOperand *first = maker.getDpsInputOperand(0);
+    std::optional<SmallVector<unsigned>> read = loopsOf(maker.getMatchingIndexingMap(first));
+    if (maker.getNumDpsInputs() == 1 && made == maker.getBlock()->getArgument(0) && read &&
+        read->size() == maker.getNumLoops()) {
       replace([&](unsigned loop) {
         return SmallVector<unsigned>{unsigned(llvm::find(*read, loop) - read->begin())};
       });
       value = first->get();
       continue;
     }
-    if (!isa<FloatType>(made.getType()) || !isArithmetic(generic))
+    if (!isa<FloatType>(made.getType()) || !isArithmetic(maker))
       return std::nullopt;
     std::optional<unsigned> narrow;
-    for (OpOperand *input : generic.getDpsInputOperands()) {
-      std::optional<SmallVector<unsigned>> loops = loopsOf(generic.getMatchingIndexingMap(input));
+    for (OpOperand *input : maker.getDpsInputOperands()) {
+      std::optional<SmallVector<unsigned>> loops = loopsOf(maker.getMatchingIndexingMap(input));
       if (!loops || !isa<RankedTensorType>(input->get().getType()))
         return std::nullopt;
-      if (loops->size() < generic.getNumLoops())
+      if (loops->size() < maker.getNumLoops())
         continue;
       if (narrow)
         return std::nullopt;
@@ -113,7 +114,7 @@ std::optional<Weights> weightsOf(Value value) {
     }
     if (!narrow)
       return std::nullopt;
-    return Weights{generic, dimensions, *narrow};
+    return Weights{maker, dimensions, *narrow};
   }
   return std::nullopt;
 }
@@ -142,15 +143,15 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
   void runOnOperation() override {
     host = hostOf(getOperation());
     FixedValues fixed(getOperation());
-    SmallVector<linalg::GenericOp> products;
+    SmallVector<linalg::LinalgOp> products;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      function.walk([&](linalg::GenericOp op) {
+      function.walk([&](linalg::LinalgOp op) {
         if (op.hasPureTensorSemantics() && !op->hasAttr(deviceAttr) &&
             llvm::none_of(op.getDpsInits(), constrainedAllocation) && productOf(op))
           products.push_back(op);
       });
     SmallVector<Operation *> reshapes;
-    for (linalg::GenericOp op : products)
+    for (linalg::LinalgOp op : products)
       if (tensor::CollapseShapeOp result = rewrite(op, fixed)) {
         reshapes.push_back(result);
         ++kept;
@@ -160,7 +161,7 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
   }
 
   /// What the product is with its weights as they are stored, in the shape that it had before; null where it stays.
-  tensor::CollapseShapeOp rewrite(linalg::GenericOp op, FixedValues &fixed) const {
+  tensor::CollapseShapeOp rewrite(linalg::LinalgOp op, FixedValues &fixed) const {
     const Product product = *productOf(op);
     OpOperand &panel = op->getOpOperand(product.panel);
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -186,7 +187,7 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
     std::optional<Weights> weights = weightsOf(panel.get());
     if (!weights)
       return {};
-    linalg::GenericOp source = weights->op;
+    linalg::LinalgOp source = weights->op;
     const SmallVector<unsigned> &ofColumn = weights->dimensions[(*ofPanel)[0] == column ? 0 : 1],
                                 &ofDepth = weights->dimensions[(*ofPanel)[0] == column ? 1 : 0];
     OpOperand &narrow = source->getOpOperand(weights->narrow);
@@ -328,13 +329,13 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
               element = arith::ExtUIOp::create(inside, at, narrowType.getElementType(), element);
             mapping.map(source.getMatchingBlockArgument(input), element);
           }
-          for (Operation &inner : source.getBody()->without_terminator())
+          for (Operation &inner : source.getBlock()->without_terminator())
             inside.clone(inner, mapping);
-          Value weight = mapping.lookupOrDefault(source.getBody()->getTerminator()->getOperand(0));
-          mapping.map(op.getBody()->getArgument(product.panel), weight);
-          mapping.map(op.getBody()->getArgument(product.rows), arguments.front());
+          Value weight = mapping.lookupOrDefault(source.getBlock()->getTerminator()->getOperand(0));
+          mapping.map(op.getBlock()->getArgument(product.panel), weight);
+          mapping.map(op.getBlock()->getArgument(product.rows), arguments.front());
           mapping.map(op.getRegionOutputArgs()[0], arguments.back());
-          for (Operation &inner : *op.getBody())
+          for (Operation &inner : *op.getBlock())
             inside.clone(inner, mapping);
         });
     auto result =
@@ -345,7 +346,7 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
   }
 
   /// What the op starts from, in the shape of `type`.
-  static Value expandedInit(OpBuilder &builder, linalg::GenericOp op, RankedTensorType type,
+  static Value expandedInit(OpBuilder &builder, linalg::LinalgOp op, RankedTensorType type,
                             ArrayRef<ReassociationIndices> groups) {
     Location loc = op.getLoc();
     Value init = op.getDpsInits()[0];
@@ -383,10 +384,10 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
       auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
       auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-      if (!consumer || !reshape || !isElementwise(consumer) || hasPinnedResult(consumer))
+      if (!consumer || !reshape || !makesElements(consumer) || hasPinnedResult(consumer))
         return false;
       auto producer = reshape.getSrc().getDefiningOp<linalg::GenericOp>();
-      return producer && (isElementwise(producer) || producer.getNumDpsInputs() > 2);
+      return producer && (makesElements(producer) || producer.getNumDpsInputs() > 2);
     });
     return applySoundPatternsInFunctions(getOperation(), std::move(patterns));
   }

@@ -1,0 +1,156 @@
+"""Products with weights that are stored as narrow integers, of which floats are made by scales and zero points."""
+import numpy as np
+import pytest
+
+import plimsoll as pl
+
+from hosts import HOSTS
+
+FEW, MANY = "few", "many"
+ROWS = {"1": FEW, "3": FEW, "8": FEW, "63": FEW, "?": FEW, "64": MANY, "130": MANY}
+
+
+class Case:
+    """`x` times weights, in blocks of them along what is summed, or with one scale for a column, or for all."""
+
+    def __init__(self, random, rows):
+        def one(*values):
+            return values[int(random.integers(len(values)))]
+        self.rows = rows
+        self.columns, self.block, self.blocks = one(64, 96, 128, 40), one(1, 16, 32, 128), one(1, 2, 5, 9)
+        self.scaled = one("blocks", "blocks", "columns", "all")
+        if self.block * self.blocks * self.columns < 1 << 14:
+            self.blocks = -(-(1 << 14) // (self.block * self.columns))
+        self.stored = one("i8", "u8", "nibbles", "i16")
+        self.zero = one("none", "same", "floats", "integers")
+        self.columns_first, self.transposed, self.bias, self.behind = (bool(random.integers(2)) for _ in range(4))
+
+    def order(self, *extents):
+        """Of columns, blocks and places in a block, those that are there, in memory."""
+        return list(extents) if self.columns_first else [*extents[1:], extents[0]]
+
+    def draw(self, random):
+        low, high = {"i8": (-128, 128), "u8": (0, 256), "nibbles": (0, 16), "i16": (-1000, 1000)}[self.stored]
+        self.q = random.integers(low, high, self.order(self.columns, self.blocks, self.block))
+        few = {"blocks": self.order(self.columns, self.blocks), "columns": [self.columns], "all": []}[self.scaled]
+        self.s = (random.random(few) / 64 + 0.01).astype(np.float32)
+        self.z = {"none": np.zeros(few), "same": np.full(few, 7), "floats": np.round(random.random(few) * 9, 2),
+                  "integers": random.integers(0, 16, few)}[self.zero]
+        self.added = random.standard_normal(self.columns).astype(np.float32)
+        return random.standard_normal((17 if self.rows == "?" else int(self.rows), self.block * self.blocks)).astype(np.float32)
+
+    def wanted(self, x):
+        def whole(few):
+            if self.scaled == "blocks":
+                return np.expand_dims(few, 2 if self.columns_first else 1)
+            return np.reshape(few, (-1, 1, 1) if self.columns_first and few.ndim else (-1,))
+        w = (self.q - whole(self.z.astype(np.float32).astype(np.float64))) * whole(self.s)
+        w = w.reshape(self.columns, -1).T if self.columns_first else w.reshape(-1, self.columns)
+        y = x.astype(np.float64) @ w + (self.added if self.bias else 0)
+        return np.maximum(y, 0) + self.added if self.behind else y
+
+    def text(self, name):
+        depth = self.block * self.blocks
+        maps = {"blocks": "(n, b)" if self.columns_first else "(b, n)", "columns": "(n)", "all": "()"}[self.scaled]
+        loops = "(n, b, k)" if self.columns_first else "(b, k, n)"
+        whole, each = f"affine_map<{loops} -> {loops}>", f"affine_map<{loops} -> {maps}>"
+
+        def kind(shape, element):
+            return f"tensor<{'x'.join(map(str, [*shape, element]))}>"
+
+        def constant(name, array, dtype, element):
+            array = np.asarray(array, dtype)
+            text = f'"0x{array.tobytes().hex()}"' if array.ndim else str(array)
+            return f"  %{name} = arith.constant dense<{text}> : {kind(array.shape, element)}"
+        element, dtype = {"i8": ("i8", "i1"), "u8": ("i8", "u1"), "nibbles": ("i8", "u1"), "i16": ("i16", "i2")}[self.stored]
+        wide, x, y = kind(self.q.shape, "f32"), kind([self.rows, depth], "f32"), kind([self.rows, self.columns], "f32")
+        lines = [f"func.func @{name}(%x: {x}) -> {y} {{", constant("s", self.s, "f4", "f32"), constant("added", self.added, "f4", "f32")]
+        q, inner = kind(self.q.shape, element), "i32"
+        if self.stored == "nibbles":  # two in a byte, behind each other along the innermost dimension
+            pairs = self.q.reshape(-1, 2)
+            flat = kind([len(pairs), 2], "i32")
+            lines += [constant("bytes", pairs[:, 0] + 16 * pairs[:, 1], "u1", "i8"), f"  %room = tensor.empty() : {flat}",
+                      "  %numbers = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], "
+                      'iterator_types = ["parallel", "parallel"]}', f"      ins(%bytes : {kind([len(pairs)], 'i8')}) outs(%room : {flat}) {{",
+                      "  ^bb0(%in: i8, %out: i32):", "    %j = linalg.index 1 : index", "    %at = arith.index_cast %j : index to i32",
+                      "    %four = arith.constant 4 : i32", "    %low = arith.constant 15 : i32", "    %shift = arith.muli %at, %four : i32",
+                      "    %byte = arith.extui %in : i8 to i32", "    %shifted = arith.shrui %byte, %shift : i32",
+                      "    %number = arith.andi %shifted, %low : i32", "    linalg.yield %number : i32", f"  }} -> {flat}"]
+            q, count = kind(self.q.shape, "i32"), self.q.size
+            lines += [f"  %flat = tensor.collapse_shape %numbers [[0, 1]] : {flat} into {kind([count], 'i32')}",
+                      f"  %q = tensor.expand_shape %flat [[0, 1, 2]] output_shape [{', '.join(map(str, self.q.shape))}] : "
+                      f"{kind([count], 'i32')} into {q}"]
+        else:
+            lines.append(constant("q", self.q, dtype, element))
+        inputs, types, zeros, made = ["%s"], [kind(self.s.shape, "f32")], "", []
+        if self.zero in ("floats", "integers"):
+            to = "f32" if self.zero == "floats" else "i8"
+            lines.append(constant("z", self.z, "f4" if to == "f32" else "i1", to))
+            inputs, types, zeros = ["%s", "%z"], [*types, kind(self.z.shape, to)], f", %zero: {to}"
+        number, taken = "%in", "i32" if self.stored == "nibbles" else element
+        if self.zero == "integers":  # before there are floats
+            if taken != inner:
+                made.append(f"    %wide = arith.{'extui' if self.stored == 'u8' else 'extsi'} %in : {taken} to i32")
+                number = "%wide"
+            made += ["    %widezero = arith.extsi %zero : i8 to i32", f"    %less = arith.subi {number}, %widezero : i32"]
+            number, taken = "%less", "i32"
+        made.append(f"    %float = arith.{'uitofp' if self.stored == 'u8' and taken == 'i8' else 'sitofp'} {number} : {taken} to f32")
+        number = "%float"
+        if self.zero in ("same", "floats"):
+            made += ["    %seven = arith.constant 7.0 : f32", f"    %lessf = arith.subf %float, {'%seven' if self.zero == 'same' else '%zero'} : f32"]
+            number = "%lessf"
+        arguments = f"%in: {'i32' if self.stored == 'nibbles' else element}, %scale: f32{zeros}, %out: f32"
+        lines += [f"  %space = tensor.empty() : {wide}",
+                  f"  %w = linalg.generic {{indexing_maps = [{', '.join([whole, *[each] * len(inputs), whole])}], "
+                  'iterator_types = ["parallel", "parallel", "parallel"]}',
+                  f"      ins({', '.join(['%q', *inputs])} : {', '.join([q, *types])}) outs(%space : {wide}) {{", f"  ^bb0({arguments}):",
+                  *made, f"    %weight = arith.mulf {number}, %scale : f32", "    linalg.yield %weight : f32", f"  }} -> {wide}"]
+        matrix = [self.columns, depth] if self.columns_first else [depth, self.columns]
+        groups = "[[0], [1, 2]]" if self.columns_first else "[[0, 1], [2]]"
+        lines.append(f"  %m = tensor.collapse_shape %w {groups} : {wide} into {kind(matrix, 'f32')}")
+        of_columns, m = self.columns_first, "%m"
+        if self.transposed:
+            lines += [f"  %turned = tensor.empty() : {kind(matrix[::-1], 'f32')}",
+                      f"  %t = linalg.transpose ins(%m : {kind(matrix, 'f32')}) outs(%turned : {kind(matrix[::-1], 'f32')}) permutation = [1, 0]"]
+            of_columns, m, matrix = not of_columns, "%t", matrix[::-1]
+        dynamic = self.rows == "?"
+        lines += ["  %c0 = arith.constant 0 : index", "  %none = arith.constant 0.0 : f32"]
+        if dynamic:
+            lines.append(f"  %d = tensor.dim %x, %c0 : {x}")
+        lines.append(f"  %e = tensor.empty({'%d' if dynamic else ''}) : {y}")
+        row, both = "affine_map<(m, n) -> (n)>", "affine_map<(m, n) -> (m, n)>"
+        parallel = 'iterator_types = ["parallel", "parallel"]'
+        if self.bias:
+            lines += [f"  %i = linalg.generic {{indexing_maps = [{row}, {both}], {parallel}}} ins(%added : {kind([self.columns], 'f32')}) outs(%e : {y}) {{",
+                      "  ^bb0(%in: f32, %out: f32):", "    linalg.yield %in : f32", f"  }} -> {y}"]
+        else:
+            lines.append(f"  %i = linalg.fill ins(%none : f32) outs(%e : {y}) -> {y}")
+        lines += ["  %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, "
+                  f"affine_map<(m, n, k) -> {'(n, k)' if of_columns else '(k, n)'}>, affine_map<(m, n, k) -> (m, n)>], "
+                  'iterator_types = ["parallel", "parallel", "reduction"]}',
+                  f"      ins(%x, {m} : {x}, {kind(matrix, 'f32')}) outs(%i : {y}) {{", "  ^bb0(%a: f32, %b: f32, %o: f32):",
+                  "    %ab = arith.mulf %a, %b : f32", "    %sum = arith.addf %o, %ab : f32", "    linalg.yield %sum : f32", f"  }} -> {y}"]
+        result = "%p"
+        if self.behind:
+            lines += [f"  %r = linalg.generic {{indexing_maps = [{both}, {row}, {both}], {parallel}}} "
+                      f"ins(%p, %added : {y}, {kind([self.columns], 'f32')}) outs(%e : {y}) {{", "  ^bb0(%in: f32, %b: f32, %out: f32):",
+                      "    %positive = arith.maximumf %in, %none : f32", "    %moved = arith.addf %positive, %b : f32",
+                      "    linalg.yield %moved : f32", f"  }} -> {y}"]
+            result = "%r"
+        return "\n".join([*lines, f"  return {result} : {y}", "}"])
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_weights_of_integers(rows):
+    seed = int(np.random.default_rng().integers(1 << 32))
+    random = np.random.default_rng(seed)
+    for number in range(6):
+        case = Case(random, rows)
+        x = case.draw(random)
+        source, wanted = case.text("f"), case.wanted(x)
+        for threads, host in enumerate(HOSTS, 1):
+            for numerics in ("default", "strict")[:2 if host == "host" else 1]:
+                module = pl.Engine(target=host, threads=threads).loads(source, numerics=numerics)
+                most = np.abs(wanted).max()
+                np.testing.assert_allclose(np.asarray(module.f(x)), wanted, rtol=0, atol=1e-5 * most,
+                                           err_msg=f"{number} {vars(case)} on {host}, {numerics}, seed {seed}")
