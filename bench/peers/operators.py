@@ -245,7 +245,16 @@ def convolutions():
         direction="bidirectional")
 
 
-for family in (elementwise, reductions, layouts, products, convolutions):
+def weights_of_few_bits():
+    # The peer multiplies them with floats, or with bytes that it makes of those, at level 4, which exporters of language models ask for.
+    for (rows, k, n), level in itertools.product(((1, 2048, 2048), (1, 4096, 4096), (1, 2048, 8192), (8, 2048, 2048), (128, 2048, 2048)), (1, 4)):
+        random = np.random.default_rng(17)
+        numbers, scales = random.integers(0, 256, (n, k // 32, 16)).astype(np.uint8), (random.random((n, k // 32)) / 1000).astype(np.float32)
+        row(f"MatMulNBits {rows}x{k}x{n}" + (" of bytes" if level == 4 else ""), "com.microsoft.MatMulNBits", (rows, k), constants=(numbers, scales),
+            K=k, N=n, bits=4, block_size=32, accuracy_level=level)
+
+
+for family in (elementwise, reductions, layouts, products, convolutions, weights_of_few_bits):
     family()
 
 
@@ -270,7 +279,8 @@ def measure(given, library, name, threads, folder):
     ours(), peers()
     for each, wanted in zip(out, expected.values()):
         each = each.view(wanted.dtype)
-        if not np.allclose(each, wanted, models.TOLERANCE, models.TOLERANCE):
+        tolerance = models.TOLERANCE_OF_BYTES if "of bytes" in name else models.TOLERANCE
+        if not np.allclose(each, wanted, tolerance, tolerance):
             raise ValueError(f"differs by {np.abs(each.astype(np.float64) - wanted).max()}")
     return models.figures(models.race((ours, peers), given.rounds))
 

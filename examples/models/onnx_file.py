@@ -50,9 +50,11 @@ def attribute(name, value):
 
 
 def node(operation, inputs, outputs, attributes, name=""):
+    """NodeProto. The domain of an operator, if it has one, stands in front of its name: com.microsoft.Gelu."""
+    domain, _, operation = operation.rpartition(".")
     return (b"".join(text(1, name) for name in inputs) + b"".join(text(2, name) for name in outputs) +
             (text(3, name) if name else b"") + text(4, operation) +
-            b"".join(message(5, attribute(*item)) for item in attributes.items()))
+            b"".join(message(5, attribute(*item)) for item in attributes.items()) + (text(7, domain) if domain else b""))
 
 
 def tensor(name, array):
@@ -69,15 +71,16 @@ def declaration(name, shape, element="float32"):
     return text(1, name) + message(2, message(1, integer(1, TYPES[element]) + message(2, dimensions)))
 
 
-def parts(nodes, weights, inputs, outputs):
+def parts(nodes, weights, inputs, outputs, domains=()):
     """ModelProto in parts, so that weights need not lie in memory twice. `weights` are arrays by name; `nodes`,
-    `inputs` and `outputs` are what node() and declaration() give."""
+    `inputs` and `outputs` are what node() and declaration() give, and `domains` those of operators that are not ONNX's own."""
     graph = [message(1, each) for each in nodes] + [text(2, "main")]
     for item in weights.items():
         pieces = tensor(*item)
         graph += [head(5, sum(map(len, pieces))), *pieces]
     graph += [message(11, each) for each in inputs] + [message(12, each) for each in outputs]
-    return [integer(1, 8), head(7, sum(map(len, graph))), *graph, message(8, text(1, "") + integer(2, 17))]
+    sets = [message(8, text(1, domain) + integer(2, version)) for domain, version in [("", 17), *((each, 1) for each in domains)]]
+    return [integer(1, 8), head(7, sum(map(len, graph))), *graph, *sets]
 
 
 def model(*arguments):

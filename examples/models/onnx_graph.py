@@ -28,7 +28,7 @@ class Graph:
         """Adds a node; numbers among its inputs become constants. Its output, or a list of them."""
         names = [self.constant(each) if not isinstance(each, str) else each for each in inputs]
         count = len(self.nodes)
-        results = [f"/{operator}_{count}_output_{i}" for i in range(outputs)]
+        results = [f"/{operator.rpartition('.')[2]}_{count}_output_{i}" for i in range(outputs)]
         self.nodes.append((operator, names, results, attributes))
         return results[0] if outputs == 1 else results
 
@@ -66,4 +66,5 @@ class Graph:
             self.weights,
             [onnx_file.declaration(name, *each) for name, each in self.inputs.items()],
             [onnx_file.declaration(name, *each) for name, each in self.outputs.items()] +
-            [onnx_file.text(1, name) for name in self.untyped])
+            [onnx_file.text(1, name) for name in self.untyped],
+            sorted({operator.rpartition(".")[0] for operator, *_ in self.nodes} - {""}))

@@ -32,7 +32,8 @@ def PlimChooseWorkgroups : Pass<"plim-choose-workgroups", "::mlir::func::FuncOp"
 
     Workgroups of a contraction or a convolution are larger, since they use again what they load or have columns side by side:
     four for each core of the target, with as many rows as half the second-level cache has room for, 512 elements of each, and
-    columns for the rest (`Products.h` says which loops are which). Where a consumer needs whole rows, these take no more than a quarter of that
+    columns for the rest (`Products.h` says which loops are which; of other reductions of several operands columns are what all operands with
+    the columns of the result run along, if there are rows beside them). Where a consumer needs whole rows, these take no more than a quarter of that
     cache; at least 48 rows, if there are as many for each core. Rows that are split are 64 at least, as each workgroup copies the
     panels of its columns. Columns that are split are split into equal numbers that fill vectors, if there is such a
     number; else rows are split, if there are enough. Where the reduction has one block (`plim-choose-panels`), a workgroup's
