@@ -251,7 +251,7 @@ def PlimKeepQuantized : Pass<"plim-keep-quantized", "::mlir::ModuleOp"> {
     block of them, or a column, has in common (a scale, a zero point), are four times as large as those. Products of few rows,
     or of as many as a call brings, read them all for each call: so they read the integers, as bytes in panels of two vectors, and make
     the floats on the way. A register tile makes each once for all of its rows. `plim-prepare-constants` arranges the integers
-    once. Where a product has 64 rows or more, its weights become floats once instead (`plim-pack-constants`). Floats are computed as
+    once, and what a zero point leaves of them, if that is a byte as well. Where a product has 64 rows or more, its weights become floats once instead (`plim-pack-constants`). Floats are computed as
     the source says, in the same order.
 
     Elementwise ops behind take the shape of the result, whose columns are in panels.

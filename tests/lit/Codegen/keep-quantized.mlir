@@ -58,21 +58,24 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
 
 // -----
 
-// Numbers of 4 bits in words become bytes, once. One scale for each column, and the operand as it is given: columns innermost.
+// Numbers of 4 bits in words, less a zero point, become bytes, once. One scale for each column, and the operand as it is given: columns innermost.
 // CHECK-LABEL: func.func @columns
 //       CHECK:   %[[BYTES:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<256x128xi32>) outs(%{{.*}} : tensor<256x128xi8>)
-//       CHECK:     arith.trunci
+//       CHECK:     %[[NUMBER:.*]] = arith.subf
+//       CHECK:     %[[INTEGER:.*]] = arith.fptosi %[[NUMBER]] : f32 to i32
+//       CHECK:     arith.trunci %[[INTEGER]] : i32 to i8
 //       CHECK:   linalg.transpose ins(%{{.*}} : tensor<256x4x32xi8>) outs(%{{.*}} : tensor<4x256x32xi8>) permutation = [1, 0, 2]
 //       CHECK:   tensor.expand_shape %{{.*}} {{\[}}[0, 1]] {{.*}} : tensor<128xf32> into tensor<4x32xf32>
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 //  CHECK-SAME:     ins(%{{.*}} : tensor<3x256xf32>, tensor<4x256x32xi8>, tensor<4x32xf32>)
-//       CHECK:     arith.extui %{{.*}} : i8 to i32
-//       CHECK:     arith.sitofp %{{.*}} : i32 to f32
+//       CHECK:     %[[FLOAT:.*]] = arith.sitofp %{{.*}} : i8 to f32
+//  CHECK-NEXT:     arith.mulf %[[FLOAT]]
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
   memref.global "private" @q : memref<256x128xi32>
   memref.global "private" @s : memref<128xf32>
   func.func @columns(%x: tensor<3x256xf32>, %y: tensor<3x128xf32>) -> tensor<3x128xf32> {
     %low = arith.constant 15 : i32
+    %eight = arith.constant 8.0 : f32
     %gq = memref.get_global @q : memref<256x128xi32>
     %q = bufferization.to_tensor %gq restrict : memref<256x128xi32> to tensor<256x128xi32>
     %gs = memref.get_global @s : memref<128xf32>
@@ -89,7 +92,8 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
         ins(%numbers, %s : tensor<256x128xi32>, tensor<128xf32>) outs(%e : tensor<256x128xf32>) {
     ^bb0(%in: i32, %scale: f32, %out: f32):
       %float = arith.sitofp %in : i32 to f32
-      %weight = arith.mulf %float, %scale : f32
+      %number = arith.subf %float, %eight : f32
+      %weight = arith.mulf %number, %scale : f32
       linalg.yield %weight : f32
     } -> tensor<256x128xf32>
     %p = linalg.matmul ins(%x, %w : tensor<3x256xf32>, tensor<256x128xf32>) outs(%y : tensor<3x128xf32>) -> tensor<3x128xf32>
