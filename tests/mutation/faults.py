@@ -81,7 +81,7 @@ def faults_of(path, source, arguments, folder):
         elif kind == CursorKind.UNARY_OPERATOR and here.startswith(("++", "--")):
             after = {"++": "--", "--": "++"}[here[:2]] + here[2:]
             add(cursor, after, f"(FAULT ? ({after}) : ({here}))")
-        elif kind == CursorKind.UNARY_OPERATOR and here.startswith("!"):
+        elif kind == CursorKind.UNARY_OPERATOR and here.startswith("!") and not here.startswith("!="):  # which C++20 makes of ==
             add(cursor, here[1:], f"(FAULT ? static_cast<bool>({here[1:]}) : ({here}))")
         elif kind == CursorKind.CXX_BOOL_LITERAL_EXPR and here in literals:
             add(cursor, literals[here], f"(FAULT ? {literals[here]} : {here})")

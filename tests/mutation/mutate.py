@@ -173,6 +173,7 @@ def main():
     parser.add_argument("files", nargs="*", metavar="FILE", help="files and folders; all layers unless told")
     parser.add_argument("--count", type=int, default=20, help="how many faults are tried (20)")
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--only", type=int, nargs="+", metavar="NUMBER", help="of the same faults these, as the report numbers them")
     parser.add_argument("--folder", type=Path, default=root / "build-mutate", help="where the copy is")
     options = parser.parse_args()
 
@@ -191,7 +192,7 @@ def main():
 
     seconds = {name: test.seconds for name, test in tests.items()}
     asked = {number: rounds_of([name for name, test in tests.items() if test.reached[number]], seconds, rounds)
-             for number in numbered}
+             for number in options.only or numbered}
     verdicts = {}
     for index in range(len(rounds)):
         for number in asked:
