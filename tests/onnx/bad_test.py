@@ -80,6 +80,11 @@ class Wrong(unittest.TestCase):
     def test_output_of_nothing(self):
         self.check(model(graph([node("Relu", ["x"], ["z"])], [X], [Y])), "output 'y' is defined by nothing")
 
+    def test_sparse(self):
+        """GraphProto.sparse_initializer: one with values and indices."""
+        data = graph([node("Relu", ["x"], ["y"])], [X], [Y]) + field(15, field(1, tensor("w", [1], raw=b"\0\0\x80\x3f")) + field(3, 6))
+        self.check(model(data), "sparse initialisers are not supported")
+
     def test_operators(self):
         self.check(single("Frobnicate"), "'n'", "Frobnicate of opset 13", "not supported")
         self.check(single("Relu", domain="com.example"), "no opset of the domain 'com.example'")

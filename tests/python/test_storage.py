@@ -180,6 +180,25 @@ def test_conversions_of_the_package(element):
         pl.to_f8([1.0], "f8E3M4")
 
 
+@pytest.mark.parametrize("element", F8)
+def test_scalars_of_f8(element):
+    """What Python makes of a number on the way in and on the way out, each against the table by itself."""
+    module = pl.loads(f"""
+      func.func @wide(%x: {element}) -> f32 {{
+        %y = arith.extf %x : {element} to f32
+        return %y : f32
+      }}
+      func.func @narrow(%x: f32) -> {element} {{
+        %y = arith.truncf %x : f32 to {element}
+        return %y : {element}
+      }}""")
+    largest = 448.0 if element == "f8E4M3FN" else 57344.0
+    for value in (0.0, -0.0, 1.0, -1.5, 0.875, 0.1, -3.3, largest, -largest, 2.0 ** -9, 2.0 ** -16, np.inf, -np.inf, np.nan):
+        wanted = table(element)[nearest(value, element)[0]]
+        np.testing.assert_array_equal(module.wide(value), wanted, str(value))
+        np.testing.assert_array_equal(module.narrow(value), wanted, str(value))
+
+
 ELEMENTS = {"f8E4M3FN": np.uint8, "f8E5M2": np.uint8, "i2": np.int8, "i4": np.int8,
             "complex<f32>": np.complex64, "complex<f64>": np.complex128}
 
