@@ -28,12 +28,17 @@ constexpr int64_t manyRows = 64;
 /// Fewer weights stay in the caches in any case.
 constexpr int64_t leastWeights = int64_t(1) << 14;
 
-/// Does it make one tensor, each element of it by itself?
-bool makesElements(linalg::LinalgOp op) {
+/// Does it write all elements of one tensor, each once?
+bool writesElements(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() && op->getNumResults() == 1 && op.getNumDpsInits() == 1 &&
-         op.getNumReductionLoops() == 0 && !op.hasIndexSemantics() && !op->hasAttr(deviceAttr) &&
-         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
+         op.getNumReductionLoops() == 0 &&
          op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation();
+}
+
+/// Does it make them of those of its inputs alone?
+bool makesElements(linalg::LinalgOp op) {
+  return writesElements(op) && !op.hasIndexSemantics() && !op->hasAttr(deviceAttr) &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
 }
 
 /// Do all nested ops compute numbers from numbers?
@@ -139,7 +144,7 @@ std::optional<Range> rangeOfElements(Value value) {
       continue;
     }
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || generic->getNumResults() != 1)
+    if (!generic || !writesElements(generic))
       return std::nullopt;
     Operation *made = generic.getBody()->getTerminator()->getOperand(0).getDefiningOp();
     if (auto extension = dyn_cast_or_null<arith::ExtUIOp>(made);
@@ -154,8 +159,8 @@ std::optional<Range> rangeOfElements(Value value) {
   return std::nullopt;
 }
 
-/// Of a number in the body of an op that makes weights, if it is an integer, whatever its type. Bytes have a sign only where they are
-/// widened.
+/// Of a number in the body of an op that makes weights, if it is an integer, as an integer of more than 8 bits or as a float of 32 or more.
+/// Bytes have a sign only where they are widened.
 std::optional<Range> rangeOf(linalg::LinalgOp op, Value value) {
   if (isa<FloatType>(value.getType()) && value.getType().getIntOrFloatBitWidth() < 32)
     return std::nullopt;
@@ -204,15 +209,16 @@ std::optional<Range> rangeOf(linalg::LinalgOp op, Value value) {
 
 /// What each weight is made of that is an integer of 8 bits: the narrow operand itself, or what a zero point leaves of it.
 struct Stored {
-  Value value; // in the body
-  bool isSigned;
+  Value value;   // in the body
+  bool isSigned; // as a byte; a narrow operand that is read as it is has what the body says
 };
 
 std::optional<Stored> storedOf(const Weights &weights) {
   linalg::LinalgOp op = weights.op;
   Value value = op.getBlock()->getArgument(weights.narrow);
+  const bool isByte = value.getType().isInteger(8);
   std::optional<Stored> stored;
-  if (value.getType().isInteger(8))
+  if (isByte)
     stored = Stored{value, true};
   else if (std::optional<Range> range = rangeOf(op, value))
     stored = Stored{value, range->least < 0};
@@ -224,8 +230,9 @@ std::optional<Stored> storedOf(const Weights &weights) {
     std::optional<Range> range = rangeOf(op, value);
     if (!range)
       break;
-    // What only widens a byte is not stored in its place.
-    if (range->isOfBytes() && isa<arith::AddIOp, arith::AddFOp, arith::SubIOp, arith::SubFOp>(user))
+    // What only widens a byte is not stored in its place: bytes are put in order without code.
+    const bool isComputed = isa<arith::AddIOp, arith::AddFOp, arith::SubIOp, arith::SubFOp>(user);
+    if (range->isOfBytes() && (isComputed || !isByte))
       stored = Stored{value, range->least < 0};
   }
   return stored;
@@ -313,8 +320,8 @@ public:
       return std::nullopt;
     const std::optional<SmallVector<unsigned>> ofPanel = loopsOf(op.getMatchingIndexingMap(&panel));
     if (!ofPanel || ofPanel->size() != 2 ||
-        !loopsOf(op.getMatchingIndexingMap(&op->getOpOperand(product.rows))) ||
-        !loopsOf(op.getMatchingIndexingMap(op.getDpsInitOperand(0))))
+        !hasExtent(op, op->getOpOperand(product.rows), product.depthLoops[0]) ||
+        !hasExtent(op, *op.getDpsInitOperand(0), product.column))
       return std::nullopt;
     const int64_t lanes = host.lanes(resultType), width = 2 * lanes;
     if (lanes == 1 || op.getStaticLoopRanges()[product.column] % width != 0)
@@ -328,6 +335,10 @@ public:
                                 &depth = weights->dimensions[isColumnFirst ? 1 : 0];
     if (!stored || columns.size() != 1 || depth.empty() || depth.size() > 2 ||
         weights->op.getNumLoops() != 1 + depth.size())
+      return std::nullopt;
+    Value weight = weights->op.getBlock()->getTerminator()->getOperand(0);
+    if (weight != stored->value &&
+        !isUsedBy(stored->value, opsFor(weights->op, weight, stored->value)))
       return std::nullopt;
     // What is the same for a block of weights is read once for it.
     for (OpOperand *input : weights->op.getDpsInputOperands())
@@ -352,6 +363,7 @@ public:
                                   [&](OpBuilder &inside, Location at, ValueRange arguments) {
                                     computeIn(inside, at, arguments);
                                   });
+    narrow->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     auto result = tensor::CollapseShapeOp::create(builder, op.getLoc(), op->getResult(0).getType(),
                                                   narrow.getResult(0), groups);
     op->replaceAllUsesWith(result);
@@ -365,6 +377,14 @@ private:
         column(column), depth(depth), width(width), panels(unsigned(product.rowLoops.size())) {
     for (auto [position, loop] : llvm::enumerate(product.rowLoops))
       rowPlaces[loop] = unsigned(position);
+  }
+
+  /// Is the operand a tensor with one index for each dimension, of which one is `loop`, along a known extent?
+  static bool hasExtent(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    const std::optional<SmallVector<unsigned>> loops = loopsOf(op.getMatchingIndexingMap(&operand));
+    return type && loops && llvm::is_contained(*loops, loop) &&
+           !type.isDynamicDim(llvm::find(*loops, loop) - loops->begin());
   }
 
   AffineExpr loop(unsigned position) { return getAffineDimExpr(position, op.getContext()); }
@@ -548,7 +568,9 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
     const Host host = hostOf(getOperation());
     FixedValues fixed(getOperation());
     SmallVector<NarrowProduct, 0> products;
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    SmallVector<func::FuncOp> functions; // those with some
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      const size_t before = products.size();
       function.walk([&](linalg::LinalgOp op) {
         if (!op.hasPureTensorSemantics() || op->hasAttr(deviceAttr) ||
             llvm::any_of(op.getDpsInits(), constrainedAllocation))
@@ -559,15 +581,19 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
         if (std::optional<NarrowProduct> narrow = NarrowProduct::of(op, host))
           products.push_back(std::move(*narrow));
       });
+      if (products.size() > before)
+        functions.push_back(function);
+    }
     for (NarrowProduct &product : products)
       product.rewrite();
     kept += products.size();
-    if (!products.empty() && failed(sinkReshapes()))
-      signalPassFailure();
+    for (func::FuncOp function : functions)
+      if (failed(sinkReshapes(function)))
+        return signalPassFailure();
   }
 
-  /// Elementwise ops take the shape of what they read, so that they can be fused with it.
-  LogicalResult sinkReshapes() {
+  /// Elementwise ops behind such products, and behind each other, take the shape of what they read, so that they can be fused with it.
+  LogicalResult sinkReshapes(func::FuncOp function) {
     RewritePatternSet patterns(&getContext());
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
       auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -577,7 +603,7 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
       auto producer = reshape.getSrc().getDefiningOp<linalg::GenericOp>();
       return producer && (makesElements(producer) || producer.getNumDpsInputs() > 2);
     });
-    return applySoundPatternsInFunctions(getOperation(), std::move(patterns));
+    return applySoundPatterns(function, std::move(patterns));
   }
 };
 

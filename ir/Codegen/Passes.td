@@ -247,7 +247,7 @@ def PlimUnrollReductions : Pass<"plim-unroll-reductions", "::mlir::func::FuncOp"
 def PlimKeepQuantized : Pass<"plim-keep-quantized", "::mlir::ModuleOp"> {
   let summary = "Let products read weights as the integers that they are stored as";
   let description = [{
-    Weights that a product reads and that are computed from constants alone, a float from an integer of at most 8 bits and from what a
+    Weights that a product reads and that are computed from constants alone, a float from an integer that is known to fit 8 bits and from what a
     block of them, or a column, has in common (a scale, a zero point), are four times as large as those. Products of few rows,
     or of as many as a call brings, read them all for each call: so they read the integers, as bytes in panels of two vectors, and make
     the floats on the way. A register tile makes each once for all of its rows. `plim-prepare-constants` arranges the integers

@@ -127,9 +127,11 @@ def matmul_nbits(random):
     a = normal(random, *extents(random, random.integers(0, 2), 3), int(random.integers(1, 5)), k)
     bias = optional(random, normal(random, n))
     y = a @ weights.T + (0 if bias is None else bias)
+    has_peer = (bits == 4 or kind != "floats") if order is None else bits == 4 and k % size == 0 and n < 64
+    level = int(random.integers(0, 4)) if has_peer else 4  # at which the peer rounds what it multiplies with
     return Case([a, packed(q, bits).reshape(n, blocks, -1), scales if flip(random) else scales.reshape(-1), given, order, bias], [y.astype(F)],
-                {"K": k, "N": n, "bits": bits, "block_size": size, **({"accuracy_level": int(random.integers(0, 4))} if flip(random) else {})}, atol=1e-3,
-                names={0: [*(f"d{i}" for i in range(a.ndim - 1)), None]}, kept=(1, 2, 3, 4, 5), has_peer=(bits == 4 or kind != "floats") if order is None else bits == 4 and k % size == 0 and n < 64, has_halves=k < 64 and bits < 8)
+                {"K": k, "N": n, "bits": bits, "block_size": size, **({"accuracy_level": level} if flip(random) else {})}, atol=1e-3,
+                names={0: [*(f"d{i}" for i in range(a.ndim - 1)), None]}, kept=(1, 2, 3, 4, 5), has_peer=has_peer, has_halves=k < 64 and bits < 8)
 
 
 FP4 = [0, 0.00520833333, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25]

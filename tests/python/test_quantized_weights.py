@@ -21,7 +21,7 @@ class Case:
         self.scaled = one("blocks", "blocks", "columns", "all")
         if self.block * self.blocks * self.columns < 1 << 14:
             self.blocks = -(-(1 << 14) // (self.block * self.columns))
-        self.stored = one("i8", "u8", "nibbles", "i16")
+        self.stored = one("i8", "u8", "nibbles", "i16", "i4")
         self.zero = one("none", "same", "floats", "integers")
         self.columns_first, self.transposed, self.bias, self.behind = (bool(random.integers(2)) for _ in range(4))
 
@@ -30,7 +30,7 @@ class Case:
         return list(extents) if self.columns_first else [*extents[1:], extents[0]]
 
     def draw(self, random):
-        low, high = {"i8": (-128, 128), "u8": (0, 256), "nibbles": (0, 16), "i16": (-1000, 1000)}[self.stored]
+        low, high = {"i8": (-128, 128), "u8": (0, 256), "nibbles": (0, 16), "i16": (-1000, 1000), "i4": (-8, 8)}[self.stored]
         self.q = random.integers(low, high, self.order(self.columns, self.blocks, self.block))
         few = {"blocks": self.order(self.columns, self.blocks), "columns": [self.columns], "all": []}[self.scaled]
         self.s = (random.random(few) / 64 + 0.01).astype(np.float32)
@@ -62,7 +62,7 @@ class Case:
             array = np.asarray(array, dtype)
             text = f'"0x{array.tobytes().hex()}"' if array.ndim else str(array)
             return f"  %{name} = arith.constant dense<{text}> : {kind(array.shape, element)}"
-        element, dtype = {"i8": ("i8", "i1"), "u8": ("i8", "u1"), "nibbles": ("i8", "u1"), "i16": ("i16", "i2")}[self.stored]
+        element, dtype = {"i8": ("i8", "i1"), "u8": ("i8", "u1"), "nibbles": ("i8", "u1"), "i16": ("i16", "i2"), "i4": ("i4", "i1")}[self.stored]
         wide, x, y = kind(self.q.shape, "f32"), kind([self.rows, depth], "f32"), kind([self.rows, self.columns], "f32")
         lines = [f"func.func @{name}(%x: {x}) -> {y} {{", constant("s", self.s, "f4", "f32"), constant("added", self.added, "f4", "f32")]
         q, inner = kind(self.q.shape, element), "i32"
@@ -80,6 +80,9 @@ class Case:
             lines += [f"  %flat = tensor.collapse_shape %numbers [[0, 1]] : {flat} into {kind([count], 'i32')}",
                       f"  %q = tensor.expand_shape %flat [[0, 1, 2]] output_shape [{', '.join(map(str, self.q.shape))}] : "
                       f"{kind([count], 'i32')} into {q}"]
+        elif self.stored == "i4":
+            bytes_ = kind(self.q.shape, "i8")
+            lines += [constant("bytes", self.q, "i1", "i8"), f"  %q = arith.trunci %bytes : {bytes_} to {q}"]
         else:
             lines.append(constant("q", self.q, dtype, element))
         inputs, types, zeros, made = ["%s"], [kind(self.s.shape, "f32")], "", []
@@ -154,3 +157,73 @@ def test_weights_of_integers(rows):
                 most = np.abs(wanted).max()
                 np.testing.assert_allclose(np.asarray(module.f(x)), wanted, rtol=0, atol=1e-5 * most,
                                            err_msg=f"{number} {vars(case)} on {host}, {numerics}, seed {seed}")
+
+
+def bytes_text(array):
+    return f'dense<"0x{array.tobytes().hex()}">'
+
+
+def test_rows_of_one_number():
+    """Each weight times the same number: an operand that is no tensor."""
+    random = np.random.default_rng(3)
+    q, s = random.integers(-128, 128, (128, 8, 32)).astype(np.int8), random.random((128, 8)).astype(np.float32)
+    module = pl.loads(f"""
+func.func @f(%x: f32, %y: tensor<128xf32>) -> tensor<128xf32> {{
+  %q = arith.constant {bytes_text(q)} : tensor<128x8x32xi8>
+  %s = arith.constant {bytes_text(s)} : tensor<128x8xf32>
+  %e = tensor.empty() : tensor<128x8x32xf32>
+  %w = linalg.generic {{indexing_maps = [affine_map<(n, b, k) -> (n, b, k)>, affine_map<(n, b, k) -> (n, b)>, affine_map<(n, b, k) -> (n, b, k)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%q, %s : tensor<128x8x32xi8>, tensor<128x8xf32>) outs(%e : tensor<128x8x32xf32>) {{
+  ^bb0(%in: i8, %scale: f32, %out: f32):
+    %float = arith.sitofp %in : i8 to f32
+    %weight = arith.mulf %float, %scale : f32
+    linalg.yield %weight : f32
+  }} -> tensor<128x8x32xf32>
+  %m = tensor.collapse_shape %w [[0], [1, 2]] : tensor<128x8x32xf32> into tensor<128x256xf32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(n, k) -> ()>, affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n)>],
+                       iterator_types = ["parallel", "reduction"]}} ins(%x, %m : f32, tensor<128x256xf32>) outs(%y : tensor<128xf32>) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %ab = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %ab : f32
+    linalg.yield %sum : f32
+  }} -> tensor<128xf32>
+  return %r : tensor<128xf32>
+}}""")
+    y = random.random(128).astype(np.float32)
+    wanted = y + 1.5 * (q * s[:, :, None].astype(np.float64)).sum((1, 2))
+    np.testing.assert_allclose(np.asarray(module.f(np.float32(1.5), y)), wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+def test_numbers_that_are_not_written():
+    """All but one row of the integers are what was there before, and no bytes."""
+    random = np.random.default_rng(4)
+    before, a = random.integers(500, 1000, (256, 256)).astype(np.int32), random.integers(0, 1000, 256).astype(np.int32)
+    module = pl.loads(f"""
+func.func @f(%x: tensor<3x256xf32>) -> tensor<3x256xf32> {{
+  %before = arith.constant {bytes_text(before)} : tensor<256x256xi32>
+  %a = arith.constant {bytes_text(a)} : tensor<256xi32>
+  %low = arith.constant 15 : i32
+  %zero = arith.constant 0.0 : f32
+  %q = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, 5)>], iterator_types = ["parallel"]}}
+      ins(%a : tensor<256xi32>) outs(%before : tensor<256x256xi32>) {{
+  ^bb0(%in: i32, %out: i32):
+    %number = arith.andi %in, %low : i32
+    linalg.yield %number : i32
+  }} -> tensor<256x256xi32>
+  %e = tensor.empty() : tensor<256x256xf32>
+  %w = linalg.generic {{indexing_maps = [affine_map<(k, n) -> (k, n)>, affine_map<(k, n) -> (k, n)>], iterator_types = ["parallel", "parallel"]}}
+      ins(%q : tensor<256x256xi32>) outs(%e : tensor<256x256xf32>) {{
+  ^bb0(%in: i32, %out: f32):
+    %float = arith.sitofp %in : i32 to f32
+    linalg.yield %float : f32
+  }} -> tensor<256x256xf32>
+  %room = tensor.empty() : tensor<3x256xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%room : tensor<3x256xf32>) -> tensor<3x256xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<3x256xf32>, tensor<256x256xf32>) outs(%fill : tensor<3x256xf32>) -> tensor<3x256xf32>
+  return %p : tensor<3x256xf32>
+}}""")
+    x = random.random((3, 256)).astype(np.float32)
+    weights = before.astype(np.float64)
+    weights[:, 5] = a & 15
+    np.testing.assert_allclose(np.asarray(module.f(x)), x @ weights, rtol=1e-5)
