@@ -308,8 +308,8 @@ Value widened(OpBuilder &builder, Location loc, Value byte, const Stored &stored
 class NarrowProduct {
 public:
   /// Nothing where the product stays as it is.
-  static std::optional<NarrowProduct> of(linalg::LinalgOp op, const Host &host) {
-    const Product product = *productOf(op);
+  static std::optional<NarrowProduct> of(linalg::LinalgOp op, const Product &product,
+                                         const Host &host) {
     OpOperand &panel = op->getOpOperand(product.panel);
     auto panelType = cast<RankedTensorType>(panel.get().getType());
     auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
@@ -348,15 +348,14 @@ public:
     return NarrowProduct(op, product, *weights, *stored, columns[0], depth, width);
   }
 
-  /// Puts it in the place of the product; its result has the shape that that had.
-  void rewrite() {
+  /// Puts it in the place of the product, behind a reshape to the shape that that had.
+  linalg::GenericOp rewrite() {
     OpBuilder builder(op);
     readRows(builder);
     readWeights(builder);
     const auto [type, groups] = writeResult();
     Value init = initOf(builder, type, groups);
-    const unsigned rowCount = panels;
-    SmallVector<utils::IteratorType> kinds(rowCount + 2, utils::IteratorType::parallel);
+    SmallVector<utils::IteratorType> kinds(panels + 2, utils::IteratorType::parallel);
     kinds.append(depth.size(), utils::IteratorType::reduction);
     auto narrow =
         linalg::GenericOp::create(builder, op.getLoc(), type, inputs, init, maps, kinds,
@@ -368,6 +367,7 @@ public:
                                                   narrow.getResult(0), groups);
     op->replaceAllUsesWith(result);
     op->erase();
+    return narrow;
   }
 
 private:
@@ -570,6 +570,8 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
     SmallVector<NarrowProduct, 0> products;
     SmallVector<func::FuncOp> functions; // those with some
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function->hasAttr(kernelAttr)) // nothing is computed once for those
+        continue;
       const size_t before = products.size();
       function.walk([&](linalg::LinalgOp op) {
         if (!op.hasPureTensorSemantics() || op->hasAttr(deviceAttr) ||
@@ -578,30 +580,32 @@ struct KeepQuantized : plim::ir::impl::PlimKeepQuantizedBase<KeepQuantized> {
         const std::optional<Product> product = productOf(op);
         if (!product || !fixed.isFixed(op->getOperand(product->panel)) || fixed.isFixed(op))
           return;
-        if (std::optional<NarrowProduct> narrow = NarrowProduct::of(op, host))
+        if (std::optional<NarrowProduct> narrow = NarrowProduct::of(op, *product, host))
           products.push_back(std::move(*narrow));
       });
       if (products.size() > before)
         functions.push_back(function);
     }
+    llvm::SmallPtrSet<Operation *, 8> narrow;
     for (NarrowProduct &product : products)
-      product.rewrite();
+      narrow.insert(product.rewrite());
     kept += products.size();
     for (func::FuncOp function : functions)
-      if (failed(sinkReshapes(function)))
+      if (failed(sinkReshapes(function, narrow)))
         return signalPassFailure();
   }
 
   /// Elementwise ops behind such products, and behind each other, take the shape of what they read, so that they can be fused with it.
-  LogicalResult sinkReshapes(func::FuncOp function) {
+  LogicalResult sinkReshapes(func::FuncOp function,
+                             const llvm::SmallPtrSetImpl<Operation *> &narrow) {
     RewritePatternSet patterns(&getContext());
-    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [&](OpOperand *operand) {
       auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
       auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
       if (!consumer || !reshape || !makesElements(consumer) || hasPinnedResult(consumer))
         return false;
       auto producer = reshape.getSrc().getDefiningOp<linalg::GenericOp>();
-      return producer && (makesElements(producer) || producer.getNumDpsInputs() > 2);
+      return producer && (makesElements(producer) || narrow.contains(producer));
     });
     return applySoundPatterns(function, std::move(patterns));
   }
