@@ -186,6 +186,8 @@ def main():
     copy = Copy(options.folder.resolve())
     numbered = copy.put(draw(copy, paths, options.count, options.seed))
     numbered = dict(list(numbered.items())[:options.count])
+    if unknown := set(options.only or ()) - set(numbered):
+        sys.exit(f"not among the faults of this seed and count: {', '.join(map(str, sorted(unknown)))}")
     tests = copy.run_all()
     print(f"{len(numbered)} faults in {len({each.path for each in numbered.values()})} files; {len(tests)} tests pass without one",
           flush=True)
