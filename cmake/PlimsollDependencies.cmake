@@ -1,4 +1,4 @@
-# The libraries of docs/design, found once. LLVM and MLIR are linked as shared libraries.
+# The libraries of docs/design, found once.
 
 find_package(MLIR 22.1 CONFIG REQUIRED HINTS /usr/lib/llvm-22)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
@@ -21,22 +21,35 @@ foreach(package node-dagre-layout node-graphlibrary node-lodash)
 endforeach()
 set(DAGRE_LICENCES ${DAGRE_LICENCES} CACHE STRING "Files with the licences of what DAGRE_SCRIPT consists of")
 
+# LLVM and MLIR are linked as shared libraries, but from their archives into what works in processes of others
+# (PLIM_STATIC_LLVM, docs/design/c-interface.md). As files: MLIR's archives, as targets, bring LLVM's shared library along.
+function(plim_archives RESULT)
+  set(files "")
+  foreach(library IN LISTS ARGN)
+    if(TARGET ${library})
+      get_target_property(file ${library} LOCATION)
+      if(file MATCHES "\\.a$" AND EXISTS ${file}) # Polly's are in a package of their own
+        list(APPEND files ${file})
+      endif()
+    endif()
+  endforeach()
+  set(${RESULT} "${files}" PARENT_SCOPE)
+endfunction()
+plim_archives(llvm_archives ${LLVM_AVAILABLE_LIBS})
+get_property(mlir_libraries GLOBAL PROPERTY MLIR_ALL_LIBS)
+plim_archives(mlir_archives ${mlir_libraries})
+find_package(ZLIB REQUIRED)
+find_package(zstd REQUIRED)
+
 # Headers of LLVM and MLIR are system headers: their warnings are not ours.
 add_library(plim_llvm INTERFACE)
 target_include_directories(plim_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(plim_llvm INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(plim_llvm INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
-target_link_libraries(plim_llvm INTERFACE LLVM)
+target_link_libraries(plim_llvm INTERFACE
+  "$<IF:$<BOOL:$<TARGET_PROPERTY:PLIM_STATIC_LLVM>>,${llvm_archives};ZLIB::ZLIB;zstd::libzstd_shared,LLVM>")
 
 add_library(plim_mlir INTERFACE)
 target_include_directories(plim_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS})
-# A library for others takes MLIR from its archives (PLIM_STATIC_MLIR): libMLIR.so exports all its symbols
-# without versions, and a process can have but one of it. Everything of ours shares that.
-set(static_mlir "")
-foreach(kind DIALECT CONVERSION EXTENSION TRANSLATION)
-  get_property(libraries GLOBAL PROPERTY MLIR_${kind}_LIBS)
-  list(APPEND static_mlir ${libraries})
-endforeach()
-list(FILTER static_mlir EXCLUDE REGEX "Test") # those want libMLIR.so
-target_link_libraries(plim_mlir INTERFACE plim_llvm
-  "$<IF:$<BOOL:$<TARGET_PROPERTY:PLIM_STATIC_MLIR>>,${static_mlir},MLIR>")
+target_link_libraries(plim_mlir INTERFACE
+  "$<IF:$<BOOL:$<TARGET_PROPERTY:PLIM_STATIC_LLVM>>,${mlir_archives},MLIR>" plim_llvm)

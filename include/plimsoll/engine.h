@@ -5,7 +5,8 @@
  *
  * Threads: any, for all functions, at any time. Threads and fork() do not mix: in a child of the process the
  * engines of its parent, their modules, functions, states and events are FAILED_PRECONDITION, and releasing them does
- * nothing; what only reads their names and types works. The child may make engines of its own.
+ * nothing; what only reads their names and types works. The child may make engines of its own. The process may end at
+ * any time and in any way, while calls and loads run: exit() waits for none of them.
  */
 #ifndef PLIMSOLL_ENGINE_H
 #define PLIMSOLL_ENGINE_H

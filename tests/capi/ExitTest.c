@@ -83,16 +83,39 @@ static void beBusy(void) {
   start(compileForEver, NULL);
 }
 
-enum { RETURN, EXIT_OF_ANOTHER_THREAD, QUICK_EXIT, IMMEDIATE_EXIT, WAYS };
-static const char *const names[WAYS] = {"return", "exit() of another thread", "quick_exit()",
+/* Handlers of the host's that take their time, and meanwhile all goes on. exit() comes to one of them behind what the libraries
+ * registered since main() began, and to the other one behind what they registered when they were loaded as well. */
+static int dawdles;
+static void dawdle(void) { usleep(dawdles ? 300000 : 0); }
+static void registerDawdle(void) { atexit(dawdle); }
+__attribute__((section(".preinit_array"),
+               used)) static void (*const beforeLibraries)(void) = registerDawdle;
+
+enum {
+  RETURN,
+  SLOW_RETURN,
+  EXIT_OF_ANOTHER_THREAD,
+  SLOW_EXIT_OF_ANOTHER_THREAD,
+  QUICK_EXIT,
+  IMMEDIATE_EXIT,
+  WAYS
+};
+static const char *const names[WAYS] = {"return",
+                                        "return, with slow handlers",
+                                        "exit() of another thread",
+                                        "exit() of another thread, with slow handlers",
+                                        "quick_exit()",
                                         "_exit()"};
 
 static int endAs(int way) {
   static int code = 42;
+  dawdles = way == SLOW_RETURN || way == SLOW_EXIT_OF_ANOTHER_THREAD;
+  registerDawdle();
   beBusy();
   usleep(20000 * (unsigned)(way + 1));
   switch (way) {
   case EXIT_OF_ANOTHER_THREAD:
+  case SLOW_EXIT_OF_ANOTHER_THREAD:
     start(callExit, &code);
     for (;;)
       pause();
