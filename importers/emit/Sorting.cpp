@@ -7,6 +7,49 @@ namespace {
 /// Up to as many first elements are kept in order while all are looked at: another one moves half of them on average.
 constexpr int64_t fewFirst = 64;
 
+/// Less are merged sooner than their digits are counted.
+constexpr int64_t fewSorted = 16;
+
+/// As many are looked at together, whether one of them is among the first: few enough that most of the time none is.
+constexpr int64_t block = 16;
+
+/// Is it less work to keep `count` of `n` in order than to sort all? How many come to stand among the first, in random order, grows
+/// with the logarithm of `n`.
+bool isFew(int64_t count, const Scalar &n) {
+  return count <= fewFirst &&
+         !(n.known && (*n.known == count || (count > 8 && count * count > 2 * *n.known)));
+}
+
+ElementType keyType(ElementType type) {
+  switch (bitsOf(type)) {
+  case 8:
+    return ElementType::I8;
+  case 16:
+    return ElementType::I16;
+  case 32:
+    return ElementType::I32;
+  default:
+    return ElementType::I64;
+  }
+}
+
+/// Ascending, as IEEE 754 orders floats.
+Scalar ascending(Builder &e, const Scalar &x) {
+  const ElementType type = keyType(x.type);
+  if (isUnsigned(x.type))
+    return e.exclusive({type, e.use(x), {}}, e.lowest(type));
+  if (x.type == ElementType::I1)
+    return e.convert(x, type);
+  if (!isFloat(x.type))
+    return x;
+  const Scalar bits{
+      type,
+      e.define("arith.bitcast " + e.use(x) + " : " + mlirName(x.type) + " to " + mlirName(type)),
+      {}};
+  return e.select(e.compare(Compare::Less, bits, e.integer(type, 0)),
+                  e.exclusive(bits, e.highest(type)), bits);
+}
+
 Scalars withPosition(Scalars at, int64_t axis, const Scalar &position) {
   at[static_cast<size_t>(axis)] = position;
   return at;
@@ -45,11 +88,33 @@ Scalar turnsFor(Emitter &e, const Scalar &n) {
   return e.convert(e.sub(e.integer(wide, 64), zeros), ElementType::Index);
 }
 
-/// Puts one element after the other to its place among the best so far, if it has one.
-Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const Before &before) {
+/// The least key of each block along `axis` that is full.
+Value leastOfBlocks(Emitter &e, const Value &x, int64_t axis, const Key &key) {
+  const Scalar each = e.index(block), blocks = e.div(x.dims[static_cast<size_t>(axis)], each);
+  Scalars split;
+  for (size_t d = 0; d < x.dims.size(); ++d) {
+    split.push_back(d == static_cast<size_t>(axis) ? blocks : x.dims[d]);
+    if (d == static_cast<size_t>(axis))
+      split.push_back(each);
+  }
+  const Value full = e.reshape(e.sliceAxis(x, axis, e.index(0), e.mul(blocks, each)), split);
+  const ElementType type = keyType(x.type);
+  const Value keys = e.elementwise(type, {full}, [&](const Scalars &in) { return key(in[0]); });
+  return e.reduce(keys, {axis + 1}, false, e.highest(type),
+                  [&](const Scalar &a, const Scalar &b) { return e.min(a, b); });
+}
+
+/// Puts one element after the other to its place among the best so far, if it has one. What is in blocks is looked at if the
+/// least of them has one.
+Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const Key &key) {
   Scalars dims = x.dims;
   dims[static_cast<size_t>(axis)] = e.index(count);
-  const Scalar zero = e.index(0), one = e.index(1), end = e.index(count - 1);
+  const Scalar zero = e.index(0), one = e.index(1), end = e.index(count - 1), each = e.index(block);
+  const Scalar n = x.dims[static_cast<size_t>(axis)], size = e.index(count);
+  const bool hasBlocks = !n.known || *n.known >= fewFirst;
+  const Value least = hasBlocks ? leastOfBlocks(e, x, axis, key) : Value();
+  if (hasBlocks)
+    e.use(least);
   const Values start = {e.fill(dims, e.number(x.type, 0)),
                         e.fill(dims, e.integer(ElementType::I64, 0))};
   return forEachLine(e, dims, axis, start, [&](const Scalars &line, const Values &initial) {
@@ -60,7 +125,8 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
           [&](const Scalars &range) { return e.compare(Compare::Less, range[0], range[1]); },
           [&](const Scalars &range) -> Scalars {
             const Scalar middle = e.div(e.add(range[0], range[1]), e.index(2));
-            const Scalar here = before({own}, {e.at(so[0], withPosition(line, axis, middle))});
+            const Scalar here = e.compare(Compare::Less, key(own),
+                                          key(e.at(so[0], withPosition(line, axis, middle))));
             return {e.select(here, range[0], e.add(middle, one)), e.select(here, middle, range[1])};
           })[0];
       const Values moved =
@@ -75,25 +141,51 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
       return Values{e.withElement(moved[0], to, own),
                     e.withElement(moved[1], to, e.convert(i, ElementType::I64))};
     };
-    const Scalar n = x.dims[static_cast<size_t>(axis)], size = e.index(count);
     const Values filled = e.loop(size, initial, [&](const Scalar &i, const Values &so) {
       return withOwn(e.at(x, withPosition(line, axis, i)), i, i, so);
     });
-    return e.loop(e.sub(n, size), filled, [&](const Scalar &rest, const Values &so) {
-      const Scalar i = e.add(size, rest), own = e.at(x, withPosition(line, axis, i));
-      const Scalar isBefore = before({own}, {e.at(so[0], withPosition(line, axis, end))});
-      return e.changedIf(isBefore, so, [&] { return withOwn(own, i, end, so); });
-    });
+    auto isBefore = [&](const Scalar &one, const Values &so) {
+      return e.compare(Compare::Less, one, key(e.at(so[0], withPosition(line, axis, end))));
+    };
+    auto withRange = [&](const Scalar &from, const Scalar &length, const Values &some) {
+      return e.loop(length, some, [&](const Scalar &k, const Values &so) {
+        const Scalar i = e.add(from, k), own = e.at(x, withPosition(line, axis, i));
+        return e.changedIf(isBefore(key(own), so), so, [&] { return withOwn(own, i, end, so); });
+      });
+    };
+    if (!hasBlocks)
+      return withRange(size, e.sub(n, size), filled);
+    const Scalar firstBlock = e.ceilDiv(size, each), blocks = e.div(n, each);
+    const Scalar first = e.min(n, e.mul(firstBlock, each));
+    const Values begun = withRange(size, e.sub(first, size), filled);
+    const Values most = e.loop(
+        e.max(zero, e.sub(blocks, firstBlock)), begun, [&](const Scalar &i, const Values &so) {
+          const Scalar b = e.add(i, firstBlock);
+          const Scalar here = isBefore(e.at(least, withPosition(line, axis, b)), so);
+          return e.changedIf(here, so, [&] { return withRange(e.mul(b, each), each, so); });
+        });
+    const Scalar done = e.max(first, e.mul(blocks, each));
+    return withRange(done, e.sub(n, done), most);
   });
 }
 
 } // namespace
 
-Scalar standsBefore(Builder &e, Compare how, const Scalar &a, const Scalar &b) {
-  const Scalar first = e.compare(how, a, b);
-  return isFloat(a.type) ? e.either(first, e.both(e.compare(Compare::Equal, a, a),
-                                                  e.compare(Compare::NotEqual, b, b)))
-                         : first;
+Key numbersFirst(Builder &e, Compare how) {
+  return [&e, how](const Scalar &x) {
+    if (!isFloat(x.type))
+      return totalOrder(e, how)(x);
+    const Scalar isZero = e.compare(Compare::Equal, x, e.number(x.type, 0));
+    const Scalar key = totalOrder(e, how)(e.select(isZero, e.number(x.type, 0), x));
+    return e.select(e.compare(Compare::Equal, x, x), key, e.highest(key.type));
+  };
+}
+
+Key totalOrder(Builder &e, Compare how) {
+  return [&e, how](const Scalar &x) {
+    const Scalar key = ascending(e, x);
+    return how == Compare::Less ? key : e.exclusive(key, e.integer(key.type, -1));
+  };
 }
 
 /// Merges runs of 1, 2, 4, ... elements until there is one.
@@ -141,8 +233,89 @@ Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &befo
   });
 }
 
-Values firstSorted(Emitter &e, const Value &x, int64_t axis, const Scalar &count,
-                   const Before &before) {
+/// Least digit first (D. Knuth, The Art of Computer Programming 3, 5.2.5): elements go to where their digit begins, in
+/// their order, one digit of the key after the other.
+Value orderOf(Emitter &e, const Value &x, int64_t axis, const Key &key) {
+  const ElementType wide = ElementType::I64, type = keyType(x.type);
+  const Scalar n = x.dims[static_cast<size_t>(axis)], zero = e.index(0), one = e.index(1);
+  if (n.known && *n.known < fewSorted) {
+    const Value positions = e.generate(wide, x.dims, [&](const Scalars &at) {
+      return e.convert(at[static_cast<size_t>(axis)], wide);
+    });
+    return sorted(e, {x, positions}, axis, [&](const Scalars &a, const Scalars &b) {
+      return e.compare(Compare::Less, key(a[0]), key(b[0]));
+    })[1];
+  }
+  // Of short lines less is counted than there is to count in.
+  const int64_t bits = n.known && *n.known < 64 ? 4 : 8;
+  const Scalar digits = e.index(static_cast<int64_t>(bitsOf(type)) / bits);
+  const Scalar buckets = e.index(int64_t{1} << bits), lastBucket = e.integer(type, (1 << bits) - 1);
+  e.use(x);
+  auto digitOf = [&](const Scalar &of, const Scalar &shift) {
+    const std::string mlirType = mlirName(type);
+    const Scalar digit{
+        type, e.define("arith.shrui " + e.use(of) + ", " + e.use(shift) + " : " + mlirType), {}};
+    const std::string last = e.use(e.both(digit, lastBucket));
+    return Scalar{ElementType::Index,
+                  e.define("arith.index_castui " + last + " : " + mlirType + " to index"),
+                  {}};
+  };
+  // Keys and positions go from one half to the other one.
+  const Scalars halves{e.index(2), n};
+  const Values none = {e.fill(x.dims, e.integer(wide, 0)), e.fill(halves, e.integer(type, 0)),
+                       e.fill(halves, e.integer(wide, 0)),
+                       e.fill({buckets}, e.integer(ElementType::Index, 0))};
+  auto ofLine = [&](const Scalars &line, const Values &before) -> Values {
+    const Values start =
+        e.loop(n, {before[1], before[2]}, [&](const Scalar &i, const Values &to) -> Values {
+          // Without a sign: its bit is turned round.
+          const Scalar own = e.exclusive(key(e.at(x, withPosition(line, axis, i))), e.lowest(type));
+          return {e.withElement(to[0], {zero, i}, own),
+                  e.withElement(to[1], {zero, i}, e.convert(i, wide))};
+        });
+    auto moved = [&](const Scalar &digit, const Emitter::LoopState &so) -> Emitter::LoopState {
+      const Value &keys = so.values[0], &places = so.values[1];
+      const Scalar &from = so.scalars[0], to = e.sub(one, from);
+      const Scalar shift = e.convert(e.mul(digit, e.index(bits)), type);
+      const Value cleared =
+          e.updateLoop(so.values[2], {zero}, {buckets}, [&](const Value &all, const Scalars &i) {
+            return e.withElement(all, i, zero);
+          });
+      const Value counts =
+          e.updateLoop(cleared, {zero}, {n}, [&](const Value &all, const Scalars &i) {
+            const Scalars bucket{digitOf(e.at(keys, {from, i[0]}), shift)};
+            return e.withElement(all, bucket, e.add(e.at(all, bucket), one));
+          });
+      const Value starts =
+          e.loopWith(buckets, {{counts}, {zero}},
+                     [&](const Scalar &i, const Emitter::LoopState &all) -> Emitter::LoopState {
+                       const Scalar &begin = all.scalars[0];
+                       const Scalar end = e.add(begin, e.at(all.values[0], {i}));
+                       return {{e.withElement(all.values[0], {i}, begin)}, {end}};
+                     })
+              .values[0];
+      const Values all =
+          e.loop(n, {keys, places, starts}, [&](const Scalar &i, const Values &in) -> Values {
+            const Scalar own = e.at(in[0], {from, i}), place = e.at(in[1], {from, i});
+            const Scalar bucket = digitOf(own, shift), at = e.at(in[2], {bucket});
+            return {e.withElement(in[0], {to, at}, own), e.withElement(in[1], {to, at}, place),
+                    e.withElement(in[2], {bucket}, e.add(at, one))};
+          });
+      return {all, {to}};
+    };
+    const Emitter::LoopState end =
+        e.loopWith(digits, {{start[0], start[1], before[3]}, {zero}}, moved);
+    const Value order =
+        e.updateLoop(before[0], {zero}, {n}, [&](const Value &all, const Scalars &i) {
+          const Scalar place = e.at(end.values[1], {end.scalars[0], i[0]});
+          return e.withElement(all, withPosition(line, axis, i[0]), place);
+        });
+    return {order, end.values[0], end.values[1], end.values[2]};
+  };
+  return forEachLine(e, x.dims, axis, none, ofLine)[0];
+}
+
+Values firstSorted(Emitter &e, const Value &x, int64_t axis, const Scalar &count, const Key &key) {
   const ElementType wide = ElementType::I64;
   const Scalar &n = x.dims[static_cast<size_t>(axis)];
   e.require(e.both(e.compare(Compare::LessEqual, e.index(0), count),
@@ -154,15 +327,10 @@ Values firstSorted(Emitter &e, const Value &x, int64_t axis, const Scalar &count
   if (e.count(none).is(0))
     return {none, e.splat(dims, e.integer(wide, 0))};
   e.use(x);
-  if (count.known && *count.known <= fewFirst && !(n.known && *n.known == *count.known))
-    return keepFirst(e, x, axis, *count.known, before);
-  const Value positions = e.generate(wide, x.dims, [&](const Scalars &at) {
-    return e.convert(at[static_cast<size_t>(axis)], wide);
-  });
-  Values all = sorted(e, {x, positions}, axis, before);
-  for (Value &one : all)
-    one = e.sliceAxis(one, axis, e.index(0), count);
-  return all;
+  if (count.known && isFew(*count.known, n))
+    return keepFirst(e, x, axis, *count.known, key);
+  const Value order = e.sliceAxis(orderOf(e, x, axis, key), axis, e.index(0), count);
+  return {inOrder(e, x, axis, order), order};
 }
 
 Value inOrder(Emitter &e, const Value &value, int64_t axis, const Value &order) {

@@ -14,9 +14,10 @@ import numpy as np
 import plimsoll as pl
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from models import BOOL, FLOAT, INT32, INT64, attribute, graph, model, node, tensor, value  # noqa: E402
+from models import BOOL, INT32, INT64, attribute, graph, model, node, tensor, value  # noqa: E402
+from protobuf import TYPES  # noqa: E402
 
-KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.int32): INT32, np.dtype(np.int64): INT64, np.dtype(np.bool_): BOOL}
+KINDS = {np.dtype(kind): number for number, kind in TYPES.items()}
 nan, inf = np.nan, np.inf
 engine = pl.Engine(threads=1)
 
@@ -215,18 +216,27 @@ class Corners(unittest.TestCase):
     def test_first_in_order(self):
         seed = int.from_bytes(os.urandom(3), "little")
         random = np.random.default_rng(seed)
-        for kind, count, n in itertools.product((np.float32, np.int64, np.int32), (0, 1, 2, 5, 63, 64, 65, 100, 200), (0, 1, 64, 65, 200)):
-            if count > n:
+        kinds = (np.float16, np.float32, np.float64, np.int8, np.uint8, np.int32, np.int64)
+        for kind, count, n in itertools.product(kinds, (0, 1, 2, 5, 63, 64, 65, 100, 200), (0, 1, 63, 64, 65, 200)):
+            if count > n or (kind not in (np.float32, np.int64) and random.integers(6)):
                 continue
             shape, axis = random.permutation([n, 3, 2]), int(random.integers(-3, 3))
             axis = int(np.flatnonzero(shape == n)[0]) if shape[axis] < count else axis
             x = random.integers(-20, 20, shape).astype(kind)  # with equal ones
             largest, is_open = bool(random.integers(2)), bool(random.integers(2))
-            order = np.argsort(-x if largest else x, axis, kind="stable").take(np.arange(count), axis)
+            key = x.astype(np.float64)
+            if np.dtype(kind).kind == "f":
+                x[random.random(x.shape) < 0.1] *= kind(-0.0)
+                for odd in (np.inf, -np.inf, np.nan, -np.nan):
+                    x[random.random(x.shape) < 0.03] = odd
+                key = np.where(np.isnan(x), -np.inf if largest else np.inf, x.astype(np.float64))
+            # A NaN is behind all that is none.
+            rank = np.unique(np.stack([np.isnan(x.astype(np.float64)), -key if largest else key], -1).reshape(-1, 2), axis=0, return_inverse=True)[1]
+            order = np.argsort(rank.reshape(x.shape), axis, kind="stable").take(np.arange(count), axis)
             got = self.several("TopK", x, (kind, np.int64), [attribute("axis", i=axis), attribute("largest", i=int(largest))],
                                [np.int64([count])], is_open)
             with self.subTest(seed=seed, kind=kind, count=count, shape=shape, axis=axis, largest=largest, is_open=is_open):
-                self.same(got[0], np.take_along_axis(x, order, axis))
+                self.same(got[0].view(kind), np.take_along_axis(x, order, axis))
                 self.same(got[1], order)
         # An order that makes every element one of the first.
         x = np.arange(3000, dtype=np.float32)

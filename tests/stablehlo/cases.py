@@ -499,8 +499,9 @@ def reduce_window(rng):
 def sort(rng):
     rank = int(rng.integers(1, 4))
     axis = int(rng.integers(0, rank))
-    shape = tuple(int(n) for n in rng.choice([0, 1, 2, 3, 5, 8, 17], rank, p=[0.05, 0.1, 0.15, 0.2, 0.2, 0.15, 0.15]))
-    x = rng.integers(-3, 4, shape).astype([np.float32, np.int32, np.uint8][rng.integers(3)])
+    shape = tuple(int(n) for n in rng.choice([0, 1, 2, 3, 5, 8, 17, 70], rank, p=[0.05, 0.1, 0.15, 0.2, 0.15, 0.15, 0.15, 0.05]))
+    x = rng.integers(-3, 4, shape).astype([np.float32, np.float64, np.int32, np.uint8][rng.integers(4)])
+    form = ["as it is", "turned round", "twice"][rng.integers(3)]  # the last one is not known to compare keys
     y = np.arange(x.size, dtype=np.int32).reshape(shape)
     descending = bool(rng.integers(2))
     key = -x.astype(np.int64) if descending else x.astype(np.int64)
@@ -510,6 +511,9 @@ def sort(rng):
     want = [np.take_along_axis(x, order, axis), np.take_along_axis(y, order, axis)]
 
     def make(b, v, w):
-        region = b.region([((), v.kind)] * 2 + [((), "i32")] * 2, lambda i, p, q, r, s: [i.compare("GT" if descending else "LT", p, q)])
+        def before(i, p, q, r, s):
+            first = i.compare("GT", q, p) if form == "turned round" and not descending else i.compare("GT" if descending else "LT", p, q)
+            return [i.elementwise("and", first, first) if form == "twice" else first]
+        region = b.region([((), v.kind)] * 2 + [((), "i32")] * 2, before)
         return b.generic("stablehlo.sort", [v, w], [(v.shape, v.kind), (w.shape, w.kind)], f"dimension = {axis} : i64, is_stable = true", [region])
     return "sort", [x, y], make, want, 0

@@ -262,6 +262,18 @@ def order(rng):
         region = b.region([((), "f32")] * 2, lambda i, p, q: [i.compare("LT", p, q, "TOTALORDER")])
         return b.generic("stablehlo.sort", [v], [(v.shape, v.kind)], "dimension = 0 : i64, is_stable = false", [region])
     yield "sort_total", [x], total, [want], 0
+    # As jnp.argsort: of one zero and one NaN, the other operand goes with it.
+    places = np.arange(x.size, dtype=np.int32)
+    want = np.argsort(x, kind="stable")
+
+    def canonical(b, v, w):
+        def one(i, p):
+            zero = i.select(i.compare("EQ", p, i.constant(np.array(0, np.float32)), "FLOAT"), i.constant(np.array(0, np.float32)), p)
+            return i.select(i.compare("NE", p, p, "FLOAT"), i.constant(np.array(np.nan, np.float32)), zero)
+        region = b.region([((), "f32")] * 2 + [((), "i32")] * 2,
+                          lambda i, p, q, r, s: [i.compare("LT", one(i, p), one(i, q), "TOTALORDER")])
+        return b.generic("stablehlo.sort", [v, w], [(v.shape, v.kind), (w.shape, w.kind)], "dimension = 0 : i64, is_stable = true", [region])
+    yield "sort_canonical", [x, places], canonical, [x[want], places[want]], 0
     x = random_array(rng, (3, 5), np.float32, 0.1, 5)
     gamma = np.vectorize(math.lgamma, otypes=[np.float64])
     slope = ((gamma(x.astype(np.float64) + 1e-5) - gamma(x.astype(np.float64) - 1e-5)) / 2e-5).astype(np.float32)

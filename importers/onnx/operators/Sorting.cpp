@@ -19,9 +19,8 @@ void topK(Operator &op) {
   if (k.known && extent.known && (*k.known < 0 || *k.known > *extent.known))
     invalid("k is " + std::to_string(*k.known) + " of " + std::to_string(*extent.known) +
             " elements");
-  const Values first = firstSorted(e, x, axis, k, [&](const Scalars &a, const Scalars &b) {
-    return standsBefore(e, largest ? Compare::Greater : Compare::Less, a[0], b[0]);
-  });
+  const Values first =
+      firstSorted(e, x, axis, k, numbersFirst(e, largest ? Compare::Greater : Compare::Less));
   op.set(0, first[0]);
   op.set(1, first[1]);
 }
@@ -121,8 +120,9 @@ void unique(Operator &op) {
   const Scalar n = rows.dims[0], width = rows.dims[1];
   e.use(rows);
   const ElementType wide = ElementType::I64;
+  const Key key = numbersFirst(e, Compare::Less);
   auto isLess = [&](const Scalar &a, const Scalar &b) {
-    return standsBefore(e, Compare::Less, a, b);
+    return e.compare(Compare::Less, key(a), key(b));
   };
   // -1, 0 or 1 as row i is less than, equal to or greater than row j.
   auto order3 = [&](const Scalar &i, const Scalar &j) {

@@ -107,10 +107,8 @@ void topK(Operator &op) {
     e.require(e.both(e.compare(Compare::GreaterEqual, count, e.index(0)),
                      e.compare(Compare::LessEqual, count, n)),
               "k is not between 0 and the extent that it is taken of");
-  const Before before = [&](const Scalars &a, const Scalars &b) {
-    return compared(e, largest ? "GT" : "LT", "TOTALORDER", a[0], b[0]);
-  };
-  const Values first = firstSorted(e, x, axis, count, before);
+  const Values first =
+      firstSorted(e, x, axis, count, totalOrder(e, largest ? Compare::Greater : Compare::Less));
   op.give(first[0]);
   op.give(e.convert(first[1], op.resultType(1).element));
 }
