@@ -179,6 +179,23 @@ std::string nestedLoops(int64_t n) {
          "return %r0 : " + type + "\n}\n";
 }
 
+/// One behind the other in another one, each of what the one before it left.
+std::string loopsInLoop(int64_t n) {
+  const std::string type = "tensor<16xf32>";
+  return "func.func @main(%x: " + type + ", %n: index) -> " + type +
+         " {\n%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+         "%r = scf.for %j = %c0 to %n step %c1 iter_args(%r0 = %x) -> " +
+         type + " {\n" +
+         join(n, "",
+              [&](int64_t i) {
+                return "%r" + s(i + 1) + " = scf.for %i = %c0 to %n step %c1 iter_args(%t = %r" +
+                       s(i) + ") -> " + type + " {\n%v = tensor.extract %t[%i] : " + type +
+                       "\n%w = arith.mulf %v, %v : f32\n%u = tensor.insert %w into %t[%i] : " +
+                       type + "\nscf.yield %u : " + type + "\n}\n";
+              }) +
+         "scf.yield %r" + s(n) + " : " + type + "\n}\nreturn %r : " + type + "\n}\n";
+}
+
 std::string concatenation(int64_t n) {
   const std::string whole = matrix(8, 3 * n), part = matrix(8, 3);
   return function("%x: " + whole, whole,
@@ -242,6 +259,7 @@ void registerAll() {
                                {"functions", manyFunctions, 400},
                                {"loops_in_kernel", loopsInKernel, 200},
                                {"nested_loops", nestedLoops, 16},
+                               {"loops_in_loop", loopsInLoop, 200},
                                {"concatenation", concatenation, 200},
                                {"large_constant", largeConstant, 1000000}})
     benchmark::RegisterBenchmark(

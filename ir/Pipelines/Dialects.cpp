@@ -1,6 +1,7 @@
 // Registration of dialects and interface models, apart from the pipelines since it pulls in a header
 // of every dialect.
 #include "ir/Cleanup/Cleanup.h"
+#include "ir/Pipelines/BufferTypes.h"
 #include "ir/Pipelines/EqualSlices.h"
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Plim.h"
@@ -81,6 +82,7 @@ void plim::ir::registerDialects(DialectRegistry &registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   vector::registerBufferizableOpInterfaceExternalModels(registry);
   registerBufferizableOpInterface(registry);
+  registerBufferTypes(registry);
   // Release of buffers.
   arith::registerBufferDeallocationOpInterfaceExternalModels(registry);
   arith::registerBufferViewFlowOpInterfaceExternalModels(registry);

@@ -437,3 +437,33 @@ def test_progress(engine, tmp_path):
     finally:
         sys.unraisablehook = old
     assert raised and raised[0].exc_type is ZeroDivisionError
+
+
+@pytest.mark.parametrize("form", ["for", "while", "if", "index_switch", "select"])
+def test_a_tensor_that_goes_through_many_ops_in_a_loop(form, engine):
+    """60 of them: what takes twice as long with each more does not come back."""
+    own = "tensor<8xf32>"
+
+    def changed(i, of):
+        return f"%e{i} = tensor.extract {of}[%c1] : {own} %s{i} = arith.addf %e{i}, %one : f32 %w{i} = tensor.insert %s{i} into {of}[%c1] : {own}"
+    steps = {
+        "for": lambda i: f"scf.for %i{i} = %c0 to %c2 step %c1 iter_args(%t{i} = %v{i}) -> {own} {{ {changed(i, f'%t{i}')} scf.yield %w{i} : {own} }}",
+        "while": lambda i: f"scf.while (%t{i} = %v{i}, %k{i} = %c0) : ({own}, index) -> ({own}, index) {{ %b{i} = arith.cmpi ult, %k{i}, %c2 : index "
+                           f"scf.condition(%b{i}) %t{i}, %k{i} : {own}, index }} do {{ ^bb0(%u{i}: {own}, %l{i}: index): {changed(i, f'%u{i}')} "
+                           f"%n{i} = arith.addi %l{i}, %c1 : index scf.yield %w{i}, %n{i} : {own}, index }}",
+        "if": lambda i: f"scf.if %yes -> {own} {{ {changed(i, f'%v{i}')} scf.yield %w{i} : {own} }} else {{ scf.yield %v{i} : {own} }}",
+        "index_switch": lambda i: f"scf.index_switch %n -> {own} case 3 {{ {changed(i, f'%v{i}')} scf.yield %w{i} : {own} }} default {{ scf.yield %v{i} : {own} }}",
+        "select": lambda i: f"arith.select %yes, %w{i}, %v{i} : {own}"}
+    count, lines = 60, []
+    for i in range(count):
+        if form == "select":
+            lines.append(changed(i, f"%v{i}"))
+        lines.append(f"%v{i + 1}{f', %q{i}' if form == 'while' else ''} = {steps[form](i)}")
+    source = "\n".join([
+        f"func.func @f(%x: {own}, %n: index, %yes: i1) -> {own} {{", "%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index",
+        "%c2 = arith.constant 2 : index", "%one = arith.constant 1.0 : f32",
+        f"%r = scf.for %j = %c0 to %n step %c1 iter_args(%v0 = %x) -> {own} {{", *lines, f"scf.yield %v{count} : {own} }}", f"return %r : {own} }}"])
+    x = np.arange(8, dtype=np.float32)
+    want = x.copy()
+    want[1] += 3 * count * (2 if form in ("for", "while") else 1)
+    np.testing.assert_array_equal(engine.loads(source)["f"](x, 3, True), want)
