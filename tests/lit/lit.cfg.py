@@ -16,7 +16,7 @@ config.test_exec_root = os.path.join(config.plim_build_root, "tests", "lit")
 config.environment["PATH"] = os.pathsep.join(
     [config.plim_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input-filter=error"
-for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "HOME"):
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "HOME", "PLIM_FAULT", "PLIM_FAULTS_REACHED"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 

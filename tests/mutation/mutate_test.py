@@ -6,7 +6,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+from unittest import mock
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
@@ -102,6 +104,15 @@ class FaultsTest(unittest.TestCase):
 
 
 class JudgeTest(unittest.TestCase):
+    def test_filecheck_tests_are_told_too(self):
+        """lit hands on only those variables of its environment that it is told to."""
+        told = {"PLIM_FAULT": "7", "PLIM_FAULTS_REACHED": "/reached"}
+        config = types.SimpleNamespace(environment={}, available_features=set(), plim_build_root="", plim_tools_dir="", llvm_tools_dir="")
+        path = root / "tests" / "lit" / "lit.cfg.py"
+        with mock.patch.dict(os.environ, told), mock.patch.dict(sys.modules, {"lit": mock.Mock(), "lit.formats": mock.Mock()}):
+            exec(compile(path.read_text(), path, "exec"), {"config": config, "__file__": str(path)})
+        self.assertLessEqual(told.items(), config.environment.items())
+
     def test_the_quickest_tests_come_first(self):
         seconds = {"a": 50, "b": 1, "c": 12, "d": 8}
         self.assertEqual(mutate.rounds_of("abcd", seconds, [20, 30, 100]), [["b", "d"], ["c"], ["a"]])
