@@ -97,6 +97,41 @@ TEST(PlannerRepair, KeepsWhatItHoldsIfItFails) {
   EXPECT_EQ(test.faultOf(attempt.offsets), "");
 }
 
+TEST(PlannerRepair, FillsTheTightestGap) {
+  // Pins with gaps between them, and a box of 4 above, which ends at the upper end of its gap.
+  struct Wanted {
+    std::vector<int64_t> gaps;
+    int64_t offset;
+  };
+  for (const Wanted &wanted :
+       {Wanted{{10, 4, 6}, 30}, Wanted{{4, 10, 6}, 10}, Wanted{{6, 10, 4}, 46},
+        Wanted{{5, 9, 5}, 11}, Wanted{{3, 9, 5}, 43}, Wanted{{3, 3, 3}, -1}}) {
+    Problem problem;
+    std::vector<int64_t> offsets;
+    int64_t top = 0;
+    auto add = [&](int64_t bytes, int64_t gap, bool isPinned) {
+      offsets.push_back(top + gap);
+      top = offsets.back() + bytes;
+      Buffer &buffer = problem.buffers.emplace_back();
+      buffer.lifetime = {{0, 1}};
+      buffer.bytes = bytes;
+      if (isPinned)
+        buffer.offset = offsets.back();
+    };
+    add(10, 0, true);
+    for (int64_t gap : wanted.gaps)
+      add(10, gap, true);
+    add(4, 0, false);
+    Case test(problem);
+    Repair repair(test.packing);
+    repair.hold(offsets);
+    const Attempt attempt = repair.run(top - 4, 1000, never);
+    ASSERT_EQ(attempt.outcome, wanted.offset < 0 ? Outcome::Stopped : Outcome::Found);
+    if (wanted.offset >= 0)
+      EXPECT_EQ(attempt.offsets.back(), wanted.offset);
+  }
+}
+
 TEST(PlannerRepair, GivesUpWhereOnlyPinsAreInTheWay) {
   Problem problem;
   for (int64_t bytes : {10, 20}) {
@@ -111,6 +146,8 @@ TEST(PlannerRepair, GivesUpWhereOnlyPinsAreInTheWay) {
   // First between, which is too low for the one or the other.
   EXPECT_EQ(repair.run(40, 1000, never).outcome, Outcome::Stopped);
   EXPECT_EQ(repair.run(20, 1000, never).outcome, Outcome::Stopped);
+  // Or there is a box that is larger than that.
+  EXPECT_EQ(repair.run(15, 1000, never).outcome, Outcome::Stopped);
 }
 
 } // namespace
