@@ -157,6 +157,11 @@ class Wrong(unittest.TestCase):
             ("GroupQueryAttention", "xkk--nn", [heads, groups, i("causal", 0), i("local_window_size", 3)], "does not go with causal = 0"),
             ("RotaryEmbedding", "xpww", [i("is_packed_batching")], "with is_packed_batching = 1"),
             ("RotaryEmbedding", "xpww", [attribute("scale", f=2.0)], "with a scale of 2"),
+            ("RotaryEmbedding", "xpww", [], "the angles do not fit the input"),
+            ("RotaryEmbedding", "xpoo", [], "with heads whose number is not known"),
+            ("RotaryEmbedding", "opww", [], "with heads whose number is not known"),
+            ("RotaryEmbedding", "xpee", [], "with heads whose number is not known"),
+            ("RotaryEmbedding", "xpww", [i("num_heads", -1), i("rotary_embedding_dim", 24)], "the angles do not fit the input"),
             ("MatMulNBits", "xus", [*blocks, i("bits", 3)], "of 3 bits"),
             ("MatMulNBits", "xus", [*blocks, i("weight_prepacked")], "with weight_prepacked = 1"),
             ("MatMulNBits", "xus", [*blocks, i("accuracy_level", 5)], "accuracy_level is 5, none of 0 to 4"),
@@ -193,6 +198,10 @@ class Wrong(unittest.TestCase):
             ("QMoE", "xwuw-u", [i("weights_prepacked")], "with weights_prepacked = 1"),
             ("QMoE", "xwuw-u", [i("expert_weight_bits", 5)], "of 5 bits"),
             ("QMoE", "xwuw-u---------s", [], "with the input 'fc1_global_scale'"),
+            ("QMoE", "xruw-ux", [], "weights or scales of experts of other ranks"),
+            ("QMoE", "xrcx-cx", [], "weights or scales of experts of other ranks"),
+            ("QMoE", "xrcw-cw", [i("block_size", 16)], "weights or scales of experts of other ranks"),
+            ("QMoE", "xrdw-dw", [], "weights or scales of experts of other ranks"),
             ("LinearAttention", "xxx", [i("q_num_heads"), groups, i("state_window", 2)], "with state_window = 2"),
             ("LinearAttention", "xxx", [i("q_num_heads"), groups, text("update_rule", b"colour")], "'update_rule' is 'colour', none of '"),
             ("LinearAttention", "xxx", [i("q_num_heads"), groups], "the input 'decay' is missing"),
@@ -203,12 +212,31 @@ class Wrong(unittest.TestCase):
             ("BifurcationDetector", "iii", [i("min_ngram_size", 5)], "n-grams of 5 to 3 tokens"))
         letters = {"x": value("x", [2, 3, 4]), "k": value("k", [2, 3, 2]), "w": value("w", [4, 12]), "b": value("b", [4]), "s": value("s", []),
                    "l": value("l", [5], 6), "m": value("m", [2, 4, 4, 4]), "n": value("n", ["q"], 6), "u": value("u", [4, 4], 2),
-                   "z": value("z", [], 2), "i": value("i", [2], 6), "p": value("p", [2, 3], INT64), "t": value("t", [], 9), "r": value("r", [6, 3])}
+                   "z": value("z", [], 2), "i": value("i", [2], 6), "p": value("p", [2, 3], INT64), "t": value("t", [], 9), "r": value("r", [6, 3]),
+                   "o": value("o", ["b", "s", "h"]), "e": value("e", [4, 0]),
+                   "c": value("c", [3, 8, 4], 2), "d": value("d", [3, 8, "d"], 2)}
         for operator, inputs, attributes, message in cases:
             with self.subTest(operator=operator, message=message):
                 given = [letters[each] for each in sorted(set(inputs) - {"-"})]
                 wrong = node(operator, [each.replace("-", "") for each in inputs], ["y"], *attributes, domain="com.microsoft")
                 self.check(model(graph([wrong], given, [value("y", ["?"])]), 17, ["com.microsoft"]), "'n'", f"com.microsoft.{operator}", message)
+
+    def test_sequences(self):
+        body = attribute("body", g=graph([node("Add", ["a", "b"], ["c"])], [value("a", [2, 3]), value("b", [2, 3])], [value("c", [2, 3])]))
+        def made(count, name):
+            return node("SequenceConstruct", ["x"] * count, [name])
+        for nodes, message in (
+                ([made(2, "s"), made(1, "t"), node("SequenceMap", ["s", "t"], ["r"], body)], "its sequences have different lengths"),
+                ([made(1, "s"), node("SequenceMap", ["x", "s"], ["r"], body)], "input 0 is no sequence"),
+                ([node("Optional", [], ["y"])], "that is empty"), ([node("OptionalGetElement", [], ["y"])], "the optional value is empty")):
+            with self.subTest(message=message):
+                self.check(model(graph([*nodes, node("Identity", ["x"], ["z"])], [X], [value("z", [2, 3])]), 18), "'n'", message)
+        longer = graph([made(1, "s"), made(2, "t"), node("SequenceMap", ["s", "t"], ["r"], body), node("SequenceLength", ["r"], ["y"])], [X], [value("y", [], INT64)])
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/net.onnx", "wb") as file:
+                file.write(model(longer, 18))
+            run = subprocess.run([options.plimsoll, "import", f"{folder}/net.onnx", "-o", f"{folder}/out"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 0, run.stderr)
 
     def test_windows(self):
         for name, numbers in (("strides", [0, 1]), ("dilations", [1, -1]), ("output_padding", [-1, 0])):

@@ -314,10 +314,18 @@ def moe(random):
 
 @case("QMoE")
 def qmoe(random):
+    return quantised_experts(random, True)
+
+
+@case("QMoE")
+def qmoe_around_the_middle(random):
+    return quantised_experts(random, False)
+
+
+def quantised_experts(random, has_zeros):
     count, tokens, hidden, inner, kind, fusion, attributes, has_third = experts(random, True)
     bits, size = int(random.choice([4, 4, 8])), int(random.choice([0, 0, 16]))
     wide = inner * (2 if fusion else 1)
-    has_zeros = flip(random)
     def weights(rows, columns):
         q = random.integers(0, 1 << bits, (count, rows, columns))
         scales = (random.random((count, rows, columns // size) if size else (count, rows)) / 40 + 0.005).astype(F)

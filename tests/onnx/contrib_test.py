@@ -158,8 +158,8 @@ def main():
     for operator in options.operator:
         counts = collections.Counter()
         found = []
-        for number in range(options.count):
-            makers = CASES[operator]
+        makers = CASES[operator]
+        for number in range(max(options.count, len(makers))):
             random = np.random.default_rng([options.seed, number, sum(operator.encode())])
             message = run(operator, makers[number % len(makers)], random, engine, peer, counts)
             if message:

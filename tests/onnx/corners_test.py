@@ -27,11 +27,11 @@ def constant(name, array):
     return tensor(name, array.shape, KINDS[array.dtype], raw=array.tobytes())
 
 
-def load(nodes, inputs, outputs, initialisers=(), opset=13, **options):
+def load(nodes, inputs, outputs, initialisers=(), opset=13, domains=(), **options):
     """`inputs`: name, shape and type of each."""
     given = [value(name, shape, KINDS[np.dtype(kind)]) for name, shape, kind in inputs]
     wanted = [value(name, ["?"] * rank, KINDS[np.dtype(kind)]) for name, rank, kind in outputs]
-    return pl.loads(model(graph(nodes, given, wanted, initialisers), opset), name="corner.onnx", engine=engine, **options).main
+    return pl.loads(model(graph(nodes, given, wanted, initialisers), opset, domains), name="corner.onnx", engine=engine, **options).main
 
 
 def one(operator, *arrays, attributes=(), constants=(), kind=None, opset=13, is_open=False):
@@ -574,6 +574,68 @@ class Corners(unittest.TestCase):
         main = load([node("Loop", ["m", "", "x"], ["y"], attribute("body", g=body))],
                     [("m", [], np.int64), ("x", ["n"], np.float32)], [("y", 1, np.float32)])
         self.same(main(np.int64(3), np.float32([1, 2])), [1, 2] * 4)
+
+    def test_neighbouring_channels(self):
+        """Of an even number of channels, one more behind than before."""
+        seed = int.from_bytes(os.urandom(3), "little")
+        random = np.random.default_rng(seed)
+        for size in (1, 2, 3, 4, 5, 6):
+            x = random.standard_normal((2, 5, 3), np.float32)
+            alpha, beta, bias = random.uniform(0.5, 2, 3)
+            sums = np.stack([(x[:, max(0, c - (size - 1) // 2):c + size // 2 + 1].astype(np.float64) ** 2).sum(1) for c in range(5)], 1)
+            for is_open in (False, True):
+                got = one("LRN", x, is_open=is_open, attributes=[attribute("size", i=size), attribute("alpha", f=alpha), attribute("beta", f=beta),
+                                                                 attribute("bias", f=bias)])
+                np.testing.assert_allclose(got, x / (bias + alpha / size * sums) ** beta, 1e-5, 1e-6, err_msg=f"seed {seed}, size {size}")
+
+    def test_slopes(self):
+        """Of channels before opset 7, as broadcasts go since then."""
+        x = np.random.default_rng(7).standard_normal((2, 3, 4, 3), np.float32)
+        slope = np.float32([0.5, -1, 3])
+        for opset, shaped in ((6, slope[:, None, None]), (7, slope), (9, slope)):
+            self.both(np.where(x < 0, x * shaped, x), "PRelu", x, slope, opset=opset)
+        self.both(np.where(x < 0, x * slope, x)[0, 0], "PRelu", x[0, 0], slope, opset=6)
+        self.both(np.where(x < 0, x * 3, x), "PRelu", x, slope[2:], opset=6)
+        self.both(np.where(x < 0, x * slope[:, None, None], x), "PRelu", x, slope[:, None, None], opset=6)
+
+    def test_turned_heads(self):
+        """The table says how many heads there are, but where their number and that of what is turned of each are given."""
+        random = np.random.default_rng(11)
+        x, theta, at = random.standard_normal((2, 3, 30), np.float32), random.random((8, 5), np.float32), np.int64([[0, 2, 7], [1, 1, 5]])
+        for attributes, count in (({}, 3), ({"num_heads": 2}, 3), ({"rotary_embedding_dim": 10}, 3), ({"num_heads": 2, "rotary_embedding_dim": 10}, 2),
+                                  ({"num_heads": 1, "rotary_embedding_dim": 10}, 1)):
+            want = x.reshape(2, 3, count, -1).copy()
+            cos, sin = (function(theta)[at][:, :, None] for function in (np.cos, np.sin))
+            low, high = want[..., :5].copy(), want[..., 5:10].copy()
+            want[..., :5], want[..., 5:10] = low * cos - high * sin, high * cos + low * sin
+            for batch in (2, "b"):
+                turn = node("RotaryEmbedding", ["x", "at", "cos", "sin"], ["y"], *(attribute(name, i=number) for name, number in attributes.items()),
+                            domain="com.microsoft")
+                main = load([turn], [("x", [batch, 3, 30], np.float32), ("at", [batch, 3], np.int64)], [("y", 3, np.float32)],
+                            [constant("cos", np.cos(theta)), constant("sin", np.sin(theta))], domains=["com.microsoft"])
+                np.testing.assert_allclose(main(x, at), want.reshape(2, 3, 30), 1e-5, 1e-6, err_msg=str(attributes))
+
+    def test_bodies_of_items(self):
+        """Every item of each sequence goes through the body once, beside what is the same for all."""
+        x, y, scale = np.float32([1, 2]), np.float32([[3], [4], [5]]), np.float32([10])
+        body = graph([node("Mul", ["a", "s"], ["p"]), node("Add", ["p", "b"], ["q"]), node("Neg", ["a"], ["r"])],
+                     [value("a", ["?"]), value("s", [1]), value("b", ["?"])], [value("q", ["?"]), value("r", ["?"])])
+        nodes = [node("SequenceConstruct", ["x", "y"], ["some"]), node("SequenceConstruct", ["y", "x"], ["others"]),
+                 node("SequenceMap", ["some", "scale", "others"], ["sums", "less"], attribute("body", g=body)),
+                 *(node("SequenceAt", [name, f"at{i}"], [f"{name}{i}"]) for name in ("sums", "less") for i in (0, 1)),
+                 node("SequenceLength", ["sums"], ["length"])]
+        main = load(nodes, [("x", [2], np.float32), ("y", [3, 1], np.float32), ("scale", [1], np.float32)],
+                    [("sums0", 2, np.float32), ("sums1", 2, np.float32), ("less0", 1, np.float32), ("less1", 2, np.float32), ("length", 0, np.int64)],
+                    [constant(f"at{i}", np.int64(i)) for i in (0, 1)], opset=17)
+        for got, want in zip(main(x, y, scale), (10 * x + y, 10 * y + x, -x, -y, 2), strict=True):
+            self.same(got, want)
+
+    def test_optional(self):
+        nodes = [node("Optional", ["x"], ["o"]), node("OptionalHasElement", ["o"], ["has"]), node("OptionalGetElement", ["o"], ["y"]),
+                 node("OptionalHasElement", [], ["no"])]
+        main = load(nodes, [("x", [2], np.float32)], [("y", 1, np.float32), ("has", 0, np.bool_), ("no", 0, np.bool_)], opset=18)
+        for got, want in zip(main(np.float32([3, 4])), ([3, 4], True, False), strict=True):
+            self.same(got, want)
 
     def test_opset_18(self):
         self.both([[3], [7]], "ReduceMax", np.float32([[3, 1], [2, 7]]), constants=[np.int64([1])], opset=18)
