@@ -104,6 +104,18 @@ class Wrong(unittest.TestCase):
         self.check(main("%0 = stablehlo.add %arg0, %arg1 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>",
                         arguments="%arg0: tensor<2x3xf32>, %arg1: tensor<3xf32>"), "2:10", "different shapes")
 
+    def test_shapes_that_are_values(self):
+        def reshape(shape, kind, result="?x3"):
+            return main(f"%s = stablehlo.constant {shape} : tensor<{kind}>",
+                        f"%0 = stablehlo.dynamic_reshape %arg0, %s : (tensor<2x3xf32>, tensor<{kind}>) -> tensor<{result}xf32>",
+                        results=f"tensor<{result}xf32>", returned=f"%0 : tensor<{result}xf32>")
+        self.check(reshape("dense<[-1, 3]>", "2xi32"), "3:10", "an extent of -1")
+        self.check(reshape("dense<[4611686018427387904, 3]>", "2xi64"), "3:10", "an extent of 4611686018427387904")
+        self.check(reshape("dense<[2.0, 3.0]>", "2xf32"), "3:10", "a shape must be a list of integers")
+        self.check(reshape("dense<true>", "2xi1"), "3:10", "a shape must be a list of integers")
+        self.check(reshape("dense<2>", "2x1xi32"), "3:10", "a shape must be a list of integers")
+        self.check(reshape("dense<[2, 1, 3]>", "3xi32"), "3:10", "its shape has 3 extents, but its result a rank of 2")
+
     def test_complex(self):
         both = "tensor<2x3xcomplex<f32>>"
         for name in ("maximum", "and", "atan2", "remainder", "shift_left"):

@@ -178,7 +178,11 @@ def constants(rng):
         yield "constant_hex", [], hexadecimal, [x], 0
     for text, want in (("dense<-1> : tensor<3xi32>", np.full(3, -1, np.int32)), ("dense<0x7F800000> : tensor<2x2xf32>", np.full((2, 2), np.inf, np.float32)),
                        ("dense<true> : tensor<2xi1>", np.ones(2, bool)), ("dense<255> : tensor<2xui8>", np.full(2, 255, np.uint8)),
-                       ("dense<1.5e+00> : tensor<f16>", np.float16(1.5)), ("dense<\"0x0000803F\"> : tensor<3xf32>", np.ones(3, np.float32))):
+                       ("dense<1.5e+00> : tensor<f16>", np.float16(1.5)), ("dense<\"0x0000803F\"> : tensor<3xf32>", np.ones(3, np.float32)),
+                       ("dense<\"0x00000040\"> : tensor<1xf32>", np.full(1, 2, np.float32)), ("dense<\"0x16\"> : tensor<5xi1>", np.array([0, 1, 1, 0, 1], bool)),
+                       ("dense<\"0x01\"> : tensor<1xi1>", np.ones(1, bool)), ("dense<\"0xFF\"> : tensor<12xi1>", np.ones(12, bool)),
+                       ("dense<\"0x00\"> : tensor<12xi1>", np.zeros(12, bool)), ("dense<\"0x810F\"> : tensor<16xi1>", np.unpackbits(np.uint8([0x81, 0x0F]), bitorder="little").astype(bool)),
+                       ("dense<\"0x05\"> : tensor<7xui8>", np.full(7, 5, np.uint8))):
         yield ("constant_splat", [], lambda b, t=text, w=want: b.generic("stablehlo.constant", [], [(np.shape(w), kind_of(w))], f"value = {t}"), [want], 0)
 
 

@@ -389,6 +389,26 @@ class Models(unittest.TestCase):
             for got, expected in zip(main(x, y, i), want):
                 self.near(got, expected)
 
+    def test_extents_that_results_know(self):
+        """Where a run gives the shape, extents that the type of the result knows are those."""
+        main = self.load("""
+            func.func @main(%x: tensor<?x?xf32>, %row: tensor<?xf32>, %s: tensor<2xi32>, %t: tensor<2xi32>, %u: tensor<3xi64>) -> (tensor<?x3xf32>, tensor<4x?xf32>, tensor<2x?x5xi32>, tensor<4x3xf32>) {
+              %0 = stablehlo.dynamic_reshape %x, %s : (tensor<?x?xf32>, tensor<2xi32>) -> tensor<?x3xf32>
+              %1 = stablehlo.dynamic_broadcast_in_dim %row, %t, dims = [1] : (tensor<?xf32>, tensor<2xi32>) -> tensor<4x?xf32>
+              %2 = stablehlo.dynamic_iota %u, dim = 1 : (tensor<3xi64>) -> tensor<2x?x5xi32>
+              %3 = stablehlo.dynamic_reshape %x, %s : (tensor<?x?xf32>, tensor<2xi32>) -> tensor<4x3xf32>
+              %c = stablehlo.constant dense<1.0> : tensor<4x3xf32>
+              %4 = stablehlo.add %3, %c : tensor<4x3xf32>
+              return %0, %1, %2, %4 : tensor<?x3xf32>, tensor<4x?xf32>, tensor<2x?x5xi32>, tensor<4x3xf32>
+            }""").main
+        self.assertEqual([each.shape for each in main.signature.results], [(None, 3), (4, None), (2, None, 5), (4, 3)])
+        x, row = self.make(2, 6), self.make(6)
+        want = x.reshape(4, 3), np.broadcast_to(row, (4, 6)), np.indices((2, 7, 5))[1], x.reshape(4, 3) + 1
+        for other in (0, 9):
+            got = main(x, row, np.int32([4, 3 + other]), np.int32([4 + other, 6]), np.int64([2 + other, 7, 5 + other]))
+            for each, expected in zip(got, want, strict=True):
+                np.testing.assert_array_equal(each, expected)
+
     def test_open_top_k(self):
         """The call that is written where only a run knows how many."""
         model = pl.loads("""module @jit_f {

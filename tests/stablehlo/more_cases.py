@@ -20,6 +20,7 @@ def more(rng):
     yield from old_forms(rng)
     yield from masked(rng)
     yield from brain_floats(rng)
+    yield from short_constants(rng)
     yield from computed(rng)
     yield from random_bits(rng)
 
@@ -360,10 +361,10 @@ def computed(rng):
 
     def numbers(b, *values):
         return b.constant(np.array(values, np.int64))
-    for axis in (0, 1):
-        yield ("dynamic_iota", [np.float32(0)], lambda b, _, a=axis: b.op(
-            "stablehlo.dynamic_iota", [numbers(b, 3, 4)], [((3, 4), "i32")], f"iota_dimension = {a} : i64", f", dim = {a}"),
-            [np.indices((3, 4))[axis].astype(np.int32)], 0)
+    for axis, shape in ((0, (3, 4)), (1, (3, 4)), (1, (0, 4))):
+        yield ("dynamic_iota", [np.float32(0)], lambda b, _, a=axis, s=shape: b.op(
+            "stablehlo.dynamic_iota", [numbers(b, *s)], [(s, "i32")], f"iota_dimension = {a} : i64", f", dim = {a}"),
+            [np.indices(shape)[axis].astype(np.int32)], 0)
     low, high, inside = [1, -1], [0, 2], [2, 1]
     want = pad(x, np.float32(7), low, high, inside)
     yield ("dynamic_pad", [x, np.float32(7)], lambda b, v, w: b.op(
@@ -462,6 +463,32 @@ def brain_floats(rng):
         b.line(f"{front}\"stablehlo.constant\"() <{{value = dense<[{text}]> : tensor<70xbf16>}}> : () -> tensor<70xbf16>")
         return [b.convert(values[0], "f32")]
     yield "bf16_constant", [np.int32(0)], brain, [rounded(third)], 4e-3 if not np.array_equal(rounded(third), rounded(third.astype(np.float32))) else 0
+
+
+def short_constants(rng):
+    """Decimals to the nearest number of 16 bits, ties to even: all exponents, and what is 0 or infinite then."""
+    def bits(text, kind, count):
+        def make(b, v):
+            front, values = b.results([((count,), kind)])
+            b.line(f"{front}\"stablehlo.constant\"() <{{value = dense<[{text}]> : tensor<{count}x{kind}>}}> : () -> tensor<{count}x{kind}>")
+            return b.generic("stablehlo.bitcast_convert", [values[0]], [((count,), "ui16")])
+        return make
+
+    def listed(numbers):
+        return ", ".join(f"{x:.17e}" for x in numbers)
+    below = np.arange(0x7C00, dtype=np.uint16)[rng.permutation(0x7C00)[:60]].view(np.float16).astype(np.float64)
+    ties = below + np.spacing(below.astype(np.float16)).astype(np.float64) / 2
+    halves = np.concatenate([below, ties, np.nextafter(ties, 0), np.nextafter(ties, np.inf),
+                             [0, 2.0**-24, 2.0**-25, np.nextafter(2.0**-25, 1), 1e-300, 65504, np.nextafter(65520, 0), 65520, 1e9, 1e300, np.finfo(np.float64).max]])
+    halves = np.concatenate([halves, -halves])
+    with np.errstate(over="ignore"):
+        want = halves.astype(np.float16).view(np.uint16)
+    yield "f16_constant", [np.int32(0)], bits(listed(halves), "f16", len(halves)), [want], 0
+    singles = np.concatenate([rng.integers(0, 0x7F80, 60, np.uint32) << 16 | rng.choice([0, 0x7FFF, 0x8000, 0x8001], 60).astype(np.uint32),
+                              np.array([0, 1, 0x8000, 0x8001, 0x7F7F0000, 0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF], np.uint32)]).astype(np.uint32).view(np.float32)
+    singles = np.concatenate([singles, -singles])
+    want = (rounded(singles).view(np.uint32) >> 16).astype(np.uint16)
+    yield "bf16_constant", [np.int32(0)], bits(listed(singles.astype(np.float64)), "bf16", len(singles)), [want], 0
 
 
 WORD = np.uint64(0xFFFFFFFF)  # of 32 bits, in arrays of 64 so that nothing is lost
