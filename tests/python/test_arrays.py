@@ -262,6 +262,22 @@ def test_buffer_objects(engine):
     assert memory.shape == (3, 5) and memory.dtype == np.float16 and address(memory) % 64 == 0
 
 
+def test_memory_of_the_engine(engine):
+    for shape in ((), 0, 7, (2, 0, 3), (1,) * 9):
+        memory = engine.empty(shape, "i32")
+        memory[...] = 5
+        assert memory.shape == (shape if isinstance(shape, tuple) else (shape,)) and (memory == 5).all()
+    assert engine.empty(3).dtype == np.float32
+    for shape, kind, error in (((2, -1), "f32", pl.InvalidArgumentError), ((1 << 40, 1 << 40), "f32", pl.Error), ((2, "x"), "f32", TypeError),
+                               ((2.5,), "f32", TypeError), ((1 << 64,), "f32", OverflowError), (2, "f33", pl.NotFoundError), (2, 7, TypeError)):
+        with pytest.raises(error):
+            engine.empty(shape, kind)
+    with pytest.raises(ValueError):
+        pl._native.engine_allocate(object(), "f32", (2,))
+    with pytest.raises(TypeError):
+        pl._native.engine_allocate(engine._handle, "f32", [2])
+
+
 def test_bf16_conversions():
     inf = np.inf
     values = np.array([0, -0.0, 1, 1.00390625, 1.01171875, inf, -inf, 3.4e38, 1e-40], np.float32)

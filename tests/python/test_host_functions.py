@@ -86,6 +86,10 @@ class Odd(Exception):
         raise RuntimeError("no text")
 
 
+class Numbered(Exception):
+    _number = np.int64(5)  # no kind of ours
+
+
 def test_exceptions_are_the_cause():
     def host(*_):
         raise KeyError("row 7")
@@ -109,8 +113,9 @@ def test_exceptions_are_the_cause():
     assert isinstance(caught.value.__cause__, pl.NotFoundError)
     with pytest.raises(MemoryError):
         raising(MemoryError())(*arguments)
-    with pytest.raises(pl.UnknownError, match="Odd"):
-        raising(Odd())(*arguments)
+    for odd in (Odd, Numbered):
+        with pytest.raises(pl.UnknownError, match=odd.__name__):
+            raising(odd())(*arguments)
     with pytest.raises(KeyboardInterrupt):
         raising(KeyboardInterrupt())(*arguments)
     with pytest.raises(SystemExit):

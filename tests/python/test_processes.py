@@ -48,7 +48,7 @@ def test_fork():
         try:
             signal.alarm(60)
             for use in (lambda: saxpy(1.0, X, X), lambda: saxpy.async_(1.0, X, X), call.result,
-                        state.reset, pl.Engine.memory.__get__(parent), module.explain):
+                        state.reset, pl.Engine.memory.__get__(parent), lambda: parent.empty(3), module.explain):
                 try:
                     use()
                     os._exit(2)
@@ -99,6 +99,34 @@ def test_the_interpreter_ends_while_calls_run(ending):
         time.sleep(0.02)
         print("end")
         {ending}
+        """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_no_thread_comes_back_once_python_ends():
+    done = run("""
+        import atexit, threading, time
+        atexit.register(time.sleep, 0.3)  # behind what Plimsoll does then
+        import plimsoll as pl
+        m = pl.loads('''
+        func.func private @tick()
+        func.func @f(%n: index) {
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          scf.for %i = %c0 to %n step %c1 { func.call @tick() : () -> () }
+          return
+        }''', functions={"tick": pl.host_function("()")(lambda: began.set() or time.sleep(0.001))})
+        began = threading.Event()
+
+        def endless():
+            try:
+                m.f(1000000)
+            finally:
+                print("back", flush=True)
+
+        threading.Thread(target=endless, daemon=True).start()
+        began.wait()
+        print("end", flush=True)
         """)
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
 
