@@ -71,6 +71,26 @@ struct Order {
   SmallVector<int64_t> sorted, back;
 };
 
+/// The mask of a read, which goes along the memory, along the vector that it makes.
+Value asRead(ImplicitLocOpBuilder &b, Value mask, vector::TransferReadOp op) {
+  VectorType type = op.getVectorType();
+  if (type.getRank() == 0)
+    return vector::ExtractOp::create(b, mask, 0);
+  auto from = [&](int64_t dim) { // of the memory; what is repeated is of none
+    auto named = dyn_cast<AffineDimExpr>(op.getPermutationMap().getResult(unsigned(dim)));
+    return std::pair(named ? int64_t(named.getPosition()) : -1, dim);
+  };
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  llvm::sort(dims, [&](int64_t a, int64_t b) { return from(a) < from(b); });
+  SmallVector<int64_t> shape;
+  for (int64_t dim : dims)
+    shape.push_back(type.getDimSize(unsigned(dim)));
+  auto all = VectorType::get(shape, b.getI1Type());
+  if (mask.getType() != all)
+    mask = vector::BroadcastOp::create(b, all, mask);
+  return transpose(b, mask, Order(dims).sorted);
+}
+
 /// The products of a contraction, one for each iteration, in the order of its loops.
 struct Products {
   Products(ImplicitLocOpBuilder &b, vector::ContractionOp op) : b(b) {
@@ -163,28 +183,20 @@ struct Normalizer {
             .Case([&](vector::ContractionOp op) {
               return op.getKind() == CombiningKind::ADD ? Value() : reduceProducts(b, op, lanes);
             })
-            .Case([&](vector::GatherOp op) {
-              Value both = arith::AndIOp::create(b, lanes, op.getMask());
-              auto moved = cast<vector::GatherOp>(b.clone(*op));
-              moved.getMaskMutable().assign(both);
-              return moved.getResult();
-            })
-            .Case<vector::TransferReadOp, vector::TransferWriteOp>([&](auto op) {
+            .Case<vector::GatherOp, vector::TransferReadOp, vector::TransferWriteOp>([&](auto op) {
+              Value both = lanes;
+              if (Value own = op.getMask())
+                both = arith::AndIOp::create(b, lanes, own);
               Operation *moved = b.clone(*op);
-              cast<decltype(op)>(moved).getMaskMutable().assign(lanes);
+              cast<decltype(op)>(moved).getMaskMutable().assign(both);
               return moved->getNumResults() ? moved->getResult(0) : Value();
             })
             .Default([](Operation *) { return Value(); });
-    bool isStore = isa<vector::TransferWriteOp>(op);
-    if (!result && !isStore) {
-      if (!mask.getPassthru())
-        return;
-      auto alone = cast<vector::MaskOp>(b.clone(*mask));
-      alone.getPassthruMutable().clear();
-      result = alone->getResult(0);
-    }
-    if (result && mask.getPassthru())
-      result = arith::SelectOp::create(b, lanes, result, mask.getPassthru());
+    if (!result && !isa<vector::TransferWriteOp>(op))
+      return;
+    if (Value others = mask.getPassthru()) // upstream lets reads alone have it
+      result = arith::SelectOp::create(b, asRead(b, lanes, cast<vector::TransferReadOp>(op)),
+                                       result, others);
     replace(mask, result ? ValueRange(result) : ValueRange());
   }
 

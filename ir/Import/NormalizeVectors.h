@@ -7,7 +7,7 @@ namespace plim::ir {
 
 /// Says operations of the vector dialect in `root` in other words where upstream's lowerings are wrong or have none:
 ///
-/// - what `vector.mask` masks: transfers and gathers take the mask themselves, reductions take what their combiner
+/// - what `vector.mask` masks: transfers and gathers take the mask themselves, beside their own; reductions take what their combiner
 ///   ignores for the lanes left out. It stays around outer products and contractions that add;
 /// - `vector.multi_reduction` over no dimension, which would lose its accumulator;
 /// - `vector.contract` that combines by anything but addition becomes products and a reduction of them;

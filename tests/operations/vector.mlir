@@ -159,6 +159,68 @@ func.func @mask(%x: memref<?xf32>) -> f32 {
   return %r : f32
 }
 
+// A mask goes along the memory, what stands in the place of its lanes along the vector.
+// INPUT: 2x2xf32=1,2,3,4
+// INPUT: 2x2xf32=10,20,30,40
+// EXPECT: arg[1]: 2x2xf32=[[1, 20], [2, 40]]
+func.func @transposed_mask(%x: memref<2x2xf32>, %p: memref<2x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 9.0 : f32
+  %m = vector.constant_mask [1, 2] : vector<2x2xi1>
+  %v = vector.transfer_read %p[%c0, %c0], %pad : memref<2x2xf32>, vector<2x2xf32>
+  %r = vector.mask %m, %v {
+    vector.transfer_read %x[%c0, %c0], %pad {permutation_map = affine_map<(i, j) -> (j, i)>} : memref<2x2xf32>, vector<2x2xf32>
+  } : vector<2x2xi1> -> vector<2x2xf32>
+  vector.transfer_write %r, %p[%c0, %c0] : vector<2x2xf32>, memref<2x2xf32>
+  return
+}
+
+// INPUT: 2x3xf32=1,2,3,4,5,6
+// INPUT: 3x2xf32=10,20,30,40,50,60
+// EXPECT: arg[1]: 3x2xf32=[[4, 4], [5, 5], [50, 60]]
+func.func @repeating_mask(%x: memref<2x3xf32>, %p: memref<3x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %pad = arith.constant 9.0 : f32
+  %m = vector.constant_mask [2] : vector<3xi1>
+  %v = vector.transfer_read %p[%c0, %c0], %pad : memref<3x2xf32>, vector<3x2xf32>
+  %r = vector.mask %m, %v {
+    vector.transfer_read %x[%c1, %c0], %pad {permutation_map = affine_map<(i, j) -> (j, 0)>, in_bounds = [true, true]} : memref<2x3xf32>, vector<3x2xf32>
+  } : vector<3xi1> -> vector<3x2xf32>
+  vector.transfer_write %r, %p[%c0, %c0] : vector<3x2xf32>, memref<3x2xf32>
+  return
+}
+
+// Of lanes that are masked twice both masks have to take them.
+// INPUT: 4xf32=1,2,3,4
+// INPUT: 4xf32=10,20,30,40
+// EXPECT: arg[1]: 4xf32=[10, 2, 9, 40]
+func.func @masked_twice(%x: memref<4xf32>, %y: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 9.0 : f32
+  %two = vector.constant_mask [2] : vector<4xi1>
+  %three = vector.constant_mask [3] : vector<4xi1>
+  %behind = arith.constant dense<[false, true, true, true]> : vector<4xi1>
+  %v = vector.mask %three { vector.transfer_read %x[%c0], %pad, %two : memref<4xf32>, vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  vector.mask %three { vector.transfer_write %v, %y[%c0], %behind : vector<4xf32>, memref<4xf32> } : vector<4xi1>
+  return
+}
+
+// Without an operation there is nothing to mask, but to choose.
+// INPUT: 4xf32=1,2,3,4
+// EXPECT: arg[0]: 4xf32=[1, 2, 6, 8]
+func.func @mask_of_a_value(%x: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 9.0 : f32
+  %m = vector.constant_mask [2] : vector<4xi1>
+  %v = vector.transfer_read %x[%c0], %pad : memref<4xf32>, vector<4xf32>
+  vector.mask %m { } : vector<4xi1>
+  %p = arith.addf %v, %v : vector<4xf32>
+  %r = vector.mask %m, %p { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  vector.transfer_write %r, %x[%c0] : vector<4xf32>, memref<4xf32>
+  return
+}
+
 // -----
 // Within registers.
 
