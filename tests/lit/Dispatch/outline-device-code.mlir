@@ -107,14 +107,32 @@ func.func private @checks(%i: tensor<4xi1> {plim.access = #plim.access<readonly>
   return %r : tensor<4xi1>
 }
 
+// Memory in between is upstream's, in its place and of as many elements.
+//      CHECK: plim.external @npu.temporary
+// CHECK-SAME: %[[N:[^ ]*]] = tensor.dim %arg0, %c0 : tensor<?xf32>\0A %[[E:[^ ]*]] = tensor.empty(%[[N]]) : tensor<?xf32>\0A %[[X:[^ ]*]] = linalg.exp ins(%arg0 : tensor<?xf32>) outs(%[[E]] : tensor<?xf32>) -> tensor<?xf32>\0A
+// CHECK-SAME: %[[F:[^ ]*]] = tensor.empty(%[[N]]) : tensor<?xf32>\0A %{{[^ ]*}} = linalg.exp ins(%[[X]] : tensor<?xf32>) outs(%[[F]] : tensor<?xf32>)
+//      CHECK: func.func private @temporary
+func.func private @temporary(%a: tensor<?xf32> {plim.access = #plim.access<readonly>},
+                             %o: tensor<?xf32> {plim.access = #plim.access<readwrite>}) -> tensor<?xf32>
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %e = plim.alloc(%n) {scope = "local"} : tensor<?xf32>
+  %x = linalg.exp ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %f = plim.alloc(%n) {max_bytes = 64 : i64, scope = "local"} : tensor<?xf32>
+  %y = linalg.exp ins(%x : tensor<?xf32>) outs(%f : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%o : tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
 // CHECK-LABEL: func.func @f(
 //       CHECK: plim.dispatch @product {{.*}} {plim.device = "npu"}
 //       CHECK: plim.dispatch @transposed {{.*}} {plim.device = "npu"}
 //       CHECK: plim.dispatch @stays {{.*}} {plim.device = "host"}
 //       CHECK: plim.dispatch @checks {{.*}} {plim.device = "host", plim.refusal = "npu: it checks indices while it runs"}
 func.func @f(%a: tensor<?x8xf32>, %b: tensor<8x4xf32>, %s: f32, %o: tensor<?x4xf32>, %q: tensor<4x4xf32>,
-             %v: tensor<4xf32>, %i: tensor<4xi1>)
-    -> (tensor<?x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4xi1>, tensor<4xf32>) {
+             %v: tensor<4xf32>, %i: tensor<4xi1>, %d: tensor<?xf32>)
+    -> (tensor<?x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4xi1>, tensor<4xf32>, tensor<?xf32>) {
   %r = plim.dispatch @product ins(%a, %b, %s : tensor<?x8xf32>, tensor<8x4xf32>, f32) outs(%o : tensor<?x4xf32>)
       {plim.device = "npu"} -> tensor<?x4xf32>
   %t = plim.dispatch @transposed ins(%q : tensor<4x4xf32>) outs(%q : tensor<4x4xf32>)
@@ -123,6 +141,7 @@ func.func @f(%a: tensor<?x8xf32>, %b: tensor<8x4xf32>, %s: f32, %o: tensor<?x4xf
   %c = plim.dispatch @checks ins(%i : tensor<4xi1>) outs(%i : tensor<4xi1>)
       {plim.device = "npu", plim.fallback_device = "host"} -> tensor<4xi1>
   %n = plim.dispatch @names ins(%v : tensor<4xf32>) outs(%v : tensor<4xf32>) {plim.device = "npu"} -> tensor<4xf32>
-  return %r, %t, %e, %c, %n : tensor<?x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4xi1>, tensor<4xf32>
+  %m = plim.dispatch @temporary ins(%d : tensor<?xf32>) outs(%d : tensor<?xf32>) {plim.device = "npu"} -> tensor<?xf32>
+  return %r, %t, %e, %c, %n, %m : tensor<?x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4xi1>, tensor<4xf32>, tensor<?xf32>
 }
 }

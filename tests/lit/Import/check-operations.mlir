@@ -103,6 +103,37 @@ func.func @misspelt(%a: tensor<1x8x29x29xf32>, %b: tensor<32x8x3x3xf32>, %c: ten
 
 // -----
 
+// One of a dialect in front hides none.
+func.func @turned(%a: tensor<1x8x29x29xf32>, %b: tensor<32x8x3x3xf32>, %c: tensor<1x32x14x14xf32>)
+    -> tensor<1x32x14x14xf32> {
+  // expected-error @below {{'linalg.conv_2d_nchw_fchw' op has no attribute 'stirdes'; is it 'strides'?}}
+  %r = linalg.conv_2d_nchw_fchw {my.note = 1, stirdes = dense<2> : tensor<2xi64>}
+      ins(%a, %b : tensor<1x8x29x29xf32>, tensor<32x8x3x3xf32>) outs(%c : tensor<1x32x14x14xf32>) -> tensor<1x32x14x14xf32>
+  return %r : tensor<1x32x14x14xf32>
+}
+
+// -----
+
+// In a short name one letter may be another.
+func.func @short(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{'linalg.matmul' op has no attribute 'cost'; is it 'cast'?}}
+  %r = linalg.matmul {cost = 1} ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+
+// What is farther from all names is a note, and so is what stands beside the one that it is like.
+func.func @notes(%a: tensor<4x4xf32>, %i: tensor<1x8x29x29xf32>, %b: tensor<32x8x3x3xf32>, %c: tensor<1x32x14x14xf32>)
+    -> (tensor<4x4xf32>, tensor<1x32x14x14xf32>) {
+  %r = linalg.matmul {coat = 1} ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>, stride = 3, stripped = 1, a.dilations = 1}
+      ins(%i, %b : tensor<1x8x29x29xf32>, tensor<32x8x3x3xf32>) outs(%c : tensor<1x32x14x14xf32>) -> tensor<1x32x14x14xf32>
+  return %r, %s : tensor<4x4xf32>, tensor<1x32x14x14xf32>
+}
+
+// -----
+
 // Notes of those who made the module are kept, and so are attributes of dialects.
 func.func @annotated(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %r = linalg.copy {note = "of a layer", my.strides = 1, strides_of_source} ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) -> tensor<4xf32>

@@ -84,11 +84,12 @@ func.func @slab() {
        lifetime = array<i64: 3, 6>, scope = "global.workspace"} : memref<16xf32>
   %later = plim.alloc() {accessors = ["host"], bytes = 32 : i64, candidates = ["workspace"], offset = 0 : i64,
        lifetime = array<i64: 4, 6>, scope = "global.workspace"} : memref<8xf32>
+  // Nobody says how long it lives.
+  %given = plim.alloc() {accessors = ["host"], bytes = 64 : i64, candidates = ["workspace"], offset = 0 : i64, scope = "global.workspace"} : memref<16xf32>
   return
 }
 
 //--- Schedule.mlir
-// CHECK: 'plim.dispatch' op behind stage 'Schedule' should wait for another that shares memory with it
 // CHECK-NOT: error:
 func.func private @d(%x: memref<f32>, %y: memref<f32>) attributes {plim.dispatch_function} {
   return
@@ -100,15 +101,47 @@ func.func @f(%x: memref<f32>) {
        lifetime = array<i64: 4, 6>, scope = "global.workspace"} : memref<f32>
   %c = plim.alloc() {accessors = ["host"], bytes = 4 : i64, candidates = ["workspace"], offset = 4 : i64,
        lifetime = array<i64: 0, 6>, scope = "global.workspace"} : memref<f32>
-  plim.schedule {
-    plim.dispatch @d ins(%x : memref<f32>) outs(%a : memref<f32>)
-    plim.dispatch @d ins(%x : memref<f32>) outs(%b : memref<f32>)
-    plim.dispatch @d ins(%x : memref<f32>) outs(%c : memref<f32>)
-  } {predecessors = [array<i64>, array<i64>, array<i64>]}
+  // It waits, or for one that waits.
   plim.schedule {
     plim.dispatch @d ins(%x : memref<f32>) outs(%a : memref<f32>)
     plim.dispatch @d ins(%x : memref<f32>) outs(%b : memref<f32>)
   } {predecessors = [array<i64>, array<i64: 0>]}
+  plim.schedule {
+    plim.dispatch @d ins(%x : memref<f32>) outs(%c : memref<f32>)
+    plim.dispatch @d ins(%x : memref<f32>) outs(%a : memref<f32>)
+    plim.dispatch @d ins(%a : memref<f32>) outs(%c : memref<f32>)
+    plim.dispatch @d ins(%x : memref<f32>) outs(%b : memref<f32>)
+  } {predecessors = [array<i64>, array<i64>, array<i64: 0, 1>, array<i64: 2>]}
+  // Both read.
+  plim.schedule {
+    plim.dispatch @d ins(%a : memref<f32>) outs(%x : memref<f32>)
+    plim.dispatch @d ins(%b : memref<f32>) outs(%c : memref<f32>)
+  } {predecessors = [array<i64>, array<i64>]}
+  plim.schedule {
+    plim.dispatch @d ins(%x : memref<f32>) outs(%a : memref<f32>)
+    // CHECK: Schedule.mlir:[[#@LINE+1]]:{{.*}} error: 'plim.dispatch' op behind stage 'Schedule' should wait for another that shares memory with it
+    plim.dispatch @d ins(%x : memref<f32>) outs(%b : memref<f32>)
+    plim.dispatch @d ins(%x : memref<f32>) outs(%c : memref<f32>)
+    // CHECK: Schedule.mlir:[[#@LINE-4]]:{{.*}} note: the other one
+  } {predecessors = [array<i64>, array<i64>, array<i64>]}
+  plim.schedule {
+    plim.dispatch @d ins(%a : memref<f32>) outs(%c : memref<f32>)
+    // CHECK: Schedule.mlir:[[#@LINE+1]]:{{.*}} error: {{.*}} should wait
+    plim.dispatch @d ins(%x : memref<f32>) outs(%b : memref<f32>)
+  } {predecessors = [array<i64>, array<i64>]}
+  plim.schedule {
+    plim.dispatch @d ins(%x : memref<f32>) outs(%b : memref<f32>)
+    // CHECK: Schedule.mlir:[[#@LINE+1]]:{{.*}} error: {{.*}} should wait
+    plim.dispatch @d ins(%a : memref<f32>) outs(%c : memref<f32>)
+  } {predecessors = [array<i64>, array<i64>]}
+  // It waits for another.
+  plim.schedule {
+    plim.dispatch @d ins(%x : memref<f32>) outs(%a : memref<f32>)
+    plim.dispatch @d ins(%x : memref<f32>) outs(%c : memref<f32>)
+    // CHECK: Schedule.mlir:[[#@LINE+1]]:{{.*}} error: {{.*}} should wait
+    plim.dispatch @d ins(%c : memref<f32>) outs(%b : memref<f32>)
+  } {predecessors = [array<i64>, array<i64>, array<i64: 1>]}
+  // CHECK-NOT: error:
   return
 }
 
