@@ -350,11 +350,8 @@ Value Emitter::argument(const Value &like) { return tensor(like.type, like.dims,
 Value Emitter::withOwnDims(Value value) {
   for (size_t i = 0; i < value.dims.size(); ++i)
     if (!value.dims[i].known) {
-      value.dims[i].name.clear();
       const std::string axis = use(index(static_cast<int64_t>(i)));
-      Scalars unnamed = value.dims;
-      value.dims[i] = natural("tensor.dim " + value.name + ", " + axis + " : " +
-                              tensorType(value.type, unnamed));
+      value.dims[i] = natural("tensor.dim " + value.name + ", " + axis + " : " + type(value));
     }
   return value;
 }
