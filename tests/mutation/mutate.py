@@ -172,10 +172,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", help="files and folders; all layers unless told")
     parser.add_argument("--count", type=int, default=20, help="how many faults are tried (20)")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--only", type=int, nargs="+", metavar="NUMBER", help="of the same faults these, as the report numbers them")
+    parser.add_argument("--seed", type=int, help="of a run that is to be done again; another one each time unless told")
+    parser.add_argument("--only", type=int, nargs="+", metavar="NUMBER",
+                        help="of the same faults these, as the report numbers them: with its seed, count and files")
     parser.add_argument("--folder", type=Path, default=root / "build-mutate", help="where the copy is")
     options = parser.parse_args()
+    if options.seed is None:
+        if options.only:
+            parser.error("--only needs the --seed of the report: others have other faults")
+        options.seed = int(time.time())
 
     files = subprocess.run(["git", "ls-files", "*.cpp"], cwd=root, check=True, text=True, capture_output=True).stdout.split()
     paths = [path for path in files if path.split("/")[0] in layers and not other_hardware.search(path)

@@ -113,6 +113,11 @@ class JudgeTest(unittest.TestCase):
             exec(compile(path.read_text(), path, "exec"), {"config": config, "__file__": str(path)})
         self.assertLessEqual(told.items(), config.environment.items())
 
+    def test_numbers_are_those_of_a_seed(self):
+        done = subprocess.run([sys.executable, "-B", root / "tests" / "mutation" / "mutate.py", "--only", "3"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--only needs the --seed of the report", done.stderr)
+
     def test_the_quickest_tests_come_first(self):
         seconds = {"a": 50, "b": 1, "c": 12, "d": 8}
         self.assertEqual(mutate.rounds_of("abcd", seconds, [20, 30, 100]), [["b", "d"], ["c"], ["a"]])
