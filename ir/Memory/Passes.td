@@ -4,12 +4,15 @@
 include "mlir/Pass/PassBase.td"
 
 def PlimSeparateDestinations : Pass<"plim-separate-destinations"> {
-  let summary = "Let at most 64 ops share a destination";
+  let summary = "Let at most 64 ops share a destination, and no loop";
   let description = [{
     Elimination of common subexpressions leaves one `tensor.empty` for all ops whose results have the same shape. To bufferization
     they are one buffer then, and for each op it compares each read of it with each write: the third power of the number of ops.
     Of every 64 ops the destination becomes one of their own, in front of the first of them. Where lives allow it the memory
     plan lays them over each other.
+
+    What a loop begins with becomes one of its own for each that it carries. Upstream's analysis does not see all that is written
+    between a write and a read when two that a loop carries begin as one tensor without contents: both were one buffer.
 
     ```mlir
     %e = tensor.empty() : tensor<8xf32>

@@ -1,6 +1,7 @@
 #include "ir/Memory/Passes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace plim::ir {
@@ -21,10 +22,17 @@ struct SeparateDestinations : plim::ir::impl::PlimSeparateDestinationsBase<Separ
     llvm::MapVector<Operation *, SmallVector<OpOperand *>>
         uses; // of each, in the order of the source
     getOperation()->walk([&](Operation *op) {
-      for (OpOperand &operand : op->getOpOperands())
-        if (auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
-            empty && llvm::hasNItemsOrMore(empty->getUses(), mostSharing + 1))
+      for (OpOperand &operand : op->getOpOperands()) {
+        auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
+        if (!empty || empty->hasOneUse())
+          continue;
+        if (isa<LoopLikeOpInterface>(op)) {
+          operand.set(OpBuilder(op).clone(*empty)->getResult(0));
+          ++separated;
+        } else if (llvm::hasNItemsOrMore(empty->getUses(), mostSharing + 1)) {
           uses[empty].push_back(&operand);
+        }
+      }
     });
     for (auto &[empty, operands] : uses)
       // The last ones keep it.

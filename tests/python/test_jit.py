@@ -663,7 +663,8 @@ def test_argsort(seed, dynamic):
 
     random = np.random.default_rng(seed)
     kinds = random.permutation(np.array([*FLOATS, *INTEGERS, np.bool_], object))
-    for shape, kind in zip(((0,), (1,), (7,), (64,), (13, 17), (5, 0), (2, 1, 31)), kinds):
+    shapes = ((0,), (1,), (7,), (64,), (65,), (300,), (13, 17), (5, 0), (2, 1, 31), (4, 100), (3, 2, 70), (2, 257))
+    for shape, kind in [*zip(shapes, kinds), ((4, 100), np.float64), ((4, 100), np.int64), ((100, 3), np.uint64)]:
         x = numbers(shape, kind, seed, -5, 5)
         if np.dtype(kind).kind == "f":
             x = np.where(random.random(shape) < 0.2, kind(np.nan), x.round()).astype(kind)

@@ -157,3 +157,22 @@ func.func @few(%x: tensor<8xf32>) -> tensor<8xf32> {
   %v63 = linalg.exp ins(%v62 : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
   return %v63 : tensor<8xf32>
 }
+
+// Each of what a loop carries begins as one of its own; one that nothing else uses is left.
+// CHECK-LABEL: func.func @carried(
+//       CHECK:   %[[FIRST:.*]] = tensor.empty() : tensor<8xf32>
+//  CHECK-NEXT:   %[[ALONE:.*]] = tensor.empty() : tensor<4xf32>
+//  CHECK-NEXT:   %[[OWN:.*]] = tensor.empty() : tensor<8xf32>
+//  CHECK-NEXT:   scf.for {{.*}} iter_args(%{{.*}} = %[[OWN]], %{{.*}} = %[[FIRST]], %{{.*}} = %[[ALONE]])
+func.func @carried(%x: f32, %n: index) -> (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %alone = tensor.empty() : tensor<4xf32>
+  %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e, %b = %e, %c = %alone) -> (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) {
+    %s = tensor.insert %x into %a[%i] : tensor<8xf32>
+    %t = tensor.insert %x into %b[%i] : tensor<8xf32>
+    scf.yield %s, %t, %c : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
+}
