@@ -7,8 +7,8 @@ namespace {
 /// Up to as many first elements are kept in order while all are looked at: another one moves half of them on average.
 constexpr int64_t fewFirst = 64;
 
-/// Less are merged sooner than their digits are counted.
-constexpr int64_t fewSorted = 16;
+/// Less are merged sooner than their digits are counted: of 64 bits there are more of them.
+constexpr int64_t fewSorted = 16, fewSortedWide = 64;
 
 /// As many are looked at together, whether one of them is among the first: few enough that most of the time none is.
 constexpr int64_t block = 16;
@@ -233,19 +233,25 @@ Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &befo
   });
 }
 
+namespace {
+
+Value positionsAlong(Emitter &e, const Value &x, int64_t axis) {
+  return e.generate(ElementType::I64, x.dims, [&](const Scalars &at) {
+    return e.convert(at[static_cast<size_t>(axis)], ElementType::I64);
+  });
+}
+
+Value orderByMerges(Emitter &e, const Value &x, int64_t axis, const Key &key) {
+  return sorted(e, {x, positionsAlong(e, x, axis)}, axis, [&](const Scalars &a, const Scalars &b) {
+    return e.compare(Compare::Less, key(a[0]), key(b[0]));
+  })[1];
+}
+
 /// Least digit first (D. Knuth, The Art of Computer Programming 3, 5.2.5): elements go to where their digit begins, in
 /// their order, one digit of the key after the other.
-Value orderOf(Emitter &e, const Value &x, int64_t axis, const Key &key) {
+Value orderByDigits(Emitter &e, const Value &x, int64_t axis, const Key &key) {
   const ElementType wide = ElementType::I64, type = keyType(x.type);
   const Scalar n = x.dims[static_cast<size_t>(axis)], zero = e.index(0), one = e.index(1);
-  if (n.known && *n.known < fewSorted) {
-    const Value positions = e.generate(wide, x.dims, [&](const Scalars &at) {
-      return e.convert(at[static_cast<size_t>(axis)], wide);
-    });
-    return sorted(e, {x, positions}, axis, [&](const Scalars &a, const Scalars &b) {
-      return e.compare(Compare::Less, key(a[0]), key(b[0]));
-    })[1];
-  }
   // Of short lines less is counted than there is to count in.
   const int64_t bits = n.known && *n.known < 64 ? 4 : 8;
   const Scalar digits = e.index(static_cast<int64_t>(bitsOf(type)) / bits);
@@ -313,6 +319,21 @@ Value orderOf(Emitter &e, const Value &x, int64_t axis, const Key &key) {
     return {order, end.values[0], end.values[1], end.values[2]};
   };
   return forEachLine(e, x.dims, axis, none, ofLine)[0];
+}
+
+} // namespace
+
+Value orderOf(Emitter &e, const Value &x, int64_t axis, const Key &key) {
+  const Scalar n = x.dims[static_cast<size_t>(axis)];
+  const Scalar few = e.index(bitsOf(x.type) == 64 ? fewSortedWide : fewSorted);
+  e.use(x);
+  if (n.known)
+    return *n.known < *few.known ? orderByMerges(e, x, axis, key) : orderByDigits(e, x, axis, key);
+  const Scalar isShort = e.compare(Compare::Less, n, few);
+  const Values merged = e.changedIf(isShort, {positionsAlong(e, x, axis)},
+                                    [&]() -> Values { return {orderByMerges(e, x, axis, key)}; });
+  return e.changedIf(e.negation(isShort), merged,
+                     [&]() -> Values { return {orderByDigits(e, x, axis, key)}; })[0];
 }
 
 Values firstSorted(Emitter &e, const Value &x, int64_t axis, const Scalar &count, const Key &key) {

@@ -336,6 +336,39 @@ template <typename OpT> struct ClassToComparisons : OpRewritePattern<OpT> {
   }
 };
 
+/// Bufferization takes a tensor that a switch yields for one that may be written over.
+struct SwitchToBranches : OpRewritePattern<scf::IndexSwitchOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(scf::IndexSwitchOp op, PatternRewriter &rewriter) const override {
+    if (llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
+      return failure();
+    Block *defaultBlock = &op.getDefaultRegion().front();
+    SmallVector<Value> results;
+    for (auto [value, region] : llvm::zip_equal(op.getCases(), op.getCaseRegions())) {
+      Value isCase =
+          arith::CmpIOp::create(rewriter, op.getLoc(), arith::CmpIPredicate::eq, op.getArg(),
+                                indexConstant(rewriter, op.getLoc(), value));
+      auto branch =
+          scf::IfOp::create(rewriter, op.getLoc(), op.getResultTypes(), isCase, true, true);
+      rewriter.inlineBlockBefore(&region.front(), branch.thenBlock(), branch.thenBlock()->end());
+      if (results.empty())
+        llvm::append_range(results, branch.getResults());
+      else
+        scf::YieldOp::create(rewriter, op.getLoc(), branch.getResults());
+      rewriter.setInsertionPointToStart(branch.elseBlock());
+    }
+    if (results.empty()) {
+      llvm::append_range(results, defaultBlock->getTerminator()->getOperands());
+      rewriter.eraseOp(defaultBlock->getTerminator());
+    }
+    rewriter.inlineBlockBefore(defaultBlock, rewriter.getInsertionBlock(),
+                               rewriter.getInsertionPoint());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 struct ClampToMinMax : OpRewritePattern<math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ClampFOp op, PatternRewriter &rewriter) const override {
@@ -353,10 +386,10 @@ struct Decompose : plim::ir::impl::PlimDecomposeBase<Decompose> {
     func::FuncOp function = getOperation();
     function.walk([](memref::GenericAtomicRMWOp op) { returnStored(op); });
     RewritePatternSet patterns(&getContext());
-    patterns.add<BitcastToElements, ClampToMinMax, ClassToComparisons<math::IsFiniteOp>,
-                 ClassToComparisons<math::IsInfOp>, ClassToComparisons<math::IsNormalOp>,
-                 EraseDeallocTensor, ForgetDistinctObjects, GatherToGeneric, PackDynamicTiles,
-                 ScatterToLoops>(&getContext());
+    patterns.add<SwitchToBranches, BitcastToElements, ClampToMinMax,
+                 ClassToComparisons<math::IsFiniteOp>, ClassToComparisons<math::IsInfOp>,
+                 ClassToComparisons<math::IsNormalOp>, EraseDeallocTensor, ForgetDistinctObjects,
+                 GatherToGeneric, PackDynamicTiles, ScatterToLoops>(&getContext());
     linalg::populateDecomposeWinogradOpsPatterns(patterns);
     if (failed(plim::ir::applySoundPatterns(function, std::move(patterns))) ||
         failed(lowerAffineControl(function)))

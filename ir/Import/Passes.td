@@ -83,7 +83,8 @@ def PlimDecompose : Pass<"plim-decompose", "::mlir::func::FuncOp"> {
     - `linalg.pack` with tiles of dynamic size becomes a pad, an `expand_shape` and a transpose (static tiles are
       `plim-import`'s), transforms of Winograd their products;
     - `math.clampf` and the classes of numbers that LLVM has no conversion for become comparisons;
-    - loops and branches of the affine dialect in functions over tensors become those of `scf`;
+    - loops and branches of the affine dialect in functions over tensors become those of `scf`, and a switch that yields a tensor becomes
+      branches: bufferization takes what it yields for something that may be written over;
     - `memref.distinct_objects` goes, and the result of `memref.generic_atomic_rmw` is what was stored, which
       upstream's lowering misses;
     - `bufferization.dealloc_tensor` goes: who releases what the compiler finds out.

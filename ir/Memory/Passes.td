@@ -12,7 +12,8 @@ def PlimSeparateDestinations : Pass<"plim-separate-destinations"> {
     plan lays them over each other.
 
     What a loop begins with becomes one of its own for each that it carries. Upstream's analysis does not see all that is written
-    between a write and a read when two that a loop carries begin as one tensor without contents: both were one buffer.
+    between a write and a read when two that a loop carries begin as one tensor without contents: both were one buffer. Nor does it see that a `scf.while`
+    hands on one tensor twice; the second is a copy.
 
     ```mlir
     %e = tensor.empty() : tensor<8xf32>
@@ -27,7 +28,7 @@ def PlimSeparateDestinations : Pass<"plim-separate-destinations"> {
     %b = linalg.abs ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"separated", "separated", "destinations of their own">];
 }
 

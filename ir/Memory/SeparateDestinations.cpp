@@ -1,8 +1,11 @@
 #include "ir/Memory/Passes.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMSEPARATEDESTINATIONS
@@ -17,11 +20,25 @@ namespace {
 /// what becomes a result of the function.
 constexpr size_t mostSharing = 64;
 
+/// Bufferization makes one buffer of it.
+void copyWhatGoesOnTwice(Operation *terminator) {
+  llvm::SmallPtrSet<Value, 4> seen;
+  for (OpOperand &operand : terminator->getOpOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+        type && !seen.insert(operand.get()).second) {
+      OpBuilder builder(terminator);
+      operand.set(bufferization::AllocTensorOp::create(builder, terminator->getLoc(), type,
+                                                       ValueRange(), operand.get()));
+    }
+}
+
 struct SeparateDestinations : plim::ir::impl::PlimSeparateDestinationsBase<SeparateDestinations> {
   void runOnOperation() override {
     llvm::MapVector<Operation *, SmallVector<OpOperand *>>
         uses; // of each, in the order of the source
     getOperation()->walk([&](Operation *op) {
+      if (isa<scf::YieldOp, scf::ConditionOp>(op) && isa<scf::WhileOp>(op->getParentOp()))
+        copyWhatGoesOnTwice(op);
       for (OpOperand &operand : op->getOpOperands()) {
         auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
         if (!empty || empty->hasOneUse())

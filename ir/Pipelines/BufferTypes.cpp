@@ -21,12 +21,24 @@ struct Found {
   llvm::DenseMap<Value, BufferLikeType> types;
   unsigned depth = 0;
   /// While a loop is asked about itself, upstream's models take the type of what it begins with for its own, and so does
-  /// all behind it. Where that is not the answer, which takes types with a layout, nothing is kept.
+  /// all behind it. Where that is not the answer nothing is kept.
   bool isKept = true;
 };
 thread_local Found found;
 
 template <typename Op> std::atomic<GetBufferType> upstream = nullptr;
+
+/// What a loop begins with, for what its body takes; null for other values.
+Value beginningOf(Operation *op, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return nullptr;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return loop.getTiedLoopInit(argument)->get();
+  if (auto loop = dyn_cast<scf::WhileOp>(op); loop && argument.getOwner() == loop.getBeforeBody())
+    return loop.getInits()[argument.getArgNumber()];
+  return nullptr;
+}
 
 template <typename Op>
 FailureOr<BufferLikeType> typeOnce(const Model *model, Operation *op, Value value,
@@ -37,10 +49,15 @@ FailureOr<BufferLikeType> typeOnce(const Model *model, Operation *op, Value valu
   ++found.depth;
   FailureOr<BufferLikeType> type = upstream<Op>.load()(model, op, value, options, state, stack);
   if (succeeded(type) && found.isKept) {
-    auto memref = dyn_cast<MemRefType>(*type);
-    if (memref && memref.getLayout().isIdentity()) {
-      found.types[value] = *type;
-    } else {
+    found.types[value] = *type;
+    FailureOr<BufferLikeType> begun = type;
+    if (Value beginning = beginningOf(op, value)) {
+      if (auto buffer = dyn_cast<BufferLikeType>(beginning.getType()))
+        begun = buffer;
+      else
+        begun = bufferization::getBufferType(beginning, options, state, stack);
+    }
+    if (failed(begun) || *begun != *type) {
       found.types.clear();
       found.isKept = false;
     }

@@ -439,7 +439,7 @@ def test_progress(engine, tmp_path):
     assert raised and raised[0].exc_type is ZeroDivisionError
 
 
-@pytest.mark.parametrize("form", ["for", "while", "if", "index_switch", "select"])
+@pytest.mark.parametrize("form", ["for", "while", "if", "index_switch", "select", "for of a part"])
 def test_a_tensor_that_goes_through_many_ops_in_a_loop(form, engine):
     """60 of them: what takes twice as long with each more does not come back."""
     own = "tensor<8xf32>"
@@ -454,16 +454,99 @@ def test_a_tensor_that_goes_through_many_ops_in_a_loop(form, engine):
         "if": lambda i: f"scf.if %yes -> {own} {{ {changed(i, f'%v{i}')} scf.yield %w{i} : {own} }} else {{ scf.yield %v{i} : {own} }}",
         "index_switch": lambda i: f"scf.index_switch %n -> {own} case 3 {{ {changed(i, f'%v{i}')} scf.yield %w{i} : {own} }} default {{ scf.yield %v{i} : {own} }}",
         "select": lambda i: f"arith.select %yes, %w{i}, %v{i} : {own}"}
-    count, lines = 60, []
+    count, lines, is_part = 60, [], form.endswith("part")
+    form = form.split()[0]
     for i in range(count):
         if form == "select":
             lines.append(changed(i, f"%v{i}"))
         lines.append(f"%v{i + 1}{f', %q{i}' if form == 'while' else ''} = {steps[form](i)}")
     source = "\n".join([
-        f"func.func @f(%x: {own}, %n: index, %yes: i1) -> {own} {{", "%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index",
+        f"func.func @f(%{'m' if is_part else 'x'}: {'memref<8xf32, strided<[1], offset: ?>>' if is_part else own}, %n: index, %yes: i1) -> {own} {{",
+        f"%x = bufferization.to_tensor %m restrict writable : memref<8xf32, strided<[1], offset: ?>> to {own}" if is_part else "", "%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index",
         "%c2 = arith.constant 2 : index", "%one = arith.constant 1.0 : f32",
         f"%r = scf.for %j = %c0 to %n step %c1 iter_args(%v0 = %x) -> {own} {{", *lines, f"scf.yield %v{count} : {own} }}", f"return %r : {own} }}"])
     x = np.arange(8, dtype=np.float32)
     want = x.copy()
     want[1] += 3 * count * (2 if form in ("for", "while") else 1)
     np.testing.assert_array_equal(engine.loads(source)["f"](x, 3, True), want)
+
+
+@pytest.mark.parametrize("oracle", [False, True])
+def test_what_a_switch_yields_is_not_written_over(oracle, engine):
+    own = "tensor<6xf32>"
+    function = engine.loads(f"""
+func.func @f(%x: {own}, %y: {own}, %n: index) -> ({own}, {own}, {own}, index) {{
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %v, %k = scf.index_switch %n -> {own}, index
+  case 0 {{ scf.yield %x, %n : {own}, index }}
+  case -3 {{
+    %e = math.exp %x : {own}
+    scf.yield %e, %c0 : {own}, index
+  }}
+  default {{ scf.yield %y, %n : {own}, index }}
+  %r = tensor.insert %one into %v[%c0] : {own}
+  %only = scf.index_switch %n -> {own}
+  default {{ scf.yield %y : {own} }}
+  %s = tensor.insert %one into %only[%c0] : {own}
+  return %r, %s, %y, %k : {own}, {own}, {own}, index
+}}""", oracle=oracle)["f"]
+    x, y = np.arange(6, dtype=np.float32), np.arange(6, dtype=np.float32) + 10
+    for n, taken in ((0, x), (1, y), (-3, np.exp(x)), (7, y)):
+        want = taken.copy()
+        want[0] = 1
+        got = function(x, y, n)
+        np.testing.assert_allclose(got[0], want, rtol=1e-6)
+        np.testing.assert_array_equal(got[1], [1, *y[1:]])
+        np.testing.assert_array_equal(got[2], np.arange(6) + 10)
+        assert got[3] == (0 if n == -3 else n)
+        np.testing.assert_array_equal(x, np.arange(6))
+        np.testing.assert_array_equal(y, np.arange(6) + 10)
+
+
+@pytest.mark.parametrize("oracle", [False, True])
+def test_a_loop_that_hands_on_one_tensor_twice(oracle, engine):
+    own = "tensor<6xf32>"
+    function = engine.loads(f"""
+func.func @f(%x: {own}, %y: {own}, %n: index) -> ({own}, {own}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %v:3 = scf.while (%i = %c0, %a = %x, %b = %y) : (index, {own}, {own}) -> (index, {own}, {own}) {{
+    %e = tensor.extract %b[%c1] : {own}
+    %e1 = arith.addf %e, %one : f32
+    %w = tensor.insert %e1 into %b[%c1] : {own}
+    %q = arith.cmpi slt, %i, %n : index
+    scf.condition(%q) %i, %w, %a : index, {own}, {own}
+  }} do {{
+  ^bb0(%j: index, %c: {own}, %d: {own}):
+    %k = arith.addi %j, %c1 : index
+    scf.yield %k, %c, %c : index, {own}, {own}
+  }}
+  %u:2 = scf.while (%i = %c0, %a = %v#1) : (index, {own}) -> ({own}, {own}) {{
+    %q = arith.cmpi slt, %i, %n : index
+    scf.condition(%q) %a, %a : {own}, {own}
+  }} do {{
+  ^bb0(%c: {own}, %d: {own}):
+    %w = tensor.insert %one into %c[%c0] : {own}
+    %e = tensor.extract %d[%c0] : {own}
+    %g = tensor.insert %e into %w[%c1] : {own}
+    scf.yield %n, %g : index, {own}
+  }}
+  return %v#2, %u#0 : {own}, {own}
+}}""", oracle=oracle)["f"]
+    x, y = np.arange(6, dtype=np.float32), np.arange(6, dtype=np.float32) + 10
+    for n in (0, 1, 2, 5):
+        a, b, i = x.copy(), y.copy(), 0
+        while True:
+            w = b.copy()
+            w[1] += 1
+            if i >= n:
+                break
+            i, a, b = i + 1, w.copy(), w.copy()
+        last = w.copy()
+        if n > 0:
+            last[1], last[0] = last[0], 1
+        got = function(x, y, n)
+        np.testing.assert_array_equal(got[0], a)
+        np.testing.assert_array_equal(got[1], last)

@@ -424,6 +424,48 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(pl.Error, "k is not between"):
             model.main(x, np.int32(12))
 
+    def test_comparators_whose_sides_differ(self):
+        """They have no key: nothing stands before anything else, and all stays where it is."""
+        call = """func.func private @both(%x: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+    %n = stablehlo.negate %x : tensor<i32>
+    return %x, %n : tensor<i32>, tensor<i32>
+  }"""
+        kinds = """%a = stablehlo.convert %l : (tensor<i32>) -> tensor<ui16>
+      %b = stablehlo.convert %r : (tensor<i32>) -> tensor<i16>
+      %c = stablehlo.convert %a : (tensor<ui16>) -> tensor<i32>
+      %d = stablehlo.convert %b : (tensor<i16>) -> tensor<i32>"""
+        results = """%a:2 = func.call @both(%l) : (tensor<i32>) -> (tensor<i32>, tensor<i32>)
+      %b:2 = func.call @both(%r) : (tensor<i32>) -> (tensor<i32>, tensor<i32>)
+      %c = stablehlo.add %a#0, %a#0 : tensor<i32>
+      %d = stablehlo.add %b#0, %b#1 : tensor<i32>"""
+        constants = """%m = stablehlo.constant dense<100> : tensor<i32>
+      %n = stablehlo.constant dense<0> : tensor<i32>
+      %c = stablehlo.maximum %l, %m : tensor<i32>
+      %d = stablehlo.minimum %r, %n : tensor<i32>"""
+        text = """module @jit_f {
+  CALL
+  func.func public @main(%x: tensor<20xi32>) -> tensor<20xi32> {
+    %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+    ^bb0(%l: tensor<i32>, %r: tensor<i32>):
+      SIDES
+      %p = stablehlo.compare LT, %c, %d, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }) : (tensor<20xi32>) -> tensor<20xi32>
+    return %0 : tensor<20xi32>
+  }
+}"""
+        for sides, low in ((kinds, -20), (results, 0), (constants, 0)):
+            x = np.random.default_rng(5).permutation(20).astype(np.int32) + np.int32(low)
+            np.testing.assert_array_equal(self.load_text(text, call, sides)(x), x)
+        for wrong in ("stablehlo.return %p : tensor<f32>", "stablehlo.return %p : tensor<2xi1>", "stablehlo.return %p#1 : tensor<i1>"):
+            with self.assertRaises(pl.Error):
+                self.load_text(text.replace("stablehlo.return %p : tensor<i1>", wrong), call, "%c = stablehlo.negate %l : tensor<i32>\n"
+                               "      %d = stablehlo.negate %r : tensor<i32>")
+
+    @staticmethod
+    def load_text(text, call, sides):
+        return pl.loads(text.replace("CALL", call).replace("SIDES", sides), engine=engine).main
+
     def test_approximate_top_k(self):
         """As JAX writes approx_max_k: with positions, by a function that is given both. What is exact is near enough."""
         text = """module @jit_f {

@@ -13,6 +13,8 @@ namespace plim::importers::stablehlo {
 namespace {
 
 bool areSame(const Attribute &a, const Attribute &b) {
+  if (a.kind == Attribute::Kind::Type || a.kind == Attribute::Kind::Resource)
+    return false; // none is in what is compared
   if (a.kind != b.kind || a.integer != b.integer || a.text != b.text ||
       std::memcmp(&a.real, &b.real, sizeof a.real) != 0 || a.items.size() != b.items.size() ||
       a.fields.size() != b.fields.size() || !a.dense != !b.dense)
@@ -54,10 +56,12 @@ private:
 
   bool read(Operator &op) {
     const std::vector<Operation> &operations = ofOneSide.operations;
-    if (operations.empty() || operations.back().operands.size() != 1)
+    if (operations.empty() || operations.size() > mostOperations ||
+        !returnsTruth(operations.back()))
       return false;
     const Operation *compare = definitionOf(operations.back().operands[0]);
-    if (!compare || compare->name != "stablehlo.compare" || compare->operands.size() != 2)
+    if (!compare || compare->name != "stablehlo.compare" || compare->operands.size() != 2 ||
+        compare->results.size() != 1)
       return false;
     const Operator comparison(op.importer, op.emit, *compare, Values());
     const std::string direction = comparison.word("comparison_direction", "");
@@ -76,6 +80,23 @@ private:
     ofOneSide.operations.back().operands = {own};
     ofOneSide.operations.back().operandTypes.clear();
     return true;
+  }
+
+  static bool returnsTruth(const Operation &last) {
+    if (last.name != "stablehlo.return" || last.operands.size() != 1 ||
+        last.operands[0].number != 0 || last.operandTypes.size() > 1)
+      return false;
+    return std::ranges::all_of(last.operandTypes, [](const Type &type) {
+      return type.kind == Type::Kind::Tensor && type.element == ElementType::I1 &&
+             type.shape.empty();
+    });
+  }
+
+  static bool areSameTypes(const std::vector<Type> &a, const std::vector<Type> &b) {
+    return std::ranges::equal(a, b, [](const Type &x, const Type &y) {
+      return x.kind == Type::Kind::Tensor && y.kind == x.kind && x.element == y.element &&
+             x.shape == y.shape;
+    });
   }
 
   std::optional<size_t> argumentOf(const Use &use) const {
@@ -105,12 +126,14 @@ private:
       return true;
     }
     const Operation *x = definitionOf(a), *y = definitionOf(b);
-    if (!x && !y)
-      return a.name == b.name && a.number == b.number;
+    if (a.number != b.number || (!x && !y))
+      return a.number == b.number && a.name == b.name;
+    if (!x || !y || x->name != y->name || !x->regions.empty() || !y->regions.empty() ||
+        !areSameTypes(x->resultTypes, y->resultTypes))
+      return false;
     if (!seen.emplace(x, y).second)
       return true; // or what asked first finds that it is not
-    return x && y && a.number == b.number && x->results.size() == 1 && y->results.size() == 1 &&
-           x->name == y->name && x->regions.empty() && y->regions.empty() &&
+    return x->results.size() == 1 && y->results.size() == 1 &&
            std::ranges::equal(x->attributes, y->attributes,
                               [](const auto &m, const auto &n) {
                                 return m.first == n.first && areSame(m.second, n.second);
@@ -118,6 +141,9 @@ private:
            std::ranges::equal(x->operands, y->operands,
                               [this](const Use &m, const Use &n) { return mirror(m, n); });
   }
+
+  /// What frameworks write has some twenty for each operand.
+  static constexpr size_t mostOperations = 256;
 
   Region ofOneSide; // gives what is compared
   Compare how = Compare::Less;
