@@ -1,6 +1,7 @@
 #include "importers/stablehlo/Scalars.h"
 
 #include "importers/emit/Error.h"
+#include "importers/emit/Sorting.h"
 
 #include <cmath>
 #include <map>
@@ -79,19 +80,6 @@ Compare directionOf(const std::string &name) {
   return found->second;
 }
 
-ElementType signedOf(ElementType type) {
-  switch (bitsOf(type)) {
-  case 8:
-    return ElementType::I8;
-  case 16:
-    return ElementType::I16;
-  case 32:
-    return ElementType::I32;
-  default:
-    return ElementType::I64;
-  }
-}
-
 /// One zero and one NaN, which comes last.
 Scalar inWeakOrder(Emitter &e, const Scalar &a) {
   const Scalar zero = e.number(a.type, 0), nan = e.number(a.type, std::nan(""));
@@ -99,23 +87,16 @@ Scalar inWeakOrder(Emitter &e, const Scalar &a) {
   return e.select(e.compare(Compare::Equal, a, a), number, nan);
 }
 
-/// Integers that are ordered as all floats are, from -NaN to NaN.
-Scalar inTotalOrder(Emitter &e, const Scalar &a) {
-  const ElementType type = signedOf(a.type);
-  const Scalar bits = bitcast(e, a, type);
-  return e.select(e.compare(Compare::Less, bits, e.integer(type, 0)),
-                  e.exclusive(bits, e.highest(type)), bits);
-}
-
 } // namespace
 
 Scalar compared(Emitter &e, const std::string &direction, const std::string &type, const Scalar &a,
                 const Scalar &b) {
   const Compare how = directionOf(direction);
+  const Key inOrder = totalOrder(e, Compare::Less);
   if (type == "TOTALORDER" && isFloat(a.type))
-    return e.compare(how, inTotalOrder(e, a), inTotalOrder(e, b));
+    return e.compare(how, inOrder(a), inOrder(b));
   if (type == "WEAKORDER" && isFloat(a.type))
-    return e.compare(how, inTotalOrder(e, inWeakOrder(e, a)), inTotalOrder(e, inWeakOrder(e, b)));
+    return e.compare(how, inOrder(inWeakOrder(e, a)), inOrder(inWeakOrder(e, b)));
   return e.compare(how, a, b);
 }
 

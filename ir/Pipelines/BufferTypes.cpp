@@ -84,7 +84,6 @@ void plim::ir::registerBufferTypes(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
     lookUpOnce<scf::ForOp>(context);
     lookUpOnce<scf::IfOp>(context);
-    lookUpOnce<scf::IndexSwitchOp>(context);
     lookUpOnce<scf::WhileOp>(context);
   });
   registry.addExtension(
