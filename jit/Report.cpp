@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -320,6 +321,37 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
                             {"allocations", std::move(allocations)},
                             {"copies", copiesOf(module)},
                             {"externals", externalsOf(module)}};
+}
+
+llvm::json::Object dataReport(const Artifact &artifact) {
+  int64_t constants = 0, variables = 0, parameters = 0, prepared = 0, duplicates = 0,
+          duplicateBytes = 0;
+  std::map<std::string, int64_t> pools;
+  std::set<std::pair<int64_t, int64_t>> places;
+  for (const DataSymbol &symbol : artifact.symbols) {
+    if (!symbol.pool.empty()) {
+      pools[symbol.pool] += symbol.bytes;
+    } else if (symbol.kind != DataKind::Constant) {
+      (symbol.kind == DataKind::Parameter  ? parameters
+       : symbol.kind == DataKind::Prepared ? prepared
+                                           : variables) += symbol.bytes;
+    } else if (places.emplace(symbol.offset, symbol.block).second) {
+      constants += symbol.bytes;
+    } else {
+      ++duplicates;
+      duplicateBytes += symbol.bytes;
+    }
+  }
+  llvm::json::Object pinned;
+  for (const auto &[pool, bytes] : pools)
+    pinned[pool] = bytes;
+  return llvm::json::Object{{"constants", constants},
+                            {"constants_in_pools", std::move(pinned)},
+                            {"duplicate_constants", duplicates},
+                            {"duplicate_constant_bytes", duplicateBytes},
+                            {"parameters", parameters},
+                            {"prepared", prepared},
+                            {"variables", variables}};
 }
 
 } // namespace plim::jit

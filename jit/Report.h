@@ -38,4 +38,10 @@ std::string signatureOf(ir::ExternalOp external);
 llvm::json::Object makeReport(mlir::ModuleOp module,
                               const std::vector<FunctionSignature> &signatures);
 
+/// Bytes by what they are for; constants with equal contents count once.
+///
+///   {"constants", "constants_in_pools": {POOL: bytes}, "duplicate_constants", "duplicate_constant_bytes", "parameters",
+///    "prepared", "variables"}
+llvm::json::Object dataReport(const Artifact &artifact);
+
 } // namespace plim::jit

@@ -1,0 +1,51 @@
+// ProgressReport: tells the host how far a compilation is, as CompileProgress.
+//
+//   ProgressReport progress(options.progress);      // says 0 at once
+//   progress.advance(0.2);                          // while the module is lowered
+//   progress.begin(emitters);                       // the jobs are known
+//   progress.end(size, ok);                         // by whatever thread did one
+#pragma once
+
+#include "jit/Compiler.h"
+#include "jit/ObjectEmitter.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <mutex>
+
+namespace plim::jit {
+
+/// Where the work of a compilation stands when a part of it begins, 0 to 1: measured with models on one thread.
+namespace begins {
+inline constexpr double stages[] = {0.01, 0.03, 0.05, 0.06, 0.13, 0.19, 0.20}; // of ir::stages()
+inline constexpr double translation = 0.40, objects = 0.43;
+} // namespace begins
+
+/// One call of the host at a time. The callback is borrowed.
+class ProgressReport {
+public:
+  explicit ProgressReport(const ProgressCallback &callback) : callback(callback) {
+    if (callback)
+      callback(progress);
+  }
+
+  explicit operator bool() const { return bool(callback); }
+
+  /// Before the jobs are known. A second lowering begins where the first one ended.
+  void advance(double fraction);
+  /// Before the first of these jobs.
+  void begin(llvm::ArrayRef<ObjectEmitter> emitters);
+  /// After each of them, by any thread. `size` is that of the job before it began.
+  void end(size_t size, bool ok);
+
+private:
+  void tell(double fraction);
+
+  const ProgressCallback &callback;
+  std::mutex mutex;
+  CompileProgress progress;
+  size_t doneSize = 0, totalSize = 0;
+  bool hasFailed = false;
+};
+
+} // namespace plim::jit
