@@ -123,4 +123,18 @@ private:
   int64_t used = 0, size = 0;
 };
 
+/// Those of the functions of a module.
+class CallFrames {
+public:
+  /// That of the function around `at`, free for a call that is made there.
+  CallFrame &start(mlir::Operation *at) {
+    CallFrame &frame = frames[at->getParentOfType<mlir::func::FuncOp>()];
+    frame.reset();
+    return frame;
+  }
+
+private:
+  llvm::DenseMap<mlir::Operation *, CallFrame> frames; // by function
+};
+
 } // namespace plim::ir
