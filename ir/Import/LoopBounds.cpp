@@ -15,7 +15,7 @@ namespace {
 
 /// Beyond it a sum of two could wrap.
 constexpr double maxMagnitude = 0x1p61;
-/// No extent of anything that has elements is larger (Import.cpp limits bytes).
+/// No extent of anything that has elements is larger (Supported.cpp limits bytes).
 constexpr double maxExtent = 0x1p47;
 
 /// No part of the expression has a larger absolute value while the op iterates.
