@@ -1,21 +1,14 @@
+#include "ir/Memory/AllocationUse.h"
 #include "ir/Memory/Allocations.h"
 #include "ir/Memory/Passes.h"
+#include "ir/Memory/Pools.h"
+#include "ir/Memory/StackModel.h"
 #include "ir/Plim/Plim.h"
-#include "planner/Planner.h"
 #include "support/CheckedMath.h"
 #include "targets/dlti/Dlti.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/CallInterfaces.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
-#include <limits>
-#include <map>
 #include <tuple>
 
 namespace plim::ir {
@@ -32,127 +25,10 @@ using plim::targets::TargetDescription;
 
 namespace {
 
-/// A trip count, or a number of elements, that is not known.
-constexpr double assumedCount = 16;
-/// A buffer up to this size whose every access has constant indices ends in registers: mem2reg and
-/// vectorisation see to it.
-constexpr int64_t registerBytes = 2048;
-
-/// Of every constant, as the engine lays them out.
-constexpr int64_t constantAlignment = 64;
-
 /// Why a place was chosen or rejected, and the level that decided.
 struct Reason {
   std::string text;
   std::string level = "analysis";
-};
-
-struct Allocation {
-  AllocOp op;
-  func::FuncOp function;
-  Scope scope;
-  Life life;
-  std::pair<int64_t, int64_t> live; // positions of the function
-  std::optional<int64_t> bytes;     // at most
-  bool inRegisters = false;
-  double gain = 0;  // estimated accesses per byte
-  size_t index = 0; // in the module
-};
-
-/// The stack of every function: what is live at each of its positions, and whom it calls.
-class StackModel {
-public:
-  explicit StackModel(ModuleOp module) {
-    for (auto function : module.getOps<func::FuncOp>())
-      frames.try_emplace(function.getSymNameAttr());
-    for (auto function : module.getOps<func::FuncOp>())
-      function.walk([&](Operation *op) {
-        StringAttr callee;
-        if (auto call = dyn_cast<func::CallOp>(op))
-          callee = call.getCalleeAttr().getAttr();
-        else if (auto dispatch = dyn_cast<DispatchOp>(op))
-          callee = dispatch.getFunctionAttr().getAttr();
-        auto it = callee ? frames.find(callee) : frames.end();
-        if (it == frames.end())
-          return;
-        it->second.callers.insert(function.getSymNameAttr());
-        frames.find(function.getSymNameAttr())->second.callees.insert(callee);
-      });
-  }
-
-  /// The frame of its function if the allocation joined those that are there.
-  int64_t frameWith(Allocation &allocation) const {
-    const Frame &frame = frameOf(allocation.function);
-    int64_t most = 0;
-    for (int64_t at = allocation.live.first; at < allocation.live.second; ++at)
-      most = std::max(most, at < int64_t(frame.live.size()) ? frame.live[at] : 0);
-    return std::max(frame.bytes, most + rounded(allocation));
-  }
-
-  void add(Allocation &allocation) {
-    int64_t bytes = frameWith(allocation);
-    Frame &frame = frames.find(allocation.function.getSymNameAttr())->second;
-    frame.bytes = bytes;
-    if (int64_t(frame.live.size()) < allocation.live.second)
-      frame.live.resize(allocation.live.second);
-    for (int64_t at = allocation.live.first; at < allocation.live.second; ++at)
-      frame.live[at] += rounded(allocation);
-  }
-
-  int64_t frame(func::FuncOp function) const { return frameOf(function).bytes; }
-
-  /// The functions whose call tree `function` is part of, itself included.
-  llvm::SetVector<StringAttr> treesOf(func::FuncOp function) const {
-    llvm::SetVector<StringAttr> trees;
-    trees.insert(function.getSymNameAttr());
-    for (size_t i = 0; i < trees.size(); ++i)
-      trees.insert_range(frames.find(trees[i])->second.callers);
-    return trees;
-  }
-
-  /// The frame of `root` and its deepest chain of callees, if the frame of `changed` were `bytes`.
-  int64_t need(StringAttr root, StringAttr changed = {}, int64_t bytes = 0) const {
-    DenseMap<StringAttr, int64_t> known;
-    return need(root, changed, bytes, known);
-  }
-
-private:
-  struct Frame {
-    std::vector<int64_t> live; // bytes at each position
-    int64_t bytes = 0;
-    llvm::SetVector<StringAttr> callees, callers;
-  };
-
-  const Frame &frameOf(func::FuncOp function) const {
-    return frames.find(function.getSymNameAttr())->second;
-  }
-
-  static int64_t rounded(Allocation &allocation) {
-    if (allocation.inRegisters)
-      return 0;
-    return llvm::alignTo(*allocation.bytes, allocation.op.getFrameAlignment());
-  }
-
-  int64_t need(StringAttr name, StringAttr changed, int64_t bytes,
-               DenseMap<StringAttr, int64_t> &known) const {
-    // A cycle counts once here: recursion has no bound, and is refused where it is proved.
-    auto [it, isNew] = known.try_emplace(name, 0);
-    if (!isNew)
-      return it->second;
-    const Frame &frame = frames.find(name)->second;
-    int64_t deepest = 0;
-    for (StringAttr callee : frame.callees)
-      deepest = std::max(deepest, need(callee, changed, bytes, known));
-    return known[name] = deepest + (name == changed ? bytes : frame.bytes);
-  }
-
-  DenseMap<StringAttr, Frame> frames;
-};
-
-/// A pool, filled by the plan that will be made of it.
-struct PoolFill {
-  plim::planner::Problem problem;
-  int64_t peak = 0;
 };
 
 std::string join(ArrayAttr names) {
@@ -176,14 +52,14 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
       return signalPassFailure();
     target = &*description;
     called = calledFunctions(getOperation());
-    if (failed(placeConstants()))
+    Pools poolsOfTarget(*target);
+    pools = &poolsOfTarget;
+    if (failed(pools->addConstants(getOperation())))
       return signalPassFailure();
     StackModel model(getOperation());
     stack = &model;
 
-    std::vector<Allocation> allocations;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      collect(function, allocations);
+    std::vector<Allocation> allocations = allocationsOf(getOperation(), host().name);
     // Who has no choice comes first, then registers, then who gains most.
     llvm::sort(allocations, [](const Allocation &a, const Allocation &b) {
       auto rank = [](const Allocation &each) {
@@ -218,109 +94,11 @@ struct PlaceAllocations : plim::ir::impl::PlimPlaceAllocationsBase<PlaceAllocati
   }
 
 private:
-  /// Constants that their author put in a pool: the host must reach it, and it must hold them all.
-  LogicalResult placeConstants() {
-    for (auto global : getOperation().getOps<memref::GlobalOp>()) {
-      auto scope = global->getAttrOfType<StringAttr>(scopeAttr);
-      StringRef name = scope ? Scope::parse(scope.getValue())->pool : "";
-      if (name.empty())
-        continue;
-      const MemoryDescription *memory = target->findMemory(name.str());
-      auto refuse = [&]() -> InFlightDiagnostic {
-        return global.emitError() << "constant '" << global.getSymName() << "' cannot be in pool '"
-                                  << name << "': ";
-      };
-      if (!memory)
-        return refuse() << "target '" << target->name << "' has no such memory";
-      if (!llvm::is_contained(memory->accessibleBy, host().name))
-        return refuse() << "it is not accessible by '" << host().name << "'";
-      MemRefType type = global.getType();
-      int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
-      int64_t &taken = constantBytes[name.str()];
-      // No type is larger than 2^46 bytes, no module has so many of those.
-      taken += llvm::alignTo(bytes, constantAlignment);
-      if (memory->bytes > 0 && taken > memory->bytes)
-        return refuse() << "with it the constants there take " << taken << " of its "
-                        << memory->bytes << " bytes, " << taken - memory->bytes << " too many";
-    }
-    return success();
-  }
-
   const DeviceDescription &host() const { return target->devices[0]; }
 
   bool isDispatch(func::FuncOp function) const { return function->hasAttr(dispatchFunctionAttr); }
   bool isHost(func::FuncOp function) const {
     return !isDispatch(function) && !function->hasAttr(kernelAttr);
-  }
-
-  void collect(func::FuncOp function, std::vector<Allocation> &allocations) {
-    if (function.isDeclaration())
-      return;
-    Positions positions(function);
-    function.walk([&](AllocOp op) {
-      Allocation &allocation = allocations.emplace_back();
-      allocation.index = allocations.size();
-      allocation.op = op;
-      allocation.function = function;
-      allocation.scope = *Scope::parse(op.getScope());
-      // Without an analysis of its own IR belongs to the host.
-      if (!op.getAccessorsAttr())
-        op.setAccessorsAttr(Builder(&getContext()).getStrArrayAttr({host().name}));
-      allocation.life = lifeOf(op);
-      allocation.live = interval(op, allocation.life, positions);
-      allocation.bytes = boundBytes(op);
-      if (allocation.bytes) {
-        rateAccesses(allocation);
-        op.setBytes(*allocation.bytes);
-      }
-    });
-  }
-
-  /// How often each byte is used while the buffer lives, and whether it will be in memory at all.
-  static void rateAccesses(Allocation &allocation) {
-    double accesses = 0;
-    bool isConstant = allocation.op.getType().hasStaticShape() && *allocation.bytes > 0 &&
-                      *allocation.bytes <= registerBytes;
-    SmallVector<Value> names = {allocation.op.getResult()};
-    while (!names.empty()) {
-      for (Operation *user : names.pop_back_val().getUsers()) {
-        if (isa<memref::DeallocOp>(user))
-          continue;
-        for (Value result : user->getResults())
-          if (isa<BaseMemRefType>(result.getType()) && !isa<CallOpInterface, CallOp>(user))
-            names.push_back(result);
-        double times = 1;
-        for (Operation *parent = user->getParentOp();
-             parent && parent != allocation.op->getParentOp(); parent = parent->getParentOp())
-          if (auto loop = dyn_cast<LoopLikeOpInterface>(parent))
-            times *= tripsOf(loop);
-        if (isa<linalg::LinalgOp, memref::CopyOp, DispatchOp>(user))
-          times *= double(*allocation.bytes);
-        accesses += times;
-        auto isIndex = [](Value value) {
-          return !value.getType().isIndex() || matchPattern(value, m_Constant());
-        };
-        isConstant &= isa<memref::LoadOp, memref::StoreOp, vector::TransferReadOp,
-                          vector::TransferWriteOp, vector::LoadOp, vector::StoreOp>(user) &&
-                      llvm::all_of(user->getOperands(), isIndex);
-      }
-    }
-    allocation.inRegisters = isConstant && accesses > 0;
-    allocation.gain = accesses / double(std::max<int64_t>(*allocation.bytes, 1));
-  }
-
-  static double tripsOf(LoopLikeOpInterface loop) {
-    auto lower = loop.getLoopLowerBounds(), upper = loop.getLoopUpperBounds(),
-         step = loop.getLoopSteps();
-    if (!lower || !upper || !step)
-      return assumedCount;
-    double trips = 1;
-    for (auto [l, u, s] : llvm::zip(*lower, *upper, *step)) {
-      std::optional<APInt> count =
-          constantTripCount(l, u, s, /*isSigned=*/true, scf::computeUbMinusLb);
-      trips *= count ? double(count->getSExtValue()) : assumedCount;
-    }
-    return trips;
   }
 
   /// The places to try, best first.
@@ -416,7 +194,7 @@ private:
       stack->add(allocation);
       ++onStack;
     } else if (*chosen != "workspace") {
-      fill(allocation, *chosen, /*commit=*/true);
+      pools->add(allocation, *chosen);
       ++inPools;
     } else {
       ++inWorkspace;
@@ -535,11 +313,11 @@ private:
       return Reason{"its size has no bound that is known at load; give one with plim.max_bytes"};
     if (allocation.life.escapes())
       return Reason{"it may outlive the block that allocates it"};
-    int64_t peak = fill(allocation, name, /*commit=*/false);
+    int64_t peak = pools->peakWith(allocation, name);
     if (memory->bytes == 0)
       return std::nullopt;
     // What constants have taken is within the pool.
-    int64_t taken = constantBytes[name.str()], room = memory->bytes - taken;
+    int64_t taken = pools->constants(name), room = memory->bytes - taken;
     if (peak > room)
       return Reason{"with this allocation it would need " +
                         std::to_string(plim::checkedAdd(peak, taken).value_or(peak)) + " of its " +
@@ -569,31 +347,6 @@ private:
     return "";
   }
 
-  /// The peak of a pool with one more allocation.
-  int64_t fill(Allocation &allocation, StringRef pool, bool commit) {
-    PoolFill &now = pools[{allocation.function.getName().str(), pool.str()}];
-    PoolFill next = now;
-    int64_t &alignment = next.problem.pools[0].alignment;
-    alignment = std::max({alignment, workspaceAlignment(getOperation(), host()),
-                          int64_t(allocation.op.getAlignment().value_or(1))});
-    // In program order, as it will be planned.
-    plim::planner::Buffer buffer;
-    buffer.lifetime = {{allocation.live.first, allocation.live.second}};
-    buffer.bytes = *allocation.bytes;
-    auto &buffers = next.problem.buffers;
-    buffers.insert(
-        llvm::partition_point(
-            buffers, [&](auto &other) { return other.lifetime[0].lower < allocation.live.first; }),
-        buffer);
-    plim::planner::Plan plan = plim::planner::planGreedy(next.problem);
-    // Sizes that add up to more than there are addresses are no plan.
-    next.peak = plan.isFound() ? plan.peaks[0] : std::numeric_limits<int64_t>::max();
-    int64_t peak = next.peak;
-    if (commit)
-      now = std::move(next);
-    return peak;
-  }
-
   /// No single allocation is larger than all of them.
   static Limit singleOf(const Limits &limits) {
     return limits.single.bytes < limits.budget.bytes ? limits.single : limits.budget;
@@ -601,9 +354,8 @@ private:
 
   const TargetDescription *target = nullptr;
   StackModel *stack = nullptr;
+  Pools *pools = nullptr;
   llvm::DenseSet<StringAttr> called;
-  std::map<std::pair<std::string, std::string>, PoolFill> pools; // by function and name
-  std::map<std::string, int64_t> constantBytes;                  // by pool
 };
 
 } // namespace
