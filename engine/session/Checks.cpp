@@ -1,4 +1,4 @@
-#include "engine/session/State.h"
+#include "engine/session/Checks.h"
 
 #include "engine/io/File.h"
 #include "engine/runtime/StackBounds.h"

@@ -1,6 +1,7 @@
 #include "engine/session/Engine.h"
 
 #include "engine/runtime/RuntimeSymbols.h"
+#include "engine/session/EngineDevices.h"
 #include "engine/session/State.h"
 #include "jit/CompilerIdentity.h"
 #include "targets/AllocationOptions.h"

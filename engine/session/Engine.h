@@ -54,6 +54,7 @@ namespace plim {
 namespace session {
 class Call;
 class LentMemory;
+class Linking;
 } // namespace session
 
 class Engine;
@@ -361,6 +362,7 @@ private:
   friend class Specializations;
   friend class session::Call;
   friend class session::LentMemory;
+  friend class session::Linking;
   Module();
   /// Runs the function that writes them, once.
   Status prepareConstants(const jit::FunctionSignature &preparing) const;
@@ -428,6 +430,7 @@ private:
   friend class Specializations;
   friend class session::Call;
   friend class session::LentMemory;
+  friend class session::Linking;
   Engine();
   const std::string &policyOf(const LoadOptions &options) const;
   /// InvalidArgument for a device that the engine does not have.

@@ -1,5 +1,4 @@
-// What Engine, Module and Function share behind the facade: their states, and checks of what the host
-// application hands over. For engine/session alone.
+// What Engine, Module and Function share behind the facade: their states. For engine/session alone.
 #pragma once
 
 #include "engine/abi/plim_abi.h"
@@ -9,6 +8,7 @@
 #include "engine/runtime/HostCall.h"
 #include "engine/session/Background.h"
 #include "engine/session/CallPlanner.h"
+#include "engine/session/Checks.h"
 #include "engine/session/DevicePool.h"
 #include "engine/session/Engine.h"
 #include "engine/session/EventPool.h"
@@ -23,45 +23,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace plim {
-
-namespace session {
-
-/// "3x4xf32", with the strides if it is not dense; of a scalar its type.
-std::string typeName(const runtime::Value &value);
-
-bool shapeFits(const jit::ValueType &type, std::span<const int64_t> shape);
-bool stridesFit(const jit::ValueType &type, const runtime::Buffer &buffer);
-/// ", expected 3x4xf32": what a buffer that does not fit should have been.
-std::string expected(const jit::ValueType &type, const runtime::Buffer *buffer);
-
-bool isAligned(const void *memory, int64_t alignment);
-/// The buffer, or a copy of a dense one whose elements lie unaligned in a file; the pages of that go. ResourceExhausted.
-StatusOr<runtime::Buffer> aligned(const runtime::Buffer &buffer);
-bool overlap(const HostMemory &a, const HostMemory &b);
-/// Up to the next multiple of PLIM_BUFFER_ALIGNMENT.
-size_t roundUp(int64_t bytes);
-
-/// Completes a target by the devices that the host brings. InvalidArgument for one that cannot be.
-Status addDevices(const Devices &devices, targets::TargetDescription &target);
-
-/// The GPUs of the target that the host brings no device for, which may copy what they do not reach.
-Devices addGpus(const Devices &devices, targets::TargetDescription &target);
-
-/// ResourceExhausted on a thread with too little stack to make an engine, or to link code; the compiler has threads of
-/// its own. What lies outside of the thread's own stack is not known, and not judged.
-Status checkStack();
-
-/// Are these pools of the module, in memory that may hold one?
-Status checkPools(const Pools &pools, const jit::Artifact &artifact);
-
-} // namespace session
 
 std::vector<jit::ExternalBinding> bindingsOf(const Externals &externals);
 
