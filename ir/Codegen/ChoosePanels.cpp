@@ -3,6 +3,7 @@
 #include "ir/Codegen/OperandCopies.h"
 #include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/RowVectors.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TileProducts.h"
 #include "ir/Codegen/TiledOps.h"
@@ -265,6 +266,9 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
     };
     if (unpackingOf(panel.get()))
       return decide(true, "made at the link");
+    if (!map.isProjectedPermutation() && rows < rowsWorthAWindow &&
+        readsInSteps(map, product.column))
+      return decide(false, "it is read through windows, in steps");
     if (!isContiguousAlong(map, product.column))
       return decide(!map.isProjectedPermutation() || rows >= rowsWorthATransposition,
                     "its columns lie apart");

@@ -1,6 +1,7 @@
 #include "ir/Analysis/Products.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/RowVectors.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TiledOps.h"
 #include "ir/Plim/Plim.h"
@@ -125,7 +126,7 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
       return {};
     const unsigned columnLoop = cast<AffineDimExpr>(output.getResults().back()).getPosition();
     const ArrayRef<AffineMap> inputs = ArrayRef(maps).drop_back();
-    auto hasColumns = [&](AffineMap map) { return isContiguousAlong(map, columnLoop); };
+    auto hasColumns = [&](AffineMap map) { return readsInSteps(map, columnLoop); };
     if (llvm::none_of(inputs, hasColumns) || !llvm::all_of(inputs, hasTileableIndices))
       return {};
     if (!hasVectorElements(op))

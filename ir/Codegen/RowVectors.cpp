@@ -215,7 +215,7 @@ IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, 
       continue;
     }
     const int64_t step = *stepAlong(op.getMatchingIndexingMap(&operand), loop);
-    values.map(argument, loadSteps(b, source, place, step, size, mask));
+    values.map(argument, readInSteps(b, at, source, place, step, size, lanes, mask));
   }
   auto indexOf = [&](linalg::IndexOp index) {
     Value value = indices[index.getDim()];
@@ -299,13 +299,21 @@ Value RowVectors::load(OpBuilder &builder, Value source, ValueRange place) {
   return tensor::ExtractOp::create(builder, op.getLoc(), source, place);
 }
 
-/// `size` elements from `place` on, `step` apart. None that lies behind the last of them is read: vectors of what lies side by side, of
-/// which the last one ends with it.
-Value RowVectors::loadSteps(OpBuilder &b, Value source, ValueRange place, int64_t step,
-                            int64_t size, Value mask) {
-  const Location at = op.getLoc();
+Value RowVectors::number(OpBuilder &builder, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, op.getLoc(), value);
+}
+
+bool plim::ir::readsInSteps(AffineMap map, unsigned loop) {
+  const int64_t step = stepAlong(map, loop).value_or(0);
+  return step >= 1 && step <= mostStep;
+}
+
+/// Of the vectors of what lies side by side the last one ends with the last element.
+Value plim::ir::readInSteps(OpBuilder &b, Location at, Value source, ValueRange place, int64_t step,
+                            int64_t size, int64_t lanes, Value mask) {
   const Type element = getElementTypeOrSelf(source);
   Value padding = arith::ConstantOp::create(b, at, b.getZeroAttr(element));
+  auto numberOf = [&](int64_t value) { return arith::ConstantIndexOp::create(b, at, value); };
   auto sideBySide = [&](ValueRange from, int64_t count, Value isRead) -> Value {
     return vector::TransferReadOp::create(b, at, VectorType::get(count, element), source, from,
                                           innermostOf(b, from.size()), padding, isRead,
@@ -320,13 +328,12 @@ Value RowVectors::loadSteps(OpBuilder &b, Value source, ValueRange place, int64_
     for (int64_t load = 0; load < step; ++load) {
       const int64_t first = std::min(load * part, step * (part - 1) + 1 - part);
       SmallVector<Value> from(place);
-      from.back() = arith::AddIOp::create(b, at, from.back(), number(b, step * done + first));
+      from.back() = arith::AddIOp::create(b, at, from.back(), numberOf(step * done + first));
       Value isRead;
       if (mask) { // of one vector: as far as the last element that is
         Value count = mask.getDefiningOp<vector::CreateMaskOp>().getOperand(0);
-        Value end =
-            arith::SubIOp::create(b, at, arith::MulIOp::create(b, at, count, number(b, step)),
-                                  number(b, step - 1 + first));
+        Value end = arith::SubIOp::create(
+            b, at, arith::MulIOp::create(b, at, count, numberOf(step)), numberOf(step - 1 + first));
         isRead = vector::CreateMaskOp::create(b, at, cast<VectorType>(mask.getType()), end);
       }
       Value vector = sideBySide(from, part, isRead);
@@ -348,10 +355,6 @@ Value RowVectors::loadSteps(OpBuilder &b, Value source, ValueRange place, int64_
                                                ArrayRef<int64_t>{1});
   }
   return all;
-}
-
-Value RowVectors::number(OpBuilder &builder, int64_t value) {
-  return arith::ConstantIndexOp::create(builder, op.getLoc(), value);
 }
 
 AffineMapAttr plim::ir::innermostOf(OpBuilder &builder, size_t rank) {

@@ -83,11 +83,19 @@ public:
 
 private:
   mlir::Value load(mlir::OpBuilder &builder, mlir::Value source, mlir::ValueRange place);
-  mlir::Value loadSteps(mlir::OpBuilder &builder, mlir::Value source, mlir::ValueRange place,
-                        int64_t step, int64_t size, mlir::Value mask);
 
   mlir::IRMapping loaded; // in front of the loops along a row
 };
+
+/// Does a loop go along what lies side by side, or a few elements apart, such as every other one? Vectors are made of as many of what
+/// lies side by side.
+bool readsInSteps(mlir::AffineMap map, unsigned loop);
+
+/// `size` elements of `source` from `place` on, `step` apart in the last dimension, made of vectors of `lanes`. None that lies behind
+/// the last of them is read. The mask, of one vector, may be null.
+mlir::Value readInSteps(mlir::OpBuilder &builder, mlir::Location at, mlir::Value source,
+                        mlir::ValueRange place, int64_t step, int64_t size, int64_t lanes,
+                        mlir::Value mask = {});
 
 /// The identity of the innermost dimension, for transfers of vectors.
 mlir::AffineMapAttr innermostOf(mlir::OpBuilder &builder, size_t rank);

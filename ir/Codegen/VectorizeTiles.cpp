@@ -1,16 +1,22 @@
 #include "ir/Analysis/Products.h"
 #include "ir/Cleanup/Cleanup.h"
+#include "ir/Codegen/FilledVectors.h"
+#include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/RowVectors.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TiledOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
@@ -40,6 +46,7 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     if (tiles.empty())
       return;
     IRRewriter rewriter(&getContext());
+    const Host host = hostOf(function);
     for (linalg::LinalgOp tile : tiles)
       if (failed(isolateTerm(rewriter, tile)))
         ++missed;
@@ -69,6 +76,9 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     if (failed(simplifyTiles(function)))
       return signalPassFailure();
     startFromFills(function);
+    if (host.hasMasks && FilledVectors(host).fill(function))
+      ++filled;
+    function.walk([&](vector::TransferReadOp read) { takeSteps(rewriter, read, host); });
   }
 
   /// Accumulators that start from a tile that was just filled need no memory: the value is broadcast, and the tile is not
@@ -152,6 +162,56 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     op->getRegion(0).cloneInto(&generic.getRegion(), mapping);
     rewriter.replaceOp(op, generic.getResults());
     op = cast<linalg::LinalgOp>(generic.getOperation());
+  }
+
+  /// Reads what lies a few elements apart as vectors of what lies side by side.
+  static void takeSteps(IRRewriter &rewriter, vector::TransferReadOp read, const Host &host) {
+    auto slice = read.getBase().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!slice || (read.getMask() && read.getVectorType().getRank() != 1) ||
+        read.hasOutOfBoundsDim() || !read.getPermutationMap().isMinorIdentity() ||
+        slice.getStaticStrides().back() <= 1 ||
+        slice.getDroppedDims().test(slice.getStaticStrides().size() - 1))
+      return;
+    rewriter.setInsertionPoint(read);
+    const Location at = read.getLoc();
+    const VectorType type = read.getVectorType();
+    const ArrayRef<int64_t> rows = type.getShape().drop_back();
+    const llvm::SmallBitVector dropped = slice.getDroppedDims();
+    const int64_t step = slice.getStaticStrides().back(),
+                  rowDimensions = slice.getType().getRank() - type.getRank();
+    Value all;
+    if (!rows.empty())
+      all = arith::ConstantOp::create(rewriter, at, rewriter.getZeroAttr(type));
+    for (const SmallVector<int64_t> &row :
+         rows.empty()
+             ? SmallVector<SmallVector<int64_t>>{{}}
+             : llvm::to_vector(StaticTileOffsetRange(rows, SmallVector<int64_t>(rows.size(), 1)))) {
+      SmallVector<Value> place;
+      int64_t kept = 0; // dimensions of the slice
+      for (auto [dimension, offset, stride] :
+           llvm::enumerate(slice.getMixedOffsets(), slice.getMixedStrides())) {
+        AffineExpr from, index, apart;
+        bindSymbols(rewriter.getContext(), from, index, apart);
+        OpFoldResult first = rewriter.getIndexAttr(0);
+        int64_t more = 0;
+        if (!dropped.test(dimension)) {
+          first = getAsOpFoldResult(Value(read.getIndices()[unsigned(kept)]));
+          if (kept >= rowDimensions && kept + 1 < slice.getType().getRank())
+            more = row[size_t(kept - rowDimensions)];
+          ++kept;
+        }
+        place.push_back(getValueOrCreateConstantIndexOp(
+            rewriter, at,
+            affine::makeComposedFoldedAffineApply(rewriter, at, from + (index + more) * apart,
+                                                  {offset, first, stride})));
+      }
+      Value elements =
+          readInSteps(rewriter, at, slice.getSource(), place, step, type.getShape().back(),
+                      host.lanes(slice.getType()), read.getMask());
+      all = rows.empty() ? elements
+                         : vector::InsertOp::create(rewriter, at, elements, all, row).getResult();
+    }
+    rewriter.replaceOp(read, all);
   }
 
   /// Makes loops of a tile's reduction, around one iteration that is elementwise over rows and columns, which is marked.

@@ -364,8 +364,11 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     std::optional<Product> product = productOf(op);
     if (!product || !op.payloadUsesValueFromOperand(&op->getOpOperand(product->rows)))
       return true;
+    // Each workgroup of a depthwise convolution reads channels of its own.
+    if (image.getOperandNumber() == product->panel)
+      return product->rowLoops.empty();
     auto filters = dyn_cast<RankedTensorType>(op->getOperand(product->panel).getType());
-    return image.getOperandNumber() == product->rows && filters && filters.hasStaticShape() &&
+    return filters && filters.hasStaticShape() &&
            insert.getDestType().getNumElements() >= filters.getNumElements();
   }
 

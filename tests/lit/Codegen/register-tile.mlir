@@ -11,7 +11,7 @@
 
 // The accumulators are read once, carried through the reduction as one vector and written once. So
 // are those of the remainders, whose extents are known: of columns, of rows, and of the corner. One of more columns
-// than a vector has is a vector and the rest.
+// than a vector has is a vector and the rest. Where there are masks, vectors of 11 are made 16.
 // CHECK-LABEL: func.func private @contraction(
 //        V128: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<4x8xf32>
 //        V256: %[[ACC:.*]] = vector.transfer_read {{.*}}, vector<6x16xf32>
@@ -26,14 +26,14 @@
 //        V128: scf.for {{.*}} -> (vector<4x3xf32>)
 //        V256: scf.for {{.*}} -> (vector<6x8xf32>)
 //        V256: scf.for {{.*}} -> (vector<6x3xf32>)
-//        V512: scf.for {{.*}} -> (vector<13x11xf32>)
+//        V512: scf.for {{.*}} -> (vector<13x16xf32>)
 //        V128: scf.for {{.*}} -> (vector<8xf32>)
 //        V256: scf.for {{.*}} -> (vector<16xf32>)
 //        V512: scf.for {{.*}} -> (vector<11x32xf32>)
 //        V128: scf.for {{.*}} -> (vector<3xf32>)
 //        V256: scf.for {{.*}} -> (vector<8xf32>)
 //        V256: scf.for {{.*}} -> (vector<3xf32>)
-//        V512: scf.for {{.*}} -> (vector<11x11xf32>)
+//        V512: scf.for {{.*}} -> (vector<11x16xf32>)
 //   CHECK-NOT: linalg.generic
 //       CHECK: return
 func.func private @contraction(%a: tensor<37x64xf32>, %b: tensor<64x1003xf32>,
@@ -400,4 +400,62 @@ func.func private @waiting(%a: tensor<100x2048xf32>, %c: tensor<2048xf32>) -> te
     linalg.yield %t : f32
   }
   return %r : tensor<2048xf32>
+}
+
+// -----
+
+#image = affine_map<(c, y, x, ky, kx) -> (c, y * 2 + ky, x * 2 + kx)>
+#filter = affine_map<(c, y, x, ky, kx) -> (c, ky, kx)>
+#result = affine_map<(c, y, x, ky, kx) -> (c, y, x)>
+
+// A depthwise convolution of every other pixel, of rows of 14: vectors of what lies side by side, of which every other element is taken, and
+// no element behind the last one is read. With masks the vectors are full, and the mask says how much of both halves is read.
+// CHECK-LABEL: func.func private @every_other(
+//        V256:   %[[SUM:.*]] = scf.for {{.*}} -> (vector<{{[0-9]+}}x8xf32>)
+//        V256:     %[[LEFT:.*]] = vector.transfer_read %arg0[{{.*}}], %{{.*}} {in_bounds = [true]} : tensor<4x29x29xf32>, vector<8xf32>
+//        V256:     %[[RIGHT:.*]] = vector.transfer_read %arg0[{{.*}}], %{{.*}} {in_bounds = [true]} : tensor<4x29x29xf32>, vector<8xf32>
+//        V256:     vector.shuffle %{{.*}}, %[[RIGHT]] [0, 1, 2, 3, 9, 11, 13, 15]
+//        V256:   scf.for {{.*}} -> (vector<{{[0-9]+}}x6xf32>)
+//        V512:   scf.for {{.*}} -> (vector<{{[0-9]+}}x16xf32>)
+//        V512:     vector.transfer_read %arg0[{{.*}}], %{{.*}}, %{{.*}} {in_bounds = [true]} : tensor<4x29x29xf32>, vector<16xf32>
+//        V512:     vector.transfer_read %arg0[{{.*}}], %{{.*}}, %{{.*}} {in_bounds = [true]} : tensor<4x29x29xf32>, vector<16xf32>
+//        V512:     vector.shuffle %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 17, 19, 21, 23, 25, 27, 29, 31]
+//        V512:   %[[MASK:.*]] = vector.constant_mask [14] : vector<16xi1>
+//        V512:   vector.transfer_write %{{.*}}, %[[MASK]] {in_bounds = [true]} : vector<16xf32>
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return
+func.func private @every_other(%i: tensor<4x29x29xf32>, %f: tensor<4x3x3xf32>, %r: tensor<4x14x14xf32>) -> tensor<4x14x14xf32>
+    attributes {plim.dispatch_function} {
+  %zero = arith.constant 0.0 : f32
+  %o = linalg.fill ins(%zero : f32) outs(%r : tensor<4x14x14xf32>) -> tensor<4x14x14xf32>
+  %s = linalg.generic {indexing_maps = [#image, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%i, %f : tensor<4x29x29xf32>, tensor<4x3x3xf32>) outs(%o : tensor<4x14x14xf32>) {
+  ^bb0(%x: f32, %w: f32, %a: f32):
+    %p = arith.mulf %x, %w : f32
+    %q = arith.addf %a, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<4x14x14xf32>
+  return %s : tensor<4x14x14xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Elements in excess must not trap: these vectors stay as they are.
+// CHECK-LABEL: func.func private @quotients(
+//        V512: scf.for {{.*}} -> (vector<{{[0-9]+}}x11xi32>)
+func.func private @quotients(%a: tensor<13x64xi32>, %b: tensor<64x11xi32>, %c: tensor<13x11xi32>) -> tensor<13x11xi32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<13x64xi32>, tensor<64x11xi32>) outs(%c : tensor<13x11xi32>) {
+  ^bb0(%x: i32, %y: i32, %s: i32):
+    %p = arith.divui %x, %y : i32
+    %q = arith.addi %s, %p : i32
+    linalg.yield %q : i32
+  } -> tensor<13x11xi32>
+  return %r : tensor<13x11xi32>
 }
