@@ -383,6 +383,33 @@ class Corners(unittest.TestCase):
                 with self.assertRaises(pl.Error):
                     one(operator, np.zeros((1, 1, 2, 2), np.float32), attributes=[attribute("kernel_shape", ints=[3, 3])], is_open=is_open)
 
+    def test_regions_of_less_than_a_pixel(self):
+        """Are taken as one pixel wide and high, but where coordinates are those of half pixels; before opset 16 they never are."""
+        random = np.random.default_rng(17)
+        image, batches = random.standard_normal((2, 2, 7, 9), np.float32), np.int64([1, 0, 1])
+        regions = np.float32([[1.5, 2.25, 1.75, 2.5], [4, 1, 4.5, 5], [6, 3, 6, 3]])
+
+        def bilinear(picture, y, x):
+            y, x = min(max(y, 0), picture.shape[0] - 1), min(max(x, 0), picture.shape[1] - 1)
+            rows, columns = (np.maximum(0, 1 - abs(np.arange(n) - at)) for n, at in zip(picture.shape, (y, x)))
+            return rows @ picture.astype(np.float64) @ columns
+
+        for opset, mode in ((10, None), (16, "output_half_pixel"), (16, "half_pixel")):
+            shift, least = (0.5, 0) if mode == "half_pixel" else (0, 1)
+            want = np.zeros((3, 2, 2, 3))
+            for r, c, i, j in np.ndindex(want.shape):
+                x, y, right, bottom = regions[r] * 0.75 - shift
+                height, width = max(bottom - y, least) / 2, max(right - x, least) / 3
+                want[r, c, i, j] = np.mean([bilinear(image[batches[r], c], y + (i + (a + 0.5) / 2) * height, x + (j + (b + 0.5) / 2) * width)
+                                            for a in (0, 1) for b in (0, 1)])
+            attributes = [attribute("output_height", i=2), attribute("output_width", i=3), attribute("sampling_ratio", i=2),
+                          attribute("spatial_scale", f=0.75)]
+            if mode:
+                attributes.append(attribute("coordinate_transformation_mode", s=mode.encode()))
+            with self.subTest(opset=opset, mode=mode):
+                got = one("RoiAlign", image, regions, batches, attributes=attributes, opset=opset)
+                np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
     def test_tile(self):
         for shape, repeats in (((2, 3), (2, 1)), ((2, 3), (1, 3)), ((1, 3), (4, 2)), ((2, 3, 5), (2, 0, 3)), ((0, 3), (2, 2)), ((7,), (3,))):
             x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
@@ -575,6 +602,38 @@ class Corners(unittest.TestCase):
                     [("m", [], np.int64), ("x", ["n"], np.float32)], [("y", 1, np.float32)])
         self.same(main(np.int64(3), np.float32([1, 2])), [1, 2] * 4)
 
+    def test_shapes_of_turns(self):
+        """What a turn makes has a shape that what is carried says, which no turn changes, beside what grows."""
+        body = graph([node("Add", ["a", "a"], ["a2"]), node("Concat", ["b", "one"], ["b2"], attribute("axis", i=0)),
+                      node("Shape", ["a"], ["rows"]), node("Concat", ["rows", "rest"], ["shape"], attribute("axis", i=0)),
+                      node("Reshape", ["table", "shape"], ["each"]), node("Identity", ["c"], ["d"])],
+                     [value("i", [], INT64), value("c", [], BOOL), value("a", ["k"]), value("b", ["j"])],
+                     [value("d", [], BOOL), value("a2", ["k"]), value("b2", ["l"]), value("each", ["?", "?"])])
+        main = load([node("Loop", ["m", "", "x", "one"], ["last", "grown", "all"], attribute("body", g=body))],
+                    [("m", [], np.int64), ("x", ["n"], np.float32), ("table", ["n", 4], np.float32)],
+                    [("last", 1, np.float32), ("grown", 1, np.float32), ("all", 3, np.float32)],
+                    [constant("rest", np.int64([-1])), constant("one", np.float32([1]))])
+        for n, turns in ((2, 2), (3, 1)):
+            x, table = np.arange(n, dtype=np.float32), np.arange(4 * n, dtype=np.float32).reshape(n, 4)
+            for got, want in zip(main(np.int64(turns), x, table), (x * 2**turns, np.ones(1 + turns), np.stack([table] * turns)), strict=True):
+                self.same(got, want)
+
+    def test_shapes_of_turns_alone(self):
+        """The same where that is all that is carried: it keeps its extent, or grows."""
+        for grows in (False, True):
+            turn = node("Concat", ["a", "x"], ["a2"], attribute("axis", i=0)) if grows else node("Add", ["a", "a"], ["a2"])
+            body = graph([turn, node("Shape", ["a"], ["rows"]), node("Concat", ["rows", "rest"], ["shape"], attribute("axis", i=0)),
+                          node("Reshape", ["table", "shape"], ["each"]), node("Identity", ["c"], ["d"])],
+                         [value("i", [], INT64), value("c", [], BOOL), value("a", ["k"])],
+                         [value("d", [], BOOL), value("a2", ["l"]), value("each", ["?", "?"])])
+            main = load([node("Loop", ["m", "", "x"], ["last", "all"], attribute("body", g=body))],
+                        [("m", [], np.int64), ("x", ["n"], np.float32), ("table", ["n", 4], np.float32)],
+                        [("last", 1, np.float32), ("all", 3, np.float32)], [constant("rest", np.int64([-1]))])
+            x, table, turns = np.float32([1, 2]), np.arange(8, dtype=np.float32).reshape(2, 4), 1 if grows else 2
+            want = np.concatenate([x, x]) if grows else x * 4
+            for got, wanted in zip(main(np.int64(turns), x, table), (want, np.stack([table] * turns)), strict=True):
+                self.same(got, wanted)
+
     def test_neighbouring_channels(self):
         """Of an even number of channels, one more behind than before."""
         seed = int.from_bytes(os.urandom(3), "little")
@@ -640,6 +699,17 @@ class Corners(unittest.TestCase):
     def test_opset_18(self):
         self.both([[3], [7]], "ReduceMax", np.float32([[3, 1], [2, 7]]), constants=[np.int64([1])], opset=18)
         self.both([3, 7], "ReduceMin", np.float32([[3, 9], [8, 7]]), constants=[np.int64([1])], opset=18, attributes=[attribute("keepdims", i=0)])
+
+    def test_constants_that_are_no_tensors(self):
+        """Numbers and lists of numbers."""
+        for name, given, want in (("value_float", {"f": 0.5}, np.float32(0.5)), ("value_floats", {"floats": [0.5, -2.0, 7.0]}, np.float32([0.5, -2, 7])),
+                                  ("value_int", {"i": -3}, np.int64(-3)), ("value_ints", {"ints": [4, -5, 6]}, np.int64([4, -5, 6]))):
+            with self.subTest(name):
+                main = load([node("Constant", [], ["c"], attribute(name, **given)), node("Identity", ["c"], ["y"]), node("Add", ["x", "c"], ["z"])],
+                            [("x", [3], want.dtype)], [("y", want.ndim, want.dtype), ("z", 1, want.dtype)])
+                x = np.arange(3).astype(want.dtype)
+                for got, expected in zip(main(x), (want, x + want), strict=True):
+                    self.same(got, expected)
 
     def test_parameters(self):
         w = np.arange(1024, dtype=np.float32).reshape(32, 32)

@@ -165,8 +165,16 @@ void loop(Operator &op) {
   const size_t scans = body.outputs.size() - 1 - count;
   // What the body gives, until the types of what is carried stay as they are.
   Values like = carried, scanLike;
-  for (Value &value : like)
+  // The body that is written has extents of its own, also where none changes.
+  auto forgetNames = [](Value &value) {
+    for (Scalar &dim : value.dims)
+      if (!dim.known)
+        dim = {};
+  };
+  for (Value &value : like) {
     e.use(value);
+    forgetNames(value);
+  }
   bool sequenceInside = false;
   for (int round = 0;; ++round) {
     Values outputs;
@@ -190,9 +198,7 @@ void loop(Operator &op) {
     for (size_t i = 0; i < count; ++i) {
       next.push_back(joined(like[i], outputs[i + 1]));
       stays &= e.type(next[i]) == e.type(like[i]);
-      for (Scalar &dim : next[i].dims)
-        if (!dim.known)
-          dim = {};
+      forgetNames(next[i]);
     }
     scanLike.assign(outputs.begin() + 1 + static_cast<long>(count), outputs.end());
     like = next;
