@@ -56,6 +56,14 @@ class Wrong(unittest.TestCase):
                 return subprocess.run([options.plimsoll, *arguments], capture_output=True, text=True, timeout=60, check=True).stdout
             call("import", f"{folder}/net.onnx", "-o", f"{folder}/out/deep")
             self.assertEqual(sorted(os.listdir(f"{folder}/out/deep")), ["net.mlir", "net.safetensors"])
+            with open(f"{folder}/out/deep/net.mlir", encoding="utf-8") as file:
+                depth = 0
+                for line in file.read().splitlines():  # indented by two blanks for each brace, as everybody writes MLIR
+                    text = line.lstrip(" ")
+                    depth -= text.startswith("}")
+                    self.assertEqual(len(line) - len(text), 2 * (depth - text.startswith("^")) * bool(text), line)
+                    depth += text.endswith("{")
+                self.assertEqual(depth, 0)
             given = ["--input", "600xf32=2", "--print", "full"]
             self.assertEqual(call("run", f"{folder}/net.onnx", *given),
                              call("run", f"{folder}/out/deep/net.mlir", "--params", f"{folder}/out/deep/net.safetensors", *given))
@@ -97,7 +105,7 @@ class Wrong(unittest.TestCase):
     def test_attributes(self):
         self.check(single("Softmax", attribute("axis", f=0)), "'n'", "Softmax", "axis")
         self.check(single("Softmax", attribute("axis", i=7)), "axis 7 of a tensor of rank 2")
-        self.check(single("Relu", attribute("colour", i=7)), "'n'", "Relu", "colour")
+        self.check(single("Relu", attribute("colour", i=7)), "'n', Relu of opset 13", "attribute: colour for operator Relu\n")
 
     def test_choices(self):
         """A misspelt choice is not taken for the usual one."""
@@ -158,6 +166,7 @@ class Wrong(unittest.TestCase):
             ("RotaryEmbedding", "xpww", [i("is_packed_batching")], "with is_packed_batching = 1"),
             ("RotaryEmbedding", "xpww", [attribute("scale", f=2.0)], "with a scale of 2"),
             ("RotaryEmbedding", "xpww", [], "the angles do not fit the input"),
+            ("RotaryEmbedding", "xxww", [], "position_ids of rank 3"),
             ("RotaryEmbedding", "xpoo", [], "with heads whose number is not known"),
             ("RotaryEmbedding", "opww", [], "with heads whose number is not known"),
             ("RotaryEmbedding", "xpee", [], "with heads whose number is not known"),

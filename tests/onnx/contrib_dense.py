@@ -491,10 +491,19 @@ def ngram_repeat_block(random):
 
 @case("BifurcationDetector")
 def bifurcation_detector(random):
+    return bifurcation(random, False)
+
+
+@case("BifurcationDetector")
+def bifurcation_detector_of_a_prediction(random):
+    return bifurcation(random, True)
+
+
+def bifurcation(random, is_predicted):
     """As ONNX Runtime searches: longer and longer ends of the tokens, while they stand in the source."""
     source, current = (random.integers(0, 4, int(random.integers(1, high))) for high in (12, 6))
     from_ = int(random.integers(0, len(source) + 1))
-    predicted = optional(random, np.where(random.random(len(source) - from_ + 1) < 0.8, [*source[from_:], 0], 3))
+    predicted = np.where(random.random(len(source) - from_ + 1) < 0.8, [*source[from_:], 0], 3) if is_predicted else None
     least = int(random.integers(1, 3))
     most = least + int(random.integers(0, 3))
     tokens, place = current, -1

@@ -101,6 +101,8 @@ class CertificateTest(unittest.TestCase):
         buffers, lines, solution = planned
         peak, lemmas = check_certificate.check_certificate(buffers, lines)
         check_certificate.check_solution(buffers, solution, peak)
+        # A least offset of 0 is not written.
+        self.assertNotRegex("\n".join(line for line in lines if line.startswith("lemma")), r":0\b")
         return buffers, lines, peak, lemmas
 
     def test_accepted_where_the_best_peak_is_above_the_load(self):

@@ -54,6 +54,25 @@ def test_the_source_names_it(gpu):
     assert module.saxpy(2.0, X, 10 * X).tolist() == [12, 24, 36]
 
 
+def test_conditions_are_elements(gpu):
+    """They are bytes in its memory."""
+    module = gpu.loads("""
+        #id = affine_map<(i) -> (i)>
+        func.func @main(%x: tensor<?xi1>, %y: tensor<?xi1>, %o: tensor<?xi1>) -> tensor<?xi1> {
+          %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+              ins(%x, %y : tensor<?xi1>, tensor<?xi1>) outs(%o : tensor<?xi1>) {
+          ^bb0(%a: i1, %b: i1, %old: i1):
+            %c = arith.xori %a, %b : i1
+            %d = arith.andi %c, %old : i1
+            linalg.yield %d : i1
+          } -> tensor<?xi1>
+          return %r : tensor<?xi1>
+        }""", device="vulkan0")
+    assert devices_of(module) == ["vulkan0"]
+    x, y, o = np.array(np.meshgrid(*[[False, True]] * 3)).reshape(3, 8)
+    assert module.main(x, y, o).tolist() == ((x ^ y) & o).tolist()
+
+
 def test_what_it_refuses_the_host_runs(gpu):
     module = gpu.loads(MIXED, device="vulkan0")
     assert sorted(devices_of(module)) == ["host", "vulkan0"]

@@ -70,6 +70,24 @@ def test_integers(width, widening, elements, isOpen):
         np.testing.assert_array_equal(np.asarray(have), expected, err_msg=f"{shape}")
 
 
+@pytest.mark.parametrize("widening", ["extsi", "extui"])
+@pytest.mark.parametrize("left, right", [("m, k", "k, l, n"), ("m, k, l", "k, n")])
+def test_sums_along_what_one_operand_does_not_have(left, right, widening):
+    numbers, sizes = np.random.default_rng(3), dict(m=40, n=48, k=32, l=12)
+    a, b = (numbers.integers(-128, 128, [sizes[each] for each in letters.split(", ")], np.int8) for letters in (left, right))
+    kinds = [f"tensor<{''.join(f'{extent}x' for extent in array.shape)}i8>" for array in (a, b)]
+    module = engine(WIDTHS[0]).loads(f"""
+func.func @main(%a: {kinds[0]}, %b: {kinds[1]}, %c: tensor<40x48xi32>) -> tensor<40x48xi32> {{
+  %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k, l) -> ({left})>, affine_map<(m, n, k, l) -> ({right})>, affine_map<(m, n, k, l) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}} ins(%a, %b : {kinds[0]}, {kinds[1]}) outs(%c : tensor<40x48xi32>) {{
+{body([("i8", widening), ("i8", "extsi")], "i32")}  }} -> tensor<40x48xi32>
+  return %r : tensor<40x48xi32>
+}}""")
+    wide = (a.view(np.uint8) if widening == "extui" else a).astype(np.int64), b.astype(np.int64)
+    want = np.einsum(f"{left},{right}->mn".replace(", ", ""), *wide)
+    np.testing.assert_array_equal(np.asarray(module.main(a, b, np.ones((40, 48), np.int32))), want + 1)
+
+
 @pytest.mark.parametrize("isOpen", [False, True])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_bf16(width, isOpen):

@@ -3,6 +3,9 @@
 import gc
 import os
 import pathlib
+import resource
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -66,6 +69,46 @@ def test_memory():
                  "  %c = arith.constant dense<1.0> : tensor<700000000xf32>\n"
                  "  return %c : tensor<700000000xf32>\n}", engine=engine)
     works(engine)
+
+
+def test_a_process_that_is_killed_while_it_rests(monkeypatch):
+    """It had no work, so that the next source has nothing to do with it."""
+    mark = f"PLIM_TEST_PROCESS={os.getpid()}"
+    monkeypatch.setenv(*mark.split("="))
+
+    def parents():
+        """Of the processes that were started here."""
+        found = {}
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
+                    found[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:  # of others, or that end
+                pass
+        return found
+
+    engine = pl.Engine(threads=1, isolation="worker")
+    works(engine)
+    there = parents()
+    compilers = [process for process, parent in there.items() if parent in there]
+    assert len(compilers) == 1
+    os.kill(compilers[0], signal.SIGKILL)
+    end = time.monotonic() + 10
+    while compilers[0] in parents() and time.monotonic() < end:
+        time.sleep(0.01)
+    works(engine)
+
+
+def test_stacks_are_not_those_of_the_host():
+    """Its limit may be above the memory that a compilation may take."""
+    limits = resource.getrlimit(resource.RLIMIT_STACK)
+    if limits[1] != resource.RLIM_INFINITY:
+        pytest.skip("no stack may be so large")
+    resource.setrlimit(resource.RLIMIT_STACK, (32 << 30, limits[1]))
+    try:
+        works(pl.Engine(threads=2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, limits)
 
 
 def test_engines_share_processes():

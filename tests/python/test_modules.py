@@ -336,6 +336,68 @@ def test_specialized_code():
         pl.Engine(numa_node=1000)
 
 
+def test_specialized_code_has_the_variables_of_the_call():
+    module = pl.Engine(threads=1, specialization="on_request").loads(COUNTER.replace("@total", "@first") + """
+      ml_program.global private mutable @second(dense<1.0> : tensor<f32>) : tensor<f32>
+      func.func @f(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<f32>) {
+        %two = arith.constant dense<2.0> : tensor<f32>
+        %old = ml_program.global_load @second : tensor<f32>
+        %new = arith.mulf %old, %two : tensor<f32>
+        ml_program.global_store @second = %new : tensor<f32>
+        %r = arith.addf %x, %x : tensor<?xf32>
+        return %r, %new : tensor<?xf32>, tensor<f32>
+      }""")
+    state, x = module.state(), np.ones(3, np.float32)
+    assert module.f(x)[1] == 2
+    module.f.specialize(x)
+    assert [float(module.f(x)[1]) for _ in range(2)] == [4, 8]
+    assert module.f(x, state=state)[1] == 2
+    assert module.specializations()["calls"] == 3
+    assert module.f(np.ones(4, np.float32))[1] == 16 and state["second"] == 2
+    assert state["first"].tolist() == [10, 20]
+
+
+def test_specialized_code_that_calls_are_in_stays():
+    is_in, go_on = threading.Event(), threading.Event()
+
+    @pl.host_function("(f32) -> f32")
+    def twice(x):
+        is_in.set()
+        assert go_on.wait(60)
+        return 2 * x
+
+    module = pl.Engine(threads=1, specialization="on_request", specialization_count=1).loads("""
+      func.func private @twice(f32) -> f32
+      func.func @f(%x: tensor<?xf32>, %a: f32) -> tensor<?xf32> {
+        %b = func.call @twice(%a) : (f32) -> f32
+        %c0 = arith.constant 0 : index
+        %n = tensor.dim %x, %c0 : tensor<?xf32>
+        %s = tensor.splat %b[%n] : tensor<?xf32>
+        %r = arith.addf %x, %s : tensor<?xf32>
+        return %r : tensor<?xf32>
+      }""", functions={"twice": twice})
+    three, four = np.ones(3, np.float32), np.ones(4, np.float32)
+
+    def counts():
+        return [module.specializations()[name] for name in ("made", "evicted", "calls")]
+
+    module.f.specialize(three, 1.0)
+    call = threading.Thread(target=module.f, args=(three, 1.0))
+    call.start()
+    assert is_in.wait(60)
+    try:
+        with pytest.raises(pl.ResourceExhaustedError, match="calls run in the code for all of the 1 extents"):
+            module.f.specialize(four, 1.0)
+    finally:
+        go_on.set()
+        call.join()
+    assert module.f(three, 2.0).tolist() == [5, 5, 5]
+    assert counts() == [1, 0, 2]
+    module.f.specialize(four, 1.0)
+    assert module.f(four, 2.0).tolist() == [5, 5, 5, 5]
+    assert counts() == [2, 1, 3]
+
+
 def test_logging(tmp_path, caplog):
     blocked = tmp_path / "file"
     blocked.write_text("")
@@ -429,6 +491,7 @@ def test_progress(engine, tmp_path):
         seen.clear()
         module = load()
         assert seen and seen == sorted(seen) and seen[-1] == 1 and seen[0] >= 0
+        assert seen.count(1) == 1  # neither the loop nor what calls it is all of the work
         pickle.dumps(module)  # without it
     raised = []
     old, sys.unraisablehook = sys.unraisablehook, raised.append
@@ -437,6 +500,20 @@ def test_progress(engine, tmp_path):
     finally:
         sys.unraisablehook = old
     assert raised and raised[0].exc_type is ZeroDivisionError
+
+
+def test_progress_follows_functions(engine):
+    """The passes on functions tell of each of them."""
+    def steps(count):
+        seen = []
+        engine.loads("".join(f"""
+            func.func @f{i}(%x: tensor<?xf32>) -> tensor<?xf32> {{
+              %r = math.exp %x : tensor<?xf32>
+              return %r : tensor<?xf32>
+            }}""" for i in range(count)), progress=seen.append)
+        assert seen == sorted(seen)
+        return sum(part < 0.5 for part in seen)  # what is behind them makes code
+    assert steps(12) >= steps(2) + 10
 
 
 @pytest.mark.parametrize("form", ["for", "while", "if", "index_switch", "select", "for of a part"])

@@ -117,6 +117,21 @@ class SchemaTest(unittest.TestCase):
         self.assertTrue(any(each["count"] >= 5 for each in function["repetitions"]), function["repetitions"])
         self.assertEqual(sum(each["length"] * each["count"] for each in function["repetitions"]), len(function["dispatches"]))
 
+    def test_dispatches_have_an_order(self):
+        """Each of a chain waits for the one before it, and may run beside all of the other chain."""
+        square, count, last = "tensor<?x?xf32>", 3, ["%x0", "%x1"]
+        text = f"func.func @chains(%x0: {square}, %x1: {square}, %z0: {square}, %z1: {square}) -> ({square}, {square}) {{\n"
+        for step in range(count):
+            for chain in range(2):
+                text += f"  %p{step}{chain} = linalg.matmul ins({last[chain]}, %x{chain} : {square}, {square}) outs(%z{chain} : {square}) -> {square}\n"
+                last[chain] = f"%p{step}{chain}"
+        self.commands.write("chains.mlir", text + f"  return {', '.join(last)} : {square}, {square}\n}}\n")
+        [function] = json.loads(self.commands.run("explain", "chains.mlir", "--json"))["functions"]
+        self.assertEqual(len(function["dispatches"]), 2 * count)
+        for i, dispatch in enumerate(function["dispatches"]):
+            self.assertEqual(dispatch["after"], [i - 2] if i >= 2 else [])
+            self.assertEqual(dispatch["beside"], [j for j in range(2 * count) if (i - j) % 2])
+
     def test_times_are_those_of_a_call(self):
         [function] = self.profiled["functions"]
         measured = [dispatch["measured"] for dispatch in function["dispatches"]]

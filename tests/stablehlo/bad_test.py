@@ -96,6 +96,7 @@ class Wrong(unittest.TestCase):
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xcomplex<f32>>"), "2:10", "%arg0 is tensor<2x3xf32>, not tensor<2x3xcomplex<f32>>")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xf8E4M3FN>"), "2:43", "f8E4M3FN")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3x!quant.uniform<i8:f32, 1.0>>"), "2:43", "!quant.uniform")
+        self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xf32>", arguments="%arg0: !own.tiled<8>"), "1:1", "a value of type !own.tiled<8> is not supported")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<*xf32>"), "2:39", "the rank must be known")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xzebra>"), "2:43", "'zebra' is no type")
         self.check(main("%0 = stablehlo.exponential %arg0 : tensor<2x3xi32>", arguments="%arg0: tensor<2x3xi32>"), "2:10", "needs floats")
@@ -221,6 +222,22 @@ class Wrong(unittest.TestCase):
                         f"({', '.join(['tensor<2x3xf32>'] * 4)}) -> tensor<2x3xf32>"), "2:10", "must be of ui32")
         self.check(main("%0 = stablehlo.custom_call @cublas$gemm(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "'cublas$gemm'")
         self.check(main("%0 = \"stablehlo.add\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", "it has 1 operands")
+
+    def test_parentheses(self):
+        """Operands stand in them only where an operation is always written so."""
+        for operation in ("pad(%arg0, %c, low = [0, 0], high = [0, 0], interior = [0, 0]) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
+                          "transpose(%arg0, dims = [0, 1]) : (tensor<2x3xf32>) -> tensor<2x3xf32>", "abs(%arg0) : tensor<2x3xf32>"):
+            name = operation[:operation.index("(")]
+            self.check(main(f"%0 = stablehlo.{operation}", arguments="%arg0: tensor<2x3xf32>, %c: tensor<f32>"), f"2:{20 + len(name)}")
+
+    def test_what_kind_of_error(self):
+        """What is wrong and what is only not supported are told apart."""
+        for text, error in ((main("%0 = stablehlo.add %arg0, %1 : tensor<2x3xf32>"), pl.InvalidArgumentError),
+                            (main("%0 = stablehlo.abs %arg0 : tensor<3x2xf32>"), pl.InvalidArgumentError),
+                            (main("%0 = stablehlo.frobnicate %arg0 : tensor<2x3xf32>"), pl.UnimplementedError),
+                            (main("%0 = stablehlo.abs %arg0 : tensor<2x3xf8E4M3FN>"), pl.UnimplementedError)):
+            with self.subTest(text=text), self.assertRaises(error):
+                pl.loads(text, name="x.mlir")
 
     def test_names_of_several_lines(self):
         # As a string a name may have any characters; a message is one line.

@@ -120,6 +120,9 @@ def elementwise(rng):
         bits = [np.where(v.view(np.int32) < 0, v.view(np.int32) ^ 0x7FFFFFFF, v.view(np.int32)) for v in (a, c)]
         yield "compare_total", [a, c], lambda b, v, w, d=direction: [b.compare(d, v, w, "TOTALORDER")], [reference(*bits)], 0
     yield "is_finite", [special], lambda b, v: [b.elementwise("is_finite", v, kind="i1")], [np.isfinite(special)], 0
+    for dtype in FLOATS:  # numbers without an imaginary part
+        x = random_array(rng, (3, 5), dtype)
+        yield "real", [x], lambda b, v: [b.elementwise("real", v), b.elementwise("imag", v)], [x, np.zeros_like(x)], 0
     yield "sign", [special], lambda b, v: [b.elementwise("sign", v)], [np.sign(special)], 0
     for name, reference in (("maximum", np.maximum), ("minimum", np.minimum)):
         yield name, [a, c], lambda b, v, w, name=name: [b.elementwise(name, v, w)], [reference(a, c)], 0

@@ -50,6 +50,13 @@ def elementwise(rng, dtype, part, tolerance):
             yield f"complex_{name}", [v, (1 / scale).astype(dtype)], make, [(want / scale).astype(dtype)], tolerance
         for name, reference in {"sinh": np.sinh, "cosh": np.cosh, "conj": np.conj, "square": np.square}.items():
             yield f"complex_{name}", [y], lambda b, v, name=name: chlo(b, name, v), [reference(y.astype(np.complex128)).astype(dtype)], tolerance
+    zeros, bits = np.array([0, -0.0, complex(0, -0.0), complex(-0.0, 0)], dtype), f"i{8 * part().itemsize}"
+
+    def negated(b, v):
+        w = b.elementwise("negate", v)
+        return [b.op("stablehlo.bitcast_convert", [b.elementwise(name, w, kind=kind)], [(v.shape, bits)])[0] for name in ("real", "imag")]
+    signs = [np.negative(each).view(f"i{part().itemsize}") for each in (zeros.real.copy(), zeros.imag.copy())]
+    yield "complex_negate_zero", [zeros], negated, signs, 0
     small = np.array([1e-7 - 3e-7j, -2e-6 + 1e-9j], dtype)
     yield ("complex_small", [small * part(1)], lambda b, v: [b.elementwise("divide", b.elementwise("sine", v), v)], [np.ones(2, dtype)], tolerance)
     for name, reference in {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide, "power": np.power}.items():

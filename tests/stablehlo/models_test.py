@@ -389,6 +389,32 @@ class Models(unittest.TestCase):
             for got, expected in zip(main(x, y, i), want):
                 self.near(got, expected)
 
+    def test_types_in_attributes(self):
+        """They may be of any dialect, and have parameters."""
+        main = self.load("""
+            module @m attributes {own.layout = !own.tiled<8, [4, 2]>, own.kind = !own.plain} {
+              func.func @main(%x: tensor<?x?xf32> {own.of = !own.nested<!own.tiled<2>, "a > b">}) -> tensor<?x?xf32> {
+                %0 = stablehlo.add %x, %x {own.as = !own.tiled<8>} : tensor<?x?xf32>
+                return %0 : tensor<?x?xf32>
+              }
+            }""").main
+        x = self.make(3, 5)
+        self.near(main(x), 2 * x)
+
+    def test_bounds_of_open_extents(self):
+        """As PyTorch's exporter and older programs write them: they say nothing that has to be known."""
+        for bounds in ("#stablehlo.bounds<?, 4>", "#stablehlo.type_extensions<bounds = [?, 4]>"):
+            kind = f"tensor<?x?xf32, {bounds}>"
+            main = self.load(f"""
+                func.func @main(%x: {kind}, %y: tensor<?x?xf32>) -> {kind} {{
+                  %0 = stablehlo.add %x, %x : {kind}
+                  %1 = "stablehlo.multiply"(%0, %y) : ({kind}, tensor<?x?xf32>) -> {kind}
+                  return %1 : {kind}
+                }}""").main
+            for columns in (1, 4):
+                x, y = self.make(3, columns), self.make(3, columns)
+                self.near(main(x, y), 2 * x * y)
+
     def test_extents_that_results_know(self):
         """Where a run gives the shape, extents that the type of the result knows are those."""
         main = self.load("""
@@ -516,6 +542,12 @@ class Models(unittest.TestCase):
             part, updated = main(x, np.uint64(start).view(np.int64).reshape(()), update)
             np.testing.assert_array_equal(part, x[at:at + 2])
             np.testing.assert_array_equal(updated, want)
+            stands = pl.loads(f"""func.func @main(%x: tensor<7xf32>) -> tensor<2xf32> {{
+  %i = stablehlo.constant dense<{start}> : tensor<ui64>
+  %s = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<7xf32>, tensor<ui64>) -> tensor<2xf32>
+  return %s : tensor<2xf32>
+}}""", name="stands.mlir", engine=engine).main
+            np.testing.assert_array_equal(stands(x), x[at:at + 2])
 
 
 if __name__ == "__main__":

@@ -103,6 +103,36 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
 
 // -----
 
+// Beside a product whose weights are bytes, those whose weights are floats: given with the call, or constants.
+// CHECK-LABEL: func.func @beside
+//  CHECK-SAME:   %[[X:[^:]*]]: tensor<3x256xf32>, %[[GIVEN:[^:]*]]: tensor<256x128xf32>
+//       CHECK:   %[[FLOATS:.*]] = bufferization.to_tensor %{{.*}} restrict : memref<256x128xf32>
+//       CHECK:   linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<3x256xf32>, tensor<4x256x32xi8>)
+//       CHECK:   linalg.matmul ins(%[[X]], %[[GIVEN]] : tensor<3x256xf32>, tensor<256x128xf32>)
+//       CHECK:   linalg.matmul ins(%[[X]], %[[FLOATS]] : tensor<3x256xf32>, tensor<256x128xf32>)
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @q : memref<256x128xi8>
+  memref.global "private" @f : memref<256x128xf32>
+  func.func @beside(%x: tensor<3x256xf32>, %given: tensor<256x128xf32>, %y: tensor<3x128xf32>) -> (tensor<3x128xf32>, tensor<3x128xf32>, tensor<3x128xf32>) {
+    %g = memref.get_global @q : memref<256x128xi8>
+    %q = bufferization.to_tensor %g restrict : memref<256x128xi8> to tensor<256x128xi8>
+    %h = memref.get_global @f : memref<256x128xf32>
+    %floats = bufferization.to_tensor %h restrict : memref<256x128xf32> to tensor<256x128xf32>
+    %e = tensor.empty() : tensor<256x128xf32>
+    %w = linalg.generic {indexing_maps = [affine_map<(k, n) -> (k, n)>, affine_map<(k, n) -> (k, n)>], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<256x128xi8>) outs(%e : tensor<256x128xf32>) {
+    ^bb0(%in: i8, %out: f32):
+      %float = arith.sitofp %in : i8 to f32
+      linalg.yield %float : f32
+    } -> tensor<256x128xf32>
+    %p = linalg.matmul ins(%x, %w : tensor<3x256xf32>, tensor<256x128xf32>) outs(%y : tensor<3x128xf32>) -> tensor<3x128xf32>
+    %r = linalg.matmul ins(%x, %given : tensor<3x256xf32>, tensor<256x128xf32>) outs(%y : tensor<3x128xf32>) -> tensor<3x128xf32>
+    %s = linalg.matmul ins(%x, %floats : tensor<3x256xf32>, tensor<256x128xf32>) outs(%y : tensor<3x128xf32>) -> tensor<3x128xf32>
+    return %p, %r, %s : tensor<3x128xf32>, tensor<3x128xf32>, tensor<3x128xf32>
+  }
+}
+
+// -----
+
 // Of many rows, of columns that fill no panels, and of integers of 16 bits: floats, once.
 // CHECK-LABEL: func.func @floats
 //       CHECK:   linalg.matmul

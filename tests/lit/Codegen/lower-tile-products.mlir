@@ -16,6 +16,7 @@
 //       CHECK:     %[[K:.*]] = arith.muli %[[G]], %c2
 //       CHECK:     %[[A0:.*]] = amx.tile_load %[[A]][%[[M]], %[[K]]] : memref<64x512xbf16> into !amx.tile<16x32xbf16>
 //       CHECK:     amx.tile_load %[[A]]
+//   CHECK-NOT:     amx.tile_load %[[A]]
 //       CHECK:     %[[B0:.*]] = amx.tile_load %[[B]][%[[G]], %c0] : memref<256x32xi32> into !amx.tile<16x32xbf16>
 //       CHECK:     amx.tile_load %[[B]][%[[G]], %c16]
 //       CHECK:     amx.tile_mulf %[[A0]], %[[B0]], %[[C0]]

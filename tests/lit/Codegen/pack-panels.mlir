@@ -181,6 +181,32 @@ func.func private @lines(%i: tensor<1x48x16x16xf32>, %f: tensor<48x48x3x3xf32>, 
 
 // -----
 
+// Of a filter that is a part of a larger one the loops of the reduction do not lie side by side; lines of the result do.
+// CHECK-LABEL: func.func private @part_of_a_filter(
+//       CHECK:   tensor.empty() : tensor<1x48x3x3x7x14xf32>
+//   CHECK-NOT:   into tensor<48x432xf32>
+//       CHECK:   tensor.collapse_shape {{.*}} into tensor<1x48x98xf32>
+//   CHECK-NOT:   into tensor<48x432xf32>
+//       CHECK:   return
+#image = affine_map<(n, f, h, w, c, y, x) -> (n, c, h + y, w + x)>
+#filter = affine_map<(n, f, h, w, c, y, x) -> (f, c, y, x)>
+#result = affine_map<(n, f, h, w, c, y, x) -> (n, f, h, w)>
+func.func private @part_of_a_filter(%i: tensor<1x48x16x16xf32>, %large: tensor<48x48x5x5xf32>, %r: tensor<1x48x14x14xf32>)
+    -> tensor<1x48x14x14xf32> attributes {plim.dispatch_function} {
+  %f = tensor.extract_slice %large[0, 0, 1, 1] [48, 48, 3, 3] [1, 1, 1, 1] : tensor<48x48x5x5xf32> to tensor<48x48x3x3xf32>
+  %s = linalg.generic {indexing_maps = [#image, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%i, %f : tensor<1x48x16x16xf32>, tensor<48x48x3x3xf32>) outs(%r : tensor<1x48x14x14xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.addf %sum, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<1x48x14x14xf32>
+  return %s : tensor<1x48x14x14xf32>
+}
+
+// -----
+
 // Where the channels are innermost the panel has the filter's, once for all rows and columns of the image. Of loops over
 // the window and the channels those outside have one iteration each, that of a block of 512.
 // CHECK-LABEL: func.func private @filter(

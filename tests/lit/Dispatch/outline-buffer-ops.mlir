@@ -49,7 +49,8 @@ func.func @in_place(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
 
 // -----
 
-// These stay: what is read elsewhere than written; views; buffers that a loop swaps; little work; in a parallel loop; in other functions.
+// These stay: what is read elsewhere than written; views; buffers that a loop swaps; little work; in a parallel loop; in other functions;
+// bodies that take a buffer, or a vector, from outside.
 //   CHECK-NOT: plim.dispatch
 func.func @elsewhere(%x: memref<?x?xf32>) attributes {plim.kernel} {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
@@ -87,6 +88,29 @@ func.func @shared(%x: memref<100x100x100xf32>) attributes {plim.kernel} {
     %m = memref.alloc() : memref<100x100xf32>
     linalg.copy ins(%m : memref<100x100xf32>) outs(%m : memref<100x100xf32>)
     memref.dealloc %m : memref<100x100xf32>
+  }
+  return
+}
+
+func.func @extent_of_another(%x: memref<?xindex>, %m: memref<?xf32>) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<?xindex>) {
+  ^bb0(%a: index):
+    %n = memref.dim %m, %c0 : memref<?xf32>
+    %s = arith.addi %a, %n : index
+    linalg.yield %s : index
+  }
+  return
+}
+
+func.func @lane_of_a_vector(%x: memref<?xf32>, %m: memref<4xf32>) attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %m[%c0] : memref<4xf32>, vector<4xf32>
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<?xf32>) {
+  ^bb0(%a: f32):
+    %lane = vector.extract %v[2] : f32 from vector<4xf32>
+    %s = arith.addf %a, %lane : f32
+    linalg.yield %s : f32
   }
   return
 }

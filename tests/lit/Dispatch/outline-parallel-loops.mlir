@@ -66,6 +66,24 @@ func.func @affine(%x: memref<?xf32>, %n: index) attributes {plim.kernel} {
 
 // -----
 
+// Iterations are counted with signs.
+// CHECK-LABEL: func.func @negative(
+//       CHECK:   plim.dispatch @negative_loop
+func.func @negative(%x: memref<2000000xf32>) attributes {plim.kernel} {
+  %first = arith.constant -1000000 : index
+  %end = arith.constant 1000000 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%first) to (%end) step (%c1) {
+    %j = arith.addi %i, %end : index
+    memref.store %f, %x[%j] : memref<2000000xf32>
+    scf.reduce
+  }
+  return
+}
+
+// -----
+
 // These stay: a sum, one of whose order is the loop's; little work; memory whose size only an iteration knows; a buffer with strides that
 // the caller passes; a function that is no kernel.
 //   CHECK-NOT: plim.dispatch

@@ -92,3 +92,17 @@ func.func @carried(%p: i1) {
   func.call @get(%c) : (!plim.context) -> ()
   return
 }
+
+// -----
+
+func.func private @get(!plim.context)
+func.func private @returned() -> !plim.context attributes {no_inline} {
+  %a = plim.context : !plim.context
+  // expected-error @below {{passes the context on; it goes from plim.context to calls of functions of the host application and nowhere else}}
+  return %a : !plim.context
+}
+func.func @caller() {
+  %a = func.call @returned() {no_inline} : () -> !plim.context
+  func.call @get(%a) : (!plim.context) -> ()
+  return
+}

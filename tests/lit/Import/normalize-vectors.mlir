@@ -73,6 +73,23 @@ func.func @transposed(%m: vector<2x3xi1>, %a: memref<?x?xf32>, %pad: f32, %p: ve
 
 // -----
 
+// What is written is turned to the order of the memory, where the mask is.
+// CHECK-LABEL: func.func @transposed_write(
+//  CHECK-SAME: %[[M:[^:]*]]: vector<2x3xi1>, {{.*}}, %[[X:[^:]*]]: vector<3x2xf32>
+//       CHECK: %[[MASK:.*]] = vector.shape_cast %[[M]]
+//       CHECK: %[[ROWS:.*]] = vector.transpose %[[X]], [1, 0] : vector<3x2xf32> to vector<2x3xf32>
+//       CHECK: %[[VALUE:.*]] = vector.shape_cast %[[ROWS]]
+//       CHECK: vector.transfer_write %[[VALUE]], %{{.*}}, %[[MASK]] {in_bounds = [false, true]} : vector<2x3xf32>, memref<?x?xf32>
+//   CHECK-NOT: vector.transfer_write
+func.func @transposed_write(%m: vector<2x3xi1>, %a: memref<?x?xf32>, %x: vector<3x2xf32>) {
+  %c0 = arith.constant 0 : index
+  vector.transfer_write %x, %a[%c0, %c0], %m {permutation_map = affine_map<(i, j) -> (j, i)>, in_bounds = [true, false]}
+      : vector<3x2xf32>, memref<?x?xf32>
+  return
+}
+
+// -----
+
 // A vector without dimensions has a mask of one lane.
 // CHECK-LABEL: func.func @one(
 //  CHECK-SAME: %[[M:[^:]*]]: vector<1xi1>, {{.*}}, %[[P:[^:]*]]: vector<f32>

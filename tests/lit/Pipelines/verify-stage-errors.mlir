@@ -84,6 +84,9 @@ func.func @slab() {
        lifetime = array<i64: 3, 6>, scope = "global.workspace"} : memref<16xf32>
   %later = plim.alloc() {accessors = ["host"], bytes = 32 : i64, candidates = ["workspace"], offset = 0 : i64,
        lifetime = array<i64: 4, 6>, scope = "global.workspace"} : memref<8xf32>
+  // Its last moment is the first of one in front of it.
+  %before = plim.alloc() {accessors = ["host"], bytes = 32 : i64, candidates = ["workspace"], offset = 64 : i64,
+       lifetime = array<i64: 0, 3>, scope = "global.workspace"} : memref<8xf32>
   // Nobody says how long it lives.
   %given = plim.alloc() {accessors = ["host"], bytes = 64 : i64, candidates = ["workspace"], offset = 0 : i64, scope = "global.workspace"} : memref<16xf32>
   return

@@ -447,6 +447,7 @@ protected:
   void TearDown() override {
     device = nullptr;
     EXPECT_EQ(control<int()>(vulkanShim, "shimMemories")(), 0);
+    EXPECT_EQ(control<int()>(vulkanShim, "shimFences")(), 0);
   }
   void fail(Call call, int result, int count = 1) {
     control<void(int, int, int)>(vulkanShim, "shimFail")(call, result, count);

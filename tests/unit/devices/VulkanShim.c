@@ -1,4 +1,4 @@
-// A loader of Vulkan that stands before the real one: it counts memory and copies, and fails when told to.
+// A loader of Vulkan that stands before the real one: it counts memory, copies and fences, and fails when told to.
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan.h>
 
@@ -9,7 +9,7 @@
 
 enum { Allocate, Submit, Wait, Calls };
 static int results[Calls], counts[Calls];
-static int memories, copies;
+static int memories, copies, fences;
 
 static PFN_vkGetInstanceProcAddr getInstanceProc;
 static PFN_vkGetDeviceProcAddr getDeviceProc;
@@ -18,6 +18,8 @@ static PFN_vkFreeMemory freeMemory;
 static PFN_vkCmdCopyBuffer copyBuffer;
 static PFN_vkQueueSubmit queueSubmit;
 static PFN_vkWaitForFences waitForFences;
+static PFN_vkCreateFence createFence;
+static PFN_vkDestroyFence destroyFence;
 
 /// The next `count` of these calls answer `result`: 0 of memory, 1 submissions, 2 waits.
 EXPORT void shimFail(int call, int result, int count) {
@@ -27,6 +29,8 @@ EXPORT void shimFail(int call, int result, int count) {
 /// Blocks of memory that nobody gave back.
 EXPORT int shimMemories(void) { return memories; }
 EXPORT int shimCopies(void) { return copies; }
+/// Fences that nobody destroyed.
+EXPORT int shimFences(void) { return fences; }
 
 static VkResult answer(int call) { return counts[call] > 0 ? (--counts[call], results[call]) : 0; }
 
@@ -65,6 +69,20 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait(VkDevice device, uint32_t count, cons
   return told == VK_SUCCESS ? result : told;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL makeFence(VkDevice device, const VkFenceCreateInfo *info,
+                                                const VkAllocationCallbacks *callbacks,
+                                                VkFence *fence) {
+  VkResult result = createFence(device, info, callbacks, fence);
+  fences += result == VK_SUCCESS;
+  return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL dropFence(VkDevice device, VkFence fence,
+                                            const VkAllocationCallbacks *callbacks) {
+  fences -= fence != VK_NULL_HANDLE;
+  destroyFence(device, fence, callbacks);
+}
+
 #define REPLACE(symbol, real, ours)                                                                \
   if (!strcmp(name, symbol)) {                                                                     \
     real = (__typeof__(real))getDeviceProc(device, name);                                          \
@@ -77,6 +95,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL deviceProc(VkDevice device, cons
   REPLACE("vkCmdCopyBuffer", copyBuffer, copy)
   REPLACE("vkQueueSubmit", queueSubmit, submit)
   REPLACE("vkWaitForFences", waitForFences, wait)
+  REPLACE("vkCreateFence", createFence, makeFence)
+  REPLACE("vkDestroyFence", destroyFence, dropFence)
   return getDeviceProc(device, name);
 }
 

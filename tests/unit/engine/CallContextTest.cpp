@@ -300,6 +300,21 @@ TEST(CallContext, LentWorkspacesHoldSlabAndScratch) {
   }
 }
 
+TEST(CallContext, ScratchOfNoBytesTakesAPlaceToo) {
+  RuntimeParts parts(1);
+  alignas(PLIM_BUFFER_ALIGNMENT) std::byte workspace[PLIM_BUFFER_ALIGNMENT];
+  CallMemory memory;
+  memory.ownWorkspace = true;
+  memory.scratchBytes = sizeof workspace;
+  memory.scratchCount = 1;
+  memory.workspace = workspace;
+  CallContext call(parts.executor, *parts.pool, *parts.pool, memory);
+  EXPECT_EQ(plim_rt_scratch(call.context(), 0), workspace);
+  EXPECT_TRUE(call.status().ok());
+  EXPECT_EQ(plim_rt_scratch(call.context(), 0), nullptr);
+  EXPECT_EQ(call.status().code(), StatusCode::ResourceExhausted);
+}
+
 TEST(RuntimeSymbols, AreTheWholeAbi) {
   std::map<std::string, void *> table;
   for (const RuntimeSymbol &symbol : runtimeSymbols())

@@ -1,10 +1,12 @@
-// Where boxes are placed one after the other, beside a search of all offsets.
+// Where boxes are placed one after the other, beside a search of all offsets; and as an allocator places them.
 #include "planner/Packing.h"
+#include "planner/Allocated.h"
 
 #include "tests/unit/engine/Random.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace plim::planner {
@@ -156,6 +158,42 @@ TEST(PlannerPacking, WhatIsLeftWhenItStopsGoesOnTopButPins) {
   const std::vector<int64_t> pinned = placeInOrder(packing, order, Fit::Best, [] { return true; });
   for (int box = 0; box < 200; ++box)
     EXPECT_EQ(pinned[box], box < 100 ? 5 : 0) << box;
+}
+
+TEST(PlannerPacking, AnAllocatorTakesAgainWhatWasGivenBack) {
+  PLIM_TRACE_SEED();
+  std::mt19937_64 random(plim::testing::testSeed());
+  for (int round = 0; round < 60 && !::testing::Test::HasFailure(); ++round) {
+    const bool areEqual = round % 2 == 0;
+    Problem problem;
+    for (size_t i = 0; i < 50; ++i) {
+      const auto lower = int64_t(random() % 20);
+      const int64_t bytes = areEqual ? 8 : 1 + int64_t(random() % 40);
+      problem.buffers.push_back(live({{lower, lower + 1 + int64_t(random() % 5)}}, bytes,
+                                     areEqual ? 1 : int64_t(1) << random() % 4));
+    }
+    const Packing packing = packed(problem);
+    const std::vector<int64_t> offsets = placeAsAllocated(packing);
+    ASSERT_EQ(offsets.size(), problem.buffers.size());
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      const Buffer &buffer = problem.buffers[i];
+      EXPECT_EQ(offsets[i] % buffer.alignment, 0);
+      for (size_t j = 0; j < i; ++j)
+        if (meet(buffer, problem.buffers[j]))
+          EXPECT_TRUE(offsets[i] + buffer.bytes <= offsets[j] ||
+                      offsets[j] + problem.buffers[j].bytes <= offsets[i])
+              << i << " and " << j;
+    }
+    // Of one size they need no more than those that live at once.
+    if (!areEqual)
+      continue;
+    int64_t most = 0;
+    for (int64_t time = 0; time < 25; ++time)
+      most = std::max(most, std::ranges::count_if(problem.buffers, [&](const Buffer &buffer) {
+                        return buffer.lifetime[0].lower <= time && time < buffer.lifetime[0].upper;
+                      }));
+    EXPECT_EQ(peakOf(packing, offsets), 8 * most);
+  }
 }
 
 } // namespace

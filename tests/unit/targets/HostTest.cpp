@@ -14,7 +14,9 @@
 #include <fstream>
 #include <pthread.h>
 #include <sched.h>
+#include <set>
 #include <signal.h>
+#include <string>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -168,6 +170,26 @@ TEST(HostAffinity, CountsOnlyTheProcessorsAllowed) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+TEST(HostAffinity, CountsCoresAsTheKernelDoes) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  std::set<std::string> cores; // each by the list of its processors
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed))
+      continue;
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                       "/topology/thread_siblings_list");
+    std::string processors;
+    if (!std::getline(file, processors))
+      GTEST_SKIP() << "the kernel does not say";
+    cores.insert(processors);
+  }
+  StatusOr<TargetDescription> target = queryHost();
+  ASSERT_TRUE(target.ok()) << target.status().toString();
+  EXPECT_EQ(target->devices[0].cores, int64_t(cores.size()));
+  EXPECT_EQ(target->devices[0].hardwareThreads, CPU_COUNT(&allowed));
 }
 
 TEST(HostStacks, WorkersOfOneTbbHaveTheSizeWeSay) {
