@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <numeric>
+#include <variant>
 
 namespace plim::importers {
 
@@ -179,31 +180,56 @@ void maxPool(Operator &op) {
   }));
 }
 
+/// How many elements of the input the windows have along one dimension, or of the padded one if those count: the same for all, or numbers of
+/// the input's type, with an extent of 1 in every other dimension.
+std::variant<int64_t, Value> elementsAlong(Emitter &e, const Value &x, const Windows &w, size_t i,
+                                           bool isPaddedToo) {
+  auto count = [&](const Scalar &position) {
+    const Scalar start = e.mul(position, e.index(w.strides[i])), dilation = e.index(w.dilations[i]);
+    const Scalar before = isPaddedToo ? e.index(0) : w.low[i];
+    const Scalar end = e.add(e.add(x.dims[i + 2], w.low[i]), isPaddedToo ? w.high[i] : e.index(0));
+    const Scalar first = e.max(e.index(0), e.ceilDiv(e.sub(before, start), dilation));
+    const Scalar last = e.min(e.index(w.kernel[i]), e.ceilDiv(e.sub(end, start), dilation));
+    return e.sub(last, first);
+  };
+  if (const auto windows = w.out[i].known; windows && *windows > 0) {
+    const Scalar one = count(e.index(0));
+    bool isSame = one.known.has_value();
+    for (int64_t k = 1; k < *windows && isSame; ++k)
+      isSame = count(e.index(k)).known == one.known;
+    if (isSame)
+      return *one.known;
+  }
+  Scalars dims(x.dims.size(), e.index(1));
+  dims[i + 2] = w.out[i];
+  return e.generate(x.type, dims, [&](const Scalars &position) {
+    return e.convert(count(position[i + 2]), x.type);
+  });
+}
+
 void averagePool(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const Windows w = windowsOf(op, x, op.integers("kernel_shape"));
-  const bool all = op.integer("count_include_pad", 0) != 0;
+  const bool isPaddedToo = op.integer("count_include_pad", 0) != 0;
   e.use(x);
-  // How many elements of the input a window has, along each dimension; or of the padded one, where those count.
-  auto elements = [&](const Scalars &position) {
-    Scalar count = e.index(1);
-    for (size_t i = 0; i < w.rank(); ++i) {
-      const Scalar start = e.mul(position[i + 2], e.index(w.strides[i])),
-                   dilation = e.index(w.dilations[i]);
-      const Scalar before = all ? e.index(0) : w.low[i];
-      const Scalar end = e.add(e.add(x.dims[i + 2], w.low[i]), all ? w.high[i] : e.index(0));
-      const Scalar first = e.max(e.index(0), e.ceilDiv(e.sub(before, start), dilation));
-      const Scalar last = e.min(e.index(w.kernel[i]), e.ceilDiv(e.sub(end, start), dilation));
-      count = e.mul(count, e.sub(last, first));
-    }
-    return count;
-  };
   const Value sum =
       pooled(e, "sum", x, w, e.number(x.type, 0),
              [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
-  op.set(0, e.generate(x.type, sum.dims, [&](const Scalars &position) {
-    return e.div(e.at(sum, position), e.convert(elements(position), x.type));
+  int64_t ofAll = 1;
+  Values operands{sum};
+  for (size_t i = 0; i < w.rank(); ++i) {
+    const auto elements = elementsAlong(e, x, w, i, isPaddedToo);
+    if (const int64_t *same = std::get_if<int64_t>(&elements))
+      ofAll *= *same;
+    else
+      operands.push_back(std::get<Value>(elements));
+  }
+  op.set(0, e.elementwiseTo(x.type, sum.dims, operands, [&](const Scalars &in) {
+    Scalar count = e.number(x.type, static_cast<double>(ofAll));
+    for (size_t i = 1; i < in.size(); ++i)
+      count = e.mul(count, in[i]);
+    return e.div(in[0], count);
   }));
 }
 
