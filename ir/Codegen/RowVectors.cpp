@@ -321,9 +321,9 @@ Value plim::ir::readInSteps(OpBuilder &b, Location at, Value source, ValueRange 
   };
   if (step == 1)
     return sideBySide(place, size, mask);
-  const int64_t part = std::min(lanes, size); // made at a time
   Value all;
-  for (int64_t done = 0; done < size; done += part) {
+  for (int64_t done = 0, part; done < size; done += part) {
+    part = std::min(lanes, size - done); // made at a time
     Value result;
     for (int64_t load = 0; load < step; ++load) {
       const int64_t first = std::min(load * part, step * (part - 1) + 1 - part);

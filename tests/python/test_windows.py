@@ -1,0 +1,52 @@
+"""Windows of one channel that go in steps, over rows of any length: what each tile reads of what lies side by side."""
+import numpy as np
+import pytest
+
+import plimsoll as pl
+
+from hosts import HOSTS
+
+NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
+# Of elements and sums, and what one becomes the other by: as wide, wider, narrower.
+KINDS = [("f32", "f32", None), ("f64", "f64", None), ("i8", "i32", "extsi"), ("i16", "i32", "extsi"), ("f16", "f32", "extf"), ("f64", "f32", "truncf"),
+         ("i64", "i32", "trunci"), ("i32", "i8", "trunci"), ("f64", "i8", "fptosi")]
+WIDTHS = [1, 2, 3, 5, 6, 7, 9, 11, 12, 13, 14, 15, 17, 23, 28, 31, 33]
+
+
+def sums_of_windows(element, kind, conversion, step, width):
+    convert = f"%v = arith.{conversion} %x : {element} to {kind}" if conversion else ""
+    value, add = "%v" if conversion else "%x", "addf" if kind[0] == "f" else "addi"
+    columns = (width - 1) * step + 3
+    return f"""
+#image = affine_map<(c, y, x, j, k) -> (c, y + j, x * {step} + k)>
+#window = affine_map<(c, y, x, j, k) -> (j, k)>
+#result = affine_map<(c, y, x, j, k) -> (c, y, x)>
+func.func @main(%image: tensor<2x5x{columns}x{element}>, %sums: tensor<2x3x{width}x{kind}>) -> tensor<2x3x{width}x{kind}> {{
+  %window = tensor.empty() : tensor<3x3xf32>
+  %r = linalg.generic {{indexing_maps = [#image, #window, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}}
+      ins(%image, %window : tensor<2x5x{columns}x{element}>, tensor<3x3xf32>) outs(%sums : tensor<2x3x{width}x{kind}>) {{
+  ^bb0(%x: {element}, %unused: f32, %so: {kind}):
+    {convert}
+    %next = arith.{add} %so, {value} : {kind}
+    linalg.yield %next : {kind}
+  }} -> tensor<2x3x{width}x{kind}>
+  return %r : tensor<2x3x{width}x{kind}>
+}}"""
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("element, kind, conversion", KINDS)
+def test_windows_in_steps(host, element, kind, conversion):
+    """All sums are exact. A checked engine has nothing behind the image that may be read."""
+    numbers = np.random.default_rng(5)
+    engines = [pl.Engine(threads=1, target=host), pl.Engine(threads=1, target=host, checked=True)]
+    for width in WIDTHS:
+        step = int(numbers.integers(1, 5))
+        image = numbers.integers(-4, 5, (2, 5, (width - 1) * step + 3)).astype(NUMPY[element])
+        sums = numbers.integers(-4, 5, (2, 3, width)).astype(NUMPY[kind])
+        want = sums.copy()
+        for j, k in np.ndindex(3, 3):
+            want += image[:, j:j + 3, k:k + (width - 1) * step + 1:step].astype(NUMPY[kind])
+        for engine in engines:
+            have = engine.loads(sums_of_windows(element, kind, conversion, step, width)).main(image, sums)
+            np.testing.assert_array_equal(have, want, err_msg=f"steps of {step}, {width} columns")
