@@ -213,7 +213,7 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
   static int64_t longestRow(linalg::LinalgOp op, unsigned columnLoop) {
     int64_t longest = 0;
     for (OpOperand *input : op.getDpsInputOperands()) {
-      if (!isContiguousAlong(op.getMatchingIndexingMap(input), columnLoop))
+      if (!readsInSteps(op.getMatchingIndexingMap(input), columnLoop))
         continue;
       Value whole = input->get();
       while (Value outer = enclosing(whole))

@@ -23,8 +23,6 @@ namespace {
 constexpr int64_t vectorsAtATime = 4;
 /// The same for bodies of more operations than registers, of which there are 16, can hold values of.
 constexpr int64_t fewVectors = 2, manyOperations = 8;
-/// The most elements that those of a vector may lie apart: it is made of as many vectors of what lies side by side.
-constexpr int64_t mostStep = 4;
 
 /// Do vectors of such elements lie in memory as the elements do? Floats of 8 bits are expanded one by one.
 bool isStorable(Type type) {

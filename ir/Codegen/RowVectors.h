@@ -87,8 +87,10 @@ private:
   mlir::IRMapping loaded; // in front of the loops along a row
 };
 
-/// Does a loop go along what lies side by side, or a few elements apart, such as every other one? Vectors are made of as many of what
-/// lies side by side.
+/// The most elements that those of a vector may lie apart: it is made of as many vectors of what lies side by side.
+inline constexpr int64_t mostStep = 4;
+
+/// Does a loop go along what lies side by side, or up to mostStep elements apart?
 bool readsInSteps(mlir::AffineMap map, unsigned loop);
 
 /// `size` elements of `source` from `place` on, `step` apart in the last dimension, made of vectors of `lanes`. None that lies behind

@@ -167,9 +167,12 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
   /// Reads what lies a few elements apart as vectors of what lies side by side.
   static void takeSteps(IRRewriter &rewriter, vector::TransferReadOp read, const Host &host) {
     auto slice = read.getBase().getDefiningOp<tensor::ExtractSliceOp>();
-    if (!slice || (read.getMask() && read.getVectorType().getRank() != 1) ||
+    const Value mask = read.getMask();
+    if (!slice ||
+        (mask &&
+         (read.getVectorType().getRank() != 1 || !mask.getDefiningOp<vector::CreateMaskOp>())) ||
         read.hasOutOfBoundsDim() || !read.getPermutationMap().isMinorIdentity() ||
-        slice.getStaticStrides().back() <= 1 ||
+        !(slice.getStaticStrides().back() > 1 && slice.getStaticStrides().back() <= mostStep) ||
         slice.getDroppedDims().test(slice.getStaticStrides().size() - 1))
       return;
     rewriter.setInsertionPoint(read);
@@ -205,9 +208,8 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
             affine::makeComposedFoldedAffineApply(rewriter, at, from + (index + more) * apart,
                                                   {offset, first, stride})));
       }
-      Value elements =
-          readInSteps(rewriter, at, slice.getSource(), place, step, type.getShape().back(),
-                      host.lanes(slice.getType()), read.getMask());
+      Value elements = readInSteps(rewriter, at, slice.getSource(), place, step,
+                                   type.getShape().back(), host.lanes(slice.getType()), mask);
       all = rows.empty() ? elements
                          : vector::InsertOp::create(rewriter, at, elements, all, row).getResult();
     }

@@ -50,3 +50,26 @@ def test_windows_in_steps(host, element, kind, conversion):
         for engine in engines:
             have = engine.loads(sums_of_windows(element, kind, conversion, step, width)).main(image, sums)
             np.testing.assert_array_equal(have, want, err_msg=f"steps of {step}, {width} columns")
+
+
+@pytest.mark.parametrize("step", [4, 5, 20000])
+@pytest.mark.parametrize("columns", [14, 16, 30])
+def test_elements_far_apart(step, columns):
+    """Beside an operand whose columns lie side by side."""
+    module = pl.Engine(threads=1).loads(f"""
+#apart = affine_map<(m, n, k) -> (m, k, n * {step})>
+#beside = affine_map<(m, n, k) -> (k, n)>
+#result = affine_map<(m, n, k) -> (m, n)>
+func.func @main(%x: tensor<14x3x{(columns - 1) * step + 1}xf32>, %y: tensor<3x{columns}xf32>, %sums: tensor<14x{columns}xf32>) -> tensor<14x{columns}xf32> {{
+  %r = linalg.generic {{indexing_maps = [#apart, #beside, #result], iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%x, %y : tensor<14x3x{(columns - 1) * step + 1}xf32>, tensor<3x{columns}xf32>) outs(%sums : tensor<14x{columns}xf32>) {{
+  ^bb0(%a: f32, %b: f32, %so: f32):
+    %most = arith.maximumf %a, %b : f32
+    %next = arith.addf %so, %most : f32
+    linalg.yield %next : f32
+  }} -> tensor<14x{columns}xf32>
+  return %r : tensor<14x{columns}xf32>
+}}""")
+    numbers = np.random.default_rng(6)
+    x, y, sums = (numbers.integers(-4, 5, shape).astype(np.float32) for shape in ((14, 3, (columns - 1) * step + 1), (3, columns), (14, columns)))
+    np.testing.assert_array_equal(module.main(x, y, sums), sums + np.maximum(x[:, :, ::step], y[None]).sum(1))
