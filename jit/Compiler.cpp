@@ -390,7 +390,7 @@ Status Compilation::Lowering::runStage(const ir::Stage &stage,
                                        const ir::PipelineOptions &pipeline) {
   if (all.isStopped())
     return all.stopped();
-  ProfilerSpan span = all.step(stage.name.data());
+  ProfilerSpan span = all.step(std::string(stage.name).c_str());
   const size_t index = size_t(&stage - ir::stages().begin());
   // Verified once a stage, not after each pass: faults surface here, not in LLVM.
   PassManager manager(&context);
