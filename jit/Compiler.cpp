@@ -216,7 +216,8 @@ private:
       return answer->second;
     if (isStopped())
       return answer->second = {Failed, std::string(stopped().message())};
-    ProfilerSpan span = step(("code of " + dispatch.device.str()).c_str());
+    const std::string what = "code of " + dispatch.device.str();
+    ProfilerSpan span = step(what.c_str());
     auto device = llvm::find_if(options.devices, [&](const DeviceCompiler &each) {
       return each.device == dispatch.device;
     });
@@ -233,6 +234,7 @@ private:
   bool isStopped() const { return patience.isOver(); }
   Status stopped() const { return patience.status(); }
 
+  /// The name is borrowed for as long as the span lives.
   ProfilerSpan step(const char *name) const {
     return ProfilerSpan(options.profiler, Profiler::Kind::Compile, name);
   }
@@ -390,7 +392,8 @@ Status Compilation::Lowering::runStage(const ir::Stage &stage,
                                        const ir::PipelineOptions &pipeline) {
   if (all.isStopped())
     return all.stopped();
-  ProfilerSpan span = all.step(std::string(stage.name).c_str());
+  const std::string stageName(stage.name);
+  ProfilerSpan span = all.step(stageName.c_str());
   const size_t index = size_t(&stage - ir::stages().begin());
   // Verified once a stage, not after each pass: faults surface here, not in LLVM.
   PassManager manager(&context);
