@@ -268,12 +268,12 @@ struct ChoosePanels : plim::ir::impl::PlimChoosePanelsBase<ChoosePanels> {
       return decide(true, "made at the link");
     if (!map.isProjectedPermutation() && rows < rowsWorthAWindow &&
         readsInSteps(map, product.column))
-      return decide(false, "it is read through windows, in steps");
+      return decide(false, "it is read through windows");
     if (!isContiguousAlong(map, product.column))
       return decide(!map.isProjectedPermutation() || rows >= rowsWorthATransposition,
                     "its columns lie apart");
     if (!map.isProjectedPermutation())
-      return decide(rows >= rowsWorthAWindow, "it is read through windows");
+      return decide(true, "it is read through windows");
     if (rows < rowsWorthACopy)
       return decide(false, Twine(rows) + " rows are not worth a copy");
     const int64_t stride = strideOf(panel.get());

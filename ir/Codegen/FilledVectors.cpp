@@ -4,7 +4,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -120,11 +119,8 @@ bool FilledVectors::mayFill(Operation *op) const {
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     const AffineMap map = read.getPermutationMap();
     // What lies further apart is read one by one, which is not done behind masks.
-    if (auto slice = read.getBase().getDefiningOp<tensor::ExtractSliceOp>();
-        slice && (ShapedType::isDynamic(slice.getStaticStrides().back()) ||
-                  slice.getStaticStrides().back() > mostStep))
-      return false;
-    return !read.getMask() && !read.hasOutOfBoundsDim() &&
+    return stepOfRows(read).value_or(mostStep + 1) <= mostStep && !read.getMask() &&
+           !read.hasOutOfBoundsDim() &&
            (!readsColumns(read) ||
             map.getResults().back() == getAffineDimExpr(map.getNumDims() - 1, map.getContext()));
   }

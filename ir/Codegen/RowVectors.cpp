@@ -306,6 +306,17 @@ bool plim::ir::readsInSteps(AffineMap map, unsigned loop) {
   return step >= 1 && step <= mostStep;
 }
 
+std::optional<int64_t> plim::ir::stepOfRows(vector::TransferReadOp read) {
+  auto slice = read.getBase().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return 1;
+  const ArrayRef<int64_t> strides = slice.getStaticStrides();
+  if (strides.empty() || ShapedType::isDynamic(strides.back()) ||
+      slice.getDroppedDims().test(unsigned(strides.size() - 1)))
+    return std::nullopt;
+  return strides.back();
+}
+
 /// Of the vectors of what lies side by side the last one ends with the last element.
 Value plim::ir::readInSteps(OpBuilder &b, Location at, Value source, ValueRange place, int64_t step,
                             int64_t size, int64_t lanes, Value mask) {

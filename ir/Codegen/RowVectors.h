@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace plim::ir {
@@ -92,6 +93,9 @@ inline constexpr int64_t mostStep = 4;
 
 /// Does a loop go along what lies side by side, or up to mostStep elements apart?
 bool readsInSteps(mlir::AffineMap map, unsigned loop);
+
+/// How far apart the elements of a row lie in what a vector is read from: 1, or the step of a slice. Nothing where a slice does not say it.
+std::optional<int64_t> stepOfRows(mlir::vector::TransferReadOp read);
 
 /// `size` elements of `source` from `place` on, `step` apart in the last dimension, made of vectors of `lanes`. None that lies behind
 /// the last of them is read. The mask, of one vector, may be null.

@@ -171,17 +171,17 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     if (!slice ||
         (mask &&
          (read.getVectorType().getRank() != 1 || !mask.getDefiningOp<vector::CreateMaskOp>())) ||
-        read.hasOutOfBoundsDim() || !read.getPermutationMap().isMinorIdentity() ||
-        !(slice.getStaticStrides().back() > 1 && slice.getStaticStrides().back() <= mostStep) ||
-        slice.getDroppedDims().test(slice.getStaticStrides().size() - 1))
+        read.hasOutOfBoundsDim() || !read.getPermutationMap().isMinorIdentity())
+      return;
+    const int64_t step = stepOfRows(read).value_or(1);
+    if (step <= 1 || step > mostStep)
       return;
     rewriter.setInsertionPoint(read);
     const Location at = read.getLoc();
     const VectorType type = read.getVectorType();
     const ArrayRef<int64_t> rows = type.getShape().drop_back();
     const llvm::SmallBitVector dropped = slice.getDroppedDims();
-    const int64_t step = slice.getStaticStrides().back(),
-                  rowDimensions = slice.getType().getRank() - type.getRank();
+    const int64_t rowDimensions = slice.getType().getRank() - type.getRank();
     Value all;
     if (!rows.empty())
       all = arith::ConstantOp::create(rewriter, at, rewriter.getZeroAttr(type));
