@@ -189,7 +189,8 @@ TEST(HostAffinity, CountsCoresAsTheKernelDoes) {
   StatusOr<TargetDescription> target = queryHost();
   ASSERT_TRUE(target.ok()) << target.status().toString();
   EXPECT_EQ(target->devices[0].cores, int64_t(cores.size()));
-  EXPECT_EQ(target->devices[0].hardwareThreads, CPU_COUNT(&allowed));
+  // A quota may leave fewer.
+  EXPECT_LE(target->devices[0].hardwareThreads, CPU_COUNT(&allowed));
 }
 
 TEST(HostStacks, WorkersOfOneTbbHaveTheSizeWeSay) {
