@@ -11,9 +11,9 @@ Background::Background() : process(getpid()) {}
 
 Background::~Background() {
   if (process != getpid()) {
-    // Not there, and the mutex may be locked for ever.
+    // The thread is not there to be joined or detached, and the mutex may be locked for ever.
     if (thread.joinable())
-      thread.detach();
+      (void)new std::thread(std::move(thread));
     return;
   }
   {
