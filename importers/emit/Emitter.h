@@ -110,10 +110,10 @@ public:
   using Builder::convert;
 
   /// Sums of products: `left`, `right` and `out` name the loop of each dimension, `loops` their extents; a loop that `out` does
-  /// not name is summed over. Added to `initial`, of the type of the result.
+  /// not name is summed over. Added to `initial`, of the type of the result. `attributes` of the op beyond that, as text.
   Value contract(const Value &left, const Axes &leftLoops, const Value &right,
                  const Axes &rightLoops, const Axes &outLoops, const Scalars &loopExtents,
-                 const Scalar &initial);
+                 const Scalar &initial, const std::string &attributes = {});
 
   // --- Tensors that loops carry -------------------------------------------------------------------
 

@@ -408,7 +408,7 @@ Value Emitter::convert(const Value &value, ElementType type) {
 
 Value Emitter::contract(const Value &left, const Axes &leftLoops, const Value &right,
                         const Axes &rightLoops, const Axes &outLoops, const Scalars &loopExtents,
-                        const Scalar &initial) {
+                        const Scalar &initial, const std::string &attributes) {
   const size_t loops = loopExtents.size();
   auto results = [&](const Value &value, const Axes &names) {
     std::vector<std::string> out;
@@ -438,7 +438,8 @@ Value Emitter::contract(const Value &left, const Axes &leftLoops, const Value &r
   line(name + " = linalg.generic {indexing_maps = [" + mapOf(loops, results(left, leftLoops)) +
        ", " + mapOf(loops, results(right, rightLoops)) + ", " + mapOf(loops, outResults) +
        "], iterator_types = [" + iterators(reduced) + "]} ins(" + a + ", " + b + " : " +
-       this->type(left) + ", " + this->type(right) + ") outs(" + start + " : " + type + ") {");
+       this->type(left) + ", " + this->type(right) + ") outs(" + start + " : " + type + ") " +
+       (attributes.empty() ? "" : "attrs = {" + attributes + "} ") + "{");
   line("^bb0(" + x.name + ": " + mlirName(x.type) + ", " + y.name + ": " + mlirName(y.type) + ", " +
        sum.name + ": " + mlirName(sum.type) + "):");
   raw(inner);

@@ -155,7 +155,12 @@ bool contractsColumns(linalg::LinalgOp op) {
 
 /// Scalar operations per point of the parallel loops.
 int64_t workPerPoint(linalg::LinalgOp op) {
-  int64_t work = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
+  int64_t work = 0;
+  for (Operation &each : op.getBlock()->without_terminator()) {
+    auto dot = dyn_cast<DotGroupsOp>(each);
+    work += dot ? dot.getNumProducts() : 1;
+  }
+  work = std::max<int64_t>(1, work);
   // A reduction pays for memory with each element, a contraction uses what it read for all of its rows.
   if (op.getNumReductionLoops() > 0 && !contractsColumns(op))
     work += reducedElementCost;

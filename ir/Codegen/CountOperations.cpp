@@ -18,10 +18,12 @@ using namespace mlir;
 
 namespace {
 
-/// 0 or 1; nothing for arithmetic that is not of plain numbers.
+/// Of one op: 0 or 1, those of all products of groups; nothing for arithmetic that is not of plain numbers.
 std::optional<int64_t> operationsOf(Operation &op) {
   if (llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<ComplexType>(type); }))
     return std::nullopt;
+  if (auto dot = dyn_cast<plim::ir::DotGroupsOp>(op))
+    return 2 * dot.getNumProducts();
   if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
       op.hasTrait<OpTrait::ConstantLike>() ||
       isa<CastOpInterface, arith::CmpIOp, arith::CmpFOp, arith::SelectOp>(op))

@@ -254,6 +254,12 @@ def PlimKeepQuantized : Pass<"plim-keep-quantized", "::mlir::ModuleOp"> {
     once, and what a zero point leaves of them, if that is a byte as well. Where a product has 64 rows or more, its weights become floats once instead (`plim-pack-constants`). Floats are computed as
     the source says, in the same order.
 
+    Where a product says that its rows may be rounded (`plim.round_rows`), weights are a number less a zero point times a scale, and the
+    host multiplies groups of integers (`plim.dot_groups`), rows become bytes, in steps of which 127 are the largest number of
+    a block. For any number of rows: a group takes an instruction for four products of 8 bits, or two of 16. Weights of 2 and 4 bits lie in words, of which
+    shifts and masks make the groups. The sum of a block becomes a float and is scaled once:
+    `(dot(rows, numbers) - sum(rows) * zero) * (step * scale)`.
+
     Elementwise ops behind take the shape of the result, whose columns are in panels.
 
     ```mlir
@@ -268,7 +274,9 @@ def PlimKeepQuantized : Pass<"plim-keep-quantized", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::plim::ir::PlimDialect"];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Round no rows: results are those of the source">];
   let statistics = [Statistic<"kept", "kept", "products that read integers">];
 }
 

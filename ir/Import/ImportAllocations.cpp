@@ -31,6 +31,8 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
     bool ok = true;
     getOperation().walk([&](Operation *op) {
       ok &= succeeded(checkSource(op));
+      if (ok && op->removeAttr(roundRowsAttr))
+        factorsOf(cast<linalg::LinalgOp>(op))->setAttr(roundRowsAttr, UnitAttr::get(&getContext()));
       if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, memref::AllocOp>(op) &&
           llvm::any_of(constraintAttrs, [&](StringRef name) { return op->hasAttr(name); }))
         annotated.push_back(op);
@@ -77,6 +79,14 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
             return failure();
           continue;
         }
+        if (name == roundRowsAttr && !isArgument) {
+          auto product = dyn_cast<linalg::LinalgOp>(op);
+          if (!product || !linalg::isaContractionOpInterface(product) || !factorsOf(product) ||
+              !isa<UnitAttr>(attribute.getValue()))
+            return op->emitError() << "'" << roundRowsAttr
+                                   << "' is a unit attribute of linalg's products of floats";
+          continue;
+        }
         if (name.starts_with("plim.") && !llvm::is_contained(constraintAttrs, name) &&
             name != engineLimitsAttr)
           return refuse(op, name);
@@ -95,7 +105,7 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
 
   static LogicalResult refuse(Operation *op, StringRef name) {
     SmallVector<StringRef> known(std::begin(constraintAttrs), std::end(constraintAttrs));
-    known.append({donateAttr, boundsAttr, pureAttr, deviceAttr});
+    known.append({donateAttr, boundsAttr, pureAttr, deviceAttr, roundRowsAttr});
     auto edits = [&](StringRef each) { return name.edit_distance(each); };
     auto nearest =
         llvm::min_element(known, [&](StringRef a, StringRef b) { return edits(a) < edits(b); });
@@ -106,6 +116,12 @@ struct ImportAllocations : plim::ir::impl::PlimImportAllocationsBase<ImportAlloc
     if (edits(*nearest) <= 2)
       error << "; did you mean '" << *nearest << "'?";
     return error;
+  }
+
+  /// The op in the body of a product that multiplies floats; null if none does.
+  static arith::MulFOp factorsOf(linalg::LinalgOp product) {
+    auto all = product.getBlock()->getOps<arith::MulFOp>();
+    return all.empty() ? arith::MulFOp() : *all.begin();
   }
 
   /// Only what becomes the root of a dispatch keeps it: all others would lose it without a word.

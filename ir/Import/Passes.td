@@ -10,7 +10,8 @@ def PlimImportAllocations : Pass<"plim-import-allocations", "::mlir::ModuleOp"> 
     `plim.candidate_pools`, `plim.accessors`, `plim.max_bytes`, `plim.limits`) become `plim.alloc`,
     so that no pass in between drops it. Runs first for that reason, and refuses what only the engine
     may say: ops of the dialect but plim.context, and its other attributes, which later stages believe. A dynamic size
-    with a `max_bytes` is compared with it at run time.
+    with a `max_bytes` is compared with it at run time. `plim.round_rows` goes from a product to the op in its body that
+    multiplies, for the same reason.
 
     ```mlir
     %t = tensor.empty(%n) {plim.scope = "global.sram", plim.max_bytes = 1024 : i64} : tensor<?xf32>

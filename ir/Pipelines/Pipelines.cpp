@@ -159,7 +159,9 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
     }
   }
   if (prepares) {
-    manager.addPass(createPlimKeepQuantized());
+    PlimKeepQuantizedOptions keep;
+    keep.strict = options.strict;
+    manager.addPass(createPlimKeepQuantized(keep));
     PlimPackConstantsOptions pack;
     pack.strict = options.strict;
     manager.addPass(createPlimPackConstants(pack));

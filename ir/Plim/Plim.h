@@ -70,6 +70,10 @@ inline constexpr llvm::StringLiteral sourceOpAttr = "plim.source_op";
 /// On an `scf.for`: the most iterations it has, where its bounds do not show it.
 inline constexpr llvm::StringLiteral mostIterationsAttr = "plim.most_iterations";
 
+/// On a product of linalg, and from import on in its body, where it multiplies, so that no rewriting of the product loses it; a unit.
+/// If the weights were quantised, the numbers of the rows may be rounded to bytes, with a scale for each block of them. Strict
+/// numerics do not.
+inline constexpr llvm::StringLiteral roundRowsAttr = "plim.round_rows";
 /// On a linalg op: half of a reduction that was split, so that workgroups share it, or a sum beside a product. What it is
 /// computed along with may not keep it, or itself, from being split.
 inline constexpr llvm::StringLiteral splitAttr = "plim.split";

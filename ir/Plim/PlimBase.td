@@ -26,6 +26,7 @@ def Plim_Dialect : Dialect {
     | `plim.device` | `plim.dispatch` | the device that runs it |
     | `plim.parallel_loops` | dispatch functions | loops of the root that workgroups may split |
     | `plim.cost` | dispatch functions | estimated scalar operations of a workgroup |
+    | `plim.round_rows` | products of linalg | the rows may be rounded to bytes where the weights were quantised |
     | `plim.split` | linalg ops | half of a reduction that workgroups share, or what must not keep another from being split |
     | `plim.workgroups` | dispatch functions | how they are split, until it is carried out |
     | `plim.panels`, `plim.registers` | linalg ops in dispatch functions | how they are computed, until it is carried out |

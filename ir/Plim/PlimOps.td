@@ -231,6 +231,10 @@ def Plim_DotGroupsOp : Plim_Op<"dot_groups", [
   let assemblyFormat = "$a `,` $b `,` $sum `of` $element attr-dict `:` type($a) `,` type($sum)";
   let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::mlir::Value":$sum, "::mlir::Type":$element),
                             [{ build($_builder, $_state, sum.getType(), a, b, sum, ::mlir::TypeAttr::get(element)); }]>];
+  let extraClassDeclaration = [{
+    /// The products of two groups of scalars, or of one lane of vectors.
+    int64_t getNumProducts() { return 32 / getElement().getIntOrFloatBitWidth(); }
+  }];
   let hasVerifier = 1;
 }
 

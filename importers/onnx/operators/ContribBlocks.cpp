@@ -31,7 +31,8 @@ void matMulNBits(Operator &op) {
   refuseFlag(op, "weight_prepacked");
   const int64_t bits = bitsOfWeights(op, "bits"), size = blockSize(op, 0);
   const int64_t k = countOf(op, "K"), n = countOf(op, "N"), blocks = (k + size - 1) / size;
-  if (const int64_t level = op.integer("accuracy_level", 0); level < 0 || level > 4)
+  const int64_t level = op.integer("accuracy_level", 0);
+  if (level < 0 || level > 4)
     invalid("accuracy_level is " + std::to_string(level) + ", none of 0 to 4");
   const Value &a = op.input(0);
   const ElementType type = a.type;
@@ -62,7 +63,8 @@ void matMulNBits(Operator &op) {
   } else {
     weights = e.sliceAxis(ofBlocks(e, numbers, scales, zeros, size), 1, e.index(0), columns);
   }
-  Value y = product(e, a, e.transpose(weights, {1, 0}));
+  // At level 4 bytes are as good as the model needs its rows.
+  Value y = product(e, a, e.transpose(weights, {1, 0}), level == 4 ? "plim.round_rows" : "");
   if (op.has(5))
     y = e.elementwise(type, {y, op.input(5)},
                       [&](const Scalars &in) { return e.add(in[0], in[1]); });
@@ -177,9 +179,9 @@ Value unpacked(Emitter &e, const Value &bytes, int64_t bits) {
   const Scalar each = e.index(8 / bits), one = e.index(1);
   const Value apart = e.reshape(bytes, {bytes.dims[0], bytes.dims[1], one});
   const Value numbers = e.elementwiseTo(
-      ElementType::I32, {bytes.dims[0], bytes.dims[1], each}, {apart}, [&](const Scalars &in) {
+      ElementType::U8, {bytes.dims[0], bytes.dims[1], each}, {apart}, [&](const Scalars &in) {
         const Scalar place{ElementType::Index, e.define("linalg.index 2 : index"), {}};
-        return partOf(e, in[0], place, bits);
+        return e.convert(partOf(e, in[0], place, bits), ElementType::U8);
       });
   return e.reshape(numbers, {bytes.dims[0], e.mul(bytes.dims[1], each)});
 }

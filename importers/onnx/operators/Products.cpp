@@ -9,13 +9,14 @@ namespace {
 
 /// A named product of linalg, added to zeros.
 Value named(Emitter &e, const std::string &operation, const Value &a, const Value &b,
-            const Scalars &dims) {
+            const Scalars &dims, const std::string &attributes = {}) {
   const Value start = e.fill(dims, e.number(a.type, 0));
   const std::string left = e.use(a), right = e.use(b), type = e.type(start);
   return e.tensor(a.type, dims,
-                  e.define("linalg." + operation + " ins(" + left + ", " + right + " : " +
-                           e.type(a) + ", " + e.type(b) + ") outs(" + e.use(start) + " : " + type +
-                           ") -> " + type));
+                  e.define("linalg." + operation +
+                           (attributes.empty() ? "" : " {" + attributes + "}") + " ins(" + left +
+                           ", " + right + " : " + e.type(a) + ", " + e.type(b) + ") outs(" +
+                           e.use(start) + " : " + type + ") -> " + type));
 }
 
 void matMul(Operator &op) { op.set(0, product(op.emit, op.input(0), op.input(1))); }
@@ -226,7 +227,7 @@ void det(Operator &op) {
 
 } // namespace
 
-Value product(Emitter &e, const Value &left, const Value &right) {
+Value product(Emitter &e, const Value &left, const Value &right, const std::string &attributes) {
   if (left.rank() == 0 || right.rank() == 0)
     invalid("a factor has rank 0");
   Value a = left, b = right;
@@ -245,9 +246,9 @@ Value product(Emitter &e, const Value &left, const Value &right) {
   dims.push_back(b.dims.back());
   Value out;
   if (batch.empty()) {
-    out = named(e, "matmul", a, b, dims);
+    out = named(e, "matmul", a, b, dims, attributes);
   } else if (batch.size() == 1 && sameExtents(batchA, batchB)) {
-    out = named(e, "batch_matmul", a, b, dims);
+    out = named(e, "batch_matmul", a, b, dims, attributes);
   } else {
     // Extents of which only a run knows whether they are 1 are made equal first.
     auto matched = [&](const Value &value, const Scalars &own) {
@@ -275,9 +276,9 @@ Value product(Emitter &e, const Value &left, const Value &right) {
     };
     Scalars extents = dims;
     extents.push_back(a.dims.back());
-    out = e.contract(a, loops(batchA.size(), count, count + 2), b,
-                     loops(batchB.size(), count + 2, count + 1),
-                     loops(batch.size(), count, count + 1), extents, e.number(a.type, 0));
+    out = e.contract(
+        a, loops(batchA.size(), count, count + 2), b, loops(batchB.size(), count + 2, count + 1),
+        loops(batch.size(), count, count + 1), extents, e.number(a.type, 0), attributes);
   }
   Scalars wanted = batch;
   if (left.rank() > 1)

@@ -64,6 +64,30 @@ func.func @pure() attributes {plim.pure} {
 
 // -----
 
+func.func @filled(%x: tensor<4xf32>, %zero: f32) -> tensor<4xf32> {
+  // expected-error @below {{'plim.round_rows' is a unit attribute of linalg's products of floats}}
+  %r = linalg.fill {plim.round_rows} ins(%zero : f32) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @integers(%a: tensor<4x4xi32>) -> tensor<4x4xi32> {
+  // expected-error @below {{'plim.round_rows' is a unit attribute of linalg's products of floats}}
+  %r = linalg.matmul {plim.round_rows} ins(%a, %a : tensor<4x4xi32>, tensor<4x4xi32>) outs(%a : tensor<4x4xi32>) -> tensor<4x4xi32>
+  return %r : tensor<4x4xi32>
+}
+
+// -----
+
+func.func @value(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{'plim.round_rows' is a unit attribute of linalg's products of floats}}
+  %r = linalg.matmul {plim.round_rows = 1} ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+
 // expected-error @below {{attribute 'plim.kernel' is none that a source may have}}
 func.func @kernel() attributes {plim.kernel} {
   return

@@ -79,3 +79,18 @@ func.func @bounded(%n: index, %m: index) -> tensor<?x?x4xf32> {
   %e = tensor.empty(%n, %m) {plim.max_bytes = 128 : i64} : tensor<?x?x4xf32>
   return %e : tensor<?x?x4xf32>
 }
+
+// What holds for a product stands in its body from here on: all that rewrites products keeps bodies.
+// CHECK-LABEL: func.func @rounded(
+//   CHECK-NOT:   attrs
+//       CHECK:   arith.mulf %{{.*}}, %{{.*}} {plim.round_rows} : f32
+func.func @rounded(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>) outs(%y : tensor<4x4xf32>) attrs = {plim.round_rows} {
+  ^bb0(%i: f32, %j: f32, %out: f32):
+    %ij = arith.mulf %i, %j : f32
+    %sum = arith.addf %out, %ij : f32
+    linalg.yield %sum : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
