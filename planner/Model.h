@@ -1,5 +1,5 @@
-// A problem as the planning code sees it: rigid groups have become items, times have become sections,
-// and listed conflicts are sections too. Internal to planner/.
+// A problem as the planning code sees it: rigid groups have become items, times have become
+// sections, and listed conflicts are sections too. Internal to planner/.
 //
 // A section is a maximal set of buffers that are live at once. Two buffers conflict if and only if
 // they share a section, so that floors, loads and conflicts are all kept by section.
@@ -16,6 +16,7 @@ struct Piece {
   int64_t low = 0, high = 0;
 };
 
+/// The indices [first, last).
 struct Range {
   uint32_t first = 0, last = 0;
   uint32_t size() const { return last - first; }
@@ -29,16 +30,18 @@ struct Candidate {
   double cost = 0;
 };
 
-/// What is placed as a whole: a rigid group, most often of a single buffer. Its offset is that of its
-/// lowest member.
+/// What is placed as a whole: a rigid group, most often of a single buffer. Its offset is that of
+/// its lowest member.
 struct Item {
-  Range pieces, members, candidates;
-  int64_t extent = 0;  // end of the highest piece
-  int64_t bytes = 0;   // of its pieces where they are highest
-  double duration = 0; // of the lifetimes of its members
-  std::optional<int64_t> pin;
+  Range pieces, members, candidates; // in the lists of the model
+  int64_t extent = 0;                // bytes: the end of the highest piece
+  int64_t bytes = 0;                 // of its pieces where they are highest
+  double duration = 0;               // of the lifetimes of its members
+  std::optional<int64_t> pin;        // its only offset
 };
 
+/// The problem, in lists that items have ranges of. Immutable once built; several threads may read
+/// it.
 struct Model {
   struct Member {
     uint32_t buffer = 0;
@@ -70,8 +73,9 @@ struct Model {
   bool collide(uint32_t a, int64_t offsetA, uint32_t b, int64_t offsetB) const;
 };
 
-/// Fills `model`. `fused` are pairs of Problem::inPlace, by index, that are taken as rigid groups.
-/// Returns why the problem makes no sense, or nothing.
+/// Makes `model` that of the problem, of which it borrows nothing. `fused` are pairs of
+/// Problem::inPlace, by index, that are taken as rigid groups. Returns nothing, or why the problem
+/// makes no sense, one sentence: then the model is of no use.
 std::string build(const Problem &problem, const std::vector<uint32_t> &fused, Model &model);
 
 /// The sections where one of the pieces begins or ends, ascending.

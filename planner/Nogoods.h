@@ -12,22 +12,29 @@ namespace plim::planner {
 /// A state without a packing has none either where the same boxes may only be higher (dominance).
 /// Sets are found by a hash and then compared, box by box: nothing that is said rests on the hash.
 ///
-/// Holds what fits in 8 MiB; then new states replace old ones. Not for use by several threads.
+/// Holds some 8 MiB of offsets; then new states replace old ones, which costs time and no proof. It
+/// grows in steps, each of which forgets what was held. Not for use by several threads.
 class Nogoods {
 public:
+  /// Boxes are the numbers below `numBoxes`.
   explicit Nogoods(uint32_t numBoxes);
 
-  /// The hash of a set is the sum of these.
+  /// The hash of a set is the sum of these, modulo 2^64, so that a search can keep it up to date.
+  /// One output of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+  /// Generators", 2014).
   static uint64_t hashOf(uint32_t box);
 
   /// The tag of a known state that implies that this one has no packing. The state is of the boxes
-  /// [first, last); `low` is by box.
+  /// [first, last), each once, in any order; `hash` is that of their set. `low` is by box, and not
+  /// negative. O(boxes of the set).
   std::optional<uint32_t> find(uint64_t hash, const uint32_t *first, const uint32_t *last,
                                const std::vector<int64_t> &low) const;
   bool holds(uint64_t hash, const uint32_t *first, const uint32_t *last,
              const std::vector<int64_t> &low) const {
     return find(hash, first, last, low).has_value();
   }
+  /// Remembers a state that was refuted, with a tag that find() gives back: the lemma of a proof.
+  /// May forget others, and allocates while it grows.
   void add(uint64_t hash, const uint32_t *first, const uint32_t *last,
            const std::vector<int64_t> &low, uint32_t tag = 0);
 

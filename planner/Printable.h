@@ -6,8 +6,8 @@
 
 namespace plim::planner {
 
-/// The text with control characters as \xHH, so that no name does anything to a terminal. What else
-/// UTF-8 may hold stays.
+/// The text with control characters as \xHH, those of U+0080 to U+009F too, so that no name does
+/// anything to a terminal. Everything else of UTF-8 stays.
 std::string printable(std::string_view text);
 
 } // namespace plim::planner

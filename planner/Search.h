@@ -30,12 +30,14 @@ struct Strategy {
 /// A node counts once more for so many sections of boxes that it looks at.
 constexpr uint64_t sectionsPerNode = 2048;
 
+/// Found: there is a packing. Exhausted: the search has tried everything. Stopped: it may go on.
 enum class Outcome { Found, Exhausted, Stopped };
 
+/// What one run of a search came to.
 struct Attempt {
   Outcome outcome = Outcome::Stopped;
   std::vector<int64_t> offsets; // of boxes, if found
-  uint64_t nodes = 0;
+  uint64_t nodes = 0;           // that it took
   int64_t least = 0; // if exhausted: no packing has a lower peak; the most if there is none at all
 };
 
@@ -44,7 +46,8 @@ struct Attempt {
 /// sections and the depth.
 class Search {
 public:
-  /// What refutes the capacity is written to `proof`, if there is one. That must live as long.
+  /// Borrows the packing. What refutes `capacity`, in bytes, is written to `proof`, if there is
+  /// one; both must live as long. A search is of one thread at a time.
   Search(const Packing &packing, int64_t capacity, Strategy strategy, Proof *proof = nullptr);
   Search(Search &&) noexcept;
   Search &operator=(Search &&) noexcept;

@@ -1,5 +1,5 @@
-// Does each part of a problem make sense by itself? Whether they can be had together is found where the model is built.
-// Internal to planner/.
+// Does each part of a problem make sense by itself? Whether the parts can be had together is found
+// where the model is built (BuildModel.cpp). Internal to planner/.
 #pragma once
 
 #include "planner/Planner.h"
@@ -9,8 +9,8 @@
 
 namespace plim::planner {
 
-/// The first fault, with the name of what it is of, or nothing. `total` receives the sum of sizes, pins and distances, which
-/// is below offsetLimit.
+/// The first fault, one sentence with the name of the buffer or pool, or nothing. `total` receives
+/// the sum in bytes of sizes, pins and distances, which is below offsetLimit if there is no fault.
 std::string validate(const Problem &problem, int64_t &total);
 
 } // namespace plim::planner
