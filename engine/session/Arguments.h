@@ -1,5 +1,6 @@
-// Do the arguments of a call fit the signature of its function? Asked of all that a host application hands over,
-// before anything of it is used. And as generated code sees them.
+// Do the arguments of a call fit the signature of its function? Asked of all that a host
+// application hands over, before anything of it is used. Arguments that fit become views, as
+// generated code takes them.
 //
 // Pure functions; nothing is allocated unless something does not fit. Any thread.
 #pragma once
@@ -21,13 +22,16 @@ namespace plim::session {
 /// "argument #1 (%x)", without the name where the source gives it none.
 std::string argumentText(const jit::FunctionSignature &signature, size_t index);
 
-/// Number, types, extents and strides of the arguments, and whether what the function writes may be written. `types` are
-/// the element types of the signature's arguments. InvalidArgument names the argument that does not fit, and how.
+/// Checks number, types, extents with their bounds, and strides of the arguments, and whether those
+/// that the function writes are writable. `types` are the element types of the signature's
+/// arguments, in order. InvalidArgument names the argument that does not fit, and how. Does not
+/// look whether buffers overlap: see Overlap.h.
 Status checkArguments(const jit::FunctionSignature &signature,
                       std::span<const runtime::ElementType> types,
                       std::span<const runtime::Value> arguments);
 
-/// Views of the arguments, one for each; those of scalars point into `arguments`.
+/// Fills in `views`, one for each argument. They borrow: a scalar's points into `arguments`, a
+/// buffer's at its memory, extents and strides. The arguments must have passed checkArguments().
 inline void makeViews(std::span<const runtime::Value> arguments, std::span<plim_view> views) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (const auto *scalar = std::get_if<runtime::Scalar>(&arguments[i])) {

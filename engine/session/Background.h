@@ -1,8 +1,8 @@
-// Background: a thread for what calls must not wait for.
+// Background: a thread for jobs that calls must not wait for.
 //
-// Started by the first job; jobs run one after the other, in order. None begins any more when this
-// is destroyed; the one that runs is asked to stop and waited for. A forked child has no such
-// thread: there jobs are taken and never run.
+// It is started by the first job. Jobs run one after the other, in order. When this is destroyed no
+// job begins any more; the one that runs is asked to stop, and the destructor waits for it. A
+// forked child has no such thread: there jobs are dropped.
 //
 // It is no worker of the executor: an engine of one thread has none, and the compiler runs on a
 // stack of its own anyway, so that a worker would only wait for it.
@@ -27,8 +27,9 @@ public:
   Background(const Background &) = delete;
   Background &operator=(const Background &) = delete;
 
-  /// Any thread. The job must not throw, nor own what destroys this. Throws std::bad_alloc, and std::system_error if the
-  /// thread does not start; then the job was not taken.
+  /// Any thread; does not wait for the job. The job must not throw, nor own what destroys this: it
+  /// would wait for itself. `stop` is requested when this is destroyed. Throws std::bad_alloc, and
+  /// std::system_error if the thread does not start; then the job was not taken.
   void submit(Job job);
 
 private:

@@ -1,5 +1,6 @@
-// What the data of an artifact is bound to when it is linked: parameters to buffers of the host's, constants to pools or to
-// copies between guards, and what is arranged without code to what it is made of.
+// What the data of an artifact is bound to when it is linked: parameters to buffers of the host's,
+// constants to pools or to copies between guards, and what is arranged without code to what it is
+// made of.
 //
 // Nothing here is kept. Any thread.
 #pragma once
@@ -17,22 +18,24 @@
 
 namespace plim::session {
 
-/// What the module's parameters are bound to: copies, which `parameters` then has instead, where code reads what is not
-/// aligned, and without those that nothing reads. One that the module does not have is told of first: mostly it is the misspelt
-/// name of one that then is missing. FailedPrecondition for one that is missing, InvalidArgument for one that does not fit.
+/// What the module's parameters are bound to. Parameters that nothing reads are left out. Where
+/// code reads one that is not aligned it is bound to a copy, which then also replaces it in
+/// `parameters`. InvalidArgument for a name that the module does not have, or a value that does not
+/// fit; FailedPrecondition for a parameter that is missing. An unknown name is told of first:
+/// mostly it is the misspelt name of one that is missing.
 StatusOr<std::vector<jit::DataBinding>> bindParameters(const jit::Artifact &artifact,
                                                        Parameters &parameters);
 
 /// Constants that live in pools, by the symbol, and where each will be.
 using PinnedConstants = std::vector<std::pair<const jit::DataSymbol *, std::byte *>>;
 
-/// Gives them the ends of the pools, which become as much smaller. `taken` receives those ends. FailedPrecondition without a pool,
-/// ResourceExhausted for one that is too small.
+/// Gives them the ends of the pools, which become as much smaller. `taken` receives those ends.
+/// FailedPrecondition without a pool, ResourceExhausted for one that is too small.
 StatusOr<PinnedConstants> reserveConstants(const jit::Artifact &artifact, Pools &pools,
                                            std::vector<HostMemory> &taken);
 
-/// Binds constants and parameters, but for those in pools, to copies between guards, which `data` comes to
-/// own. Nothing can write to them. ResourceExhausted.
+/// Binds constants and parameters, but for those in pools, to copies between guards, which `data`
+/// comes to own. Nothing can write to them. ResourceExhausted.
 Status guardData(const jit::Artifact &artifact, std::vector<jit::DataBinding> &bindings,
                  GuardedData &data);
 
@@ -41,8 +44,8 @@ std::vector<ArrangedData> arrangedData(const jit::Artifact &artifact,
                                        const std::vector<jit::DataBinding> &bindings,
                                        const jit::LinkedModule &module);
 
-/// Arranges in parts, after each of which the pages of files that it read go: at no time is all of a file in memory that
-/// was arranged.
+/// Arranges in parts, after each of which the pages of files that it read go: at no time is all of
+/// a file in memory that was arranged.
 void arrangeInParts(std::span<const ArrangedData> data, const Parameters &parameters,
                     const jit::ParallelFor &parallelFor);
 

@@ -1,9 +1,9 @@
 // DevicePool: a pool of a module in memory that a device brings.
 //
-// A call that uses the pool takes a block of it; what calls ran with at once is kept for later ones, so
-// that one in steady state does not ask the device. Blocks are of one size, enough for every function of
-// the module. Addresses mean something to the device alone: nothing here reads or writes what they point
-// at.
+// A call that uses the pool takes a block of it; what calls ran with at once is kept for later
+// ones, so that one in steady state does not ask the device. Blocks are of one size, enough for
+// every function of the module. Addresses mean something to the device alone: nothing here reads or
+// writes what they point at.
 //
 // Threads: any, for all methods.
 #pragma once
@@ -22,14 +22,17 @@ namespace plim {
 
 class DevicePool {
 public:
-  /// `alignment` is a power of two.
+  /// `allocator` is that of the device, whose functions are called from any thread, and not with
+  /// the pool's mutex held. `memory` is the name that the target gives the memory. Blocks have
+  /// `bytes` bytes; `alignment` is a power of two. Takes no block yet.
   DevicePool(runtime::Allocator allocator, std::string memory, size_t bytes, size_t alignment);
   /// All blocks must be back.
   ~DevicePool();
   DevicePool(const DevicePool &) = delete;
   DevicePool &operator=(const DevicePool &) = delete;
 
-  /// A block while it is in use.
+  /// A block while it is in use; goes back to the pool when it is destroyed. The pool must outlive
+  /// it.
   class Block {
   public:
     Block() = default;
@@ -52,7 +55,11 @@ public:
     void *memory = nullptr;
   };
 
+  /// A block that waits for reuse, or a new one of the device. If the device has no memory, blocks
+  /// until another call gives one back, as long as there is one; a stop ends the wait. Look at
+  /// Block::data().
   Block take(const std::stop_token &stop);
+  /// Of each block.
   size_t bytes() const { return size; }
   /// The name that the target gives the memory.
   const std::string &memory() const { return name; }
@@ -65,8 +72,9 @@ private:
   const size_t size, alignment;
   std::mutex mutex;
   std::condition_variable_any given;
+  // By `mutex`.
   std::vector<void *> free; // has room for all that there are
-  size_t count = 0;
+  size_t count = 0;         // blocks, free and in use, and those that the device is being asked for
 };
 
 } // namespace plim

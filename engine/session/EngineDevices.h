@@ -1,4 +1,5 @@
-// EngineDevices: what the devices that run code beside the CPU make of a target. For engine/session alone.
+// EngineDevices: what the devices that run code beside the CPU make of a target. For engine/session
+// alone.
 #pragma once
 
 #include "engine/session/Device.h"
@@ -6,10 +7,13 @@
 
 namespace plim::session {
 
-/// Completes a target by the devices that the host brings. InvalidArgument for one that cannot be.
+/// Completes a target by the devices that the host brings: a device that it lacks is added.
+/// InvalidArgument for one that cannot be.
 Status addDevices(const Devices &devices, targets::TargetDescription &target);
 
-/// The GPUs of the target that the host brings no device for, which may copy what they do not reach.
+/// Devices for the GPUs of the target that the host brings none for. In `target` each of them comes
+/// to reach all memories of the host, since its launches copy what it does not reach. Opens no
+/// driver.
 Devices addGpus(const Devices &devices, targets::TargetDescription &target);
 
 } // namespace plim::session

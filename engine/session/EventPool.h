@@ -1,5 +1,6 @@
-// EventPool: what events are made of, kept for the next ones. Of one engine; events that are still there when it
-// is gone keep it.
+// EventPool: the states of events that have gone, kept for the next ones, so that an asynchronous
+// call in steady state takes no memory from the system. Each engine has one. An event that outlives
+// its engine keeps the pool.
 //
 // Thread safety: any thread.
 #pragma once
@@ -14,7 +15,7 @@ namespace plim {
 
 class EventPool : public std::enable_shared_from_this<EventPool> {
 public:
-  /// So many wait for the next calls at most.
+  /// States that wait for the next calls, at most.
   static constexpr size_t maxKept = 1024;
 
   EventPool() = default;
@@ -22,12 +23,14 @@ public:
   EventPool(const EventPool &) = delete;
   EventPool &operator=(const EventPool &) = delete;
 
-  /// One that is not in use, with one reference.
+  /// A state that is not in use, with one reference, which is the caller's. Allocates if none
+  /// waits, and then throws std::bad_alloc without memory. The state keeps the pool.
   Event::State *take();
-  /// Takes back one that nobody refers to.
+  /// Takes back a state that nobody refers to; deletes it if maxKept wait already.
   void keep(Event::State *state);
 
-  /// How calls end that get no memory, and that are cancelled: made beforehand, since a call has to end.
+  /// How calls end that get no memory, and that are cancelled: made beforehand, since a call has to
+  /// end.
   const Status exhausted = resourceExhaustedError("out of memory");
   const Status cancelled = cancelledError("the call was cancelled");
 

@@ -1,5 +1,6 @@
-// LentMemory: what the caller lends to one call (CallOptions), checked and bound: pools, variables, buffers for results, the
-// workspace. What the caller lends not comes from the module, as far as that has it.
+// LentMemory: what the caller lends to one call (CallOptions), checked and bound: pools, variables,
+// buffers for results, the workspace. What the caller does not lend comes from the module, as far
+// as the module has it.
 //
 // Belongs to one call and its thread. Allocates nothing unless something does not fit.
 #pragma once
@@ -20,21 +21,26 @@ public:
   LentMemory(const Function &function, const CallOptions &options)
       : function(function), options(options) {}
 
-  /// Pools, state and outputs. `arguments` fit the signature. The errors are those of Function::call().
+  /// Pools, state and outputs. `arguments` fit the signature. The errors are those of
+  /// Function::call().
   Status bind(std::span<const runtime::Value> arguments);
-  /// Lays out slab and scratch in the caller's workspace, which there must be. `memory` has the bytes of the slab and receives the rest.
+  /// Lays out slab and scratch in the caller's workspace, which there must be. `memory` has the
+  /// bytes of the slab and receives the rest.
   Status bindWorkspace(const FunctionCode &code, runtime::CallMemory &memory) const;
-  /// Are the arguments apart from all of it? `memory` is that of the call, with the workspace if there is one.
+  /// Are the arguments apart from all of it? `memory` is that of the call, with the workspace if
+  /// there is one.
   Status checkApart(std::span<const runtime::Value> arguments,
                     const runtime::CallMemory &memory) const;
 
-  /// By the module's pools; null where this function needs nothing of one, or a device gives it.
+  /// One for each pool of the module, in its order; null where this function needs nothing of the
+  /// pool, or a device gives it.
   std::span<const HostMemory> pools() const { return poolMemories.span(); }
   /// Was one of them bound at load? Calls take turns with it.
   bool sharesPools() const { return isPoolShared; }
   /// Null unless the function uses variables.
   ModuleState *state() const { return variables; }
-  /// Views for the results; null if the caller gives no buffers. A null `data`: the call makes that result itself.
+  /// Views for the results; null if the caller gives no buffers. A null `data`: the call makes that
+  /// result itself.
   const plim_view *outputViews() const {
     return options.outputs.empty() ? nullptr : outputs.span().data();
   }

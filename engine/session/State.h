@@ -1,4 +1,8 @@
 // What Engine, Module and Function share behind the facade: their states. For engine/session alone.
+//
+// Members are destroyed in reverse, so that their order matters. Threads: what Engine::create() or
+// a link filled in is not changed any more; what may change has a mutex, or is an object that any
+// thread may use.
 #pragma once
 
 #include "engine/abi/plim_abi.h"
@@ -30,6 +34,7 @@
 
 namespace plim {
 
+/// Names and addresses for the linker. Borrows the externals.
 std::vector<jit::ExternalBinding> bindingsOf(const Externals &externals);
 
 struct Engine::State {
@@ -62,7 +67,7 @@ struct Engine::State {
 
   struct Compiled {
     jit::Artifact artifact;
-    jit::CompileTimes times; // zero if
+    jit::CompileTimes times; // zero if it is from the cache
     bool fromCache = false;
   };
   /// What the cache's key has of a source.
@@ -100,20 +105,21 @@ struct Engine::State {
     claims.insert(claims.end(), memories.begin(), memories.end());
     return okStatus();
   }
-  /// Binds functions of the load or else of the engine, and loads the code of devices. FailedPrecondition for
-  /// what nobody has, InvalidArgument for a function of another type, and whatever a device says of its
-  /// code.
+  /// Binds functions of the load or else of the engine, and loads the code of devices.
+  /// FailedPrecondition for what nobody has, InvalidArgument for a function of another type, and
+  /// whatever a device says of its code.
   StatusOr<Externals> bindExternals(const jit::Artifact &artifact, const HostFunctions &ofLoad);
   std::vector<jit::DeviceCompiler> deviceCompilers() const;
-  /// Of the host application, or a GPU of our own, which the target may leave out: code may come from elsewhere. Null: none.
+  /// Of the host application, or a GPU of our own, which the target may leave out: code may come
+  /// from elsewhere. Null: none.
   std::shared_ptr<const Device> deviceOf(const std::string &name) const;
   /// The device that brings a memory of the target; null: none.
   const Device *providerOf(const targets::MemoryDescription &memory) const;
   /// The memories of the target that devices bring.
   std::vector<std::string> deviceMemories() const;
   std::vector<std::unique_ptr<DevicePool>> makeDevicePools(const jit::Artifact &artifact) const;
-  /// Tells the devices that the module has code for of its constants, which must have their values. The result goes before
-  /// the module.
+  /// Tells the devices that the module has code for of its constants, which must have their values.
+  /// The result goes before the module.
   std::vector<std::shared_ptr<const void>> keepConstants(const Externals &externals,
                                                          const jit::LinkedModule &module) const;
   /// Is there a compiler for the device of that name? Empty is none.

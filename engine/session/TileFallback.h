@@ -1,10 +1,12 @@
-// TileFallback: compiles without tile registers (AMX) where the kernel refuses them to this process.
+// TileFallback: compiles without tile registers (AMX) where the kernel refuses them to this
+// process.
 //
-// It says so when it is asked, and is asked only for code that uses them, since a permission has its price
-// (targets::requestTiles()). So the first such code is compiled twice; after that everything is compiled without.
-// Must not know what is compiled, nor how.
+// The kernel answers only when it is asked, and is asked only for code that uses tile registers,
+// since a permission has its price (targets::requestTiles()). If it refuses, the code is compiled a
+// second time, and everything after it at once without tile registers. One for each engine; must
+// not know what is compiled, nor how.
 //
-// Threads: any.
+// Threads: any. Several that find the refusal at the same time compile twice each.
 #pragma once
 
 #include "jit/Compiler.h"
@@ -17,11 +19,14 @@ namespace plim::session {
 
 class TileFallback {
 public:
-  /// `request` asks the kernel.
+  /// `request` asks the kernel whether this process may use them. Called from the threads that
+  /// compile, several at once.
   explicit TileFallback(std::function<bool()> request) : request(std::move(request)) {}
 
-  /// What `compileFor(mayUseTiles, options)` gives, a StatusOr of something with an `artifact`. A second compilation has the
-  /// same deadline, and its progress is told from where the first one came to.
+  /// Calls `compileFor(mayUseTiles, options)`, which gives a StatusOr of something with an
+  /// `artifact`, and returns what that gave: on this thread, once, or twice if the kernel refuses.
+  /// A second compilation has the same deadline as the first, and its progress is told from where
+  /// the first one came to.
   template <typename CompileT>
   auto compile(const jit::CompileOptions &options, const CompileT &compileFor)
       -> decltype(compileFor(true, options)) {
